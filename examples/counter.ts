@@ -1,5 +1,6 @@
 /**
- * A counter that several processes share: this program starts itself three more times, all open the same space, each adds 100,000.
+ * A counter that several processes share: this program starts itself three more times, all open the same space, each
+ * adds 100,000.
  *
  *     node dist/examples/counter.js
  *
@@ -21,5 +22,5 @@ if (process.send === undefined) {
   await Promise.all(children.map((child) => once(child, 'exit')))
   console.log(`${times} times 3: ${Atomics.load(hits, 0)}`) // prints 100000 times 3: 300000
 } else {
-  for (let i = 0; i < times; i++) Atomics.add(hits, 0, 1)
+  for (let i = 0; i < times; i += 1) Atomics.add(hits, 0, 1)
 }

@@ -1,5 +1,6 @@
 /**
- * Two ranks that count side by side in one page, what the adviser says of it, and the same with a page for each rank. `--report` tells all of it, with figures.
+ * Two ranks that count side by side in one page, what the adviser says of it, and the same with a page for each rank.
+ * `--report` tells all of it, with figures.
  *
  *     node dist/src/cli/main.js run -n 2 dist/examples/false-sharing.js --report
  */
@@ -15,13 +16,16 @@ const steps = 200
 await using group = await join()
 const { rank, size } = group
 
-/** Every rank adds to a counter of its own, `strideBytes` from that of the next, until `isEnough`. Gives the advice, and how often a page was taken away from a rank for each thousand additions. */
+/**
+ * Every rank adds to a counter of its own, `strideBytes` from that of the next, until `isEnough`. Gives the advice, and
+ * how often a page was taken away from a rank for each thousand additions.
+ */
 async function count(name: string, strideBytes: number, isEnough: (advice: Advice) => boolean) {
   await using region = await group.openRegion(name, { coherence: 'directory', size: size * pageBytes, advise: true })
   let done = 0
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds; round += 1) {
     await group.barrier()
-    for (let step = 0; step < steps; step++, done++) {
+    for (let step = 0; step < steps; step += 1, done += 1) {
       await region.fetchAdd(rank * strideBytes, 1n)
       await othersTurn()
     }

@@ -1,6 +1,6 @@
 /**
- * Ranks that compute together: each sums a part of a series into its slot of a region, then all meet at a barrier and rank 0 adds up.
- * Every rank has memory of its own; pages move to whoever needs them, and the program does not notice.
+ * Ranks that compute together: each sums a part of a series into its slot of a region, then all meet at a barrier and
+ * rank 0 adds up. Every rank has memory of its own; pages move to whoever needs them, and the program does not notice.
  *
  *     node dist/src/cli/main.js run -n 4 dist/examples/group.js
  */

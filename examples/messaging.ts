@@ -1,6 +1,7 @@
 /**
- * A server and two clients with callbacks, as C programs of RDMA write them: each message is a WRITE with immediate into a ring in the receiver's
- * memory, and the server reads a client's buffer by itself. Run it: node dist/examples/messaging.js
+ * A server and two clients with callbacks, as C programs of RDMA write them: each message is a WRITE with immediate
+ * into a ring in the receiver's memory, and the server reads a client's buffer by itself. Run it: node
+ * dist/examples/messaging.js
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

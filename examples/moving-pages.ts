@@ -1,5 +1,6 @@
 /**
- * Something to look at with `aether top` and `aether dashboard`: ranks that hand pages of a region around, for 2 seconds or as many as are said.
+ * Something to look at with `aether top` and `aether dashboard`: ranks that hand pages of a region around, for 2
+ * seconds or as many as are said.
  *
  *     node dist/src/cli/main.js run -n 4 dist/examples/moving-pages.js 600
  */
@@ -24,9 +25,9 @@ await using region = await group.openRegion('waves', {
 const word = new Uint8Array(8)
 const end = Date.now() + 1000 * seconds
 let steps = 0
-for (; Date.now() < end; steps++) {
+for (; Date.now() < end; steps += 1) {
   const begin = (Math.floor((rank * pages) / size) + steps * 7) % pages
-  for (let index = 0; index < strip; index++) {
+  for (let index = 0; index < strip; index += 1) {
     const page = (begin + index) % pages
     await region.write(page * pageBytes + 2048, word.fill(steps))
     const read = (page + pages - Math.floor(pages / size)) % pages
@@ -41,4 +42,5 @@ await region.fetchAdd(8, BigInt(steps))
 await group.barrier()
 const [counted, taken] = await region.read(0, new BigUint64Array(2))
 await group.barrier()
-if (rank === 0) console.log(counted === taken ? 'no step was lost' : `${taken} steps, ${counted} counted`) // prints [0] no step was lost
+// prints [0] no step was lost
+if (rank === 0) console.log(counted === taken ? 'no step was lost' : `${taken} steps, ${counted} counted`)

@@ -1,6 +1,7 @@
 /**
- * A server and two clients that exchange data all with all: three processes, each connected to both others. The server lets the clients in, tells
- * each where the other listens, and then every process sends a part of its own array to every other in one call.
+ * A server and two clients that exchange data all with all: three processes, each connected to both others. The server
+ * lets the clients in, tells each where the other listens, and then every process sends a part of its own array to
+ * every other in one call.
  *
  *     node dist/examples/peers.js
  */
@@ -31,7 +32,7 @@ async function join(number: number, port: number): Promise<void> {
   const addresses = JSON.parse(String(Buffer.from(await server.receive()))) as Record<number, PeerAddress>
 
   // Of two clients the one with the higher number connects.
-  for (let other = 1; other < number; other += 1) await peers.connect(addresses[other] as PeerAddress)
+  for (let other = 1; other < number; other += 1) await peers.connect(addresses[other]!)
   for (let other = number + 1; other <= CLIENTS; other += 1) await peers.accept()
   await exchange(peers)
 }
@@ -53,4 +54,4 @@ async function exchange(peers: Peers): Promise<void> {
 
 const [number, port] = process.argv.slice(2).map(Number)
 if (number === undefined) await serve()
-else await join(number, port as number)
+else await join(number, port!)

@@ -1,6 +1,6 @@
 /**
- * A simulated cluster: two hosts in this process, in virtual time. The way back from the second is cut for a while, so a WRITE is carried out at once, and its
- * sender is told much later. Run it: node dist/examples/simulation.js
+ * A simulated cluster: two hosts in this process, in virtual time. The way back from the second is cut for a while, so
+ * a WRITE is carried out at once, and its sender is told much later. Run it: node dist/examples/simulation.js
  */
 import { openSimulatedCluster } from 'aether-dsm/testing'
 import { Access, CompletionBatch, openDevice, statusName } from 'aether-dsm/verbs'

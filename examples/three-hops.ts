@@ -1,5 +1,6 @@
 /**
- * A write of three hops, to look at in a trace: rank 1 is the page's home, rank 2 has written it last, and rank 0 wants to write it.
+ * A write of three hops, to look at in a trace: rank 1 is the page's home, rank 2 has written it last, and rank 0 wants
+ * to write it.
  *
  *     node dist/src/cli/main.js run -n 3 --trace three-hops.trace.json dist/examples/three-hops.js
  */

@@ -1,6 +1,7 @@
 /**
  * RDMA verbs on the software device: two queue pairs, one connected to the other, a WRITE and a READ.
- * Both ends are in this process to keep it short; between two processes, send `pair.endpoint` and `memory.token` over any channel.
+ * Both ends are in this process to keep it short; between two processes, send `pair.endpoint` and `memory.token` over
+ * any channel.
  *
  *     node dist/examples/verbs.js
  */
@@ -28,4 +29,5 @@ console.log(batch.id[0], batch.status[0] === CompletionStatus.Success) // prints
 
 // Or in one line: a promise for the completion. The text is decoded from a copy, because peers may write at any time.
 await near.read({ local: source.subarray(2048, 2048 + message.length), remote: target.token })
-console.log(new TextDecoder().decode(source.bytes.slice(2048, 2048 + message.length))) // prints written without the other processor
+// prints written without the other processor
+console.log(new TextDecoder().decode(source.bytes.slice(2048, 2048 + message.length)))

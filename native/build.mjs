@@ -2,7 +2,7 @@
 // It needs a C++ compiler and no network.
 //   node native/build.mjs                for this machine, into build/Release
 //   node native/build.mjs --sanitize     with AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
-//   node native/build.mjs --prebuilt     for every machine that needs no compiler, into ../prebuilds/linux-ARCH; npm pack runs it
+//   node native/build.mjs --prebuilt     for x64 and arm64, into ../prebuilds/linux-ARCH; npm pack runs it
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -144,7 +144,8 @@ async function buildPrebuilt() {
       target,
       missing: [],
       compileFlags: ['-O2'],
-      // libgcc_s stays shared: Node.js needs it anyway, and the static one wants glibc 2.35. What nobody calls of libstdc++ wants 2.36.
+      // libgcc_s stays shared: Node.js needs it anyway, and the static one requires glibc 2.35.
+      // Unused parts of libstdc++ are dropped, because they require 2.36.
       linkFlags: ['-static-libstdc++', '-Wl,--exclude-libs,ALL,--gc-sections', '-s'],
     })
     checkNeeds(target)

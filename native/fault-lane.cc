@@ -1,12 +1,10 @@
-// Faults whose answer is known beforehand, answered where they are read: the agent's thread sleeps here instead of in poll(2), and what needs no
-// thought does not wake its JavaScript. What was done is written down, and the agent makes it good before it does anything else.
+// Faults whose answer is known beforehand, answered where they are read: the agent's thread sleeps here instead of in
+// poll(2), and what needs no thought does not wake its JavaScript. What was done is written down, and the agent makes
+// it good before it does anything else.
 //
-// A fault is answered here where the page's word (src/dsm/coherent/page-words.ts) says that the process has the right already, or that the page is
-// untouched: its home is here and nobody has asked for it yet. Words are changed by the agent's thread alone, which is this one, but for the pins.
-#include "mappings.h"
-#include "support.h"
-#include "userfault.h"
-
+// A fault is answered here where the page's word (src/dsm/coherent/page-words.ts) says that the process has the right
+// already, or that the page is untouched: its home is here and nobody has asked for it yet. Words are changed by the
+// agent's thread alone, which is this one, but for the pins.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -16,6 +14,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <vector>
+
+#include "mappings.h"
+#include "support.h"
+#include "userfault.h"
 
 namespace aether {
 
@@ -45,7 +47,8 @@ struct Lane {
   napi_ref references[2];  // keep the arrays
 };
 
-// Of this thread's environment. Whoever opens lanes closes them; what is left then goes with the process or its environment.
+// Of this thread's environment. Whoever opens lanes closes them; what is left then goes with the process or its
+// environment.
 static thread_local std::vector<Lane> lanes;
 
 struct Numbers {
@@ -60,9 +63,11 @@ static Numbers numbersOf(Arguments& arguments, size_t index, const char* name, s
   void* data = nullptr;
   if (!arguments.ok()) return out;
   napi_is_typedarray(arguments.env, arguments.at(index), &isTyped);
-  if (isTyped) napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr);
+  if (isTyped)
+    napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr);
   if (!isTyped || type != napi_float64_array || out.length < least) {
-    arguments.fail(name, std::string(name) + " must be a Float64Array of at least " + std::to_string(least) + " elements");
+    arguments.fail(name,
+                   std::string(name) + " must be a Float64Array of at least " + std::to_string(least) + " elements");
     return Numbers();
   }
   out.data = static_cast<double*>(data);
@@ -83,7 +88,8 @@ struct Part {
 // The page of the lane's region that shows `address`, and the part of it that the window there shows.
 static bool findPage(const Lane& lane, double address, size_t* page, Part* part) {
   const auto count = static_cast<size_t>(__atomic_load_n(reinterpret_cast<int32_t*>(lane.windows), __ATOMIC_SEQ_CST));
-  for (size_t at = kWindowsBegin, last = kWindowsBegin + 3 * count; at < last && at + 3 <= lane.windowNumbers; at += 3) {
+  for (size_t at = kWindowsBegin, last = kWindowsBegin + 3 * count; at < last && at + 3 <= lane.windowNumbers;
+       at += 3) {
     const double begin = lane.windows[at], offset = lane.windows[at + 1], length = lane.windows[at + 2];
     if (address < begin || address >= begin + length) continue;
     *page = static_cast<size_t>((offset + (address - begin)) / lane.pageBytes);
@@ -107,7 +113,8 @@ static Answer answerIn(const Lane& lane, int userfault, const struct uffd_msg& m
   if (!has && (right != 0 || (now & kUntouched) == 0)) return kUnanswered;
   const bool writable = has ? right == kWrite : write;
   const auto address = static_cast<uint64_t>(part.address), length = static_cast<uint64_t>(part.length);
-  if (!isMapped(address, length, MappingKind::View) || installRange(userfault, address, length, !writable) < 0) return kUnanswered;
+  if (!isMapped(address, length, MappingKind::View) || installRange(userfault, address, length, !writable) < 0)
+    return kUnanswered;
   if (has) return kHadTheRight;
   __atomic_fetch_and(word, ~kUntouched, __ATOMIC_SEQ_CST);
   return kOpened;
@@ -125,7 +132,8 @@ static Answer answer(int userfault, const struct uffd_msg& message, double addre
   return kUnanswered;
 }
 
-// Reads what waits, answers what can be answered. Adds to `count`; false where a fault is left, or no more have room. errno is kept in `error`.
+// Reads what waits, answers what can be answered. Adds to `count`; false where a fault is left, or no more have room.
+// errno is kept in `error`.
 static bool takeFaults(int userfault, const Numbers& out, size_t* count, int* error) {
   struct uffd_msg messages[kReadMax];
   const size_t most = std::min(out.length / kFaultNumbers - *count, kReadMax);
@@ -158,7 +166,8 @@ static bool isUserfault(Arguments& arguments, int descriptor) {
   if (!arguments.ok()) return false;
   const int status = fcntl(descriptor, F_GETFL);
   // Another kind of descriptor might put this thread to sleep for ever.
-  if (status >= 0 && (status & O_NONBLOCK) == 0) arguments.fail("userfault", "userfault must be one that openUserfault opened");
+  if (status >= 0 && (status & O_NONBLOCK) == 0)
+    arguments.fail("userfault", "userfault must be one that openUserfault opened");
   if (status < 0) throwSystem(arguments.env, "fcntl", errno);
   return status >= 0 && arguments.ok();
 }
@@ -185,7 +194,8 @@ static int pollOnce(std::vector<struct pollfd>& set, double timeoutMs) {
   return 0;
 }
 
-// Sleeps until anything but faults with a known answer has come, or the time is over. The number of faults read, or -errno.
+// Sleeps until anything but faults with a known answer has come, or the time is over. The number of faults read, or
+// -errno.
 static int sleepAnswering(int userfault, std::vector<struct pollfd>& set, double timeoutMs, const Numbers& out) {
   const double endNs = nowNs() + timeoutMs * 1e6;
   double lastNs = endNs;

@@ -1,7 +1,5 @@
 // How long a page fault takes that a C thread answers: what the agent's answers are held against (`aether bench dsm`).
 // Memory, registration and answer are those of a view; there is no protocol, no JavaScript, and nobody else.
-#include "support.h"
-
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -13,6 +11,8 @@
 
 #include <atomic>
 #include <cerrno>
+
+#include "support.h"
 
 #ifndef UFFDIO_CONTINUE_MODE_WP
 #define UFFDIO_CONTINUE_MODE_WP ((__u64)1 << 1)
@@ -134,6 +134,8 @@ static napi_value TimeFaults(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-void registerFaultTimer(napi_env env, napi_value exports) { define(env, exports, "timeFaults", TimeFaults); }
+void registerFaultTimer(napi_env env, napi_value exports) {
+  define(env, exports, "timeFaults", TimeFaults);
+}
 
 }  // namespace aether

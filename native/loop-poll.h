@@ -1,4 +1,5 @@
-// One descriptor that the event loop of an environment itself waits for, without a thread between. libuv's poll handle (uv_poll_t, docs.libuv.org) behind four functions.
+// One descriptor that the event loop of an environment itself waits for, without a thread between. libuv's poll handle
+// (uv_poll_t, docs.libuv.org) behind four functions.
 #pragma once
 #include "support.h"
 
@@ -8,8 +9,8 @@ class LoopPoll {
  public:
   using Ready = void (*)(void* data);
 
-  // `ready(data)` is called on the environment's thread, outside every scope, again and again while `descriptor` is readable. The loop is not kept alive by it.
-  // Returns an errno: ENOSYS where the runtime has no such loop.
+  // `ready(data)` is called on the environment's thread, outside every scope, again and again while `descriptor` is
+  // readable. The loop is not kept alive by it. Returns an errno: ENOSYS where the runtime has no such loop.
   static int open(napi_env env, int descriptor, Ready ready, void* data, LoopPoll** opened);
 
   void ref();

@@ -1,13 +1,13 @@
 // Mappings: memory objects as external ArrayBuffers, and views laid over the pages of a shared WebAssembly.Memory.
-#include "mappings.h"
-#include "support.h"
-
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <map>
 #include <mutex>
+
+#include "mappings.h"
+#include "support.h"
 
 namespace aether {
 
@@ -82,7 +82,8 @@ bool touchesMapping(uintptr_t address, size_t length, MappingKind kind) {
   return false;
 }
 
-// Pages beyond the end of the object would end the process when they are touched, and so would a mapping cut through a huge page.
+// Pages beyond the end of the object would end the process when they are touched, and so would a mapping cut through a
+// huge page.
 static bool checkWithinObject(Arguments& arguments, int descriptor, size_t offset, size_t length) {
   if (!arguments.ok()) return false;
   struct stat status;
@@ -94,22 +95,27 @@ static bool checkWithinObject(Arguments& arguments, int descriptor, size_t offse
     arguments.fail("descriptor", "descriptor must be that of a memory object or a file");
     return false;
   }
-  const size_t page = pagesOf(descriptor), size = (static_cast<size_t>(status.st_size) + page - 1) / page * page;  // of its last page all may be touched
+  const size_t page = pagesOf(descriptor), size = (static_cast<size_t>(status.st_size) + page - 1) / page *
+                                                  page;  // of its last page all may be touched
   if (offset % page != 0 || length % page != 0)
-    arguments.fail("lengthBytes", "offsetBytes and lengthBytes must be multiples of the object's pages of " + std::to_string(page));
+    arguments.fail("lengthBytes",
+                   "offsetBytes and lengthBytes must be multiples of the object's pages of " + std::to_string(page));
   else if (offset > size || length > size - offset)
     arguments.fail("lengthBytes", "the object ends at " + std::to_string(size) + ": resize it first, or map less");
   return arguments.ok();
 }
 
-// ---- buffers -------------------------------------------------------------------------------------------------------------------
+// ---- buffers
+// -------------------------------------------------------------------------------------------------------------------
 
 constexpr int kPopulate = 1, kLock = 2;
 constexpr size_t kBufferMax = size_t{1} << 32;
 
 class Mapped {
  public:
-  Mapped(uintptr_t at, size_t bytes, size_t pageBytes) : address(at), length(bytes) { rememberMapping(at, bytes, MappingKind::Buffer, pageBytes); }
+  Mapped(uintptr_t at, size_t bytes, size_t pageBytes) : address(at), length(bytes) {
+    rememberMapping(at, bytes, MappingKind::Buffer, pageBytes);
+  }
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
   ~Mapped() {
@@ -137,8 +143,8 @@ std::shared_ptr<Mapped> holdMapping(uintptr_t address) {
   return address - it->first < it->second->length ? it->second : nullptr;
 }
 
-// Runs when the buffer is collected or its environment ends; long after unmapMemory perhaps, when another mapping has the address.
-// The hint is weak, so that it names this mapping and no other.
+// Runs when the buffer is collected or its environment ends; long after unmapMemory perhaps, when another mapping has
+// the address. The hint is weak, so that it names this mapping and no other.
 static void finalizeBuffer(napi_env, void*, void* hint) {
   auto* weak = static_cast<std::weak_ptr<Mapped>*>(hint);
   if (auto mapped = weak->lock()) {
@@ -155,7 +161,8 @@ static napi_value MapMemory(napi_env env, napi_callback_info info) {
   const size_t offset = arguments.pages(1, "offsetBytes", true);
   const size_t length = arguments.pages(2, "lengthBytes", false);
   const int flags = static_cast<int>(arguments.integer(3, "flags", 0, kPopulate | kLock));
-  if (arguments.ok() && length > kBufferMax) arguments.fail("lengthBytes", "one buffer holds at most 4 GiB; map several");
+  if (arguments.ok() && length > kBufferMax)
+    arguments.fail("lengthBytes", "one buffer holds at most 4 GiB; map several");
   if (!checkWithinObject(arguments, descriptor, offset, length)) return nullptr;
   const int mapFlags = MAP_SHARED | ((flags & kPopulate) != 0 ? MAP_POPULATE : 0);
   void* address = mmap(nullptr, length, PROT_READ | PROT_WRITE, mapFlags, descriptor, static_cast<off_t>(offset));
@@ -187,11 +194,14 @@ static napi_value UnmapMemory(napi_env env, napi_callback_info info) {
   napi_get_arraybuffer_info(env, arguments.at(0), &data, &length);
   std::lock_guard<std::mutex> lock(buffersMutex);
   auto it = buffers().find(reinterpret_cast<uintptr_t>(data));
-  if (it == buffers().end() || it->second->length != length) return throwArgument(env, "buffer", "buffer was not made by mapMemory");
+  if (it == buffers().end() || it->second->length != length)
+    return throwArgument(env, "buffer", "buffer was not made by mapMemory");
   if (it->second->closed) return nullptr;
-  // Not detached: the first detaching of any buffer makes the engine check for it at every element access of every typed array from then on (a gather
-  // loop takes 1.6 times as long). Memory of nobody takes the place, and goes with the buffer.
-  if (mmap(data, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+  // Not detached: the first detaching of any buffer makes the engine check for it at every element access of every
+  // typed array from then on (a gather loop takes 1.6 times as long). Memory of nobody takes the place, and goes with
+  // the buffer.
+  if (mmap(data, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) ==
+      MAP_FAILED)
     return throwSystem(env, "mmap", errno);
   it->second->closed = true;
   return nullptr;
@@ -204,10 +214,12 @@ static napi_value AddressOf(napi_env env, napi_callback_info info) {
   return makeNumber(env, static_cast<double>(reinterpret_cast<uintptr_t>(bytes.data)));
 }
 
-// ---- views ---------------------------------------------------------------------------------------------------------------------
+// ---- views
+// ---------------------------------------------------------------------------------------------------------------------
 
-// The bytes of a shared WebAssembly.Memory: page-aligned and mapped by the engine for this purpose alone, so that mapping over it is safe.
-// Asked of the engine's own getter: an object that only looks like a memory could name bytes of the heap.
+// The bytes of a shared WebAssembly.Memory: page-aligned and mapped by the engine for this purpose alone, so that
+// mapping over it is safe. Asked of the engine's own getter: an object that only looks like a memory could name bytes
+// of the heap.
 static bool memoryOf(Arguments& arguments, Bytes* out) {
   napi_env env = arguments.env;
   napi_value getter = nullptr, buffer = nullptr;
@@ -226,7 +238,8 @@ static bool memoryOf(Arguments& arguments, Bytes* out) {
   return false;
 }
 
-// While a view lies over it a memory must not be collected: its addresses would be somebody else's, and still count as a view.
+// While a view lies over it a memory must not be collected: its addresses would be somebody else's, and still count as
+// a view.
 static void holdViewed(napi_env env, napi_value memory, const Bytes& bytes) {
   auto& viewed = environmentOf(env)->viewed;
   const auto base = reinterpret_cast<uintptr_t>(bytes.data);
@@ -258,12 +271,14 @@ static napi_value MapView(napi_env env, napi_callback_info info) {
   const int descriptor = arguments.descriptor(2, "descriptor");
   const size_t offset = arguments.pages(3, "offsetBytes", true);
   const size_t length = arguments.pages(4, "lengthBytes", false);
-  if (!checkWithin(arguments, memory, viewOffset, length) || !checkWithinObject(arguments, descriptor, offset, length)) return nullptr;
+  if (!checkWithin(arguments, memory, viewOffset, length) || !checkWithinObject(arguments, descriptor, offset, length))
+    return nullptr;
   uint8_t* at = memory.data + viewOffset;
   if (reinterpret_cast<uintptr_t>(at) % pagesOf(descriptor) != 0)
     return throwArgument(env, "viewOffsetBytes", "this place in the memory is not aligned to the object's huge pages");
   holdViewed(env, arguments.at(0), memory);
-  void* address = mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, static_cast<off_t>(offset));
+  void* address =
+      mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, static_cast<off_t>(offset));
   if (address == MAP_FAILED) {
     const int error = errno;
     releaseViewed(env, memory);
@@ -282,14 +297,16 @@ static napi_value UnmapView(napi_env env, napi_callback_info info) {
   const size_t length = arguments.pages(2, "lengthBytes", false);
   if (!checkWithin(arguments, memory, viewOffset, length)) return nullptr;
   uint8_t* at = memory.data + viewOffset;
-  if (mmap(at, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+  if (mmap(at, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) ==
+      MAP_FAILED)
     return throwSystem(env, "mmap", errno);
   forgetMapping(reinterpret_cast<uintptr_t>(at), length, MappingKind::View);
   releaseViewed(env, memory);
   return nullptr;
 }
 
-// ---- environments --------------------------------------------------------------------------------------------------------------
+// ---- environments
+// --------------------------------------------------------------------------------------------------------------
 
 void forgetViews(napi_env env, Environment* environment) {
   for (const auto& [base, held] : environment->viewed) {

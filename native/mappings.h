@@ -1,10 +1,11 @@
-// Which parts of the address space this addon has mapped, process-wide: a view mapped by the main thread is governed by the agent's thread.
+// Which parts of the address space this addon has mapped, process-wide: a view mapped by the main thread is governed by
+// the agent's thread.
 #pragma once
-#include "support.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+
+#include "support.h"
 
 namespace aether {
 
@@ -25,8 +26,8 @@ bool touchesMapping(uintptr_t address, size_t length, MappingKind kind);
 // A mapping under a buffer. Unmapped with its last holder.
 class Mapped;
 
-// The mapping under the live buffer that contains `address`; empty where there is none. Whoever holds it may go on writing there after the
-// buffer was unmapped or collected.
+// The mapping under the live buffer that contains `address`; empty where there is none. Whoever holds it may go on
+// writing there after the buffer was unmapped or collected.
 std::shared_ptr<Mapped> holdMapping(uintptr_t address);
 
 // The environment ends, and what its memories occupy may soon be somebody else's.

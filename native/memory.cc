@@ -1,6 +1,4 @@
 // Shared memory objects (memfd) and plain descriptors.
-#include "support.h"
-
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/file.h>
@@ -10,6 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "support.h"
 
 namespace aether {
 
@@ -22,16 +22,19 @@ static napi_value CreateMemory(napi_env env, napi_callback_info info) {
   const std::string name = arguments.text(0, "name", 240);
   const double length = arguments.integer(1, "lengthBytes", 0, kSafeIntegerMax);
   const double huge = arguments.integer(2, "hugePageBytes", 0, 1 << 30);
-  if (arguments.ok() && huge != 0 && huge != (1 << 21) && huge != (1 << 30)) arguments.fail("hugePageBytes", "hugePageBytes must be 0, 2 MiB or 1 GiB");
+  if (arguments.ok() && huge != 0 && huge != (1 << 21) && huge != (1 << 30))
+    arguments.fail("hugePageBytes", "hugePageBytes must be 0, 2 MiB or 1 GiB");
   if (!arguments.ok()) return nullptr;
-  const int descriptor = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | hugeFlag(static_cast<size_t>(huge)));
+  const int descriptor =
+      memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | hugeFlag(static_cast<size_t>(huge)));
   if (descriptor < 0) return throwSystem(env, "memfd_create", errno);
   if (ftruncate(descriptor, static_cast<off_t>(length)) != 0) {
     const int error = errno;
     close(descriptor);
     return throwSystem(env, "ftruncate", error);
   }
-  // Other processes map it: if one of them could make it shorter, touching the rest would end all the others with SIGBUS.
+  // Other processes map it: if one of them could make it shorter, touching the rest would end all the others with
+  // SIGBUS.
   if (fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
     const int error = errno;
     close(descriptor);

@@ -1,10 +1,8 @@
-// What only mlx5 devices have, by libmlx5's direct verbs: dynamically connected queue pairs, keys made of others, masked atomics. They are posted through
-// the library's extended interface, which batches by itself: all requests of a call are taken, or none.
+// What only mlx5 devices have, by libmlx5's direct verbs: dynamically connected queue pairs, keys made of others,
+// masked atomics. They are posted through the library's extended interface, which batches by itself: all requests of a
+// call are taken, or none.
 //
 // Never run on hardware by us: tests see what the libraries would be asked, by stand-ins that record it.
-#include "verbs-objects.h"
-#include "verbs-post.h"
-
 #include <dlfcn.h>
 #include <infiniband/mlx5dv.h>
 
@@ -12,12 +10,18 @@
 #include <cstring>
 #include <mutex>
 
+#include "verbs-objects.h"
+#include "verbs-post.h"
+
 #define FORWARD(result, name, parameters, arguments) \
   static result(*name##_at) parameters;              \
-  extern "C" result name parameters { return name##_at arguments; }
+  extern "C" result name parameters {                \
+    return name##_at arguments;                      \
+  }
 
 FORWARD(bool, mlx5dv_is_supported, (struct ibv_device * device), (device))
-FORWARD(struct ibv_qp*, mlx5dv_create_qp, (struct ibv_context * context, struct ibv_qp_init_attr_ex* a, struct mlx5dv_qp_init_attr* m), (context, a, m))
+FORWARD(struct ibv_qp*, mlx5dv_create_qp,
+        (struct ibv_context * context, struct ibv_qp_init_attr_ex* a, struct mlx5dv_qp_init_attr* m), (context, a, m))
 FORWARD(struct mlx5dv_mkey*, mlx5dv_create_mkey, (struct mlx5dv_mkey_init_attr * a), (a))
 FORWARD(int, mlx5dv_destroy_mkey, (struct mlx5dv_mkey * key), (key))
 FORWARD(struct mlx5dv_qp_ex*, mlx5dv_qp_ex_from_ibv_qp_ex, (struct ibv_qp_ex * qp), (qp))
@@ -34,7 +38,8 @@ struct VerbsIndirectKey : VerbsObject {
 namespace {
 
 // Request slots of these opcodes; src/providers/encoded-request.ts.
-constexpr size_t kIndirectKey = 12, kRepeatCount = 13, kPieceAccess = 15, kCompareMask = 12, kSwapMask = 13, kAccessKey = 14;
+constexpr size_t kIndirectKey = 12, kRepeatCount = 13, kPieceAccess = 15, kCompareMask = 12, kSwapMask = 13,
+                 kAccessKey = 14;
 
 std::string load() {
   void* mlx5 = dlopen("libmlx5.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -66,14 +71,20 @@ const std::string& reason() {
   return text;
 }
 
-bool isMlx5(const VerbsDevice* device) { return reason().empty() && mlx5dv_is_supported(device->context->device); }
+bool isMlx5(const VerbsDevice* device) {
+  return reason().empty() && mlx5dv_is_supported(device->context->device);
+}
 
-// ---- queue pairs ---------------------------------------------------------------------------------------------------------------------------------
+// ---- queue pairs
+// ---------------------------------------------------------------------------------------------------------------------
 
-constexpr uint64_t kOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-                                 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
-constexpr uint64_t kConnectedOperations = kOperations | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV;
-constexpr uint64_t kMlx5Operations = MLX5DV_QP_EX_WITH_MR_LIST | MLX5DV_QP_EX_WITH_MR_INTERLEAVED | MLX5DV_QP_EX_WITH_RAW_WQE;
+constexpr uint64_t kOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
+                                 IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
+                                 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+constexpr uint64_t kConnectedOperations =
+    kOperations | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV;
+constexpr uint64_t kMlx5Operations =
+    MLX5DV_QP_EX_WITH_MR_LIST | MLX5DV_QP_EX_WITH_MR_INTERLEAVED | MLX5DV_QP_EX_WITH_RAW_WQE;
 
 enum class Role { Connected, Initiator, Target };
 
@@ -104,12 +115,14 @@ struct ibv_qp* create(VerbsDomain* domain, const struct ibv_qp_init_attr& plain,
   return mlx5dv_create_qp(domain->pd->context, &a, &m);
 }
 
-// ---- posting -------------------------------------------------------------------------------------------------------------------------------------
+// ---- posting
+// ---------------------------------------------------------------------------------------------------------------------
 
 // The operation modifier of 8-byte operands.
 constexpr uint8_t kEightBytes = 0x08;
 
-// The work queue element of a masked atomic, which has no verb: control, remote address, operands, and where the old value goes.
+// The work queue element of a masked atomic, which has no verb: control, remote address, operands, and where the old
+// value goes.
 void postMasked(struct mlx5dv_qp_ex* mqp, uint32_t number, const struct ibv_send_wr& wr, const double* request) {
   const bool isSwap = request[kOpcode] == kMaskedCompareSwap;
   alignas(64) unsigned char element[128] = {};
@@ -137,12 +150,14 @@ void postMasked(struct mlx5dv_qp_ex* mqp, uint32_t number, const struct ibv_send
   uint8_t flags = 0;
   if (wr.send_flags & IBV_SEND_SIGNALED) flags |= MLX5_WQE_CTRL_CQ_UPDATE;
   if (wr.send_flags & IBV_SEND_FENCE) flags |= MLX5_WQE_CTRL_FENCE;
-  mlx5dv_set_ctrl_seg(control, 0, isSwap ? MLX5_OPCODE_ATOMIC_MASKED_CS : MLX5_OPCODE_ATOMIC_MASKED_FA, kEightBytes, number, flags, sixteenths, 0, 0);
+  mlx5dv_set_ctrl_seg(control, 0, isSwap ? MLX5_OPCODE_ATOMIC_MASKED_CS : MLX5_OPCODE_ATOMIC_MASKED_FA, kEightBytes,
+                      number, flags, sixteenths, 0, 0);
   mlx5dv_wr_raw_wqe(mqp, element);
 }
 
 // Pieces are the segments; the bytes to skip of interleaved ones follow them, a slot each.
-int postLayout(napi_env env, struct mlx5dv_qp_ex* mqp, const struct ibv_send_wr& wr, const double* request, size_t stride) {
+int postLayout(napi_env env, struct mlx5dv_qp_ex* mqp, const struct ibv_send_wr& wr, const double* request,
+               size_t stride) {
   bool ok = true;
   auto* key = liveOf<VerbsIndirectKey>(env, request[kIndirectKey]);
   const auto access = static_cast<uint32_t>(wholeNumber(request[kPieceAccess], INT32_MAX, &ok));
@@ -173,12 +188,14 @@ void setLocal(struct ibv_qp_ex* qp, const struct ibv_send_wr& wr, std::vector<st
     return;
   }
   buffers->resize(count);
-  for (size_t index = 0; index < count; index++) (*buffers)[index] = {reinterpret_cast<void*>(wr.sg_list[index].addr), wr.sg_list[index].length};
+  for (size_t index = 0; index < count; index++)
+    (*buffers)[index] = {reinterpret_cast<void*>(wr.sg_list[index].addr), wr.sg_list[index].length};
   ibv_wr_set_inline_data_list(qp, count, buffers->data());
 }
 
 // 0, or the errno with which the batch is refused.
-int postOne(napi_env env, VerbsQueuePair* pair, struct ibv_qp_ex* qp, struct mlx5dv_qp_ex* mqp, const struct ibv_send_wr& wr, const double* request, size_t stride) {
+int postOne(napi_env env, VerbsQueuePair* pair, struct ibv_qp_ex* qp, struct mlx5dv_qp_ex* mqp,
+            const struct ibv_send_wr& wr, const double* request, size_t stride) {
   const double opcode = request[kOpcode];
   qp->wr_id = wr.wr_id;
   qp->wr_flags = wr.send_flags;
@@ -207,7 +224,8 @@ int postOne(napi_env env, VerbsQueuePair* pair, struct ibv_qp_ex* qp, struct mlx
       ibv_wr_send_imm(qp, wr.imm_data);
       break;
     case IBV_WR_ATOMIC_CMP_AND_SWP:
-      ibv_wr_atomic_cmp_swp(qp, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr, wr.wr.atomic.compare_add, wr.wr.atomic.swap);
+      ibv_wr_atomic_cmp_swp(qp, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr, wr.wr.atomic.compare_add,
+                            wr.wr.atomic.swap);
       break;
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
       ibv_wr_atomic_fetch_add(qp, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr, wr.wr.atomic.compare_add);
@@ -230,7 +248,8 @@ int postOne(napi_env env, VerbsQueuePair* pair, struct ibv_qp_ex* qp, struct mlx
 }  // namespace
 
 bool needsMlx5(const VerbsQueuePair* pair, double opcode) {
-  return pair->extended && (pair->isInitiator || opcode == kConfigureIndirectKey || opcode == kMaskedCompareSwap || opcode == kMaskedFetchAdd);
+  return pair->extended && (pair->isInitiator || opcode == kConfigureIndirectKey || opcode == kMaskedCompareSwap ||
+                            opcode == kMaskedFetchAdd);
 }
 
 int postByMlx5(napi_env env, VerbsQueuePair* pair, const double* slots, size_t count, size_t stride) {
@@ -246,7 +265,8 @@ int postByMlx5(napi_env env, VerbsQueuePair* pair, const double* slots, size_t c
   return errnoOf(ibv_wr_complete(qp));
 }
 
-struct ibv_qp* createByMlx5(VerbsQueuePair* made, VerbsDomain* domain, const struct ibv_qp_init_attr& a, double type, uint64_t accessKey) {
+struct ibv_qp* createByMlx5(VerbsQueuePair* made, VerbsDomain* domain, const struct ibv_qp_init_attr& a, double type,
+                            uint64_t accessKey) {
   if (!isMlx5(deviceOf(domain))) {
     errno = EOPNOTSUPP;
     return nullptr;
@@ -276,6 +296,8 @@ static napi_value CreateIndirectKey(napi_env env, napi_callback_info info) {
   return describeNumbers(env, {{"handle", key->token}, {"localKey", key->key->lkey}, {"remoteKey", key->key->rkey}});
 }
 
-void registerMlx5(napi_env env, napi_value exports) { define(env, exports, "createIndirectKey", CreateIndirectKey); }
+void registerMlx5(napi_env env, napi_value exports) {
+  define(env, exports, "createIndirectKey", CreateIndirectKey);
+}
 
 }  // namespace aether

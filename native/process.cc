@@ -1,12 +1,12 @@
 // Other processes: their ends, and copies from and to their memory.
-#include "support.h"
-
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "support.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -25,8 +25,10 @@ static napi_value OpenProcess(napi_env env, napi_callback_info info) {
 
 using Copy = ssize_t (*)(pid_t, const struct iovec*, unsigned long, const struct iovec*, unsigned long, unsigned long);
 
-// The kernel may copy less than asked at the edge of a mapping; what is left is asked for again, so that the error is the true one.
-static napi_value copyWith(napi_env env, napi_callback_info info, Copy copy, const char* syscallName, const char* bufferName) {
+// The kernel may copy less than asked at the edge of a mapping; what is left is asked for again, so that the error is
+// the true one.
+static napi_value copyWith(napi_env env, napi_callback_info info, Copy copy, const char* syscallName,
+                           const char* bufferName) {
   Arguments arguments(env, info);
   const auto id = static_cast<pid_t>(arguments.integer(0, "processId", 1, INT32_MAX));
   const auto address = static_cast<uintptr_t>(arguments.integer(1, "address", 0, kSafeIntegerMax));
@@ -43,15 +45,20 @@ static napi_value copyWith(napi_env env, napi_callback_info info, Copy copy, con
   return nullptr;
 }
 
-static napi_value ReadProcess(napi_env env, napi_callback_info info) { return copyWith(env, info, process_vm_readv, "process_vm_readv", "into"); }
+static napi_value ReadProcess(napi_env env, napi_callback_info info) {
+  return copyWith(env, info, process_vm_readv, "process_vm_readv", "into");
+}
 
-static napi_value WriteProcess(napi_env env, napi_callback_info info) { return copyWith(env, info, process_vm_writev, "process_vm_writev", "from"); }
+static napi_value WriteProcess(napi_env env, napi_callback_info info) {
+  return copyWith(env, info, process_vm_writev, "process_vm_writev", "from");
+}
 
 static napi_value AllowProcessAccess(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const double id = arguments.integer(0, "processId", -1, INT32_MAX);
   if (!arguments.ok()) return nullptr;
-  if (prctl(PR_SET_PTRACER, id < 0 ? PR_SET_PTRACER_ANY : static_cast<unsigned long>(id), 0, 0, 0) == 0) return makeBoolean(env, true);
+  if (prctl(PR_SET_PTRACER, id < 0 ? PR_SET_PTRACER_ANY : static_cast<unsigned long>(id), 0, 0, 0) == 0)
+    return makeBoolean(env, true);
   // EINVAL where there is no Yama: siblings of one user may copy anyway.
   if (errno == EINVAL && access("/proc/sys/kernel/yama/ptrace_scope", F_OK) != 0) return makeBoolean(env, false);
   return throwSystem(env, "prctl", errno);

@@ -1,14 +1,16 @@
 // Addresses as JavaScript gives them: in figures, with the port as the next argument.
 #pragma once
-#include "support.h"
-
 #include <sys/socket.h>
+
+#include "support.h"
 
 namespace aether {
 
 struct SocketAddress {
   struct sockaddr_storage storage = {};
-  struct sockaddr* get() { return reinterpret_cast<struct sockaddr*>(&storage); }
+  struct sockaddr* get() {
+    return reinterpret_cast<struct sockaddr*>(&storage);
+  }
 };
 
 // False, with an exception pending, where the arguments are no address and port.

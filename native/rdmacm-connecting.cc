@@ -1,9 +1,9 @@
 // Connecting, accepting, rejecting, disconnecting, multicast groups.
+#include <cerrno>
+
 #include "rdmacm-address.h"
 #include "rdmacm-identifiers.h"
 #include "verbs-attributes.h"
-
-#include <cerrno>
 
 namespace aether {
 
@@ -13,7 +13,9 @@ static bool parametersOf(Arguments& arguments, size_t index, struct rdma_conn_pa
   const Bytes data = arguments.bytes(index + 1, "privateData");
   if (!arguments.ok()) return false;
   bool ok = data.length <= UINT8_MAX;
-  const auto byte = [&](size_t word, double most) { return static_cast<uint8_t>(wholeNumber(words.data[word], most, &ok)); };
+  const auto byte = [&](size_t word, double most) {
+    return static_cast<uint8_t>(wholeNumber(words.data[word], most, &ok));
+  };
   p->private_data = data.length == 0 ? nullptr : data.data;
   p->private_data_len = static_cast<uint8_t>(data.length);
   p->responder_resources = byte(kResponderResources, UINT8_MAX);
@@ -27,7 +29,8 @@ static bool parametersOf(Arguments& arguments, size_t index, struct rdma_conn_pa
   return ok;
 }
 
-static napi_value withParameters(napi_env env, napi_callback_info info, const char* name, int (*call)(struct rdma_cm_id*, struct rdma_conn_param*)) {
+static napi_value withParameters(napi_env env, napi_callback_info info, const char* name,
+                                 int (*call)(struct rdma_cm_id*, struct rdma_conn_param*)) {
   Arguments arguments(env, info);
   struct rdma_cm_id* id = identifierOf(arguments, 0);
   struct rdma_conn_param parameters = {};
@@ -36,9 +39,13 @@ static napi_value withParameters(napi_env env, napi_callback_info info, const ch
   return makeUndefined(env);
 }
 
-static napi_value Connect(napi_env env, napi_callback_info info) { return withParameters(env, info, "rdma_connect", rdma_connect); }
+static napi_value Connect(napi_env env, napi_callback_info info) {
+  return withParameters(env, info, "rdma_connect", rdma_connect);
+}
 
-static napi_value Accept(napi_env env, napi_callback_info info) { return withParameters(env, info, "rdma_accept", rdma_accept); }
+static napi_value Accept(napi_env env, napi_callback_info info) {
+  return withParameters(env, info, "rdma_accept", rdma_accept);
+}
 
 static napi_value Reject(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
@@ -46,7 +53,8 @@ static napi_value Reject(napi_env env, napi_callback_info info) {
   const Bytes data = arguments.bytes(1, "privateData");
   if (arguments.ok() && data.length > UINT8_MAX) arguments.fail("privateData", "private data has at most 255 bytes");
   if (!arguments.ok()) return nullptr;
-  if (rdma_reject(id, data.length == 0 ? nullptr : data.data, static_cast<uint8_t>(data.length)) != 0) return throwSystem(env, "rdma_reject", errno);
+  if (rdma_reject(id, data.length == 0 ? nullptr : data.data, static_cast<uint8_t>(data.length)) != 0)
+    return throwSystem(env, "rdma_reject", errno);
   return makeUndefined(env);
 }
 
@@ -58,9 +66,13 @@ static napi_value simple(napi_env env, napi_callback_info info, const char* name
   return makeUndefined(env);
 }
 
-static napi_value Establish(napi_env env, napi_callback_info info) { return simple(env, info, "rdma_establish", rdma_establish); }
+static napi_value Establish(napi_env env, napi_callback_info info) {
+  return simple(env, info, "rdma_establish", rdma_establish);
+}
 
-static napi_value Disconnect(napi_env env, napi_callback_info info) { return simple(env, info, "rdma_disconnect", rdma_disconnect); }
+static napi_value Disconnect(napi_env env, napi_callback_info info) {
+  return simple(env, info, "rdma_disconnect", rdma_disconnect);
+}
 
 // Writes the attributes that lead a queue pair to `state`, and returns their mask.
 static napi_value QueuePairAttributes(napi_env env, napi_callback_info info) {

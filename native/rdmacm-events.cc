@@ -1,9 +1,10 @@
-// Events of the channel, one by one, each acknowledged as soon as it is copied: an identifier whose events are not can never be destroyed.
-#include "rdmacm-identifiers.h"
-#include "verbs-attributes.h"
-
+// Events of the channel, one by one, each acknowledged as soon as it is copied: an identifier whose events are not can
+// never be destroyed.
 #include <cerrno>
 #include <cstring>
+
+#include "rdmacm-identifiers.h"
+#include "verbs-attributes.h"
 
 namespace aether {
 
@@ -33,7 +34,9 @@ static size_t putData(const void* data, size_t length, const Bytes& out) {
   return copied;
 }
 
-static bool isMulticast(enum rdma_cm_event_type type) { return type == RDMA_CM_EVENT_MULTICAST_JOIN || type == RDMA_CM_EVENT_MULTICAST_ERROR; }
+static bool isMulticast(enum rdma_cm_event_type type) {
+  return type == RDMA_CM_EVENT_MULTICAST_JOIN || type == RDMA_CM_EVENT_MULTICAST_ERROR;
+}
 
 // Which member of the event's union holds anything depends on the port space; events that bring nothing have it zeroed.
 static void putEvent(const struct rdma_cm_event& event, double* words, const Bytes& data) {
@@ -43,10 +46,12 @@ static void putEvent(const struct rdma_cm_event& event, double* words, const Byt
   double* parameters = words + kEventParameters;
   if (event.id->ps == RDMA_PS_UDP || isMulticast(event.event)) {
     putDatagram(event.param.ud, parameters);
-    words[kEventDataBytes] = static_cast<double>(putData(event.param.ud.private_data, event.param.ud.private_data_len, data));
+    words[kEventDataBytes] =
+        static_cast<double>(putData(event.param.ud.private_data, event.param.ud.private_data_len, data));
   } else {
     putConnection(event.param.conn, parameters);
-    words[kEventDataBytes] = static_cast<double>(putData(event.param.conn.private_data, event.param.conn.private_data_len, data));
+    words[kEventDataBytes] =
+        static_cast<double>(putData(event.param.conn.private_data, event.param.conn.private_data_len, data));
   }
 }
 
@@ -80,6 +85,8 @@ static napi_value NextEvent(napi_env env, napi_callback_info info) {
   return makeBoolean(env, true);
 }
 
-void registerRdmacmEvents(napi_env env, napi_value exports) { define(env, exports, "nextEvent", NextEvent); }
+void registerRdmacmEvents(napi_env env, napi_value exports) {
+  define(env, exports, "nextEvent", NextEvent);
+}
 
 }  // namespace aether

@@ -47,7 +47,8 @@ struct rdma_cm_id* RdmacmTable::find(double token) const {
   return found == identifiers_.end() ? nullptr : found->second;
 }
 
-// Every event is acknowledged when it is read, so this does not wait for anybody. Events of it that were not read yet are dropped by the kernel.
+// Every event is acknowledged when it is read, so this does not wait for anybody. Events of it that were not read yet
+// are dropped by the kernel.
 void RdmacmTable::destroy(double token) {
   const auto found = identifiers_.find(static_cast<uint32_t>(token));
   if (found == identifiers_.end()) return;
@@ -164,7 +165,8 @@ static napi_value ResolveAddress(napi_env env, napi_callback_info info) {
   if (!addressOf(arguments, 1, "address", &destination)) return nullptr;
   const auto timeout = static_cast<int>(arguments.integer(3, "timeoutMs", 1, INT32_MAX));
   if (!arguments.ok()) return nullptr;
-  if (rdma_resolve_addr(id, nullptr, destination.get(), timeout) != 0) return throwSystem(env, "rdma_resolve_addr", errno);
+  if (rdma_resolve_addr(id, nullptr, destination.get(), timeout) != 0)
+    return throwSystem(env, "rdma_resolve_addr", errno);
   return makeUndefined(env);
 }
 

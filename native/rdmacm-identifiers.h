@@ -1,12 +1,13 @@
-// The connection identifiers of one JavaScript environment: one event channel, and numbers (tokens) by which JavaScript names identifiers. A token is
-// never used twice, so one of an identifier that was destroyed is an error and never another identifier.
+// The connection identifiers of one JavaScript environment: one event channel, and numbers (tokens) by which JavaScript
+// names identifiers. A token is never used twice, so one of an identifier that was destroyed is an error and never
+// another identifier.
 #pragma once
-#include "verbs-attributes.h"
-#include "verbs-objects.h"
-
 #include <rdma/rdma_cma.h>
 
 #include <map>
+
+#include "verbs-attributes.h"
+#include "verbs-objects.h"
 
 namespace aether {
 
@@ -17,7 +18,9 @@ class RdmacmTable {
 
   // 0 or an errno. The descriptor of the channel does not block.
   int open();
-  struct rdma_event_channel* channel() const { return channel_; }
+  struct rdma_event_channel* channel() const {
+    return channel_;
+  }
 
   // Takes an identifier; it knows its token as its context.
   double add(struct rdma_cm_id* id);
@@ -30,12 +33,15 @@ class RdmacmTable {
   uint32_t next_ = 1;
 };
 
-inline double tokenOf(const struct rdma_cm_id* id) { return static_cast<double>(reinterpret_cast<uintptr_t>(id->context)); }
+inline double tokenOf(const struct rdma_cm_id* id) {
+  return static_cast<double>(reinterpret_cast<uintptr_t>(id->context));
+}
 
 // The live identifier that an argument names; leaves an exception pending where there is none.
 struct rdma_cm_id* identifierOf(Arguments& arguments, size_t index);
 
-// Words of what an end says of itself (struct rdma_conn_param, struct rdma_ud_param); src/native/rdmacm-addon.ts names the same numbers.
+// Words of what an end says of itself (struct rdma_conn_param, struct rdma_ud_param); src/native/rdmacm-addon.ts names
+// the same numbers.
 enum ParameterWord : size_t {
   kResponderResources,
   kInitiatorDepth,

@@ -1,21 +1,25 @@
 // librdmacm, opened when it is first needed: see verbs-library.cc, which does the same for libibverbs.
-#include "rdmacm-identifiers.h"
-
 #include <dlfcn.h>
 
 #include <mutex>
 
+#include "rdmacm-identifiers.h"
+
 #define FORWARD(result, name, parameters, arguments) \
   static result(*name##_at) parameters;              \
-  extern "C" result name parameters { return name##_at arguments; }
+  extern "C" result name parameters {                \
+    return name##_at arguments;                      \
+  }
 
 FORWARD(struct rdma_event_channel*, rdma_create_event_channel, (void), ())
 FORWARD(void, rdma_destroy_event_channel, (struct rdma_event_channel * channel), (channel))
-FORWARD(int, rdma_create_id, (struct rdma_event_channel * channel, struct rdma_cm_id** id, void* context, enum rdma_port_space space),
+FORWARD(int, rdma_create_id,
+        (struct rdma_event_channel * channel, struct rdma_cm_id** id, void* context, enum rdma_port_space space),
         (channel, id, context, space))
 FORWARD(int, rdma_destroy_id, (struct rdma_cm_id * id), (id))
 FORWARD(int, rdma_bind_addr, (struct rdma_cm_id * id, struct sockaddr* address), (id, address))
-FORWARD(int, rdma_resolve_addr, (struct rdma_cm_id * id, struct sockaddr* source, struct sockaddr* destination, int timeoutMs),
+FORWARD(int, rdma_resolve_addr,
+        (struct rdma_cm_id * id, struct sockaddr* source, struct sockaddr* destination, int timeoutMs),
         (id, source, destination, timeoutMs))
 FORWARD(int, rdma_resolve_route, (struct rdma_cm_id * id, int timeoutMs), (id, timeoutMs))
 FORWARD(int, rdma_connect, (struct rdma_cm_id * id, struct rdma_conn_param* parameters), (id, parameters))
@@ -24,11 +28,13 @@ FORWARD(int, rdma_listen, (struct rdma_cm_id * id, int backlog), (id, backlog))
 FORWARD(int, rdma_accept, (struct rdma_cm_id * id, struct rdma_conn_param* parameters), (id, parameters))
 FORWARD(int, rdma_reject, (struct rdma_cm_id * id, const void* data, uint8_t length), (id, data, length))
 FORWARD(int, rdma_disconnect, (struct rdma_cm_id * id), (id))
-FORWARD(int, rdma_join_multicast, (struct rdma_cm_id * id, struct sockaddr* address, void* context), (id, address, context))
+FORWARD(int, rdma_join_multicast, (struct rdma_cm_id * id, struct sockaddr* address, void* context),
+        (id, address, context))
 FORWARD(int, rdma_leave_multicast, (struct rdma_cm_id * id, struct sockaddr* address), (id, address))
 FORWARD(int, rdma_get_cm_event, (struct rdma_event_channel * channel, struct rdma_cm_event** event), (channel, event))
 FORWARD(int, rdma_ack_cm_event, (struct rdma_cm_event * event), (event))
-FORWARD(int, rdma_init_qp_attr, (struct rdma_cm_id * id, struct ibv_qp_attr* attributes, int* mask), (id, attributes, mask))
+FORWARD(int, rdma_init_qp_attr, (struct rdma_cm_id * id, struct ibv_qp_attr* attributes, int* mask),
+        (id, attributes, mask))
 
 namespace aether {
 
@@ -39,7 +45,8 @@ struct Symbol {
   void** target;
 };
 
-#define SYMBOL(name) {#name, reinterpret_cast<void**>(&name##_at)}
+#define SYMBOL(name) \
+  { #name, reinterpret_cast < void**>(&name##_at) }
 
 const Symbol symbols[] = {
     SYMBOL(rdma_create_event_channel),

@@ -1,7 +1,5 @@
-// Views that may only be read: a store there ends the process with a sentence, where it would else be a bare segmentation fault.
-#include "mappings.h"
-#include "support.h"
-
+// Views that may only be read: a store there ends the process with a sentence, where it would else be a bare
+// segmentation fault.
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+
+#include "mappings.h"
+#include "support.h"
 
 namespace aether {
 
@@ -107,6 +108,8 @@ static napi_value MakeViewReadOnly(napi_env env, napi_callback_info info) {
   return throwSystem(env, "mprotect", ENOSPC);
 }
 
-void registerReadOnly(napi_env env, napi_value exports) { define(env, exports, "makeViewReadOnly", MakeViewReadOnly); }
+void registerReadOnly(napi_env env, napi_value exports) {
+  define(env, exports, "makeViewReadOnly", MakeViewReadOnly);
+}
 
 }  // namespace aether

@@ -1,8 +1,6 @@
-// Taking the space of a memory object now, honestly. fallocate(2) on a memfd has no limit of its own: asked for more than the machine has,
-// it takes page after page until the kernel kills a process. So what is asked for is compared with what is there first.
-#include "mappings.h"
-#include "support.h"
-
+// Taking the space of a memory object now, honestly. fallocate(2) on a memfd has no limit of its own: asked for more
+// than the machine has, it takes page after page until the kernel kills a process. So what is asked for is compared
+// with what is there first.
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
@@ -14,6 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "mappings.h"
+#include "support.h"
 
 namespace aether {
 
@@ -38,7 +39,8 @@ static double numberAfter(const std::string& text, const std::string& key, doubl
 constexpr double kUnlimited = 1e18;
 
 // What a control group leaves, page cache that it would give up included. Absent files and "max" mean no limit.
-static double leftInGroup(const std::string& folder, const char* limitName, const char* usageName, const char* cacheName) {
+static double leftInGroup(const std::string& folder, const char* limitName, const char* usageName,
+                          const char* cacheName) {
   const std::string limit = readText(folder + "/" + limitName);
   const double most = strtod(limit.c_str(), nullptr);
   // The first version of control groups writes a number near 2^63 for no limit.
@@ -60,8 +62,10 @@ static double leftInGroups() {
     if (!second && first == std::string::npos) continue;
     std::string path = second ? line.substr(3) : line.substr(first + strlen(":memory:"));
     for (;; path.resize(path.find_last_of('/'))) {
-      left = std::min(left, second ? leftInGroup("/sys/fs/cgroup" + path, "memory.max", "memory.current", "inactive_file ")
-                                   : leftInGroup("/sys/fs/cgroup/memory" + path, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "));
+      left =
+          std::min(left, second ? leftInGroup("/sys/fs/cgroup" + path, "memory.max", "memory.current", "inactive_file ")
+                                : leftInGroup("/sys/fs/cgroup/memory" + path, "memory.limit_in_bytes",
+                                              "memory.usage_in_bytes", "total_inactive_file "));
       if (path.find_last_of('/') == std::string::npos) break;
     }
   }
@@ -70,7 +74,8 @@ static double leftInGroups() {
 
 static double availableBytes() {
   const std::string machine = readText("/proc/meminfo");
-  const double free = 1024 * (numberAfter(machine, "MemAvailable:", kUnlimited / 1024) + numberAfter(machine, "SwapFree:", 0));
+  const double free =
+      1024 * (numberAfter(machine, "MemAvailable:", kUnlimited / 1024) + numberAfter(machine, "SwapFree:", 0));
   // A thirty-second stays for everybody else: the figures are estimates.
   const double spare = 1024 * numberAfter(machine, "MemTotal:", 0) / 32;
   return std::min(free - spare, leftInGroups());
@@ -96,7 +101,8 @@ static double missingBytes(int descriptor, double offset, double length) {
 
 static bool isRoomFor(int descriptor, double offset, double length) {
   struct statfs system;
-  if (fstatfs(descriptor, &system) != 0 || system.f_type != TMPFS_MAGIC) return true;  // the others have limits of their own
+  if (fstatfs(descriptor, &system) != 0 || system.f_type != TMPFS_MAGIC)
+    return true;  // the others have limits of their own
   const double available = availableBytes();
   return length <= available || missingBytes(descriptor, offset, length) <= available;
 }
@@ -109,7 +115,8 @@ static int allocateRange(int descriptor, int mode, double offset, double length)
 }
 
 int reserveRange(int descriptor, double offset, double length) {
-  return isRoomFor(descriptor, offset, length) ? allocateRange(descriptor, FALLOC_FL_KEEP_SIZE, offset, length) : ENOMEM;
+  return isRoomFor(descriptor, offset, length) ? allocateRange(descriptor, FALLOC_FL_KEEP_SIZE, offset, length)
+                                               : ENOMEM;
 }
 
 static napi_value changeRange(napi_env env, napi_callback_info info, bool take) {
@@ -118,13 +125,18 @@ static napi_value changeRange(napi_env env, napi_callback_info info, bool take) 
   const double offset = arguments.integer(1, "offsetBytes", 0, kSafeIntegerMax);
   const double length = arguments.integer(2, "lengthBytes", 1, kSafeIntegerMax);
   if (!arguments.ok()) return nullptr;
-  const int error = take ? reserveRange(descriptor, offset, length) : allocateRange(descriptor, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, offset, length);
+  const int error = take ? reserveRange(descriptor, offset, length)
+                         : allocateRange(descriptor, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, offset, length);
   return error == 0 ? nullptr : throwSystem(env, "fallocate", error);
 }
 
-static napi_value ReserveMemory(napi_env env, napi_callback_info info) { return changeRange(env, info, true); }
+static napi_value ReserveMemory(napi_env env, napi_callback_info info) {
+  return changeRange(env, info, true);
+}
 
-static napi_value ReleaseMemory(napi_env env, napi_callback_info info) { return changeRange(env, info, false); }
+static napi_value ReleaseMemory(napi_env env, napi_callback_info info) {
+  return changeRange(env, info, false);
+}
 
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, younger than the headers of Debian 11
 
@@ -136,7 +148,8 @@ static napi_value PopulateHuge(napi_env env, napi_callback_info info) {
   const Bytes bytes = arguments.bytes(2, "bytes");
   if (!arguments.ok()) return nullptr;
   const auto address = reinterpret_cast<uintptr_t>(bytes.data);
-  if (bytes.length == 0 || address % pageSize() != 0 || bytes.length % pageSize() != 0 || !isMapped(address, bytes.length, MappingKind::Buffer))
+  if (bytes.length == 0 || address % pageSize() != 0 || bytes.length % pageSize() != 0 ||
+      !isMapped(address, bytes.length, MappingKind::Buffer))
     return throwArgument(env, "bytes", "bytes must be whole pages of a buffer that mapMemory made");
   if (!isRoomFor(descriptor, offset, static_cast<double>(bytes.length))) return makeNumber(env, -ENOMEM);
   if (madvise(bytes.data, bytes.length, MADV_HUGEPAGE) != 0) return makeNumber(env, -errno);

@@ -1,6 +1,4 @@
 // Sleeping and waking: poll, doorbell pipes, futexes on shared words.
-#include "support.h"
-
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -13,6 +11,8 @@
 #include <cerrno>
 #include <climits>
 #include <vector>
+
+#include "support.h"
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
@@ -99,7 +99,9 @@ static napi_value DrainPipe(napi_env env, napi_callback_info info) {
 
 constexpr uint32_t kWaitMax = 128;  // of the kernel
 
-static struct timespec afterMs(int milliseconds) { return {milliseconds / 1000, (milliseconds % 1000) * 1000000L}; }
+static struct timespec afterMs(int milliseconds) {
+  return {milliseconds / 1000, (milliseconds % 1000) * 1000000L};
+}
 
 static napi_value FutexWait(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
@@ -108,7 +110,8 @@ static napi_value FutexWait(napi_env env, napi_callback_info info) {
   const int timeout = arguments.timeoutMs(3, "timeoutMs");
   if (!arguments.ok()) return nullptr;
   const struct timespec limit = afterMs(timeout < 0 ? 0 : timeout);
-  if (syscall(SYS_futex, word, FUTEX_WAIT, expected, timeout < 0 ? nullptr : &limit, nullptr, 0) == 0) return makeNumber(env, 0);
+  if (syscall(SYS_futex, word, FUTEX_WAIT, expected, timeout < 0 ? nullptr : &limit, nullptr, 0) == 0)
+    return makeNumber(env, 0);
   switch (errno) {
     case EAGAIN:
       return makeNumber(env, 1);
@@ -121,12 +124,14 @@ static napi_value FutexWait(napi_env env, napi_callback_info info) {
   }
 }
 
-// The elements of `words`. An array may have getters, which may run anything: all of them are read before the first pointer is taken.
+// The elements of `words`. An array may have getters, which may run anything: all of them are read before the first
+// pointer is taken.
 static bool readElements(Arguments& arguments, napi_value* elements, uint32_t* count) {
   bool isArray = false;
   napi_is_array(arguments.env, arguments.at(0), &isArray);
   if (isArray) napi_get_array_length(arguments.env, arguments.at(0), count);
-  if (!isArray || *count < 1 || *count > kWaitMax) arguments.fail("words", "words must be an array of 1 to 128 Int32Arrays");
+  if (!isArray || *count < 1 || *count > kWaitMax)
+    arguments.fail("words", "words must be an array of 1 to 128 Int32Arrays");
   for (uint32_t index = 0; arguments.ok() && index < *count; index++)
     if (napi_get_element(arguments.env, arguments.at(0), index, &elements[index]) != napi_ok) return false;
   return arguments.ok();
@@ -139,7 +144,8 @@ static int32_t* wordOf(napi_env env, napi_value element, int32_t at) {
   void* data = nullptr;
   napi_is_typedarray(env, element, &isTyped);
   if (isTyped) napi_get_typedarray_info(env, element, &type, &length, &data, nullptr, nullptr);
-  return type == napi_int32_array && at >= 0 && static_cast<size_t>(at) < length ? static_cast<int32_t*>(data) + at : nullptr;
+  return type == napi_int32_array && at >= 0 && static_cast<size_t>(at) < length ? static_cast<int32_t*>(data) + at
+                                                                                 : nullptr;
 }
 
 static napi_value FutexWaitAny(napi_env env, napi_callback_info info) {
@@ -150,7 +156,8 @@ static napi_value FutexWaitAny(napi_env env, napi_callback_info info) {
   const Int32s indexes = arguments.int32s(1, "indexes");
   const Int32s expected = arguments.int32s(2, "expected");
   const int timeout = arguments.timeoutMs(3, "timeoutMs");
-  if (arguments.ok() && (indexes.length < count || expected.length < count)) arguments.fail("indexes", "indexes and expected must be as long as words");
+  if (arguments.ok() && (indexes.length < count || expected.length < count))
+    arguments.fail("indexes", "indexes and expected must be as long as words");
   if (!arguments.ok()) return nullptr;
   struct futex_waitv waits[kWaitMax] = {};
   for (uint32_t index = 0; index < count; index++) {

@@ -20,7 +20,8 @@ static napi_value makeText(napi_env env, const std::string& text) {
   return value;
 }
 
-static napi_value throwFrom(napi_env env, napi_ref factoryRef, size_t count, napi_value* values, const std::string& fallback) {
+static napi_value throwFrom(napi_env env, napi_ref factoryRef, size_t count, napi_value* values,
+                            const std::string& fallback) {
   napi_value factory = nullptr, error = nullptr, self = makeUndefined(env);
   if (factoryRef != nullptr && napi_get_reference_value(env, factoryRef, &factory) == napi_ok && factory != nullptr &&
       napi_call_function(env, self, factory, count, values, &error) == napi_ok) {
@@ -44,7 +45,8 @@ static const char* adviceFor(const char* syscall, int error) {
   switch (error) {
     case ENOMEM:
       if (call == "mlock" || call == "mmap(MAP_LOCKED)") return "raise the limit of locked memory (ulimit -l)";
-      return "free memory, ask for less, or raise the limits of the container (and vm.max_map_count where there are very many mappings)";
+      return "free memory, ask for less, or raise the limits of the container (and vm.max_map_count where there are "
+             "very many mappings)";
     case ENOSPC:
       return "there is no more room: ask for less, or set huge pages aside (vm.nr_hugepages) where they were asked for";
     case EINVAL:
@@ -57,11 +59,13 @@ static const char* adviceFor(const char* syscall, int error) {
     case EPERM:
     case EACCES:
       if (call == "userfaultfd")
-        return "allow it by vm.unprivileged_userfaultfd=1, by access to /dev/userfaultfd, by CAP_SYS_PTRACE, or in the container's seccomp profile";
+        return "allow it by vm.unprivileged_userfaultfd=1, by access to /dev/userfaultfd, by CAP_SYS_PTRACE, or in the "
+               "container's seccomp profile";
       if (call == "process_vm_readv" || call == "process_vm_writev")
         return "the other process must be of the same user and, under Yama, must have called allowProcessAccess";
       if (call == "mlock") return "raise the limit of locked memory (ulimit -l)";
-      if (call == "epoll_ctl") return "this kind of descriptor cannot be waited for: watch pipes, sockets and processes";
+      if (call == "epoll_ctl")
+        return "this kind of descriptor cannot be waited for: watch pipes, sockets and processes";
       return "this user may not do that: check owner, capabilities and the container's seccomp profile";
     case ENOSYS:
       return "the kernel, or the container's seccomp profile, does not have this system call";
@@ -148,7 +152,8 @@ static std::string inWords(double value) {
 double Arguments::integer(size_t index, const char* name, double least, double most) {
   if (!ok_) return 0;
   double value = 0;
-  if (napi_get_value_double(env, at(index), &value) != napi_ok || value != std::floor(value) || !(value >= least && value <= most)) {
+  if (napi_get_value_double(env, at(index), &value) != napi_ok || value != std::floor(value) ||
+      !(value >= least && value <= most)) {
     const std::string range = inWords(least) + " to " + inWords(most);
     fail(name, std::string(name) + " must be an integer from " + range);
     return 0;
@@ -195,7 +200,8 @@ Int32s Arguments::int32s(size_t index, const char* name) {
   napi_typedarray_type type = napi_uint8_array;
   void* data = nullptr;
   napi_is_typedarray(env, at(index), &isTyped);
-  if (!isTyped || napi_get_typedarray_info(env, at(index), &type, &out.length, &data, nullptr, nullptr) != napi_ok || type != napi_int32_array) {
+  if (!isTyped || napi_get_typedarray_info(env, at(index), &type, &out.length, &data, nullptr, nullptr) != napi_ok ||
+      type != napi_int32_array) {
     fail(name, std::string(name) + " must be an Int32Array");
     return Int32s();
   }

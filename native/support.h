@@ -1,4 +1,5 @@
-// What every file of the addon shares: argument checks and typed errors. Nothing here keeps state but the environment's instance data.
+// What every file of the addon shares: argument checks and typed errors. Nothing here keeps state but the environment's
+// instance data.
 #pragma once
 #define NAPI_VERSION 9
 #include <node_api.h>

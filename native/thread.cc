@@ -1,6 +1,4 @@
 // Threads, clocks, and the end of an environment.
-#include "support.h"
-
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -14,9 +12,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "support.h"
+
 namespace aether {
 
-static napi_value ThreadId(napi_env env, napi_callback_info) { return makeNumber(env, static_cast<double>(syscall(SYS_gettid))); }
+static napi_value ThreadId(napi_env env, napi_callback_info) {
+  return makeNumber(env, static_cast<double>(syscall(SYS_gettid)));
+}
 
 static napi_value SetAffinity(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
@@ -28,7 +30,8 @@ static napi_value SetAffinity(napi_env env, napi_callback_info info) {
   for (size_t index = 0; index < processors.length; index++) {
     const int32_t processor = processors.data[index];
     if (processor < 0 || processor >= CPU_SETSIZE)
-      return throwArgument(env, "processors", "a processor must be a number from 0 to " + std::to_string(CPU_SETSIZE - 1));
+      return throwArgument(env, "processors",
+                           "a processor must be a number from 0 to " + std::to_string(CPU_SETSIZE - 1));
     CPU_SET(static_cast<size_t>(processor), &set);
   }
   if (sched_setaffinity(0, sizeof set, &set) != 0) return throwSystem(env, "sched_setaffinity", errno);
@@ -69,7 +72,8 @@ static napi_value AllowedProcessors(napi_env env, napi_callback_info) {
   if (error != 0) return throwSystem(env, "pthread_create", error);
   void* failure = nullptr;
   pthread_join(thread, &failure);
-  if (failure != nullptr) return throwSystem(env, "sched_setaffinity", static_cast<int>(reinterpret_cast<intptr_t>(failure)));
+  if (failure != nullptr)
+    return throwSystem(env, "sched_setaffinity", static_cast<int>(reinterpret_cast<intptr_t>(failure)));
   return makeProcessors(env, set);
 }
 
@@ -90,7 +94,8 @@ static napi_value SetSlice(napi_env env, napi_callback_info info) {
   const auto sliceNs = static_cast<uint64_t>(arguments.integer(0, "sliceNs", 100000, 100000000));
   if (!arguments.ok()) return nullptr;
   SchedulingAttributes attributes{};
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return throwSystem(env, "sched_getattr", errno);
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0)
+    return throwSystem(env, "sched_getattr", errno);
   // For the other policies the field means something else.
   const bool fair = attributes.policy == SCHED_OTHER || attributes.policy == SCHED_BATCH;
   if (fair) {
@@ -113,7 +118,8 @@ static napi_value SetTimerSlack(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// The file that was read last stays open: to look it up costs four times what reading it does, and who asks asks often about one thread.
+// The file that was read last stays open: to look it up costs four times what reading it does, and who asks asks often
+// about one thread.
 struct SchedulerFile {
   int id = -1;
   int descriptor = -1;
@@ -159,7 +165,9 @@ static napi_value clockNs(napi_env env, clockid_t clock) {
   return makeNumber(env, static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec));
 }
 
-static napi_value MonotonicNs(napi_env env, napi_callback_info) { return clockNs(env, CLOCK_MONOTONIC); }
+static napi_value MonotonicNs(napi_env env, napi_callback_info) {
+  return clockNs(env, CLOCK_MONOTONIC);
+}
 
 static napi_value ProcessorNs(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);

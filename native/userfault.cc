@@ -1,6 +1,4 @@
 // userfaultfd(2): faults on views, and the operations that open, protect and close their pages.
-#include "mappings.h"
-#include "support.h"
 #include "userfault.h"
 
 #include <fcntl.h>
@@ -11,6 +9,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "mappings.h"
+#include "support.h"
 
 // Younger than the headers of Debian 12.
 #ifndef UFFDIO_CONTINUE_MODE_WP
@@ -28,8 +29,8 @@
 
 namespace aether {
 
-constexpr uint64_t kFeatures =
-    UFFD_FEATURE_MINOR_SHMEM | UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM | UFFD_FEATURE_THREAD_ID;
+constexpr uint64_t kFeatures = UFFD_FEATURE_MINOR_SHMEM | UFFD_FEATURE_PAGEFAULT_FLAG_WP |
+                               UFFD_FEATURE_WP_HUGETLBFS_SHMEM | UFFD_FEATURE_THREAD_ID;
 
 static int openDevice() {
   const int device = open("/dev/userfaultfd", O_RDWR | O_CLOEXEC);
@@ -156,7 +157,8 @@ static napi_value InstallPages(napi_env env, napi_callback_info info) {
   if (!readDescriptorAndRange(arguments, &range)) return nullptr;
   const bool writeProtected = arguments.boolean(3, "writeProtected");
   if (!arguments.ok()) return nullptr;
-  return makeNumber(env, static_cast<double>(installRange(range.descriptor, range.address, range.length, writeProtected)));
+  return makeNumber(env,
+                    static_cast<double>(installRange(range.descriptor, range.address, range.length, writeProtected)));
 }
 
 static napi_value ProtectPages(napi_env env, napi_callback_info info) {

@@ -47,7 +47,9 @@ static enum ibv_mtu takeMtu(double bytes, bool* ok) {
 // Fields that are not in the mask are not looked at.
 bool takeAttributes(const double* words, unsigned mask, struct ibv_qp_attr* a) {
   bool ok = true;
-  const auto take = [&](unsigned bit, size_t word, double most) { return (mask & bit) != 0 ? wholeNumber(words[word], most, &ok) : 0; };
+  const auto take = [&](unsigned bit, size_t word, double most) {
+    return (mask & bit) != 0 ? wholeNumber(words[word], most, &ok) : 0;
+  };
   a->qp_state = static_cast<enum ibv_qp_state>(take(IBV_QP_STATE, kState, IBV_QPS_ERR));
   a->cur_qp_state = static_cast<enum ibv_qp_state>(take(IBV_QP_CUR_STATE, kCurrentState, IBV_QPS_ERR));
   a->en_sqd_async_notify = static_cast<uint8_t>(take(IBV_QP_EN_SQD_ASYNC_NOTIFY, kSqdNotify, 1));

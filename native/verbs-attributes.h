@@ -1,4 +1,5 @@
-// The words in which attributes of queue pairs and address vectors cross into JavaScript; src/native/verbs-addon.ts names the same numbers.
+// The words in which attributes of queue pairs and address vectors cross into JavaScript; src/native/verbs-addon.ts
+// names the same numbers.
 #pragma once
 #include <infiniband/verbs.h>
 

@@ -1,8 +1,8 @@
 // Address handles and multicast groups.
+#include <cerrno>
+
 #include "verbs-attributes.h"
 #include "verbs-objects.h"
-
-#include <cerrno>
 
 namespace aether {
 
@@ -12,7 +12,8 @@ static napi_value CreateAddressHandle(napi_env env, napi_callback_info info) {
   const Doubles words = doublesOf(arguments, 1, "vector", kVectorWords);
   if (!arguments.ok()) return nullptr;
   struct ibv_ah_attr a = {};
-  if (!takeVector(words.data, &a)) return throwArgument(env, "vector", "a field of the address vector is not a number of its range");
+  if (!takeVector(words.data, &a))
+    return throwArgument(env, "vector", "a field of the address vector is not a number of its range");
   auto* handle = createObject<VerbsAddressHandle>(env, "ibv_create_ah", {domain}, [&](VerbsAddressHandle* made) {
     made->ah = ibv_create_ah(domain->pd, &a);
     return errnoOf(made->ah);
@@ -33,9 +34,13 @@ static napi_value changeMembership(napi_env env, napi_callback_info info, Verb v
   return makeNumber(env, errnoOf(verb(pair->qp, &gid, localIdentifier)));
 }
 
-static napi_value AttachMulticast(napi_env env, napi_callback_info info) { return changeMembership(env, info, ibv_attach_mcast); }
+static napi_value AttachMulticast(napi_env env, napi_callback_info info) {
+  return changeMembership(env, info, ibv_attach_mcast);
+}
 
-static napi_value DetachMulticast(napi_env env, napi_callback_info info) { return changeMembership(env, info, ibv_detach_mcast); }
+static napi_value DetachMulticast(napi_env env, napi_callback_info info) {
+  return changeMembership(env, info, ibv_detach_mcast);
+}
 
 void registerVerbsDatagrams(napi_env env, napi_value exports) {
   define(env, exports, "createAddressHandle", CreateAddressHandle);

@@ -1,7 +1,7 @@
 // Memory on the device itself.
-#include "verbs-objects.h"
-
 #include <cerrno>
+
+#include "verbs-objects.h"
 
 namespace aether {
 

@@ -1,12 +1,12 @@
 // Devices, their ports and gids, protection domains, asynchronous events.
-#include "verbs-objects.h"
-
 #include <fcntl.h>
 #include <net/if.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+
+#include "verbs-objects.h"
 
 namespace aether {
 
@@ -67,7 +67,8 @@ static napi_value OpenDevice(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const std::string name = arguments.text(0, "name", 255);
   if (!needLibrary(arguments)) return nullptr;
-  auto* device = createObject<VerbsDevice>(env, "ibv_open_device", {}, [&](VerbsDevice* made) { return openNamed(made, name); });
+  auto* device =
+      createObject<VerbsDevice>(env, "ibv_open_device", {}, [&](VerbsDevice* made) { return openNamed(made, name); });
   if (device == nullptr) return nullptr;
   return describeNumbers(env, {{"handle", device->token},
                                {"asyncDescriptor", device->context->async_fd},
@@ -89,42 +90,43 @@ static napi_value QueryDevice(napi_env env, napi_callback_info info) {
   auto* device = handleOf<VerbsDevice>(arguments, 0);
   if (!arguments.ok()) return nullptr;
   struct ibv_device_attr_ex extended = {};
-  if (const int error = errnoOf(ibv_query_device_ex(device->context, nullptr, &extended))) return throwSystem(env, "ibv_query_device_ex", error);
+  if (const int error = errnoOf(ibv_query_device_ex(device->context, nullptr, &extended)))
+    return throwSystem(env, "ibv_query_device_ex", error);
   const struct ibv_device_attr& a = extended.orig_attr;
-  napi_value result = describeNumbers(
-      env, {
-      {"vendorId", a.vendor_id},
-      {"vendorPartId", a.vendor_part_id},
-      {"hardwareVersion", a.hw_ver},
-      {"transport", device->context->device->transport_type},
-      {"nodeType", device->context->device->node_type},
-      {"maxMemoryRegionBytes", static_cast<double>(a.max_mr_size)},
-      {"pageSizes", static_cast<double>(a.page_size_cap)},
-      {"maxQueuePairs", a.max_qp},
-      {"maxRequests", a.max_qp_wr},
-      {"capabilities", a.device_cap_flags},
-      {"maxSegments", a.max_sge},
-      {"maxReadSegments", a.max_sge_rd},
-      {"maxCompletionQueues", a.max_cq},
-      {"maxCompletions", a.max_cqe},
-      {"maxMemoryRegions", a.max_mr},
-      {"maxProtectionDomains", a.max_pd},
-      {"maxReadAtomicTarget", a.max_qp_rd_atom},
-      {"maxReadAtomicInitiator", a.max_qp_init_rd_atom},
-      {"atomicCapability", a.atomic_cap},
-      {"maxMemoryWindows", a.max_mw},
-      {"maxMulticastGroups", a.max_mcast_grp},
-      {"maxMulticastQueuePairs", a.max_mcast_qp_attach},
-      {"maxAddressHandles", a.max_ah},
-      {"maxSharedReceiveQueues", a.max_srq},
-      {"maxSharedReceiveRequests", a.max_srq_wr},
-      {"maxSharedReceiveSegments", a.max_srq_sge},
-      {"maxPartitionKeys", a.max_pkeys},
-      {"portCount", a.phys_port_cnt},
-      {"onDemandCapabilities", static_cast<double>(extended.odp_caps.general_caps)},
-      {"maxDeviceMemoryBytes", static_cast<double>(extended.max_dm_size)},
-      {"maxPacingKilobitsPerSecond", extended.packet_pacing_caps.qp_rate_limit_max},
-  });
+  napi_value result =
+      describeNumbers(env, {
+                               {"vendorId", a.vendor_id},
+                               {"vendorPartId", a.vendor_part_id},
+                               {"hardwareVersion", a.hw_ver},
+                               {"transport", device->context->device->transport_type},
+                               {"nodeType", device->context->device->node_type},
+                               {"maxMemoryRegionBytes", static_cast<double>(a.max_mr_size)},
+                               {"pageSizes", static_cast<double>(a.page_size_cap)},
+                               {"maxQueuePairs", a.max_qp},
+                               {"maxRequests", a.max_qp_wr},
+                               {"capabilities", a.device_cap_flags},
+                               {"maxSegments", a.max_sge},
+                               {"maxReadSegments", a.max_sge_rd},
+                               {"maxCompletionQueues", a.max_cq},
+                               {"maxCompletions", a.max_cqe},
+                               {"maxMemoryRegions", a.max_mr},
+                               {"maxProtectionDomains", a.max_pd},
+                               {"maxReadAtomicTarget", a.max_qp_rd_atom},
+                               {"maxReadAtomicInitiator", a.max_qp_init_rd_atom},
+                               {"atomicCapability", a.atomic_cap},
+                               {"maxMemoryWindows", a.max_mw},
+                               {"maxMulticastGroups", a.max_mcast_grp},
+                               {"maxMulticastQueuePairs", a.max_mcast_qp_attach},
+                               {"maxAddressHandles", a.max_ah},
+                               {"maxSharedReceiveQueues", a.max_srq},
+                               {"maxSharedReceiveRequests", a.max_srq_wr},
+                               {"maxSharedReceiveSegments", a.max_srq_sge},
+                               {"maxPartitionKeys", a.max_pkeys},
+                               {"portCount", a.phys_port_cnt},
+                               {"onDemandCapabilities", static_cast<double>(extended.odp_caps.general_caps)},
+                               {"maxDeviceMemoryBytes", static_cast<double>(extended.max_dm_size)},
+                               {"maxPacingKilobitsPerSecond", extended.packet_pacing_caps.qp_rate_limit_max},
+                           });
   setText(env, result, "firmware", a.fw_ver);
   char guid[17] = "";
   snprintf(guid, sizeof guid, "%016llx", static_cast<unsigned long long>(be64toh(a.node_guid)));
@@ -138,27 +140,28 @@ static napi_value QueryPort(napi_env env, napi_callback_info info) {
   const auto port = static_cast<uint8_t>(arguments.integer(1, "port", 0, UINT8_MAX));
   if (!arguments.ok()) return nullptr;
   struct ibv_port_attr a = {};
-  if (const int error = errnoOf(ibv_query_port(device->context, port, &a))) return throwSystem(env, "ibv_query_port", error);
-  return describeNumbers(
-      env, {
-      {"state", a.state},
-      {"maxMtu", 128 << a.max_mtu},
-      {"activeMtu", 128 << a.active_mtu},
-      {"gidTableLength", a.gid_tbl_len},
-      {"capabilities", a.port_cap_flags},
-      {"maxMessageBytes", a.max_msg_sz},
-      {"partitionKeyTableLength", a.pkey_tbl_len},
-      {"localIdentifier", a.lid},
-      {"subnetManagerLocalIdentifier", a.sm_lid},
-      {"localIdentifierMask", a.lmc},
-      {"activeWidth", a.active_width},
-      {"activeSpeed", a.active_speed},
-      {"physicalState", a.phys_state},
-      {"linkLayer", a.link_layer},
-  });
+  if (const int error = errnoOf(ibv_query_port(device->context, port, &a)))
+    return throwSystem(env, "ibv_query_port", error);
+  return describeNumbers(env, {
+                                  {"state", a.state},
+                                  {"maxMtu", 128 << a.max_mtu},
+                                  {"activeMtu", 128 << a.active_mtu},
+                                  {"gidTableLength", a.gid_tbl_len},
+                                  {"capabilities", a.port_cap_flags},
+                                  {"maxMessageBytes", a.max_msg_sz},
+                                  {"partitionKeyTableLength", a.pkey_tbl_len},
+                                  {"localIdentifier", a.lid},
+                                  {"subnetManagerLocalIdentifier", a.sm_lid},
+                                  {"localIdentifierMask", a.lmc},
+                                  {"activeWidth", a.active_width},
+                                  {"activeSpeed", a.active_speed},
+                                  {"physicalState", a.phys_state},
+                                  {"linkLayer", a.link_layer},
+                              });
 }
 
-static napi_value addGid(napi_env env, napi_value list, uint32_t at, uint32_t index, const union ibv_gid& gid, int type, uint32_t interfaceIndex) {
+static napi_value addGid(napi_env env, napi_value list, uint32_t at, uint32_t index, const union ibv_gid& gid, int type,
+                         uint32_t interfaceIndex) {
   napi_value entry = nullptr;
   napi_create_object(env, &entry);
   setNumber(env, entry, "index", index);
@@ -186,7 +189,8 @@ static napi_value QueryGids(napi_env env, napi_callback_info info) {
   if (count >= 0) {
     for (ssize_t index = 0; index < count; index++) {
       const struct ibv_gid_entry& each = entries[static_cast<size_t>(index)];
-      if (each.port_num == port) addGid(env, list, at++, each.gid_index, each.gid, static_cast<int>(each.gid_type), each.ndev_ifindex);
+      if (each.port_num == port)
+        addGid(env, list, at++, each.gid_index, each.gid, static_cast<int>(each.gid_type), each.ndev_ifindex);
     }
     return list;
   }

@@ -1,11 +1,11 @@
 // Domains beside the ordinary protection domain: parent domains, thread domains, XRC domains.
-#include "verbs-objects.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "verbs-objects.h"
 
 namespace aether {
 
@@ -26,13 +26,14 @@ static napi_value AllocateParentDomain(napi_env env, napi_callback_info info) {
   auto* domain = handleOf<VerbsDomain>(arguments, 0);
   auto* threadDomain = optionalHandleOf<VerbsThreadDomain>(arguments, 1);
   if (!arguments.ok()) return nullptr;
-  auto* parent = createObject<VerbsDomain>(env, "ibv_alloc_parent_domain", usesOf({domain, threadDomain}), [&](VerbsDomain* made) {
-    struct ibv_parent_domain_init_attr a = {};
-    a.pd = domain->pd;
-    a.td = threadDomain == nullptr ? nullptr : threadDomain->td;
-    made->pd = ibv_alloc_parent_domain(domain->pd->context, &a);
-    return errnoOf(made->pd);
-  });
+  auto* parent =
+      createObject<VerbsDomain>(env, "ibv_alloc_parent_domain", usesOf({domain, threadDomain}), [&](VerbsDomain* made) {
+        struct ibv_parent_domain_init_attr a = {};
+        a.pd = domain->pd;
+        a.td = threadDomain == nullptr ? nullptr : threadDomain->td;
+        made->pd = ibv_alloc_parent_domain(domain->pd->context, &a);
+        return errnoOf(made->pd);
+      });
   return parent == nullptr ? nullptr : makeNumber(env, parent->token);
 }
 
@@ -61,8 +62,9 @@ static napi_value OpenXrcDomain(napi_env env, napi_callback_info info) {
   const bool exclusive = arguments.boolean(3, "exclusive");
   if (!arguments.ok()) return nullptr;
   const int flags = (create ? O_CREAT : 0) | (exclusive ? O_EXCL : 0);
-  auto* domain =
-      createObject<VerbsXrcDomain>(env, "ibv_open_xrcd", {device}, [&](VerbsXrcDomain* made) { return openXrcDomain(made, device->context, path, flags); });
+  auto* domain = createObject<VerbsXrcDomain>(env, "ibv_open_xrcd", {device}, [&](VerbsXrcDomain* made) {
+    return openXrcDomain(made, device->context, path, flags);
+  });
   return domain == nullptr ? nullptr : makeNumber(env, domain->token);
 }
 

@@ -1,15 +1,17 @@
-// The one experimental verb that is wanted here: registering physical memory, ibv_exp_reg_mr of MLNX_OFED 3 and 4. No header of today has it, so what is
-// needed of its layout is written down. It is not an exported function either: that library keeps a table of its further calls in front of a device's
-// struct verbs_context, whose length it says in `sz`, and announces the table by bit 62 of the word before `sz`. rdma-core has a placeholder there, which is 0.
+// The one experimental verb that is wanted here: registering physical memory, ibv_exp_reg_mr of MLNX_OFED 3 and 4. No
+// header of today has it, so what is needed of its layout is written down. It is not an exported function either: that
+// library keeps a table of its further calls in front of a device's struct verbs_context, whose length it says in `sz`,
+// and announces the table by bit 62 of the word before `sz`. rdma-core has a placeholder there, which is 0.
 //
 //     words counted from the end of the table
 //     -29                                        -1
-//     register memory │ 27 further calls ………… │ bytes of the table │ struct verbs_context, `sz` bytes: … │ mask │ sz │ struct ibv_context
+//     register memory │ 27 further calls ………… │ bytes of the table │ struct verbs_context, `sz` bytes: … │ mask │ sz │
+//     struct ibv_context
 //
 // The table has grown at its front only, so these distances hold for every release that has the call.
-#include "verbs-objects.h"
-
 #include <cerrno>
+
+#include "verbs-objects.h"
 
 namespace aether {
 
@@ -31,7 +33,9 @@ struct Registration {
   uint32_t flags;
   uint64_t later[4];
 };
-static_assert(offsetof(Registration, access) == 24 && offsetof(Registration, mask) == 32 && offsetof(Registration, later) == 40, "as the library reads it");
+static_assert(offsetof(Registration, access) == 24 && offsetof(Registration, mask) == 32 &&
+                  offsetof(Registration, later) == 40,
+              "as the library reads it");
 
 using RegisterPhysicalCall = struct ibv_mr* (*)(Registration*);
 
@@ -63,9 +67,12 @@ static napi_value RegisterPhysical(napi_env env, napi_callback_info info) {
     return errnoOf(made->mr);
   });
   if (memory == nullptr) return nullptr;
-  return describeNumbers(env, {{"handle", memory->token}, {"localKey", memory->mr->lkey}, {"remoteKey", memory->mr->rkey}});
+  return describeNumbers(env,
+                         {{"handle", memory->token}, {"localKey", memory->mr->lkey}, {"remoteKey", memory->mr->rkey}});
 }
 
-void registerVerbsExperimental(napi_env env, napi_value exports) { define(env, exports, "registerPhysical", RegisterPhysical); }
+void registerVerbsExperimental(napi_env env, napi_value exports) {
+  define(env, exports, "registerPhysical", RegisterPhysical);
+}
 
 }  // namespace aether

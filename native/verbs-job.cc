@@ -28,7 +28,8 @@ napi_value VerbsJob::begin(napi_env env, VerbsObject* object, std::unique_ptr<Ve
   object->job = begun;
   napi_create_string_utf8(env, "aether-verbs", NAPI_AUTO_LENGTH, &name);
   if (napi_create_async_work(env, nullptr, name, execute, complete, begun, &begun->work_) == napi_ok &&
-      napi_create_promise(env, &begun->deferred_, &promise) == napi_ok && napi_queue_async_work(env, begun->work_) == napi_ok) {
+      napi_create_promise(env, &begun->deferred_, &promise) == napi_ok &&
+      napi_queue_async_work(env, begun->work_) == napi_ok) {
     job.release();  // `complete` frees it
     return promise;
   }
@@ -78,7 +79,8 @@ void VerbsJob::complete(napi_env env, napi_status status, void* data) {
   napi_value thrown = nullptr;
   throwSystem(env, job->failed, error);
   // At the end of an environment nothing is thrown, and nobody waits any more.
-  if (napi_get_and_clear_last_exception(env, &thrown) == napi_ok && thrown != nullptr) napi_reject_deferred(env, job->deferred_, thrown);
+  if (napi_get_and_clear_last_exception(env, &thrown) == napi_ok && thrown != nullptr)
+    napi_reject_deferred(env, job->deferred_, thrown);
 }
 
 }  // namespace aether

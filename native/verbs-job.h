@@ -1,15 +1,17 @@
-// A call of the library that may take milliseconds (pinning memory, resolving an address), carried out beside the event loop for one object.
+// A call of the library that may take milliseconds (pinning memory, resolving an address), carried out beside the event
+// loop for one object.
 //
-// Threads: `run` is called on a thread of Node's pool, everything else on the JavaScript thread. What `run` reads and writes belongs to the job until it has
-// ended, so the object sees nothing of it before `publish`.
+// Threads: `run` is called on a thread of Node's pool, everything else on the JavaScript thread. What `run` reads and
+// writes belongs to the job until it has ended, so the object sees nothing of it before `publish`.
 //
-// Life times: Node waits for every job, also at the end of an environment, and the job is freed then. Its object may be destroyed sooner: that keeps `run`
-// from beginning, or waits until it has ended, and the promise is rejected with ECANCELED. What `run` reads of other objects is theirs that this one uses.
+// Life times: Node waits for every job, also at the end of an environment, and the job is freed then. Its object may be
+// destroyed sooner: that keeps `run` from beginning, or waits until it has ended, and the promise is rejected with
+// ECANCELED. What `run` reads of other objects is theirs that this one uses.
 #pragma once
-#include "verbs-objects.h"
-
 #include <condition_variable>
 #include <mutex>
+
+#include "verbs-objects.h"
 
 namespace aether {
 
@@ -17,7 +19,8 @@ class VerbsJob {
  public:
   virtual ~VerbsJob() = default;
 
-  // Begins; the promise, or null with an exception pending, and then the job and an object that was to be made are gone.
+  // Begins; the promise, or null with an exception pending, and then the job and an object that was to be made are
+  // gone.
   static napi_value begin(napi_env env, VerbsObject* object, std::unique_ptr<VerbsJob> job);
   // The object goes its own way from here on: waits for a call that has begun, and hands over what it made.
   void detach();

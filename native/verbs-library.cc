@@ -1,21 +1,25 @@
-// libibverbs, opened when it is first needed. The functions of <infiniband/verbs.h> that the addon calls are defined here; each jumps to the library's.
-// So the other files, and the inline functions of the header, call verbs as if they were linked, and one binary serves machines with and without them.
-#include "verbs-objects.h"
-
+// libibverbs, opened when it is first needed. The functions of <infiniband/verbs.h> that the addon calls are defined
+// here; each jumps to the library's. So the other files, and the inline functions of the header, call verbs as if they
+// were linked, and one binary serves machines with and without them.
 #include <dlfcn.h>
 
 #include <cerrno>
 #include <mutex>
+
+#include "verbs-objects.h"
 
 #undef ibv_get_device_list
 #undef ibv_query_port
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
-// FORWARD is for verbs that every libibverbs of the last ten years has, LATER for those that may be missing, with what they return then.
+// FORWARD is for verbs that every libibverbs of the last ten years has, LATER for those that may be missing, with what
+// they return then.
 #define FORWARD(result, name, parameters, arguments) \
   static result(*name##_at) parameters;              \
-  extern "C" result name parameters { return name##_at arguments; }
+  extern "C" result name parameters {                \
+    return name##_at arguments;                      \
+  }
 #define LATER(result, name, parameters, arguments, missing) \
   static result(*name##_at) parameters;                     \
   extern "C" result name parameters {                       \
@@ -30,27 +34,35 @@ FORWARD(const char*, ibv_get_device_name, (struct ibv_device * device), (device)
 FORWARD(__be64, ibv_get_device_guid, (struct ibv_device * device), (device))
 FORWARD(struct ibv_context*, ibv_open_device, (struct ibv_device * device), (device))
 FORWARD(int, ibv_close_device, (struct ibv_context * context), (context))
-FORWARD(int, ibv_query_device, (struct ibv_context * context, struct ibv_device_attr* attributes), (context, attributes))
-FORWARD(int, ibv_query_port, (struct ibv_context * context, uint8_t port, struct _compat_ibv_port_attr* attributes), (context, port, attributes))
-FORWARD(int, ibv_query_gid, (struct ibv_context * context, uint8_t port, int index, union ibv_gid* gid), (context, port, index, gid))
-FORWARD(int, ibv_query_pkey, (struct ibv_context * context, uint8_t port, int index, __be16* key), (context, port, index, key))
+FORWARD(int, ibv_query_device, (struct ibv_context * context, struct ibv_device_attr* attributes),
+        (context, attributes))
+FORWARD(int, ibv_query_port, (struct ibv_context * context, uint8_t port, struct _compat_ibv_port_attr* attributes),
+        (context, port, attributes))
+FORWARD(int, ibv_query_gid, (struct ibv_context * context, uint8_t port, int index, union ibv_gid* gid),
+        (context, port, index, gid))
+FORWARD(int, ibv_query_pkey, (struct ibv_context * context, uint8_t port, int index, __be16* key),
+        (context, port, index, key))
 FORWARD(struct ibv_pd*, ibv_alloc_pd, (struct ibv_context * context), (context))
 FORWARD(int, ibv_dealloc_pd, (struct ibv_pd * pd), (pd))
-FORWARD(struct ibv_mr*, ibv_reg_mr, (struct ibv_pd * pd, void* address, size_t length, int access), (pd, address, length, access))
+FORWARD(struct ibv_mr*, ibv_reg_mr, (struct ibv_pd * pd, void* address, size_t length, int access),
+        (pd, address, length, access))
 FORWARD(int, ibv_dereg_mr, (struct ibv_mr * mr), (mr))
 FORWARD(struct ibv_comp_channel*, ibv_create_comp_channel, (struct ibv_context * context), (context))
 FORWARD(int, ibv_destroy_comp_channel, (struct ibv_comp_channel * channel), (channel))
-FORWARD(struct ibv_cq*, ibv_create_cq, (struct ibv_context * context, int depth, void* user, struct ibv_comp_channel* channel, int vector),
+FORWARD(struct ibv_cq*, ibv_create_cq,
+        (struct ibv_context * context, int depth, void* user, struct ibv_comp_channel* channel, int vector),
         (context, depth, user, channel, vector))
 FORWARD(int, ibv_resize_cq, (struct ibv_cq * cq, int depth), (cq, depth))
 FORWARD(int, ibv_destroy_cq, (struct ibv_cq * cq), (cq))
-FORWARD(int, ibv_get_cq_event, (struct ibv_comp_channel * channel, struct ibv_cq** cq, void** user), (channel, cq, user))
+FORWARD(int, ibv_get_cq_event, (struct ibv_comp_channel * channel, struct ibv_cq** cq, void** user),
+        (channel, cq, user))
 FORWARD(void, ibv_ack_cq_events, (struct ibv_cq * cq, unsigned int count), (cq, count))
 FORWARD(int, ibv_get_async_event, (struct ibv_context * context, struct ibv_async_event* event), (context, event))
 FORWARD(void, ibv_ack_async_event, (struct ibv_async_event * event), (event))
 FORWARD(struct ibv_qp*, ibv_create_qp, (struct ibv_pd * pd, struct ibv_qp_init_attr* attributes), (pd, attributes))
 FORWARD(int, ibv_modify_qp, (struct ibv_qp * qp, struct ibv_qp_attr* attributes, int mask), (qp, attributes, mask))
-FORWARD(int, ibv_query_qp, (struct ibv_qp * qp, struct ibv_qp_attr* attributes, int mask, struct ibv_qp_init_attr* initial),
+FORWARD(int, ibv_query_qp,
+        (struct ibv_qp * qp, struct ibv_qp_attr* attributes, int mask, struct ibv_qp_init_attr* initial),
         (qp, attributes, mask, initial))
 FORWARD(int, ibv_destroy_qp, (struct ibv_qp * qp), (qp))
 FORWARD(struct ibv_srq*, ibv_create_srq, (struct ibv_pd * pd, struct ibv_srq_init_attr* attributes), (pd, attributes))
@@ -64,11 +76,13 @@ FORWARD(int, ibv_detach_mcast, (struct ibv_qp * qp, const union ibv_gid* gid, ui
 FORWARD(int, ibv_fork_init, (void), ())
 LATER(struct ibv_mr*, ibv_reg_mr_iova, (struct ibv_pd * pd, void* address, size_t length, uint64_t iova, int access),
       (pd, address, length, iova, access), nullptr)
-LATER(struct ibv_mr*, ibv_reg_mr_iova2, (struct ibv_pd * pd, void* address, size_t length, uint64_t iova, unsigned int access),
+LATER(struct ibv_mr*, ibv_reg_mr_iova2,
+      (struct ibv_pd * pd, void* address, size_t length, uint64_t iova, unsigned int access),
       (pd, address, length, iova, access), nullptr)
 LATER(int, ibv_rereg_mr, (struct ibv_mr * mr, int flags, struct ibv_pd* pd, void* address, size_t length, int access),
       (mr, flags, pd, address, length, access), -1)
-LATER(ssize_t, _ibv_query_gid_table, (struct ibv_context * context, struct ibv_gid_entry* entries, size_t count, uint32_t flags, size_t size),
+LATER(ssize_t, _ibv_query_gid_table,
+      (struct ibv_context * context, struct ibv_gid_entry* entries, size_t count, uint32_t flags, size_t size),
       (context, entries, count, flags, size), -EOPNOTSUPP)
 
 namespace aether {
@@ -81,8 +95,10 @@ struct Symbol {
   bool required;
 };
 
-#define REQUIRED(name) {#name, reinterpret_cast<void**>(&name##_at), true}
-#define OPTIONAL(name) {#name, reinterpret_cast<void**>(&name##_at), false}
+#define REQUIRED(name) \
+  { #name, reinterpret_cast < void**>(&name##_at), true }
+#define OPTIONAL(name) \
+  { #name, reinterpret_cast < void**>(&name##_at), false }
 
 const Symbol symbols[] = {
     REQUIRED(ibv_get_device_list),
@@ -132,9 +148,11 @@ std::string load() {
   if (library == nullptr) return dlerror();
   for (const Symbol& symbol : symbols) {
     *symbol.target = dlsym(library, symbol.name);
-    if (*symbol.target == nullptr && symbol.required) return std::string("libibverbs.so.1 has no function ") + symbol.name;
+    if (*symbol.target == nullptr && symbol.required)
+      return std::string("libibverbs.so.1 has no function ") + symbol.name;
   }
-  // Before anything is registered. On kernels that copy pinned pages at fork (since 5.12) the library finds that there is nothing to do.
+  // Before anything is registered. On kernels that copy pinned pages at fork (since 5.12) the library finds that there
+  // is nothing to do.
   ibv_fork_init();
   return "";
 }
@@ -155,6 +173,8 @@ static napi_value Load(napi_env env, napi_callback_info) {
   return text;
 }
 
-void registerVerbsLibrary(napi_env env, napi_value exports) { define(env, exports, "load", Load); }
+void registerVerbsLibrary(napi_env env, napi_value exports) {
+  define(env, exports, "load", Load);
+}
 
 }  // namespace aether

@@ -1,12 +1,14 @@
-// Memory regions. The buffer under a region is referenced until it is deregistered: its pages stay the device's to write until then.
-#include "verbs-objects.h"
-
+// Memory regions. The buffer under a region is referenced until it is deregistered: its pages stay the device's to
+// write until then.
 #include <cerrno>
+
+#include "verbs-objects.h"
 
 namespace aether {
 
 static napi_value describe(napi_env env, const VerbsMemory* memory) {
-  return describeNumbers(env, {{"handle", memory->token}, {"localKey", memory->mr->lkey}, {"remoteKey", memory->mr->rkey}});
+  return describeNumbers(env,
+                         {{"handle", memory->token}, {"localKey", memory->mr->lkey}, {"remoteKey", memory->mr->rkey}});
 }
 
 static napi_value RegisterMemory(napi_env env, napi_callback_info info) {
@@ -72,7 +74,8 @@ static napi_value ReregisterMemory(napi_env env, napi_callback_info info) {
   if (bytes.data != nullptr) flags |= IBV_REREG_MR_CHANGE_TRANSLATION;
   if (access >= 0) flags |= IBV_REREG_MR_CHANGE_ACCESS;
   errno = 0;
-  const int result = ibv_rereg_mr(memory->mr, flags, domain == nullptr ? nullptr : domain->pd, bytes.data, bytes.length, access < 0 ? 0 : access);
+  const int result = ibv_rereg_mr(memory->mr, flags, domain == nullptr ? nullptr : domain->pd, bytes.data, bytes.length,
+                                  access < 0 ? 0 : access);
   // It returns a number of its own below zero, whose reason is in errno.
   if (result != 0) return throwSystem(env, "ibv_rereg_mr", errno != 0 ? errno : EINVAL);
   if (domain != nullptr) VerbsTable::exchange(memory, memory->uses[0], domain);
@@ -88,7 +91,8 @@ static napi_value ReregisterMemory(napi_env env, napi_callback_info info) {
 static napi_value Advise(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   auto* domain = handleOf<VerbsDomain>(arguments, 0);
-  const auto advice = static_cast<enum ibv_advise_mr_advice>(arguments.integer(1, "advice", 0, IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT));
+  const auto advice =
+      static_cast<enum ibv_advise_mr_advice>(arguments.integer(1, "advice", 0, IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT));
   const bool flush = arguments.boolean(2, "flush");
   const Doubles ranges = doublesOf(arguments, 3, "ranges", 3);
   if (!arguments.ok()) return nullptr;
@@ -102,7 +106,8 @@ static napi_value Advise(napi_env env, napi_callback_info info) {
   }
   if (!ok) return throwArgument(env, "ranges", "ranges must be triples of address, length below 2^32 and key");
   errno = 0;
-  const int error = errnoOf(ibv_advise_mr(domain->pd, advice, flush ? IBV_ADVISE_MR_FLAG_FLUSH : 0, segments.data(), static_cast<uint32_t>(segments.size())));
+  const int error = errnoOf(ibv_advise_mr(domain->pd, advice, flush ? IBV_ADVISE_MR_FLAG_FLUSH : 0, segments.data(),
+                                          static_cast<uint32_t>(segments.size())));
   return makeNumber(env, error);
 }
 

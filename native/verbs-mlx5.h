@@ -1,8 +1,9 @@
-// What mlx5-verbs.cc offers to the files that make queue pairs and post. It is there only where <infiniband/mlx5dv.h> was.
+// What mlx5-verbs.cc offers to the files that make queue pairs and post. It is there only where <infiniband/mlx5dv.h>
+// was.
 #pragma once
-#include "verbs-objects.h"
-
 #include <cstring>
+
+#include "verbs-objects.h"
 
 namespace aether {
 
@@ -14,10 +15,12 @@ inline uint64_t bitsOf(const double* request, size_t slot) {
 }
 
 #ifdef AETHER_MLX5
-// mlx5-verbs.cc. Whether a request must be posted by mlx5's own verbs, and posting a whole batch by them: 0 or an errno, and then none was taken.
+// mlx5-verbs.cc. Whether a request must be posted by mlx5's own verbs, and posting a whole batch by them: 0 or an
+// errno, and then none was taken.
 bool needsMlx5(const VerbsQueuePair* pair, double opcode);
 int postByMlx5(napi_env env, VerbsQueuePair* pair, const double* slots, size_t count, size_t stride);
-struct ibv_qp* createByMlx5(VerbsQueuePair* made, VerbsDomain* domain, const struct ibv_qp_init_attr& a, double type, uint64_t accessKey);
+struct ibv_qp* createByMlx5(VerbsQueuePair* made, VerbsDomain* domain, const struct ibv_qp_init_attr& a, double type,
+                            uint64_t accessKey);
 void registerMlx5(napi_env env, napi_value exports);
 #endif
 

@@ -1,7 +1,7 @@
-#include "verbs-job.h"
-
 #include <cerrno>
 #include <cstring>
+
+#include "verbs-job.h"
 
 namespace aether {
 
@@ -19,17 +19,39 @@ int errnoOf(int result) {
   return errno != 0 ? errno : EIO;
 }
 
-int VerbsDevice::release() { return errnoOf(ibv_close_device(context)); }
-int VerbsDomain::release() { return errnoOf(ibv_dealloc_pd(pd)); }
-int VerbsChannel::release() { return errnoOf(ibv_destroy_comp_channel(channel)); }
-int VerbsCompletionQueue::release() { return errnoOf(ibv_destroy_cq(cq)); }
-int VerbsQueuePair::release() { return errnoOf(ibv_destroy_qp(qp)); }
-int VerbsSharedReceiveQueue::release() { return errnoOf(ibv_destroy_srq(srq)); }
-int VerbsAddressHandle::release() { return errnoOf(ibv_destroy_ah(ah)); }
-int VerbsWindow::release() { return errnoOf(ibv_dealloc_mw(mw)); }
-int VerbsXrcDomain::release() { return errnoOf(ibv_close_xrcd(xrcd)); }
-int VerbsThreadDomain::release() { return errnoOf(ibv_dealloc_td(td)); }
-int VerbsDeviceMemory::release() { return errnoOf(ibv_free_dm(dm)); }
+int VerbsDevice::release() {
+  return errnoOf(ibv_close_device(context));
+}
+int VerbsDomain::release() {
+  return errnoOf(ibv_dealloc_pd(pd));
+}
+int VerbsChannel::release() {
+  return errnoOf(ibv_destroy_comp_channel(channel));
+}
+int VerbsCompletionQueue::release() {
+  return errnoOf(ibv_destroy_cq(cq));
+}
+int VerbsQueuePair::release() {
+  return errnoOf(ibv_destroy_qp(qp));
+}
+int VerbsSharedReceiveQueue::release() {
+  return errnoOf(ibv_destroy_srq(srq));
+}
+int VerbsAddressHandle::release() {
+  return errnoOf(ibv_destroy_ah(ah));
+}
+int VerbsWindow::release() {
+  return errnoOf(ibv_dealloc_mw(mw));
+}
+int VerbsXrcDomain::release() {
+  return errnoOf(ibv_close_xrcd(xrcd));
+}
+int VerbsThreadDomain::release() {
+  return errnoOf(ibv_dealloc_td(td));
+}
+int VerbsDeviceMemory::release() {
+  return errnoOf(ibv_free_dm(dm));
+}
 
 int VerbsMemory::release() {
   const int error = mr == nullptr ? 0 : errnoOf(ibv_dereg_mr(mr));
@@ -145,7 +167,8 @@ Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t l
   if (!arguments.ok()) return out;
   napi_typedarray_type type = napi_uint8_array;
   void* data = nullptr;
-  if (napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr) != napi_ok ||
+  if (napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr) !=
+          napi_ok ||
       type != napi_float64_array || out.length < lengthLeast) {
     arguments.fail(name, std::string(name) + " must be a Float64Array of at least " + std::to_string(lengthLeast));
     return Doubles();

@@ -1,15 +1,15 @@
-// The verbs objects of one JavaScript environment, and the numbers (tokens) by which JavaScript names them. A token carries a generation, so that
-// one of an object that was destroyed is an error and never another object. An object that another uses is not destroyed (EBUSY): a verbs library
-// would read freed memory instead of refusing.
+// The verbs objects of one JavaScript environment, and the numbers (tokens) by which JavaScript names them. A token
+// carries a generation, so that one of an object that was destroyed is an error and never another object. An object
+// that another uses is not destroyed (EBUSY): a verbs library would read freed memory instead of refusing.
 #pragma once
-#include "support.h"
-
 #include <infiniband/verbs.h>
 
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "support.h"
 
 namespace aether {
 
@@ -122,7 +122,8 @@ struct VerbsDeviceMemory : VerbsObject {
   int release() override;
 };
 
-// The table of one environment. Made when it is first asked for; what is left at the environment's end is destroyed there, users first.
+// The table of one environment. Made when it is first asked for; what is left at the environment's end is destroyed
+// there, users first.
 class VerbsTable {
  public:
   static VerbsTable* of(napi_env env);
@@ -170,8 +171,8 @@ std::vector<VerbsObject*> usesOf(std::initializer_list<VerbsObject*> objects);
 // The device that an object is of.
 const VerbsDevice* deviceOf(const VerbsObject* object);
 
-// Makes an object, has `create` fill it, and returns its token; where `create` returns an errno that is thrown as of `verb`.
-// The object has its token before the library is called, because it is handed to it as the context of events.
+// Makes an object, has `create` fill it, and returns its token; where `create` returns an errno that is thrown as of
+// `verb`. The object has its token before the library is called, because it is handed to it as the context of events.
 template <class T, class Create>
 T* createObject(napi_env env, const char* verb, std::vector<VerbsObject*> uses, Create create) {
   VerbsTable* table = VerbsTable::of(env);

@@ -1,9 +1,9 @@
 // Queue pairs: creation, modify, query.
+#include <cerrno>
+
 #include "verbs-attributes.h"
 #include "verbs-job.h"
 #include "verbs-mlx5.h"
-
-#include <cerrno>
 
 namespace aether {
 
@@ -23,7 +23,8 @@ enum PairWord : size_t {
 static bool takeOptions(const double* words, struct ibv_qp_init_attr* a) {
   bool ok = true;
   // The two ends of the dynamically connected transport share a number.
-  a->qp_type = words[kType] == kTypeDct ? IBV_QPT_DRIVER : static_cast<enum ibv_qp_type>(wholeNumber(words[kType], 255, &ok));
+  a->qp_type =
+      words[kType] == kTypeDct ? IBV_QPT_DRIVER : static_cast<enum ibv_qp_type>(wholeNumber(words[kType], 255, &ok));
   a->cap.max_send_wr = static_cast<uint32_t>(wholeNumber(words[kMaxSendRequests], UINT32_MAX, &ok));
   a->cap.max_recv_wr = static_cast<uint32_t>(wholeNumber(words[kMaxReceiveRequests], UINT32_MAX, &ok));
   a->cap.max_send_sge = static_cast<uint32_t>(wholeNumber(words[kMaxSendSegments], UINT32_MAX, &ok));
@@ -44,7 +45,8 @@ static napi_value describe(napi_env env, const VerbsQueuePair* pair, const struc
 }
 
 // The types that need an XRC domain or have only half of the queues are made by the extended call.
-static struct ibv_qp* create(VerbsQueuePair* made, VerbsDomain* domain, VerbsXrcDomain* xrcDomain, struct ibv_qp_init_attr* a, const double* options) {
+static struct ibv_qp* create(VerbsQueuePair* made, VerbsDomain* domain, VerbsXrcDomain* xrcDomain,
+                             struct ibv_qp_init_attr* a, const double* options) {
 #ifdef AETHER_MLX5
   if (a->qp_type == IBV_QPT_RC || a->qp_type == IBV_QPT_DRIVER) {
     struct ibv_qp* qp = createByMlx5(made, domain, *a, options[kType], bitsOf(options, kTargetKey));
@@ -84,17 +86,21 @@ static napi_value CreateQueuePair(napi_env env, napi_callback_info info) {
   const Doubles options = doublesOf(arguments, 5, "options", kPairWords);
   if (!arguments.ok()) return nullptr;
   struct ibv_qp_init_attr a = {};
-  if (!takeOptions(options.data, &a)) return throwArgument(env, "options", "an option of the queue pair is not a number of its range");
-  if ((sendQueue == nullptr || receiveQueue == nullptr) && a.qp_type != IBV_QPT_XRC_SEND && a.qp_type != IBV_QPT_XRC_RECV)
-    return throwArgument(env, "completion queue", "a queue pair of this type needs a completion queue for sends and one for receives");
+  if (!takeOptions(options.data, &a))
+    return throwArgument(env, "options", "an option of the queue pair is not a number of its range");
+  if ((sendQueue == nullptr || receiveQueue == nullptr) && a.qp_type != IBV_QPT_XRC_SEND &&
+      a.qp_type != IBV_QPT_XRC_RECV)
+    return throwArgument(env, "completion queue",
+                         "a queue pair of this type needs a completion queue for sends and one for receives");
   a.send_cq = sendQueue == nullptr ? nullptr : sendQueue->cq;
   a.recv_cq = receiveQueue == nullptr ? nullptr : receiveQueue->cq;
   a.srq = shared == nullptr ? nullptr : shared->srq;
-  auto* pair = createObject<VerbsQueuePair>(env, "ibv_create_qp", usesOf({domain, sendQueue, receiveQueue, shared, xrcDomain}), [&](VerbsQueuePair* made) {
-    a.qp_context = static_cast<VerbsObject*>(made);
-    made->qp = create(made, domain, xrcDomain, &a, options.data);
-    return errnoOf(made->qp);
-  });
+  auto* pair = createObject<VerbsQueuePair>(
+      env, "ibv_create_qp", usesOf({domain, sendQueue, receiveQueue, shared, xrcDomain}), [&](VerbsQueuePair* made) {
+        a.qp_context = static_cast<VerbsObject*>(made);
+        made->qp = create(made, domain, xrcDomain, &a, options.data);
+        return errnoOf(made->qp);
+      });
   return pair == nullptr ? nullptr : describe(env, pair, a.cap);
 }
 
@@ -134,7 +140,8 @@ static napi_value ModifyQueuePair(napi_env env, napi_callback_info info) {
 // On the way to RTR the kernel may have to ask the network who has the address.
 class Modifying : public VerbsJob {
  public:
-  Modifying(struct ibv_qp* qp, const struct ibv_qp_attr& attributes, unsigned mask) : qp_(qp), attributes_(attributes), mask_(static_cast<int>(mask)) {
+  Modifying(struct ibv_qp* qp, const struct ibv_qp_attr& attributes, unsigned mask)
+      : qp_(qp), attributes_(attributes), mask_(static_cast<int>(mask)) {
     failed = "ibv_modify_qp";
   }
 

@@ -1,5 +1,6 @@
-// Posting: requests come as they are encoded (src/providers/encoded-request.ts), `count` of them `stride` slots apart, and go to the library as one
-// chain. What a request names is checked before the library sees it, as far as a wrong value would make the library touch memory.
+// Posting: requests come as they are encoded (src/providers/encoded-request.ts), `count` of them `stride` slots apart,
+// and go to the library as one chain. What a request names is checked before the library sees it, as far as a wrong
+// value would make the library touch memory.
 #include "verbs-post.h"
 
 #include <cerrno>
@@ -27,10 +28,12 @@ uint64_t idOf(const double* request) {
   return id >= -kSafeIntegerMax && id <= kSafeIntegerMax ? static_cast<uint64_t>(static_cast<int64_t>(id)) : 0;
 }
 
-// The segments of one request; false where a number is out of range. Inline ones are offsets into the staging buffer, since the library reads them here.
+// The segments of one request; false where a number is out of range. Inline ones are offsets into the staging buffer,
+// since the library reads them here.
 bool takeSegments(const Batch& batch, const double* request, bool isInline, struct ibv_sge* out, int* count) {
   bool ok = true;
-  *count = static_cast<int>(wholeNumber(request[kSegmentCount], static_cast<double>((batch.stride - kSegments) / kSegmentSlots), &ok));
+  *count = static_cast<int>(
+      wholeNumber(request[kSegmentCount], static_cast<double>((batch.stride - kSegments) / kSegmentSlots), &ok));
   for (int index = 0; ok && index < *count; index++) {
     const double* segment = request + kSegments + kSegmentSlots * static_cast<size_t>(index);
     const uint64_t address = wholeNumber(segment[0], kSafeIntegerMax, &ok);
@@ -43,7 +46,8 @@ bool takeSegments(const Batch& batch, const double* request, bool isInline, stru
   return ok;
 }
 
-// 0, or the errno with which the request is refused. A bind to nothing has no memory, and the library asks for none then.
+// 0, or the errno with which the request is refused. A bind to nothing has no memory, and the library asks for none
+// then.
 int takeBind(napi_env env, const double* request, struct ibv_send_wr* wr) {
   bool ok = true;
   auto* window = liveOf<VerbsWindow>(env, request[kWindow]);
@@ -119,7 +123,8 @@ Doubles requestsOf(Arguments& arguments) {
   void* data = nullptr;
   size_t bytes = 0;
   if (!arguments.ok()) return out;
-  if (napi_get_arraybuffer_info(arguments.env, arguments.at(1), &data, &bytes) != napi_ok || bytes < kSegments * sizeof(double)) {
+  if (napi_get_arraybuffer_info(arguments.env, arguments.at(1), &data, &bytes) != napi_ok ||
+      bytes < kSegments * sizeof(double)) {
     arguments.fail("requests", "requests must be an ArrayBuffer with at least one encoded request");
     return out;
   }
@@ -142,11 +147,14 @@ bool takeBatch(Arguments& arguments, Batch* batch) {
   batch->stride = static_cast<size_t>(arguments.integer(3, "stride", kSegments, static_cast<double>(kStrideMost)));
   if (!arguments.ok()) return false;
   batch->slots = words.data;
-  if (words.length / batch->stride < batch->count) arguments.fail("requests", "there are fewer requests than count says");
+  if (words.length / batch->stride < batch->count)
+    arguments.fail("requests", "there are fewer requests than count says");
   return arguments.ok();
 }
 
-napi_value outcome(napi_env env, int error, size_t taken) { return makeSmall(env, error * kErrnoUnit + static_cast<int32_t>(taken)); }
+napi_value outcome(napi_env env, int error, size_t taken) {
+  return makeSmall(env, error * kErrnoUnit + static_cast<int32_t>(taken));
+}
 
 // Makes room in the vectors, which then do not move while a chain points into them.
 template <class Request>
@@ -172,7 +180,9 @@ static bool takeOpcode(const VerbsQueuePair* pair, double opcode, struct ibv_sen
   }
 #ifdef AETHER_MLX5
   if (needsMlx5(pair, opcode)) {
-    wr->opcode = opcode == kConfigureIndirectKey ? IBV_WR_DRIVER1 : opcode == kMaskedCompareSwap ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD;
+    wr->opcode = opcode == kConfigureIndirectKey ? IBV_WR_DRIVER1
+                 : opcode == kMaskedCompareSwap  ? IBV_WR_ATOMIC_CMP_AND_SWP
+                                                 : IBV_WR_ATOMIC_FETCH_AND_ADD;
     return opcode == kConfigureIndirectKey || opcode == kMaskedCompareSwap || opcode == kMaskedFetchAdd;
   }
 #else
@@ -181,10 +191,12 @@ static bool takeOpcode(const VerbsQueuePair* pair, double opcode, struct ibv_sen
   return false;
 }
 
-// What a transport does not carry (the table of ibv_post_send(3)) is refused here: not every library does, and the request would end the queue pair.
+// What a transport does not carry (the table of ibv_post_send(3)) is refused here: not every library does, and the
+// request would end the queue pair.
 static bool isCarried(enum ibv_qp_type type, enum ibv_wr_opcode opcode) {
   if (type == IBV_QPT_UD) return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
-  if (type == IBV_QPT_UC) return opcode != IBV_WR_RDMA_READ && opcode != IBV_WR_ATOMIC_CMP_AND_SWP && opcode != IBV_WR_ATOMIC_FETCH_AND_ADD;
+  if (type == IBV_QPT_UC)
+    return opcode != IBV_WR_RDMA_READ && opcode != IBV_WR_ATOMIC_CMP_AND_SWP && opcode != IBV_WR_ATOMIC_FETCH_AND_ADD;
   return true;
 }
 
@@ -204,7 +216,8 @@ static int buildSends(napi_env env, VerbsQueuePair* pair, const Batch& batch, si
     // Of enum ibv_send_flags, which differ from ours by names only.
     wr->send_flags = static_cast<unsigned>(wholeNumber(request[kFlags], 15, &ok));
     wr->sg_list = chain->segments.data() + *built * perRequest;
-    if (!ok || !takeSegments(batch, request, (wr->send_flags & IBV_SEND_INLINE) != 0, wr->sg_list, &wr->num_sge)) return EINVAL;
+    if (!ok || !takeSegments(batch, request, (wr->send_flags & IBV_SEND_INLINE) != 0, wr->sg_list, &wr->num_sge))
+      return EINVAL;
     if (wr->opcode != IBV_WR_DRIVER1)
       if (const int error = takeSend(env, request, wr)) return error;
     if (const int error = takeDestination(env, pair->qp->qp_type, request, wr)) return error;
@@ -213,7 +226,8 @@ static int buildSends(napi_env env, VerbsQueuePair* pair, const Batch& batch, si
   return 0;
 }
 
-// A window of type 2 has the key of its last bind from the post on. The library leaves that to its callers, and some drivers name the window by it.
+// A window of type 2 has the key of its last bind from the post on. The library leaves that to its callers, and some
+// drivers name the window by it.
 static void noteBinds(const VerbsChain& chain, size_t taken) {
   for (size_t index = 0; index < taken; index++) {
     const struct ibv_send_wr& wr = chain.sends[index];
@@ -235,7 +249,8 @@ static napi_value PostSend(napi_env env, napi_callback_info info) {
   first[built - 1].next = nullptr;
 #ifdef AETHER_MLX5
   bool extended = false;
-  for (size_t index = 0; index < built; index++) extended = extended || needsMlx5(pair, batch.slots[index * batch.stride + kOpcode]);
+  for (size_t index = 0; index < built; index++)
+    extended = extended || needsMlx5(pair, batch.slots[index * batch.stride + kOpcode]);
   if (extended) {
     const int failed = postByMlx5(env, pair, batch.slots, built, batch.stride);
     return outcome(env, failed != 0 ? failed : refused, failed != 0 ? 0 : built);
@@ -284,80 +299,83 @@ static napi_value PostReceive(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   auto* pair = handleOf<VerbsQueuePair>(arguments, 0);
   if (!arguments.ok()) return nullptr;
-  return postReceives(arguments, &pair->chain, [&](auto* first, auto** bad) { return ibv_post_recv(pair->qp, first, bad); });
+  return postReceives(arguments, &pair->chain,
+                      [&](auto* first, auto** bad) { return ibv_post_recv(pair->qp, first, bad); });
 }
 
 static napi_value PostSharedReceive(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   auto* queue = handleOf<VerbsSharedReceiveQueue>(arguments, 0);
   if (!arguments.ok()) return nullptr;
-  return postReceives(arguments, &queue->chain, [&](auto* first, auto** bad) { return ibv_post_srq_recv(queue->srq, first, bad); });
+  return postReceives(arguments, &queue->chain,
+                      [&](auto* first, auto** bad) { return ibv_post_srq_recv(queue->srq, first, bad); });
 }
 
-// The numbers that both sides must mean the same by; src/providers/ibverbs/layout.ts compares them when the provider is loaded.
+// The numbers that both sides must mean the same by; src/providers/ibverbs/layout.ts compares them when the provider is
+// loaded.
 static napi_value Layout(napi_env env, napi_callback_info) {
   return describeNumbers(env, {
-      {"RequestSlot.Id", kId},
-      {"RequestSlot.Opcode", kOpcode},
-      {"RequestSlot.Flags", kFlags},
-      {"RequestSlot.RemoteAddress", kRemoteAddress},
-      {"RequestSlot.RemoteKey", kRemoteKey},
-      {"RequestSlot.Immediate", kImmediate},
-      {"RequestSlot.CompareAdd", kCompareAdd},
-      {"RequestSlot.Swap", kSwap},
-      {"RequestSlot.SegmentCount", kSegmentCount},
-      {"RequestSlot.AddressHandle", kAddressHandle},
-      {"RequestSlot.RemoteQueuePair", kRemoteQueuePair},
-      {"RequestSlot.QueueKey", kQueueKey},
-      {"RequestSlot.Window", kWindow},
-      {"RequestSlot.Memory", kMemory},
-      {"RequestSlot.Length", kLength},
-      {"RequestSlot.Access", kAccess},
-      {"RequestSlot.Segments", kSegments},
-      {"SEGMENT_SLOTS", kSegmentSlots},
-      {"Opcode.Write", IBV_WR_RDMA_WRITE},
-      {"Opcode.WriteWithImmediate", IBV_WR_RDMA_WRITE_WITH_IMM},
-      {"Opcode.Send", IBV_WR_SEND},
-      {"Opcode.SendWithImmediate", IBV_WR_SEND_WITH_IMM},
-      {"Opcode.Read", IBV_WR_RDMA_READ},
-      {"Opcode.CompareSwap", IBV_WR_ATOMIC_CMP_AND_SWP},
-      {"Opcode.FetchAdd", IBV_WR_ATOMIC_FETCH_AND_ADD},
-      {"Opcode.LocalInvalidate", IBV_WR_LOCAL_INV},
-      {"Opcode.BindMemoryWindow", IBV_WR_BIND_MW},
-      {"Opcode.SendWithInvalidate", IBV_WR_SEND_WITH_INV},
-      {"RequestFlag.Fence", IBV_SEND_FENCE},
-      {"RequestFlag.Signaled", IBV_SEND_SIGNALED},
-      {"RequestFlag.Solicited", IBV_SEND_SOLICITED},
-      {"RequestFlag.Inline", IBV_SEND_INLINE},
-      {"CompletionOpcode.Send", IBV_WC_SEND},
-      {"CompletionOpcode.Write", IBV_WC_RDMA_WRITE},
-      {"CompletionOpcode.Read", IBV_WC_RDMA_READ},
-      {"CompletionOpcode.CompareSwap", IBV_WC_COMP_SWAP},
-      {"CompletionOpcode.FetchAdd", IBV_WC_FETCH_ADD},
-      {"CompletionOpcode.BindMemoryWindow", IBV_WC_BIND_MW},
-      {"CompletionOpcode.LocalInvalidate", IBV_WC_LOCAL_INV},
-      {"CompletionOpcode.Receive", IBV_WC_RECV},
-      {"CompletionOpcode.ReceiveWriteWithImmediate", IBV_WC_RECV_RDMA_WITH_IMM},
-      {"CompletionFlag.GlobalRoute", IBV_WC_GRH},
-      {"CompletionFlag.WithImmediate", IBV_WC_WITH_IMM},
-      {"CompletionFlag.WithInvalidate", IBV_WC_WITH_INV},
-      {"QueuePairState.Error", IBV_QPS_ERR},
-      {"QueuePairType.rc", IBV_QPT_RC},
-      {"QueuePairType.uc", IBV_QPT_UC},
-      {"QueuePairType.ud", IBV_QPT_UD},
-      {"QueuePairType.xrc-send", IBV_QPT_XRC_SEND},
-      {"QueuePairType.xrc-receive", IBV_QPT_XRC_RECV},
-      {"QueuePairType.dci", IBV_QPT_DRIVER},
-      {"Attribute.destinationQueuePair", IBV_QP_DEST_QPN},
-      {"Attribute.pathMigrationState", IBV_QP_PATH_MIG_STATE},
-      {"Attribute.minRnrTimer", IBV_QP_MIN_RNR_TIMER},
-      {"Attribute.alternatePath", IBV_QP_ALT_PATH},
-      {"Access.RelaxedOrdering", IBV_ACCESS_RELAXED_ORDERING},
-      {"Access.HugePages", IBV_ACCESS_HUGETLB},
-      {"Access.OnDemand", IBV_ACCESS_ON_DEMAND},
-      {"CompletionStatus.GeneralError", IBV_WC_GENERAL_ERR},
-      {"CompletionStatus.RetryExceeded", IBV_WC_RETRY_EXC_ERR},
-  });
+                                  {"RequestSlot.Id", kId},
+                                  {"RequestSlot.Opcode", kOpcode},
+                                  {"RequestSlot.Flags", kFlags},
+                                  {"RequestSlot.RemoteAddress", kRemoteAddress},
+                                  {"RequestSlot.RemoteKey", kRemoteKey},
+                                  {"RequestSlot.Immediate", kImmediate},
+                                  {"RequestSlot.CompareAdd", kCompareAdd},
+                                  {"RequestSlot.Swap", kSwap},
+                                  {"RequestSlot.SegmentCount", kSegmentCount},
+                                  {"RequestSlot.AddressHandle", kAddressHandle},
+                                  {"RequestSlot.RemoteQueuePair", kRemoteQueuePair},
+                                  {"RequestSlot.QueueKey", kQueueKey},
+                                  {"RequestSlot.Window", kWindow},
+                                  {"RequestSlot.Memory", kMemory},
+                                  {"RequestSlot.Length", kLength},
+                                  {"RequestSlot.Access", kAccess},
+                                  {"RequestSlot.Segments", kSegments},
+                                  {"SEGMENT_SLOTS", kSegmentSlots},
+                                  {"Opcode.Write", IBV_WR_RDMA_WRITE},
+                                  {"Opcode.WriteWithImmediate", IBV_WR_RDMA_WRITE_WITH_IMM},
+                                  {"Opcode.Send", IBV_WR_SEND},
+                                  {"Opcode.SendWithImmediate", IBV_WR_SEND_WITH_IMM},
+                                  {"Opcode.Read", IBV_WR_RDMA_READ},
+                                  {"Opcode.CompareSwap", IBV_WR_ATOMIC_CMP_AND_SWP},
+                                  {"Opcode.FetchAdd", IBV_WR_ATOMIC_FETCH_AND_ADD},
+                                  {"Opcode.LocalInvalidate", IBV_WR_LOCAL_INV},
+                                  {"Opcode.BindMemoryWindow", IBV_WR_BIND_MW},
+                                  {"Opcode.SendWithInvalidate", IBV_WR_SEND_WITH_INV},
+                                  {"RequestFlag.Fence", IBV_SEND_FENCE},
+                                  {"RequestFlag.Signaled", IBV_SEND_SIGNALED},
+                                  {"RequestFlag.Solicited", IBV_SEND_SOLICITED},
+                                  {"RequestFlag.Inline", IBV_SEND_INLINE},
+                                  {"CompletionOpcode.Send", IBV_WC_SEND},
+                                  {"CompletionOpcode.Write", IBV_WC_RDMA_WRITE},
+                                  {"CompletionOpcode.Read", IBV_WC_RDMA_READ},
+                                  {"CompletionOpcode.CompareSwap", IBV_WC_COMP_SWAP},
+                                  {"CompletionOpcode.FetchAdd", IBV_WC_FETCH_ADD},
+                                  {"CompletionOpcode.BindMemoryWindow", IBV_WC_BIND_MW},
+                                  {"CompletionOpcode.LocalInvalidate", IBV_WC_LOCAL_INV},
+                                  {"CompletionOpcode.Receive", IBV_WC_RECV},
+                                  {"CompletionOpcode.ReceiveWriteWithImmediate", IBV_WC_RECV_RDMA_WITH_IMM},
+                                  {"CompletionFlag.GlobalRoute", IBV_WC_GRH},
+                                  {"CompletionFlag.WithImmediate", IBV_WC_WITH_IMM},
+                                  {"CompletionFlag.WithInvalidate", IBV_WC_WITH_INV},
+                                  {"QueuePairState.Error", IBV_QPS_ERR},
+                                  {"QueuePairType.rc", IBV_QPT_RC},
+                                  {"QueuePairType.uc", IBV_QPT_UC},
+                                  {"QueuePairType.ud", IBV_QPT_UD},
+                                  {"QueuePairType.xrc-send", IBV_QPT_XRC_SEND},
+                                  {"QueuePairType.xrc-receive", IBV_QPT_XRC_RECV},
+                                  {"QueuePairType.dci", IBV_QPT_DRIVER},
+                                  {"Attribute.destinationQueuePair", IBV_QP_DEST_QPN},
+                                  {"Attribute.pathMigrationState", IBV_QP_PATH_MIG_STATE},
+                                  {"Attribute.minRnrTimer", IBV_QP_MIN_RNR_TIMER},
+                                  {"Attribute.alternatePath", IBV_QP_ALT_PATH},
+                                  {"Access.RelaxedOrdering", IBV_ACCESS_RELAXED_ORDERING},
+                                  {"Access.HugePages", IBV_ACCESS_HUGETLB},
+                                  {"Access.OnDemand", IBV_ACCESS_ON_DEMAND},
+                                  {"CompletionStatus.GeneralError", IBV_WC_GENERAL_ERR},
+                                  {"CompletionStatus.RetryExceeded", IBV_WC_RETRY_EXC_ERR},
+                              });
 }
 
 void registerVerbsPosting(napi_env env, napi_value exports) {

@@ -1,10 +1,10 @@
 // Completion channels and completion queues.
-#include "verbs-objects.h"
-
 #include <fcntl.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "verbs-objects.h"
 
 namespace aether {
 
@@ -49,10 +49,12 @@ static napi_value CreateCompletionQueue(napi_env env, napi_callback_info info) {
   if (!arguments.ok()) return nullptr;
   std::vector<VerbsObject*> uses = {device};
   if (channel != nullptr) uses.push_back(channel);
-  auto* queue = createObject<VerbsCompletionQueue>(env, "ibv_create_cq", std::move(uses), [&](VerbsCompletionQueue* made) {
-    made->cq = ibv_create_cq(device->context, depth, static_cast<VerbsObject*>(made), channel == nullptr ? nullptr : channel->channel, vector);
-    return errnoOf(made->cq);
-  });
+  auto* queue =
+      createObject<VerbsCompletionQueue>(env, "ibv_create_cq", std::move(uses), [&](VerbsCompletionQueue* made) {
+        made->cq = ibv_create_cq(device->context, depth, static_cast<VerbsObject*>(made),
+                                 channel == nullptr ? nullptr : channel->channel, vector);
+        return errnoOf(made->cq);
+      });
   if (queue == nullptr) return nullptr;
   return describeNumbers(env, {{"handle", queue->token}, {"depth", queue->cq->cqe}});
 }

@@ -1,11 +1,11 @@
 // Registering memory beside the event loop: taking its pages, and ibv_reg_mr, which pins them.
-#include "verbs-job.h"
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "verbs-job.h"
 
 namespace aether {
 
@@ -13,12 +13,15 @@ namespace {
 
 class Registering : public VerbsJob {
  public:
-  Registering(struct ibv_pd* pd, const Bytes& bytes, unsigned access) : pd_(pd), bytes_(bytes), access_(access) { failed = "ibv_reg_mr"; }
+  Registering(struct ibv_pd* pd, const Bytes& bytes, unsigned access) : pd_(pd), bytes_(bytes), access_(access) {
+    failed = "ibv_reg_mr";
+  }
   ~Registering() override {
     if (descriptor_ >= 0) close(descriptor_);
   }
 
-  // First take the space of the memory object that the buffer is a mapping of. A descriptor of our own: the caller may close his.
+  // First take the space of the memory object that the buffer is a mapping of. A descriptor of our own: the caller may
+  // close his.
   bool reserveFirst(int descriptor, size_t length) {
     descriptor_ = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     reserved_ = length;
@@ -59,7 +62,8 @@ class Registering : public VerbsJob {
 
 }  // namespace
 
-// registerMemoryAsync(domain, buffer, access, descriptor, reserveBytes, lock): { handle, done }. A descriptor of -1 reserves nothing.
+// registerMemoryAsync(domain, buffer, access, descriptor, reserveBytes, lock): { handle, done }. A descriptor of -1
+// reserves nothing.
 static napi_value RegisterMemoryAsync(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   auto* domain = handleOf<VerbsDomain>(arguments, 0);
@@ -90,7 +94,8 @@ static napi_value RegisterMemoryAsync(napi_env env, napi_callback_info info) {
   return result;
 }
 
-// giveUp(handle, wait): the memory that is being registered is not wanted any more. `wait` returns only when it is gone. One that is gone already is no error.
+// giveUp(handle, wait): the memory that is being registered is not wanted any more. `wait` returns only when it is
+// gone. One that is gone already is no error.
 static napi_value GiveUp(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const double token = arguments.integer(0, "handle", 0, kSafeIntegerMax);

@@ -1,11 +1,12 @@
 // Shared receive queues, the ordinary ones and those of XRC.
-#include "verbs-objects.h"
-
 #include <cerrno>
+
+#include "verbs-objects.h"
 
 namespace aether {
 
-static struct ibv_srq* create(VerbsObject* made, VerbsDomain* domain, VerbsXrcDomain* xrcDomain, VerbsCompletionQueue* queue, const struct ibv_srq_attr& wanted) {
+static struct ibv_srq* create(VerbsObject* made, VerbsDomain* domain, VerbsXrcDomain* xrcDomain,
+                              VerbsCompletionQueue* queue, const struct ibv_srq_attr& wanted) {
   if (xrcDomain == nullptr) {
     struct ibv_srq_init_attr a = {};
     a.srq_context = made;
@@ -33,11 +34,14 @@ static napi_value CreateSharedReceiveQueue(napi_env env, napi_callback_info info
   wanted.max_sge = static_cast<uint32_t>(arguments.integer(4, "maxSegments", 0, UINT32_MAX));
   if (!arguments.ok()) return nullptr;
   if ((xrcDomain == nullptr) != (queue == nullptr))
-    return throwArgument(env, "completion queue", "a shared receive queue of XRC needs both a domain and a completion queue, another has neither");
-  auto* shared = createObject<VerbsSharedReceiveQueue>(env, "ibv_create_srq", usesOf({domain, xrcDomain, queue}), [&](VerbsSharedReceiveQueue* made) {
-    made->srq = create(made, domain, xrcDomain, queue, wanted);
-    return errnoOf(made->srq);
-  });
+    return throwArgument(
+        env, "completion queue",
+        "a shared receive queue of XRC needs both a domain and a completion queue, another has neither");
+  auto* shared = createObject<VerbsSharedReceiveQueue>(env, "ibv_create_srq", usesOf({domain, xrcDomain, queue}),
+                                                       [&](VerbsSharedReceiveQueue* made) {
+                                                         made->srq = create(made, domain, xrcDomain, queue, wanted);
+                                                         return errnoOf(made->srq);
+                                                       });
   if (shared == nullptr) return nullptr;
   uint32_t number = 0;
   if (xrcDomain != nullptr) ibv_get_srq_num(shared->srq, &number);

@@ -1,7 +1,7 @@
 // Memory windows. Those of type 2 are bound by a work request (verbs-post.cc).
-#include "verbs-objects.h"
-
 #include <cerrno>
+
+#include "verbs-objects.h"
 
 namespace aether {
 
@@ -14,7 +14,8 @@ static napi_value AllocateWindow(napi_env env, napi_callback_info info) {
     made->mw = ibv_alloc_mw(domain->pd, type);
     return errnoOf(made->mw);
   });
-  return window == nullptr ? nullptr : describeNumbers(env, {{"handle", window->token}, {"remoteKey", window->mw->rkey}});
+  return window == nullptr ? nullptr
+                           : describeNumbers(env, {{"handle", window->token}, {"remoteKey", window->mw->rkey}});
 }
 
 // fields: id, flags, address, length, access.
@@ -27,7 +28,8 @@ static napi_value BindWindow(napi_env env, napi_callback_info info) {
   if (!arguments.ok()) return nullptr;
   bool ok = true;
   struct ibv_mw_bind bind = {};
-  bind.wr_id = static_cast<uint64_t>(static_cast<int64_t>(fields.data[0] >= -kSafeIntegerMax && fields.data[0] <= kSafeIntegerMax ? fields.data[0] : 0));
+  bind.wr_id = static_cast<uint64_t>(static_cast<int64_t>(
+      fields.data[0] >= -kSafeIntegerMax && fields.data[0] <= kSafeIntegerMax ? fields.data[0] : 0));
   bind.send_flags = static_cast<unsigned>(wholeNumber(fields.data[1], 15, &ok));
   bind.bind_info.mr = memory == nullptr ? nullptr : memory->mr;
   bind.bind_info.addr = wholeNumber(fields.data[2], kSafeIntegerMax, &ok);

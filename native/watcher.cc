@@ -1,17 +1,16 @@
 // Descriptors that one environment waits for. See `Watcher` in src/native/addon.ts for the contract.
 //
-// Two sets of descriptors. What has a word is waited for by a thread, which is there from the first of them on: the word has to be written also while JavaScript spins. What has none is waited for by the
-// event loop itself: a thread between would be woken first, and wake the loop then, two switches for one.
+// Two sets of descriptors. What has a word is waited for by a thread, which is there from the first of them on: the
+// word has to be written also while JavaScript spins. What has none is waited for by the event loop itself: a thread
+// between would be woken first, and wake the loop then, two switches for one.
 //
-// Who touches what: the map of entries is shared by the JavaScript thread (add, rearm, remove) and the watching thread (fire), under `mutex`.
-// Node-API values (callback, references to word buffers) are touched by the JavaScript thread only. A word is written only under `mutex` and
-// only while its entry exists, so after `remove` has returned it is not written any more.
+// Who touches what: the map of entries is shared by the JavaScript thread (add, rearm, remove) and the watching thread
+// (fire), under `mutex`. Node-API values (callback, references to word buffers) are touched by the JavaScript thread
+// only. A word is written only under `mutex` and only while its entry exists, so after `remove` has returned it is not
+// written any more.
 //
-// Who owns it: the JavaScript object and the threadsafe function, either of which may be the last to go, both on the JavaScript thread.
-#include "loop-poll.h"
-#include "mappings.h"
-#include "support.h"
-
+// Who owns it: the JavaScript object and the threadsafe function, either of which may be the last to go, both on the
+// JavaScript thread.
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -29,6 +28,10 @@
 #include <thread>
 #include <unordered_map>
 #include <vector>
+
+#include "loop-poll.h"
+#include "mappings.h"
+#include "support.h"
 
 namespace aether {
 
@@ -62,15 +65,18 @@ struct Watcher {
   std::unordered_map<int32_t, Entry> entries;
   std::vector<Fired> fired;
   uint32_t generations = 0;
-  napi_ref self = nullptr;  // held while something is watched: the object must not be collected and its events be lost in silence
+  napi_ref self =
+      nullptr;  // held while something is watched: the object must not be collected and its events be lost in silence
   bool closed = false;
 };
 
 static const napi_type_tag kWatcherTag = {0x6165746865720001ULL, 0x7761746368657200ULL};
 
-// What epoll hands back names the entry, not only its token: an event may still be under way when the token has got another descriptor,
-// and the death of one process must not be taken for that of the next.
-static uint64_t keyOf(int32_t token, uint32_t generation) { return static_cast<uint64_t>(generation) << 32 | static_cast<uint32_t>(token); }
+// What epoll hands back names the entry, not only its token: an event may still be under way when the token has got
+// another descriptor, and the death of one process must not be taken for that of the next.
+static uint64_t keyOf(int32_t token, uint32_t generation) {
+  return static_cast<uint64_t>(generation) << 32 | static_cast<uint32_t>(token);
+}
 constexpr uint64_t kStopKey = UINT64_MAX;  // no token is negative, so that no entry has this key
 
 static void disown(Watcher* watcher) {
@@ -121,7 +127,8 @@ static void raise(napi_env env) {
 
 // On the JavaScript thread: what the thread has found, as far as it is still wanted.
 static void deliver(napi_env env, napi_value callback, void* context, void*) {
-  // Called without an environment for what was queued when the threadsafe function ended; `context` may be gone by then.
+  // Called without an environment for what was queued when the threadsafe function ended; `context` may be gone by
+  // then.
   if (env == nullptr || callback == nullptr) return;
   auto* watcher = static_cast<Watcher*>(context);
   std::vector<Fired> fired;
@@ -163,7 +170,9 @@ static void loopReadable(void* data) {
   disown(watcher);
 }
 
-static int setOf(const Watcher* watcher, const Entry& entry) { return entry.word == nullptr ? watcher->loopEpoll : watcher->epoll; }
+static int setOf(const Watcher* watcher, const Entry& entry) {
+  return entry.word == nullptr ? watcher->loopEpoll : watcher->epoll;
+}
 
 static void closeEntry(Watcher* watcher, const Entry& entry) {
   epoll_ctl(setOf(watcher, entry), EPOLL_CTL_DEL, entry.descriptor, nullptr);
@@ -193,7 +202,8 @@ static void closeDescriptors(const Watcher* watcher) {
     if (descriptor >= 0) close(descriptor);
 }
 
-// On the JavaScript thread. Also the environment's cleanup hook: neither the thread nor the loop's handle must outlive the environment.
+// On the JavaScript thread. Also the environment's cleanup hook: neither the thread nor the loop's handle must outlive
+// the environment.
 static void closeWatcher(void* data) {
   auto* watcher = static_cast<Watcher*>(data);
   if (watcher->closed) return;
@@ -211,7 +221,9 @@ static void closeWatcher(void* data) {
 }
 
 // The threadsafe function is gone.
-static void forgetNotify(napi_env, void*, void* context) { disown(static_cast<Watcher*>(context)); }
+static void forgetNotify(napi_env, void*, void* context) {
+  disown(static_cast<Watcher*>(context));
+}
 
 // The object was collected, or its environment has ended.
 static void collectWatcher(napi_env, void* data, void*) {
@@ -224,7 +236,8 @@ static Watcher* watcherOf(Arguments& arguments) {
   void* data = nullptr;
   napi_valuetype type = napi_undefined;
   napi_typeof(arguments.env, arguments.self, &type);
-  if (type != napi_object || napi_check_object_type_tag(arguments.env, arguments.self, &kWatcherTag, &tagged) != napi_ok || !tagged ||
+  if (type != napi_object ||
+      napi_check_object_type_tag(arguments.env, arguments.self, &kWatcherTag, &tagged) != napi_ok || !tagged ||
       napi_unwrap(arguments.env, arguments.self, &data) != napi_ok) {
     arguments.fail("this", "this must be a watcher");
     return nullptr;
@@ -271,15 +284,16 @@ static bool openThreadDescriptors(Watcher* watcher) {
   struct epoll_event event = {};
   event.events = EPOLLIN;
   event.data.u64 = kStopKey;
-  return watcher->epoll >= 0 && watcher->stop >= 0 && epoll_ctl(watcher->epoll, EPOLL_CTL_ADD, watcher->stop, &event) == 0;
+  return watcher->epoll >= 0 && watcher->stop >= 0 &&
+         epoll_ctl(watcher->epoll, EPOLL_CTL_ADD, watcher->stop, &event) == 0;
 }
 
 static bool openNotify(Watcher* watcher) {
   napi_value name = nullptr, callback = nullptr;
   napi_create_string_utf8(watcher->env, "aether-watcher", NAPI_AUTO_LENGTH, &name);
   napi_get_reference_value(watcher->env, watcher->callback, &callback);
-  if (napi_create_threadsafe_function(watcher->env, callback, nullptr, name, 0, 1, nullptr, forgetNotify, watcher, deliver,
-                                      &watcher->notify) != napi_ok)
+  if (napi_create_threadsafe_function(watcher->env, callback, nullptr, name, 0, 1, nullptr, forgetNotify, watcher,
+                                      deliver, &watcher->notify) != napi_ok)
     return false;
   watcher->owners += 1;
   if (!watcher->referenced) napi_unref_threadsafe_function(watcher->env, watcher->notify);
@@ -306,15 +320,16 @@ static bool isUndefined(napi_env env, napi_value value) {
   return type == napi_undefined;
 }
 
-// (word, index), where index may be left out. Only memory that stays where it is while it is watched: a plain ArrayBuffer may be
-// transferred or shrunk, and the watching thread would write into what is somebody else's by then.
+// (word, index), where index may be left out. Only memory that stays where it is while it is watched: a plain
+// ArrayBuffer may be transferred or shrunk, and the watching thread would write into what is somebody else's by then.
 static void readWord(Arguments& arguments, Entry* entry) {
   napi_env env = arguments.env;
   if (!arguments.ok() || isUndefined(env, arguments.at(2))) return;
   const Int32s array = arguments.int32s(2, "word");
   if (arguments.ok() && array.length == 0) arguments.fail("word", "word must have elements");
   const bool isFirst = isUndefined(env, arguments.at(3));
-  const double index = isFirst || !arguments.ok() ? 0 : arguments.integer(3, "index", 0, static_cast<double>(array.length) - 1);
+  const double index =
+      isFirst || !arguments.ok() ? 0 : arguments.integer(3, "index", 0, static_cast<double>(array.length) - 1);
   if (!arguments.ok()) return;
   napi_value buffer = nullptr;
   bool isPrivate = false;
@@ -341,7 +356,8 @@ static napi_value Add(napi_env env, napi_callback_info info) {
   Entry entry;
   readWord(arguments, &entry);
   if (arguments.ok() && watcher->closed) arguments.fail("this", "the watcher is closed");
-  if (arguments.ok() && watcher->entries.count(token) != 0) arguments.fail("token", "this token is watched already; remove it first");
+  if (arguments.ok() && watcher->entries.count(token) != 0)
+    arguments.fail("token", "this token is watched already; remove it first");
   if (!arguments.ok()) return nullptr;
   if (entry.word != nullptr && watcher->notify == nullptr) {
     const Failure failure = startThread(watcher);
@@ -424,7 +440,8 @@ static napi_value CreateWatcher(napi_env env, napi_callback_info info) {
   auto* watcher = new Watcher();
   watcher->env = env;
   watcher->loopEpoll = epoll_create1(EPOLL_CLOEXEC);
-  const int error = watcher->loopEpoll < 0 ? errno : LoopPoll::open(env, watcher->loopEpoll, loopReadable, watcher, &watcher->poll);
+  const int error =
+      watcher->loopEpoll < 0 ? errno : LoopPoll::open(env, watcher->loopEpoll, loopReadable, watcher, &watcher->poll);
   if (error != 0) {
     closeDescriptors(watcher);
     delete watcher;
@@ -445,6 +462,8 @@ static napi_value CreateWatcher(napi_env env, napi_callback_info info) {
   return object;
 }
 
-void registerWatcher(napi_env env, napi_value exports) { define(env, exports, "createWatcher", CreateWatcher); }
+void registerWatcher(napi_env env, napi_value exports) {
+  define(env, exports, "createWatcher", CreateWatcher);
+}
 
 }  // namespace aether

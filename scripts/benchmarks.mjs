@@ -12,12 +12,14 @@ import { isEmulated } from './rdma-guest/run-guests.mjs'
 
 const help = `Usage: node scripts/benchmarks.mjs [options] [SECTION…]
 
-Runs the commands of each SECTION (all of them unless some are named; soft-roce alone takes some ten minutes), and replaces what stands in the document between
-<!-- measured: SECTION --> and <!-- measured: end --> by what they found, with the machine, the versions and the commands. The text around is left alone.
-Needs a build (npm run build), and a machine that does nothing else: close the browser.
+Runs the commands of each SECTION (default: all; soft-roce alone takes about ten minutes). Replaces in the document the text between
+<!-- measured: SECTION --> and <!-- measured: end --> by the results, with machine, versions and commands.
+The other text stays as it is.
+
+Needs a build (npm run build) and an idle machine: close the browser.
 
   --document FILE   default docs/benchmarks.md
-  --quick           short measurements: to see that it works, not to be kept; only with --print or --document
+  --quick           short measurements, to test the script; only with --print or --document
   --print           print instead of writing
 
 Sections: ${sections.map(({ name }) => name).join(', ')}`
@@ -51,7 +53,10 @@ const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^AETHER_(PROFILE$|TRACE(_|$)|ADVISE)/.test(name)),
 )
 
-/** The command with short measurements: its own settings of them replaced, and those that it takes and has not set added. */
+/**
+ * The command with short measurements: its own settings of them replaced, and those that it takes and has not set
+ * added.
+ */
 function quick(words) {
   const isOverhead = words[0].endsWith('measure-overhead.mjs')
   const suite = words[1]
@@ -82,7 +87,10 @@ function run(program, args) {
   })
 }
 
-/** Two ends that spin, and the kernel's worker; more than there are, and one that spins would be taken its processor away in the middle. */
+/**
+ * Two ends that spin, and the kernel's worker; more than there are, and one that spins would be taken its processor
+ * away in the middle.
+ */
 const guestProcessors = Math.max(2, Math.min(4, cpus().length))
 const inGuest = ['scripts/rdma-guest.mjs', '--timeout', '900', '--processors', String(guestProcessors), '--']
 
@@ -140,7 +148,7 @@ function put(document, name, text) {
 async function main() {
   if (options.help) return console.log(help)
   if (options.quick && !options.print && options.document === undefined)
-    throw new Error('--quick is not to be kept: say --print, or --document FILE')
+    throw new Error('--quick is not to be kept: pass --print or --document FILE')
   const unknown = positionals.find((word) => !sections.some(({ name }) => name === word))
   if (unknown !== undefined)
     throw new Error(`there is no section '${unknown}'; there are ${sections.map(({ name }) => name).join(', ')}`)

@@ -1,4 +1,7 @@
-/** Builds the page of `aether dashboard` into dist/web: TypeScript without its types, as modules that a browser loads as they are, and the files beside them. */
+/**
+ * Builds the page of `aether dashboard` into dist/web: TypeScript without its types, as modules that a browser loads as
+ * they are, and the files beside them.
+ */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,9 +1,14 @@
-/** Checks that a file holds what `aether bench … --json` promises: `node scripts/check-bench.mjs FILE [PROVIDER,…]`; the providers named have to be among them,
- * without their versions. Exits 1 and says what is wrong otherwise. */
+/**
+ * Checks that a file holds what `aether bench … --json` promises: `node scripts/check-bench.mjs FILE [PROVIDER,…]`; the
+ * providers named have to be among them, without their versions. Exits 1 and says what is wrong otherwise.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 
-/** What rows of each benchmark have; a name with `?` may be null. The first that a file's first row has the key of is meant. */
+/**
+ * What rows of each benchmark have; a name with `?` may be null. The first that a file's first row has the key of is
+ * meant.
+ */
 const shapes = [
   {
     key: 'provider',

@@ -4,8 +4,10 @@
  *     node scripts/rdma-guest.mjs --timeout 600 -- node scripts/compare-perftest.mjs
  *     node scripts/compare-perftest.mjs --device mlx5_0 --address 192.0.2.1        # where there is a card
  *
- * Both ends run on this machine. Each program runs in turn, `--rounds` times (default 2): the rounds of one program differ by what the machine
- * does to both. `--quick`: the first pair of latencies and of bandwidths, to see that it works. Where a processor is emulated only the ratios mean anything, and even they tell more of the emulation's price for compiled code.
+ * Both ends run on this machine. Each program runs in turn, `--rounds` times (default 2): the rounds of one program
+ * differ by what the machine does to both. `--quick`: the first pair of latencies and of bandwidths, to see that it
+ * works. Where a processor is emulated only the ratios mean anything, and even they tell more of the emulation's price
+ * for compiled code.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +32,10 @@ const { values: options } = parseArgs({
   },
 })
 
-/** perftest's program, the operation of `aether bench` that does the same, and the length. Inline is off on both sides, the MTU 1024. */
+/**
+ * perftest's program, the operation of `aether bench` that does the same, and the length. Inline is off on both sides,
+ * the MTU 1024.
+ */
 const latencies = [
   ['ib_write_lat', 'write-seen', 8],
   ['ib_write_lat', 'write-seen', 4096],
@@ -51,8 +56,8 @@ const bandwidths = [
 ]
 
 /**
- * The figure in a column of perftest's line. It measures the frequency of its clock first; where a machine is busy that fails at times, and all its
- * figures are infinite, or the rate of a short run 0. Not a number where that stays so.
+ * The figure in a column of perftest's line. It measures the frequency of its clock first; where a machine is busy that
+ * fails at times, and all its figures are infinite, or the rate of a short run 0. Not a number where that stays so.
  */
 async function perftest(tool, bytes, iterations, column) {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,11 +1,13 @@
 /**
- * What the dashboard costs where it is largest: 64 members that all send to each other, a region of a million pages of which 200 blocks (51,200 pages) change at each of five looks a second,
- * made up in this process and served by the real server to the real page in Chromium.
+ * What the dashboard costs where it is largest: 64 members that all send to each other, a region of a million pages of
+ * which 200 blocks (51,200 pages) change at each of five looks a second, made up in this process and served by the real
+ * server to the real page in Chromium.
  *
  *     node scripts/measure-dashboard.mjs [--seconds 8] [--members 64] [--pages 1000000] [--blocks 200]
  *
- * For each tab: script in a picture of the screen (p50, p95, most), script for a message, pictures a second, bytes a second to the page, and the processor of the server without what
- * making things up takes. Pictures a second say more about the machine than about the page where a browser draws by software.
+ * For each tab: script in a picture of the screen (p50, p95, most), script for a message, pictures a second, bytes a
+ * second to the page, and the processor of the server without what making things up takes. Pictures a second say more
+ * about the machine than about the page where a browser draws by software.
  */
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'

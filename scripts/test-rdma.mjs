@@ -1,10 +1,15 @@
 /**
- * Runs the compiled tests of test/rdma/ on real kernel RDMA, in throw-away guests: `node scripts/test-rdma.mjs [part of a path …]`.
+ * Runs the compiled tests of test/rdma/ on real kernel RDMA, in throw-away guests:
+ * `node scripts/test-rdma.mjs [--long] [part of a path …]`.
  *
- * Two boots at most: the files in test/rdma/ run one after the other in one guest; those in test/rdma/two-hosts/ in the first of two guests joined
- * by a cable, whose second does what they tell it (test/rdma/support/remote-host.ts). At the end a table says what ran, and what was skipped and why.
+ * Two boots at most: the files in test/rdma/ run one after the other in one guest; those in test/rdma/two-hosts/ in the
+ * first of two guests joined by a cable, whose second does what they tell it (test/rdma/support/remote-host.ts). At the
+ * end a table says what ran, and what was skipped and why.
  *
- * Where this machine cannot boot guests, that is said and the run is skipped; with AETHER_RDMA_REQUIRED=1 it fails instead.
+ * With `--long` it runs the files named `*.long.test.ts`, and no others; without, all others.
+ *
+ * Where this machine cannot boot guests, that is said and the run is skipped; with AETHER_RDMA_REQUIRED=1 it fails
+ * instead.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -22,7 +27,10 @@ const FILE_TIMEOUT_S = 700
 
 const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
-  options: { 'timeout-s': { type: 'string', default: String(DEFAULT_TIMEOUT_S) } },
+  options: {
+    long: { type: 'boolean', default: false },
+    'timeout-s': { type: 'string', default: String(DEFAULT_TIMEOUT_S) },
+  },
 })
 const timeoutS = Number(options['timeout-s'])
 const fileTimeoutS = Math.min(FILE_TIMEOUT_S, timeoutS / 2)
@@ -35,7 +43,7 @@ const boots = [
 function testFiles(folder) {
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder))
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => name.endsWith('.test.ts') && name.endsWith('.long.test.ts') === options.long)
     .map((name) => `${folder}/${name}`)
     .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
     .sort()
@@ -54,6 +62,7 @@ async function runBoot({ name, hosts, folder }, share) {
     '--serial',
     `--timeout-ms=${fileTimeoutS * 1000}`,
     `--report=${reportFile}`,
+    ...(options.long ? ['--long'] : []),
     ...files,
   ]
   const remote = ['node', 'dist/test/rdma/support/remote-host-main.js']

@@ -1,8 +1,10 @@
 /**
- * Runs the native tests with the addon built with AddressSanitizer and UndefinedBehaviorSanitizer: `node scripts/test-sanitized.mjs [part of a path …]`.
+ * Runs the native tests with the addon built with AddressSanitizer and UndefinedBehaviorSanitizer:
+ * `node scripts/test-sanitized.mjs [part of a path …]`.
  *
- * A report of either fails the run, and so does a leak with a frame in the addon (Node.js itself leaves much behind at its end, which is
- * no concern of ours). First two seeded mistakes, an overflow and a leak, have to be reported: what cannot see those proves nothing.
+ * A report of either fails the run, and so does a leak with a frame in the addon (Node.js itself leaves much behind at
+ * its end, which is no concern of ours). First two seeded mistakes, an overflow and a leak, have to be reported: what
+ * cannot see those proves nothing.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,8 +36,8 @@ function library(name) {
 const preload = `${library('libasan.so')}:${library('libubsan.so')}`
 
 /**
- * AddressSanitizer reports into files of `folder`, one a process, so that the tests see the standard error that they expect.
- * UndefinedBehaviorSanitizer, where both are loaded, writes to standard error and ends the process.
+ * AddressSanitizer reports into files of `folder`, one a process, so that the tests see the standard error that they
+ * expect. UndefinedBehaviorSanitizer, where both are loaded, writes to standard error and ends the process.
  */
 function environment(folder, detectLeaks) {
   mkdirSync(folder, { recursive: true })
@@ -44,7 +46,8 @@ function environment(folder, detectLeaks) {
     ...process.env,
     LD_PRELOAD: preload,
     AETHER_NATIVE: addon,
-    // How a process ends is not changed: most leaks are Node's, and LeakSanitizer now and then fails itself. The reports decide.
+    // How a process ends is not changed: most leaks are Node's, and LeakSanitizer now and then fails itself. The
+    // reports decide.
     ASAN_OPTIONS: `${common}:detect_leaks=${detectLeaks ? 1 : 0}:exitcode=0:detect_stack_use_after_return=1`,
     LSAN_OPTIONS: `${common}:exitcode=0:max_leaks=0`,
     // Its log_path reaches AddressSanitizer, and would put it back to standard error were it left out.
@@ -56,8 +59,8 @@ function environment(folder, detectLeaks) {
 const ours = /aether\.node|\/native\/[a-z]+\.(cc|h):|seeded\.cc:/
 
 /**
- * Whether the addon made the leak: it allocated, or had Node-API allocate on its behalf. What the engine allocates for its own heap when
- * it is called is left behind by the engine.
+ * Whether the addon made the leak: it allocated, or had Node-API allocate on its behalf. What the engine allocates for
+ * its own heap when it is called is left behind by the engine.
  */
 function isOurs(leak) {
   const frames = leak.split('\n').filter((line) => /^ *#\d+ /.test(line))

@@ -1,11 +1,15 @@
 /**
- * Runs the compiled tests: `node scripts/test.mjs [--serial] [--timeout-ms=N] [part of a path …]`.
+ * Runs the compiled tests: `node scripts/test.mjs [--serial] [--long] [--timeout-ms=N] [part of a path …]`.
  *
- * Each file runs in a process of its own, so that one that crashes fails alone. Files named `*.stress.test.ts` load the machine on
- * purpose: they run one by one after the others. The list is made from the sources, so a compiled test whose source is gone never runs.
+ * Each file runs in a process of its own, so that one that crashes fails alone. Files named `*.stress.test.ts` load the
+ * machine on purpose: they run one by one after the others. The list is made from the sources, so a compiled test whose
+ * source is gone never runs.
  *
- * Tests of test/rdma/ need a machine with RDMA: they run where AETHER_RDMA_HOST is set, which is in the guests of `npm run test:rdma`.
- * `--report=FILE` writes what became of each test as JSON.
+ * Files named `*.long.test.ts` take long and seldom find anything: they run with `--long`, and nothing else then. See
+ * scripts/test-long.mjs.
+ *
+ * Tests of test/rdma/ need a machine with RDMA: they run where AETHER_RDMA_HOST is set, which is in the guests of
+ * `npm run test:rdma`. `--report=FILE` writes what became of each test as JSON.
  *
  * The exit status is 0 only when at least one test ran, none failed, and no process of a test was left behind.
  */
@@ -19,12 +23,16 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** One file, its children included: many times what any takes on an idle machine, so that a busy one does not end it. */
+/**
+ * One file, its children included: many times what any takes on an idle machine, so that a busy one does not end it.
+ */
 const FILE_TIMEOUT_MS = 600_000
 /** How long the children of a finished file may take to be gone. */
 const GRACE_MS = 3000
 /** How long after its time a file may take to end by the SIGTERM that run() sends it. */
 const TERMINATION_MS = 1000
+/** From here on a file is named as slow. */
+const SLOW_MS = 10_000
 /** Every process of this run inherits it; that is how those left behind are found. */
 const RUN_MARK = `AETHER_TEST_RUN=${process.pid}-${Date.now()}`
 
@@ -32,6 +40,7 @@ const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
   options: {
     serial: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
     report: { type: 'string' },
     'timeout-ms': { type: 'string', default: String(FILE_TIMEOUT_MS) },
   },
@@ -48,6 +57,7 @@ function testFiles() {
     .map((path) => path.split(sep).join('/'))
     .filter((path) => path.endsWith('.test.ts') && !path.includes('fixtures/'))
     .filter((path) => hasRdma || !path.startsWith('rdma/'))
+    .filter((path) => path.endsWith('.long.test.ts') === options.long)
     .filter((path) => filters.length === 0 || filters.some((filter) => `test/${path}`.includes(filter)))
     .sort(finalLast)
   return sources.map((path) => join(root, 'dist/test', path.replace(/\.ts$/, '.js')))
@@ -65,6 +75,8 @@ class Tally {
   skipped = []
   /** All of them, for the report: file, name, outcome, and the reason of a skip or a failure. */
   tests = []
+  /** File -> milliseconds of its tests together. */
+  times = new Map()
 
   count(event) {
     if (event.data.details?.type === 'suite') return
@@ -84,6 +96,7 @@ class Tally {
   note({ data }, outcome, why) {
     const compiled = isFileItself({ data }) ? data.name : (data.file ?? '')
     const file = relative(join(root, 'dist'), compiled).replace(/\.js$/, '.ts')
+    if (data.nesting === 0) this.times.set(file, (this.times.get(file) ?? 0) + (data.details?.duration_ms ?? 0))
     this.tests.push({ file, name: data.name, outcome, ...(why === undefined ? {} : { reason: why }) })
   }
 }
@@ -92,7 +105,10 @@ const where = ({ data }) =>
   isFileItself({ data }) ? relative(root, data.name) : `${relative(root, data.file ?? '')}: ${data.name}`
 const reason = (skip) => (typeof skip === 'string' && skip !== '' ? skip : 'no reason given')
 
-/** Make a failure of what the runner lets pass (a file without a test), and say what it leaves out (how a file's process ended). */
+/**
+ * Make a failure of what the runner lets pass (a file without a test), and say what it leaves out (how a file's process
+ * ended).
+ */
 function judged(event) {
   if (!isVerdict(event) || !isFileItself(event)) return event
   if (event.type === 'test:pass') return failure(event, 'the file ended without running a test')
@@ -119,8 +135,9 @@ const overdue = new Set()
 const killed = []
 
 /**
- * Ends a file that SIGTERM did not end. From Node.js 24 on a file's process catches that signal, so a blocked event loop never sees it;
- * and run() waits until nobody holds the file's output open. Processes whose parents are gone may be from this file, so they go, too.
+ * Ends a file that SIGTERM did not end. From Node.js 24 on a file's process catches that signal, so a blocked event
+ * loop never sees it. run() then waits until no process holds the file's output open.
+ * Processes whose parents are gone may be from this file, so they are killed, too.
  */
 function killFile(file, files) {
   const marked = new Map(processesLeft().map((each) => [each.pid, each]))
@@ -188,6 +205,13 @@ async function reapLeft() {
   return left
 }
 
+/** The files that took longest, where they took long: the suite has to stay within what CI may take. */
+const slowest = (times) =>
+  [...times]
+    .filter(([, ms]) => ms >= SLOW_MS)
+    .sort(([, left], [, right]) => right - left)
+    .slice(0, 10)
+
 async function main() {
   const files = testFiles()
   if (files.length === 0) {
@@ -220,6 +244,7 @@ async function main() {
     console.error(`Left behind by a test, now killed: process ${pid}: ${command.join(' ')}`)
   for (const line of tally.skipped) console.log(`skipped: ${line}`)
   for (const line of tally.failed) console.log(`failed: ${line}`)
+  for (const [file, ms] of slowest(tally.times)) console.log(`slow: ${(ms / 1000).toFixed(0)} s ${file}`)
   console.log(`${files.length} files in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
   const failed = tally.failed.length + (left.length > 0 ? 1 : 0)
   console.log(`${tally.passed} passed, ${failed} failed, ${tally.skipped.length} skipped`)

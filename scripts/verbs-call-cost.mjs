@@ -1,9 +1,11 @@
 /**
- * What the package costs above libibverbs, in nanoseconds of processor time: `node scripts/verbs-call-cost.mjs [--window N] [--turns N] [--rounds N] [--json]`.
+ * What the package costs above libibverbs, in nanoseconds of processor time:
+ * `node scripts/verbs-call-cost.mjs [--window N] [--turns N] [--rounds N] [--json]`.
  *
- * The library is a stand-in that does nearly nothing (test/native/verbs-stand-in/), so that what is measured is what stands above it: a C loop that calls it
- * directly, and the package. No RDMA and no other machine is needed, only a C++ compiler and libibverbs-dev. The best of `--rounds` runs counts of either:
- * what else the machine does can only make one slower.
+ * The library is a stand-in that does nearly nothing (test/native/verbs-stand-in/), so that what is measured is what
+ * stands above it: a C loop that calls it directly, and the package. No RDMA and no other machine is needed, only a C++
+ * compiler and libibverbs-dev. The best of `--rounds` runs counts of either: what else the machine does can only make
+ * one slower.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

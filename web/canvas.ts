@@ -61,7 +61,8 @@ export function inkOn(rank: number, alpha: number): string {
   const isDark = document.documentElement.dataset['theme'] === 'dark'
   const [hue, saturation, lightness] = [(215 + rank * 137.508) % 360, isDark ? 0.72 : 0.64, isDark ? 0.62 : 0.48]
   const reach = saturation * Math.min(lightness, 1 - lightness)
-  // Red, green and blue of a colour by hue, saturation and lightness, as CSS Color 4 has it; over the ground, and weighed as the eye does.
+  // Red, green and blue of a colour by hue, saturation and lightness, as CSS Color 4 has it; over the ground, and
+  // weighed as the eye does.
   const part = (n: number): number => {
     const k = (n + hue / 30) % 12
     return alpha * (lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1))) + (1 - alpha) * (isDark ? 0.1 : 1)

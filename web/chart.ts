@@ -38,7 +38,7 @@ export class Chart {
     const x = (index: number): number => right - (right - LEFT) * axis.back(axis.first + index)
     context.font = FONT
     context.lineWidth = 1
-    for (let part = 0; part <= 4; part++) {
+    for (let part = 0; part <= 4; part += 1) {
       const value = (top * part) / 4
       context.strokeStyle = colour('line')
       context.beginPath()

@@ -74,7 +74,7 @@ export class Distribution {
     }
     context.textAlign = 'center'
     const decades = (to - from) * Math.log10(2)
-    for (let power = 0; power < 13; power++)
+    for (let power = 0; power < 13; power += 1)
       for (const digit of decades < 2.5 ? [1, 2, 5] : [1]) {
         const ns = digit * 10 ** power
         if (Math.log2(ns) < from || Math.log2(ns) > to) continue
@@ -121,7 +121,10 @@ export class Distribution {
   }
 }
 
-/** Histograms of several members as one. Of a part only is known how many fell into it: percentiles are as if those lay evenly in it. */
+/**
+ * Histograms of several members as one. Of a part only is known how many fell into it: percentiles are as if those lay
+ * evenly in it.
+ */
 export function together(histograms: readonly HistogramFrame[]): HistogramFrame | undefined {
   const [first] = histograms
   if (first === undefined || histograms.length === 1) return first

@@ -80,7 +80,7 @@ export class Rows {
 
   #add(key: string, cells: number): HTMLTableRowElement {
     const row = document.createElement('tr')
-    for (let cell = 0; cell < cells; cell++) row.insertCell().classList.toggle('left', this.#left.includes(cell))
+    for (let cell = 0; cell < cells; cell += 1) row.insertCell().classList.toggle('left', this.#left.includes(cell))
     this.#rows.set(key, row)
     if (this.#choose !== undefined) {
       row.tabIndex = 0

@@ -66,7 +66,7 @@ export class Feed {
     else if (message.event === 'pages') this.#takePages(message.data)
     else if (message.event === 'operations') this.operations.take(message.data, this.look)
     else {
-      this.histogramsStamp++
+      this.histogramsStamp += 1
       if (message.data.isWhole) this.histograms.clear()
       for (const histogram of message.data.histograms)
         this.histograms.set(`${histogram.name} ${histogram.slot}`, histogram)
@@ -79,7 +79,7 @@ export class Feed {
     this.frame = undefined
     this.log = []
     this.histograms.clear()
-    this.histogramsStamp++
+    this.histogramsStamp += 1
     this.#forgetRates()
     this.#clearPages(0)
   }
@@ -87,7 +87,7 @@ export class Feed {
   #takeFrame(frame: LookFrame): void {
     if (this.frame?.space !== frame.space) this.#forgetRates()
     this.frame = frame
-    this.look++
+    this.look += 1
     if (frame.isWhole) this.flows.clear()
     const known = new Set(this.log.map(({ atMs, text }) => atMs + text))
     const lines = frame.log.filter(({ atMs, text }) => !known.has(atMs + text))
@@ -154,10 +154,10 @@ export class Feed {
 
   #takeBlock(first: number, states: string | number): void {
     const end = Math.min(this.pages.length, first + 256)
-    for (let page = first; page < end; page++) this.counts[this.pages[page]! & 15]!--
+    for (let page = first; page < end; page += 1) this.counts[this.pages[page]! & 15]! -= 1
     if (typeof states === 'number') this.pages.fill(states, first, end)
     else this.pages.set(decode(states).subarray(0, end - first), first)
-    for (let page = first; page < end; page++) this.counts[this.pages[page]! & 15]!++
+    for (let page = first; page < end; page += 1) this.counts[this.pages[page]! & 15]! += 1
   }
 }
 

@@ -37,8 +37,8 @@ interface Curve {
 }
 
 /**
- * The nodes in a ring, and what flows between them: the more bytes a second, the wider the line and the faster and larger its dots.
- * Lines and nodes are painted when something new is told; between that only the dots move.
+ * The nodes in a ring, and what flows between them: the more bytes a second, the wider the line and the faster and
+ * larger its dots. Lines and nodes are painted when something new is told; between that only the dots move.
  */
 export class Flow {
   readonly stage: Stage = new Stage('Nodes, and the data that flows between them')
@@ -132,7 +132,7 @@ export class Flow {
     const size = 1.4 + 2.6 * share
     context.fillStyle = rankColour(from)
     context.beginPath()
-    for (let dot = 0; dot < dots; dot++) {
+    for (let dot = 0; dot < dots; dot += 1) {
       const t = begin + (end - begin) * ((phase + dot / dots) % 1)
       const [u, v, w] = [(1 - t) * (1 - t), 2 * t * (1 - t), t * t]
       const [x, y] = [u * ax + v * cx + w * bx, u * ay + v * cy + w * by]

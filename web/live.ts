@@ -2,7 +2,10 @@ import type { HistogramsFrame, LookFrame, OperationsFrame, PageFrame, PagesFrame
 import type { Feed } from './feed.ts'
 import { ask, refusalOf, type Source } from './source.ts'
 
-/** Time until a server that has refused is asked again: a browser does that by itself only where the connection has ended. */
+/**
+ * Time until a server that has refused is asked again: a browser does that by itself only where the connection has
+ * ended.
+ */
 const RETRY_MS = 3000
 
 /** What runs now, as the server tells it. */

@@ -33,8 +33,8 @@ export class Matrix {
       cell - gap,
     ]
     this.#label(context, nodes)
-    for (let row = 0; row < nodes.length; row++)
-      for (let column = 0; column < nodes.length; column++) {
+    for (let row = 0; row < nodes.length; row += 1)
+      for (let column = 0; column < nodes.length; column += 1) {
         context.fillStyle = row === column ? colour('ground') : colour('untouched')
         context.fillRect(...square(row, column))
       }

@@ -58,7 +58,10 @@ export class Operations {
     return key === undefined ? undefined : this.#all.get(key)
   }
 
-  /** Of the link, and the calls and answers of who is at its beginning, always in the same order; without a link, at most so many of all, those with most bytes in the last five seconds first. */
+  /**
+   * Of the link, and the calls and answers of who is at its beginning, always in the same order; without a link, at
+   * most so many of all, those with most bytes in the last five seconds first.
+   */
   of(link: Ends | undefined, look: number, most: number): readonly OperationHistory[] {
     const all = [...this.#all.values()]
     if (link !== undefined)

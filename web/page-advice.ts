@@ -3,7 +3,10 @@ import { rankColour } from './canvas.ts'
 import { fill, make } from './dom.ts'
 import { countText } from './units.ts'
 
-/** Why a page bounces: a bar of its bytes for each rank that writes it, in the colour of that rank, and what can be done about it. */
+/**
+ * Why a page bounces: a bar of its bytes for each rank that writes it, in the colour of that rank, and what can be done
+ * about it.
+ */
 export class PageAdvice {
   readonly element: HTMLElement = make('div', { id: 'advice', hidden: '' })
   #shown = ''

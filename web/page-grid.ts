@@ -1,6 +1,9 @@
 import { colour, FONT, rankColour, Stage } from './canvas.ts'
 
-/** Classes of a page's state by their numbers, with the colours of the style sheet; as `PageClass` of src/dashboard/wire.ts has them. */
+/**
+ * Classes of a page's state by their numbers, with the colours of the style sheet; as `PageClass` of
+ * src/dashboard/wire.ts has them.
+ */
 export const classes = [
   { name: 'untouched', colour: 'untouched' },
   { name: 'at home', colour: 'at-home' },
@@ -15,8 +18,9 @@ const FOOT = 28
 const SCALE_MAX = 72
 
 /**
- * A region as a grid of its pages, from a million down to one: one picture with a pixel for each page, of which only what changed is painted anew, and which the
- * canvas shrinks or magnifies; from some size on cells have gaps, and say who has them.
+ * A region as a grid of its pages, from a million down to one: one picture with a pixel for each page, of which only
+ * what changed is painted anew, and which the canvas shrinks or magnifies; from some size on cells have gaps, and say
+ * who has them.
  */
 export class PageGrid {
   readonly stage: Stage = new Stage('Pages of the region; arrow keys pick a page, plus and minus zoom')
@@ -153,7 +157,7 @@ export class PageGrid {
   #paint(from: number, to: number): void {
     if (to <= from) return
     const [pixels, palette, states, mask] = [this.#pixels32, this.#palette, this.#states, this.byOwner ? 65_535 : 15]
-    for (let page = from; page < to; page++) {
+    for (let page = from; page < to; page += 1) {
       const key = states[page]! & mask
       pixels[page] = palette[key]! || this.#pixel(key)
     }
@@ -200,8 +204,8 @@ export class PageGrid {
     const left = Math.max(0, Math.floor(-this.#x / this.#scale))
     const right = Math.min(this.#columns - 1, Math.ceil((this.stage.width - this.#x) / this.#scale))
     this.stage.canvas.dataset['cells'] = String((last - first + 1) * (right - left + 1))
-    for (let row = first; row <= last; row++)
-      for (let column = left; column <= right; column++) {
+    for (let row = first; row <= last; row += 1)
+      for (let column = left; column <= right; column += 1) {
         const state = this.#states[row * this.#columns + column]
         const x = this.#x + (column + 0.5) * this.#scale
         if (state === undefined || (state & 15) === 0) continue

@@ -38,7 +38,7 @@ export class Replay implements Source {
   /** What could not be read since all was told anew: as long as that, what is shown may be wrong. */
   get damage(): string | undefined {
     let number = this.#partAt(this.atMs)
-    while (number > 0 && !this.#damaged.has(number) && !this.#whole.has(number)) number--
+    while (number > 0 && !this.#damaged.has(number) && !this.#whole.has(number)) number -= 1
     return this.#damaged.get(number)
   }
 
@@ -113,7 +113,7 @@ export class Replay implements Source {
   /** Whether there was anything new. */
   #playUntil(toMs: number): boolean {
     let isNew = false
-    for (; this.#at < this.#queue.length && this.#queue[this.#at]!.atMs <= toMs; this.#at++) {
+    for (; this.#at < this.#queue.length && this.#queue[this.#at]!.atMs <= toMs; this.#at += 1) {
       this.#feed.take(this.#queue[this.#at]!)
       isNew = true
     }

@@ -35,7 +35,7 @@ export class Series {
   sum(look: number, count: number): number {
     this.#goOn(look)
     let sum = 0
-    for (let back = 0; back < count; back++) sum += this.#values[(look - back + HISTORY) % HISTORY]!
+    for (let back = 0; back < count; back += 1) sum += this.#values[(look - back + HISTORY) % HISTORY]!
     return sum
   }
 

@@ -9,7 +9,10 @@ const TOP = 26
 const FOLD_US = 1500
 const FOLDED_US = 160
 
-/** How a change of a page went from node to node: a lane for each rank, time from left to right, messages as arrows between the lanes. */
+/**
+ * How a change of a page went from node to node: a lane for each rank, time from left to right, messages as arrows
+ * between the lanes.
+ */
 export class Timeline {
   readonly stage: Stage = new Stage('History of the page: a lane for each rank, messages as arrows')
 

@@ -36,7 +36,9 @@ class TransferChart {
   }
 }
 
-/** Who sends how much to whom: a matrix of links, the operations of the chosen one, and bandwidth and latency over time. */
+/**
+ * Who sends how much to whom: a matrix of links, the operations of the chosen one, and bandwidth and latency over time.
+ */
 export class TransfersView implements View {
   readonly id = 'transfers'
   readonly title = 'Transfers'

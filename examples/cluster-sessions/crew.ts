@@ -11,12 +11,13 @@ export class Crew {
 
   /** Resolves with the address when `workers` listen. */
   async start(workers: number, words: readonly string[]): Promise<string> {
-    // Each worker takes connections by itself: with turns given by this process, one that was given to a worker that is dead would hang.
+    // Each worker takes connections by itself: with turns given by this process, one that was given to a worker that is
+    // dead would hang.
     cluster.schedulingPolicy = cluster.SCHED_NONE
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./server.js', import.meta.url)), args: [...words] })
     const addresses = Array.from({ length: workers }, () => this.#fork())
     const [address] = await Promise.all(addresses)
-    return address as string
+    return address!
   }
 
   get listening(): number {
@@ -49,7 +50,7 @@ export class Crew {
   async #fork(): Promise<string> {
     this.started += 1
     const worker = cluster.fork()
-    const processId = worker.process.pid as number
+    const processId = worker.process.pid!
     worker.once('exit', () => {
       this.#listening.delete(processId)
       if (this.#wanted) void this.#fork()

@@ -1,5 +1,6 @@
 /**
- * A web server on node:cluster whose workers share sessions, a cache and a limit in memory: under load, while workers are killed and replaced.
+ * A web server on node:cluster whose workers share sessions, a cache and a limit in memory: under load, while workers
+ * are killed and replaced.
  *
  *     node dist/examples/cluster-sessions/main.js
  *     node dist/examples/cluster-sessions/main.js --requests 100000 --kills 20
@@ -52,7 +53,8 @@ const load = await autocannon({
   url,
   connections,
   amount: requests,
-  // On a busy machine an answer may take long. One that is given up would go on beside the next request of the same session.
+  // On a busy machine an answer may take long. One that is given up would go on beside the next request of the same
+  // session.
   timeout: 300,
   setupClient: (client) => void visitors.push(new Visitor(client, onAnswer)),
 })

@@ -1,8 +1,9 @@
 /**
- * One worker: sessions, a cache and a limit, each by the package that services use for it, all kept in memory that the workers share.
+ * One worker: sessions, a cache and a limit, each by the package that services use for it, all kept in memory that the
+ * workers share.
  *
- * What it answers stands in headers, without a body: express-session sends a body but for its last byte before the session is kept, and the load generator
- * cannot go on after half an answer of a worker that was killed.
+ * What it answers stands in headers, without a body: express-session sends a body but for its last byte before the
+ * session is kept, and the load generator cannot go on after half an answer of a worker that was killed.
  */
 import process from 'node:process'
 import { AetherSessionStore } from 'aether-dsm/adapters/express-session'

@@ -58,7 +58,10 @@ export class Visitor {
     return worker === undefined ? undefined : Number(worker)
   }
 
-  /** Ask for the session once more, without the load generator: what was answered is there, and besides at most what was cut off. */
+  /**
+   * Ask for the session once more, without the load generator: what was answered is there, and besides at most what was
+   * cut off.
+   */
   async ask(url: string): Promise<void> {
     const most = this.visits + this.cut + 1
     const response = await fetch(url, { headers: this.headers })
@@ -77,6 +80,6 @@ export class Visitor {
 
 function mapOf(flat: readonly string[]): Map<string, string> {
   const pairs = new Map<string, string>()
-  for (let at = 0; at + 1 < flat.length; at += 2) pairs.set((flat[at] as string).toLowerCase(), flat[at + 1] as string)
+  for (let at = 0; at + 1 < flat.length; at += 2) pairs.set(flat[at]!.toLowerCase(), flat[at + 1]!)
   return pairs
 }

@@ -1,5 +1,6 @@
 /**
- * Plays with rdma-core's ping-pong programs (`ibv_rc_pingpong`, `ibv_uc_pingpong`, `ibv_ud_pingpong`, `ibv_srq_pingpong`), or with another of itself. Options are named as theirs are.
+ * Plays with rdma-core's ping-pong programs (`ibv_rc_pingpong`, `ibv_uc_pingpong`, `ibv_ud_pingpong`,
+ * `ibv_srq_pingpong`), or with another of itself. Options are named as theirs are.
  *
  *     ibv_rc_pingpong -d rxe0 -g 1                                  # on host a
  *     node dist/examples/pingpong/main.js -d rxe0 -g 1 a            # on host b
@@ -24,7 +25,10 @@ const { values, positionals } = parseArgs({
     iters: { type: 'string', short: 'n', default: '1000' },
     'num-qp': { type: 'string', short: 'q', default: '16' },
     events: { type: 'boolean', short: 'e', default: false },
-    /** Send bytes that differ from message to message and compare what comes back. The other end must echo, as rdma-core's programs do. */
+    /**
+     * Send bytes that differ from message to message and compare what comes back. The other end must echo, as
+     * rdma-core's programs do.
+     */
     check: { type: 'boolean', short: 'c', default: false },
     'timeout-s': { type: 'string', default: '60' },
   },

@@ -13,7 +13,10 @@ export interface MeetingOptions {
   readonly onListening?: (port: number) => void
 }
 
-/** Tells `own` and gives the other's. A server connects its queue pairs (`connectPairs`) before it answers, so the client may send at once. */
+/**
+ * Tells `own` and gives the other's. A server connects its queue pairs (`connectPairs`) before it answers, so the
+ * client may send at once.
+ */
 export async function meet(
   own: readonly RemoteEndpoint[],
   connectPairs: (remote: readonly RemoteEndpoint[]) => void,

@@ -54,9 +54,9 @@ async function run(
   signal: AbortSignal,
 ): Promise<void> {
   const batch = new CompletionBatch(16)
-  for (let spins = 1; !game.isOver; spins++) {
+  for (let spins = 1; !game.isOver; spins += 1) {
     const count = queue.poll(batch)
-    for (let row = 0; row < count; row++) game.take(batch, row)
+    for (let row = 0; row < count; row += 1) game.take(batch, row)
     if (count > 0) continue
     if (channel !== undefined) {
       await channel.wait({ signal })
@@ -80,7 +80,7 @@ class Game {
     this.#table = table
     this.#options = options
     for (const seat of table.seats) seat.pending = RECEIVE
-    for (let posted = 0; posted < options.receiveDepth; posted++) table.postReceive(RECEIVE)
+    for (let posted = 0; posted < options.receiveDepth; posted += 1) table.postReceive(RECEIVE)
   }
 
   get isOver(): boolean {
@@ -100,10 +100,10 @@ class Game {
   take(batch: CompletionBatch, row: number): void {
     const status = batch.status[row] as CompletionStatus
     if (status !== CompletionStatus.Success) throw new Error(`${statusName(status)}: ${explainStatus(status)}`)
-    const seat = this.#table.seatOf(batch.queuePairNumber[row] as number)
-    const id = batch.id[row] as number
-    if (id === SEND) this.#sent++
-    else this.#receive(seat, batch.byteLength[row] as number)
+    const seat = this.#table.seatOf(batch.queuePairNumber[row]!)
+    const id = batch.id[row]!
+    if (id === SEND) this.#sent += 1
+    else this.#receive(seat, batch.byteLength[row]!)
     seat.pending &= ~id
     if (seat.pending === 0 && this.#sent < this.#options.iterations) this.#send(seat)
   }
@@ -118,11 +118,11 @@ class Game {
   #receive(seat: Seat, lengthBytes: number): void {
     const { messageBytes, arrived } = this.#table
     if (lengthBytes !== messageBytes) throw new Error(`${lengthBytes} bytes came, not ${messageBytes}`)
-    this.#received++
+    this.#received += 1
     const hasSent = this.#sent > 0 || (seat.pending & SEND) !== 0
     if (this.#options.check && hasSent) {
       if (Buffer.compare(arrived, seat.leaving.bytes) !== 0) throw new Error('other bytes came back than were sent')
-      this.#checked++
+      this.#checked += 1
     }
     this.#table.postReceive(RECEIVE)
   }

@@ -1,6 +1,7 @@
 /**
- * What rdma-core's ping-pong programs tell each other over TCP before they connect: a text of fixed length per queue pair,
- * `lid:number:psn:gid` in hexadecimal digits, ended by a zero byte. The client speaks first and says `done` after it has read the answer.
+ * What rdma-core's ping-pong programs tell each other over TCP before they connect: a text of fixed length per queue
+ * pair, `lid:number:psn:gid` in hexadecimal digits, ended by a zero byte. The client speaks first and says `done` after
+ * it has read the answer.
  */
 import type { RemoteEndpoint } from 'aether-dsm/verbs'
 
@@ -21,9 +22,9 @@ export function decodeAddress(bytes: Uint8Array): RemoteEndpoint {
   if (fields === null) throw new Error(`not an address of a ping-pong program: ${JSON.stringify(text)}`)
   const [, localIdentifier, queuePairNumber, psn, gid] = fields
   return {
-    localIdentifier: Number.parseInt(localIdentifier as string, 16),
-    queuePairNumber: Number.parseInt(queuePairNumber as string, 16),
-    psn: Number.parseInt(psn as string, 16),
+    localIdentifier: Number.parseInt(localIdentifier!, 16),
+    queuePairNumber: Number.parseInt(queuePairNumber!, 16),
+    psn: Number.parseInt(psn!, 16),
     gid: BigInt(`0x${gid}`),
   }
 }

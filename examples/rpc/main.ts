@@ -1,4 +1,7 @@
-/** A client of the library: starts the server in another process, and calls it. `node dist/examples/rpc/main.js [DEVICE ADDRESS]` */
+/**
+ * A client of the library: starts the server in another process, and calls it.
+ * `node dist/examples/rpc/main.js [DEVICE ADDRESS]`
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import process from 'node:process'
@@ -27,11 +30,13 @@ console.log(
     { title: 'Ulysses', copies: 1 },
   ]),
 ) // prints 4
-for await (const { title, copies } of client.catalogue()) console.log(title, copies) // prints Dune 2, then Emma 3, then Ulysses 1
+// prints Dune 2, then Emma 3, then Ulysses 1
+for await (const { title, copies } of client.catalogue()) console.log(title, copies)
 for await (const answer of client.ask(['Dune', 'Faust'])) console.log(answer) // prints Dune: 2, then Faust: unknown
 
 // Known once, run once, however often the connection is lost meanwhile.
-console.log(await client.borrow({ title: 'Dune', reader: 'Eve' }, { idempotencyKey: true })) // prints { title: 'Dune', copies: 1 }
+// prints { title: 'Dune', copies: 1 }
+console.log(await client.borrow({ title: 'Dune', reader: 'Eve' }, { idempotencyKey: true }))
 // This thread waits for it, without the event loop.
 console.log(client.borrowSync({ title: 'Dune', reader: 'Kim' }).copies) // prints 0
 

@@ -1,8 +1,8 @@
 /** Tables in Markdown from rows of `aether bench … --json`. */
 
 /**
- * A table with a line for each value of `line` and a column for each of `column`, in the order in which they come, or the columns in that of `rank`; `cell`
- * says what is in it. Where a line has nothing in a column, the cell is empty.
+ * A table with a line for each value of `line` and a column for each of `column`, in the order in which they come, or
+ * the columns in that of `rank`; `cell` says what is in it. Where a line has nothing in a column, the cell is empty.
  */
 export function pivot(rows, { title, line, column, cell, rank = () => 0 }) {
   const columns = [...new Set(rows.toSorted((one, other) => rank(one) - rank(other)).map(column))]

@@ -1,4 +1,7 @@
-/** What `docs/benchmarks.md` has measured: of each section the commands, and the tables that are made of what they print. */
+/**
+ * What `docs/benchmarks.md` has measured: of each section the commands, and the tables that are made of what they
+ * print.
+ */
 import { formatBytes, formatCount, formatRate, formatTime } from '../../dist/src/cli/output/units.js'
 import { markdown, pivot } from './pivot.mjs'
 
@@ -16,7 +19,10 @@ const figures = (rounds, unit) =>
     .join(', ')
 const oneWay = /^(rdma|body)-/
 
-/** `name` is that of the place in the document; `commands` are words after `aether`, and each with `--json`, or a script. `tables` is given the rows of each. */
+/**
+ * `name` is that of the place in the document; `commands` are words after `aether`, and each with `--json`, or a
+ * script. `tables` is given the rows of each.
+ */
 export const sections = [
   {
     name: 'latency',
@@ -28,7 +34,7 @@ export const sections = [
     commands: [['bench', 'bandwidth', '--sizes', sizes]],
     tables: ([rows]) => [
       pivot(rows, {
-        title: 'bytes a second, and operations',
+        title: 'bytes and operations per second',
         line: workOf,
         ...ofLength,
         cell: ({ gbPerSec, opsPerSec }) => `${gbPerSec.toFixed(2)} GB/s, ${formatRate(opsPerSec)}`,
@@ -48,7 +54,7 @@ export const sections = [
         pivot(
           rows.filter((row) => isStream(row) || row.op === 'memcpy'),
           {
-            title: 'one after the other',
+            title: 'back to back',
             line: workOf,
             ...ofLength,
             cell: ({ opsPerSec, gbPerSec }) => `${formatRate(opsPerSec)}, ${gbPerSec.toFixed(2)} GB/s`,
@@ -68,14 +74,14 @@ export const sections = [
       const ofOp = (row) => row.op
       return [
         pivot(few, {
-          title: `${least} bytes: p50, calls a second`,
+          title: `${least} bytes: p50, calls per second`,
           line: ofOp,
           column: ({ provider }) => provider,
           cell: (row) => `${p50(row)}, ${formatRate(row.opsPerSec)}`,
         }),
         table(
           calls.filter(({ op }) => ['call-sync', 'call-1', 'send-return', 'write-return'].includes(op)),
-          'there and back, p50 / p99',
+          'round trip, p50 / p99',
           both,
         ),
         table(
@@ -91,7 +97,7 @@ export const sections = [
     commands: [['bench', 'ops']],
     tables: ([rows]) => [
       pivot(rows, {
-        title: '64 bytes, of all processes together',
+        title: '64 bytes, all processes together',
         line: ({ op }) => op,
         column: ({ provider }) => provider,
         cell: ({ opsPerSec }) => formatRate(opsPerSec),
@@ -105,7 +111,7 @@ export const sections = [
       pivot(
         rows.filter(({ chosen }) => chosen === 'default' || chosen === 'both'),
         {
-          title: 'p50, and the algorithm that is chosen',
+          title: 'p50, and the chosen algorithm',
           line: ({ op }) => op,
           column: ({ op, processes, bytes }) =>
             op === 'barrier' ? `${processes} processes` : `${processes}, ${formatBytes(bytes)}`,
@@ -126,7 +132,7 @@ export const sections = [
           rows.filter((row) => !isGrid(row)),
           'p50 / p99',
         ),
-        table(rows.filter(isGrid), 'of one access, p50 / p99'),
+        table(rows.filter(isGrid), 'one access, p50 / p99'),
       ]
     },
   },
@@ -147,7 +153,7 @@ export const sections = [
     commands: [['bench', 'structures', '--processes', '1,2,4']],
     tables: ([rows]) => [
       pivot(rows, {
-        title: 'p50, operations a second',
+        title: 'p50, operations per second',
         line: ({ op, bytes, processes }) =>
           `${op}, ${formatBytes(bytes)}, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
         column: ({ store }) => store,
@@ -167,7 +173,7 @@ export const sections = [
     ],
     tables: ([calls]) => [
       markdown(
-        ['32 bytes', 'p50 / p99', 'p50 of how many `send-return`'],
+        ['32 bytes', 'p50 / p99', 'p50 over `send-return`'],
         calls
           .filter(({ provider }) => provider === 'ibverbs')
           .map((row) => [row.op, both(row), row.baseline === 'send-return, ibverbs' ? row.ratio.toFixed(2) : '']),

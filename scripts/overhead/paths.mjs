@@ -1,6 +1,7 @@
 /**
- * The shortest paths, each with what is made while nobody profiles, once more, and with what is made while somebody does, in one process and in turns: so
- * memory, compiled code and the machine's moods are the same for all: `paths.mjs FIRST`, with the number of the way that is made first.
+ * The shortest paths, each with what is made while nobody profiles, once more, and with what is made while somebody
+ * does, in one process and in turns: so memory, compiled code and the machine's moods are the same for all:
+ * `paths.mjs FIRST`, with the number of the way that is made first.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,13 +42,13 @@ function requests() {
   const receive = other.prepareReceive({ local: memory.subarray(64, 64 + BYTES) })
   return {
     'WRITE, post and poll': (count) => {
-      for (let turn = 0; turn < count; turn++) {
+      for (let turn = 0; turn < count; turn += 1) {
         write.post(turn)
         while (queue.poll(batch) === 0);
       }
     },
     'SEND to RECV, post and poll': (count) => {
-      for (let turn = 0; turn < count; turn++) {
+      for (let turn = 0; turn < count; turn += 1) {
         receive.post(turn)
         send.post(turn)
         for (let done = 0; done < 2; ) done += queue.poll(batch)
@@ -83,10 +84,10 @@ async function calls(port) {
   return {
     rest: () => client.rest(),
     'blocking call': (count) => {
-      for (let turn = 0; turn < count; turn++) client.echoSync(data)
+      for (let turn = 0; turn < count; turn += 1) client.echoSync(data)
     },
     'blocking call with an object': (count) => {
-      for (let turn = 0; turn < count; turn++) client.sumSync(order)
+      for (let turn = 0; turn < count; turn += 1) client.sumSync(order)
     },
     [`call, ${UNDER_WAY} under way`]: async (count) => {
       const lane = async () => {
@@ -127,7 +128,7 @@ async function played(rounds, batchMs) {
   server.send('look')
   const counts = await countsOf(batchMs * 1e6)
   const all = []
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds; round += 1) {
     const found = new Map()
     // Path by path, so that what is compared lies milliseconds apart.
     for (const name of names) {

@@ -74,8 +74,8 @@ function fail(error) {
 }
 
 /**
- * A processor that nobody uses sleeps, and waking it takes longer than what is measured. So each is kept busy by a process of the class in which it gives way to whatever else there is.
- * They end with this process, however it ends.
+ * A processor that nobody uses sleeps, and waking it takes longer than what is measured. So each is kept busy by a
+ * process of the class in which it gives way to whatever else there is. They end with this process, however it ends.
  */
 export function keepAwake() {
   if (!can('-i', '0')) return { count: 0, close: () => {} }

@@ -1,19 +1,20 @@
 /**
- * One rank of a group of two that does, as often as it is asked, what `aether bench dsm` and the demo do: `rank.mjs NAME RANK SCALE`.
- * Its answers: times as this rank saw them, in ns, and the processor time of this process with its agent.
+ * One rank of a group of two that does, as often as it is asked, what `aether bench dsm` and the demo do:
+ * `rank.mjs NAME RANK SCALE`. Its answers: times as this rank saw them, in ns, and the processor time of this process
+ * with its agent.
  */
 import process from 'node:process'
-import { Baton } from '../../dist/src/cli/bench/dsm-baton.js'
-import { scenarios } from '../../dist/src/cli/bench/dsm-scenario.js'
-import { splitBlocks } from '../../dist/src/cli/demo/block-split.js'
-import { copyGraph } from '../../dist/src/cli/demo/graph-layout.js'
-import { loadStage } from '../../dist/src/cli/demo/own-stage.js'
-import { computePageRank } from '../../dist/src/cli/demo/pagerank.js'
-import { windowsOf } from '../../dist/src/cli/demo/rank-plan.js'
-import { fetcherOf, fetchGraph, shareOf } from '../../dist/src/cli/demo/rank-share.js'
-import { openRankState, planRegion } from '../../dist/src/cli/demo/region-layout.js'
 import { join } from '../../dist/src/index.js'
 import { native } from '../../dist/src/native/index.js'
+import { Baton } from '../../dist/tools/bench/dsm-baton.js'
+import { scenarios } from '../../dist/tools/bench/dsm-scenario.js'
+import { splitBlocks } from '../../dist/tools/demo/block-split.js'
+import { copyGraph } from '../../dist/tools/demo/graph-layout.js'
+import { loadStage } from '../../dist/tools/demo/own-stage.js'
+import { computePageRank } from '../../dist/tools/demo/pagerank.js'
+import { windowsOf } from '../../dist/tools/demo/rank-plan.js'
+import { fetcherOf, fetchGraph, shareOf } from '../../dist/tools/demo/rank-share.js'
+import { openRankState, planRegion } from '../../dist/tools/demo/region-layout.js'
 import { answer, endWithStarter } from './process.mjs'
 import { median } from './ratios.mjs'
 
@@ -47,7 +48,7 @@ function act(kind) {
 /** Rank 0's median time of the last step. */
 function move({ steps }, turns) {
   const taken = []
-  for (let turn = 0; turn < turns; turn++)
+  for (let turn = 0; turn < turns; turn += 1)
     for (const [index, step] of steps.entries())
       baton.step(step.rank, () => {
         const isMeasured = index === steps.length - 1
@@ -65,7 +66,7 @@ function hit() {
   baton.step(0, () => {
     region.fetchAddSync(SHARED_AT, 1n)
     const began = native.monotonicNs()
-    for (let turn = 0; turn < HITS; turn++) region.fetchAddSync(SHARED_AT, 1n)
+    for (let turn = 0; turn < HITS; turn += 1) region.fetchAddSync(SHARED_AT, 1n)
     ns = (native.monotonicNs() - began) / HITS
   })
   return ns
@@ -120,7 +121,7 @@ const works = {
   PageRank: (turns) =>
     measure(turns, async () => {
       let ns = 0
-      for (let turn = 0; turn < turns; turn++) ns += (await pageRank()) / turns
+      for (let turn = 0; turn < turns; turn += 1) ns += (await pageRank()) / turns
       return { PageRank: ns }
     }),
 }

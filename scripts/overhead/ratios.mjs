@@ -1,6 +1,9 @@
 /** Ratios of short measurements that took turns. */
 
-/** Every way twice in a round: there and back, so that a machine that gets slower hits all alike; each round begins with another. */
+/**
+ * Every way twice in a round: there and back, so that a machine that gets slower hits all alike; each round begins with
+ * another.
+ */
 export function orderOf(ways, round) {
   const there = ways.map((_, index) => ways[(index + round) % ways.length])
   return [...there, ...there.toReversed()]
@@ -26,7 +29,10 @@ export const median = (numbers) => {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-/** A table of Markdown. `sets` are the rounds of each set of processes; the first way is what the others are held against. */
+/**
+ * A table of Markdown. `sets` are the rounds of each set of processes; the first way is what the others are held
+ * against.
+ */
 export function ratioTable(title, ways, sets, format) {
   const [base, ...others] = ways
   const lines = [...sets[0][0].keys()].map((figure) => {

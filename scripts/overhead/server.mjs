@@ -1,4 +1,7 @@
-/** The other end of paths.mjs: a server for each way, of which all are looked at in turn, so that who calls one of them pays for the others in each way alike. */
+/**
+ * The other end of paths.mjs: a server for each way, of which all are looked at in turn, so that who calls one of them
+ * pays for the others in each way alike.
+ */
 import process from 'node:process'
 import { setProfiling } from '../../dist/src/profiling/index.js'
 import { createServer } from '../../dist/src/rpc/index.js'

@@ -13,11 +13,11 @@ export function measureSilence() {
   const flag = { isOn: false }
   const meter = { of: undefined }
   const looks = {
-    'a boolean that is read': () => flag.isOn,
-    'a meter that is not there': () => meter.of !== undefined,
-    'an event that nobody listens to, of a level that is not told': () => trace.wants(TraceLevel.Trace),
-    'an event that nobody listens to, of a level that is': () => trace.wants(TraceLevel.Warn),
-    'the clock, for comparison': () => native.monotonicNs() < 0,
+    'read a boolean': () => flag.isOn,
+    'test for a meter that is off': () => meter.of !== undefined,
+    'an event without listeners, level off': () => trace.wants(TraceLevel.Trace),
+    'an event without listeners, level on': () => trace.wants(TraceLevel.Warn),
+    'read the clock, for comparison': () => native.monotonicNs() < 0,
   }
   let wanted = 0
   const loops = Object.values(looks).map((look, at) => {

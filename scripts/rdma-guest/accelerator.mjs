@@ -27,7 +27,10 @@ function isKvmOffered() {
   }
 }
 
-/** That the device can be opened proves little inside another virtual machine. Here a boot sector of two instructions has to run. */
+/**
+ * That the device can be opened proves little inside another virtual machine. Here a boot sector of two instructions
+ * has to run.
+ */
 function runsProbe(folder, options) {
   const sector = Buffer.alloc(512)
   Buffer.from([0xb0, 0x10, 0xe6, EXIT_PORT, 0xf4]).copy(sector) // mov al, 0x10; out 0xf4, al; hlt

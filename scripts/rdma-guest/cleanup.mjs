@@ -1,6 +1,7 @@
 /**
- * What must be undone however this program ends: children killed, temporary folders removed. Runs at a normal exit, at an uncaught error and at
- * SIGINT, SIGTERM and SIGHUP. SIGKILL leaves no time for it: so guests die with their parent (setpriv), and `reclaim` removes what dead runs left.
+ * What must be undone however this program ends: children killed, temporary folders removed. Runs at a normal exit, at
+ * an uncaught error and at SIGINT, SIGTERM and SIGHUP. SIGKILL leaves no time for it: so guests die with their parent
+ * (setpriv), and `reclaim` removes what dead runs left.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'

@@ -27,10 +27,11 @@ export function makeInitrd(folder, kernel) {
 }
 
 /**
- * Boots one guest and runs the command in it; boots it again where its kernel ended before the command began, as one on an emulated processor does at
- * times that had to wait at the wrong moment.
- * @param plan `{ host, hosts, folder, kernel, initrd, accelerator, processors, command, directory, share, memory, timeoutMs, onOutput, onDeadBoot, signal }`; `signal`
- *   stops it, `onDeadBoot` is told why it is booted again
+ * Boots one guest and runs the command in it; boots it again where its kernel ended before the command began, as one on
+ * an emulated processor does at times that had to wait at the wrong moment.
+ * @param plan
+ * `{ host, hosts, folder, kernel, initrd, accelerator, processors, command, directory, share, memory, timeoutMs,
+ *   onOutput, onDeadBoot, signal }`; `signal` stops it, `onDeadBoot` is told why it is booted again
  * @returns `{ status, reason }`: the command's own exit status, or 124 with the reason why there is none
  */
 export async function runGuest(plan) {
@@ -136,7 +137,8 @@ function machine(plan, job) {
       '-initrd',
       plan.initrd,
     ],
-    // The kernel counts ticks against a loop of its own to see whether the timer works, and panics where an emulated processor had to wait meanwhile.
+    // The kernel counts ticks against a loop of its own to see whether the timer works, and panics where an emulated
+    // processor had to wait meanwhile.
     ...['-append', 'console=ttyS0 quiet panic=-1 mitigations=off no_timer_check'],
     ...['-serial', `file:${join(job, 'console')}`],
     ...['-chardev', 'stdio,id=output,signal=off', '-device', 'virtio-serial'],
@@ -148,7 +150,10 @@ function machine(plan, job) {
   ]
 }
 
-/** Datagrams between two sockets. Over a stream, Nagle's algorithm and delayed acknowledgements would add 40 ms to a round trip. */
+/**
+ * Datagrams between two sockets. Over a stream, Nagle's algorithm and delayed acknowledgements would add 40 ms to a
+ * round trip.
+ */
 function cable({ folder, host }) {
   const end = (number) => join(folder, `cable${number}`)
   const path = `local.type=unix,local.path=${end(host)},remote.type=unix,remote.path=${end(1 - host)}`

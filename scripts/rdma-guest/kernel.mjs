@@ -1,6 +1,7 @@
 /**
- * The guests' kernel: Debian's 6.12, fetched once by apt into a cache folder and cut down to the image and the modules a guest loads.
- * (bookworm's own 6.1 cannot map a page write-protected with UFFDIO_CONTINUE, which coherent views need.)
+ * The guests' kernel: Debian's 6.12, fetched once by apt into a cache folder and cut down to the image and the modules
+ * a guest loads. (bookworm's own 6.1 cannot map a page write-protected with UFFDIO_CONTINUE, which coherent views
+ * need.)
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,7 @@
-/** Puts a prefix before each line that comes in pieces; a line is passed on when it is whole. Without a prefix pieces go on at once. */
+/**
+ * Puts a prefix before each line that comes in pieces; a line is passed on when it is whole. Without a prefix pieces go
+ * on at once.
+ */
 import { StringDecoder } from 'node:string_decoder'
 
 export function linePrefixer(prefix, stream) {

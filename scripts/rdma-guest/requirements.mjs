@@ -18,7 +18,10 @@ const tools = [
   ['setpriv', 'util-linux'],
 ]
 
-/** Programs and libraries that run inside the guests: their packages are named with the others, and are needed by tests, not by a boot. */
+/**
+ * Programs and libraries that run inside the guests: their packages are named with the others, and are needed by tests,
+ * not by a boot.
+ */
 const peers = [
   ['ibv_rc_pingpong', 'ibverbs-utils'],
   ['rping', 'rdmacm-utils'],

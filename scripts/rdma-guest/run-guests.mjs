@@ -10,8 +10,11 @@ import { linePrefixer } from './line-prefixer.mjs'
 export const isEmulated = (accelerator) => accelerator.includes('tcg,thread=multi')
 
 /**
- * @param options `{ hosts = 1, timeoutS = 300, share, memory = '4G', processors = 2, command, directory = cwd, companion = false }`. The command may be a
- *   function of the host. With `companion` the second host is there for the first: it is stopped when that ends, and its end counts for nothing.
+ * @param options
+ * `{ hosts = 1, timeoutS = 300, share, memory = '4G', processors = 2, command, directory = cwd, companion = false }`.
+ * The command may be a
+ *   function of the host. With `companion` the second host is there for the first: it is stopped when that ends, and
+ *   its end counts for nothing.
  * @returns `{ status, hosts: [{ status, reason }], accelerator }`, the status that of the first host that failed
  */
 export async function runGuests(options) {

@@ -1,4 +1,5 @@
-// The same work as ours.mjs, in C: what calling the library costs where nothing stands in between. Prints a JSON object of nanoseconds of processor time.
+// The same work as ours.mjs, in C: what calling the library costs where nothing stands in between. Prints a JSON object
+// of nanoseconds of processor time.
 #include <infiniband/verbs.h>
 
 #include <cstdio>
@@ -68,10 +69,11 @@ int main(int, char** words) {
     postOne(turn);
     must(ibv_poll_cq(cq, window, completions) == 1);
   });
-  const double batched = nsPerTurn(turns / window, [&](int) {
-                           postList();
-                           must(ibv_poll_cq(cq, window, completions) == window);
-                         }) /
+  const double batched = nsPerTurn(turns / window,
+                                   [&](int) {
+                                     postList();
+                                     must(ibv_poll_cq(cq, window, completions) == window);
+                                   }) /
                          window;
   printf("{\"post\":%f,\"listed\":%f,\"empty\":%f,\"write\":%f,\"batched\":%f}\n", post, listed, empty, write, batched);
 }

@@ -1,4 +1,5 @@
-// The same work as loop.cc, through the package. Prints a JSON object of nanoseconds of processor time, of the second time: by then all is compiled.
+// The same work as loop.cc, through the package. Prints a JSON object of nanoseconds of processor time, of the second
+// time: by then all is compiled.
 import { CompletionBatch, openDevice } from '../../dist/src/verbs/index.js'
 
 const [window, turns] = process.argv.slice(2).map(Number)

@@ -12,12 +12,15 @@ interface Shared {
   holders: number
 }
 
-/** By the name of the space. One process is one member however many adapters it has: a space has room for 254 with structures open. */
+/**
+ * By the name of the space. One process is one member however many adapters it has: a space has room for 254 with
+ * structures open.
+ */
 const shared = new Map<string, Shared>()
 
 /**
- * An adapter's hold on structures. Those of a space that is named are opened when they are first asked for, and closed when the last adapter of this process
- * gives them up; those that were handed in are their owner's to close.
+ * An adapter's hold on structures. Those of a space that is named are opened when they are first asked for, and closed
+ * when the last adapter of this process gives them up; those that were handed in are their owner's to close.
  */
 export class Lease {
   readonly #where: string | Structures

@@ -1,7 +1,10 @@
 import type { MapOptions, SharedMap, Structures } from '../structures/index.ts'
 import { Lease } from './lease.ts'
 
-/** A map behind an adapter: opened when it is first used, so that an adapter is made by `new`, as those that it takes the place of are. */
+/**
+ * A map behind an adapter: opened when it is first used, so that an adapter is made by `new`, as those that it takes
+ * the place of are.
+ */
 export class LeasedMap<V> {
   readonly #lease: Lease
   readonly #name: string

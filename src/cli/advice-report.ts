@@ -5,8 +5,9 @@ import process from 'node:process'
 import { ADVISE_DIRECTORY_VARIABLE, ADVISE_VARIABLE, type Advice, adviceText, readAdviceParts } from '../dsm/index.ts'
 
 /**
- * Run what starts ranks, with every coherent region of theirs open with `advise`, and say on standard error which pages bounced between them when they have ended,
- * however they ended. Ranks write what they saw into a directory that is gone afterwards.
+ * Run what starts ranks, with every coherent region of theirs open with `advise`, and say on standard error which pages
+ * bounced between them when they have ended, however they ended. Ranks write what they saw into a directory that is
+ * gone afterwards.
  */
 export async function withAdvice<T>(run: () => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'aether-advise-'))

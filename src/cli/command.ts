@@ -13,6 +13,9 @@ export interface Command {
   readonly help: string
   /** What stands behind its own options is another program's: only a first `--help` is for it. */
   readonly passesArguments?: boolean
-  /** Does it. Resolves with the status to end with; a UsageError it throws ends the command with 2, any other error with 1. */
+  /**
+   * Does it. Resolves with the status to end with; a UsageError it throws ends the command with 2, any other error with
+   * 1.
+   */
   run(args: readonly string[]): Promise<number>
 }

@@ -1,19 +1,17 @@
 import type { Command } from './command.ts'
 
-/** A line of the list of commands. The command itself is loaded only when asked for, so that `aether help` is quick and runs anywhere. */
+/**
+ * A line of the list of commands. The command itself is loaded only when asked for, so that `aether help` is quick and
+ * runs anywhere.
+ */
 export interface CommandEntry {
   readonly name: string
   readonly summary: string
   load(): Promise<Command>
 }
 
-/** Every command, in the order in which help lists them. */
+/** Every command of this package, in the order in which help lists them; those of the tools are in tools.ts. */
 export const commandTable: readonly CommandEntry[] = [
-  {
-    name: 'demo',
-    summary: 'see what it is for: a shared counter, then PageRank by several processes',
-    load: async () => (await import('./demo.ts')).demoCommand,
-  },
   {
     name: 'run',
     summary: 'start N processes of a script as the ranks of a group',
@@ -30,21 +28,6 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./top.ts')).topCommand,
   },
   {
-    name: 'bench',
-    summary: 'measure verbs, messages, collectives, calls, pages and structures, beside other ways',
-    load: async () => (await import('./bench.ts')).benchCommand,
-  },
-  {
-    name: 'litmus',
-    summary: 'play litmus tests of the shared memory with real processes',
-    load: async () => (await import('./litmus.ts')).litmusCommand,
-  },
-  {
-    name: 'modelcheck',
-    summary: 'explore every interleaving of the coherence protocols',
-    load: async () => (await import('./modelcheck.ts')).modelcheckCommand,
-  },
-  {
     name: 'replay',
     summary: 'step through what a member recorded with AETHER_RECORD',
     load: async () => (await import('./replay.ts')).replayCommand,
@@ -53,16 +36,6 @@ export const commandTable: readonly CommandEntry[] = [
     name: 'trace',
     summary: 'put the parts of a trace file together, and check it',
     load: async () => (await import('./trace.ts')).traceCommand,
-  },
-  {
-    name: 'simulate',
-    summary: 'play clusters of coherent memory in virtual time, with everything that may go wrong',
-    load: async () => (await import('./simulate.ts')).simulateCommand,
-  },
-  {
-    name: 'torture',
-    summary: 'kill and stop real processes while they work on shared pages or structures, and check what they saw',
-    load: async () => (await import('./torture.ts')).tortureCommand,
   },
   {
     name: 'devices',

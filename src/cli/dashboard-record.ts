@@ -32,7 +32,10 @@ export function recordChoice(
   return { path, limitBytes }
 }
 
-/** Begin to record; what ends it early is said on standard error, and ends nothing else. @throws SessionFileError where the file is there, or cannot be made. */
+/**
+ * Begin to record; what ends it early is said on standard error, and ends nothing else. @throws SessionFileError where
+ * the file is there, or cannot be made.
+ */
 export function startRecorder(source: FollowedSpace, choice: RecordChoice): SessionRecorder {
   return new SessionRecorder({
     ...choice,

@@ -13,7 +13,10 @@ export class FollowedDashboard {
     this.#recorder = recorder
   }
 
-  /** Nothing is left behind where it fails: the file is made once the server listens. @throws what DashboardServer.start and the recorder throw. */
+  /**
+   * Nothing is left behind where it fails: the file is made once the server listens. @throws what DashboardServer.start
+   * and the recorder throw.
+   */
   static async start(
     space: string | undefined,
     record: RecordChoice | undefined,

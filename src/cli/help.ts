@@ -2,17 +2,22 @@ import { type Command, ExitCode } from './command.ts'
 import type { CommandEntry } from './commands.ts'
 import { findCommand } from './find-command.ts'
 import { parseOptions } from './options.ts'
+import { toolTable } from './tools.ts'
 
 /** The list of commands, for `aether help` and for `aether` alone. */
 export function formatOverview(entries: readonly CommandEntry[]): string {
   const width = Math.max(...entries.map((entry) => entry.name.length))
-  const lines = entries.map((entry) => `  ${entry.name.padEnd(width)}   ${entry.summary}`)
+  const listed = (some: readonly CommandEntry[]): string =>
+    some.map((entry) => `  ${entry.name.padEnd(width)}   ${entry.summary}`).join('\n')
   return `Aether: shared memory for Node.js, between processes and, over RDMA, between machines.
 
 Usage: aether <command> [options]
 
 Commands:
-${lines.join('\n')}
+${listed(entries.filter((entry) => !toolTable.includes(entry)))}
+
+Commands of aether-dsm-tools, a package of its own:
+${listed(entries.filter((entry) => toolTable.includes(entry)))}
 
   aether <command> --help   options and examples of a command
   aether --version          the version

@@ -2,8 +2,9 @@ import { constants } from 'node:os'
 import process from 'node:process'
 
 /**
- * What a signal to end does to work under way. `exit`: the process exits at once, and in that gives back what was made and started. `settle`: the work hears of it
- * by itself, and when it is over the process exits. `kill`: there is nothing to be given back, and the event loop has no turn; the system ends the process.
+ * What a signal to end does to work under way. `exit`: the process exits at once, and in that gives back what was made
+ * and started. `settle`: the work hears of it by itself, and when it is over the process exits. `kill`: there is
+ * nothing to be given back, and the event loop has no turn; the system ends the process.
  */
 export type Interruption = 'exit' | 'settle' | 'kill'
 

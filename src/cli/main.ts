@@ -8,10 +8,11 @@ import { ExitCode } from './command.ts'
 import { commandTable } from './commands.ts'
 import { findCommand } from './find-command.ts'
 import { formatOverview, withHelp } from './help.ts'
+import { toolTable } from './tools.ts'
 import { UsageError } from './usage-error.ts'
 import { readVersion } from './version.ts'
 
-const entries = withHelp(commandTable)
+const entries = withHelp([...commandTable, ...toolTable])
 
 async function main(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args

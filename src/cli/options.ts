@@ -34,7 +34,8 @@ function parseStrictly<T extends OptionTable>(
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause
-    // The first sentence says what is wrong; the rest advises on positionals that begin with a dash, of which there are none here.
+    // The first sentence says what is wrong; the rest advises on positionals that begin with a dash, of which there are
+    // none here.
     throw new UsageError(cause.message.split('. ')[0]!, command, { cause })
   }
 }

@@ -119,7 +119,9 @@ async function runWatched<T>(
   return withDashboard(start, recordChoice('run', file, limit))
 }
 
-/** Options of the command come before the script, everything behind it belongs to the script, whatever it looks like. */
+/**
+ * Options of the command come before the script, everything behind it belongs to the script, whatever it looks like.
+ */
 function splitAtScript(args: readonly string[]): {
   readonly own: readonly string[]
   readonly script: string | undefined

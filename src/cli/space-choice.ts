@@ -1,7 +1,9 @@
 import { runningSpaces } from '../cluster/index.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The space that is meant: the one that was named, or the only one that runs. @throws UsageError naming the choices. */
+/**
+ * The space that is meant: the one that was named, or the only one that runs. @throws UsageError naming the choices.
+ */
 export function chooseSpace(command: string, named: string | undefined): string {
   if (named !== undefined) return named
   const running = runningSpaces()

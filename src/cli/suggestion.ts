@@ -13,9 +13,9 @@ function isNear({ word, distance }: { word: string; distance: number }): boolean
 /** Levenshtein's distance, row by row. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let i = 1; i <= a.length; i++) {
+  for (let i = 1; i <= a.length; i += 1) {
     const next = [i]
-    for (let j = 1; j <= b.length; j++) {
+    for (let j = 1; j <= b.length; j += 1) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
       next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
     }

@@ -12,8 +12,8 @@ const FILE_VARIABLE = 'AETHER_TRACE_FILE'
 export const traceHelp = `--trace FILE             write what the processes did to FILE, for ui.perfetto.dev or chrome://tracing`
 
 /**
- * Run what starts processes, and have them write a trace to `file`; undefined: where AETHER_TRACE_FILE says, if it does. Their parts are put together when it has
- * ended, however it ended, and what came out is said on standard error.
+ * Run what starts processes, and have them write a trace to `file`; undefined: where AETHER_TRACE_FILE says, if it
+ * does. Their parts are put together when it has ended, however it ended, and what came out is said on standard error.
  * @throws UsageError of `command` where the file's directory cannot be written.
  */
 export async function withTraceFile<T>(command: string, file: string | undefined, run: () => Promise<T>): Promise<T> {

@@ -15,8 +15,8 @@ export const CARD_BYTES_MAX: number = CARD_HALF_BYTES - LENGTH_BYTES
  * half 1   length Int32, 4 B unused, bytes        current while the sequence is odd
  * ```
  *
- * The owner writes the half that is not current, then raises the sequence (a word in its slot; 0: nothing published). So a reader always
- * finds a whole card, also when the owner was killed in the middle of writing.
+ * The owner writes the half that is not current, then raises the sequence (a word in its slot; 0: nothing published).
+ * So a reader always finds a whole card, also when the owner was killed in the middle of writing.
  */
 export class Card {
   readonly #sequence: Int32Array
@@ -44,7 +44,10 @@ export class Card {
     Atomics.store(this.#sequence, 0, next)
   }
 
-  /** A copy of the card; undefined when nothing was published. Tries again while the owner replaces it faster than we copy. */
+  /**
+   * A copy of the card; undefined when nothing was published. Tries again while the owner replaces it faster than we
+   * copy.
+   */
   read(): Uint8Array | undefined {
     for (;;) {
       const sequence = Atomics.load(this.#sequence, 0)

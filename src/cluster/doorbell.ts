@@ -3,8 +3,8 @@ import { native } from '../native/index.ts'
 import { reopen } from './arena.ts'
 
 /**
- * A pipe by which other members wake this one. They open its write end through /proc; nothing is read from it but that it rang.
- * Both ends are descriptors of `node:fs`, so that a Worker that is terminated does not leak them.
+ * A pipe by which other members wake this one. They open its write end through /proc; nothing is read from it but that
+ * it rang. Both ends are descriptors of `node:fs`, so that a Worker that is terminated does not leak them.
  */
 export class Doorbell {
   readonly readEnd: number
@@ -33,7 +33,10 @@ export class Doorbell {
   }
 }
 
-/** Ring another member's doorbell. One that has ended, or whose descriptor is another file by now, is passed over: its end is noticed elsewhere. */
+/**
+ * Ring another member's doorbell. One that has ended, or whose descriptor is another file by now, is passed over: its
+ * end is noticed elsewhere.
+ */
 export function ring(target: {
   readonly processId: number
   readonly doorbell: number

@@ -20,7 +20,8 @@ const ATTEMPTS_MAX = 1000
 
 /**
  * Become a member of space `name`, making the space if nobody is in it.
- * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError when the lock is not to be had.
+ * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError when the lock is not to be
+ * had.
  */
 export async function enter(name: string, options: LockOptions = {}): Promise<Entry> {
   checkSpaceName(name)

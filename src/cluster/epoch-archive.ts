@@ -13,8 +13,9 @@ export interface ArchivedMember {
 }
 
 /**
- * How members ended whose slot was given away again: a ring of 4096 by epoch, so that whoever looks seldom still learns of all.
- * Written under the lock by the one that takes the slot, before it takes it; the word with the epoch comes last.
+ * How members ended whose slot was given away again: a ring of 4096 by epoch, so that whoever looks seldom still learns
+ * of all. Written under the lock by the one that takes the slot, before it takes it; the word with the epoch comes
+ * last.
  */
 export class EpochArchive {
   readonly #words: Int32Array

@@ -2,7 +2,10 @@ import process from 'node:process'
 
 const hooks = new Set<() => void>()
 
-/** Have `hook` called when this thread's environment exits in order. One listener however many hooks: Node warns about eleven. */
+/**
+ * Have `hook` called when this thread's environment exits in order. One listener however many hooks: Node warns about
+ * eleven.
+ */
 export function onExit(hook: () => void): void {
   if (hooks.size === 0) process.on('exit', runAll)
   hooks.add(hook)

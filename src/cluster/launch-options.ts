@@ -32,17 +32,29 @@ export interface LaunchOptions {
   readonly args?: readonly string[]
   /** How many, 1 to 256. */
   readonly ranks: number
-  /** Where they run, by ssh, in blocks; default all on this machine. The script and this package are at the same paths there. */
+  /**
+   * Where they run, by ssh, in blocks; default all on this machine. The script and this package are at the same paths
+   * there.
+   */
   readonly hosts?: readonly HostSlots[]
-  /** With `hosts`: the command that reaches a host, whose name and a command line for its shell follow. Default {@link SSH}. */
+  /**
+   * With `hosts`: the command that reaches a host, whose name and a command line for its shell follow. Default
+   * {@link SSH}.
+   */
   readonly ssh?: readonly string[]
   /** With `hosts`: node there. Default the path of this process's own. */
   readonly remoteNode?: string
-  /** With `hosts`: the address of this machine, where the ranks meet. Default the one that ssh came from, as each host sees it. */
+  /**
+   * With `hosts`: the address of this machine, where the ranks meet. Default the one that ssh came from, as each host
+   * sees it.
+   */
   readonly address?: string
   /** With `hosts`: the TCP port where the ranks meet. Default 0, a free one. */
   readonly port?: number
-  /** Without `hosts`: the name of the space in which the ranks meet, by which others may look at it. Default a random one. */
+  /**
+   * Without `hosts`: the name of the space in which the ranks meet, by which others may look at it. Default a random
+   * one.
+   */
   readonly space?: string
   /** Default `'stop'`. */
   readonly onFailure?: FailurePolicy

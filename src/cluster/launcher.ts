@@ -37,9 +37,9 @@ const DRAIN_MS = 2000
 /**
  * Run a script as N ranks of one group and wait for all of them.
  *
- * Each finds `AETHER_RANK`, `AETHER_SIZE` and `AETHER_RENDEZVOUS` in its environment and calls `join()`. Output comes line by line with the rank in front.
- * SIGINT, SIGTERM and SIGHUP are passed on, then, after a grace, SIGKILL; a second one kills at once. No rank outlives the launcher, even
- * if that is killed.
+ * Each finds `AETHER_RANK`, `AETHER_SIZE` and `AETHER_RENDEZVOUS` in its environment and calls `join()`. Output comes
+ * line by line with the rank in front. SIGINT, SIGTERM and SIGHUP are passed on, then, after a grace, SIGKILL; a second
+ * one kills at once. No rank outlives the launcher, even if that is killed.
  * @throws ArgumentError, AccessError before anything is started.
  */
 export async function launch(options: LaunchOptions): Promise<LaunchResult> {

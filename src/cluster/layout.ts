@@ -13,9 +13,9 @@
  *  0x4000000   extents of regions, to the end of the file
  * ```
  *
- * The file is sparse: a page takes memory when it is first touched. All changes to slots being claimed and to the directory are made under
- * the lock of the rendezvous file; every structure has a state word that is written last, so that the next holder of the lock can finish
- * or undo what a killed one began.
+ * The file is sparse: a page takes memory when it is first touched. All changes to slots being claimed and to the
+ * directory are made under the lock of the rendezvous file; every structure has a state word that is written last, so
+ * that the next holder of the lock can finish or undo what a killed one began.
  */
 
 /** The most members that a space has at a time. Each open of a space is one. */

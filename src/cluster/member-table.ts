@@ -28,7 +28,8 @@ export interface MemberRecord extends Member, ThreadIdentity {
  *       4   sequence of the card (card.ts)
  * byte 24   start time   Float64
  *      32   inode of the doorbell's pipe  Float64
- *      64   held: 1024 bits, a bit for each thing of the arena that this member has open; only it writes (bits belong to dsm/)
+ *      64   held: 1024 bits, a bit for each thing of the arena that this member has open; only it writes (bits belong
+ *           to dsm/)
  *     192   what it shows to who watches (watching.ts)
  * ```
  *
@@ -94,7 +95,10 @@ export class MemberTable {
     return glanceAt(slot, this.wordOf(slot))
   }
 
-  /** The slot whose member ended longest ago, so that what it held stays readable for as long as can be; undefined when all are taken. */
+  /**
+   * The slot whose member ended longest ago, so that what it held stays readable for as long as can be; undefined when
+   * all are taken.
+   */
   freeSlot(): number | undefined {
     let best: number | undefined
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
@@ -132,7 +136,10 @@ export class MemberTable {
     Atomics.store(this.#words, slot * WORDS, (epoch << STATE_BITS) | SlotState.Present)
   }
 
-  /** The member is none any more. False when somebody else has said so already: the first to say how it ended is believed by all. */
+  /**
+   * The member is none any more. False when somebody else has said so already: the first to say how it ended is
+   * believed by all.
+   */
   end(slot: number, epoch: number, fate: 'left' | 'died'): boolean {
     const present = (epoch << STATE_BITS) | SlotState.Present
     const ended = (epoch << STATE_BITS) | (fate === 'left' ? SlotState.Left : SlotState.Died)
@@ -163,7 +170,10 @@ export class MemberTable {
     return Atomics.load(this.#words, slot * WORDS) === ((epoch << STATE_BITS) | SlotState.Present)
   }
 
-  /** The member in `slot`; undefined when nobody is there. The state word is read twice, so a slot that changes hands meanwhile is not mixed up. */
+  /**
+   * The member in `slot`; undefined when nobody is there. The state word is read twice, so a slot that changes hands
+   * meanwhile is not mixed up.
+   */
   read(slot: number): MemberRecord | undefined {
     const word = slot * WORDS
     const float = slot * FLOATS
@@ -175,8 +185,8 @@ export class MemberTable {
       processId: this.processIdOf(slot),
       threadId: Atomics.load(this.#words, word + Word.ThreadId),
       doorbell: Atomics.load(this.#words, word + Word.Doorbell),
-      startTime: this.#floats[float + Float.StartTime] as number,
-      doorbellInode: this.#floats[float + Float.DoorbellInode] as number,
+      startTime: this.#floats[float + Float.StartTime]!,
+      doorbellInode: this.#floats[float + Float.DoorbellInode]!,
     }
     return Atomics.load(this.#words, word) === state ? record : undefined
   }

@@ -11,8 +11,8 @@ export type MemberChange =
 const NOTHING_HELD = new Int32Array(0)
 
 /**
- * Derives changes by comparing the table of members as it was with the table as it is. There is no log that could be half written;
- * members that came and went between two looks are found in the archive.
+ * Derives changes by comparing the table of members as it was with the table as it is. There is no log that could be
+ * half written; members that came and went between two looks are found in the archive.
  */
 export class MemberTracker {
   readonly #arena: Arena
@@ -39,7 +39,9 @@ export class MemberTracker {
     }
   }
 
-  /** What changed since the last look: ends of known members first, then later ones in the order in which they joined. */
+  /**
+   * What changed since the last look: ends of known members first, then later ones in the order in which they joined.
+   */
   advance(): readonly MemberChange[] {
     const last = this.#arena.lastEpoch
     const slots = this.#changedSlots()

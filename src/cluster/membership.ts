@@ -46,11 +46,11 @@ export interface MembershipPart {
 }
 
 /**
- * One member's hold on a space. Each `open` makes one, also several in one process and in its Workers: members come, go and crash on their own,
- * whoever they share a process with.
+ * One member's hold on a space. Each `open` makes one, also several in one process and in its Workers: members come, go
+ * and crash on their own, whoever they share a process with.
  *
- * It does not keep the process alive; only a pending `events()` does. When the process exits in order the slot is left in order;
- * when it is killed the others see to it.
+ * It does not keep the process alive; only a pending `events()` does. When the process exits in order the slot is left
+ * in order; when it is killed the others see to it.
  */
 export class Membership implements AsyncDisposable {
   readonly name: string
@@ -98,8 +98,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * Who joins, leaves and dies from this call on. While a `next()` is pending the process stays alive; `return()` (leaving a
-   * `for await`) unsubscribes; it ends when the space is closed.
+   * Who joins, leaves and dies from this call on. While a `next()` is pending the process stays alive; `return()`
+   * (leaving a `for await`) unsubscribes; it ends when the space is closed.
    */
   events(options: EventOptions = {}): AsyncIterableIterator<SpaceEvent, undefined> {
     this.#checkOpen()
@@ -127,7 +127,10 @@ export class Membership implements AsyncDisposable {
     return this.isPresent(member) ? card : undefined
   }
 
-  /** A snapshot of what `member` (this one where none is named) has counted; undefined when its slot is another's by now. The dead can be read until then. */
+  /**
+   * A snapshot of what `member` (this one where none is named) has counted; undefined when its slot is another's by
+   * now. The dead can be read until then.
+   */
   profile(member: Member = this.self): Profile | undefined {
     this.#checkOpen()
     const { arena, table } = this.#entry
@@ -136,7 +139,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * What `member`'s threads wait for, where that has lasted for half of AETHER_WATCHDOG_MS, the longest first; undefined when its slot is another's by now.
+   * What `member`'s threads wait for, where that has lasted for half of AETHER_WATCHDOG_MS, the longest first;
+   * undefined when its slot is another's by now.
    */
   waits(member: Member): readonly WaitReading[] | undefined {
     this.#checkOpen()
@@ -151,7 +155,10 @@ export class Membership implements AsyncDisposable {
     return this.#entry.table.isPresent(member.slot, member.epoch)
   }
 
-  /** Whether this very member still runs, after a look at its process: one that was killed this moment is seen to be dead, without the event loop. @internal */
+  /**
+   * Whether this very member still runs, after a look at its process: one that was killed this moment is seen to be
+   * dead, without the event loop. @internal
+   */
   isAlive(slot: number, epoch: number): boolean {
     const record = this.#entry.table.read(slot)
     if (record?.epoch !== epoch) return false
@@ -211,7 +218,10 @@ export class Membership implements AsyncDisposable {
     settleMembers(this.#entry.table)
   }
 
-  /** Call `wake` after every ring of this member's doorbell and every end of another, until the returned function is called. @internal */
+  /**
+   * Call `wake` after every ring of this member's doorbell and every end of another, until the returned function is
+   * called. @internal
+   */
   onChange(wake: () => void): () => void {
     this.#wakers.add(wake)
     return () => this.#wakers.delete(wake)
@@ -251,7 +261,10 @@ export class Membership implements AsyncDisposable {
       yield { processId, waits: new WaitTable(arena.control, waitsOffset(slot)).read() }
   }
 
-  /** We were the first to see a death, so it is for us to clear up; should we not get to it, whoever holds the lock next does. */
+  /**
+   * We were the first to see a death, so it is for us to clear up; should we not get to it, whoever holds the lock next
+   * does.
+   */
   #settleSoon(): void {
     void this.locked(() => this.#settleParts()).catch(() => {})
     this.#ringOthers()

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 
 /**
  * Reads the process groups to watch over; when its input ends without `done`, the launcher was killed, and so are they.
- * It is a shell because that takes a megabyte where node takes forty, and it must not share our fate: a session of its own, deaf to the signals of a terminal.
+ * It is a shell because that takes a megabyte where node takes forty, and it must not share our fate: a session of its
+ * own, deaf to the signals of a terminal.
  */
 const PROGRAM = `
 trap '' INT TERM HUP

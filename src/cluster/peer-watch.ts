@@ -8,7 +8,8 @@ import { isAlive } from './process-identity.ts'
 /** The watcher's token of our own doorbell; epochs, which begin at 1, are the tokens of others. */
 const BELL = 0
 /**
- * How often to look without being woken: a member may be killed after it joined or left and before it rang, and the end of a Worker wakes nobody.
+ * How often to look without being woken: a member may be killed after it joined or left and before it rang, and the end
+ * of a Worker wakes nobody.
  */
 const CHECK_MS = 1000
 
@@ -23,8 +24,8 @@ export interface PeerWatchListener {
 }
 
 /**
- * Watches one member's doorbell, and the processes of all other members by pidfd. Lives on the event loop of the thread that opened the
- * space, which it keeps running only between `ref()` and `unref()`.
+ * Watches one member's doorbell, and the processes of all other members by pidfd. Lives on the event loop of the thread
+ * that opened the space, which it keeps running only between `ref()` and `unref()`.
  */
 export class PeerWatch {
   readonly #table: MemberTable
@@ -100,7 +101,10 @@ export class PeerWatch {
     if (!isAlive(record)) setImmediate(() => this.#fired(record.epoch)).unref()
   }
 
-  /** False where no pidfd is to be had: the process is gone, which a look at its start time tells, or we have no descriptor left. */
+  /**
+   * False where no pidfd is to be had: the process is gone, which a look at its start time tells, or we have no
+   * descriptor left.
+   */
   #watchProcess(record: MemberRecord): boolean {
     let descriptor = -1
     try {
@@ -131,7 +135,10 @@ export class PeerWatch {
     this.#checkUnwatched()
   }
 
-  /** Those whose end no pidfd tells: Workers, and where a pidfd was not to be had. Our own main thread lives as long as we do. */
+  /**
+   * Those whose end no pidfd tells: Workers, and where a pidfd was not to be had. Our own main thread lives as long as
+   * we do.
+   */
   #checkUnwatched(): void {
     const unwatched = [...this.#peers.values()].filter(
       ({ record, watched }) => record.threadId !== record.processId || (!watched && record.processId !== process.pid),

@@ -54,11 +54,11 @@ export class RankProcess implements LaunchedRank {
   }
 
   get stdout(): Readable {
-    return this.#child.stdout as Readable
+    return this.#child.stdout!
   }
 
   get stderr(): Readable {
-    return this.#child.stderr as Readable
+    return this.#child.stderr!
   }
 
   /** Open the gate. */

@@ -9,8 +9,8 @@ import { RendezvousFile } from './rendezvous-file.ts'
 const FILES_MAX = 256
 
 /**
- * Remove the rendezvous files that members killed to the last left behind (a few hundred bytes each; their memory went with them).
- * Only files of this pid namespace: process numbers in others mean other processes.
+ * Remove the rendezvous files that members killed to the last left behind (a few hundred bytes each; their memory went
+ * with them). Only files of this pid namespace: process numbers in others mean other processes.
  */
 export function reclaimSpaces(): void {
   const directory = dirname(rendezvousPath('any'))

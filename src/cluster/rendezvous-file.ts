@@ -37,8 +37,9 @@ const PATTERN = /^member +(\d+) +(\d+) +(\d+) +(\d+) ([0-9a-f]{32}) ([0-9a-f]{8}
  *       256   record of member slot 1 …
  * ```
  *
- * Each record is written with one write(2) within a page, which a signal cannot cut, and has a check sum: a killed writer harms
- * at most its own. flock(2) on the file is the lock of the whole space; the kernel releases it when its holder ends.
+ * Each record is written with one write(2) within a page, which a signal cannot cut, and has a check sum: a killed
+ * writer harms at most its own. flock(2) on the file is the lock of the whole space; the kernel releases it when its
+ * holder ends.
  */
 export class RendezvousFile {
   readonly path: string
@@ -71,7 +72,9 @@ export class RendezvousFile {
     }
   }
 
-  /** Whether the path still leads here: the last member to leave removes the file, perhaps while we waited for the lock. */
+  /**
+   * Whether the path still leads here: the last member to leave removes the file, perhaps while we waited for the lock.
+   */
   isCurrent(): boolean {
     const own = fstatSync(this.descriptor)
     const there = statSync(this.path, { throwIfNoEntry: false })

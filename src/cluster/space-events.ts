@@ -17,8 +17,8 @@ export interface DiedEvent {
   readonly type: 'died'
   readonly member: Member
   /**
-   * What it cost: the regions it had open, by name. Their bytes are all there; what the dead member was in the middle of changing may be half changed.
-   * Empty when nothing was touched.
+   * What it cost: the regions it had open, by name. Their bytes are all there; what the dead member was in the middle
+   * of changing may be half changed. Empty when nothing was touched.
    */
   readonly regions: readonly string[]
 }
@@ -42,8 +42,8 @@ interface Pending {
 const DONE: IteratorResult<SpaceEvent, undefined> = { done: true, value: undefined }
 
 /**
- * The iterator behind `space.events()`. Events are derived when they are asked for, so an iterator that nobody pulls costs nothing.
- * It ends with the space, by `return()`, or rejects with the reason of its signal.
+ * The iterator behind `space.events()`. Events are derived when they are asked for, so an iterator that nobody pulls
+ * costs nothing. It ends with the space, by `return()`, or rejects with the reason of its signal.
  */
 export class SpaceEvents implements AsyncIterableIterator<SpaceEvent, undefined> {
   readonly #source: EventSource
@@ -81,7 +81,7 @@ export class SpaceEvents implements AsyncIterableIterator<SpaceEvent, undefined>
 
   #pump(): void {
     if (!this.#ended && this.#pending.length > 0) this.#ready.push(...this.#source.take())
-    while (this.#pending.length > 0 && this.#settle(this.#pending[0] as Pending)) this.#pending.shift()
+    while (this.#pending.length > 0 && this.#settle(this.#pending[0]!)) this.#pending.shift()
     this.#adjustWaiting()
   }
 

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { native, TimeoutError } from '../native/index.ts'
 import { describeProcess } from './process-identity.ts'
 
-/** Under the lock only short synchronous work is done, so waiting longer means that its holder is stopped or starved. */
+/**
+ * Under the lock only short synchronous work is done, so waiting longer means that its holder is stopped or starved.
+ */
 export const LOCK_TIMEOUT_MS = 10_000
 
 const PAUSE_MS_MAX = 16

@@ -29,7 +29,10 @@ export interface EndedMember {
   readonly fate: Fate
 }
 
-/** A running space, seen by somebody who is no member of it: it reads shared memory, takes no lock, and rings nobody's bell. */
+/**
+ * A running space, seen by somebody who is no member of it: it reads shared memory, takes no lock, and rings nobody's
+ * bell.
+ */
 export class SpaceObserver {
   readonly name: string
   readonly arena: Arena
@@ -79,13 +82,13 @@ export class SpaceObserver {
   /** How the members ended whose epochs are above `after`, as far as it is still known. */
   endedSince(after: number): readonly EndedMember[] {
     const ended: EndedMember[] = []
-    for (let slot = 0; slot < MEMBERS_MAX; slot++) {
+    for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
       const { epoch, fate } = this.#table.glance(slot)
       if (fate !== undefined && epoch > after)
         ended.push({ epoch, slot, processId: this.#table.processIdOf(slot), fate })
     }
     const known = new Set(ended.map(({ epoch }) => epoch))
-    for (let epoch = Math.max(1, after + 1, this.epoch - MEMBERS_MAX); epoch <= this.epoch; epoch++) {
+    for (let epoch = Math.max(1, after + 1, this.epoch - MEMBERS_MAX); epoch <= this.epoch; epoch += 1) {
       const kept = known.has(epoch) ? undefined : this.#archive.read(epoch)
       if (kept !== undefined) ended.push({ epoch, ...kept })
     }

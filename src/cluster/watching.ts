@@ -5,13 +5,14 @@ import { HEADER_OFFSET, SLOT_BYTES, SLOTS_OFFSET } from './layout.ts'
  * How somebody who is no member asks to see more of the members than they always show, and how each answers:
  *
  * ```
- * header, byte 256   until when somebody watches   Float64   ns of CLOCK_MONOTONIC, which all processes of a machine share; 0: nobody ever has
+ * header, byte 256   until when somebody watches   Float64   ns of CLOCK_MONOTONIC, which all processes of a machine
+ *                                                            share; 0: nobody ever has
  * slot,   byte 192   journal: descriptor + 1       Int32     in the member's process; 0: none
  *             200    inode of the journal          Float64   to tell it from another file under the same number
  * ```
  *
- * Who watches renews the time again and again; when it is over, because he has gone, however he went, the members stop showing. What a journal holds
- * is the affair of the room that writes it (dsm/observation).
+ * Who watches renews the time again and again; when it is over, because he has gone, however he went, the members stop
+ * showing. What a journal holds is the affair of the room that writes it (dsm/observation).
  */
 const WATCHED_UNTIL_BYTE = 256
 const SHOWN_BYTE = 192

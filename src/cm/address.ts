@@ -1,7 +1,10 @@
 import { isIP, SocketAddress } from 'node:net'
 import { ArgumentError } from '../native/index.ts'
 
-/** An IP address and a port of the connection manager's own: they have nothing to do with the ports of TCP and UDP sockets. */
+/**
+ * An IP address and a port of the connection manager's own: they have nothing to do with the ports of TCP and UDP
+ * sockets.
+ */
 export interface ConnectionAddress {
   /** In its canonical form, `127.0.0.1` or `fd00::1`. */
   readonly address: string

@@ -1,9 +1,12 @@
 /**
- * The seam of this room: what it needs of whoever carries connection messages. Two stand behind it: librdmacm for real devices, and
- * sockets in the runtime directory for the embedded one. The shape is that of rdma_cm(7): identifiers, calls that return at once, and events.
+ * The seam of this room: what it needs of whoever carries connection messages. Two stand behind it: librdmacm for real
+ * devices, and sockets in the runtime directory for the embedded one. The shape is that of rdma_cm(7): identifiers,
+ * calls that return at once, and events.
  *
- * - Calls that fail at once throw; everything that takes time ends with an event. Events are never given from within a call.
- * - After `destroy` no event of that identifier is given any more, and everything it took is released. It may be called from an event.
+ * - Calls that fail at once throw; everything that takes time ends with an event. Events are never given from within a
+ *   call.
+ * - After `destroy` no event of that identifier is given any more, and everything it took is released. It may be called
+ *   from an event.
  * - An identifier never keeps the program alive by itself.
  */
 import type { AddressVector, Gid, QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
@@ -76,7 +79,9 @@ export type ConnectionEvent =
 
 /** rdma_cm_id. */
 export interface ConnectionIdentifier {
-  /** Where its events go. Set before the first call; of an incoming request, before the event that brought it returns. */
+  /**
+   * Where its events go. Set before the first call; of an incoming request, before the event that brought it returns.
+   */
   onEvent: (event: ConnectionEvent) => void
   readonly portSpace: PortSpace
   /** The device that it is bound to, once the address is resolved or a request has come. */

@@ -6,8 +6,8 @@ import { shmCarrier } from './shm/carrier.ts'
 /** Which device a connection runs over. */
 export interface DeviceChoice {
   /**
-   * A device, or its name. Default: that of the domain; else the device that the address leads to where this machine has RDMA devices, and
-   * `shm0` where it has none.
+   * A device, or its name. Default: that of the domain; else the device that the address leads to where this machine
+   * has RDMA devices, and `shm0` where it has none.
    */
   readonly device?: Device | string
   readonly domain?: ProtectionDomain

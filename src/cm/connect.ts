@@ -3,7 +3,7 @@ import { connectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { Connection } from './connection.ts'
-import { Link } from './link.ts'
+import { ConnectionSide } from './connection-side.ts'
 import { lookupAddress } from './resolve.ts'
 import { type ConnectionOptions, checkConnectionOptions, checkRange } from './terms.ts'
 
@@ -21,7 +21,8 @@ export interface ConnectOptions extends DeviceChoice, ConnectionOptions {
 
 /**
  * Connect to a listener: resolve address and route, make the queue pair, ask, and lead the queue pair to RTS.
- * @throws ConnectionRejectedError with the peer's private data; ConnectionError; TimeoutError; the signal's reason. Then nothing is left behind.
+ * @throws ConnectionRejectedError with the peer's private data; ConnectionError; TimeoutError; the signal's reason.
+ * Then nothing is left behind.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { portSpace = 'tcp', source, retryCount } = options
@@ -32,7 +33,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const choice = chooseCarrier(choiceOf(options))
   const destination = await lookupAddress(options.address, options.port, options)
   options.signal?.throwIfAborted()
-  const link = new Link(choice.carrier.createIdentifier(portSpace), undefined)
+  const link = new ConnectionSide(choice.carrier.createIdentifier(portSpace), undefined)
   await link.open({ source: from, destination, retryCount, deviceName: choice.deviceName }, options)
   return new Connection(link)
 }

@@ -1,6 +1,7 @@
 /**
- * How a connection is set up and taken down, as a table: state × event -> actions, next state. The asking and the answering end run the same
- * machine. It has no promise, timer or clock of its own: `step` is told of everything, also that the time is up.
+ * How a connection is set up and taken down, as a table: state × event -> actions, next state. The asking and the
+ * answering end run the same machine. It has no promise, timer or clock of its own: `step` is told of everything, also
+ * that the time is up.
  */
 import { AetherError } from '../native/index.ts'
 
@@ -16,7 +17,10 @@ export type ConnectionState =
   | 'disconnecting'
   | 'closed'
 
-/** Why a connection ended: by this end, by the peer, without a word of the peer's (as far as the carrier can tell), with its device. */
+/**
+ * Why a connection ended: by this end, by the peer, without a word of the peer's (as far as the carrier can tell), with
+ * its device.
+ */
 export type CloseReason = 'local' | 'peer' | 'lost' | 'device-removed'
 
 export type MachineEvent =
@@ -32,7 +36,10 @@ export type MachineEvent =
   | 'disconnected'
   | 'lost'
   | 'device-removal'
-  /** Anything that ends an attempt: an error event of the carrier, a rejection, the deadline, the caller's signal, an action that threw. */
+  /**
+   * Anything that ends an attempt: an error event of the carrier, a rejection, the deadline, the caller's signal, an
+   * action that threw.
+   */
   | 'failure'
   | 'deadline'
   | 'close'
@@ -73,7 +80,10 @@ type Row = Partial<Readonly<Record<MachineEvent, Cell>>>
 const go = (next: ConnectionState, ...actions: Action[]): Cell => ({ actions, next })
 const end = (ends: CloseReason, ...actions: Action[]): Cell => ({ actions, next: 'closed', ends })
 
-/** While the connection is being made, everything that is not in the row ends the attempt: see {@link ConnectionMachine.step}. */
+/**
+ * While the connection is being made, everything that is not in the row ends the attempt: see
+ * {@link ConnectionMachine.step}.
+ */
 const making: Readonly<Record<'idle' | 'resolving-address' | 'resolving-route' | 'requesting' | 'accepting', Row>> = {
   idle: { start: go('resolving-address', 'resolveAddress') },
   'resolving-address': { 'address-resolved': go('resolving-route', 'resolveRoute') },

@@ -3,11 +3,16 @@ import type { CompletionQueue, ProtectionDomain, QueuePair, QueuePairOptions } f
 import type { PortSpace } from './carrier.ts'
 import { SharedDevice } from './shared-device.ts'
 
-/** The queue pair of a connection: what it is made of, or one of your own. What is left out the connection makes, and closes with itself. */
+/**
+ * The queue pair of a connection: what it is made of, or one of your own. What is left out the connection makes, and
+ * closes with itself.
+ */
 export interface PairOptions extends Partial<Omit<QueuePairOptions, 'type'>> {
   /** Default: one that all connections on that device share which brought none. */
   readonly domain?: ProtectionDomain
-  /** A queue pair of your own, in RESET, of the type that the port space wants (`rc`, `ud`). It stays yours to close. */
+  /**
+   * A queue pair of your own, in RESET, of the type that the port space wants (`rc`, `ud`). It stays yours to close.
+   */
   readonly pair?: QueuePair
   /** Rights of the peer through this queue pair; default all. Memory has rights of its own. */
   readonly access?: number
@@ -65,8 +70,8 @@ function makePair(deviceName: string, portSpace: PortSpace, options: PairOptions
   const pair = domain.createQueuePair({
     ...rest,
     type: portSpace === 'tcp' ? 'rc' : 'ud',
-    sendQueue: rest.sendQueue ?? (queue as CompletionQueue),
-    receiveQueue: rest.receiveQueue ?? (queue as CompletionQueue),
+    sendQueue: rest.sendQueue ?? queue!,
+    receiveQueue: rest.receiveQueue ?? queue!,
   })
   taken.push(() => pair.close())
   return pair

@@ -2,8 +2,8 @@ import { ArgumentError, ClosedError } from '../native/index.ts'
 import type { ConnectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
 import { Connection } from './connection.ts'
+import { ConnectionSide } from './connection-side.ts'
 import { HandedIdentifier, HandedOver, type HandedRequest } from './handed-request.ts'
-import { Link } from './link.ts'
 import { checkedPrivateData } from './private-data.ts'
 import { type ConnectionOptions, checkConnectionOptions } from './terms.ts'
 
@@ -23,12 +23,12 @@ export class ConnectionRequest {
   readonly retryCount: number
   readonly rnrRetry: number
   readonly flowControl: boolean
-  readonly #link: Link
+  readonly #link: ConnectionSide
   readonly #settled: () => void
   #handedOver: HandedOver | undefined
 
   /** @internal `settled` is called once it was answered or taken back. */
-  constructor(link: Link, settled: () => void) {
+  constructor(link: ConnectionSide, settled: () => void) {
     const { identifier, offer } = link
     this.#link = link
     this.#settled = settled
@@ -51,7 +51,8 @@ export class ConnectionRequest {
 
   /**
    * Make the queue pair, answer, and wait until the peer is connected too.
-   * @throws ConnectionError when the peer went away meanwhile; TimeoutError; the signal's reason. Then nothing is left behind.
+   * @throws ConnectionError when the peer went away meanwhile; TimeoutError; the signal's reason. Then nothing is left
+   * behind.
    */
   async accept(options: ConnectionOptions = {}): Promise<Connection> {
     this.#assertPending()
@@ -62,7 +63,9 @@ export class ConnectionRequest {
     return new Connection(this.#link)
   }
 
-  /** Say no. `privateData` (at most 148 bytes, 136 in port space `udp`) arrives in the peer's ConnectionRejectedError. */
+  /**
+   * Say no. `privateData` (at most 148 bytes, 136 in port space `udp`) arrives in the peer's ConnectionRejectedError.
+   */
   reject(privateData?: Uint8Array): void {
     const data = checkedPrivateData(privateData, this.portSpace, 'reject')
     if (!this.pending) return
@@ -75,9 +78,10 @@ export class ConnectionRequest {
   }
 
   /**
-   * Have another thread of this process answer: post what this gives with its `port` in the transfer list, and call `takeRequest` there. The connection then
-   * belongs to that thread, its queue pair and its completions are there; only what the connection manager says of it comes by way of this one. It ends when that
-   * thread ends. `ended` is called once it is over, or was never made.
+   * Have another thread of this process answer: post what this gives with its `port` in the transfer list, and call
+   * `takeRequest` there. The connection then belongs to that thread, its queue pair and its completions are there; only
+   * what the connection manager says of it comes by way of this one. It ends when that thread ends. `ended` is called
+   * once it is over, or was never made.
    */
   handOver(ended?: () => void): HandedRequest {
     this.#assertPending()
@@ -96,5 +100,5 @@ export class ConnectionRequest {
 
 /** A request that another thread handed over, to be answered here as if it had come here. */
 export function takeRequest(handed: HandedRequest): ConnectionRequest {
-  return new ConnectionRequest(new Link(new HandedIdentifier(handed), handed.offer), () => undefined)
+  return new ConnectionRequest(new ConnectionSide(new HandedIdentifier(handed), handed.offer), () => undefined)
 }

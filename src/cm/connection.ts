@@ -2,15 +2,16 @@ import type { CompletionQueue, Destination, Device, ProtectionDomain, QueuePair 
 import type { ConnectionAddress } from './address.ts'
 import type { DatagramPeer } from './carrier.ts'
 import type { CloseReason } from './connection-machine.ts'
+import type { ConnectionSide } from './connection-side.ts'
 import { DatagramDestination } from './datagram.ts'
 import type { WaitOptions } from './deadline.ts'
-import type { Link } from './link.ts'
 
 /**
  * A connected queue pair. Like a socket it keeps the program alive until it is over; see {@link unref}.
  *
- * What ends it: `disconnect()` here or there, the end of the peer's process, the removal of the device. A peer whose whole machine is gone says
- * nothing: the next request ends with RetryExceeded, and then `disconnect()` with its own deadline.
+ * What ends it: `disconnect()` here or there, the end of the peer's process, the removal of the device. A peer whose
+ * whole machine is gone says nothing: the next request ends with RetryExceeded, and then `disconnect()` with its own
+ * deadline.
  */
 export class Connection {
   /** RC in port space `tcp`, UD in `udp`; in RTS. */
@@ -18,7 +19,10 @@ export class Connection {
   /** This end's address. */
   readonly local: ConnectionAddress | undefined
   readonly remote: ConnectionAddress | undefined
-  /** What the peer sent along: with its request, or its answer. It may be longer than what was given there, filled up with zeros. */
+  /**
+   * What the peer sent along: with its request, or its answer. It may be longer than what was given there, filled up
+   * with zeros.
+   */
   readonly privateData: Uint8Array
   /** READs and atomics of this end that may be under way at once, as both ends agreed. */
   readonly maxReadAtomic: number
@@ -28,11 +32,11 @@ export class Connection {
   readonly peer: DatagramPeer | undefined
   /** Resolves when the connection is over, with the reason; never rejects. */
   readonly closed: Promise<CloseReason>
-  readonly #link: Link
+  readonly #link: ConnectionSide
   readonly #destination: DatagramDestination | undefined
 
   /** @internal Made by `connect` and by `ConnectionRequest.accept`. */
-  constructor(link: Link) {
+  constructor(link: ConnectionSide) {
     this.#link = link
     this.pair = link.pair
     this.local = link.identifier.local
@@ -72,14 +76,17 @@ export class Connection {
   }
 
   /**
-   * Tell the peer, and wait for its answer or the deadline. Everything outstanding on the queue pair completes as flushed; the queue pair itself
-   * stays, in ERR, until `close`. May be called any number of times.
+   * Tell the peer, and wait for its answer or the deadline. Everything outstanding on the queue pair completes as
+   * flushed; the queue pair itself stays, in ERR, until `close`. May be called any number of times.
    */
   disconnect(options: WaitOptions = {}): Promise<void> {
     return this.#link.disconnect(options)
   }
 
-  /** End it at once, without waiting for the peer, and close what the connection made: queue pair, queues, domain. Idempotent. */
+  /**
+   * End it at once, without waiting for the peer, and close what the connection made: queue pair, queues, domain.
+   * Idempotent.
+   */
   close(): void {
     this.#destination?.close()
     this.#link.close()

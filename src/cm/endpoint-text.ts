@@ -7,9 +7,9 @@ export const ENDPOINT_TEXT_LENGTH = 51
 const PATTERN = /^([0-9a-f]{4}):([0-9a-f]{6}):([0-9a-f]{6}):([0-9a-f]{32})$/i
 
 /**
- * Where a queue pair is reached, as text: LID, queue pair number, first packet number and GID in hexadecimal, with colons between. It is what the
- * pingpong programs of rdma-core (ibv_rc_pingpong(1)) tell each other over their TCP socket (there a zero byte follows), so they can be the
- * other end.
+ * Where a queue pair is reached, as text: LID, queue pair number, first packet number and GID in hexadecimal, with
+ * colons between. It is what the pingpong programs of rdma-core (ibv_rc_pingpong(1)) tell each other over their TCP
+ * socket (there a zero byte follows), so they can be the other end.
  */
 export function encodeEndpoint(endpoint: RemoteEndpoint): string {
   const { localIdentifier = 0, queuePairNumber, psn, gid } = endpoint

@@ -12,7 +12,10 @@ import type {
 } from './carrier.ts'
 import { ConnectionError } from './errors.ts'
 
-/** A request on its way to another thread of this process: post it with its `port` in the transfer list, and give it to `takeRequest` there. */
+/**
+ * A request on its way to another thread of this process: post it with its `port` in the transfer list, and give it to
+ * `takeRequest` there.
+ */
 export interface HandedRequest {
   readonly port: MessagePort
   readonly portSpace: PortSpace
@@ -31,14 +34,18 @@ type Call =
   | { readonly name: 'disconnect' }
   | { readonly name: 'destroy' }
 
-/** Stands in the attributes for the first number of the taker's own queue pair, where the carrier leaves that to the queue pair. No PSN is negative. */
+/**
+ * Stands in the attributes for the first number of the taker's own queue pair, where the carrier leaves that to the
+ * queue pair. No PSN is negative.
+ */
 const TAKERS_PSN = -1
 const NOWHERE: LocalEndpoint = { gid: 0n, queuePairNumber: 0, psn: TAKERS_PSN }
 const STATES = [QueuePairState.Init, QueuePairState.ReadyToReceive, QueuePairState.ReadyToSend] as const
 
 /**
- * The listener's side of a request that another thread answers: what belongs to the connection manager stays here, the queue pair is made there. The
- * two talk through a port. When the other thread ends without a word its port closes, and so does the connection.
+ * The listener's side of a request that another thread answers: what belongs to the connection manager stays here, the
+ * queue pair is made there. The two talk through a port. When the other thread ends without a word its port closes, and
+ * so does the connection.
  */
 export class HandedOver {
   readonly handed: HandedRequest

@@ -4,9 +4,9 @@ import { type ConnectionAddress, formatAddress } from './address.ts'
 import type { ConnectionEvent, ConnectionIdentifier, PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { ConnectionRequest } from './connection-request.ts'
+import { ConnectionSide } from './connection-side.ts'
 import { checkTimeout, Deadline, type WaitOptions } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
-import { Link } from './link.ts'
 import { lookupAddress } from './resolve.ts'
 
 export interface ListenOptions extends DeviceChoice {
@@ -54,7 +54,10 @@ export async function listen(options: ListenOptions = {}): Promise<Listener> {
 /** A waiting caller of `next`. */
 type Waiter = (request: ConnectionRequest | undefined, error?: unknown) => void
 
-/** Requests for connections, one after the other: `for await (const request of listener)`. Keeps the program alive until it is closed; see `unref`. */
+/**
+ * Requests for connections, one after the other: `for await (const request of listener)`. Keeps the program alive until
+ * it is closed; see `unref`.
+ */
 export class Listener implements AsyncIterable<ConnectionRequest> {
   readonly portSpace: PortSpace
   readonly #identifier: ConnectionIdentifier
@@ -183,7 +186,7 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
   }
 
   #arrived({ identifier, offer }: Extract<ConnectionEvent, { type: 'connect-request' }>): void {
-    const request = new ConnectionRequest(new Link(identifier, offer), () => this.#settle(request))
+    const request = new ConnectionRequest(new ConnectionSide(identifier, offer), () => this.#settle(request))
     for (const [other] of this.#undecided) if (!other.pending) this.#settle(other)
     const wrongDevice = this.#deviceName !== undefined && identifier.deviceName !== this.#deviceName
     if (wrongDevice || this.#undecided.size >= this.#backlog) {

@@ -18,7 +18,8 @@ export interface MulticastOptions extends DeviceChoice, PairOptions, WaitOptions
 
 /**
  * Join a multicast group with a UD queue pair: rdma_join_multicast(3).
- * @throws ConnectionError where no device leads there or the network refuses; TimeoutError; the signal's reason. Then nothing is left behind.
+ * @throws ConnectionError where no device leads there or the network refuses; TimeoutError; the signal's reason. Then
+ * nothing is left behind.
  */
 export async function joinMulticast(options: MulticastOptions): Promise<MulticastGroup> {
   checkPairOptions(options, 'udp')
@@ -92,7 +93,10 @@ export class MulticastGroup {
   }
 }
 
-/** Begin, and wait for the next event; it resolves with where the group is, once that is known. Everything but success rejects. */
+/**
+ * Begin, and wait for the next event; it resolves with where the group is, once that is known. Everything but success
+ * rejects.
+ */
 function nextEvent(
   identifier: ConnectionIdentifier,
   group: ConnectionAddress,

@@ -5,8 +5,9 @@ import type { PortSpace } from './carrier.ts'
 export type PrivateDataUse = 'connect' | 'accept' | 'reject'
 
 /**
- * The most bytes of private data, over InfiniBand and RoCE: rdma_connect(3), rdma_accept(3); for rejecting, the field of the REJ message
- * (IBA specification volume 1, 12.6.7) and of the SIDR reply. The shm carrier keeps to the same limits.
+ * The most bytes of private data, over InfiniBand and RoCE: rdma_connect(3), rdma_accept(3); for rejecting, the field
+ * of the REJ message (IBA specification volume 1, 12.6.7) and of the SIDR reply. The shm carrier keeps to the same
+ * limits.
  */
 export const PRIVATE_DATA_BYTES_MAX: Readonly<Record<PortSpace, Readonly<Record<PrivateDataUse, number>>>> = {
   tcp: { connect: 56, accept: 196, reject: 148 },

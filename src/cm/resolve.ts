@@ -23,7 +23,8 @@ export interface ResolvedAddress {
 }
 
 /**
- * Which device leads to `address`, and from which of this machine's addresses: rdma_resolve_addr(3) + rdma_resolve_route(3).
+ * Which device leads to `address`, and from which of this machine's addresses: rdma_resolve_addr(3) +
+ * rdma_resolve_route(3).
  * @throws ConnectionError when no device leads there, TimeoutError.
  */
 export async function resolve(address: string, options: ResolveOptions = {}): Promise<ResolvedAddress> {

@@ -7,24 +7,42 @@ import { checkedPrivateData } from './private-data.ts'
 
 /** What both ends of a connection may say of themselves. */
 export interface ConnectionOptions extends PairOptions, WaitOptions {
-  /** Rides on the message that makes the connection: at most 56 bytes with `connect`, 196 with `accept` (180 and 136 in port space `udp`). */
+  /**
+   * Rides on the message that makes the connection: at most 56 bytes with `connect`, 196 with `accept` (180 and 136 in
+   * port space `udp`).
+   */
   readonly privateData?: Uint8Array
-  /** READs and atomics of this end that may be under way at once. Default: what the device does; the peer may lower it. */
+  /**
+   * READs and atomics of this end that may be under way at once. Default: what the device does; the peer may lower it.
+   */
   readonly maxReadAtomic?: number
-  /** READs and atomics of the peer that may be under way here at once. Default: what the device does; the peer may ask for less. */
+  /**
+   * READs and atomics of the peer that may be under way here at once. Default: what the device does; the peer may ask
+   * for less.
+   */
   readonly maxDestinationReadAtomic?: number
   /** How often the peer repeats a message when there was no receive request here: 0..7; default 7, for ever. */
   readonly rnrRetry?: number
   /**
-   * How long this end waits for an acknowledgement before it repeats, as exponent 0..31: 4.096 µs × 2^ackTimeout; 0 waits for ever. Default: what the
-   * connection manager computes of the path (on RoCE about 2 s, so that a dead peer is reported after 15 s with the usual retries).
+   * How long this end waits for an acknowledgement before it repeats, as exponent 0..31: 4.096 µs × 2^ackTimeout; 0
+   * waits for ever. Default: what the connection manager computes of the path (on RoCE about 2 s, so that a dead peer
+   * is reported after 15 s with the usual retries).
    */
   readonly ackTimeout?: number
-  /** How long the peer waits before it repeats where there was no receive request here: the code 0..31 of ibv_modify_qp(3). */
+  /**
+   * How long the peer waits before it repeats where there was no receive request here: the code 0..31 of
+   * ibv_modify_qp(3).
+   */
   readonly minRnrTimer?: number
-  /** 0..15, of what this end sends: which lanes of an InfiniBand fabric, or which priority of an Ethernet, serve it. Port space `tcp`. Default: what the connection manager found. */
+  /**
+   * 0..15, of what this end sends: which lanes of an InfiniBand fabric, or which priority of an Ethernet, serve it.
+   * Port space `tcp`. Default: what the connection manager found.
+   */
   readonly serviceLevel?: number
-  /** 0..255, of what this end sends: the byte in the header of IP by which routers and switches on RoCE tell kinds of traffic apart (the upper six bits are the DSCP). Port space `tcp`. Default: what the connection manager found. */
+  /**
+   * 0..255, of what this end sends: the byte in the header of IP by which routers and switches on RoCE tell kinds of
+   * traffic apart (the upper six bits are the DSCP). Port space `tcp`. Default: what the connection manager found.
+   */
   readonly trafficClass?: number
   /** Told to the peer, and nothing else: default false. */
   readonly flowControl?: boolean

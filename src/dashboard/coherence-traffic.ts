@@ -16,9 +16,12 @@ export interface RankCounts {
   readonly before: JournalOperations | undefined
 }
 
-/** What `rank` has sent to `peer`, by the kind of message; and, on the link the other way, how long its threads waited for pages from there. */
+/**
+ * What `rank` has sent to `peer`, by the kind of message; and, on the link the other way, how long its threads waited
+ * for pages from there.
+ */
 export function addCoherence(traffic: Traffic, { rank, now, before }: RankCounts, peer: number): void {
-  for (let kind = 0; kind < OPERATIONS_MAX; kind++) {
+  for (let kind = 0; kind < OPERATIONS_MAX; kind += 1) {
     const [count, bytes] = countOf(now, peer, kind)
     if (count === 0) continue
     const [hadCount, hadBytes] = before === undefined ? [0, 0] : countOf(before, peer, kind)
@@ -35,7 +38,7 @@ export function addCoherence(traffic: Traffic, { rank, now, before }: RankCounts
   for (const write of [false, true]) {
     const waits = waitsOf(now, peer, write)
     const had = before === undefined ? undefined : waitsOf(before, peer, write)
-    for (let part = 0; part < WAIT_PARTS; part++) {
+    for (let part = 0; part < WAIT_PARTS; part += 1) {
       const count = (waits[part] ?? 0) - (had?.[part] ?? 0)
       if (count <= 0) continue
       const { times } = traffic.add(peer, rank, 'coherence', write ? 'wait to write' : 'wait to read', count, 0)

@@ -17,14 +17,17 @@ const COLUMNS = [
   'tookNs',
 ] as const
 
-/** What happened to pages last, all ranks together, in columns: there may be a hundred thousand a second, and nothing is allocated for one. */
+/**
+ * What happened to pages last, all ranks together, in columns: there may be a hundred thousand a second, and nothing is
+ * allocated for one.
+ */
 export class EventStore {
   readonly #columns = COLUMNS.map(() => new Float64Array(EVENTS_KEPT_MAX))
   #count = 0
 
   add(event: ReadEvent): void {
     const at = this.#count++ % EVENTS_KEPT_MAX
-    for (let column = 0; column < COLUMNS.length; column++) this.#columns[column]![at] = event[COLUMNS[column]!]
+    for (let column = 0; column < COLUMNS.length; column += 1) this.#columns[column]![at] = event[COLUMNS[column]!]
   }
 
   /** How many there ever were. */
@@ -35,11 +38,14 @@ export class EventStore {
   /** Call `take` with what came after the first `count`, the last `most` of it. Returns how much was left out. */
   since(count: number, most: number, take: (event: ReadEvent) => void): number {
     const first = Math.max(count, this.#count - Math.min(most, EVENTS_KEPT_MAX))
-    for (let number = first; number < this.#count; number++) take(this.#at(number % EVENTS_KEPT_MAX))
+    for (let number = first; number < this.#count; number += 1) take(this.#at(number % EVENTS_KEPT_MAX))
     return first - count
   }
 
-  /** The last `most` events that happened to the page, in the order of their time. `isRegion` says which numbers of a rank mean the region. */
+  /**
+   * The last `most` events that happened to the page, in the order of their time. `isRegion` says which numbers of a
+   * rank mean the region.
+   */
   ofPage(page: number, isRegion: (rank: number, region: number) => boolean, most: number): readonly ReadEvent[] {
     const found: ReadEvent[] = []
     const [ranks, regions, , , pages] = this.#columns as [
@@ -50,7 +56,7 @@ export class EventStore {
       Float64Array,
     ]
     const oldest = Math.max(0, this.#count - EVENTS_KEPT_MAX)
-    for (let number = this.#count - 1; number >= oldest && found.length < 4 * most; number--) {
+    for (let number = this.#count - 1; number >= oldest && found.length < 4 * most; number -= 1) {
       const at = number % EVENTS_KEPT_MAX
       if (pages[at] === page && isRegion(ranks[at]!, regions[at]!)) found.push(this.#at(at))
     }

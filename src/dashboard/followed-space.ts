@@ -59,8 +59,8 @@ export class FollowedSpace {
   }
 
   /**
-   * What its members have counted, in the text format of Prometheus. It is read anew at each call and asks nothing of the members, so nobody need look() for it.
-   * Where there is no space it is a comment that says so.
+   * What its members have counted, in the text format of Prometheus. It is read anew at each call and asks nothing of
+   * the members, so nobody need look() for it. Where there is no space it is a comment that says so.
    */
   metrics(): string {
     const name = this.#current()
@@ -101,7 +101,10 @@ export class FollowedSpace {
     }
   }
 
-  /** Where several run and none was named, ranks are what is wanted: a program may have a space of its own beside those that it starts. */
+  /**
+   * Where several run and none was named, ranks are what is wanted: a program may have a space of its own beside those
+   * that it starts.
+   */
   #preferGroup(atMs: number, log: LogFrame[]): void {
     if (!this.#isTimeToSearch()) return
     const group = runningSpaces().find((name) => name !== this.#space?.name && hasRanks(name))

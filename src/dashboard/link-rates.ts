@@ -15,15 +15,19 @@ interface Carried {
 }
 
 /**
- * Turns what is counted about links into rates. Agents count what they send to each other: a link from A to B is what A says it sent, and how long B says it waited for A.
- * Queue pairs that are profiled count their requests, those of agents among them: where both are known, the more is told.
+ * Turns what is counted about links into rates. Agents count what they send to each other: a link from A to B is what A
+ * says it sent, and how long B says it waited for A. Queue pairs that are profiled count their requests, those of
+ * agents among them: where both are known, the more is told.
  */
 export class LinkRates {
   #last = new Map<string, JournalLink>()
   #lastMs = 0
   readonly #carried = new Map<string, Carried>()
 
-  /** `counted`: what each rank shows. `since`: what queue pairs have carried since the last time. `present`: whose links are told. */
+  /**
+   * `counted`: what each rank shows. `since`: what queue pairs have carried since the last time. `present`: whose links
+   * are told.
+   */
   next(
     counted: ReadonlyMap<number, readonly JournalLink[]>,
     since: Traffic,

@@ -2,8 +2,8 @@ import { type ObservedMember, SpaceObserver } from '../cluster/index.ts'
 import type { MetricSource } from '../profiling/index.ts'
 
 /**
- * Snapshots of what each member of a space has counted, labelled `space` and `rank`, or `member` (its slot) where it is in no group. A successor of the same
- * number goes on in the same series from 0, which Prometheus knows for a restart.
+ * Snapshots of what each member of a space has counted, labelled `space` and `rank`, or `member` (its slot) where it is
+ * in no group. A successor of the same number goes on in the same series from 0, which Prometheus knows for a restart.
  * @throws SpaceError where nobody is in such a space.
  */
 export function metricSources(space: string): readonly MetricSource[] {

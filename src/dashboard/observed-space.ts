@@ -22,8 +22,9 @@ export interface EventsSince {
 }
 
 /**
- * A running space as somebody sees it who is no member: who is there, what they count, what goes between them, and the state of every page of their
- * coherent regions. Everything is read from shared memory and /proc; the members are asked to keep journals only while somebody looks.
+ * A running space as somebody sees it who is no member: who is there, what they count, what goes between them, and the
+ * state of every page of their coherent regions. Everything is read from shared memory and /proc; the members are asked
+ * to keep journals only while somebody looks.
  *
  * ```ts
  * using space = ObservedSpace.attach('shop')
@@ -105,7 +106,10 @@ export class ObservedSpace {
     return this.#regions.get(name)
   }
 
-  /** Pages of coherent regions: what happened since `count` events were known, the last `most` of it, by the name of the region; and how many are known now. */
+  /**
+   * Pages of coherent regions: what happened since `count` events were known, the last `most` of it, by the name of the
+   * region; and how many are known now.
+   */
   eventsSince(count: number, most: number): EventsSince {
     const names = new Map<number, string>()
     for (const [name, { at }] of this.#regions)

@@ -29,7 +29,10 @@ export class OperationRates {
   #had = new Map<number, Had>()
   #lastMs = 0
   #lookMs = 0
-  /** What each link that carried anything has carried since operations were told last, in bytes: rates of links are those of one look. */
+  /**
+   * What each link that carried anything has carried since operations were told last, in bytes: rates of links are
+   * those of one look.
+   */
   readonly #carried = new Map<string, number>()
   #frames: readonly OperationFrame[] = []
 

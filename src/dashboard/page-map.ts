@@ -19,8 +19,9 @@ export class PageReader {
 }
 
 /**
- * The states of all pages of one region, put together from what each rank shows: {@link PageClass} plus 16 times the rank that has it, plus 1.
- * Only blocks in which something changed are put together again, once for all ranks, and only of ranks that know any of their pages.
+ * The states of all pages of one region, put together from what each rank shows: {@link PageClass} plus 16 times the
+ * rank that has it, plus 1. Only blocks in which something changed are put together again, once for all ranks, and only
+ * of ranks that know any of their pages.
  */
 export class PageMap {
   readonly pages: number
@@ -67,7 +68,7 @@ export class PageMap {
       ranks.set(rank, bits)
     }
     const count = Math.min(entries.byteLength / PAGE_ENTRY_BYTES, this.pages - block * PAGES_PER_BLOCK)
-    for (let index = 0; index < count; index++) bits[index] = this.#bitsOf(pageIn(entries, index * PAGE_ENTRY_BYTES))
+    for (let index = 0; index < count; index += 1) bits[index] = this.#bitsOf(pageIn(entries, index * PAGE_ENTRY_BYTES))
     this.#changed.add(block)
   }
 
@@ -79,8 +80,8 @@ export class PageMap {
   }
 
   /**
-   * Blocks that have changed since a reader was told of them, at most `most`, going round from where it stopped: so each comes in turn, also where all
-   * change all the time. They count as told then.
+   * Blocks that have changed since a reader was told of them, at most `most`, going round from where it stopped: so
+   * each comes in turn, also where all change all the time. They count as told then.
    */
   takeChanged(reader: PageReader, most: number): readonly number[] {
     this.#settle()
@@ -88,7 +89,7 @@ export class PageMap {
     const count = this.#stamps.length
     if (reader.stamp === this.#stamp) return blocks
     let looked = 0
-    for (; looked < count && blocks.length < most; looked++) {
+    for (; looked < count && blocks.length < most; looked += 1) {
       const block = (reader.next + looked) % count
       if (this.#stamps[block] === reader.told[block]) continue
       reader.told[block] = this.#stamps[block]!
@@ -125,16 +126,16 @@ export class PageMap {
     const count = Math.min(PAGES_PER_BLOCK, this.pages - first)
     const ranks = [...this.#known[block]!.keys()]
     const bits = [...this.#known[block]!.values()]
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < count; index += 1) {
       let [readers, reader, writer, home, all] = [0, -1, -1, -1, 0]
-      for (let at = 0; at < ranks.length; at++) {
+      for (let at = 0; at < ranks.length; at += 1) {
         const here = bits[at]![index]!
         if (here === 0) continue
         all |= here
         if ((here & Bit.Home) !== 0) home = ranks[at]!
         if ((here & Bit.Writes) !== 0) writer = ranks[at]!
         if ((here & Bit.Reads) !== 0) {
-          readers++
+          readers += 1
           reader = ranks[at]!
         }
       }

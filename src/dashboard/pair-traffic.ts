@@ -20,8 +20,9 @@ export function hasPairs(profile: Profile): boolean {
 }
 
 /**
- * What queue pairs and endpoints of the members have carried to each other. Which two belong together they say themselves, by the numbers of their ends; those whose peer is none of
- * the members are left out. A READ is of the link over which its bytes come.
+ * What queue pairs and endpoints of the members have carried to each other. Which two belong together they say
+ * themselves, by the numbers of their ends; those whose peer is none of the members are left out. A READ is of the link
+ * over which its bytes come.
  */
 export function addPairs(traffic: Traffic, members: readonly MemberCounts[]): void {
   const counted = members.map((member) => ({ ...member, counters: member.since.counters().filter(isOne) }))
@@ -31,7 +32,8 @@ export function addPairs(traffic: Traffic, members: readonly MemberCounts[]): vo
       if (name === PAIR && values['end'] !== 0) owners.set(values['end']!, number)
   for (const { number, since, counters } of counted) {
     const histograms = byLabel(since.histograms())
-    // Endpoints know the number of their queue pair but not the device: where several pairs of a thread have it, theirs is not known.
+    // Endpoints know the number of their queue pair but not the device: where several pairs of a thread have it, theirs
+    // is not known.
     const peers = new Map<string, number | undefined>()
     for (const reading of counters) {
       const { name, label, thread, values } = reading

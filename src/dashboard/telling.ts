@@ -1,7 +1,10 @@
 import { type PageMap, PageReader } from './page-map.ts'
 import type { Frame, HistogramFrame, LinkFrame, LogFrame, Message, OperationFrame, PagesFrame } from './wire.ts'
 
-/** Blocks of one region that are told at a time, but for the first: 256 pages each. Of a million pages that all change, each is told anew every eighth look. */
+/**
+ * Blocks of one region that are told at a time, but for the first: 256 pages each. Of a million pages that all change,
+ * each is told anew every eighth look.
+ */
 export const BLOCKS_MAX = 512
 /** Histograms are told so often. */
 const HISTOGRAMS_MS = 1000
@@ -46,7 +49,10 @@ export class Telling {
     this.#isWhole = true
   }
 
-  /** What is to be told of a look and of the pages of `regions`. `log` is all that is kept, `logged` how many lines there ever were. */
+  /**
+   * What is to be told of a look and of the pages of `regions`. `log` is all that is kept, `logged` how many lines
+   * there ever were.
+   */
   next(
     frame: Frame,
     log: readonly LogFrame[],

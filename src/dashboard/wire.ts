@@ -16,7 +16,10 @@ export interface MemberFrame {
   readonly residentBytes: number
   /** Processor time a second of its process: 1 is one whole processor. */
   readonly processors: number
-  /** How often a thread had to wait for a page, and bytes of pages that came and went: per second, since the frame before. */
+  /**
+   * How often a thread had to wait for a page, and bytes of pages that came and went: per second, since the frame
+   * before.
+   */
   readonly waits: number
   readonly bytesIn: number
   readonly bytesOut: number
@@ -33,19 +36,25 @@ export interface LinkFrame {
   readonly messages: number
   readonly pages: number
   readonly bytes: number
-  /** Mean time in which a page from there came, or (of members that share no coherent region) in which requests of queue pairs were done, since the frame before; null where none was timed. */
+  /**
+   * Mean time in which a page from there came, or (of members that share no coherent region) in which requests of queue
+   * pairs were done, since the frame before; null where none was timed.
+   */
   readonly latencyNs: number | null
   /** Bytes since the watching began. */
   readonly totalBytes: number
 }
 
 /**
- * Where an operation is counted: messages of a coherence protocol and waits for its pages, requests of queue pairs, messages of endpoints, calls of methods that were made, and that
- * were answered.
+ * Where an operation is counted: messages of a coherence protocol and waits for its pages, requests of queue pairs,
+ * messages of endpoints, calls of methods that were made, and that were answered.
  */
 export type OperationLayer = 'coherence' | 'verbs' | 'messages' | 'calls' | 'answers'
 
-/** One operation of a link, over the last second or so. Only those of the busiest links are told, and only what there was. */
+/**
+ * One operation of a link, over the last second or so. Only those of the busiest links are told, and only what there
+ * was.
+ */
 export interface OperationFrame {
   readonly from: number
   /** Null for calls and answers, which are counted by method and not by peer. */
@@ -53,7 +62,9 @@ export interface OperationFrame {
   readonly layer: OperationLayer
   /** `write`, `compare-swap`, the kind of a message, the name of a method. */
   readonly name: string
-  /** How many a second, and the bytes that they carried, from `from` to `to`; of calls and answers, the bytes that came. */
+  /**
+   * How many a second, and the bytes that they carried, from `from` to `to`; of calls and answers, the bytes that came.
+   */
   readonly rate: number
   readonly bytes: number
   /** How long those took that were timed; null where none was. */
@@ -93,8 +104,9 @@ export interface HistogramFrame {
   readonly p99Ns: number
   readonly maxNs: number
   /**
-   * How it is distributed: pairs of a part and how many fell into it, empty parts left out. Every octave has four equal parts: part `p` begins at
-   * `2 ** (p >> 2) * (1 + (p & 3) / 4)` nanoseconds and ends where the next begins; 0 ns counts as 1.
+   * How it is distributed: pairs of a part and how many fell into it, empty parts left out. Every octave has four equal
+   * parts: part `p` begins at `2 ** (p >> 2) * (1 + (p & 3) / 4)` nanoseconds and ends where the next begins; 0 ns
+   * counts as 1.
    */
   readonly parts: readonly number[]
 }
@@ -127,8 +139,9 @@ export interface Frame {
 }
 
 /**
- * A look as it is told to a page that has been told the look before: of links those that changed, each as {@link LINK_NUMBERS} numbers one after the other (from, to, then rates
- * rounded to whole numbers: messages, pages, bytes, latency in ns or -1, and the total of bytes). Histograms and operations come apart, once a second.
+ * A look as it is told to a page that has been told the look before: of links those that changed, each as
+ * {@link LINK_NUMBERS} numbers one after the other (from, to, then rates rounded to whole numbers: messages, pages,
+ * bytes, latency in ns or -1, and the total of bytes). Histograms and operations come apart, once a second.
  */
 export interface LookFrame extends Omit<Frame, 'links' | 'operations' | 'histograms'> {
   readonly links: readonly number[]
@@ -147,7 +160,10 @@ export interface HistogramsFrame {
   readonly gone?: readonly (readonly [name: string, slot: number])[]
 }
 
-/** Operations whose figures differ from what was told last: as {@link OperationFrame}, rounded. One that is not told any more has the rate 0 at last. */
+/**
+ * Operations whose figures differ from what was told last: as {@link OperationFrame}, rounded. One that is not told any
+ * more has the rate 0 at last.
+ */
 export interface OperationsFrame {
   readonly isWhole: boolean
   readonly operations: readonly OperationFrame[]
@@ -161,8 +177,9 @@ export type Message =
   | { readonly event: 'operations'; readonly data: OperationsFrame }
 
 /**
- * States of pages of one region: for each block its number and 256 little-endian Uint16 as base64 (fewer at the end), or one number where all are the same. A page is `class + 16 * (rank + 1)`, the rank being its
- * owner or, where it has none, its home.
+ * States of pages of one region: for each block its number and 256 little-endian Uint16 as base64 (fewer at the end),
+ * or one number where all are the same. A page is `class + 16 * (rank + 1)`, the rank being its owner or, where it has
+ * none, its home.
  */
 export interface PagesFrame {
   readonly region: string
@@ -229,7 +246,10 @@ export interface PageFrame {
   readonly copies: readonly {
     readonly rank: number
     readonly state: string
-    /** How often it was wanted and lost there since the watching began; null where a recording does not tell all of that time. */
+    /**
+     * How often it was wanted and lost there since the watching began; null where a recording does not tell all of that
+     * time.
+     */
     readonly faults: number | null
     readonly losses: number | null
   }[]
@@ -254,7 +274,10 @@ export interface RecordingFrame {
   readonly parts: readonly number[]
   /** Parts that tell all anew, by number: what comes before them is not needed. */
   readonly whole: readonly number[]
-  /** How it ends: as who recorded wished, at its limit, in the middle, because who wrote it was killed or still writes, or where it is damaged. */
+  /**
+   * How it ends: as who recorded wished, at its limit, in the middle, because who wrote it was killed or still writes,
+   * or where it is damaged.
+   */
   readonly end: 'closed' | 'limit' | 'cut' | 'damaged'
 }
 

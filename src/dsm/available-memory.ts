@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * How many bytes this process could take now before the kernel had to end somebody: what the machine has available, or what is left
- * in the tightest control group. Undefined where the kernel does not tell.
+ * How many bytes this process could take now before the kernel had to end somebody: what the machine has available, or
+ * what is left in the tightest control group. Undefined where the kernel does not tell.
  */
 export function availableMemory(): number | undefined {
   const limits = [machineAvailable(), ...groupsAvailable()].filter((bytes) => bytes !== undefined)
@@ -15,7 +15,10 @@ function machineAvailable(): number | undefined {
   return match === null ? undefined : Number(match[1]) * 1024
 }
 
-/** Version 2 has one hierarchy (`0::/path`), version 1 one for memory (`4:memory:/path`). A limit may stand at any level above. */
+/**
+ * Version 2 has one hierarchy (`0::/path`), version 1 one for memory (`4:memory:/path`). A limit may stand at any level
+ * above.
+ */
 function groupsAvailable(): readonly (number | undefined)[] {
   const lines = (read('/proc/self/cgroup') ?? '').split('\n').map((line) => line.split(':'))
   return lines.flatMap(([, controllers = '', path = '/']) => {

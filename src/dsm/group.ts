@@ -25,8 +25,9 @@ import { openRegionOf } from './region-openers.ts'
 import { parseRegionRequest, type RegionOptions } from './region-request.ts'
 
 /**
- * Become one of N ranks that compute together: those that `aether-dsm run -n N`, srun or mpirun started, or with `{ rank, size, rendezvous }`.
- * Ranks of several machines meet over TCP, which takes a shared secret, and are connected over RDMA.
+ * Become one of N ranks that compute together: those that `aether-dsm run -n N`, srun or mpirun started, or with
+ * `{ rank, size, rendezvous }`. Ranks of several machines meet over TCP, which takes a shared secret, and are connected
+ * over RDMA.
  *
  * ```ts
  * await using group = await join()
@@ -35,8 +36,9 @@ import { parseRegionRequest, type RegionOptions } from './region-request.ts'
  * await group.barrier()
  * ```
  *
- * @throws JoinError where it is not said which rank of how many this is; MissingMembersError naming ranks that did not come in time;
- * MemberEndedError when one died before all had come; SecretError and RendezvousError where they meet over TCP.
+ * @throws JoinError where it is not said which rank of how many this is; MissingMembersError naming ranks that did not
+ * come in time; MemberEndedError when one died before all had come; SecretError and RendezvousError where they meet
+ * over TCP.
  */
 export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
   const demands = new DemandRing()
@@ -83,9 +85,10 @@ export class RegionGroup extends Group {
   }
 
   /**
-   * Make the region `name`, or open the one that is there; without `size` it must be. Every rank that uses it opens it; pages whose home is at a rank
-   * that has not opened it yet are waited for.
-   * @throws RegionError when there is one of other parameters (the message shows both) or none; MemoryExhaustedError; ArgumentError.
+   * Make the region `name`, or open the one that is there; without `size` it must be. Every rank that uses it opens it;
+   * pages whose home is at a rank that has not opened it yet are waited for.
+   * @throws RegionError when there is one of other parameters (the message shows both) or none; MemoryExhaustedError;
+   * ArgumentError.
    */
   async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
     this.checkOpen()

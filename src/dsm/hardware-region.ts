@@ -1,7 +1,6 @@
 import type { Locks } from '../cluster/index.ts'
 import { ArgumentError, UnsupportedError } from '../native/index.ts'
 import { ArenaAllocator, bookName } from './allocation/arena-allocator.ts'
-import { MemoryWindow } from './memory-window.ts'
 import { PinnedRange } from './pinned-range.ts'
 import {
   type Bytes,
@@ -15,6 +14,7 @@ import type { HeldRegion, RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import type { RegionAccess, RegionRequest } from './region-request.ts'
 import { alignUp } from './region-table.ts'
+import { RegionWindow } from './region-window.ts'
 import { WindowSet } from './window-set.ts'
 
 const PAGE_BYTES = 4096
@@ -26,8 +26,9 @@ export async function openHardwareRegion(host: RegionHost, request: RegionReques
 }
 
 /**
- * A region of one machine: one memory object, mapped by all, kept coherent by the processors' caches. No fault, no protocol, no agent: every call
- * is done when it returns, and the promises of the plain-named calls only make it look like the other kinds.
+ * A region of one machine: one memory object, mapped by all, kept coherent by the processors' caches. No fault, no
+ * protocol, no agent: every call is done when it returns, and the promises of the plain-named calls only make it look
+ * like the other kinds.
  */
 export class HardwareRegion extends Region {
   readonly #directory: RegionDirectory
@@ -46,7 +47,7 @@ export class HardwareRegion extends Region {
     this.#held = held
     const { descriptor } = host.membership.arena
     const open = (offsetBytes: number, lengthBytes: number) =>
-      new MemoryWindow(descriptor, held.offset + offsetBytes, offsetBytes, lengthBytes, this.storeSentence)
+      new RegionWindow(descriptor, held.offset + offsetBytes, offsetBytes, lengthBytes, this.storeSentence)
     this.#windows = new WindowSet(alignUp(held.size, PAGE_BYTES), open)
     this.#directory.add(this)
   }
@@ -149,7 +150,7 @@ export class HardwareRegion extends Region {
     await this.#directory.delete(this.#held)
   }
 
-  protected windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow {
+  protected windowAt(offsetBytes: number, lengthBytes: number): RegionWindow {
     return this.#windows.at(offsetBytes, lengthBytes)
   }
 

@@ -1,12 +1,14 @@
 import { ArgumentError } from '../native/index.ts'
 
 /**
- * Which rank is the *home* of each page: it keeps the page's memory where nobody else has a copy, and orders who gets one.
+ * Which rank is the *home* of each page: it keeps the page's memory where nobody else has a copy, and orders who gets
+ * one.
  * - `'block'`: contiguous runs of pages, one a rank, that differ in length by one page at most.
  * - `'cyclic'`: page `i` at rank `i` modulo their number.
  * - `{ blockCyclic: n }`: runs of `n` pages dealt out to the ranks in turn.
  * - `'first-touch'`: the rank that first asks for the page.
- * - an array with a rank for each page, or a function that gives it: called once for each page when the region is opened.
+ * - an array with a rank for each page, or a function that gives it: called once for each page when the region is
+ *   opened.
  *
  * Every rank must say the same; another placement than the one in force is refused.
  */
@@ -18,7 +20,10 @@ export type Placement =
   | readonly number[]
   | ((page: number, ranks: number) => number)
 
-/** @throws ArgumentError unless `placement` is one of those. What an array or a function says is looked at when the number of pages is known. */
+/**
+ * @throws ArgumentError unless `placement` is one of those. What an array or a function says is looked at when the
+ * number of pages is known.
+ */
 export function checkPlacement(placement: unknown): Placement {
   if (placement === 'block' || placement === 'cyclic' || placement === 'first-touch') return placement
   if (Array.isArray(placement) || typeof placement === 'function') return placement as Placement

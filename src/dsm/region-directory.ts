@@ -33,14 +33,14 @@ export interface Closable {
 /**
  * The regions of a space: made, opened, deleted, and given back.
  *
- * A region lives as long as its space: closing it, even last, keeps the bytes for whoever opens it next. `delete` takes the name
- * away at once; the bytes are given back when nobody has it open any more, killed openers included. Who has what open is a bit in the
- * opener's own slot, so it ends with the opener and nothing has to be counted down.
+ * A region lives as long as its space: closing it, even last, keeps the bytes for whoever opens it next. `delete` takes
+ * the name away at once; the bytes are given back when nobody has it open any more, killed openers included. Who has
+ * what open is a bit in the opener's own slot, so it ends with the opener and nothing has to be counted down.
  *
  * ```
  *            write            fallocate done          delete            nobody has it
  *   Free ─────────► Creating ───────────────► Ready ─────────► Deleted ──────────────► Freeing ──► Free
- *                      └── cut off: punched, Free                                          └── cut off: punched again, Free
+ *                      └── cut off: punched, Free             cut off: punched again, Free ──┘
  * ```
  */
 export class RegionDirectory implements MembershipPart {
@@ -192,7 +192,10 @@ export class RegionDirectory implements MembershipPart {
     if (native.describeMemory(this.#descriptor).lengthBytes < end) native.resizeMemory(this.#descriptor, end)
   }
 
-  /** Take the pages now. Tmpfs itself would take all there is and leave it to the kernel to end somebody, so what there is is looked at first. */
+  /**
+   * Take the pages now. Tmpfs itself would take all there is and leave it to the kernel to end somebody, so what there
+   * is is looked at first.
+   */
   #reserve(name: string, extent: Extent): void {
     if (extent.length === 0) return
     const available = availableMemory()

@@ -18,31 +18,38 @@ export interface RegionOptions {
   /** Which rank keeps each page; see {@link Placement}. Default `'block'`. Means nothing to `hardware`. */
   readonly placement?: Placement
   /**
-   * What this process may do with it; default `'write'`, which includes reading. With `'read'` every call that would write throws ReadOnlyError, and a
-   * store into a view ends the process with status 72 and a sentence: a store cannot be given an error. Other processes may say otherwise.
+   * What this process may do with it; default `'write'`, which includes reading. With `'read'` every call that would
+   * write throws ReadOnlyError, and a store into a view ends the process with status 72 and a sentence: a store cannot
+   * be given an error. Other processes may say otherwise.
    */
   readonly access?: RegionAccess
   /**
-   * The most memory that pages of other ranks may take up in this process, in bytes: at least four pages. What is needed least is given back for what
-   * is wanted now, written back first where it was changed. Default: no bound. Means nothing to `hardware`; every rank has its own.
+   * The most memory that pages of other ranks may take up in this process, in bytes: at least four pages. What is
+   * needed least is given back for what is wanted now, written back first where it was changed. Default: no bound.
+   * Means nothing to `hardware`; every rank has its own.
    */
   readonly cacheSize?: Size
-  /** With `false` a page of another rank is given back right after each use. Default `true`. Means nothing to `hardware`. */
+  /**
+   * With `false` a page of another rank is given back right after each use. Default `true`. Means nothing to
+   * `hardware`.
+   */
   readonly cacheEnabled?: boolean
   /**
-   * With 1, what was last fenced of each page (`fence()`, a barrier, or the page's going to another rank) is kept by two ranks, its home and the next, and
-   * outlives the end of any one rank: the page then goes on with those bytes, without what its last writer had not fenced. With 0, the default, a page is lost
-   * whose only copy has gone. Means nothing to `hardware`. Pages may be up to 64 MiB long.
+   * With 1, what was last fenced of each page (`fence()`, a barrier, or the page's going to another rank) is kept by
+   * two ranks, its home and the next, and outlives the end of any one rank: the page then goes on with those bytes,
+   * without what its last writer had not fenced. With 0, the default, a page is lost whose only copy has gone. Means
+   * nothing to `hardware`. Pages may be up to 64 MiB long.
    */
   readonly replicas?: 0 | 1
   /**
-   * Have this rank's agent find out which pages are taken away from here again and again, and which of their bytes this rank writes: what `advice()` tells. Default
-   * `false`, or `true` where AETHER_ADVISE is 1. Means nothing to `hardware`; every rank has its own.
+   * Have this rank's agent find out which pages are taken away from here again and again, and which of their bytes this
+   * rank writes: what `advice()` tells. Default `false`, or `true` where AETHER_ADVISE is 1. Means nothing to
+   * `hardware`; every rank has its own.
    */
   readonly advise?: boolean
   /**
-   * Take the memory at once (default), so that a later store cannot fail. With `false` pages are taken as they are touched, which suits
-   * sparse regions; where memory has run out by then, the kernel ends a process.
+   * Take the memory at once (default), so that a later store cannot fail. With `false` pages are taken as they are
+   * touched, which suits sparse regions; where memory has run out by then, the kernel ends a process.
    */
   readonly reserve?: boolean
   readonly signal?: AbortSignal

@@ -1,6 +1,9 @@
 import { DIRECTORY_ENTRY_BYTES, DIRECTORY_OFFSET, EXTENTS_OFFSET, REGIONS_MAX } from '../cluster/index.ts'
 
-/** `Creating` and `Freeing` are seen only where a holder of the lock was killed: the next one undoes the first and finishes the second. */
+/**
+ * `Creating` and `Freeing` are seen only where a holder of the lock was killed: the next one undoes the first and
+ * finishes the second.
+ */
 export const RegionState = { Free: 0, Creating: 1, Ready: 2, Deleted: 3, Freeing: 4 } as const
 
 /** Where a region's bytes are in the arena. */
@@ -92,7 +95,7 @@ export class RegionTable {
 
   read(index: number): RegionEntry {
     const word = (at: number) => Atomics.load(this.#words, index * WORDS + at)
-    const float = (at: number) => this.#floats[index * FLOATS + at] as number
+    const float = (at: number) => this.#floats[index * FLOATS + at]!
     return {
       name: this.nameOf(index),
       size: float(Float.Size),
@@ -129,7 +132,10 @@ export class RegionTable {
     return Buffer.from(this.#nameBytes(index).slice(0, length)).toString()
   }
 
-  /** The first gap between extents that holds `length` bytes. There is no list of free space that could be wrong: it is what no entry has. */
+  /**
+   * The first gap between extents that holds `length` bytes. There is no list of free space that could be wrong: it is
+   * what no entry has.
+   */
   gapFor(length: number): Extent {
     const taken = this.inState(RegionState.Creating, RegionState.Ready, RegionState.Deleted, RegionState.Freeing)
       .map((index) => this.read(index))

@@ -4,9 +4,9 @@ import type { Advice } from './advice/advice.ts'
 import { type Allocation, type Allocator, type AllocOptions, allocateFrom } from './allocation/allocation.ts'
 import type { CoherenceKind } from './coherence.ts'
 import { OutOfBoundsError, ReadOnlyError } from './errors.ts'
-import type { MemoryWindow } from './memory-window.ts'
 import type { PinnedRange } from './pinned-range.ts'
 import { checkAccess, type RegionAccess } from './region-request.ts'
+import type { RegionWindow } from './region-window.ts'
 import { checkViewKind, type View, type ViewConstructor, type ViewOptions } from './view-kind.ts'
 
 /** Bytes to read into or write from. */
@@ -40,11 +40,14 @@ export interface MemoryUse {
   readonly cachedBytes: number
   /** The bound on that in bytes; 0 where nothing is kept, null where there is no bound. */
   readonly cacheSize: number | null
-  /** What this rank's agent keeps of pages that were fenced, its own among them, in bytes, beside all of the above; 0 without `replicas`. */
+  /**
+   * What this rank's agent keeps of pages that were fenced, its own among them, in bytes, beside all of the above; 0
+   * without `replicas`.
+   */
   readonly replicaBytes: number
   /**
-   * What it is made of: `huge`, pages of 2 MiB from the system's pool; `transparent`, such pages where the kernel finds them; `ordinary`. Huge ones are
-   * for regions whose page size is a multiple of 2 MiB.
+   * What it is made of: `huge`, pages of 2 MiB from the system's pool; `transparent`, such pages where the kernel finds
+   * them; `ordinary`. Huge ones are for regions whose page size is a multiple of 2 MiB.
    */
   readonly pages: 'huge' | 'transparent' | 'ordinary'
 }
@@ -86,11 +89,11 @@ const COPY_BYTES_MAX = 2 ** 30
 /**
  * Named bytes that several processes share, seen as typed arrays. Every coherence kind is a subclass.
  *
- * Plain access through a view costs a typed-array load or store. The calls named `…Sync` work on the same memory and may block the thread
- * where the kind has to fetch a page first; the plain-named ones never do.
+ * Plain access through a view costs a typed-array load or store. The calls named `…Sync` work on the same memory and
+ * may block the thread where the kind has to fetch a page first; the plain-named ones never do.
  *
- * Offsets are bytes from the region's begin. 64-bit atomics need offsets that are multiples of 8 and give unsigned values
- * (`BigInt.asIntN(64, value)` reads one as signed).
+ * Offsets are bytes from the region's begin. 64-bit atomics need offsets that are multiples of 8 and give unsigned
+ * values (`BigInt.asIntN(64, value)` reads one as signed).
  */
 export abstract class Region implements AsyncDisposable {
   readonly name: string
@@ -119,7 +122,7 @@ export abstract class Region implements AsyncDisposable {
    * The window that holds these bytes. The range was checked; `lengthBytes` is at most 4 GiB.
    * A kind that has no views throws UnsupportedError here and overrides the `…Sync` calls.
    */
-  protected abstract windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow
+  protected abstract windowAt(offsetBytes: number, lengthBytes: number): RegionWindow
 
   /** Copy from the region into `target` (its whole length). Resolves with `target`. */
   abstract read<T extends Bytes>(offsetBytes: number, target: T, options?: RegionCallOptions): Promise<T>
@@ -127,7 +130,10 @@ export abstract class Region implements AsyncDisposable {
   abstract write(offsetBytes: number, source: Bytes, options?: RegionCallOptions): Promise<void>
   /** Atomically add to the 64-bit word at `offsetBytes`, modulo 2^64. Resolves with what was there before. */
   abstract fetchAdd(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint>
-  /** Atomically store `desired` where the word equals `expected`. Resolves with what was there before: equal to `expected` means it was stored. */
+  /**
+   * Atomically store `desired` where the word equals `expected`. Resolves with what was there before: equal to
+   * `expected` means it was stored.
+   */
   abstract compareSwap(
     offsetBytes: number,
     expected: bigint,
@@ -141,8 +147,9 @@ export abstract class Region implements AsyncDisposable {
   /** Bring the pages of this range here, for reading or (`access: 'write'`) for writing, where that means anything. */
   abstract prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void>
   /**
-   * Bring the pages of this range here, all asked for at once: for a computation that knows what it is going to read or write. Resolves when every page
-   * has been here; nothing keeps the others from taking them away again, see {@link pin}.
+   * Bring the pages of this range here, all asked for at once: for a computation that knows what it is going to read or
+   * write. Resolves when every page has been here; nothing keeps the others from taking them away again, see
+   * {@link pin}.
    */
   abstract acquire(
     offsetBytes: number,
@@ -151,13 +158,15 @@ export abstract class Region implements AsyncDisposable {
     options?: RegionCallOptions,
   ): Promise<void>
   /**
-   * This range is done with here: its pages are given up, and written back to their homes where they were written. Resolves when that is done; what
-   * was in use just then, or is wanted by others, goes its own way. Nothing has to be released: it saves the next one who wants a page a step.
+   * This range is done with here: its pages are given up, and written back to their homes where they were written.
+   * Resolves when that is done; what was in use just then, or is wanted by others, goes its own way. Nothing has to be
+   * released: it saves the next one who wants a page a step.
    */
   abstract release(offsetBytes: number, lengthBytes: number): Promise<void>
   /**
-   * Have the pages of this range here, and keep them until the {@link PinnedRange} is let go of: views of it do not fault meanwhile, and everybody else
-   * who wants one of the pages waits. Two that pin the same pages in several calls can wait for each other, until one of them gets a TimeoutError.
+   * Have the pages of this range here, and keep them until the {@link PinnedRange} is let go of: views of it do not
+   * fault meanwhile, and everybody else who wants one of the pages waits. Two that pin the same pages in several calls
+   * can wait for each other, until one of them gets a TimeoutError.
    *
    * ```ts
    * using pinned = await region.pin(0, 65536, { access: 'write' })
@@ -173,8 +182,9 @@ export abstract class Region implements AsyncDisposable {
   /** What is known about page `index`. */
   abstract page(index: number): PageDescription
   /**
-   * Which pages bounce between ranks, who writes where in them, and what to do about it: asks every rank's agent, so also ranks whose programs are blocked. Ranks that
-   * have the region open with `advise` tell; a rank that does not answer within two seconds, or ends, is in `silent`.
+   * Which pages bounce between ranks, who writes where in them, and what to do about it: asks every rank's agent, so
+   * also ranks whose programs are blocked. Ranks that have the region open with `advise` tell; a rank that does not
+   * answer within two seconds, or ends, is in `silent`.
    * @throws UnsupportedError for `hardware`, whose pages do not move.
    */
   abstract advice(options?: RegionCallOptions): Promise<Advice>
@@ -241,15 +251,16 @@ export abstract class Region implements AsyncDisposable {
   }
 
   /**
-   * Have a part of the region, as long as `lengthBytes`, that nobody else is given. Whoever uses `alloc` leaves all offsets to it. The bytes are what
-   * they were: zero, or what was left by whom the part was freed by.
+   * Have a part of the region, as long as `lengthBytes`, that nobody else is given. Whoever uses `alloc` leaves all
+   * offsets to it. The bytes are what they were: zero, or what was left by whom the part was freed by.
    *
    * ```ts
    * const counters = await region.alloc(4096, { align: region.pageSize, name: 'counters' })
    * const words = region.view(BigInt64Array, { byteOffset: counters.offsetBytes, length: 512 })
    * ```
    *
-   * @throws AllocationError where there is no such stretch left, or there is one of that name and other length; ArgumentError.
+   * @throws AllocationError where there is no such stretch left, or there is one of that name and other length;
+   * ArgumentError.
    */
   async alloc(lengthBytes: number, options: AllocOptions = {}): Promise<Allocation> {
     this.checkOpen()
@@ -396,7 +407,7 @@ export abstract class Region implements AsyncDisposable {
     return made
   }
 
-  #wordWindow(offsetBytes: number): MemoryWindow {
+  #wordWindow(offsetBytes: number): RegionWindow {
     this.checkWord(offsetBytes)
     return this.windowAt(offsetBytes, 8)
   }

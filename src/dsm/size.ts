@@ -8,7 +8,8 @@ const PATTERN = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/
 
 /**
  * A {@link Size} in bytes.
- * Decimal units (`MB`) are refused because half of their users mean the binary ones, and the two must not meet in one region.
+ * Decimal units (`MB`) are refused because half of their users mean the binary ones, and the two must not meet in one
+ * region.
  * @throws ArgumentError naming `argument` when it is not a whole number of bytes between 1 and 2^53 - 1.
  */
 export function parseSize(size: Size, argument: string): number {
@@ -20,7 +21,7 @@ export function parseSize(size: Size, argument: string): number {
 /** Bytes for people: `67108864` is `64 MiB`; what is no whole number of units keeps its bytes. */
 export function formatSize(bytes: number): string {
   for (const unit of ['TiB', 'GiB', 'MiB', 'KiB']) {
-    const factor = UNITS[unit] as number
+    const factor = UNITS[unit]!
     if (bytes >= factor && bytes % factor === 0) return `${bytes / factor} ${unit}`
   }
   return `${bytes} B`

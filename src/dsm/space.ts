@@ -22,8 +22,8 @@ export interface OpenOptions {
 }
 
 /**
- * Join the space `name`: processes of this user on this machine that share memory. The first one in makes it; when the last has left, closed or been
- * killed, all of its memory is gone. No server, no configuration.
+ * Join the space `name`: processes of this user on this machine that share memory. The first one in makes it; when the
+ * last has left, closed or been killed, all of its memory is gone. No server, no configuration.
  *
  * Every call is a member of its own, also within one process and in Workers.
  *
@@ -33,8 +33,8 @@ export interface OpenOptions {
  * Atomics.add(region.int32, 0, 1)
  * ```
  *
- * @throws ArgumentError for a bad name; UnsupportedError off Linux; AccessError for another user's directory; SpaceError when it is full or
- * cannot be reached; TimeoutError naming the process that holds the lock.
+ * @throws ArgumentError for a bad name; UnsupportedError off Linux; AccessError for another user's directory;
+ * SpaceError when it is full or cannot be reached; TimeoutError naming the process that holds the lock.
  */
 export async function open(name: string, options: OpenOptions = {}): Promise<Space> {
   const { signal, lockTimeoutMs } = options
@@ -80,16 +80,18 @@ export class Space implements AsyncDisposable {
 
   /**
    * Who joins, leaves and dies from this call on, in order; a death says which regions the dead had open.
-   * While one is awaited the process stays alive. Leaving the `for await` unsubscribes; `signal` makes it reject with the signal's reason; it ends with the space.
+   * While one is awaited the process stays alive. Leaving the `for await` unsubscribes; `signal` makes it reject with
+   * the signal's reason; it ends with the space.
    */
   events(options?: EventOptions): AsyncIterableIterator<SpaceEvent, undefined> {
     return this.#host.membership.events(options)
   }
 
   /**
-   * Make the region `name`, or open the one that is there; without `size` it must be. It lives as long as the space does: closing keeps its bytes,
-   * `region.delete()` gives them up.
-   * @throws RegionError when there is one of other parameters (the message shows both) or none; MemoryExhaustedError; ArgumentError.
+   * Make the region `name`, or open the one that is there; without `size` it must be. It lives as long as the space
+   * does: closing keeps its bytes, `region.delete()` gives them up.
+   * @throws RegionError when there is one of other parameters (the message shows both) or none; MemoryExhaustedError;
+   * ArgumentError.
    */
   async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
     return await openRegionOf(this.#host, parseRegionRequest(name, options, 'hardware'))
@@ -112,8 +114,8 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * What `member` has counted, read from shared memory without disturbing it; undefined when its slot is another's by now. Of this member, where none is
-   * named: all that this thread and, in a group, its agent have counted.
+   * What `member` has counted, read from shared memory without disturbing it; undefined when its slot is another's by
+   * now. Of this member, where none is named: all that this thread and, in a group, its agent have counted.
    */
   profile(): Profile
   profile(member: Member): Profile | undefined
@@ -121,15 +123,18 @@ export class Space implements AsyncDisposable {
     return this.#host.membership.profile(member)
   }
 
-  /** What all members that are here have counted, by their epochs; `Profile.merge(space.profiles().values())` is the sum. */
+  /**
+   * What all members that are here have counted, by their epochs; `Profile.merge(space.profiles().values())` is the
+   * sum.
+   */
   profiles(): ReadonlyMap<number, Profile> {
     const profiles = this.members().map((member) => [member.epoch, this.profile(member)] as const)
     return new Map(profiles.filter((entry): entry is [number, Profile] => entry[1] !== undefined))
   }
 
   /**
-   * What `member`'s threads wait for, where that has lasted for half of `AETHER_WATCHDOG_MS`, the longest first; undefined when its slot is another's by now.
-   * Read from shared memory, so it tells of threads that are blocked, too.
+   * What `member`'s threads wait for, where that has lasted for half of `AETHER_WATCHDOG_MS`, the longest first;
+   * undefined when its slot is another's by now. Read from shared memory, so it tells of threads that are blocked, too.
    */
   waits(member: Member): readonly WaitReading[] | undefined {
     return this.#host.membership.waits(member)

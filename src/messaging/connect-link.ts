@@ -24,7 +24,10 @@ export interface LinkConnectionOptions
       | 'trafficClass'
       | 'privateData'
     > {
-  /** A protection domain of the program's own, for memory and devices that it made itself; default: one for all connections over that device. */
+  /**
+   * A protection domain of the program's own, for memory and devices that it made itself; default: one for all
+   * connections over that device.
+   */
   readonly domain?: ProtectionDomain
 }
 
@@ -44,13 +47,17 @@ export interface ConnectLinkOptions extends LinkConnectionOptions {
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-/** What a connection carries along besides this room's own: at most so many bytes with `connect`, and with the answer. */
+/**
+ * What a connection carries along besides this room's own: at most so many bytes with `connect`, and with the answer.
+ */
 export const PRIVATE_DATA_BYTES: { readonly connect: number; readonly accept: number } = {
   connect: 56 - HELLO_BYTES,
   accept: 196 - HELLO_BYTES,
 }
 
-/** What the options say of the link. @throws ArgumentError for what cannot be, as far as it is known without the device. */
+/**
+ * What the options say of the link. @throws ArgumentError for what cannot be, as far as it is known without the device.
+ */
 export function connectSettings(options: ConnectLinkOptions): LinkSettings {
   if (typeof options?.address !== 'string' || options.address === '')
     throw new ArgumentError('address', 'an address is IPv4 or IPv6 in figures, or a name')
@@ -68,7 +75,8 @@ export function connectSettings(options: ConnectLinkOptions): LinkSettings {
 
 /**
  * Connect to a listener of links.
- * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason; LinkError `incompatible`, `full`. Then nothing is left behind.
+ * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason;
+ * LinkError `incompatible`, `full`. Then nothing is left behind.
  */
 export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLink> {
   const settings = connectSettings(options)

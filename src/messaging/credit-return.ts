@@ -2,7 +2,9 @@ import { ProtocolViolation } from './errors.ts'
 import type { IncomingRing } from './incoming-ring.ts'
 import type { ReceiveBudget } from './receive-budget.ts'
 
-/** Tell the peer of bytes and receives that it may use again; with `wake`, so that it learns of it now. False: later. */
+/**
+ * Tell the peer of bytes and receives that it may use again; with `wake`, so that it learns of it now. False: later.
+ */
 type TransmitCredit = (bytes: number, receives: number, wake: boolean) => boolean
 
 /** What the receiver of a ring gives back to its sender, and when. */

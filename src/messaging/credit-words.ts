@@ -19,8 +19,8 @@ export class CreditWords {
   }
 
   /**
-   * False where nothing was added. Counts only grow. A WRITE whose bytes are seen later than those of the next one takes them back for a while: what was read
-   * stays true.
+   * False where nothing was added. Counts only grow. A WRITE whose bytes are seen later than those of the next one
+   * takes them back for a while: what was read stays true.
    */
   read(): boolean {
     const units = Atomics.load(this.#words, 0)

@@ -8,7 +8,9 @@ export interface Departing {
 
 /** What a weight of 1 may send in a round; with the highest weight it is a turn's part. */
 const QUANTUM_BYTES = 8 << 10
-/** What leaves in one turn of the event loop; the rest waits for the next, where something more urgent may have come. */
+/**
+ * What leaves in one turn of the event loop; the rest waits for the next, where something more urgent may have come.
+ */
 const TURN_BYTES = 128 << 10
 
 /** The place of one link among those that share a device: how much of it leaves, and when. */
@@ -44,8 +46,9 @@ export class DeparturePlace {
 }
 
 /**
- * The order in which links of one thread leave through one device. Higher priorities first, always; among equal ones deficit round robin by weight (Shreedhar and Varghese,
- * "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM 1995, section 3): in each round a link may send its quantum and what it did not use of the last, in whole messages.
+ * The order in which links of one thread leave through one device. Higher priorities first, always; among equal ones
+ * deficit round robin by weight (Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM
+ * 1995, section 3): in each round a link may send its quantum and what it did not use of the last, in whole messages.
  */
 export class Departures {
   /** By priority, the highest first: those that wait, in the order of their turns. */
@@ -88,7 +91,7 @@ export class Departures {
     for (const { places } of this.#rows) {
       while (places.length > 0) {
         if (this.#sentBytes >= this.#turnBytes) return
-        this.#serve(places, places.shift() as DeparturePlace)
+        this.#serve(places, places.shift()!)
       }
     }
   }

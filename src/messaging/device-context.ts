@@ -7,8 +7,8 @@ import { ProgressLoop } from './progress-loop.ts'
 export type ContextOf = string | ProtectionDomain
 
 /**
- * What all connections of one thread over one device, or in one protection domain, share: opened for the first of them and closed with the last. A domain of
- * the program's own stays open.
+ * What all connections of one thread over one device, or in one protection domain, share: opened for the first of them
+ * and closed with the last. A domain of the program's own stays open.
  */
 export class DeviceContext {
   readonly domain: ProtectionDomain
@@ -23,7 +23,7 @@ export class DeviceContext {
     this.#of = of
     this.#own = typeof of === 'string' ? openDevice(of) : undefined
     try {
-      this.domain = typeof of === 'string' ? (this.#own as Device).createProtectionDomain() : of
+      this.domain = typeof of === 'string' ? this.#own!.createProtectionDomain() : of
       this.channel = this.domain.device.createCompletionChannel()
       this.loop = new ProgressLoop(this.channel)
     } catch (error) {

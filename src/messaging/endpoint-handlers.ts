@@ -3,11 +3,14 @@ import type { Endpoint } from './endpoint.ts'
 import type { LinkError } from './errors.ts'
 
 /**
- * What an endpoint calls. All are called from the event loop, or from `poll` and the calls that block. What one throws ends the connection; what `disconnected` and `error` throw becomes a warning of
- * the process.
+ * What an endpoint calls. All are called from the event loop, or from `poll` and the calls that block. What one throws
+ * ends the connection; what `disconnected` and `error` throw becomes a warning of the process.
  */
 export interface EndpointHandlers {
-  /** A message. `data` lies in the ring: it is valid until the call returns. `immediate` is undefined where the sender gave none. */
+  /**
+   * A message. `data` lies in the ring: it is valid until the call returns. `immediate` is undefined where the sender
+   * gave none.
+   */
   readonly receive?: (data: Uint8Array, immediate: number | undefined, endpoint: Endpoint) => void
   /** The peer's `writeWithImmediate` has written `length` bytes at `address` of this end's memory. */
   readonly written?: (immediate: number, address: number, length: number, endpoint: Endpoint) => void

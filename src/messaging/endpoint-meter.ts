@@ -17,18 +17,18 @@ const endpointCounters: CounterLayout<EndpointCounter> = defineCounters(
   {
     labelled: 'endpoint',
     help: {
-      '': 'An endpoint, by the number of its queue pair and, where it is known, its peer.',
-      messagesSent: 'Messages that were given to it to send, of any length.',
-      bytesSent: 'Bytes of the messages that were given to it.',
-      messagesReceived: 'Messages that came.',
-      bytesReceived: 'Bytes of the messages that came.',
+      '': 'An endpoint, by the number of its queue pair and, if known, its peer.',
+      messagesSent: 'Messages passed to it for sending, of any length.',
+      bytesSent: 'Bytes of the messages passed to it.',
+      messagesReceived: 'Messages received.',
+      bytesReceived: 'Bytes of the messages received.',
     },
   },
 )
 
 const waits: CounterLayout = defineHistogram('messaging.endpoint.wait', {
   labelled: 'endpoint',
-  help: 'Of messages that could not leave at once: from the call to the room that the peer has given back, or, of those longer than the ring takes, until the peer has fetched them.',
+  help: 'Waits of messages that could not leave at once: until the peer made room, or, if longer than the ring, until the peer fetched them.',
 })
 
 /** Where in the slots of an endpoint they are counted. */
@@ -60,8 +60,8 @@ export class EndpointMeter {
 
   sent(bytes: number): void {
     const { slots } = this.#block
-    slots[Slot.messagesSent] = (slots[Slot.messagesSent] as number) + 1
-    slots[Slot.bytesSent] = (slots[Slot.bytesSent] as number) + bytes
+    slots[Slot.messagesSent] = slots[Slot.messagesSent]! + 1
+    slots[Slot.bytesSent] = slots[Slot.bytesSent]! + bytes
   }
 
   /** A message waits, or is fetched. The promise is the given one, as far as anybody can tell. */
@@ -76,8 +76,8 @@ export class EndpointMeter {
 
   received(bytes: number): void {
     const { slots } = this.#block
-    slots[Slot.messagesReceived] = (slots[Slot.messagesReceived] as number) + 1
-    slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytes
+    slots[Slot.messagesReceived] = slots[Slot.messagesReceived]! + 1
+    slots[Slot.bytesReceived] = slots[Slot.bytesReceived]! + bytes
   }
 
   close(): void {

@@ -37,11 +37,14 @@ const DEFAULT_MESSAGE_BYTES_MAX = 64 << 20
 const Hold = { Program: 1, Queue: 2, Fetch: 4 } as const
 
 /**
- * One end of a connection: messages, and the peer's memory. Messages arrive in the order in which they were sent, whatever their length. Belongs to the thread that made it, and
- * keeps the program alive until it is over.
+ * One end of a connection: messages, and the peer's memory. Messages arrive in the order in which they were sent,
+ * whatever their length. Belongs to the thread that made it, and keeps the program alive until it is over.
  */
 export class Endpoint {
-  /** Where messages can be written in place, without a copy and without an object each. Its handlers belong to the endpoint. */
+  /**
+   * Where messages can be written in place, without a copy and without an object each. Its handlers belong to the
+   * endpoint.
+   */
   readonly link: VerbsLink
   /** What the peer gave to `connect` or `listen` as private data, filled up with zeros. */
   readonly privateData: Uint8Array
@@ -89,7 +92,10 @@ export class Endpoint {
     return this.link.open && this.#closing === undefined
   }
 
-  /** Replaced as a whole. Until there is a `receive`, or an iteration, a few messages are kept and the sender is held back. */
+  /**
+   * Replaced as a whole. Until there is a `receive`, or an iteration, a few messages are kept and the sender is held
+   * back.
+   */
   get handlers(): EndpointHandlers {
     return this.#handlers
   }
@@ -99,12 +105,14 @@ export class Endpoint {
     if (this.#handlers.receive !== undefined && !this.#queue.isEmpty) setImmediate(() => this.#emptyQueue())
   }
 
-  // ---- messages ----------------------------------------------------------------------------------------------------------------
+  // ---- messages
+  // ----------------------------------------------------------------------------------------------------------------
 
   /**
-   * Send a message, in order with all others. Resolves when `data` may be used again: for one that fits the ring when it has room there, for a longer one
-   * when the peer has fetched it. Of longer ones `data` is copied once, a range of memory of `allocate` is not. Rejects with the LinkError that ended the connection, ClosedError where the peer had closed
-   * it in order, LinkError `destroyed` after this end's own `close`.
+   * Send a message, in order with all others. Resolves when `data` may be used again: for one that fits the ring when
+   * it has room there, for a longer one when the peer has fetched it. Of longer ones `data` is copied once, a range of
+   * memory of `allocate` is not. Rejects with the LinkError that ended the connection, ClosedError where the peer had
+   * closed it in order, LinkError `destroyed` after this end's own `close`.
    */
   send(data: Uint8Array | LocalRange, options: SendOptions = {}): Promise<void> {
     return this.#send(data, undefined, options.signal)
@@ -121,8 +129,9 @@ export class Endpoint {
   }
 
   /**
-   * Send now or not at all: false where the ring has no room for it just now, `sendLimit` says not yet, or others wait. Makes no object. Throws ArgumentError for a message longer than the ring
-   * takes; once the connection is over the LinkError that ended it, or ClosedError where that was in order.
+   * Send now or not at all: false where the ring has no room for it just now, `sendLimit` says not yet, or others wait.
+   * Makes no object. Throws ArgumentError for a message longer than the ring takes; once the connection is over the
+   * LinkError that ended it, or ClosedError where that was in order.
    */
   trySend(data: Uint8Array, immediate?: number): boolean {
     if (immediate !== undefined) checkImmediate(immediate)
@@ -134,7 +143,10 @@ export class Endpoint {
     return isSent
   }
 
-  /** Messages as they come, each with bytes of its own; the sender is held back while nobody asks for the next. Ends with the connection; throws what ended it. */
+  /**
+   * Messages as they come, each with bytes of its own; the sender is held back while nobody asks for the next. Ends
+   * with the connection; throws what ended it.
+   */
   async *messages(): AsyncGenerator<Message, void, void> {
     if (this.#iterating || this.#handlers.receive !== undefined)
       throw new ArgumentError('messages', 'messages go to one place: an iteration, or the handler `receive`')
@@ -164,7 +176,8 @@ export class Endpoint {
     return this.link.poll()
   }
 
-  // ---- the peer's memory -------------------------------------------------------------------------------------------------------
+  // ---- the peer's memory
+  // -------------------------------------------------------------------------------------------------------
 
   /** Memory that the peer may read, write and use atomics on, once it was told address and key. */
   allocate(lengthBytes: number): RegisteredBuffer {
@@ -182,8 +195,9 @@ export class Endpoint {
   }
 
   /**
-   * WRITE, and tell the peer: its handler `written` is called with `immediate` once the bytes are there. The notice has its place among messages, and the bytes leave just before it. Rejects with
-   * ArgumentError for a range or an immediate that cannot be, of which the peer hears nothing, and with LinkError.
+   * WRITE, and tell the peer: its handler `written` is called with `immediate` once the bytes are there. The notice has
+   * its place among messages, and the bytes leave just before it. Rejects with ArgumentError for a range or an
+   * immediate that cannot be, of which the peer hears nothing, and with LinkError.
    */
   async writeWithImmediate(local: LocalRange, remote: RemoteAddress, immediate: number): Promise<void> {
     checkImmediate(immediate)
@@ -213,7 +227,9 @@ export class Endpoint {
     this.#oneSided.postRead(local, remote, (error) => this.#handlers.readDone?.(id, error, this))
   }
 
-  /** WRITE and spin until it is done. Throws LinkError where it failed, TimeoutError where its outcome is not known yet. */
+  /**
+   * WRITE and spin until it is done. Throws LinkError where it failed, TimeoutError where its outcome is not known yet.
+   */
   writeSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions = {}): void {
     this.#oneSided.writeSync(local, remote, options)
   }
@@ -248,9 +264,13 @@ export class Endpoint {
     return new EndpointPhysicalPeer(this, key)
   }
 
-  // ---- the end -----------------------------------------------------------------------------------------------------------------
+  // ---- the end
+  // -----------------------------------------------------------------------------------------------------------------
 
-  /** Sends what waits, has long messages fetched, tells the peer, and ends; after `closeTimeoutMs` in all it ends anyway, with reason `lost`. Idempotent; never rejects: see `ended`. */
+  /**
+   * Sends what waits, has long messages fetched, tells the peer, and ends; after `closeTimeoutMs` in all it ends
+   * anyway, with reason `lost`. Idempotent; never rejects: see `ended`.
+   */
   close(): Promise<void> {
     this.#closing ??= this.link.close(this.#drained())
     return this.#closing
@@ -265,7 +285,8 @@ export class Endpoint {
     await this.close()
   }
 
-  // ---- inside ------------------------------------------------------------------------------------------------------------------
+  // ---- inside
+  // ------------------------------------------------------------------------------------------------------------------
 
   #send(data: Uint8Array | LocalRange, immediate: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (this.#closing !== undefined) return Promise.reject(closedError())

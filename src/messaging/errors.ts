@@ -1,8 +1,9 @@
 import { AetherError, messageOfThrown } from '../native/index.ts'
 
 /**
- * Why a link ended: `lost`, the peer or the way to it is gone; `protocol`, the peer broke the rules of the ring; `incompatible`, it speaks another version, or is no endpoint of this kind;
- * `destroyed`, this end gave it up; `handler`, a handler threw; `full`, the listener has as many connections as it lets in.
+ * Why a link ended: `lost`, the peer or the way to it is gone; `protocol`, the peer broke the rules of the ring;
+ * `incompatible`, it speaks another version, or is no endpoint of this kind; `destroyed`, this end gave it up;
+ * `handler`, a handler threw; `full`, the listener has as many connections as it lets in.
  */
 export type LinkErrorReason = 'lost' | 'incompatible' | 'protocol' | 'destroyed' | 'handler' | 'full'
 
@@ -10,7 +11,10 @@ export type LinkErrorReason = 'lost' | 'incompatible' | 'protocol' | 'destroyed'
 export class LinkError extends AetherError {
   override readonly name = 'LinkError'
   readonly reason: LinkErrorReason
-  /** `none`: nothing had been sent of which the peer has not told that it took it; `unknown`: what was sent last may have arrived, or not. */
+  /**
+   * `none`: nothing had been sent of which the peer has not told that it took it; `unknown`: what was sent last may
+   * have arrived, or not.
+   */
   readonly outcome: 'none' | 'unknown'
 
   constructor(reason: LinkErrorReason, outcome: 'none' | 'unknown', message: string, options?: ErrorOptions) {

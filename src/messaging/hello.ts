@@ -58,8 +58,8 @@ export function decodeHello(bytes: Uint8Array): Hello {
   const receives = view.getUint16(6, true)
   const address = view.getFloat64(8, true)
   const key = view.getUint32(16, true)
-  const ringBytes = 2 ** (bytes[20] as number)
-  const mirrorBytesMax = 2 ** (bytes[21] as number)
+  const ringBytes = 2 ** bytes[20]!
+  const mirrorBytesMax = 2 ** bytes[21]!
   const receivesMax = view.getUint16(22, true)
   const isPossible = receives >= 1 && receivesMax >= receives && Number.isSafeInteger(address) && address >= 0
   if (!isPossible || !isRingLength(ringBytes) || !isRingLength(mirrorBytesMax))

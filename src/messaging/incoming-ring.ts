@@ -33,19 +33,22 @@ export class IncomingRing {
   }
 
   /**
-   * Touch the place of the next message, and the line in which a short one ends. Who spins on what tells of it would otherwise begin to fetch the message only then: so all these lines come side
-   * by side.
+   * Touch the place of the next message, and the line in which a short one ends. Who spins on what tells of it would
+   * otherwise begin to fetch the message only then: so all these lines come side by side.
    */
   touch(): void {
     const words = this.#words
     const at = this.#offset >>> 2
-    this.touched = (words[at] as number) ^ (words[(at + SHORT_WORDS) & (words.length - 1)] as number)
+    this.touched = words[at]! ^ words[(at + SHORT_WORDS) & (words.length - 1)]!
   }
 
-  /** Hand the next message to `deliver`. False where only padding was left. The place goes back once `deliver` has returned. */
+  /**
+   * Hand the next message to `deliver`. False where only padding was left. The place goes back once `deliver` has
+   * returned.
+   */
   next(deliver: MessageHandler): boolean {
     const at = this.#offset >>> 2
-    const word = this.#words[at] as number
+    const word = this.#words[at]!
     const length = word & LENGTH_MASK
     const kind = word >>> KIND_SHIFT
     const record = recordBytes(length)
@@ -56,7 +59,7 @@ export class IncomingRing {
       this.#take(record)
       return this.available > 0 && this.next(deliver)
     }
-    const immediate = this.#words[at + 1] as number
+    const immediate = this.#words[at + 1]!
     const from = this.#offset + HEADER_BYTES
     deliver(this.bytes, from, length, immediate, kind)
     this.#take(record)

@@ -1,5 +1,6 @@
 /**
- * Messages between two programs over verbs, and their memory: endpoints with callbacks, promises and iterations; among many, peers and collectives.
+ * Messages between two programs over verbs, and their memory: endpoints with callbacks, promises and iterations; among
+ * many, peers and collectives.
  *
  * ```ts
  * import { connectEndpoint, listenEndpoints } from 'aether-dsm/messaging'

@@ -8,13 +8,19 @@ import { tellProgram } from './tell-program.ts'
 
 export interface KeepConnectedOptions extends Omit<ConnectEndpointOptions, 'signal'> {
   /**
-   * Called with each new connection. What was under way on the one before is not repeated: its outcome is for the program to find out. What it throws ends this connection, and counts as a
-   * failed attempt.
+   * Called with each new connection. What was under way on the one before is not repeated: its outcome is for the
+   * program to find out. What it throws ends this connection, and counts as a failed attempt.
    */
   readonly connected: (endpoint: Endpoint) => void
-  /** An attempt failed; the next begins after `delayMs`, or never where that is undefined. What it throws becomes a warning of the process. */
+  /**
+   * An attempt failed; the next begins after `delayMs`, or never where that is undefined. What it throws becomes a
+   * warning of the process.
+   */
   readonly attemptFailed?: (error: unknown, delayMs: number | undefined) => void
-  /** Before the second attempt, about; it doubles each time. A connection that ends before it has stood for so long counts as a failed attempt. Default 50. */
+  /**
+   * Before the second attempt, about; it doubles each time. A connection that ends before it has stood for so long
+   * counts as a failed attempt. Default 50.
+   */
   readonly delayMs?: number
   /** Default 5000, or `delayMs` where that is more. */
   readonly delayMsMax?: number
@@ -33,8 +39,10 @@ export interface KeptConnection {
 }
 
 /**
- * Connect, and again whenever the connection is lost or closed by the peer, with a delay that doubles and is drawn anew each time, so that many clients do not come at once. Count and delay begin
- * anew after a connection that stood for `delayMs`; the first attempt after that is made at once. No more attempts are made once one has found a peer of another version, or options that no attempt can meet.
+ * Connect, and again whenever the connection is lost or closed by the peer, with a delay that doubles and is drawn anew
+ * each time, so that many clients do not come at once. Count and delay begin anew after a connection that stood for
+ * `delayMs`; the first attempt after that is made at once. No more attempts are made once one has found a peer of
+ * another version, or options that no attempt can meet.
  * @throws ArgumentError for options that cannot be, as far as that is known before the first attempt.
  */
 export function keepConnected(options: KeepConnectedOptions): KeptConnection {

@@ -29,15 +29,19 @@ export interface LinkPeer {
 /** How those are let in who want to connect. */
 export interface AdmissionOptions extends LinkConnectionOptions {
   /**
-   * Have all connections share one receive queue and one completion queue, for many of which most are silent. Then `receives` is the pool's, and `ringBytes` and
-   * `peerRingBytesMax` are 16 KiB and `sends` is 16 unless they are given. Default: queues of its own for each.
+   * Have all connections share one receive queue and one completion queue, for many of which most are silent. Then
+   * `receives` is the pool's, and `ringBytes` and `peerRingBytesMax` are 16 KiB and `sends` is 16 unless they are
+   * given. Default: queues of its own for each.
    */
   readonly sharedReceiveQueue?: SharedReceiveOptions
   /** Until a peer that was accepted is connected, too; default 10,000. */
   readonly connectTimeoutMs?: number
   /** A connection was made. Messages wait until the link's `onMessage` is set. */
   readonly onLink: (link: VerbsLink, peer: LinkPeer) => void
-  /** A client was turned away, or went away while it was let in. Others are not concerned. What it throws becomes a warning of the process. */
+  /**
+   * A client was turned away, or went away while it was let in. Others are not concerned. What it throws becomes a
+   * warning of the process.
+   */
   readonly onClientError?: (error: unknown) => void
 }
 

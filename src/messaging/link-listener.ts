@@ -62,7 +62,10 @@ export class LinkListener {
     return this.#listener.closed
   }
 
-  /** With `sharedReceiveQueue`: how much of it is in use, for each device over which somebody has come. Empty once the listener is closed. */
+  /**
+   * With `sharedReceiveQueue`: how much of it is in use, for each device over which somebody has come. Empty once the
+   * listener is closed.
+   */
   get sharedReceives(): SharedReceiveUse[] {
     return this.#admission.pools?.use ?? []
   }

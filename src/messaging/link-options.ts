@@ -5,18 +5,28 @@ import { RING_BYTES_MAX, RING_BYTES_MIN } from './ring-record.ts'
 import { checkSendLimit, type SendLimit } from './send-limit.ts'
 
 /**
- * How the event loop learns of what has come: `events`, it sleeps until there is something; `polling`, it looks in each turn and never sleeps, at the cost
- * of a processor; `adaptive`, it looks for some turns after each message, more after short sleeps and fewer after long ones, and then sleeps.
+ * How the event loop learns of what has come: `events`, it sleeps until there is something; `polling`, it looks in each
+ * turn and never sleeps, at the cost of a processor; `adaptive`, it looks for some turns after each message, more after
+ * short sleeps and fewer after long ones, and then sleeps.
  */
 export type CompletionMode = 'events' | 'polling' | 'adaptive'
 
 /** Of one end of one connection. */
 export interface LinkOptions {
-  /** Of the ring in which this end receives: a power of two from 1 KiB to 256 MiB; default 256 KiB. Messages of the peer up to half of it go through the ring. */
+  /**
+   * Of the ring in which this end receives: a power of two from 1 KiB to 256 MiB; default 256 KiB. Messages of the peer
+   * up to half of it go through the ring.
+   */
   readonly ringBytes?: number
-  /** Of the peer's ring this end uses at most so many bytes, since it mirrors them: the largest power of two in it; default 16 MiB. */
+  /**
+   * Of the peer's ring this end uses at most so many bytes, since it mirrors them: the largest power of two in it;
+   * default 16 MiB.
+   */
   readonly peerRingBytesMax?: number
-  /** WRITEs of the peer that can wait to be looked at: 4 to 8192; default 256. Messages that leave in one turn share a WRITE. */
+  /**
+   * WRITEs of the peer that can wait to be looked at: 4 to 8192; default 256. Messages that leave in one turn share a
+   * WRITE.
+   */
   readonly receives?: number
   /** WRITEs and READs of this end that may be under way: 16 to 8192; default 256. */
   readonly sends?: number
@@ -28,9 +38,15 @@ export interface LinkOptions {
   readonly closeTimeoutMs?: number
   /** How fast messages of this end may leave; default: without a limit. */
   readonly sendLimit?: SendLimit
-  /** Of the bytes that leave, beside other connections of this thread over the same device (or `domain`) with the same priority: 1 to 16; default 1. */
+  /**
+   * Of the bytes that leave, beside other connections of this thread over the same device (or `domain`) with the same
+   * priority: 1 to 16; default 1.
+   */
   readonly weight?: number
-  /** By what memory is lent to the peer for a call; default `auto`: memory windows where the device has good ones, registrations of the part elsewhere. */
+  /**
+   * By what memory is lent to the peer for a call; default `auto`: memory windows where the device has good ones,
+   * registrations of the part elsewhere.
+   */
   readonly lending?: LendingMeans | 'auto'
   /** 0 to 7; default 0. What has a higher one leaves first, always. */
   readonly priority?: number
@@ -46,7 +62,10 @@ export interface LinkDefaults {
 }
 
 const DEFAULTS: LinkDefaults = { ringBytes: 256 << 10, peerRingBytesMax: 16 << 20, sends: 256 }
-/** For ends of which there are a thousand: some 40 KiB each, and with 16 receives each no more completions than soft-RoCE's queues hold (32,767). */
+/**
+ * For ends of which there are a thousand: some 40 KiB each, and with 16 receives each no more completions than
+ * soft-RoCE's queues hold (32,767).
+ */
 export const SHARING_DEFAULTS: LinkDefaults = { ringBytes: 16 << 10, peerRingBytesMax: 16 << 10, sends: 16 }
 const DEFAULT_RECEIVES = 256
 const REQUESTS_MAX = 8192

@@ -34,7 +34,10 @@ export interface LinkReceives {
   prepare(pair: QueuePair): void
   /** Who is told of completions from now on; also of those that have come. */
   attach(taker: CompletionTaker): void
-  /** Take what has completed; without `now` it need not be done where somebody has just done it for all that share the queue. */
+  /**
+   * Take what has completed; without `now` it need not be done where somebody has just done it for all that share the
+   * queue.
+   */
   collect(now: boolean): void
   /** Post what was used up, before the peer is told of it. */
   repost(): void
@@ -102,6 +105,6 @@ export class OwnReceives implements LinkReceives {
 
   /** For WRITEs with an immediate, whose bytes lie elsewhere: all are the same. */
   #post(count: number): void {
-    this.#pair?.postReceiveList(new Array<PreparedReceive>(count).fill(this.#receive as PreparedReceive))
+    this.#pair?.postReceiveList(new Array<PreparedReceive>(count).fill(this.#receive!))
   }
 }

@@ -15,8 +15,10 @@ import { segmentOf, VerbsBuffer } from './verbs-buffer.ts'
 
 /**
  * How a part of memory is shown to the peer for a time:
- * - `window`: by a memory window of type 2, which is bound and taken back by work requests. It works for the peer of this connection only.
- * - `registration`: by registering that part alone. Every peer of this process over the same device could use the key, if it knew it.
+ * - `window`: by a memory window of type 2, which is bound and taken back by work requests. It works for the peer of
+ *   this connection only.
+ * - `registration`: by registering that part alone. Every peer of this process over the same device could use the key,
+ *   if it knew it.
  */
 export type LendingMeans = 'window' | 'registration'
 
@@ -27,13 +29,18 @@ export interface Loan {
   readonly key: number
   readonly length: number
   /**
-   * Takes it back. Resolves when no operation of the peer can reach the memory any more. `isIdle`: the peer has said that none of its operations on it is under way. Where it has not, and the means is
-   * `registration`, the link is ended first: a device may keep a registration alive until a long operation is complete.
-   * Rejects with a LinkError where the peer cannot be kept out, as when it was stopped in the middle of a copy (`shm`): then its bytes may still come.
-   * A request of the device that is stuck for a second ends the link, unless nobody waits for it (`isHurried` is false).
+   * Takes it back. Resolves when no operation of the peer can reach the memory any more. `isIdle`: the peer has said
+   * that none of its operations on it is under way. Where it has not, and the means is `registration`, the link is
+   * ended first: a device may keep a registration alive until a long operation is complete. Rejects with a LinkError
+   * where the peer cannot be kept out, as when it was stopped in the middle of a copy (`shm`): then its bytes may still
+   * come. A request of the device that is stuck for a second ends the link, unless nobody waits for it (`isHurried` is
+   * false).
    */
   end(isIdle: boolean, isHurried?: boolean): Promise<void>
-  /** Called once when it is over, before that promise, also for who polls and does not come back to the event loop; with the error where the peer cannot be kept out. */
+  /**
+   * Called once when it is over, before that promise, also for who polls and does not come back to the event loop; with
+   * the error where the peer cannot be kept out.
+   */
   onOver: ((error: LinkError | undefined) => void) | undefined
 }
 
@@ -44,17 +51,31 @@ export interface MemoryLending {
   allocate(lengthBytes: number): RegisteredBuffer
   /** The same for memory that exists. */
   register(memory: Uint8Array): RegisteredBuffer
-  /** Memory as of `allocate` for a short time, of at least so many bytes, with whatever lies in them: some that was used before is kept for a while, and all of it goes with the link. */
+  /**
+   * Memory as of `allocate` for a short time, of at least so many bytes, with whatever lies in them: some that was used
+   * before is kept for a while, and all of it goes with the link.
+   */
   take(lengthBytes: number): RegisteredBuffer
   /** What was taken; nothing is under way in it. */
   giveBack(buffer: RegisteredBuffer): void
-  /** READ as of the link, whose end is told by a call out of a later `poll`: for who does not come back to the event loop. Throws LinkError once the link has ended. */
+  /**
+   * READ as of the link, whose end is told by a call out of a later `poll`: for who does not come back to the event
+   * loop. Throws LinkError once the link has ended.
+   */
   read(local: LocalRange, remote: RemoteAddress, done: OperationDone): void
-  /** `done` is told when no READ of this end that is done reaches the peer's memory any more, however often the network repeats it: before the peer hears that it may take the memory back. Throws LinkError once the link has ended. */
+  /**
+   * `done` is told when no READ of this end that is done reaches the peer's memory any more, however often the network
+   * repeats it: before the peer hears that it may take the memory back. Throws LinkError once the link has ended.
+   */
   fenceReads(done: OperationDone): void
-  /** Whether operations and loans of this link may name the buffer: it belongs to the same device and protection domain. */
+  /**
+   * Whether operations and loans of this link may name the buffer: it belongs to the same device and protection domain.
+   */
   accepts(buffer: RegisteredBuffer): boolean
-  /** Lets the peer read, or write, that part. Throws ArgumentError for an empty one, or beyond the buffer; LinkError once the link has ended; VerbsError where the device has no room for one more. */
+  /**
+   * Lets the peer read, or write, that part. Throws ArgumentError for an empty one, or beyond the buffer; LinkError
+   * once the link has ended; VerbsError where the device has no room for one more.
+   */
   lend(range: LocalRange, right: 'read' | 'write'): Loan
 }
 
@@ -209,7 +230,8 @@ export class VerbsLending implements MemoryLending {
   }
 
   /**
-   * The link has ended. Windows go before the queue pair: a kernel may wait for those that are bound through one that is destroyed. Registrations go after it, when nothing can be under way.
+   * The link has ended. Windows go before the queue pair: a kernel may wait for those that are bound through one that
+   * is destroyed. Registrations go after it, when nothing can be under way.
    */
   linkEnded(closePair: () => void): void {
     const loans = [...this.#loans]
@@ -314,7 +336,10 @@ class LendableBuffer extends VerbsBuffer {
     this.#letGo = letGo
   }
 
-  /** Its own key lets nobody in, and what was lent of it was taken back before: a peer that stays in the middle of an access is in no way of it. */
+  /**
+   * Its own key lets nobody in, and what was lent of it was taken back before: a peer that stays in the middle of an
+   * access is in no way of it.
+   */
   override close(): void {
     closeSurely({ close: () => super.close() })
     const letGo = this.#letGo

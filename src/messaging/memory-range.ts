@@ -1,7 +1,10 @@
 import { ArgumentError } from '../native/index.ts'
 import type { LocalRange, RemoteAddress } from './message-link.ts'
 
-/** How many bytes a message has: bytes as they are, or a range of registered memory. Throws ArgumentError for what is neither. */
+/**
+ * How many bytes a message has: bytes as they are, or a range of registered memory. Throws ArgumentError for what is
+ * neither.
+ */
 export function lengthOf(data: Uint8Array | LocalRange): number {
   if (data instanceof Uint8Array) return data.length
   if (!(data?.buffer?.bytes instanceof Uint8Array))

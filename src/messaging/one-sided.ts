@@ -42,8 +42,8 @@ type Withdraw = () => boolean
 type PrepareAtomic = (pair: QueuePair, local: ReturnType<typeof segmentOf>) => PreparedRequest
 
 /**
- * READs, WRITEs and atomics on memory of the peer, whose processor has no part in them. Each is told of by itself: by a promise, by a callback with the number that
- * the program gave it, or by returning.
+ * READs, WRITEs and atomics on memory of the peer, whose processor has no part in them. Each is told of by itself: by a
+ * promise, by a callback with the number that the program gave it, or by returning.
  */
 export class OneSided {
   readonly #link: VerbsLink
@@ -58,7 +58,10 @@ export class OneSided {
     this.#outbox = outbox
   }
 
-  /** A WRITE that is found good now, and is posted when what this gives is called. Throws ArgumentError, or LinkError once the link has ended. */
+  /**
+   * A WRITE that is found good now, and is posted when what this gives is called. Throws ArgumentError, or LinkError
+   * once the link has ended.
+   */
   prepareWrite(local: LocalRange, remote: RemoteAddress): (done: OperationDone) => void {
     this.#link.checkOpen('write')
     checkRemote(remote)
@@ -153,14 +156,14 @@ export class OneSided {
       this.#link.checkOpen(name)
       checkRemote(remote)
       this.#withCell((cell, giveBack) => {
-        const words = this.#words as BigUint64Array
-        const range = { buffer: this.#cells as RegisteredBuffer, offset: cell * CELL_BYTES, length: CELL_BYTES }
+        const words = this.#words!
+        const range = { buffer: this.#cells!, offset: cell * CELL_BYTES, length: CELL_BYTES }
         try {
           this.#link.checkOpen(name)
           const request = prepare(this.#link.pair, segmentOf(range))
           const post = (done: OperationDone): void => this.#link.post(name, request, done)
           this.#leave(CELL_BYTES, post, (error) => {
-            if (error === undefined) resolve(words[cell] as bigint)
+            if (error === undefined) resolve(words[cell]!)
             else reject(error)
             giveBack()
           })
@@ -182,7 +185,8 @@ export class OneSided {
     }
     use(cell, () => {
       this.#freeCells.push(cell)
-      // When the link ends `close` tells those that wait, one after the other and not each within the end of the one before.
+      // When the link ends `close` tells those that wait, one after the other and not each within the end of the one
+      // before.
       if (this.#link.open) this.#whenFree.shift()?.()
     })
   }

@@ -29,8 +29,9 @@ interface Waiting {
 }
 
 /**
- * What leaves one end, in the order of the calls, also where some of it waits: messages for room, and for their time where a limit is set; operations on the peer's memory for their time. It is moved by
- * whoever has room or time to tell of, and by who blocks the thread meanwhile.
+ * What leaves one end, in the order of the calls, also where some of it waits: messages for room, and for their time
+ * where a limit is set; operations on the peer's memory for their time. It is moved by whoever has room or time to tell
+ * of, and by who blocks the thread meanwhile.
  */
 export class Outbox {
   readonly #link: LimitedLink
@@ -102,8 +103,8 @@ export class Outbox {
   }
 
   /**
-   * An operation that moves so many bytes past the ring: `post` is called when they may leave, now or later; `failed` where that throws later. What it gives takes the operation back: false where it was
-   * posted already.
+   * An operation that moves so many bytes past the ring: `post` is called when they may leave, now or later; `failed`
+   * where that throws later. What it gives takes the operation back: false where it was posted already.
    */
   operate(bytes: number, post: () => void, failed: (error: unknown) => void): () => boolean {
     const leave = (): boolean => {
@@ -185,7 +186,8 @@ export class Outbox {
     try {
       waiting.over(error)
     } catch {
-      // A handler of the program that was told of an operation's failure, when the link has ended: others have still to be told.
+      // A handler of the program that was told of an operation's failure, when the link has ended: others have still to
+      // be told.
     }
     return true
   }

@@ -2,7 +2,8 @@ import { ProtocolViolation } from './errors.ts'
 import { HEADER_BYTES, KIND_SHIFT, LENGTH_MASK, PADDING_KIND, recordBytes } from './ring-record.ts'
 
 /**
- * The sender's side of a ring: the bytes at their places, how many of them may be written, and how many were not sent yet.
+ * The sender's side of a ring: the bytes at their places, how many of them may be written, and how many were not sent
+ * yet.
  *
  * ```
  *   … consumed by the peer | sent | committed, not sent (`pending`) | free …
@@ -72,7 +73,7 @@ export class OutgoingRing {
     let offset = this.pendingOffset
     let bytes = 0
     for (;;) {
-      const record = recordBytes((this.#words[offset >>> 2] as number) & LENGTH_MASK)
+      const record = recordBytes(this.#words[offset >>> 2]! & LENGTH_MASK)
       if (bytes + record > bytesMax) return bytes
       bytes += record
       offset += record

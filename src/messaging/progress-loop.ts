@@ -43,8 +43,8 @@ class Attended {
 }
 
 /**
- * Has connections of one thread looked at from its event loop: those awake in each turn, those asleep when the completion channel says so. Who goes
- * to sleep arms its queue first and looks once more.
+ * Has connections of one thread looked at from its event loop: those awake in each turn, those asleep when the
+ * completion channel says so. Who goes to sleep arms its queue first and looks once more.
  */
 export class ProgressLoop {
   readonly #channel: CompletionChannel

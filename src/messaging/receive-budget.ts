@@ -1,6 +1,9 @@
 import { ProtocolViolation } from './errors.ts'
 
-/** Receives of one link for messages of its peer: how many the peer has used, when it is told of new ones, and of how many. */
+/**
+ * Receives of one link for messages of its peer: how many the peer has used, when it is told of new ones, and of how
+ * many.
+ */
 export interface ReceiveBudget {
   /** The peer has used one. @throws ProtocolViolation where it had none left */
   use(): void

@@ -52,13 +52,14 @@ export function checkSharedReceives(options: SharedReceiveOptions): Required<Sha
 }
 
 /**
- * Who may use how many receives of a pool. Each link has a minimum; what is left is lent with the credit that a link gets anyway, to links that have used up
- * theirs, and comes back by giving one less than it used, or by asking for it. What all may use together is never more than the pool holds, so no
- * message finds it empty.
+ * Who may use how many receives of a pool. Each link has a minimum; what is left is lent with the credit that a link
+ * gets anyway, to links that have used up theirs, and comes back by giving one less than it used, or by asking for it.
+ * What all may use together is never more than the pool holds, so no message finds it empty.
  *
- * How much a link may borrow is the rule of A. Choudhury and E. Hahne, "Dynamic queue length thresholds for shared-memory packet switches" (IEEE/ACM Transactions
- * on Networking 6(2), 1998, section III) with alpha = 1: never more than what is lent to nobody. So one that takes all it can get has half, two have a
- * third each, and something is left for whoever comes next.
+ * How much a link may borrow is the rule of A. Choudhury and E. Hahne, "Dynamic queue length thresholds for
+ * shared-memory packet switches" (IEEE/ACM Transactions on Networking 6(2), 1998, section III) with alpha = 1: never
+ * more than what is lent to nobody. So one that takes all it can get has half, two have a third each, and something is
+ * left for whoever comes next.
  */
 export class ReceiveShares {
   readonly connectionsMax: number
@@ -162,8 +163,8 @@ export class ReceiveShare implements ReceiveBudget {
   }
 
   /**
-   * Take back what it did not need since this was last called: what the peer has used it is not told of again. Whether it still holds more; then the peer is to be
-   * asked for what it has not used, down to `SHARE_MIN`.
+   * Take back what it did not need since this was last called: what the peer has used it is not told of again. Whether
+   * it still holds more; then the peer is to be asked for what it has not used, down to `SHARE_MIN`.
    */
   recall(): boolean {
     const needed = this.#hasLacked

@@ -18,8 +18,9 @@ export type Fetched = (bytes: Uint8Array, immediate: number | undefined) => void
 let lastWatched = 0
 
 /**
- * Messages that are too long for the ring: the sender offers memory, the receiver READs it, and says so. Offers are messages, so what is sent behind one is
- * delivered behind it: while a fetch is under way the receiver takes no further message.
+ * Messages that are too long for the ring: the sender offers memory, the receiver READs it, and says so. Offers are
+ * messages, so what is sent behind one is delivered behind it: while a fetch is under way the receiver takes no further
+ * message.
  */
 export class Rendezvous {
   readonly #link: VerbsLink
@@ -189,7 +190,10 @@ export class Rendezvous {
     })
   }
 
-  /** Nobody waits until it has room: an end that did, and took no messages meanwhile, could wait for a peer that does the same. */
+  /**
+   * Nobody waits until it has room: an end that did, and took no messages meanwhile, could wait for a peer that does
+   * the same.
+   */
   #answer(kind: number, number: number): void {
     // Closed meanwhile: the end of the link is the answer.
     if (this.#link.canSend) this.#outbox.put(0, number, kind, () => {}).catch(() => {})

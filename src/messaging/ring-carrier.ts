@@ -17,7 +17,10 @@ export abstract class RingCarrier {
     return 'link'
   }
 
-  /** Send `first` bytes of `outgoing` from `offset` on and `rest` from its start to the same places of the peer's ring; then tell the peer of all of them. False: later. */
+  /**
+   * Send `first` bytes of `outgoing` from `offset` on and `rest` from its start to the same places of the peer's ring;
+   * then tell the peer of all of them. False: later.
+   */
   protected abstract transmit(offset: number, first: number, rest: number): boolean
   /** Add to the two counts in the peer's memory; with `wake`, tell it. False: later. */
   protected abstract transmitCredit(bytes: number, receives: number, wake: boolean): boolean
@@ -25,7 +28,10 @@ export abstract class RingCarrier {
   protected abstract transmitSignal(signal: number, argument: number): boolean
   /** Whether the peer's device has acknowledged the `close` of this end, and all before it. */
   protected abstract drained(): boolean
-  /** Look at what has come, and call `cameBytes` and `cameSignal`; `inTurn`: whoever gives links their turns has just looked for all of them. */
+  /**
+   * Look at what has come, and call `cameBytes` and `cameSignal`; `inTurn`: whoever gives links their turns has just
+   * looked for all of them.
+   */
   protected abstract progress(inTurn: boolean): void
   /** Read the two counts in this end's memory, and call `cameCredit` with what was added. */
   protected abstract readCredit(): void

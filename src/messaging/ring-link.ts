@@ -21,21 +21,23 @@ const trace = traceChannel('messaging')
 let lastWatched = 0
 
 /**
- * Messages of one turn leave together, but no more of them: the peer works on the first while this end makes the next. With 64 calls under way each end would
- * otherwise wait while the other works.
+ * Messages of one turn leave together, but no more of them: the peer works on the first while this end makes the next.
+ * With 64 calls under way each end would otherwise wait while the other works.
  */
 const GATHERED_MAX = 16
 
 /**
  * The protocol of a pair of rings; what carries it stands behind the methods of {@link RingCarrier}.
  *
- * - Two things bound the sender: bytes of the ring, and receive requests, one for each WRITE that says "so much has come". Where there is no receive left,
- *   messages gather and leave in one WRITE later.
- * - The receiver returns both as soon as a quarter was used: a WRITE of two counts into the sender's memory, of which its processor learns nothing. Who has to wait asks
- *   (`want`); then the next credit that helps, a quarter of the ring or all of it, comes with an immediate, so that a sleeping sender wakes (`wake`). At most one of each is under way, and receives
- *   are kept for them: no message ever finds the receiver not ready.
- * - Of receives that links share, a link is lent more than it began with by giving it more back than it used, and these are taken back the same way, or by asking for
- *   what it has not used (`recall`, answered by `return`); again at most one of each, with receives kept for them.
+ * - Two things bound the sender: bytes of the ring, and receive requests, one for each WRITE that says "so much has
+ *   come". Where there is no receive left, messages gather and leave in one WRITE later.
+ * - The receiver returns both as soon as a quarter was used: a WRITE of two counts into the sender's memory, of which
+ *   its processor learns nothing. Who has to wait asks (`want`); then the next credit that helps, a quarter of the ring
+ *   or all of it, comes with an immediate, so that a sleeping sender wakes (`wake`). At most one of each is under way,
+ *   and receives are kept for them: no message ever finds the receiver not ready.
+ * - Of receives that links share, a link is lent more than it began with by giving it more back than it used, and these
+ *   are taken back the same way, or by asking for what it has not used (`recall`, answered by `return`); again at most
+ *   one of each, with receives kept for them.
  * - `close` comes behind all messages, and is answered by a `close`.
  */
 export abstract class RingLink extends RingCarrier implements MessageLink {
@@ -100,7 +102,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     return this.#end === undefined && this.#closing === undefined
   }
 
-  // ---- sending -----------------------------------------------------------------------------------------------------------------
+  // ---- sending
+  // -----------------------------------------------------------------------------------------------------------------
 
   reserve(length: number): number {
     if (!(length >= 0 && length <= this.messageBytesMax)) throw lengthError(length, this.messageBytesMax)
@@ -200,7 +203,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     return room
   }
 
-  // ---- receiving ---------------------------------------------------------------------------------------------------------------
+  // ---- receiving
+  // ---------------------------------------------------------------------------------------------------------------
 
   get onMessage(): MessageHandler | undefined {
     return this.#onMessage
@@ -265,7 +269,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     return count
   }
 
-  // ---- the end -----------------------------------------------------------------------------------------------------------------
+  // ---- the end
+  // -----------------------------------------------------------------------------------------------------------------
 
   close(before?: Promise<void>): Promise<void> {
     return before === undefined ? this.#closeNow() : before.then(() => this.#closeNow())
@@ -285,7 +290,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     this.finish(reason ?? new LinkError('destroyed', this.#outcome(), 'the link was given up by this end'))
   }
 
-  // ---- what has come -----------------------------------------------------------------------------------------------------------
+  // ---- what has come
+  // -----------------------------------------------------------------------------------------------------------
 
   protected cameBytes(bytes: number): void {
     this.#budget.use()
@@ -367,7 +373,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     this.#tellEnd()
   }
 
-  // ---- inside ------------------------------------------------------------------------------------------------------------------
+  // ---- inside
+  // ------------------------------------------------------------------------------------------------------------------
 
   get #hasWork(): boolean {
     return this.#in.available > 0 || this.#peerClosed
@@ -491,8 +498,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   }
 
   /**
-   * Each end tells the other, behind its messages or as soon as the other has told it, and ends when both have: so nobody takes its queue pair away
-   * while what it sent last may have to be repeated.
+   * Each end tells the other, behind its messages or as soon as the other has told it, and ends when both have: so
+   * nobody takes its queue pair away while what it sent last may have to be repeated.
    */
   #closeStep(): void {
     if (this.#end !== undefined) return

@@ -1,8 +1,8 @@
 import { ArgumentError } from '../native/index.ts'
 
 /**
- * A message in a ring: a header of two words, then its bytes, filled up to a multiple of 8. A record never wraps: where it does not fit before the end of
- * the ring, a padding record takes what is left there, and it lies at the start.
+ * A message in a ring: a header of two words, then its bytes, filled up to a multiple of 8. A record never wraps: where
+ * it does not fit before the end of the ring, a padding record takes what is left there, and it lies at the start.
  *
  * ```
  * 0      kind << 28 | length in bytes       kind 15: padding; the record ends with the ring
@@ -27,8 +27,8 @@ export function recordBytes(length: number): number {
 }
 
 /**
- * The longest message of a ring: with all of the ring free there is room for it wherever the next record starts, since what is lost to padding is
- * shorter than the record.
+ * The longest message of a ring: with all of the ring free there is room for it wherever the next record starts, since
+ * what is lost to padding is shorter than the record.
  */
 export function longestMessage(ringBytes: number): number {
   return ringBytes / 2 - HEADER_BYTES

@@ -1,10 +1,18 @@
 import { ArgumentError } from '../native/index.ts'
 
-/** How fast messages, and operations on the peer's memory, may leave. Where both are given, a message needs both, an operation its bytes alone. */
+/**
+ * How fast messages, and operations on the peer's memory, may leave. Where both are given, a message needs both, an
+ * operation its bytes alone.
+ */
 export interface SendLimit {
-  /** Bytes of messages, without what the ring adds, and of an endpoint's READs, WRITEs and atomics; default: no limit. */
+  /**
+   * Bytes of messages, without what the ring adds, and of an endpoint's READs, WRITEs and atomics; default: no limit.
+   */
   readonly bytesPerSecond?: number
-  /** Bytes that may leave at once after a pause; default: those of a tenth of a second. A longer message leaves when the burst is full, and what follows waits the longer. */
+  /**
+   * Bytes that may leave at once after a pause; default: those of a tenth of a second. A longer message leaves when the
+   * burst is full, and what follows waits the longer.
+   */
   readonly burstBytes?: number
   /** Default: no limit. */
   readonly messagesPerSecond?: number
@@ -34,8 +42,8 @@ const systemClock: LimitClock = {
 }
 
 /**
- * A token bucket: `perMs` tokens are added each millisecond, up to `capacity`. What needs more than the capacity goes when the bucket is full and leaves a debt, so the
- * rate holds over time whatever the amounts are.
+ * A token bucket: `perMs` tokens are added each millisecond, up to `capacity`. What needs more than the capacity goes
+ * when the bucket is full and leaves a debt, so the rate holds over time whatever the amounts are.
  */
 class Bucket {
   readonly #perMs: number

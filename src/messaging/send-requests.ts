@@ -13,7 +13,10 @@ export interface Operation {
 /** Requests of which nobody needs to hear complete without a word, but for one in so many of the queue. */
 const SIGNALED_PART = 4
 
-/** The send queue of a link: what was posted and what is done, and operations that wait for room. The id of a request is its number, from 1 on. */
+/**
+ * The send queue of a link: what was posted and what is done, and operations that wait for room. The id of a request is
+ * its number, from 1 on.
+ */
 export class SendRequests {
   readonly #capacity: number
   readonly #signalEvery: number
@@ -93,7 +96,7 @@ export class SendRequests {
   /** Those that waited and have room now. */
   startWaiting(): void {
     while (this.#waiting.length > 0 && this.#fits(1)) {
-      const operation = this.#waiting.shift() as Operation
+      const operation = this.#waiting.shift()!
       try {
         this.#operations.set(this.postSignaled(operation.request), operation)
       } catch (error) {
@@ -128,7 +131,10 @@ export class SendRequests {
     this.#settled.push({ operation, error })
   }
 
-  /** Tell programs of what has ended. Not while completions are read, since they may wait for further operations. Where one throws, the rest is told by the next call. */
+  /**
+   * Tell programs of what has ended. Not while completions are read, since they may wait for further operations. Where
+   * one throws, the rest is told by the next call.
+   */
   tellSettled(): void {
     for (let next = this.#settled.shift(); next !== undefined; next = this.#settled.shift())
       next.operation.done(next.error)

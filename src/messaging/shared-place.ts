@@ -7,13 +7,13 @@ import {
 } from '../verbs/index.ts'
 import type { LinkReceives } from './link-receives.ts'
 import { CONTROL_RECEIVES, type ReceiveShare, SHARE_MIN } from './receive-shares.ts'
-import type { SharedReceives, SharingLink } from './shared-receives.ts'
+import type { SharedReceivePool, SharingLink } from './shared-receive-pool.ts'
 
 /** The place of one link among those that share receives. */
 export class SharedPlace implements LinkReceives {
   readonly share: ReceiveShare
   readonly initial: number = SHARE_MIN
-  readonly #pool: SharedReceives
+  readonly #pool: SharedReceivePool
   #pair: QueuePair | undefined
   #link: SharingLink | undefined
   /** What came before the link was there: at most what its peer had to begin with. */
@@ -22,7 +22,7 @@ export class SharedPlace implements LinkReceives {
   #isDrained = false
   #isClosed = false
 
-  constructor(pool: SharedReceives, share: ReceiveShare) {
+  constructor(pool: SharedReceivePool, share: ReceiveShare) {
     this.#pool = pool
     this.share = share
   }
@@ -62,7 +62,7 @@ export class SharedPlace implements LinkReceives {
     this.#link = link
     const early = this.#early
     this.#early = undefined
-    for (let row = 0; row < this.#earlyRows; row += 1) link.take(early as CompletionBatch, row)
+    for (let row = 0; row < this.#earlyRows; row += 1) link.take(early!, row)
     this.#pool.wake(link)
   }
 
@@ -91,8 +91,8 @@ export class SharedPlace implements LinkReceives {
   }
 
   /**
-   * The link has ended: have its queue pair take nothing more, and when what has come is accounted for, `close` it. `isDrained`: its peer has said
-   * that nothing more comes.
+   * The link has ended: have its queue pair take nothing more, and when what has come is accounted for, `close` it.
+   * `isDrained`: its peer has said that nothing more comes.
    */
   depart(close: () => void, isDrained: boolean): void {
     this.#link = undefined

@@ -1,13 +1,16 @@
 import { ClosedError } from '../native/index.ts'
 import type { DeviceContext } from './device-context.ts'
 import { checkSharedReceives, type SharedReceiveOptions, type SharedReceiveUse } from './receive-shares.ts'
-import { SharedReceives, type SharedReceivesSettings } from './shared-receives.ts'
+import { SharedReceivePool, type SharedReceivesSettings } from './shared-receive-pool.ts'
 
-/** The shared receives of one listener: one pool for each device over which it lets links in, made for the first of them. */
+/**
+ * The shared receives of one listener: one pool for each device over which it lets links in, made for the first of
+ * them.
+ */
 export class SharedReceivePools {
   readonly options: Required<SharedReceiveOptions>
   readonly #settings: SharedReceivesSettings
-  readonly #pools = new Map<DeviceContext, SharedReceives>()
+  readonly #pools = new Map<DeviceContext, SharedReceivePool>()
   #isClosed = false
 
   /** @throws ArgumentError for a pool that cannot be. */
@@ -17,11 +20,11 @@ export class SharedReceivePools {
   }
 
   /** @throws ClosedError after `close` */
-  of(context: DeviceContext): SharedReceives {
+  of(context: DeviceContext): SharedReceivePool {
     if (this.#isClosed) throw new ClosedError('the listener')
     let pool = this.#pools.get(context)
     if (pool === undefined) {
-      pool = new SharedReceives(
+      pool = new SharedReceivePool(
         {
           domain: context.domain,
           channel: context.channel,

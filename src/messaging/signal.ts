@@ -1,5 +1,6 @@
 /**
- * What an immediate says. Without the highest bit it is a number of units: so many bytes have come into the ring. With it:
+ * What an immediate says. Without the highest bit it is a number of units: so many bytes have come into the ring. With
+ * it:
  *
  * ```
  * 31 one | 24..30 which signal | 16..23 zero | 0..15 its argument

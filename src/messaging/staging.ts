@@ -7,7 +7,10 @@ const LEAST_BYTES = 64 << 10
 /** What was kept so long for nothing is given back. */
 const IDLE_MS = 2000
 
-/** Registered memory for messages that do not go through the ring. Registering costs more than copying, so some of it is kept for a while. */
+/**
+ * Registered memory for messages that do not go through the ring. Registering costs more than copying, so some of it is
+ * kept for a while.
+ */
 export class Staging {
   readonly #allocate: (lengthBytes: number) => RegisteredBuffer
   readonly #kept: RegisteredBuffer[] = []

@@ -1,6 +1,8 @@
 import { messageOfThrown } from '../native/index.ts'
 
-/** Tell the program of something, where what it throws has nothing left to end: that becomes a warning of the process. */
+/**
+ * Tell the program of something, where what it throws has nothing left to end: that becomes a warning of the process.
+ */
 export function tellProgram(tell: () => void): void {
   try {
     tell()

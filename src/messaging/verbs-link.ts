@@ -31,9 +31,15 @@ import { PEER_RIGHTS, segmentOf, VerbsBuffer } from './verbs-buffer.ts'
 export interface LinkCarrier {
   /** Have `advance` called in the next turn. */
   wakeSoon(link: Progressing): void
-  /** The link has ended: give the queue pair back, and call `closed` when it has gone. `isDrained`: nothing is under way any more from the peer. */
+  /**
+   * The link has ended: give the queue pair back, and call `closed` when it has gone. `isDrained`: nothing is under way
+   * any more from the peer.
+   */
   release(link: Progressing, closed: () => void, isDrained: boolean): void
-  /** Keep the domain open, also without the link, until what it gives is called. Where it is missing, the domain is the program's own. */
+  /**
+   * Keep the domain open, also without the link, until what it gives is called. Where it is missing, the domain is the
+   * program's own.
+   */
   hold?(): () => void
   /** The order among links over this device. */
   readonly departures?: Departures
@@ -210,9 +216,11 @@ export class VerbsLink extends RingLink {
   }
 
   /**
-   * Resolves when no READ of this end that is done reaches the peer's memory any more: await it before the peer is told that it may take that memory back. A device asks once more for a READ whose
-   * answer seems to be lost, and networks repeat packets: where the key has gone when such a request comes, the peer's device refuses it, and that ends the connection. Answers come in the order of the requests,
-   * so that the answer to a READ of nothing, posted now, comes behind all others. At once where no packets travel. Rejects with a LinkError when the link ends first.
+   * Resolves when no READ of this end that is done reaches the peer's memory any more: await it before the peer is told
+   * that it may take that memory back. A device asks once more for a READ whose answer seems to be lost, and networks
+   * repeat packets: where the key has gone when such a request comes, the peer's device refuses it, and that ends the
+   * connection. Answers come in the order of the requests, so that the answer to a READ of nothing, posted now, comes
+   * behind all others. At once where no packets travel. Rejects with a LinkError when the link ends first.
    */
   fenceReads(): Promise<void> {
     return new Promise<void>((resolve, reject) => {
@@ -228,8 +236,9 @@ export class VerbsLink extends RingLink {
   }
 
   /**
-   * Post a request, now or as soon as the send queue has room, in order with messages; `done` is told of its end by a later `poll` or `reap`, or at once where the messages before it cannot leave, which
-   * ends the link. Throws LinkError once the link has ended.
+   * Post a request, now or as soon as the send queue has room, in order with messages; `done` is told of its end by a
+   * later `poll` or `reap`, or at once where the messages before it cannot leave, which ends the link. Throws LinkError
+   * once the link has ended.
    */
   post(name: string, request: PreparedRequest, done: OperationDone): void {
     this.checkOpen(name)
@@ -243,12 +252,17 @@ export class VerbsLink extends RingLink {
     this.wakeSoon()
   }
 
-  /** @internal Throws LinkError once the link has ended: before a request is made, for which its queue pair has to be there. */
+  /**
+   * @internal Throws LinkError once the link has ended: before a request is made, for which its queue pair has to be
+   * there.
+   */
   checkOpen(name: string): void {
     if (!this.open) throw endedBefore(name)
   }
 
-  /** Take completions, and tell operations of their end, without delivering messages: for who waits inside a handler. */
+  /**
+   * Take completions, and tell operations of their end, without delivering messages: for who waits inside a handler.
+   */
   reap(): void {
     if (!this.open) return
     try {
@@ -258,7 +272,8 @@ export class VerbsLink extends RingLink {
     }
   }
 
-  // ---- what the protocol has sent ----------------------------------------------------------------------------------------------
+  // ---- what the protocol has sent
+  // ----------------------------------------------------------------------------------------------
 
   protected transmit(offset: number, first: number, rest: number): boolean {
     if (!this.#hasRoom(rest > 0 ? 2 : 1)) return false
@@ -294,8 +309,8 @@ export class VerbsLink extends RingLink {
   protected transmitCredit(bytes: number, receives: number, wake: boolean): boolean {
     if (!this.#hasRoom(1)) return false
     this.#end.receives.repost()
-    this.#creditOut[0] = (this.#creditOut[0] as number) + bytes / UNIT_BYTES
-    this.#creditOut[1] = (this.#creditOut[1] as number) + receives
+    this.#creditOut[0] = this.#creditOut[0]! + bytes / UNIT_BYTES
+    this.#creditOut[1] = this.#creditOut[1]! + receives
     this.#requests.post(wake ? this.#wakingWrite : this.#creditWrite)
     return true
   }
@@ -309,7 +324,10 @@ export class VerbsLink extends RingLink {
     return true
   }
 
-  /** Credit for what came after our `close` is not waited for: it completes without a word, and the peer's `close` says that it was enough. */
+  /**
+   * Credit for what came after our `close` is not waited for: it completes without a word, and the peer's `close` says
+   * that it was enough.
+   */
   protected drained(): boolean {
     return this.#requests.done >= this.#closeId
   }
@@ -318,8 +336,8 @@ export class VerbsLink extends RingLink {
   take(batch: CompletionBatch, row: number): void {
     this.#completions += 1
     if (batch.status[row] !== CompletionStatus.Success) this.#failed(batch, row)
-    else if (batch.id[row] === RECEIVE_ID) this.#received(batch.immediate[row] as number)
-    else this.#requests.completed(batch.id[row] as number)
+    else if (batch.id[row] === RECEIVE_ID) this.#received(batch.immediate[row]!)
+    else this.#requests.completed(batch.id[row]!)
   }
 
   protected progress(inTurn: boolean): void {
@@ -355,9 +373,13 @@ export class VerbsLink extends RingLink {
     else this.#lending.linkEnded(closePair)
   }
 
-  // ---- inside ------------------------------------------------------------------------------------------------------------------
+  // ---- inside
+  // ------------------------------------------------------------------------------------------------------------------
 
-  /** The queue pair was led to the error state. Whoever did that says why in this turn, unless it was the peer's answer to our own end. */
+  /**
+   * The queue pair was led to the error state. Whoever did that says why in this turn, unless it was the peer's answer
+   * to our own end.
+   */
   #takenDown(): void {
     if (this.#takingDown) return
     this.#takingDown = true
@@ -374,8 +396,8 @@ export class VerbsLink extends RingLink {
   #stage(offset: number, bytes: number): PreparedRequest {
     const stage = this.#inlineStage
     const { outgoing } = this
-    for (let at = 0; at < bytes; at += 1) stage[at] = outgoing[offset + at] as number
-    this.#inlineWrite.setLocal(this.#inlineViews[bytes / UNIT_BYTES] as readonly [Uint8Array])
+    for (let at = 0; at < bytes; at += 1) stage[at] = outgoing[offset + at]!
+    this.#inlineWrite.setLocal(this.#inlineViews[bytes / UNIT_BYTES]!)
     return this.#inlineWrite
   }
 
@@ -399,13 +421,13 @@ export class VerbsLink extends RingLink {
       this.#requests.abandon()
       return
     }
-    const status = batch.status[row] as number
+    const status = batch.status[row]!
     if (status === CompletionStatus.WorkRequestFlushed) {
       this.#flushed = true
       return
     }
-    const id = batch.id[row] as number
-    const vendorError = batch.vendorError[row] as number
+    const id = batch.id[row]!
+    const vendorError = batch.vendorError[row]!
     const cause = new CompletionError(this.#requests.nameOf(id), status, vendorError, this.pair.number)
     const error = new LinkError('lost', 'unknown', cause.message, { cause })
     this.#requests.failed(id, error)
@@ -428,9 +450,9 @@ export class VerbsLink extends RingLink {
   }
 
   /**
-   * An answer, or the retries' end, comes as a completion; nothing else would tell that a silent peer's machine is gone. One question at a time: what
-   * is under way tells as well, and soft-RoCE counts its timeout anew from each request that is posted, so that asking more often than that would
-   * put off the end of the retries for ever.
+   * An answer, or the retries' end, comes as a completion; nothing else would tell that a silent peer's machine is
+   * gone. One question at a time: what is under way tells as well, and soft-RoCE counts its timeout anew from each
+   * request that is posted, so that asking more often than that would put off the end of the retries for ever.
    */
   #askAfterPeer(nowMs: number): void {
     this.#askedMs = nowMs

@@ -1,7 +1,9 @@
 /** Places of those that have gone that are kept before the rest moves up. */
 const GONE_MAX = 1024
 
-/** First come, first served. Taking the first costs the same however many wait: an array's own `shift` moves all others. */
+/**
+ * First come, first served. Taking the first costs the same however many wait: an array's own `shift` moves all others.
+ */
 export class WaitingLine<Each extends object> {
   #places: (Each | undefined)[] = []
   #head = 0

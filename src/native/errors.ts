@@ -3,7 +3,8 @@ export type AetherErrorCode = `ERR_AETHER_${string}`
 
 /**
  * The base of every error this package throws on purpose.
- * Each layer has one subclass with typed fields; `code` says which condition it is and the message says what to do next.
+ * Each layer has one subclass with typed fields; `code` says which condition it is and the message says what to do
+ * next.
  */
 export class AetherError extends Error {
   override readonly name: string = 'AetherError'

@@ -29,7 +29,10 @@ interface RawAddon extends Addon {
   ): void
 }
 
-/** The folder that holds package.json: the same distance from the sources and from what is compiled of them, but for `dist`. */
+/**
+ * The folder that holds package.json: the same distance from the sources and from what is compiled of them, but for
+ * `dist`.
+ */
 function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)

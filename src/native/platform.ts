@@ -19,7 +19,10 @@ function currentFacts(): PlatformFacts {
   return { platform: process.platform, versions: process.versions, mappedFiles }
 }
 
-/** Why the addon cannot work here, in one sentence; undefined where it can. Asked before it is loaded: under Bun it would end the process. */
+/**
+ * Why the addon cannot work here, in one sentence; undefined if it can.
+ * Asked before the addon is loaded: under Bun it would end the process.
+ */
 export function whyUnsupported(
   { platform, versions, mappedFiles }: PlatformFacts = currentFacts(),
 ): string | undefined {

@@ -1,15 +1,18 @@
 /**
- * The connection manager's part of the addon, function by function: calls of librdmacm, no policy. It is there only where the addon was compiled
- * with `<rdma/rdma_cma.h>`; the library itself is opened by {@link RdmacmAddon.load}.
+ * The connection manager's part of the addon, function by function: calls of librdmacm, no policy. It is there only
+ * where the addon was compiled with `<rdma/rdma_cma.h>`; the library itself is opened by {@link RdmacmAddon.load}.
  *
- * Identifiers (`struct rdma_cm_id`) are named by tokens that are never used twice, so a stale one throws ArgumentError. All of an environment
- * share one event channel. Failing calls throw SystemError. Nothing blocks.
+ * Identifiers (`struct rdma_cm_id`) are named by tokens that are never used twice, so a stale one throws ArgumentError.
+ * All of an environment share one event channel. Failing calls throw SystemError. Nothing blocks.
  */
 import { VECTOR_WORDS } from './verbs-addon.ts'
 
 export type RdmacmToken = number
 
-/** Where each field of a `struct rdma_conn_param` or `rdma_ud_param` lies in its words; native/rdmacm-identifiers.h has the same list. */
+/**
+ * Where each field of a `struct rdma_conn_param` or `rdma_ud_param` lies in its words; native/rdmacm-identifiers.h has
+ * the same list.
+ */
 export const ParameterWord = {
   responderResources: 0,
   initiatorDepth: 1,
@@ -50,7 +53,10 @@ export interface RdmacmAddon {
   layout(): Readonly<Record<string, number>>
   /** Open librdmacm, once a process: the empty text, or why it cannot be opened. */
   load(): string
-  /** Open the environment's event channel, where it is not open yet. Returns its descriptor, readable while an event waits. */
+  /**
+   * Open the environment's event channel, where it is not open yet. Returns its descriptor, readable while an event
+   * waits.
+   */
   open(): number
   /** rdma_create_id(3), in port space UDP where `datagram`, else TCP. */
   createIdentifier(datagram: boolean): RdmacmToken

@@ -1,6 +1,9 @@
 const NO_TEXT = 'something was thrown that has no text'
 
-/** The message of whatever was thrown. Programs throw anything, and of some things (`Object.create(null)`) even `String` throws. */
+/**
+ * The message of whatever was thrown. Programs throw anything, and of some things (`Object.create(null)`) even `String`
+ * throws.
+ */
 export function messageOfThrown(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? thrown.message : thrown)

@@ -1,9 +1,10 @@
 /**
- * The verbs part of the addon, function by function: calls of libibverbs, no policy. It is there only where the addon was compiled with
- * `<infiniband/verbs.h>`; the library itself is opened by {@link VerbsAddon.load}.
+ * The verbs part of the addon, function by function: calls of libibverbs, no policy. It is there only where the addon
+ * was compiled with `<infiniband/verbs.h>`; the library itself is opened by {@link VerbsAddon.load}.
  *
- * Objects are named by tokens: numbers that mean an object of this JavaScript environment while it lives, and nothing afterwards, so that a stale
- * one throws ArgumentError. Failing calls throw SystemError with the verb as `syscall`; those that are part of normal work return an errno.
+ * Objects are named by tokens: numbers that mean an object of this JavaScript environment while it lives, and nothing
+ * afterwards, so that a stale one throws ArgumentError. Failing calls throw SystemError with the verb as `syscall`;
+ * those that are part of normal work return an errno.
  */
 export type VerbsToken = number
 
@@ -88,7 +89,10 @@ export interface VerbsPairFacts {
   readonly maxInlineBytes: number
 }
 
-/** Where each attribute of a queue pair lies in the words of `modifyQueuePair` and `queryQueuePair`; native/verbs-attributes.h has the same list. */
+/**
+ * Where each attribute of a queue pair lies in the words of `modifyQueuePair` and `queryQueuePair`;
+ * native/verbs-attributes.h has the same list.
+ */
 export const AttributeWord = {
   state: 0,
   currentState: 1,
@@ -118,7 +122,10 @@ export const AttributeWord = {
 } as const
 export const ATTRIBUTE_WORDS = 50
 
-/** Where each field of an address vector lies, counted from the vector's first word. The gid is four words, most significant first. */
+/**
+ * Where each field of an address vector lies, counted from the vector's first word. The gid is four words, most
+ * significant first.
+ */
 export const VectorWord = {
   gid: 0,
   localIdentifier: 4,
@@ -167,13 +174,18 @@ export interface VerbsAddon {
     readonly asyncDescriptor: number
     readonly completionVectors: number
   }
-  /** Whatever the token names: ibv_close_device, ibv_dealloc_pd, ibv_dereg_mr, … Returns 0 or the errno: EBUSY while something of this environment uses it. */
+  /**
+   * Whatever the token names: ibv_close_device, ibv_dealloc_pd, ibv_dereg_mr, … Returns 0 or the errno: EBUSY while
+   * something of this environment uses it.
+   */
   destroy(handle: VerbsToken): number
   /** ibv_query_device_ex(3). */
   queryDevice(device: VerbsToken): VerbsDeviceFacts
   /** ibv_query_port(3). */
   queryPort(device: VerbsToken, port: number): VerbsPortFacts
-  /** ibv_query_gid_table(3), the entries of one port; ibv_query_gid(3) one by one where the library does not have it. */
+  /**
+   * ibv_query_gid_table(3), the entries of one port; ibv_query_gid(3) one by one where the library does not have it.
+   */
   queryGids(device: VerbsToken, port: number, tableLength: number): VerbsGidEntry[]
   /** ibv_alloc_pd(3). */
   allocateDomain(device: VerbsToken): VerbsToken
@@ -182,8 +194,9 @@ export interface VerbsAddon {
   /** ibv_reg_mr(3). The buffer is referenced until it is destroyed; do not transfer (detach) it meanwhile. */
   registerMemory(domain: VerbsToken, buffer: ArrayBufferView | ArrayBufferLike, access: number): VerbsMemoryFacts
   /**
-   * The same on another thread, which first takes `reserveBytes` of the memory object that `buffer` is a mapping of (fallocate; descriptor -1: none) and
-   * locks it (mlock). No call takes `handle` before `done` has resolved, but `destroy` and `giveUp` do; then `done` rejects with ECANCELED.
+   * The same on another thread, which first takes `reserveBytes` of the memory object that `buffer` is a mapping of
+   * (fallocate; descriptor -1: none) and locks it (mlock). No call takes `handle` before `done` has resolved, but
+   * `destroy` and `giveUp` do; then `done` rejects with ECANCELED.
    */
   registerMemoryAsync(
     domain: VerbsToken,
@@ -194,8 +207,8 @@ export interface VerbsAddon {
     lock: boolean,
   ): { readonly handle: VerbsToken; readonly done: Promise<Omit<VerbsMemoryFacts, 'handle'>> }
   /**
-   * The memory of that handle is not wanted any more: it is deregistered as soon as its registration has ended, or at once and waiting for that. Returns 0 or
-   * the errno. No error where it is gone already.
+   * The memory of that handle is not wanted any more: it is deregistered as soon as its registration has ended, or at
+   * once and waiting for that. Returns 0 or the errno. No error where it is gone already.
    */
   giveUp(handle: VerbsToken, wait: boolean): number
   /** ibv_reg_mr(3) of the whole address space, paged on demand. */
@@ -263,7 +276,10 @@ export interface VerbsAddon {
   postSharedReceive(queue: VerbsToken, requests: ArrayBuffer, count?: number, stride?: number): number
   /** ibv_create_comp_channel(3). The descriptor does not block. */
   createChannel(device: VerbsToken): { readonly handle: VerbsToken; readonly descriptor: number }
-  /** ibv_get_cq_event(3) and its acknowledgement, as many as wait and fit: tokens of the queues. Returns how many. Never blocks. */
+  /**
+   * ibv_get_cq_event(3) and its acknowledgement, as many as wait and fit: tokens of the queues. Returns how many. Never
+   * blocks.
+   */
   drainChannel(channel: VerbsToken, out: Float64Array): number
   /** ibv_create_cq(3); `channel` is 0 where there is none. */
   createCompletionQueue(
@@ -278,7 +294,9 @@ export interface VerbsAddon {
   armCompletionQueue(queue: VerbsToken, solicitedOnly: boolean): number
   /** ibv_poll_cq(3) into the buffer of a CompletionBatch. Returns how many rows, or a negative errno. */
   pollCompletions(queue: VerbsToken, batch: ArrayBuffer): number
-  /** ibv_create_qp(3), or ibv_create_qp_ex(3) for XRC; `options` as PairWord says, and 0 where there is no such object. */
+  /**
+   * ibv_create_qp(3), or ibv_create_qp_ex(3) for XRC; `options` as PairWord says, and 0 where there is no such object.
+   */
   createQueuePair(
     domain: VerbsToken,
     sendQueue: VerbsToken | 0,
@@ -292,15 +310,16 @@ export interface VerbsAddon {
   /** ibv_modify_qp(3); `attributes` as AttributeWord says, those of `mask` looked at. Returns 0 or the errno. */
   modifyQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
   /**
-   * The same on another thread; rejects with the errno. A `modifyQueuePair` or `destroy` of the same queue pair meanwhile waits for its end, and it rejects with
-   * ECANCELED; a second one is refused with EBUSY.
+   * The same on another thread; rejects with the errno. A `modifyQueuePair` or `destroy` of the same queue pair
+   * meanwhile waits for its end, and it rejects with ECANCELED; a second one is refused with EBUSY.
    */
   modifyQueuePairAsync(pair: VerbsToken, mask: number, attributes: Float64Array): Promise<void>
   /** ibv_query_qp(3). Returns 0 or the errno. */
   queryQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
   /**
-   * ibv_post_send(3) of `count` encoded requests, `stride` slots apart, in one chain. The addresses of inline segments are offsets into `staging`.
-   * Without the last three `requests` is a single one that has nothing inline: each argument takes time. Returns errno × POST_ERRNO_UNIT + how many were taken.
+   * ibv_post_send(3) of `count` encoded requests, `stride` slots apart, in one chain. The addresses of inline segments
+   * are offsets into `staging`. Without the last three `requests` is a single one that has nothing inline: each
+   * argument takes time. Returns errno × POST_ERRNO_UNIT + how many were taken.
    */
   postSend(pair: VerbsToken, requests: ArrayBuffer, count?: number, stride?: number, staging?: Uint8Array): number
   /** ibv_post_recv(3), likewise. */

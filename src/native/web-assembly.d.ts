@@ -1,4 +1,7 @@
-/** The part of the WebAssembly namespace that views use; TypeScript declares it only together with a browser's whole library. */
+/**
+ * The part of the WebAssembly namespace that views use; TypeScript declares it only together with a browser's whole
+ * library.
+ */
 declare namespace WebAssembly {
   interface MemoryDescriptor {
     /** In WebAssembly pages of 64 KiB. */

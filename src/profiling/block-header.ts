@@ -1,5 +1,6 @@
 /**
- * What every block in a profiling area begins with. A block is one or more sheets of 256 bytes; one thread writes it, anybody reads.
+ * What every block in a profiling area begins with. A block is one or more sheets of 256 bytes; one thread writes it,
+ * anybody reads.
  *
  * ```
  * byte  0  magic     Int32   'AEPF'; written last, so that a block half made is not seen; 0 once it is given back
@@ -17,7 +18,8 @@
  *     128  slots     Float64 …
  * ```
  *
- * A counter is a Float64 (exact to 2^53) because the writer adds to it with a plain store: an aligned 8-byte store is not torn on x64 or arm64.
+ * A counter is a Float64 (exact to 2^53) because the writer adds to it with a plain store: an aligned 8-byte store is
+ * not torn on x64 or arm64.
  */
 export const BLOCK_MAGIC = 0x46504541
 export const BLOCK_VERSION = 2
@@ -78,11 +80,14 @@ export function writeHeader(buffer: ArrayBufferLike, offsetBytes: number, header
   Atomics.store(words, Word.Magic, BLOCK_MAGIC)
 }
 
-/** The header at `offsetBytes`, or undefined where no block of this version begins. What it says is checked against `sheetsLeft`. */
+/**
+ * The header at `offsetBytes`, or undefined where no block of this version begins. What it says is checked against
+ * `sheetsLeft`.
+ */
 export function readHeader(buffer: ArrayBufferLike, offsetBytes: number, sheetsLeft: number): BlockHeader | undefined {
   const words = wordsAt(buffer, offsetBytes)
   if (Atomics.load(words, Word.Magic) !== BLOCK_MAGIC || words[Word.Version] !== BLOCK_VERSION) return undefined
-  const at = (index: number) => words[index] as number
+  const at = (index: number) => words[index]!
   const header = {
     kind: at(Word.Kind),
     layout: at(Word.Layout),
@@ -118,14 +123,17 @@ export function slotsAt(buffer: ArrayBufferLike, offsetBytes: number, slots: num
   return new Float64Array(buffer, offsetBytes + BLOCK_HEADER_BYTES, slots)
 }
 
-/** `label` as a block can hold it: of a longer one the beginning, and a digest that tells it from others that begin alike. */
+/**
+ * `label` as a block can hold it: of a longer one the beginning, and a digest that tells it from others that begin
+ * alike.
+ */
 export function shortLabel(label: string): string {
   const bytes = Buffer.from(label)
   if (bytes.length <= LABEL_BYTES_MAX) return label
   const digest = `~${(hashOf(label) >>> 0).toString(16).padStart(8, '0')}`
   let kept = bytes.subarray(0, LABEL_BYTES_MAX - digest.length)
   // Not in the middle of a character.
-  while (((bytes[kept.length] as number) & 0xc0) === 0x80) kept = kept.subarray(0, -1)
+  while ((bytes[kept.length]! & 0xc0) === 0x80) kept = kept.subarray(0, -1)
   return kept.toString() + digest
 }
 

@@ -49,7 +49,10 @@ export abstract class Block {
     this.#shared = place.shared
   }
 
-  /** What was counted has ended: the figures go into the rest of the layout, the place is given back. What is counted afterwards nobody sees. Idempotent. */
+  /**
+   * What was counted has ended: the figures go into the rest of the layout, the place is given back. What is counted
+   * afterwards nobody sees. Idempotent.
+   */
   close(): void {
     this.#owner?.close(this)
   }

@@ -1,6 +1,6 @@
 /**
- * Log-linear buckets for nanoseconds: values below 32 have a bucket each; above, every octave is cut into 16 equal parts.
- * So a percentile is off by at most 1/16 of its value, whatever its size.
+ * Log-linear buckets for nanoseconds: values below 32 have a bucket each; above, every octave is cut into 16 equal
+ * parts. So a percentile is off by at most 1/16 of its value, whatever its size.
  *
  * After HdrHistogram (G. Tene, 2012), with a fixed precision.
  */

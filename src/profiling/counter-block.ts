@@ -17,7 +17,10 @@ export class CounterBlock<Name extends string = string> extends Block {
   declare readonly layout: CounterLayout<Name>
   readonly kind: number = BlockKind.Counters
   readonly #index: ReadonlyMap<Name, number>
-  /** As they were set, in the order of the layout's gauges: they say how things are, also where the block has no place to show them. */
+  /**
+   * As they were set, in the order of the layout's gauges: they say how things are, also where the block has no place
+   * to show them.
+   */
   readonly #gauges: Float64Array
 
   constructor(layout: CounterLayout<Name>, label: string, place: BlockPlace, owner?: BlockOwner) {
@@ -28,14 +31,14 @@ export class CounterBlock<Name extends string = string> extends Block {
 
   /** Where `name` is in {@link slots}. */
   indexOf(name: Name): number {
-    return this.#index.get(name) as number
+    return this.#index.get(name)!
   }
 
   /** Count `amount` more. Not for gauges. */
   add(name: Name, amount: number): void {
     const { slots } = this
     const index = this.indexOf(name)
-    slots[index] = (slots[index] as number) + amount
+    slots[index] = slots[index]! + amount
   }
 
   /** For gauges. Where the block found no place and counts together with others, it is seen once the block has one. */
@@ -48,15 +51,14 @@ export class CounterBlock<Name extends string = string> extends Block {
   /** Of a gauge what was {@link set} last. */
   get(name: Name): number {
     const gauge = this.layout.gauges.indexOf(name)
-    return (gauge >= 0 ? this.#gauges[gauge] : this.slots[this.indexOf(name)]) as number
+    return (gauge >= 0 ? this.#gauges[gauge] : this.slots[this.indexOf(name)])!
   }
 
   /** @internal */
   override moveTo(place: BlockPlace): void {
     super.moveTo(place)
     if (!place.shared) return
-    for (const [gauge, name] of this.layout.gauges.entries())
-      place.slots[this.indexOf(name)] = this.#gauges[gauge] as number
+    for (const [gauge, name] of this.layout.gauges.entries()) place.slots[this.indexOf(name)] = this.#gauges[gauge]!
   }
 }
 

@@ -2,8 +2,8 @@ import { ArgumentError } from '../native/index.ts'
 import { hashOf } from './block-header.ts'
 
 /**
- * The names of a block's counters, in the order of its slots. A layout is static: written down once in the room that counts. An area holds the
- * names of the layouts in it, so a reader of another program or version knows them, too.
+ * The names of a block's counters, in the order of its slots. A layout is static: written down once in the room that
+ * counts. An area holds the names of the layouts in it, so a reader of another program or version knows them, too.
  */
 export interface CounterLayout<Name extends string = string> {
   /** What is counted, unique in a program: `verbs.device`. */
@@ -13,7 +13,10 @@ export interface CounterLayout<Name extends string = string> {
   readonly gauges: readonly Name[]
   /** What the labels of its blocks are: `method`, `queuePair`. Empty where blocks have none. */
   readonly labelled: string
-  /** Where its counters are one figure, told apart by their names: what the names are (`code`, `transition`). Empty where each is a figure of its own. */
+  /**
+   * Where its counters are one figure, told apart by their names: what the names are (`code`, `transition`). Empty
+   * where each is a figure of its own.
+   */
   readonly spread: string
   /** A sentence for each counter, and under the empty name one for the whole. */
   readonly help: Readonly<Record<string, string>>

@@ -33,10 +33,10 @@ export class HistogramBlock extends Block {
   record(ns: number): void {
     const { slots } = this
     const bucket = Slot.Buckets + bucketOf(ns)
-    slots[bucket] = (slots[bucket] as number) + 1
-    slots[Slot.Sum] = (slots[Slot.Sum] as number) + ns
-    if (ns > (slots[Slot.Max] as number)) slots[Slot.Max] = ns
-    slots[Slot.Count] = (slots[Slot.Count] as number) + 1
+    slots[bucket] = slots[bucket]! + 1
+    slots[Slot.Sum] = slots[Slot.Sum]! + ns
+    if (ns > slots[Slot.Max]!) slots[Slot.Max] = ns
+    slots[Slot.Count] = slots[Slot.Count]! + 1
   }
 
   summary(): HistogramSummary {
@@ -54,19 +54,22 @@ export const HistogramSlot: typeof Slot = Slot
 
 /** Summary of a histogram's slots, also of a copy or a difference of two. */
 export function summarize(slots: Float64Array): HistogramSummary {
-  const count = slots[Slot.Count] as number
+  const count = slots[Slot.Count]!
   if (count <= 0) return { count: 0, meanNs: 0, p50Ns: 0, p99Ns: 0, maxNs: 0 }
-  const maxNs = slots[Slot.Max] as number
+  const maxNs = slots[Slot.Max]!
   return {
     count,
-    meanNs: (slots[Slot.Sum] as number) / count,
+    meanNs: slots[Slot.Sum]! / count,
     p50Ns: percentile(slots, 0.5, maxNs),
     p99Ns: percentile(slots, 0.99, maxNs),
     maxNs,
   }
 }
 
-/** Some of a histogram's durations: those of at least `fromNs` and less than `untilNs`, in whole nanoseconds. The last bucket has no end but this. */
+/**
+ * Some of a histogram's durations: those of at least `fromNs` and less than `untilNs`, in whole nanoseconds. The last
+ * bucket has no end but this.
+ */
 export interface OccupiedBucket {
   readonly fromNs: number
   readonly untilNs: number
@@ -91,18 +94,21 @@ export function differenceOfHistograms(later: Float64Array, earlier: Float64Arra
 
 /** Add what `from` recorded to `to`. */
 export function addHistogram(to: Float64Array, from: Float64Array): void {
-  const maxNs = Math.max(to[Slot.Max] as number, from[Slot.Max] as number)
-  for (let slot = 0; slot < to.length; slot += 1) to[slot] = (to[slot] as number) + (from[slot] ?? 0)
+  const maxNs = Math.max(to[Slot.Max]!, from[Slot.Max]!)
+  for (let slot = 0; slot < to.length; slot += 1) to[slot] = to[slot]! + (from[slot] ?? 0)
   to[Slot.Max] = maxNs
 }
 
-/** Nearest-rank over the buckets' own total, since a reader may see the count before the bucket; never above the maximum. */
+/**
+ * Nearest-rank over the buckets' own total, since a reader may see the count before the bucket; never above the
+ * maximum.
+ */
 function percentile(slots: Float64Array, share: number, maxNs: number): number {
   let total = 0
-  for (let slot = Slot.Buckets; slot < slots.length; slot += 1) total += slots[slot] as number
+  for (let slot = Slot.Buckets; slot < slots.length; slot += 1) total += slots[slot]!
   let left = Math.ceil(total * share)
   for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
-    left -= slots[Slot.Buckets + bucket] as number
+    left -= slots[Slot.Buckets + bucket]!
     if (left <= 0) return Math.min(bucketEnd(bucket), maxNs)
   }
   return maxNs

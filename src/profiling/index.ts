@@ -5,10 +5,12 @@
  * import { defineCounters, Profile, threadProfile, threadProfiling } from 'aether-dsm/profiling'
  *
  * const reads = defineCounters('reads', ['operations', 'bytes'], { labelled: 'file' })
- * const counters = threadProfiling().counters(reads, 'users.db')   // shared memory as soon as this thread is in a space
+ * // In shared memory as soon as this thread is in a space.
+ * const counters = threadProfiling().counters(reads, 'users.db')
  * const times = threadProfiling().histogram('reads.time')
  *
- * const before = threadProfile()                                   // of others: space.profile(member), group.profile(rank)
+ * // Others: space.profile(member), group.profile(rank).
+ * const before = threadProfile()
  * counters.add('operations', 1)
  * times.record(1250)
  * const since = threadProfile().since(before)

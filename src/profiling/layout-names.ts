@@ -11,7 +11,10 @@ export function encodeNames({ name, labelled, spread, counters, gauges }: Counte
   return slots
 }
 
-/** What {@link encodeNames} wrote; undefined for anything else. `slots` is a copy of its own: nobody writes to it any more. */
+/**
+ * What {@link encodeNames} wrote; undefined for anything else. `slots` is a copy of its own: nobody writes to it any
+ * more.
+ */
 export function decodeNames(slots: Float64Array): LayoutNames | undefined {
   const bytes = Buffer.from(slots.buffer, slots.byteOffset, slots.byteLength)
   const end = bytes.indexOf(0)

@@ -1,12 +1,14 @@
 import { writeSync } from 'node:fs'
 
-/** How often a full pipe is looked at again, a millisecond apart; then the text is lost rather than the program stopped. */
+/**
+ * How often a full pipe is looked at again, a millisecond apart; then the text is lost rather than the program stopped.
+ */
 const PATIENCE = 100
 const waiting = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Write `text` to standard error; never throws: that nobody reads it is no reason to fail. Straight to the descriptor: in a Worker `console` goes through the
- * main thread, which may be waiting for this very Worker.
+ * Write `text` to standard error; never throws: that nobody reads it is no reason to fail. Straight to the descriptor:
+ * in a Worker `console` goes through the main thread, which may be waiting for this very Worker.
  */
 export function printError(text: string): void {
   const bytes = Buffer.from(text)
@@ -16,7 +18,7 @@ export function printError(text: string): void {
       at += writeSync(2, bytes, at)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
-      tries++
+      tries += 1
       Atomics.wait(waiting, 0, 0, 1)
     }
   }

@@ -18,7 +18,10 @@ interface BlockJson {
 /** Counters of one block. */
 export interface CountersJson extends BlockJson {
   readonly gauges: readonly string[]
-  /** The names of the values in their order, which those of an object may not keep (`404` comes first there); as the values are, where it is missing. */
+  /**
+   * The names of the values in their order, which those of an object may not keep (`404` comes first there); as the
+   * values are, where it is missing.
+   */
   readonly names?: readonly string[]
   readonly values: Readonly<Record<string, number>>
 }

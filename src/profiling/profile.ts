@@ -52,11 +52,14 @@ export interface HistogramReading extends BlockReading, HistogramSummary {
 const MANY_THREADS = -1
 
 /**
- * A snapshot of a profiling area, of this or another process. Blocks of one snapshot are read one after the other while their writers go on,
- * so figures of different blocks may be a few operations apart.
+ * A snapshot of a profiling area, of this or another process. Blocks of one snapshot are read one after the other while
+ * their writers go on, so figures of different blocks may be a few operations apart.
  */
 export class Profile {
-  /** How many blocks counted without a place when the snapshot was taken: their figures are in the rest of their layout, or (a layout that has none) missing. */
+  /**
+   * How many blocks counted without a place when the snapshot was taken: their figures are in the rest of their layout,
+   * or (a layout that has none) missing.
+   */
   readonly unplaced: number
   /** What was found out beyond figures; see {@link withFindings}. */
   readonly findings: readonly Finding[]
@@ -84,8 +87,8 @@ export class Profile {
   }
 
   /**
-   * The sum of snapshots of several threads, members or ranks: figures of the same layout and label are added up, gauges too. Of findings of the same kind and
-   * subject the last stays.
+   * The sum of snapshots of several threads, members or ranks: figures of the same layout and label are added up,
+   * gauges too. Of findings of the same kind and subject the last stays.
    */
   static merge(profiles: Iterable<Profile>): Profile {
     const merged = new Map<string, BlockCopy>()
@@ -113,12 +116,18 @@ export class Profile {
     return new Profile(blocks, unplaced, findings)
   }
 
-  /** The same figures and, besides, what was found out: `adviceFinding(await region.advice())`. Of a kind and subject the later finding stays. @throws ArgumentError */
+  /**
+   * The same figures and, besides, what was found out: `adviceFinding(await region.advice())`. Of a kind and subject
+   * the later finding stays. @throws ArgumentError
+   */
   withFindings(findings: readonly Finding[]): Profile {
     return new Profile(this.#blocks, this.unplaced, mergedFindings([...this.findings, ...findings.map(checkedFinding)]))
   }
 
-  /** What happened since `earlier`, a snapshot of the same area. Blocks that are new count from zero; gauges and findings are as they are now. */
+  /**
+   * What happened since `earlier`, a snapshot of the same area. Blocks that are new count from zero; gauges and
+   * findings are as they are now.
+   */
   since(earlier: Profile): Profile {
     const left = new Map(earlier.#blocks.map((block) => [block.serial, block]))
     const blocks = this.#blocks.map((block) => {

@@ -26,11 +26,13 @@ interface Placed extends BlockPlace {
 }
 
 /**
- * The place in shared memory where one thread of a member puts its blocks. Several threads may have one over the same memory (`sheets.ts` draws it).
+ * The place in shared memory where one thread of a member puts its blocks. Several threads may have one over the same
+ * memory (`sheets.ts` draws it).
  *
- * When what a block counts has ended (`block.close()`), its figures go into *the rest* of its layout and its place is given back: so totals are kept, and
- * many connections that come and go do not fill the area. When the area is full, a block counts in the rest at once, or, where that too found no place, in
- * private memory: counting must never be why a program fails. The area says how many found no place ({@link Profile.unplaced}).
+ * When what a block counts has ended (`block.close()`), its figures go into *the rest* of its layout and its place is
+ * given back: so totals are kept, and many connections that come and go do not fill the area. When the area is full, a
+ * block counts in the rest at once, or, where that too found no place, in private memory: counting must never be why a
+ * program fails. The area says how many found no place ({@link Profile.unplaced}).
  */
 export class ProfilingArea implements BlockOwner {
   #thread: number
@@ -84,7 +86,10 @@ export class ProfilingArea implements BlockOwner {
     block.moveTo({ slots: new Float64Array(block.slots.length), shared: false })
   }
 
-  /** Puts all blocks into other memory, with what they have counted. Those who count go on there: hence blocks are asked for their `slots` at each use. */
+  /**
+   * Puts all blocks into other memory, with what they have counted. Those who count go on there: hence blocks are asked
+   * for their `slots` at each use.
+   */
   moveTo(
     buffer: ArrayBufferLike,
     offsetBytes: number = 0,
@@ -252,7 +257,7 @@ function withoutGauges(layout: CounterLayout, slots: Float64Array): Float64Array
 /** Add the figures of `from` to those of `to`. */
 export function addTo(kind: number, to: Float64Array, from: Float64Array): void {
   if (kind === BlockKind.Histogram) addHistogram(to, from)
-  else for (let slot = 0; slot < to.length; slot += 1) to[slot] = (to[slot] as number) + (from[slot] ?? 0)
+  else for (let slot = 0; slot < to.length; slot += 1) to[slot] = to[slot]! + (from[slot] ?? 0)
 }
 
 /** Tells blocks apart that were at one place after the other. */

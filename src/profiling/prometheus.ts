@@ -15,8 +15,8 @@ type Labels = Readonly<Record<string, string>>
 const BOUND_FIRST = 8
 const BOUND_LAST = 35
 /**
- * The label of what has ended or found no place. It grows by all that a thing had counted when that ends, so it is not for rates: for these there are the same
- * figures of all things together, without a label.
+ * The label of what has ended or found no place. It grows by all that a thing had counted when that ends, so it is not
+ * for rates: for these there are the same figures of all things together, without a label.
  */
 const OTHERS = '(others)'
 
@@ -30,9 +30,10 @@ interface Family {
 }
 
 /**
- * Profiles in the text format of Prometheus (exposition format 0.0.4). Counter `c` of layout `a.b` is `aether_a_b_c_total`, a gauge has no `_total`, a histogram is
- * `aether_a_b_seconds`; times are in seconds. Where things have labels, `aether_a_b_all_c_total` and `aether_a_b_all_seconds` are all of them together, those that
- * have ended included. Threads of one source are added up.
+ * Profiles in the text format of Prometheus (exposition format 0.0.4). Counter `c` of layout `a.b` is
+ * `aether_a_b_c_total`, a gauge has no `_total`, a histogram is `aether_a_b_seconds`; times are in seconds. Where
+ * things have labels, `aether_a_b_all_c_total` and `aether_a_b_all_seconds` are all of them together, those that have
+ * ended included. Threads of one source are added up.
  */
 export function prometheusText(sources: Iterable<MetricSource>): string {
   const families = new Map<string, Family>()
@@ -115,7 +116,10 @@ function familyText({ name, type, help, values, buckets }: Family): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Cumulative, as the format has it. The count is the buckets' own total, since a reader may see the count before the bucket. */
+/**
+ * Cumulative, as the format has it. The count is the buckets' own total, since a reader may see the count before the
+ * bucket.
+ */
 function histogramLines(name: string, labels: Labels, slots: Float64Array): readonly string[] {
   const lines: string[] = []
   let bound = BOUND_FIRST

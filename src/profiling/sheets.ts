@@ -9,8 +9,8 @@ const AREA_MAGIC = 0x52414541
 const READS_MAX = 16
 
 /**
- * Who has which sheet of a profiling area. Any thread of the member takes and gives back sheets, without a lock: one that is terminated between two
- * stores leaves a few sheets taken, and nobody waiting.
+ * Who has which sheet of a profiling area. Any thread of the member takes and gives back sheets, without a lock: one
+ * that is terminated between two stores leaves a few sheets taken, and nobody waiting.
  *
  * ```
  * byte  0  magic      Int32   0: nobody has this area
@@ -78,9 +78,12 @@ export class Sheets {
     Atomics.add(this.#words, Word.Done, 1)
   }
 
-  /** What `read` gives when no {@link transfer} is under way meanwhile. Where that is always so, as a thread was terminated in one, what it gives at last. */
+  /**
+   * What `read` gives when no {@link transfer} is under way meanwhile. Where that is always so, as a thread was
+   * terminated in one, what it gives at last.
+   */
   undisturbed<T>(read: () => T): T {
-    for (let left = READS_MAX; ; left--) {
+    for (let left = READS_MAX; ; left -= 1) {
       const done = Atomics.load(this.#words, Word.Done)
       const result = read()
       if (Atomics.load(this.#words, Word.Begun) === done || left === 1) return result

@@ -18,8 +18,9 @@ let area: ProfilingArea | undefined
 let on = process.env[PROFILE_VARIABLE] === '1'
 
 /**
- * Where things of this thread count that belong to no space or group of their own: queue pairs, connections, methods. It is memory of this thread until the
- * first space or group is entered in it; then its blocks move into the member's area, where others can read them.
+ * Where things of this thread count that belong to no space or group of their own: queue pairs, connections, methods.
+ * It is memory of this thread until the first space or group is entered in it; then its blocks move into the member's
+ * area, where others can read them.
  */
 export function threadProfiling(): ProfilingArea {
   if (area === undefined) {
@@ -30,7 +31,10 @@ export function threadProfiling(): ProfilingArea {
   return area
 }
 
-/** What this thread has counted, wherever it is. In a space or group that is the member's memory, so the figures of its other threads, as those of the agent, are in it, too. */
+/**
+ * What this thread has counted, wherever it is. In a space or group that is the member's memory, so the figures of its
+ * other threads, as those of the agent, are in it, too.
+ */
 export function threadProfile(): Profile {
   threadProfiling()
   const { buffer, offsetBytes, lengthBytes } = homes[0] ?? ownHome()
@@ -38,8 +42,8 @@ export function threadProfile(): Profile {
 }
 
 /**
- * Have this thread count there from now on, unless it does so in another member's area already; then this one is used when that one ends. Calling what it
- * returns takes the blocks back. @internal
+ * Have this thread count there from now on, unless it does so in another member's area already; then this one is used
+ * when that one ends. Calling what it returns takes the blocks back. @internal
  */
 export function shareThreadProfiling(buffer: ArrayBufferLike, offsetBytes: number, lengthBytes: number): () => void {
   const home: Home = { buffer, offsetBytes, lengthBytes }
@@ -50,18 +54,21 @@ export function shareThreadProfiling(buffer: ArrayBufferLike, offsetBytes: numbe
     const index = homes.indexOf(home)
     if (index < 0) return
     homes.splice(index, 1)
-    if (index === 0) move(homes[0] as Home)
+    if (index === 0) move(homes[0]!)
   }
 }
 
-/** Whether things made now count what costs time: each queue pair and region by itself, busy pages, and how long calls take. */
+/**
+ * Whether things made now count what costs time: each queue pair and region by itself, busy pages, and how long calls
+ * take.
+ */
 export function isProfiling(): boolean {
   return on
 }
 
 /**
- * Profile what this thread and the Workers that it starts make from now on, as `AETHER_PROFILE=1` does from the start of a process; `false`: no more.
- * What exists goes on as it was made.
+ * Profile what this thread and the Workers that it starts make from now on, as `AETHER_PROFILE=1` does from the start
+ * of a process; `false`: no more. What exists goes on as it was made.
  */
 export function setProfiling(wanted: boolean): void {
   on = wanted

@@ -1,6 +1,6 @@
 /**
- * What may be done with registered memory and through a queue pair; the bits of `enum ibv_access_flags` (ibv_reg_mr(3)).
- * Local read is always allowed. RemoteWrite and RemoteAtomic need LocalWrite.
+ * What may be done with registered memory and through a queue pair; the bits of `enum ibv_access_flags`
+ * (ibv_reg_mr(3)). Local read is always allowed. RemoteWrite and RemoteAtomic need LocalWrite.
  */
 export const Access = {
   LocalWrite: 1,

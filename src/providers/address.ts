@@ -4,8 +4,8 @@ import type { Gid } from './gid.ts'
 export interface AddressVector {
   readonly gid: Gid
   /**
-   * Send a global route header; default true. False is for InfiniBand within one subnet, by `localIdentifier` alone, and refused
-   * elsewhere.
+   * Send a global route header; default true. False is for InfiniBand within one subnet, by `localIdentifier` alone,
+   * and refused elsewhere.
    */
   readonly global?: boolean
   /** Local identifier, InfiniBand only. */

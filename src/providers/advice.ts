@@ -10,7 +10,10 @@ export interface AdvisedRegion {
   readonly domainId: number
 }
 
-/** Refuse a range that cannot be prefetched, with the errors that ibv_advise_mr(3) and the kernel have. `region` is what its key names. */
+/**
+ * Refuse a range that cannot be prefetched, with the errors that ibv_advise_mr(3) and the kernel have. `region` is what
+ * its key names.
+ */
 export function checkAdvice<T extends AdvisedRegion>(
   region: T | undefined,
   domainId: number,

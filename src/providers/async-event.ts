@@ -33,7 +33,9 @@ export function asyncEventName(type: number): string {
   return names.get(type) ?? `event ${type}`
 }
 
-/** One event with the object that it is about; for events of ports the port's number, for those of the device nothing. */
+/**
+ * One event with the object that it is about; for events of ports the port's number, for those of the device nothing.
+ */
 export interface ProviderAsyncEvent {
   /** An AsyncEventType; numbers that are not listed there pass through. */
   readonly type: number

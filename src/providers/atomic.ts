@@ -6,12 +6,12 @@ const ALL = 2n ** 64n - 1n
 /** Carry out one 64-bit atomic on `words[index]`; the old value. */
 export function changeAtomically(words: BigInt64Array, index: number, request: EncodedRequest, opcode: number): bigint {
   const { bits } = request
-  const operand = bits[RequestSlot.CompareAdd] as bigint
+  const operand = bits[RequestSlot.CompareAdd]!
   switch (opcode) {
     case Opcode.FetchAdd:
       return Atomics.add(words, index, operand)
     case Opcode.CompareSwap:
-      return Atomics.compareExchange(words, index, operand, bits[RequestSlot.Swap] as bigint)
+      return Atomics.compareExchange(words, index, operand, bits[RequestSlot.Swap]!)
     default:
       return changeMasked(words, index, request, opcode)
   }
@@ -20,23 +20,23 @@ export function changeAtomically(words: BigInt64Array, index: number, request: E
 /** Apart, because what its closures hold would be allocated for the others, too. */
 function changeMasked(words: BigInt64Array, index: number, request: EncodedRequest, opcode: number): bigint {
   const { bits } = request
-  const operand = bits[RequestSlot.CompareAdd] as bigint
+  const operand = bits[RequestSlot.CompareAdd]!
   if (opcode === Opcode.MaskedFetchAdd)
-    return replace(words, index, (old) => addFields(old, operand, bits[RequestSlot.BoundaryMask] as bigint))
+    return replace(words, index, (old) => addFields(old, operand, bits[RequestSlot.BoundaryMask]!))
   return replace(words, index, (old) => swapFields(old, operand, request))
 }
 
 /** Where the bits under the compare mask are equal, put those under the swap mask; undefined where they are not. */
 function swapFields(old: bigint, compare: bigint, request: EncodedRequest): bigint | undefined {
   const { bits } = request
-  if (((old ^ compare) & (bits[RequestSlot.CompareMask] as bigint)) !== 0n) return undefined
-  const mask = bits[RequestSlot.SwapMask] as bigint
-  return (old & (ALL ^ mask)) | ((bits[RequestSlot.Swap] as bigint) & mask)
+  if (((old ^ compare) & bits[RequestSlot.CompareMask]!) !== 0n) return undefined
+  const mask = bits[RequestSlot.SwapMask]!
+  return (old & (ALL ^ mask)) | (bits[RequestSlot.Swap]! & mask)
 }
 
 /**
- * Add without a carry out of any bit of `boundaries`, the highest of each field: those bits are added last, by themselves, so that
- * nothing is left to carry. Bit 63 ends the last field in any case.
+ * Add without a carry out of any bit of `boundaries`, the highest of each field: those bits are added last, by
+ * themselves, so that nothing is left to carry. Bit 63 ends the last field in any case.
  */
 function addFields(old: bigint, add: bigint, boundaries: bigint): bigint {
   const inner = ALL ^ boundaries

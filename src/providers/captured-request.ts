@@ -3,19 +3,21 @@ import { RequestFlag } from './opcode.ts'
 
 const NOTHING = new Uint8Array(0)
 
-/** Copy what was posted into `slot`, because the caller may patch theirs; inline bytes are the caller's again after the post. */
+/**
+ * Copy what was posted into `slot`, because the caller may patch theirs; inline bytes are the caller's again after the
+ * post.
+ */
 export function captureRequest(slot: EncodedRequest, request: EncodedRequest, maxInlineBytes: number): void {
   slot.copyFrom(request)
   slot.view = undefined
   slot.viewOwner = undefined
-  if (((request.words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0)
-    captureInline(slot, request, maxInlineBytes)
+  if ((request.words[RequestSlot.Flags]! & RequestFlag.Inline) !== 0) captureInline(slot, request, maxInlineBytes)
 }
 
 function captureInline(slot: EncodedRequest, request: EncodedRequest, maxInlineBytes: number): void {
   const bytes = new Uint8Array(maxInlineBytes)
   let offset = 0
-  for (let index = 0; index < (request.words[RequestSlot.SegmentCount] as number); index += 1) {
+  for (let index = 0; index < request.words[RequestSlot.SegmentCount]!; index += 1) {
     const source = request.sources[index] ?? NOTHING
     bytes.set(source, offset)
     slot.sources[index] = bytes.subarray(offset, offset + source.length)

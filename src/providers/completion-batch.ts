@@ -49,14 +49,14 @@ export class CompletionBatch {
 
   /** Copy row `from` of `source` to row `to` of this. */
   copyRow(to: number, source: CompletionBatch, from: number): void {
-    this.id[to] = source.id[from] as number
-    this.byteLength[to] = source.byteLength[from] as number
-    this.immediate[to] = source.immediate[from] as number
-    this.queuePairNumber[to] = source.queuePairNumber[from] as number
-    this.sourceQueuePair[to] = source.sourceQueuePair[from] as number
-    this.vendorError[to] = source.vendorError[from] as number
-    this.status[to] = source.status[from] as number
-    this.opcode[to] = source.opcode[from] as number
-    this.flags[to] = source.flags[from] as number
+    this.id[to] = source.id[from]!
+    this.byteLength[to] = source.byteLength[from]!
+    this.immediate[to] = source.immediate[from]!
+    this.queuePairNumber[to] = source.queuePairNumber[from]!
+    this.sourceQueuePair[to] = source.sourceQueuePair[from]!
+    this.vendorError[to] = source.vendorError[from]!
+    this.status[to] = source.status[from]!
+    this.opcode[to] = source.opcode[from]!
+    this.flags[to] = source.flags[from]!
   }
 }

@@ -2,11 +2,14 @@
  * The seam: what `verbs/` needs from a provider, and nothing more.
  *
  * Rules that hold for every provider:
- * - Everything is synchronous but what is called `…Async`. A provider makes progress inside `poll`, `postSend` and `postReceive`, so a thread that never returns to its
- *   event loop still gets its timers and learns of its peers' deaths; where the thread is idle the provider progresses by itself.
- * - Numbers are host order and exact below 2^53. Failing calls throw VerbsError; posting returns an errno, since posts are hot.
+ * - Everything is synchronous but what is called `…Async`. A provider makes progress inside `poll`, `postSend` and
+ *   `postReceive`, so a thread that never returns to its event loop still gets its timers and learns of its peers'
+ *   deaths; where the thread is idle the provider progresses by itself.
+ * - Numbers are host order and exact below 2^53. Failing calls throw VerbsError; posting returns an errno, since posts
+ *   are hot.
  * - A provider object belongs to the JavaScript environment (thread) that made it.
- * - `destroy` refuses with EBUSY, naming what is alive, while another object uses this one. The nouns above close in the right order.
+ * - `destroy` refuses with EBUSY, naming what is alive, while another object uses this one. The nouns above close in
+ *   the right order.
  */
 import type { AddressVector, ProviderAddressHandle } from './address.ts'
 import type { ProviderAsyncEvent } from './async-event.ts'
@@ -38,7 +41,10 @@ export interface DeviceAttributes {
   readonly maxQueuePairs: number
   readonly maxRequests: number
   readonly maxSegments: number
-  /** The most that a queue pair is given. An RDMA device does not say, so that it is found by making some when it is first read. */
+  /**
+   * The most that a queue pair is given. An RDMA device does not say, so that it is found by making some when it is
+   * first read.
+   */
   readonly maxInlineBytes: number
   readonly maxCompletionQueues: number
   readonly maxCompletions: number
@@ -102,7 +108,10 @@ export interface ProviderProtectionDomain {
   /** A domain that shares this one's protection: ibv_alloc_parent_domain(3). */
   createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain
   createQueuePair(options: ProviderQueuePairOptions): ProviderQueuePair
-  /** A further handle on an `xrc-receive` queue pair that perhaps another process made: ibv_open_qp(3). ENOENT where there is none. */
+  /**
+   * A further handle on an `xrc-receive` queue pair that perhaps another process made: ibv_open_qp(3). ENOENT where
+   * there is none.
+   */
   openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair
   createSharedReceiveQueue(options: ProviderSharedReceiveQueueOptions): ProviderSharedReceiveQueue
   /** EINVAL where the vector cannot be used on this link layer. */
@@ -115,7 +124,10 @@ export interface ProviderCompletionChannel {
   readonly descriptor: number
   /** Take all waiting events; calls `fired` once per queue that had one. Returns how many. Never blocks. */
   drain(fired: (queue: ProviderCompletionQueue) => void): number
-  /** Call `ready` once on the event loop when the descriptor is readable. Returns what cancels it. `keepAlive` holds the event loop meanwhile. */
+  /**
+   * Call `ready` once on the event loop when the descriptor is readable. Returns what cancels it. `keepAlive` holds the
+   * event loop meanwhile.
+   */
   whenReadable(ready: () => void, keepAlive: boolean): () => void
   destroy(): void
 }
@@ -127,9 +139,15 @@ export interface ProviderCompletionQueue {
   readonly overrun: boolean
   /** Fill `batch` from row 0; how many rows. Errors of requests are rows. */
   poll(batch: CompletionBatch): number
-  /** One event for the next completion that arrives from now on (`solicitedOnly`: that was asked for, or failed). One-shot. */
+  /**
+   * One event for the next completion that arrives from now on (`solicitedOnly`: that was asked for, or failed).
+   * One-shot.
+   */
   arm(solicitedOnly: boolean): void
-  /** To at least `depth`; waiting completions stay. EINVAL where more wait than that, or the device does not hold so many. */
+  /**
+   * To at least `depth`; waiting completions stay. EINVAL where more wait than that, or the device does not hold so
+   * many.
+   */
   resize(depth: number): void
   destroy(): void
 }
@@ -155,7 +173,10 @@ export interface ProviderQueuePairOptions {
   readonly signalAll: boolean
 }
 
-/** What `modify` takes and `query` gives; a present property is a set bit of the attribute mask. Units as in ibv_modify_qp(3). */
+/**
+ * What `modify` takes and `query` gives; a present property is a set bit of the attribute mask. Units as in
+ * ibv_modify_qp(3).
+ */
 export interface QueuePairAttributes {
   state?: QueuePairState
   currentState?: QueuePairState
@@ -201,12 +222,15 @@ export interface ProviderQueuePair {
   /** All or nothing: when it throws, nothing changed. */
   modify(attributes: QueuePairAttributes): void
   /**
-   * The same beside the event loop, as far as there is anything to wait for. A `modify` or `destroy` meanwhile waits for its end, and then it rejects with
-   * VerbsError ECANCELED.
+   * The same beside the event loop, as far as there is anything to wait for. A `modify` or `destroy` meanwhile waits
+   * for its end, and then it rejects with VerbsError ECANCELED.
    */
   modifyAsync(attributes: QueuePairAttributes): Promise<void>
   query(): QueuePairAttributes
-  /** 0, or the errno: EINVAL (state, opcode, segments, inline), ENOMEM (queue full), EOPNOTSUPP (an opcode that this device does not do). */
+  /**
+   * 0, or the errno: EINVAL (state, opcode, segments, inline), ENOMEM (queue full), EOPNOTSUPP (an opcode that this
+   * device does not do).
+   */
   postSend(request: EncodedRequest): number
   /** Post the first `count` of `requests` in one call; how many were taken, and if not all, why in `lastErrno`. */
   postSendList(requests: readonly EncodedRequest[], count: number): number
@@ -270,8 +294,8 @@ export interface OpenDeviceOptions {
    */
   readonly allowProcessCopy?: boolean
   /**
-   * shm only: how many bytes of "physical memory" this device has, which whoever holds a key of `registerPhysical` may reach by offset.
-   * Default 0: there is none, and nobody gets such a key.
+   * shm only: how many bytes of "physical memory" this device has, which whoever holds a key of `registerPhysical` may
+   * reach by offset. Default 0: there is none, and nobody gets such a key.
    */
   readonly physicalBytes?: number
   /** ibverbs only: the port to talk through; default 1. */

@@ -8,8 +8,8 @@ export class DescriptorWatch {
   #holds = 0
 
   /**
-   * Call `handler` on the event loop when `descriptor` becomes readable, once until `rewatch`. Returns a token. The watcher's thread counts in `word` at
-   * once, for threads that never return to their event loop.
+   * Call `handler` on the event loop when `descriptor` becomes readable, once until `rewatch`. Returns a token. The
+   * watcher's thread counts in `word` at once, for threads that never return to their event loop.
    */
   add(descriptor: number, handler: () => void, word?: Int32Array): number {
     const token = this.#nextToken

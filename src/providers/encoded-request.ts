@@ -2,20 +2,23 @@
  * A work request as 8-byte slots in one buffer: encoded once, patched in place, posted without allocating.
  *
  * ```
- * slot 0 id | 1 opcode | 2 flags | 3 remote address | 4 remote key | 5 immediate, or the key to invalidate | 6 compare or add | 7 swap
- *      8 segment count | 9 address handle | 10 remote queue pair | 11 queue key | 12..15 by opcode | 16.. segments: address, length, key
+ * slot 0 id | 1 opcode | 2 flags | 3 remote address | 4 remote key | 5 immediate, or the key to invalidate
+ *        | 6 compare or add | 7 swap
+ *      8 segment count | 9 address handle | 10 remote queue pair | 11 queue key | 12..15 by opcode
+ *             | 16.. segments: address, length, key
  *
  * BindMemoryWindow       3 address | 4 new remote key | 12 window token | 13 memory token | 14 length | 15 access
  * LocalInvalidate        5 key
- * ConfigureIndirectKey   12 indirect key's token | 13 repeat count, 0 for a list | 15 access | the pieces are the segments; of interleaved ones
+ * ConfigureIndirectKey   12 indirect key's token | 13 repeat count, 0 for a list | 15 access | the pieces are the
+ *                        segments; of interleaved ones
  *                        the bytes to skip follow the last segment, one slot each
  * MaskedCompareSwap      6 compare | 7 swap | 12 compare mask | 13 swap mask
  * MaskedFetchAdd         6 add | 12 field boundaries
  * `dci`                  14 access key of the target
  * ```
  * An address handle is its provider's token. For XRC the remote queue pair is the remote shared receive queue.
- * Slots are doubles (exact below 2^53); the operands of atomics and their masks are 64-bit integers read through `bits`. A native provider is handed
- * the buffer as it is.
+ * Slots are doubles (exact below 2^53); the operands of atomics and their masks are 64-bit integers read through
+ * `bits`. A native provider is handed the buffer as it is.
  */
 export const RequestSlot = {
   Id: 0,
@@ -85,9 +88,9 @@ export class EncodedRequest {
 
   copyFrom(other: EncodedRequest): void {
     this.words.set(other.words.length > this.words.length ? other.words.subarray(0, this.words.length) : other.words)
-    this.bits[RequestSlot.CompareAdd] = other.bits[RequestSlot.CompareAdd] as bigint
-    this.bits[RequestSlot.Swap] = other.bits[RequestSlot.Swap] as bigint
-    this.bits[RequestSlot.CompareMask] = other.bits[RequestSlot.CompareMask] as bigint
-    this.bits[RequestSlot.SwapMask] = other.bits[RequestSlot.SwapMask] as bigint
+    this.bits[RequestSlot.CompareAdd] = other.bits[RequestSlot.CompareAdd]!
+    this.bits[RequestSlot.Swap] = other.bits[RequestSlot.Swap]!
+    this.bits[RequestSlot.CompareMask] = other.bits[RequestSlot.CompareMask]!
+    this.bits[RequestSlot.SwapMask] = other.bits[RequestSlot.SwapMask]!
   }
 }

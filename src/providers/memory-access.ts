@@ -4,8 +4,8 @@ import { Errno, VerbsError } from './errors.ts'
 const KNOWN: number = Object.values(Access).reduce((mask: number, bit) => mask | bit, 0)
 
 /**
- * What is wrong with rights, or undefined: remote write and atomic rights need the local one (ibv_reg_mr(3)). On-demand paging, huge pages and relaxed
- * ordering are granted by doing nothing.
+ * What is wrong with rights, or undefined: remote write and atomic rights need the local one (ibv_reg_mr(3)). On-demand
+ * paging, huge pages and relaxed ordering are granted by doing nothing.
  */
 export function accessProblem(access: number): string | undefined {
   if (!Number.isInteger(access) || (access & ~KNOWN) !== 0) return `unknown access bits in ${access}`

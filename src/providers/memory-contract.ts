@@ -1,6 +1,7 @@
 /**
- * What `verbs/` needs of a provider's memory: regions, windows, device memory, indirect keys. Part of the seam; its rules are those of `contract.ts`.
- * A *token* is a number that a provider gives its object, by which a work request names it (`encoded-request.ts`).
+ * What `verbs/` needs of a provider's memory: regions, windows, device memory, indirect keys. Part of the seam; its
+ * rules are those of `contract.ts`. A *token* is a number that a provider gives its object, by which a work request
+ * names it (`encoded-request.ts`).
  */
 import type { ProviderProtectionDomain, ProviderQueuePair } from './contract.ts'
 import type { EncodedRequest } from './encoded-request.ts'
@@ -29,7 +30,10 @@ export interface ReregisterChanges {
 
 export interface ProviderMemoryRegion {
   readonly token: number
-  /** Empty where the program itself cannot touch the memory: device memory, physical memory of a real device, a whole address space. */
+  /**
+   * Empty where the program itself cannot touch the memory: device memory, physical memory of a real device, a whole
+   * address space.
+   */
   readonly bytes: Uint8Array
   /** What requests call the first byte: 0 where the region is zero-based. */
   readonly address: number
@@ -38,11 +42,14 @@ export interface ProviderMemoryRegion {
   readonly remoteKey: number
   readonly access: number
   /**
-   * ibv_rereg_mr(3). Address, length and both keys may be others afterwards. When it throws and the old registration is lost, every further use of
-   * the region fails; else nothing changed.
+   * ibv_rereg_mr(3). Address, length and both keys may be others afterwards. When it throws and the old registration is
+   * lost, every further use of the region fails; else nothing changed.
    */
   reregister(changes: ReregisterChanges): void
-  /** Take the keys back, wait for remote accesses that are under way, free what `allocate` took. EBUSY when a peer does not let go, or a memory window is bound to it. */
+  /**
+   * Take the keys back, wait for remote accesses that are under way, free what `allocate` took. EBUSY when a peer does
+   * not let go, or a memory window is bound to it.
+   */
   destroy(): void
 }
 
@@ -54,8 +61,8 @@ export interface ProviderMemoryWindow {
   /** The key of the last bind that was posted; before the first it reaches nothing. */
   readonly remoteKey: number
   /**
-   * Type 1 only: ibv_bind_mw(3). `request` is encoded as BindMemoryWindow; the provider chooses the new key. Length 0 binds to nothing.
-   * 0 or an errno as `postSend`; EINVAL for type 2, EPERM for memory of another protection domain.
+   * Type 1 only: ibv_bind_mw(3). `request` is encoded as BindMemoryWindow; the provider chooses the new key. Length 0
+   * binds to nothing. 0 or an errno as `postSend`; EINVAL for type 2, EPERM for memory of another protection domain.
    */
   bind(pair: ProviderQueuePair, request: EncodedRequest): number
   /** Unbinds it, too. */
@@ -72,7 +79,9 @@ export interface ProviderDeviceMemory {
   destroy(): void
 }
 
-/** A key that stands for pieces of other regions; configured and invalidated by work request. Its addresses start at 0. */
+/**
+ * A key that stands for pieces of other regions; configured and invalidated by work request. Its addresses start at 0.
+ */
 export interface ProviderIndirectKey {
   readonly token: number
   readonly localKey: number

@@ -1,6 +1,9 @@
 import { Errno, VerbsError } from './errors.ts'
 
-/** Something that is being made beside the event loop. Who has taken the result calls neither `abandon` nor `cancel` any more. */
+/**
+ * Something that is being made beside the event loop. Who has taken the result calls neither `abandon` nor `cancel` any
+ * more.
+ */
 export interface ProviderPending<T> {
   /** Rejects with what the synchronous call throws, and with VerbsError ECANCELED after `abandon` or `cancel`. */
   readonly done: Promise<T>

@@ -6,7 +6,10 @@ export const PIECE_DOUBLES = 4
 export const MAX_PIECES = 4096
 export const MAX_REPEAT: number = 2 ** 31 - 1
 
-/** The pieces of an indirect key: all in turn, `repeat` times. A piece moves on by its length and its skip at each round. */
+/**
+ * The pieces of an indirect key: all in turn, `repeat` times. A piece moves on by its length and its skip at each
+ * round.
+ */
 export class Pieces {
   /** PIECE_DOUBLES each. */
   readonly doubles: Float64Array
@@ -20,8 +23,7 @@ export class Pieces {
     this.count = count
     this.repeat = repeat
     let total = 0
-    for (let index = 0; index < count; index += 1)
-      total += doubles[index * PIECE_DOUBLES + PieceDouble.Length] as number
+    for (let index = 0; index < count; index += 1) total += doubles[index * PIECE_DOUBLES + PieceDouble.Length]!
     this.roundBytes = total
   }
 
@@ -33,30 +35,33 @@ export class Pieces {
   get plausible(): boolean {
     for (let index = 0; index < this.count; index += 1) {
       const at = index * PIECE_DOUBLES
-      const length = this.doubles[at + PieceDouble.Length] as number
-      const stride = length + (this.doubles[at + PieceDouble.Skip] as number)
-      const end = (this.doubles[at + PieceDouble.Address] as number) + stride * this.repeat
+      const length = this.doubles[at + PieceDouble.Length]!
+      const stride = length + this.doubles[at + PieceDouble.Skip]!
+      const end = this.doubles[at + PieceDouble.Address]! + stride * this.repeat
       if (!(Number.isSafeInteger(length) && Number.isSafeInteger(stride) && Number.isSafeInteger(end))) return false
-      if (length < 1 || stride < length || (this.doubles[at + PieceDouble.Address] as number) < 0) return false
+      if (length < 1 || stride < length || this.doubles[at + PieceDouble.Address]! < 0) return false
     }
     return Number.isSafeInteger(this.totalBytes)
   }
 
-  /** Call `take` with each run of bytes that `length` bytes from `offset` on consist of; false as soon as it says so, or where there are not so many. */
+  /**
+   * Call `take` with each run of bytes that `length` bytes from `offset` on consist of; false as soon as it says so, or
+   * where there are not so many.
+   */
   walk(offset: number, length: number, take: (address: number, length: number, key: number) => boolean): boolean {
     let within = offset % this.roundBytes
     let left = length
     for (let round = Math.floor(offset / this.roundBytes); round < this.repeat && left > 0; round += 1) {
       for (let at = 0; at < this.count * PIECE_DOUBLES && left > 0; at += PIECE_DOUBLES) {
-        const bytes = this.doubles[at + PieceDouble.Length] as number
+        const bytes = this.doubles[at + PieceDouble.Length]!
         if (within >= bytes) {
           within -= bytes
           continue
         }
         const run = Math.min(bytes - within, left)
-        const stride = bytes + (this.doubles[at + PieceDouble.Skip] as number)
-        const address = (this.doubles[at + PieceDouble.Address] as number) + round * stride + within
-        if (!take(address, run, this.doubles[at + PieceDouble.Key] as number)) return false
+        const stride = bytes + this.doubles[at + PieceDouble.Skip]!
+        const address = this.doubles[at + PieceDouble.Address]! + round * stride + within
+        if (!take(address, run, this.doubles[at + PieceDouble.Key]!)) return false
         left -= run
         within = 0
       }
@@ -68,17 +73,17 @@ export class Pieces {
 /** The layout that a ConfigureIndirectKey request asks for; undefined where it cannot be. */
 export function piecesOf(request: EncodedRequest, maxPieces: number): Pieces | undefined {
   const { words } = request
-  const count = words[RequestSlot.SegmentCount] as number
-  const repeat = words[RequestSlot.RepeatCount] as number
+  const count = words[RequestSlot.SegmentCount]!
+  const repeat = words[RequestSlot.RepeatCount]!
   if (count < 1 || count > maxPieces || repeat > MAX_REPEAT) return undefined
   const doubles = new Float64Array(count * PIECE_DOUBLES)
   for (let index = 0; index < count; index += 1) {
     const from = segmentSlot(index)
     const at = index * PIECE_DOUBLES
-    doubles[at + PieceDouble.Address] = words[from] as number
-    doubles[at + PieceDouble.Length] = words[from + 1] as number
-    doubles[at + PieceDouble.Key] = words[from + 2] as number
-    doubles[at + PieceDouble.Skip] = repeat === 0 ? 0 : (words[segmentSlot(count) + index] as number)
+    doubles[at + PieceDouble.Address] = words[from]!
+    doubles[at + PieceDouble.Length] = words[from + 1]!
+    doubles[at + PieceDouble.Key] = words[from + 2]!
+    doubles[at + PieceDouble.Skip] = repeat === 0 ? 0 : words[segmentSlot(count) + index]!
   }
   const pieces = new Pieces(doubles, count, Math.max(1, repeat))
   return pieces.plausible ? pieces : undefined

@@ -73,5 +73,5 @@ export function checkModify(
   checkAttributeValues(attributes)
   const { legal, missing, extra } = judgeTransition(type, state, wanted, mask)
   if (legal && missing.length + extra.length === 0) return wanted
-  throw new TransitionError(stateNames[state] as string, stateNames[wanted] as string, missing, extra, legal)
+  throw new TransitionError(stateNames[state]!, stateNames[wanted]!, missing, extra, legal)
 }

@@ -17,7 +17,10 @@ export interface QueuePairLimits {
   readonly maxInlineBytes: number
 }
 
-/** EINVAL where the options do not fit the device or the type. `sharedIsXrc`: the shared receive queue given is one of an XRC domain. */
+/**
+ * EINVAL where the options do not fit the device or the type. `sharedIsXrc`: the shared receive queue given is one of
+ * an XRC domain.
+ */
 export function checkQueuePairOptions(
   options: ProviderQueuePairOptions,
   limits: QueuePairLimits,

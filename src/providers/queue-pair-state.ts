@@ -1,6 +1,6 @@
 /**
- * The queue pair state machine as data: which attributes each transition requires and allows (ibv_modify_qp(3), the kernel's qp_state_table).
- * The shm provider enforces it, the nouns explain failures by it, the tests enumerate it.
+ * The queue pair state machine as data: which attributes each transition requires and allows (ibv_modify_qp(3), the
+ * kernel's qp_state_table). The shm provider enforces it, the nouns explain failures by it, the tests enumerate it.
  */
 
 /** States; the numbers of `enum ibv_qp_state`. */
@@ -19,8 +19,8 @@ export type QueuePairState = (typeof QueuePairState)[keyof typeof QueuePairState
 export const stateNames: readonly string[] = ['RESET', 'INIT', 'RTR', 'RTS', 'SQD', 'SQE', 'ERR']
 
 /**
- * Queue pair types; the numbers of `enum ibv_qp_type`. The two ends of mlx5's dynamically connected transport share one there
- * (IBV_QPT_DRIVER); here the target's has the bit above.
+ * Queue pair types; the numbers of `enum ibv_qp_type`. The two ends of mlx5's dynamically connected transport share one
+ * there (IBV_QPT_DRIVER); here the target's has the bit above.
  */
 export const QueuePairType = { rc: 2, uc: 3, ud: 4, 'xrc-send': 9, 'xrc-receive': 10, dci: 0xff, dct: 0x1ff } as const
 export type QueuePairType = keyof typeof QueuePairType
@@ -94,8 +94,8 @@ function row(from: QueuePairState, to: QueuePairState, required: number, optiona
 }
 
 /**
- * Rows for each type; transitions to RESET and ERR are added by {@link findTransition} because nearly every state has them.
- * DCI and DCT are not in the kernel's common table: theirs are mlx5's (modify_dci_qp_is_ok, mlx5_ib_modify_dct).
+ * Rows for each type; transitions to RESET and ERR are added by {@link findTransition} because nearly every state has
+ * them. DCI and DCT are not in the kernel's common table: theirs are mlx5's (modify_dci_qp_is_ok, mlx5_ib_modify_dct).
  */
 export const transitions: Readonly<Record<QueuePairType, readonly Transition[]>> = {
   rc: [

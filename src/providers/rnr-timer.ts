@@ -6,7 +6,7 @@ const timersMs: readonly number[] = [
 
 /** How long a receiver that is not ready asks the sender to wait. */
 export function rnrTimerMs(code: number): number {
-  return timersMs[code & 31] as number
+  return timersMs[code & 31]!
 }
 
 /** How long a requester waits for a peer that does not answer, over all its retries; 0 means for ever. */

@@ -72,15 +72,15 @@ export function refusal(
   if (!isOffered(opcode)) return Errno.EOPNOTSUPP
   if (!sends(type, opcode)) return Errno.EINVAL
   const limit = opcode === Opcode.ConfigureIndirectKey ? MAX_PIECES : capacities.maxSendSegments
-  if ((words[RequestSlot.SegmentCount] as number) > limit) return Errno.EINVAL
-  const inline = ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0
+  if (words[RequestSlot.SegmentCount]! > limit) return Errno.EINVAL
+  const inline = (words[RequestSlot.Flags]! & RequestFlag.Inline) !== 0
   return inline && !inlineFits(request, opcode, capacities.maxInlineBytes) ? Errno.EINVAL : 0
 }
 
 function inlineFits(request: EncodedRequest, opcode: number, maxInlineBytes: number): boolean {
   if (opcode >= Opcode.Read && opcode !== Opcode.SendWithInvalidate) return false
   let total = 0
-  for (let index = 0; index < (request.words[RequestSlot.SegmentCount] as number); index += 1)
+  for (let index = 0; index < request.words[RequestSlot.SegmentCount]!; index += 1)
     total += request.sources[index]?.length ?? 0
   return total <= maxInlineBytes
 }

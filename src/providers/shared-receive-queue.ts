@@ -7,7 +7,10 @@ export interface ProviderSharedReceiveQueueOptions {
   readonly maxSegments: number
   /** Fewer requests than this left: one SharedReceiveQueueLimitReached event. 0: none. */
   readonly limit: number
-  /** Both make it a queue for XRC (ibv_create_srq_ex(3), IBV_SRQT_XRC): completions of its receives go to `completionQueue`. */
+  /**
+   * Both make it a queue for XRC (ibv_create_srq_ex(3), IBV_SRQT_XRC): completions of its receives go to
+   * `completionQueue`.
+   */
   readonly xrcDomain: ProviderXrcDomain | undefined
   readonly completionQueue: ProviderCompletionQueue | undefined
 }

@@ -44,14 +44,18 @@ export interface AnswerTableLimits {
   readonly answerKeptMs: number
 }
 
-/** A repetition that took longer than this on its way may be refused, though its key is known not to have been forgotten. */
+/**
+ * A repetition that took longer than this on its way may be refused, though its key is known not to have been
+ * forgotten.
+ */
 const MARGIN_MS = 5000
 
 /**
  * Answers by idempotency key, so that a repeated call is not run again.
  *
- * The table is bounded, so it forgets, the oldest first. When that happens it notes when what it forgot had come. A repetition says how long ago its call was first sent; if that is before what was noted,
- * a missing key proves nothing, and the caller is told so. What runs is never forgotten.
+ * The table is bounded, so it forgets, the oldest first. When that happens it notes when what it forgot had come. A
+ * repetition says how long ago its call was first sent; if that is before what was noted, a missing key proves nothing,
+ * and the caller is told so. What runs is never forgotten.
  */
 export class AnswerTable {
   readonly #limits: AnswerTableLimits

@@ -1,14 +1,20 @@
 import type { FrameHead } from './body-fetches.ts'
 import { MalformedFrameError } from './errors.ts'
 
-/** Bodies that may come at a time, in parts or fetched: an end of ours sends parts of one after the other, and offers half as many. */
+/**
+ * Bodies that may come at a time, in parts or fetched: an end of ours sends parts of one after the other, and offers
+ * half as many.
+ */
 const BODIES_MAX = 64
 
 /** Bounds of the bodies that a session takes. */
 export interface BodyLimits {
   /** The longest request, answer or item, encoded. */
   readonly bodyBytesMax: number
-  /** Bytes of bodies that come in parts or are fetched, of all calls of a link at a time; it counts for no less than twice `bodyBytesMax`. */
+  /**
+   * Bytes of bodies that come in parts or are fetched, of all calls of a link at a time; it counts for no less than
+   * twice `bodyBytesMax`.
+   */
   readonly assemblyBytesMax: number
 }
 
@@ -22,9 +28,11 @@ interface Assembly {
 }
 
 /**
- * Long bodies that come: those in parts, put together; and how much memory all of them take, with those that are fetched.
+ * Long bodies that come: those in parts, put together; and how much memory all of them take, with those that are
+ * fetched.
  *
- * An end of ours sends the parts of one body after the other's, and they cannot be put off, so there is always room for one of the longest. What is offered waits until there is room for it in the rest.
+ * An end of ours sends the parts of one body after the other's, and they cannot be put off, so there is always room for
+ * one of the longest. What is offered waits until there is room for it in the rest.
  */
 export class Assemblies {
   readonly #limits: BodyLimits
@@ -37,7 +45,10 @@ export class Assemblies {
     this.#limits = limits
   }
 
-  /** A body was offered. False: it is too long; otherwise `ended` follows. @throws MalformedFrameError where more have begun than any end of ours begins. */
+  /**
+   * A body was offered. False: it is too long; otherwise `ended` follows. @throws MalformedFrameError where more have
+   * begun than any end of ours begins.
+   */
   offered(totalBytes: number): boolean {
     this.#bound()
     if (totalBytes > this.#limits.bodyBytesMax) return false
@@ -78,7 +89,10 @@ export class Assemblies {
     return isTaken
   }
 
-  /** The next bytes of a body: the frame and the whole of it where these were the last, and it is not passed over. @throws MalformedFrameError. */
+  /**
+   * The next bytes of a body: the frame and the whole of it where these were the last, and it is not passed over.
+   * @throws MalformedFrameError.
+   */
   part(
     call: number,
     bytes: Uint8Array,

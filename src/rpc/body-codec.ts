@@ -19,7 +19,10 @@ const { slice: copyOf, subarray: viewOf } = Uint8Array.prototype
 /** What the peer can write is copied here before it is looked at. */
 let scratch = new Uint8Array(4096)
 
-/** A codec as the protocol uses it: bodies lie among others in the memory of a link, and for the codecs of this room no view is made of them. */
+/**
+ * A codec as the protocol uses it: bodies lie among others in the memory of a link, and for the codecs of this room no
+ * view is made of them.
+ */
 export class BodyCodec {
   readonly codec: RpcCodec
   readonly #isValues: boolean
@@ -36,7 +39,10 @@ export class BodyCodec {
     this.keeps = codec.keeps === true
   }
 
-  /** In which memory a long body is best put: its own where the value keeps it. Requests are lent where the codec wants it so. */
+  /**
+   * In which memory a long body is best put: its own where the value keeps it. Requests are lent where the codec wants
+   * it so.
+   */
   memoryFor(isRequest: boolean): number {
     const { adopt, borrows } = this.codec
     return adopt === undefined || (isRequest && borrows === true) ? BodyMemory.Lent : BodyMemory.Own
@@ -94,7 +100,7 @@ function ownCopy(bytes: Uint8Array, offset: number, length: number): Uint8Array 
   // A Buffer's own slice would be no copy.
   if (length > LOOP_BYTES_MAX) return copyOf.call(bytes, offset, offset + length)
   const copy = new Uint8Array(length)
-  for (let index = 0; index < length; index += 1) copy[index] = bytes[offset + index] as number
+  for (let index = 0; index < length; index += 1) copy[index] = bytes[offset + index]!
   return copy
 }
 
@@ -104,5 +110,5 @@ function copyPrivately(bytes: Uint8Array, offset: number, length: number): void 
     scratch.set(bytes.subarray(offset, offset + length))
     return
   }
-  for (let index = 0; index < length; index += 1) scratch[index] = bytes[offset + index] as number
+  for (let index = 0; index < length; index += 1) scratch[index] = bytes[offset + index]!
 }

@@ -22,7 +22,10 @@ export interface FrameHead {
   readonly due?: number
 }
 
-/** How a fetch ended. `body`: the whole of it, or undefined where it was dropped; `shortage`: why there was no memory for it. It is called once, and never after the link has ended. */
+/**
+ * How a fetch ended. `body`: the whole of it, or undefined where it was dropped; `shortage`: why there was no memory
+ * for it. It is called once, and never after the link has ended.
+ */
 export type FetchDone = (head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown) => void
 
 /** How much memory fetches may take at a time. */
@@ -56,7 +59,8 @@ interface Place {
 }
 
 /**
- * Bodies that lie at the peer, fetched by READs of this end's device. They go on beside all other frames, first come, first served; memory is taken for those that are under way only.
+ * Bodies that lie at the peer, fetched by READs of this end's device. They go on beside all other frames, first come,
+ * first served; memory is taken for those that are under way only.
  */
 export class BodyFetches {
   readonly #lending: MemoryLending | undefined

@@ -6,7 +6,10 @@ import { FrameKind } from './frame.ts'
 
 /** Shorter ones go in messages, however short those are. */
 const OFFER_BYTES_MIN = 32 << 10
-/** What may lie here for the peer at a time, in bytes and in bodies. What comes beyond goes in parts, and so is held back by the ring. */
+/**
+ * What may lie here for the peer at a time, in bytes and in bodies. What comes beyond goes in parts, and so is held
+ * back by the ring.
+ */
 const OFFERED_BYTES_MAX = 16 << 20
 export const OFFERS_MAX = 32
 
@@ -18,10 +21,11 @@ interface Offer {
 }
 
 /**
- * Bodies that the peer fetches: each is copied into memory that the peer may read, and stays there until the peer says that it has it. The bytes are in nobody's way meanwhile: neither in the ring nor in
- * the event loop of this end.
+ * Bodies that the peer fetches: each is copied into memory that the peer may read, and stays there until the peer says
+ * that it has it. The bytes are in nobody's way meanwhile: neither in the ring nor in the event loop of this end.
  *
- * The memory is free again when the peer says so, and when the link ends. Until then it counts among what may lie here, also where nobody wants the body any more: it is a copy, which is in nobody's way, and a peer that comes late for it
+ * The memory is free again when the peer says so, and when the link ends. Until then it counts among what may lie here,
+ * also where nobody wants the body any more: it is a copy, which is in nobody's way, and a peer that comes late for it
  * would lose its connection, with all its calls, if the key had gone.
  */
 export class BodyOffers {

@@ -11,8 +11,10 @@ export interface Shelf {
 }
 
 /**
- * Memory that the peer of one link may read, and nobody else where it is lent by windows: bodies for this peer lie there, one after the other. It stays lent between two of them, since binding and taking back for each would cost more than
- * copying. The peer says that it is done with a body only when nothing of its READs can be repeated, so that the key may go at any time after that.
+ * Memory that the peer of one link may read, and nobody else where it is lent by windows: bodies for this peer lie
+ * there, one after the other. It stays lent between two of them, since binding and taking back for each would cost more
+ * than copying. The peer says that it is done with a body only when nothing of its READs can be repeated, so that the
+ * key may go at any time after that.
  */
 export class BodyShelves {
   readonly #lending: MemoryLending

@@ -13,7 +13,10 @@ export interface WaitBounds {
   readonly ended: () => void
 }
 
-/** Somebody waits for something that another part of the program gives: until it is there, the time is up, or the signal is aborted. */
+/**
+ * Somebody waits for something that another part of the program gives: until it is there, the time is up, or the signal
+ * is aborted.
+ */
 export class BoundedWait<T> {
   readonly promise: Promise<T>
   #resolve!: (value: T) => void

@@ -11,7 +11,10 @@ export interface CallContext {
   /** Which connection it came by, counted from 1. */
   readonly session: number
   readonly metadata: Metadata
-  /** Aborted when the caller cancels, its time is up, its connection is lost (not for calls with an idempotency key, whose answer is still wanted then), or the server closes. */
+  /**
+   * Aborted when the caller cancels, its time is up, its connection is lost (not for calls with an idempotency key,
+   * whose answer is still wanted then), or the server closes.
+   */
   readonly signal: AbortSignal
   /** What is left of the caller's time; Infinity where it set none. */
   readonly remainingMs: number
@@ -32,7 +35,10 @@ interface Target {
 
 /** What a handler knows of a call with buffers, and how it reaches them. */
 export type RdmaCallContext<Use extends BufferUse = BufferUse> = CallContext & {
-  /** New zeroed memory of this end over the device of the caller's connection, for the bytes of this and further calls. It stays until it is released. */
+  /**
+   * New zeroed memory of this end over the device of the caller's connection, for the bytes of this and further calls.
+   * It stays until it is released.
+   */
   readonly allocate: (lengthBytes: number) => RdmaBuffer
   /** The same for memory that exists. */
   readonly register: (bytes: Uint8Array) => RdmaBuffer

@@ -20,16 +20,23 @@ interface Lent {
  * The caller's memory in a call: lent when it begins, and out of the server's reach before it ends for the caller.
  *
  * Why nothing of the server can land afterwards, whatever the server does:
- * - The server says its last of a call when all operations of its handler are complete, READs also as far as the network may repeat them (`MemoryLending.fenceReads`), and a message comes behind the bytes that were written before it. So in the ordinary case nothing is under way, and taking the key back is all there is to do.
- * - A server that does not say its last in time is not waited for: the key is taken back by this end's device, which from then on refuses what names it, and completes the request only when nothing that it let in is under way. Where there are
- *   registrations instead of windows, the queue pair is destroyed first, and then the registration.
- * - Where even that does not succeed, which takes a peer of `shm` that was stopped in the middle of a copy, the call does not pretend: it ends with `ERR_AETHER_RPC_BUFFER_LOST`, and the buffer serves no further call.
+ * - The server says its last of a call when all operations of its handler are complete, READs also as far as the
+ *   network may repeat them (`MemoryLending.fenceReads`), and a message comes behind the bytes that were written before
+ *   it. So in the ordinary case nothing is under way, and taking the key back is all there is to do.
+ * - A server that does not say its last in time is not waited for: the key is taken back by this end's device, which
+ *   from then on refuses what names it, and completes the request only when nothing that it let in is under way. Where
+ *   there are registrations instead of windows, the queue pair is destroyed first, and then the registration.
+ * - Where even that does not succeed, which takes a peer of `shm` that was stopped in the middle of a copy, the call
+ *   does not pretend: it ends with `ERR_AETHER_RPC_BUFFER_LOST`, and the buffer serves no further call.
  */
 export class CallLoans {
   readonly #lent: Lent[] = []
   readonly #parts: { -readonly [K in keyof RemoteParts]: RemoteParts[K] } = {}
 
-  /** Lends what the method takes. Where it throws, nothing is lent. @throws ArgumentError, UnsupportedError; LinkError where the link has ended. */
+  /**
+   * Lends what the method takes. Where it throws, nothing is lent. @throws ArgumentError, UnsupportedError; LinkError
+   * where the link has ended.
+   */
   constructor(link: MessageLink, method: MethodInfo, options: LentParts) {
     const lending = lendingOf(link)
     const [source, target] = [wanted('source', method, options), wanted('target', method, options)]
@@ -61,7 +68,10 @@ export class CallLoans {
     return this.#parts
   }
 
-  /** Resolves when the server reaches nothing of it any more. `last` resolves when it has said its last, for which it has `fenceMs`. @throws RpcError `ERR_AETHER_RPC_BUFFER_LOST`. */
+  /**
+   * Resolves when the server reaches nothing of it any more. `last` resolves when it has said its last, for which it
+   * has `fenceMs`. @throws RpcError `ERR_AETHER_RPC_BUFFER_LOST`.
+   */
   async takeBack(last: Promise<void> | undefined, fenceMs: number, method: string): Promise<void> {
     const isIdle = last === undefined || (await isInTime(last, fenceMs))
     const results = await Promise.allSettled(this.#lent.map(({ loan }) => loan.end(isIdle)))

@@ -3,7 +3,10 @@ import { ArgumentError, ClosedError } from '../native/index.ts'
 import { RpcError } from './errors.ts'
 import { lendingOf, RdmaBuffer, type RdmaRange, wholeRange } from './rdma-buffer.ts'
 
-/** Where a handler's own bytes lie: a registered buffer, a part of one, or plain memory, which is registered for the time of the operation. */
+/**
+ * Where a handler's own bytes lie: a registered buffer, a part of one, or plain memory, which is registered for the
+ * time of the operation.
+ */
 export type OwnBytes = RdmaBuffer | RdmaRange | Uint8Array
 
 /** The part of the caller's memory that a handler may read, until its call ends. */
@@ -11,9 +14,11 @@ export interface RemoteSource {
   /** In bytes. */
   readonly length: number
   /**
-   * Reads `length` bytes (default: as many as `into` has) from `offset` (default 0) of the part into `into`, by READs of this end's device. When the call ends otherwise meanwhile it rejects with the reason of
-   * `context.signal`, after what is under way is complete: then part of the bytes may have come.
-   * @throws ArgumentError beyond either end; ClosedError once the handler is done; RpcError `ERR_AETHER_RPC_CONNECTION_LOST`.
+   * Reads `length` bytes (default: as many as `into` has) from `offset` (default 0) of the part into `into`, by READs
+   * of this end's device. When the call ends otherwise meanwhile it rejects with the reason of `context.signal`, after
+   * what is under way is complete: then part of the bytes may have come.
+   * @throws ArgumentError beyond either end; ClosedError once the handler is done; RpcError
+   * `ERR_AETHER_RPC_CONNECTION_LOST`.
    */
   read(into: OwnBytes, offset?: number, length?: number): Promise<void>
 }
@@ -22,7 +27,10 @@ export interface RemoteSource {
 export interface RemoteTarget {
   /** In bytes. */
   readonly length: number
-  /** Writes `length` bytes (default: all of `from`) to `offset` (default 0) of the part. It resolves when they are there; otherwise as {@link RemoteSource.read}. */
+  /**
+   * Writes `length` bytes (default: all of `from`) to `offset` (default 0) of the part. It resolves when they are
+   * there; otherwise as {@link RemoteSource.read}.
+   */
   write(from: OwnBytes, offset?: number, length?: number): Promise<void>
 }
 
@@ -53,7 +61,10 @@ const PIECES_UNDER_WAY = 4
 
 type Direction = 'read' | 'write'
 
-/** The caller's memory in the hands of a handler. Nothing is begun once it was closed, and `idle` says when all that was begun is complete: only then the server says its last. */
+/**
+ * The caller's memory in the hands of a handler. Nothing is begun once it was closed, and `idle` says when all that was
+ * begun is complete: only then the server says its last.
+ */
 export class CallMemory {
   readonly source: RemoteSource | undefined
   readonly target: RemoteTarget | undefined

@@ -4,7 +4,10 @@ import type { BufferUse } from './service.ts'
 
 /** What a call that blocks takes. */
 export interface SyncCallOptions {
-  /** How long the call may take in all; what is left of it is told to the server. Default: the channel's. `Infinity`: without end. */
+  /**
+   * How long the call may take in all; what is left of it is told to the server. Default: the channel's. `Infinity`:
+   * without end.
+   */
   readonly timeoutMs?: number
   readonly metadata?: Metadata
   /** Called with what the handler set as `context.answerMetadata`, before the call ends. */
@@ -20,8 +23,9 @@ export interface StreamCallOptions extends SyncCallOptions {
 /** What a unary call takes. */
 export interface CallOptions extends StreamCallOptions {
   /**
-   * Makes the call safe to repeat: a server runs a key once, and gives everybody who comes with it the same answer. A channel that can connect anew then repeats the call itself
-   * after a lost connection. `true`: a key made for this call; a text: one of your own, which must say what is to be done, not who asks.
+   * Makes the call safe to repeat: a server runs a key once, and gives everybody who comes with it the same answer. A
+   * channel that can connect anew then repeats the call itself after a lost connection. `true`: a key made for this
+   * call; a text: one of your own, which must say what is to be done, not who asks.
    */
   readonly idempotencyKey?: string | true
 }
@@ -37,8 +41,9 @@ interface TargetOption {
 }
 
 /**
- * What a call with buffers takes. It ends, for whatever reason, when the server reaches the buffers no more: after an abort or a deadline that is when the server has said so, or `fenceMs` of the channel later. It cannot be repeated safely, so it has no
- * idempotency key.
+ * What a call with buffers takes. It ends, for whatever reason, when the server reaches the buffers no more: after an
+ * abort or a deadline that is when the server has said so, or `fenceMs` of the channel later. It cannot be repeated
+ * safely, so it has no idempotency key.
  */
 export type RdmaCallOptions<Use extends BufferUse = BufferUse> = StreamCallOptions &
   { source: SourceOption; target: TargetOption; both: SourceOption & TargetOption }[Use]

@@ -11,7 +11,10 @@ interface WatchedSession {
 
 let lastSession = 0
 
-/** Have the watchdog look at the calls of a session, until the returned function is called. Streams may last; calls with one answer are looked at. */
+/**
+ * Have the watchdog look at the calls of a session, until the returned function is called. Streams may last; calls with
+ * one answer are looked at.
+ */
 export function watchCalls({ calls, session }: WatchedSession): () => void {
   const name = ++lastSession
   let received = session.received

@@ -30,7 +30,8 @@ export interface ClientCallInfo {
 }
 
 /**
- * Something around each call. `next` goes on, with this call or a changed copy, and gives what the method gives: a promise of the answer, a stream, or, of a call that blocks, the answer.
+ * Something around each call. `next` goes on, with this call or a changed copy, and gives what the method gives: a
+ * promise of the answer, a stream, or, of a call that blocks, the answer.
  */
 export type ClientInterceptor = (call: ClientCallInfo, next: (call: ClientCallInfo) => unknown) => unknown
 
@@ -96,7 +97,8 @@ export class Caller {
     }
   }
 
-  // ---- unary -------------------------------------------------------------------------------------------------------------------
+  // ---- unary
+  // -------------------------------------------------------------------------------------------------------------------
 
   #unary(method: MethodInfo, request: unknown, options: CallOptions): Promise<unknown> {
     const session = this.#connection.current
@@ -214,7 +216,8 @@ export class Caller {
         ),
       )
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs
-    // Whoever waits looks at the clock, and most answers are there before it has to: reading it takes as long as a part of the way.
+    // Whoever waits looks at the clock, and most answers are there before it has to: reading it takes as long as a part
+    // of the way.
     const call = this.#begin(session, method, options, timeoutMs, Infinity)
     const answer: SyncAnswer = { done: false, value: undefined, error: undefined, unchecked: undefined }
     call.sync = answer
@@ -224,7 +227,8 @@ export class Caller {
     return answer.unchecked === undefined ? answer.value : checkedSync(answer.unchecked, answer.value)
   }
 
-  // ---- buffers -----------------------------------------------------------------------------------------------------------------
+  // ---- buffers
+  // -----------------------------------------------------------------------------------------------------------------
 
   /** Ends when the server reaches the buffers no more, however the call itself has ended. */
   async #rdma(method: MethodInfo, request: unknown, options: StreamCallOptions & LentParts): Promise<unknown> {
@@ -258,7 +262,8 @@ export class Caller {
     }
   }
 
-  // ---- streams -----------------------------------------------------------------------------------------------------------------
+  // ---- streams
+  // -----------------------------------------------------------------------------------------------------------------
 
   async #clientStream(method: MethodInfo, requests: Stream<unknown>, options: StreamCallOptions): Promise<unknown> {
     checkStream(method.name, requests)

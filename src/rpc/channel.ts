@@ -11,13 +11,17 @@ import type { Service } from './service.ts'
 import { TIMER_MS_MAX } from './timer-delay.ts'
 
 /**
- * Where links come from: where a server listens, a function that makes a link, or one that is there. The first two are used again when a link has ended.
+ * Where links come from: where a server listens, a function that makes a link, or one that is there. The first two are
+ * used again when a link has ended.
  */
 export type LinkSource = ConnectLinkOptions | (() => Promise<MessageLink>) | MessageLink
 
 /** How a channel behaves. */
 export interface ChannelOptions extends Partial<ClientSessionOptions>, ReconnectOptions {
-  /** Of unary calls, where they say nothing else. Default 30,000; `Infinity`: without end. Streams have no end of their own. */
+  /**
+   * Of unary calls, where they say nothing else. Default 30,000; `Infinity`: without end. Streams have no end of their
+   * own.
+   */
   readonly timeoutMs?: number
   /** Around each call, the first outermost. */
   readonly interceptors?: readonly ClientInterceptor[]
@@ -36,7 +40,10 @@ const TIMEOUT_MS = 30_000
 /** What errors of asking for health are about. */
 const HEALTH = 'channel.health'
 
-/** A client's way to a server: clients of its services share it. Bounds and their defaults are in {@link ChannelOptions}. */
+/**
+ * A client's way to a server: clients of its services share it. Bounds and their defaults are in
+ * {@link ChannelOptions}.
+ */
 export class Channel implements AsyncDisposable {
   readonly #reconnection: Reconnection
   readonly #caller: Caller
@@ -65,13 +72,18 @@ export class Channel implements AsyncDisposable {
     return this.#caller.client(service) as Client<S>
   }
 
-  /** Resolves when there is a connection, and the server has said hello. @throws RpcError when there is none in time. */
+  /**
+   * Resolves when there is a connection, and the server has said hello. @throws RpcError when there is none in time.
+   */
   async ready(options: WaitForConnection = {}): Promise<void> {
     const { timeoutMs = TIMEOUT_MS, signal } = options
     await this.#reconnection.session('channel.ready', performance.now() + timeoutMs, signal)
   }
 
-  /** Asks the server how it is; where the channel has left one that drains and found no other yet, that one. The time and the signal bound the wait for a connection and for the answer. @throws RpcError where there is none in time. */
+  /**
+   * Asks the server how it is; where the channel has left one that drains and found no other yet, that one. The time
+   * and the signal bound the wait for a connection and for the answer. @throws RpcError where there is none in time.
+   */
   async health(options: WaitForConnection = {}): Promise<ServerHealth> {
     const { timeoutMs = TIMEOUT_MS, signal } = options
     const deadline = performance.now() + timeoutMs
@@ -80,14 +92,19 @@ export class Channel implements AsyncDisposable {
   }
 
   /**
-   * New zeroed memory for calls with buffers, over the device of the present connection. Servers reach it without a copy between, in calls that name it. It stays until it is released.
-   * @throws RpcError when there is no connection in time; UnsupportedError where the link has no such memory; VerbsError ENOMEM.
+   * New zeroed memory for calls with buffers, over the device of the present connection. Servers reach it without a
+   * copy between, in calls that name it. It stays until it is released.
+   * @throws RpcError when there is no connection in time; UnsupportedError where the link has no such memory;
+   * VerbsError ENOMEM.
    */
   async allocate(lengthBytes: number, options: WaitForConnection = {}): Promise<RdmaBuffer> {
     return new RdmaBuffer((await this.#lending('channel.allocate', options)).allocate(lengthBytes))
   }
 
-  /** The same for memory that exists. `shm` reaches it by copies between processes, which the machine may forbid: prefer `allocate` there. */
+  /**
+   * The same for memory that exists. `shm` reaches it by copies between processes, which the machine may forbid: prefer
+   * `allocate` there.
+   */
   async register(bytes: Uint8Array, options: WaitForConnection = {}): Promise<RdmaBuffer> {
     return new RdmaBuffer((await this.#lending('channel.register', options)).register(bytes))
   }

@@ -22,7 +22,8 @@ type Settle = (value: never) => void
 /**
  * A slot of the table of calls. It is used again for call after call; what belongs to one is taken out when it ends.
  *
- * free → open (somebody waits) → free, with the server's last frame; or open → abandoned (nobody waits, the server has not said its last) → free.
+ * free → open (somebody waits) → free, with the server's last frame; or open → abandoned (nobody waits, the server has
+ * not said its last) → free.
  */
 export class ClientCall {
   readonly slot: number
@@ -78,7 +79,10 @@ export class ClientCall {
   }
 }
 
-/** The calls of one session. Slots are made as they are needed, and the one that was free last is taken first, so few of them are warm. */
+/**
+ * The calls of one session. Slots are made as they are needed, and the one that was free last is taken first, so few of
+ * them are warm.
+ */
 export class CallTable {
   readonly #calls: ClientCall[] = []
   readonly #free: number[] = []

@@ -28,7 +28,10 @@ const failures = new BodyCodec(values)
 /** How a session of a client behaves. */
 export interface ClientSessionOptions extends SessionLimits {
   readonly callsMax: number
-  /** How long a call with buffers that has ended without an answer waits for the server to be done with them, in ms; then they are taken from it. */
+  /**
+   * How long a call with buffers that has ended without an answer waits for the server to be done with them, in ms;
+   * then they are taken from it.
+   */
   readonly fenceMs: number
   readonly streamWindow: number
   readonly keepAliveMs: number
@@ -101,9 +104,13 @@ export class ClientSession implements FrameTaker {
     return this.#hello.promise
   }
 
-  // ---- calls -------------------------------------------------------------------------------------------------------------------
+  // ---- calls
+  // -------------------------------------------------------------------------------------------------------------------
 
-  /** A slot for a call that somebody waits for from now on. @throws RpcError where too many are under way, or the link has just ended. */
+  /**
+   * A slot for a call that somebody waits for from now on. @throws RpcError where too many are under way, or the link
+   * has just ended.
+   */
   open(method: MethodInfo, deadline: number): ClientCall {
     if (!this.session.open) throw method.refused(lost(method.name, false, undefined))
     const call = this.calls.take()
@@ -221,7 +228,8 @@ export class ClientSession implements FrameTaker {
     return next
   }
 
-  // ---- frames ------------------------------------------------------------------------------------------------------------------
+  // ---- frames
+  // ------------------------------------------------------------------------------------------------------------------
 
   frame(
     kind: number,
@@ -415,7 +423,8 @@ export class ClientSession implements FrameTaker {
     this.calls.release(call)
   }
 
-  // ---- the link ----------------------------------------------------------------------------------------------------------------
+  // ---- the link
+  // ----------------------------------------------------------------------------------------------------------------
 
   #greeted(version: number, window: number, bytes: Uint8Array, offset: number, length: number): void {
     if (version !== PROTOCOL_VERSION)

@@ -2,8 +2,9 @@ import { Buffer } from 'node:buffer'
 import { ArgumentError } from '../native/index.ts'
 
 /**
- * How values become bytes and bytes values. Both ends of a method use the same. Those of `aether-dsm/structures` fit, and so does a packer of msgpackr with a name:
- * `Object.assign(new Packr({ copyBuffers: true }), { name: 'msgpack' })`. Without `copyBuffers` the bytes in its values are views of what {@link RpcCodec.decode} was given.
+ * How values become bytes and bytes values. Both ends of a method use the same. Those of `aether-dsm/structures` fit,
+ * and so does a packer of msgpackr with a name: `Object.assign(new Packr({ copyBuffers: true }), { name: 'msgpack' })`.
+ * Without `copyBuffers` the bytes in its values are views of what {@link RpcCodec.decode} was given.
  */
 export interface RpcCodec<V = unknown> {
   readonly name: string
@@ -13,14 +14,21 @@ export interface RpcCodec<V = unknown> {
   decode(bytes: Uint8Array): V
   /** The same for `bytes` that nobody else uses, so that a value may keep them. Without it, `decode` is called. */
   adopt?(bytes: Uint8Array): V
-  /** True where what `encode` gives stays as it is when something else is encoded: long bodies are then not copied while they wait for room. */
+  /**
+   * True where what `encode` gives stays as it is when something else is encoded: long bodies are then not copied while
+   * they wait for room.
+   */
   readonly keeps?: boolean
-  /** True where requests are decoded without {@link decode}: the handler gets the bytes themselves, until it returns or awaits. */
+  /**
+   * True where requests are decoded without {@link decode}: the handler gets the bytes themselves, until it returns or
+   * awaits.
+   */
   readonly borrows?: boolean
 }
 
 /**
- * Bytes as they are: a `Uint8Array` in, one of the receiver's own out. A long one is sent from where it lies, so leave it alone until the call has ended.
+ * Bytes as they are: a `Uint8Array` in, one of the receiver's own out. A long one is sent from where it lies, so leave
+ * it alone until the call has ended.
  */
 export const bytes: RpcCodec<Uint8Array> = {
   name: 'bytes',
@@ -35,8 +43,9 @@ export const bytes: RpcCodec<Uint8Array> = {
 }
 
 /**
- * As {@link bytes}, but a handler gets its request where it lies in the memory of the link, without a copy: valid until the handler returns or awaits. For unary methods that are done at once. Answers, and
- * the items of streams, are copied as ever.
+ * As {@link bytes}, but a handler gets its request where it lies in the memory of the link, without a copy: valid until
+ * the handler returns or awaits. For unary methods that are done at once. Answers, and the items of streams, are copied
+ * as ever.
  */
 export const borrowedBytes: RpcCodec<Uint8Array> = {
   name: 'borrowed-bytes',

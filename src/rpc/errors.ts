@@ -59,7 +59,10 @@ export function lost(method: string, sent: boolean, cause: unknown): RpcError {
       )
 }
 
-/** An error that belongs to the service: thrown by a handler, it comes out of the call at the client with the same reason and details. */
+/**
+ * An error that belongs to the service: thrown by a handler, it comes out of the call at the client with the same
+ * reason and details.
+ */
 export class ServiceError<Details = unknown> extends AetherError {
   override readonly name = 'ServiceError'
   /** Which of the service's errors. */

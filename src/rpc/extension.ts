@@ -36,7 +36,10 @@ function entry(tag: number, bytes: Uint8Array): Uint8Array {
   return whole
 }
 
-/** The entries of an extension, undefined where there is nothing to say. @throws ArgumentError where it would be too long. */
+/**
+ * The entries of an extension, undefined where there is nothing to say. @throws ArgumentError where it would be too
+ * long.
+ */
 export function encodeExtension({
   totalBytes,
   metadata,
@@ -160,6 +163,6 @@ function isObject(value: unknown): value is object {
 
 /** An encoded extension with entries more. */
 export function withEntries(extension: Uint8Array | undefined, more: Partial<Extension>): Uint8Array {
-  const entries = encodeExtension({ ...NO_EXTENSION, ...more }) as Uint8Array
+  const entries = encodeExtension({ ...NO_EXTENSION, ...more })!
   return extension === undefined ? entries : Buffer.concat([extension, entries])
 }

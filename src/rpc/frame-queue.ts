@@ -3,7 +3,10 @@ import type { WaitingFrame } from './waiting-frame.ts'
 /** Up to so many places the frames that have gone are in nobody's way. */
 const PLACES_MIN = 32
 
-/** Frames that wait for room, in order. What leaves it, or is given up, is kept no longer: it takes memory for what waits, whatever becomes of the link. */
+/**
+ * Frames that wait for room, in order. What leaves it, or is given up, is kept no longer: it takes memory for what
+ * waits, whatever becomes of the link.
+ */
 export class FrameQueue {
   /** Frames that wait. */
   length = 0

@@ -1,5 +1,6 @@
 /**
- * What goes over a link, in one place. Every message is one frame, in the byte order of the hosts (little-endian on all that this package runs on):
+ * What goes over a link, in one place. Every message is one frame, in the byte order of the hosts (little-endian on all
+ * that this package runs on):
  *
  * ```
  *  0        1        2                 4                 8                 12                16
@@ -9,8 +10,9 @@
  * └────────┴────────┴─────────────────┴─────────────────┴─────────────────┴─────────────────┴───────────┴──────┘
  * ```
  *
- * `call` is the caller's slot in its low 16 bits and how often the slot was used in the high 16. A slot is free again only when the server's last frame for the call has come, so an answer never meets another call.
- * What `word` and `budget` are, {@link FrameKind} says. An extension is a row of entries: tag u8, 0, length u16, bytes.
+ * `call` is the caller's slot in its low 16 bits and how often the slot was used in the high 16. A slot is free again
+ * only when the server's last frame for the call has come, so an answer never meets another call. What `word` and
+ * `budget` are, {@link FrameKind} says. An extension is a row of entries: tag u8, 0, length u16, bytes.
  */
 export const FrameField = { Kind: 0, Flags: 1, ExtensionBytes: 2, Call: 4, Word: 8, Budget: 12 } as const
 
@@ -19,9 +21,16 @@ export const HEADER_BYTES = 16
 
 /** Kinds of frames. "Last" ends the call: after it the server says nothing more about it. */
 export const FrameKind = {
-  /** First message of either end. Call, of the client: a number that it drew, by which traces tell its connection from others; word: {@link PROTOCOL_VERSION}; budget: items of a stream that this end takes before it gives credit; body, of the server: its incarnation. */
+  /**
+   * First message of either end. Call, of the client: a number that it drew, by which traces tell its connection from
+   * others; word: {@link PROTOCOL_VERSION}; budget: items of a stream that this end takes before it gives credit; body,
+   * of the server: its incarnation.
+   */
   Hello: 1,
-  /** To the server. Word: the method; budget: microseconds left, {@link NO_BUDGET} without end; body: the request, none where a stream of requests follows. */
+  /**
+   * To the server. Word: the method; budget: microseconds left, {@link NO_BUDGET} without end; body: the request, none
+   * where a stream of requests follows.
+   */
   Request: 2,
   /** To the client, last. Body: the answer. */
   Answer: 3,
@@ -63,7 +72,10 @@ export const ExtensionTag = {
   Metadata: 2,
   /** The idempotency key, in UTF-8. */
   Key: 3,
-  /** f64, f64: incarnation of the server to which the call first went, and how many milliseconds ago. Only in repetitions. */
+  /**
+   * f64, f64: incarnation of the server to which the call first went, and how many milliseconds ago. Only in
+   * repetitions.
+   */
   Repeated: 4,
   /** f64, f64, u32: address and length of the caller's memory that the handler may read, and the key. */
   Source: 5,

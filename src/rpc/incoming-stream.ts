@@ -4,7 +4,9 @@ import type { Awaitable } from './contract-types.ts'
 export interface IncomingStreamHost<T> {
   /** So many items were taken out since it last said so. */
   consumed(items: number): void
-  /** Nobody wants the rest: the reader has left, or an item did not fit, with this error, also where it was the last. */
+  /**
+   * Nobody wants the rest: the reader has left, or an item did not fit, with this error, also where it was the last.
+   */
   abandoned(error: unknown): void
   /** What an item is, after its schema has seen it. */
   checked(item: unknown): Awaitable<T>
@@ -15,7 +17,10 @@ interface Waiter<T> {
   readonly reject: (error: unknown) => void
 }
 
-/** Items that come over a link, as a program takes them. No more than a window of them waits here: the peer has credit for so many. */
+/**
+ * Items that come over a link, as a program takes them. No more than a window of them waits here: the peer has credit
+ * for so many.
+ */
 export class IncomingStream<T> implements AsyncIterableIterator<T> {
   readonly #window: number
   readonly #host: IncomingStreamHost<T>

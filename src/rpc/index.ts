@@ -1,5 +1,6 @@
 /**
- * Remote procedure calls over the links of `aether-dsm/messaging`: contracts as TypeScript types, unary calls and streams, deadlines, cancellation, errors that say what became of the call.
+ * Remote procedure calls over the links of `aether-dsm/messaging`: contracts as TypeScript types, unary calls and
+ * streams, deadlines, cancellation, errors that say what became of the call.
  *
  * ```ts
  * import { createServer, defineService, openChannel, type, unary } from 'aether-dsm/rpc'

@@ -11,7 +11,10 @@ interface Keyed {
   readonly waiter: KeyWaiter
 }
 
-/** The calls of one client that wait for the answer of an idempotency key: their own, or that of whoever came with it first. */
+/**
+ * The calls of one client that wait for the answer of an idempotency key: their own, or that of whoever came with it
+ * first.
+ */
 export class KeyedCalls {
   readonly #core: ServerCore
   readonly #session: Session
@@ -33,7 +36,10 @@ export class KeyedCalls {
     return this.#waiting.has(id)
   }
 
-  /** Whether a call with this key needs no handler: it runs already, has its answer, or may have had one that was forgotten. */
+  /**
+   * Whether a call with this key needs no handler: it runs already, has its answer, or may have had one that was
+   * forgotten.
+   */
   isRepeated(id: number, number: number, { key, repeated }: Extension): boolean {
     // Who waits for an answer takes no handler, so nothing else bounds them.
     if (this.#waiting.size === SLOTS_MAX) throw new MalformedFrameError(`more than ${SLOTS_MAX} calls are under way`)
@@ -71,7 +77,10 @@ export class KeyedCalls {
     kept.waiters.add(waiter)
   }
 
-  /** What is kept may have metadata that are too long for the link of this client, though not for that of whoever came first. */
+  /**
+   * What is kept may have metadata that are too long for the link of this client, though not for that of whoever came
+   * first.
+   */
   #say(id: number, { kind, word, extension, body }: LastFrame): void {
     const fits = this.#session.fits(extension)
     if (fits || kind === FrameKind.Failure)

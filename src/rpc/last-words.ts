@@ -10,7 +10,10 @@ import type { ServerCore } from './server-core.ts'
 import { NO_BYTES, type Session } from './session.ts'
 import { values } from './value-codec.ts'
 
-/** What the server says last of each call of one client: its answer, that its stream is complete, or how it failed. A call has one last word; what comes later is dropped. */
+/**
+ * What the server says last of each call of one client: its answer, that its stream is complete, or how it failed. A
+ * call has one last word; what comes later is dropped.
+ */
 export class LastWords {
   readonly #session: Session
   readonly #core: ServerCore
@@ -107,7 +110,10 @@ export class LastWords {
     this.fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
   }
 
-  /** It comes before anything says that the call is over. @throws ArgumentError where the metadata are no texts, or too long for the link. */
+  /**
+   * It comes before anything says that the call is over. @throws ArgumentError where the metadata are no texts, or too
+   * long for the link.
+   */
   #extensionOf({ answerMetadata }: ServerCall): Uint8Array | undefined {
     if (answerMetadata === undefined) return undefined
     const extension = encodeExtension({ ...NO_EXTENSION, metadata: answerMetadata })

@@ -61,35 +61,38 @@ interface Layouts {
 
 const layouts: Readonly<Record<CallSide, Layouts>> = {
   client: layoutsOf('client', {
-    '': 'Calls that this thread makes.',
-    calls: 'Calls that began.',
-    answers: 'Calls that were answered, streams to their end.',
-    bytesReceived: 'Bytes of answers, without frames.',
+    '': 'Calls made by this thread.',
+    calls: 'Calls started.',
+    answers: 'Calls answered; streams when they end.',
+    bytesReceived: 'Bytes of answers, without framing.',
   }),
   server: layoutsOf('server', {
-    '': 'Calls that this thread answers.',
-    calls: 'Requests that came, repeated ones included.',
-    answers: 'Requests that were answered, streams to their end.',
-    bytesReceived: 'Bytes of requests, without frames.',
+    '': 'Calls answered by this thread.',
+    calls: 'Requests received, repeated ones included.',
+    answers: 'Requests answered; streams when they end.',
+    bytesReceived: 'Bytes of requests, without framing.',
   }),
 }
 
 function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', string>>): Layouts {
   const labelled = 'method'
-  const from = side === 'client' ? 'From a call to its end' : "From a request to the server's last word on it"
-  const until = `${from}; of the first 64 of a method, then of one in 256.`
+  const from = side === 'client' ? 'From a call to its end' : 'From a request to the end of its answer'
+  const until = `${from}; the first 64 of a method, then one in 256.`
   return {
     calls: defineCounters(`rpc.${side}`, ['calls', 'answers', 'bytesReceived'], { labelled, help }),
     failures: defineCounters(`rpc.${side}.failures`, failureNames, {
       labelled,
       spread: 'code',
-      help: { '': 'Calls that failed, by the codes of their errors.' },
+      help: { '': 'Failed calls, by error code.' },
     }),
     latency: defineHistogram(`rpc.${side}.latency`, { labelled, help: until }),
   }
 }
 
-/** When a call began of which the time is taken. An object for those few, so that no call has a place for a fraction of its own. */
+/**
+ * When a call began of which the time is taken. An object for those few, so that no call has a place for a fraction of
+ * its own.
+ */
 export interface CallStart {
   readonly ns: number
 }
@@ -118,8 +121,8 @@ export class MethodMeter {
   /** A call begins, with so many bytes that came; when, for its end, or undefined: its time is not taken. */
   begin(bytesReceived = 0): CallStart | undefined {
     const { slots } = this.#calls
-    slots[Slot.calls] = (slots[Slot.calls] as number) + 1
-    if (bytesReceived !== 0) slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytesReceived
+    slots[Slot.calls] = slots[Slot.calls]! + 1
+    if (bytesReceived !== 0) slots[Slot.bytesReceived] = slots[Slot.bytesReceived]! + bytesReceived
     this.#began += 1
     return this.#began === this.#next ? this.#start() : undefined
   }
@@ -142,8 +145,8 @@ export class MethodMeter {
   /** Both at once, for a call with one answer. */
   answeredWith(began: CallStart | undefined, bytes: number): void {
     const { slots } = this.#calls
-    slots[Slot.answers] = (slots[Slot.answers] as number) + 1
-    slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytes
+    slots[Slot.answers] = slots[Slot.answers]! + 1
+    slots[Slot.bytesReceived] = slots[Slot.bytesReceived]! + bytes
     this.#took(began)
   }
 
@@ -169,7 +172,7 @@ export class MethodMeter {
 
   #count(slot: number, by: number): void {
     const { slots } = this.#calls
-    slots[slot] = (slots[slot] as number) + by
+    slots[slot] = slots[slot]! + by
   }
 }
 

@@ -53,7 +53,10 @@ export class Pings {
     this.#session = session
   }
 
-  /** Until `deadline` (of `performance.now()`), or the signal is aborted. `asker`: what an error is about. @throws RpcError; the signal's reason. */
+  /**
+   * Until `deadline` (of `performance.now()`), or the signal is aborted. `asker`: what an error is about. @throws
+   * RpcError; the signal's reason.
+   */
   async ask(asker: string, deadline: number, signal: AbortSignal | undefined): Promise<ServerHealth> {
     if (!this.#session.open) throw lost(asker, false, undefined)
     const number = (this.#number + 1) >>> 0

@@ -11,8 +11,9 @@ export interface RdmaRange {
 }
 
 /**
- * Memory that is registered once and serves any number of calls: as what a caller lends, or as where a handler's own bytes lie. No peer reaches it but in a call that names it, and there only the part that it names.
- * It belongs to the device, not to the connection, so it is good for the next connection over the same device, too.
+ * Memory that is registered once and serves any number of calls: as what a caller lends, or as where a handler's own
+ * bytes lie. No peer reaches it but in a call that names it, and there only the part that it names. It belongs to the
+ * device, not to the connection, so it is good for the next connection over the same device, too.
  */
 export class RdmaBuffer implements AsyncDisposable {
   readonly #memory: RegisteredBuffer
@@ -28,7 +29,10 @@ export class RdmaBuffer implements AsyncDisposable {
     this.#bytes = memory.bytes
   }
 
-  /** The memory itself. While a call has it, what a peer writes appears here at any time. Once it was released and `allocate` had made it, it is memory of nobody. */
+  /**
+   * The memory itself. While a call has it, what a peer writes appears here at any time. Once it was released and
+   * `allocate` had made it, it is memory of nobody.
+   */
   get bytes(): Uint8Array {
     return this.#bytes
   }
@@ -42,12 +46,18 @@ export class RdmaBuffer implements AsyncDisposable {
     return this.#uses
   }
 
-  /** A call ended without its server having let go of the memory (`ERR_AETHER_RPC_BUFFER_LOST`): no further call takes it. */
+  /**
+   * A call ended without its server having let go of the memory (`ERR_AETHER_RPC_BUFFER_LOST`): no further call takes
+   * it.
+   */
   get lost(): boolean {
     return this.#isLost
   }
 
-  /** No further call takes it. Resolves when those that use it have ended, and the registration is given back. Idempotent. */
+  /**
+   * No further call takes it. Resolves when those that use it have ended, and the registration is given back.
+   * Idempotent.
+   */
   release(): Promise<void> {
     this.#released ??= this.#release()
     return this.#released
@@ -61,7 +71,8 @@ export class RdmaBuffer implements AsyncDisposable {
     try {
       this.#memory.close()
     } catch {
-      // A peer of the device stays in the middle of an access, to whatever memory. The keys are gone; the second time it is not waited for.
+      // A peer of the device stays in the middle of an access, to whatever memory. The keys are gone; the second time
+      // it is not waited for.
       this.#memory.close()
     }
   }

@@ -20,13 +20,16 @@ export const nameOfFailure = (code: number): string => failureNames.get(code) ??
 /** Whether calls are told of just now: the guard of hot paths. */
 export const tracesCalls = (): boolean => trace.wants(TraceLevel.Debug)
 
-/** Which call of which connection that is, as both ends say it: the server's incarnation is its own among all, and the number with which a client greets it is drawn. */
+/**
+ * Which call of which connection that is, as both ends say it: the server's incarnation is its own among all, and the
+ * number with which a client greets it is drawn.
+ */
 const flowOf = (incarnation: number, greeting: number, id: number): string =>
   `call ${incarnation.toString(36)} ${greeting.toString(36)} ${id}`
 
 /** A call is made by the client. */
 export function traceCall(call: TracedCall, method: string, id: number, incarnation: number, greeting: number): void {
-  count++
+  count += 1
   call.traced = count
   const flow = flowOf(incarnation, greeting, id)
   const slice = { phase: 'begin', name: method, track: trackOf('client'), id: count, flow } as const
@@ -41,7 +44,7 @@ export function traceServing(
   incarnation: number,
   greeting: number,
 ): void {
-  count++
+  count += 1
   call.traced = count
   const answers = flowOf(incarnation, greeting, id)
   const slice = { phase: 'begin', name: method, track: trackOf('server'), id: count, answers } as const

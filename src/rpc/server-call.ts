@@ -54,8 +54,8 @@ export class ServerCall implements CallContext, MemoryOwner {
   }
 
   /**
-   * Of `performance.now()`, counted from the first look on. Reading the clock takes a good part of what a short call takes, and of most nobody looks: they are answered
-   * by a handler that does not take the context, before it returns.
+   * Of `performance.now()`, counted from the first look on. Reading the clock takes a good part of what a short call
+   * takes, and of most nobody looks: they are answered by a handler that does not take the context, before it returns.
    */
   get deadline(): number {
     if (Number.isNaN(this.#deadline))

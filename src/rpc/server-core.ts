@@ -8,7 +8,10 @@ import type { SessionLimits } from './session.ts'
 export interface ServedMethod {
   readonly info: MethodInfo
   readonly handler: (request: unknown, call: ServerCall) => unknown
-  /** Whether the handler, or an interceptor around it, may ask how much time is left: then it is counted from when the request came. */
+  /**
+   * Whether the handler, or an interceptor around it, may ask how much time is left: then it is counted from when the
+   * request came.
+   */
   readonly looksAtTime: boolean
 }
 

@@ -64,7 +64,8 @@ export class ServerSession implements FrameTaker {
     this.session.send(FrameKind.Drain, 0, 0, 0, undefined, NO_BYTES, true)
   }
 
-  // ---- frames ------------------------------------------------------------------------------------------------------------------
+  // ---- frames
+  // ------------------------------------------------------------------------------------------------------------------
 
   frame(
     kind: number,
@@ -221,7 +222,8 @@ export class ServerSession implements FrameTaker {
     call.abort(new RpcError('ERR_AETHER_RPC_TOO_LARGE', 'failed', call.method, message))
   }
 
-  // ---- a request ---------------------------------------------------------------------------------------------------------------
+  // ---- a request
+  // ---------------------------------------------------------------------------------------------------------------
 
   #request(
     id: number,
@@ -429,7 +431,8 @@ export class ServerSession implements FrameTaker {
     this.#core.leave(call)
   }
 
-  // ---- the link ----------------------------------------------------------------------------------------------------------------
+  // ---- the link
+  // ----------------------------------------------------------------------------------------------------------------
 
   /** Called every `keepAliveMs`. */
   keepAliveTurn(): void {

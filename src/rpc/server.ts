@@ -14,7 +14,8 @@ import type { Service } from './service.ts'
 import { timerDelay } from './timer-delay.ts'
 
 /**
- * Something around each handler. `next` goes on, with this request or another, and gives what the handler gives: an answer, a promise of one, or a stream.
+ * Something around each handler. `next` goes on, with this request or another, and gives what the handler gives: an
+ * answer, a promise of one, or a stream.
  */
 export type ServerInterceptor = (request: unknown, context: CallContext, next: (request: unknown) => unknown) => unknown
 
@@ -54,7 +55,10 @@ export class Server implements AsyncDisposable {
     this.#core = new Core(limitsOf(options), options.onHandlerError, (session) => this.#ended(session))
   }
 
-  /** Serves a service. Links that are there already may call it from now on. @throws ArgumentError where its methods have the numbers of another's. */
+  /**
+   * Serves a service. Links that are there already may call it from now on. @throws ArgumentError where its methods
+   * have the numbers of another's.
+   */
   serve<S extends Service>(service: S, handlers: Handlers<S>): this {
     const { methods } = this.#core
     // A class with static methods is a function.
@@ -78,7 +82,10 @@ export class Server implements AsyncDisposable {
     return this
   }
 
-  /** Answers the calls of whoever connects there. The listener goes with the server, or before it by its `close`. @throws ClosedError where the server was closed, or drains, before it is there. */
+  /**
+   * Answers the calls of whoever connects there. The listener goes with the server, or before it by its `close`.
+   * @throws ClosedError where the server was closed, or drains, before it is there.
+   */
   async listen(options: Omit<ListenLinksOptions, 'onLink'> = {}): Promise<LinkListener> {
     this.#checkListens()
     const listener = await listenLinks({ ...options, onLink: (link) => this.accept(link) })
@@ -132,8 +139,8 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * Refuses new calls, waits for those that run and until their answers have left, then closes. After `timeoutMs` (default 30,000) in all it waits no longer: it closes, and the signals of handlers
-   * that run are aborted.
+   * Refuses new calls, waits for those that run and until their answers have left, then closes. After `timeoutMs`
+   * (default 30,000) in all it waits no longer: it closes, and the signals of handlers that run are aborted.
    */
   async drain(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     const { timeoutMs = 30_000 } = options

@@ -10,7 +10,9 @@ export type MethodKind = 'unary' | 'server-stream' | 'client-stream' | 'bidirect
 
 const KINDS: readonly MethodKind[] = ['unary', 'server-stream', 'client-stream', 'bidirectional', 'rdma']
 
-/** What a method of kind `rdma` takes of its caller's memory: a part to read from, a part to write into, or one of each. */
+/**
+ * What a method of kind `rdma` takes of its caller's memory: a part to read from, a part to write into, or one of each.
+ */
 export type BufferUse = 'source' | 'target' | 'both'
 
 /** A method of a contract: what goes in, what comes out. */
@@ -177,7 +179,8 @@ export interface ServiceOptions<M extends Methods, E extends ServiceErrors> {
 /**
  * A contract of both ends.
  *
- * @throws ArgumentError where two methods have the same number on the wire, or would be one function of a client: rename one.
+ * @throws ArgumentError where two methods have the same number on the wire, or would be one function of a client:
+ * rename one.
  */
 export function defineService<M extends Methods, E extends ServiceErrors = Record<never, never>>(
   options: ServiceOptions<M, E>,
@@ -201,7 +204,10 @@ export function defineService<M extends Methods, E extends ServiceErrors = Recor
   return new Service(name, methods, errors)
 }
 
-/** A client is an object of functions: `await` would call one named `then`, and a unary method has a second one that blocks. */
+/**
+ * A client is an object of functions: `await` would call one named `then`, and a unary method has a second one that
+ * blocks.
+ */
 function checkMethod(methods: Methods, name: string, kind: MethodKind | undefined): void {
   if (kind === undefined || !KINDS.includes(kind))
     throw new ArgumentError(`options.methods.${name}`, `'${name}' is no method: make it by unary, serverStream, …`)

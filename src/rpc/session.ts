@@ -26,7 +26,8 @@ const LOOP_BYTES_MAX = 16
 const { set: setBytes } = Uint8Array.prototype
 
 /**
- * Frames over a link, both ways, in order. What finds no room waits here; a body that is longer than a message is offered to the peer, which fetches it, or goes in parts.
+ * Frames over a link, both ways, in order. What finds no room waits here; a body that is longer than a message is
+ * offered to the peer, which fetches it, or goes in parts.
  */
 export class Session {
   readonly link: MessageLink
@@ -73,10 +74,12 @@ export class Session {
     return this.#queue.length
   }
 
-  // ---- sending -----------------------------------------------------------------------------------------------------------------
+  // ---- sending
+  // -----------------------------------------------------------------------------------------------------------------
 
   /**
-   * Undefined where the frame has left, as far as this end can say; otherwise it waits. `body` is copied unless it is `kept` as it is until it has left.
+   * Undefined where the frame has left, as far as this end can say; otherwise it waits. `body` is copied unless it is
+   * `kept` as it is until it has left.
    */
   send(
     kind: number,
@@ -97,7 +100,9 @@ export class Session {
     return HEADER_BYTES + (extension?.length ?? 0) + BODY_ENTRY_BYTES < this.link.messageBytesMax
   }
 
-  /** @throws ArgumentError where no frame with this extension can go over the link, which {@link send} would throw, too. */
+  /**
+   * @throws ArgumentError where no frame with this extension can go over the link, which {@link send} would throw, too.
+   */
   checkExtension(extension: Uint8Array | undefined): void {
     if (this.fits(extension)) return
     throw new ArgumentError(
@@ -131,7 +136,10 @@ export class Session {
     return true
   }
 
-  /** Ends the link in order: what waits for room is dropped, what has left arrives; for bodies that the peer has to fetch there is `fenceMs`. */
+  /**
+   * Ends the link in order: what waits for room is dropped, what has left arrives; for bodies that the peer has to
+   * fetch there is `fenceMs`.
+   */
   async close(): Promise<void> {
     this.#closing = true
     // Nobody was told of these.
@@ -148,7 +156,10 @@ export class Session {
     await this.#offers.settled()
   }
 
-  /** Nobody wants the body of this call any more: neither that which is fetched, nor that which lies here for the peer; `waiting`: its frame, where it waits. */
+  /**
+   * Nobody wants the body of this call any more: neither that which is fetched, nor that which lies here for the peer;
+   * `waiting`: its frame, where it waits.
+   */
   unwanted(call: number, waiting: WaitingFrame | undefined): void {
     this.#fetches.drop(call)
     if (waiting === undefined || waiting.started) this.#offers.unwanted(call)
@@ -311,10 +322,11 @@ export class Session {
   #copy(body: Uint8Array, length: number, at: number): void {
     const outgoing = this.#outgoing
     if (length > LOOP_BYTES_MAX) setBytes.call(outgoing, length === body.length ? body : body.subarray(0, length), at)
-    else for (let index = 0; index < length; index += 1) outgoing[at + index] = body[index] as number
+    else for (let index = 0; index < length; index += 1) outgoing[at + index] = body[index]!
   }
 
-  // ---- receiving ---------------------------------------------------------------------------------------------------------------
+  // ---- receiving
+  // ---------------------------------------------------------------------------------------------------------------
 
   #message(bytes: Uint8Array, offset: number, length: number): void {
     if (!this.#open) return

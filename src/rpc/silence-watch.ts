@@ -1,7 +1,9 @@
 import { RpcError } from './errors.ts'
 import type { Session } from './session.ts'
 
-/** Whether the peer of a session is there: each turn in which nothing came asks, and two in a row mean that nobody is. */
+/**
+ * Whether the peer of a session is there: each turn in which nothing came asks, and two in a row mean that nobody is.
+ */
 export class SilenceWatch {
   readonly #session: Session
   readonly #text: string

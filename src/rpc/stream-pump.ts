@@ -59,7 +59,9 @@ const stalls = new Set<Stall>()
 let lastStall = 0
 let isWatching = false
 
-/** One look for all of a thread, from the first stall on: beginning and ending to look costs more than most stalls last. */
+/**
+ * One look for all of a thread, from the first stall on: beginning and ending to look costs more than most stalls last.
+ */
 function watchStalls(): void {
   if (isWatching) return
   isWatching = true
@@ -92,8 +94,9 @@ async function stalled(credit: Credit, text: string, peerText: string | undefine
 }
 
 /**
- * Sends what `source` gives, as far as there is credit and the link has room. Resolves true when all of it has been sent, false where the peer wants no more; `source` is told to end then. `text` names the stream for the watchdog. Rejects with what
- * `source` or `send` throws.
+ * Sends what `source` gives, as far as there is credit and the link has room. Resolves true when all of it has been
+ * sent, false where the peer wants no more; `source` is told to end then. `text` names the stream for the watchdog.
+ * Rejects with what `source` or `send` throws.
  */
 export async function pump(
   source: Stream<unknown>,

@@ -13,7 +13,10 @@ let source: Uint8Array = NOTHING
 let at = 0
 let end = 0
 
-/** Reads the one value in `length` bytes of `bytes` from `offset` on; what it meets may be anything, but does not change meanwhile. @throws MalformedFrameError. */
+/**
+ * Reads the one value in `length` bytes of `bytes` from `offset` on; what it meets may be anything, but does not change
+ * meanwhile. @throws MalformedFrameError.
+ */
 export function readValue(bytes: Uint8Array, offset: number, length: number): unknown {
   source = bytes
   at = offset
@@ -36,23 +39,18 @@ function take(count: number): number {
 }
 
 function u8(): number {
-  return source[take(1)] as number
+  return source[take(1)]!
 }
 
 function i32(): number {
   const from = take(4)
-  return (
-    (source[from] as number) |
-    ((source[from + 1] as number) << 8) |
-    ((source[from + 2] as number) << 16) |
-    ((source[from + 3] as number) << 24)
-  )
+  return source[from]! | (source[from + 1]! << 8) | (source[from + 2]! << 16) | (source[from + 3]! << 24)
 }
 
 function f64(): number {
   const from = take(8)
-  for (let index = 0; index < 8; index += 1) doubleBytes[index] = source[from + index] as number
-  return double[0] as number
+  for (let index = 0; index < 8; index += 1) doubleBytes[index] = source[from + index]!
+  return double[0]!
 }
 
 function read(depth: number): unknown {
@@ -163,7 +161,7 @@ function readBigInt(): bigint {
   const length = u8()
   const from = take(length)
   let value = 0n
-  for (let index = from + length - 1; index >= from; index -= 1) value = (value << 8n) | BigInt(source[index] as number)
+  for (let index = from + length - 1; index >= from; index -= 1) value = (value << 8n) | BigInt(source[index]!)
   return negative ? -value : value
 }
 

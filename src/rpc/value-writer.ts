@@ -169,7 +169,10 @@ function write(value: unknown, depth: number): void {
 /** What {@link writeValue} wrote: the first bytes of it. */
 let written: Uint8Array = scratch
 
-/** Encodes a value; how many bytes it took. They are at the start of what {@link writtenBytes} gives next, until another value is written. */
+/**
+ * Encodes a value; how many bytes it took. They are at the start of what {@link writtenBytes} gives next, until another
+ * value is written.
+ */
 export function writeValue(value: unknown): number {
   // Within a getter of a value that is being encoded.
   if (encoding) return writeCloned(value)

@@ -3,15 +3,19 @@ import { describeCall } from './call-waits.ts'
 import type { ClientCall, SyncAnswer } from './client-call.ts'
 import type { ClientSession } from './client-session.ts'
 
-/** Polls between two looks at the clock: of those that find nothing, and of those that find something, each of which may be many messages. */
+/**
+ * Polls between two looks at the clock: of those that find nothing, and of those that find something, each of which may
+ * be many messages.
+ */
 const IDLE_POLLS = 128
 const BUSY_POLLS = 32
 const NAP_MS = 0.05
 const pillow = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Polls the session's link until the call has its answer, or `timeoutMs` are over, from the first look at the clock on: that is after some polls, a few microseconds. It
- * naps where the answer takes long, unless the link's `completion` is `polling`.
+ * Polls the session's link until the call has its answer, or `timeoutMs` are over, from the first look at the clock on:
+ * that is after some polls, a few microseconds. It naps where the answer takes long, unless the link's `completion` is
+ * `polling`.
  */
 export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAnswer, timeoutMs: number): void {
   const { session, spinTime } = client

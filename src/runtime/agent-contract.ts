@@ -24,7 +24,10 @@ export interface Machine {
   turn(): boolean
   /** Arm every wake-up. False where something has happened meanwhile. */
   prepareSleep(): boolean
-  /** Sleep as `native.poll` does, where the machine has its own way to. What has happened meanwhile is handled by {@link awoke}. */
+  /**
+   * Sleep as `native.poll` does, where the machine has its own way to. What has happened meanwhile is handled by
+   * {@link awoke}.
+   */
   poll?(descriptors: Int32Array, ready: Int32Array, count: number, timeoutMs: number): void
   /** The sleep has ended: called before anything else. */
   awoke?(): void
@@ -41,8 +44,8 @@ export type MachineFactory = (context: AgentContext, data: unknown) => Machine
 
 /**
  * Words that main thread and agent share (Int32, one SharedArrayBuffer).
- * `Bell` counts requests; `Asleep` is 1 while the agent sleeps, so that only then a system call is spent on waking it. `SyncReplies` counts
- * what was said on the port for those who block. `ExitCode` is the process's, while it leaves.
+ * `Bell` counts requests; `Asleep` is 1 while the agent sleeps, so that only then a system call is spent on waking it.
+ * `SyncReplies` counts what was said on the port for those who block. `ExitCode` is the process's, while it leaves.
  */
 export const AgentWord = { Bell: 0, Asleep: 1, State: 2, SyncReplies: 3, ExitCode: 4, Count: 5 } as const
 

@@ -1,10 +1,11 @@
 /**
  * The agent's own thread: loads the machine, then loops for ever.
  *
- * It must never touch a managed page (it would wait for itself), nor use `console` (that goes through the main thread, which may be blocked in
- * the very fault the agent is to answer). If it fails, the process must end at once: the guard does that from the environment's cleanup hook.
+ * It must never touch a managed page (it would wait for itself), nor use `console` (that goes through the main thread,
+ * which may be blocked in the very fault the agent is to answer). If it fails, the process must end at once: the guard
+ * does that from the environment's cleanup hook.
  */
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../native/index.ts'
 import { flushTrace, identifyTrace, printError } from '../profiling/index.ts'
 import {
@@ -20,20 +21,26 @@ import {
 import { Random } from './random.ts'
 import { Timers } from './timers.ts'
 
-/** A process that leaves ends after so long, even if another thread of it waits in a fault that nobody answers: Node would wait for that thread. */
+/**
+ * A process that leaves ends after so long, even if another thread of it waits in a fault that nobody answers: Node
+ * would wait for that thread.
+ */
 const leaveNsMax = 2e9
 
 /** A sleep is never longer, so that termination is noticed even when nobody rings. */
 const sleepMsMax = 100
 
-/** Shortest turn that the scheduler gives: an agent that is rung has to be on a processor at once, and does not stay there for long. */
+/**
+ * Shortest turn that the scheduler gives: an agent that is rung has to be on a processor at once, and does not stay
+ * there for long.
+ */
 const sliceNs = 100_000
 
 /** Its timers are of tens of microseconds; the kernel's habit would double them. */
 const timerSlackNs = 1000
 
 const start = workerData as AgentStart
-const port = parentPort as MessagePort
+const port = parentPort!
 const words = new Int32Array(start.words)
 
 class Loop {
@@ -106,8 +113,8 @@ class Loop {
   }
 
   /**
-   * The exit handlers of the main thread run. When Node takes this environment down, nobody answers faults any more: the guard ends the process
-   * then, with the code that it wanted, and without a word.
+   * The exit handlers of the main thread run. When Node takes this environment down, nobody answers faults any more:
+   * the guard ends the process then, with the code that it wanted, and without a word.
    */
   #leave(): void {
     const code = Atomics.load(words, AgentWord.ExitCode)
@@ -138,7 +145,7 @@ class PollSet {
       this.#ready = new Int32Array(2 * count)
     }
     this.#descriptors[0] = start.doorbell
-    for (let index = 1; index < count; index++) this.#descriptors[index] = descriptors[index - 1]!
+    for (let index = 1; index < count; index += 1) this.#descriptors[index] = descriptors[index - 1]!
     if (machine.poll === undefined) native.poll(this.#descriptors, this.#ready, count, timeoutMs)
     else machine.poll(this.#descriptors, this.#ready, count, timeoutMs)
     return this.#ready[0] !== 0

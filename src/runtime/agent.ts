@@ -154,7 +154,8 @@ export class Agent {
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve))
     Atomics.store(this.#words, AgentWord.State, AgentState.Closing)
     this.ring()
-    // Its loop ends by itself; termination is for the environment that is left. It must not come before the guard is off.
+    // Its loop ends by itself; termination is for the environment that is left. It must not come before the guard is
+    // off.
     while (Atomics.load(this.#words, AgentWord.State) !== AgentState.Closed) {
       const waited = Atomics.waitAsync(this.#words, AgentWord.State, AgentState.Closing, leaveMsMax)
       if ((await waited.value) === 'timed-out') {

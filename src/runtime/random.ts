@@ -13,7 +13,7 @@ export class Random {
     this.#a = seed | 0
     this.#b = Math.imul(seed, 0x9e3779b9) | 0
     this.#c = (seed ^ 0x243f6a88) | 0
-    for (let round = 0; round < 12; round++) this.uint32()
+    for (let round = 0; round < 12; round += 1) this.uint32()
   }
 
   uint32(): number {

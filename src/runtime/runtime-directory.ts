@@ -10,7 +10,8 @@ const ADVICE = `set ${RUNTIME_DIRECTORY_VARIABLE} to a directory of your own`
 
 /**
  * `<runtime directory>/<part>`, made if it is not there, private to this user.
- * The runtime directory is `AETHER_RUNTIME_DIRECTORY`, else `/tmp/aether-<uid>`. Not `TMPDIR`: processes that have it differ must still meet.
+ * The runtime directory is `AETHER_RUNTIME_DIRECTORY`, else `/tmp/aether-<uid>`. Not `TMPDIR`: processes that have it
+ * differ must still meet.
  * @throws AccessError when either is a link, no directory, another user's, or open to others: whoever can write there
  * could send this process to memory of theirs.
  */

@@ -16,15 +16,19 @@ export interface RateVerdict {
   readonly retryAfterMs: number
 }
 
-/** What comes of asking: the verdict, and the word to put in the place of the one that was looked at; undefined where it was refused. */
+/**
+ * What comes of asking: the verdict, and the word to put in the place of the one that was looked at; undefined where it
+ * was refused.
+ */
 export interface CellRateOutcome {
   readonly verdict: RateVerdict
   readonly word: bigint | undefined
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371), whose whole state is one word: the time at which all that was let through is paid for, in microseconds of whatever clock those who ask share.
- * Whoever keeps the word replaces it by compare-and-swap, and asks again where another was faster.
+ * The generic cell rate algorithm (ITU-T I.371), whose whole state is one word: the time at which all that was let
+ * through is paid for, in microseconds of whatever clock those who ask share. Whoever keeps the word replaces it by
+ * compare-and-swap, and asks again where another was faster.
  */
 export class CellRate {
   readonly limit: number

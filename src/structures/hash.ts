@@ -6,34 +6,30 @@ export function hashBytes(bytes: Uint8Array, length: number, seed: number): numb
   let hash = seed
   const blocks = length & ~3
   for (let at = 0; at < blocks; at += 4) {
-    const word =
-      (bytes[at] as number) |
-      ((bytes[at + 1] as number) << 8) |
-      ((bytes[at + 2] as number) << 16) |
-      ((bytes[at + 3] as number) << 24)
+    const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
     hash ^= scramble(word)
     hash = (hash << 13) | (hash >>> 19)
     hash = (Math.imul(hash, 5) + 0xe6546b64) | 0
   }
   let tail = 0
-  for (let at = length - 1; at >= blocks; at -= 1) tail = (tail << 8) | (bytes[at] as number)
+  for (let at = length - 1; at >= blocks; at -= 1) tail = (tail << 8) | bytes[at]!
   if (blocks < length) hash ^= scramble(tail)
   return finish(hash ^ length)
 }
 
 /**
- * The same of whole words, the last one filled up with zeros: what {@link hashBytes} gives for their bytes, which are in this machine's order
- * (little-endian: it is the only one there is).
+ * The same of whole words, the last one filled up with zeros: what {@link hashBytes} gives for their bytes, which are
+ * in this machine's order (little-endian: it is the only one there is).
  */
 export function hashWords(words: Int32Array, lengthBytes: number, seed: number): number {
   let hash = seed
   const blocks = lengthBytes >>> 2
   for (let at = 0; at < blocks; at += 1) {
-    hash ^= scramble(words[at] as number)
+    hash ^= scramble(words[at]!)
     hash = (hash << 13) | (hash >>> 19)
     hash = (Math.imul(hash, 5) + 0xe6546b64) | 0
   }
-  if ((lengthBytes & 3) !== 0) hash ^= scramble(words[blocks] as number)
+  if ((lengthBytes & 3) !== 0) hash ^= scramble(words[blocks]!)
   return finish(hash ^ lengthBytes)
 }
 

@@ -13,8 +13,9 @@
  * using hold = await mutex.lock({ signal: AbortSignal.timeout(1000) })
  * ```
  *
- * Plain names give promises, names with `Sync` do the same on this thread. On one machine the `Sync` form of what does not wait is a few
- * instructions, and is what a service wants; the promises are for programs that are to run over a network as well.
+ * Plain names give promises, names with `Sync` do the same on this thread. On one machine the `Sync` form of what does
+ * not wait is a few instructions, and is what a service wants; the promises are for programs that are to run over a
+ * network as well.
  *
  * @module
  */

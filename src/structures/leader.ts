@@ -8,7 +8,10 @@ const HOLDER_OFFSET = 8
 
 const LOW = 0xffffffffn
 
-/** One term of leadership. Lost when the lease is not renewed in time, which happens by itself while the event loop runs. */
+/**
+ * One term of leadership. Lost when the lease is not renewed in time, which happens by itself while the event loop
+ * runs.
+ */
 export class Leadership implements AsyncDisposable {
   /** Raised with each leader: who guards something outside with it can refuse an older leader than one it has seen. */
   readonly term: number
@@ -65,8 +68,9 @@ interface Lease {
 /**
  * One leader at a time, among all processes, for as long as it renews its lease.
  *
- * The word is a term (32 bits) and when its lease ends (milliseconds of the monotonic clock, modulo 2^32). Every change is a compare-and-swap of
- * both, so whoever has been overtaken finds out. A leader that is killed is followed at once; one that is stopped, when its lease is over.
+ * The word is a term (32 bits) and when its lease ends (milliseconds of the monotonic clock, modulo 2^32). Every change
+ * is a compare-and-swap of both, so whoever has been overtaken finds out. A leader that is killed is followed at once;
+ * one that is stopped, when its lease is over.
  */
 export class Leader {
   readonly name: string
@@ -150,7 +154,10 @@ export class Leader {
     return wordOf(term, nowMs() + this.leaseMs)
   }
 
-  /** Who leads which term, for telling that it is dead; written after the term began, so it may be missing, but is never of an older term than it says. */
+  /**
+   * Who leads which term, for telling that it is dead; written after the term began, so it may be missing, but is never
+   * of an older term than it says.
+   */
   #noteHolder(term: number): void {
     const { memory, owner } = this.#heap
     const note = (BigInt(term >>> 0) << 32n) | BigInt(owner >>> 0)
@@ -183,7 +190,10 @@ function termOf(word: bigint): number {
   return Number((word >> 32n) & LOW)
 }
 
-/** Of the lease; negative when it is over. Clocks are compared modulo 2^32, so what has been over for 25 days looks as if it were to last as long. */
+/**
+ * Of the lease; negative when it is over. Clocks are compared modulo 2^32, so what has been over for 25 days looks as
+ * if it were to last as long.
+ */
 function leftMs(word: bigint): number {
   return (Number(word & LOW) - nowMs()) | 0
 }

@@ -7,7 +7,10 @@ const TOKEN_OFFSET = 8
 
 /** The hold on a mutex; released by `release()`, by leaving a `using` block, or by the death of its process. */
 export class MutexHold implements Disposable {
-  /** Raised with each hold of the mutex: who guards something outside with it can refuse a hold that is older than one it has seen. */
+  /**
+   * Raised with each hold of the mutex: who guards something outside with it can refuse a hold that is older than one
+   * it has seen.
+   */
   readonly token: number
   /** True when the holder before was killed while it held: what the mutex protects may be half changed. */
   readonly abandoned: boolean
@@ -33,7 +36,8 @@ export class MutexHold implements Disposable {
 /**
  * At most one holder at a time, among all processes. Not reentrant, not first come first served.
  *
- * When the holder is killed the next one has it at once, and is told (`abandoned`). A holder that is stopped, or never releases, keeps it.
+ * When the holder is killed the next one has it at once, and is told (`abandoned`). A holder that is stopped, or never
+ * releases, keeps it.
  *
  * ```ts
  * using hold = await mutex.lock({ signal: AbortSignal.timeout(1000) })

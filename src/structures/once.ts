@@ -23,8 +23,8 @@ export class Once {
   }
 
   /**
-   * Have `work` done once by all processes together. Resolves when it is done: true where this call did it. When `work` throws, or its process is
-   * killed, it is not done, and the next one does it; so it must bear being begun again.
+   * Have `work` done once by all processes together. Resolves when it is done: true where this call did it. When `work`
+   * throws, or its process is killed, it is not done, and the next one does it; so it must bear being begun again.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
     const ours = await this.#bell.wait((ask) => this.#attempt(ask), options)
@@ -76,7 +76,10 @@ export class Once {
     return memory.compareExchange(this.#word, doer, owner) === doer || undefined
   }
 
-  /** @throws ClosedError where the structures were closed meanwhile: it was given up then, and nobody will know that it was done. */
+  /**
+   * @throws ClosedError where the structures were closed meanwhile: it was given up then, and nobody will know that it
+   * was done.
+   */
   #done(): true {
     this.#heap.checkOpen()
     this.#end(DONE)

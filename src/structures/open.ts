@@ -13,12 +13,13 @@ import { openStructures as openSpaceStructures, type Structures, type Structures
  * hits.addSync()
  * ```
  *
- * @throws RegionError where the region exists with another size; StructureError for another version; MemoryExhaustedError; ArgumentError.
+ * @throws RegionError where the region exists with another size; StructureError for another version;
+ * MemoryExhaustedError; ArgumentError.
  */
 export function openStructures(space: Space, options?: StructuresOptions): Promise<Structures>
 /**
- * Open structures of a group, whose ranks may be on several machines: every rank does, with the same options, and it resolves when all have. They have the names and the meaning of those of a space,
- * without the `Sync` forms.
+ * Open structures of a group, whose ranks may be on several machines: every rank does, with the same options, and it
+ * resolves when all have. They have the names and the meaning of those of a space, without the `Sync` forms.
  *
  * ```ts
  * await using group = await join()
@@ -27,7 +28,8 @@ export function openStructures(space: Space, options?: StructuresOptions): Promi
  * await hits.add()
  * ```
  *
- * @throws StructureError where the ranks gave different options; VerbsError where the device has no memory for them; ArgumentError.
+ * @throws StructureError where the ranks gave different options; VerbsError where the device has no memory for them;
+ * ArgumentError.
  */
 export function openStructures(group: Group, options?: GroupStructuresOptions): Promise<GroupStructures>
 export function openStructures(

@@ -1,6 +1,6 @@
 /**
- * Who shares a heap, as the structures need to know it. A member is a slot and an epoch; slots are used again, both together are unique.
- * In a space this is its membership; tests and simulators have their own.
+ * Who shares a heap, as the structures need to know it. A member is a slot and an epoch; slots are used again, both
+ * together are unique. In a space this is its membership; tests and simulators have their own.
  */
 export interface Peers {
   /** This member. */
@@ -21,10 +21,16 @@ export interface Peers {
 const EPOCH_BITS = 24
 const EPOCH_MASK = 2 ** EPOCH_BITS - 1
 
-/** The most members that a space may have had in its life for structures to be opened in it: so a holder's word is never another's. */
+/**
+ * The most members that a space may have had in its life for structures to be opened in it: so a holder's word is never
+ * another's.
+ */
 export const EPOCH_MAX: number = EPOCH_MASK
 
-/** A member in one word that is never 0 and never -1: what a lock holds. Slot 255 is kept out by the number of members that a heap has. */
+/**
+ * A member in one word that is never 0 and never -1: what a lock holds. Slot 255 is kept out by the number of members
+ * that a heap has.
+ */
 export function ownerWord(slot: number, epoch: number): number {
   return ((slot + 1) << EPOCH_BITS) | (epoch & EPOCH_MASK)
 }

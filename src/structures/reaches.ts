@@ -5,7 +5,10 @@ import { isInMap } from './map/core.ts'
 import { REFERENCE_MASK } from './map/layout.ts'
 import { settleWriteSet } from './mvrlu/settle.ts'
 
-/** How the blocks of each kind of structure are looked for by recovery: also of kinds that this participant has not opened. */
+/**
+ * How the blocks of each kind of structure are looked for by recovery: also of kinds that this participant has not
+ * opened.
+ */
 export function addReaches(heap: Heap): void {
   heap.addReach(Reach.Cell, (place, reference) => heap.memory.load(place) === reference)
   heap.addReach(Reach.List, (head, reference) => isInList(heap, head, reference))

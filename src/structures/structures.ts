@@ -61,7 +61,8 @@ const ENTRIES_MAX = 2 ** 26
  * hits.addSync()
  * ```
  *
- * @throws RegionError where the region exists with another size; StructureError for another version; MemoryExhaustedError; ArgumentError.
+ * @throws RegionError where the region exists with another size; StructureError for another version;
+ * MemoryExhaustedError; ArgumentError.
  */
 export async function openStructures(space: Space, options: StructuresOptions = {}): Promise<Structures> {
   const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, poison = false, signal } = options
@@ -115,7 +116,10 @@ export class Structures implements AsyncDisposable {
     return this.#directory.list()
   }
 
-  /** Settle what the dead left, and free what nobody looks at any more. Done by itself where it is met, or memory is short; for tests and tools. */
+  /**
+   * Settle what the dead left, and free what nobody looks at any more. Done by itself where it is met, or memory is
+   * short; for tests and tools.
+   */
   recover(): void {
     this.#heap.checkOpen()
     this.#heap.recover(true)
@@ -178,8 +182,8 @@ export class Structures implements AsyncDisposable {
   }
 
   /**
-   * The map `name`, empty if it is new. Options that are kept with it are those it was made with; one that is given has to agree.
-   * `codec` says what the values are; with the default they are whatever `structuredClone` takes.
+   * The map `name`, empty if it is new. Options that are kept with it are those it was made with; one that is given has
+   * to agree. `codec` says what the values are; with the default they are whatever `structuredClone` takes.
    */
   async map<V = unknown>(name: string, options: MapOptions<V> = {}): Promise<SharedMap<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options

@@ -1,5 +1,5 @@
 /**
- * What tests need, ours and yours: the conformance suite that every verbs provider passes, litmus tests of shared memory, and clusters that are simulated.
+ * For tests: the conformance suite that every verbs provider passes, the same for connections, and simulated clusters.
  *
  * ```ts
  * import { formatReport, runProviderConformance } from 'aether-dsm/testing'
@@ -8,6 +8,7 @@
  * console.log(formatReport(report))
  * ```
  */
+
 export {
   type AdapterOptions,
   type Choose,
@@ -27,12 +28,3 @@ export * from './conformance/run.ts'
 export { connectionCases } from './connections/cases/index.ts'
 export type { ConnectionCase, ConnectionContext, ConnectionSetup } from './connections/context.ts'
 export * from './connections/run.ts'
-export * from './linearizability/index.ts'
-export * from './litmus/index.ts'
-export * from './modelcheck/index.ts'
-
-export * from './protocol-pages/index.ts'
-
-export * from './simulation/index.ts'
-export * from './structure-torture/index.ts'
-export * from './torture/index.ts'

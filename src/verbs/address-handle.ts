@@ -2,7 +2,10 @@ import type { AddressVector, ProviderAddressHandle } from '../providers/index.ts
 import { Closable } from './lifetime.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
 
-/** Where datagrams go: ibv_create_ah(3). Each request of a `ud` queue pair names one, and the number of the queue pair there. */
+/**
+ * Where datagrams go: ibv_create_ah(3). Each request of a `ud` queue pair names one, and the number of the queue pair
+ * there.
+ */
 export class AddressHandle extends Closable {
   readonly label = 'address handle'
   readonly domain: ProtectionDomain

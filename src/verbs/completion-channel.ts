@@ -32,7 +32,10 @@ export class CompletionChannel extends Closable {
     return this.provider.descriptor
   }
 
-  /** Take all waiting events (and acknowledge them). Returns the queues they came from, each once; an event without completions can occur. */
+  /**
+   * Take all waiting events (and acknowledge them). Returns the queues they came from, each once; an event without
+   * completions can occur.
+   */
   drain(): CompletionQueue[] {
     this.assertOpen()
     const fired: CompletionQueue[] = []
@@ -66,8 +69,8 @@ export class CompletionChannel extends Closable {
   }
 
   /**
-   * Call `ready` once, on the event loop, when an event waits; it is not taken. Returns what cancels it. Where `wait` makes a promise for each event this
-   * makes nothing, and does not keep the program alive unless asked to.
+   * Call `ready` once, on the event loop, when an event waits; it is not taken. Returns what cancels it. Where `wait`
+   * makes a promise for each event this makes nothing, and does not keep the program alive unless asked to.
    */
   whenReadable(ready: () => void, options: { readonly keepAlive?: boolean } = {}): () => void {
     this.assertOpen()

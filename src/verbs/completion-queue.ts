@@ -13,7 +13,10 @@ export interface CompletionQueueOptions {
   readonly depth: number
   /** Where `arm()` delivers events. */
   readonly channel?: CompletionChannel
-  /** Which of the device's `completionVectors` interrupts for it; default 0. Spreads work over processors; no matter on shm. */
+  /**
+   * Which of the device's `completionVectors` interrupts for it; default 0. Spreads work over processors; no matter on
+   * shm.
+   */
   readonly vector?: number
 }
 
@@ -56,7 +59,10 @@ export class CompletionQueue extends Closable {
     return this.provider.overrun
   }
 
-  /** Fill `batch` from row 0 without blocking or allocating; returns how many rows. A failed request is a row with its status. */
+  /**
+   * Fill `batch` from row 0 without blocking or allocating; returns how many rows. A failed request is a row with its
+   * status.
+   */
   poll(batch: CompletionBatch): number {
     this.assertOpen()
     if (this.#stash.count > 0) return this.#stash.take(batch)
@@ -66,7 +72,10 @@ export class CompletionQueue extends Closable {
     return count === 0 || this.operations.outstanding === 0 ? count : this.operations.filter(batch, count)
   }
 
-  /** Ask for one event on the channel at the next completion. Poll once more after arming: what arrived before does not count. */
+  /**
+   * Ask for one event on the channel at the next completion. Poll once more after arming: what arrived before does not
+   * count.
+   */
   arm(options: { readonly solicitedOnly?: boolean } = {}): void {
     this.assertOpen()
     if (this.channel === undefined)
@@ -74,7 +83,10 @@ export class CompletionQueue extends Closable {
     this.provider.arm(options.solicitedOnly === true)
   }
 
-  /** Make it hold at least `depth` completions; those that wait stay: ibv_resize_cq(3). EINVAL where more wait than that. */
+  /**
+   * Make it hold at least `depth` completions; those that wait stay: ibv_resize_cq(3). EINVAL where more wait than
+   * that.
+   */
   resize(depth: number): void {
     this.assertOpen()
     if (!Number.isInteger(depth) || depth < 1)

@@ -2,7 +2,10 @@ import type { ProviderDeviceMemory } from '../providers/index.ts'
 import type { Device } from './device.ts'
 import { Closable } from './lifetime.ts'
 
-/** Memory on the device itself, nearest to where operations are carried out: ibv_alloc_dm(3). The program reaches it by copying. */
+/**
+ * Memory on the device itself, nearest to where operations are carried out: ibv_alloc_dm(3). The program reaches it by
+ * copying.
+ */
 export class DeviceMemory extends Closable {
   readonly label = 'device memory'
   readonly device: Device
@@ -18,7 +21,9 @@ export class DeviceMemory extends Closable {
     this.length = provider.length
   }
 
-  /** Copy `bytes` there: ibv_memcpy_to_dm(3). Offset and length are multiples of 4 (EINVAL), within the length (EFAULT). */
+  /**
+   * Copy `bytes` there: ibv_memcpy_to_dm(3). Offset and length are multiples of 4 (EINVAL), within the length (EFAULT).
+   */
   write(offset: number, bytes: Uint8Array): void {
     this.assertOpen()
     this.provider.copyTo(offset, bytes)

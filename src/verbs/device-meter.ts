@@ -30,11 +30,11 @@ const deviceCounters: CounterLayout<DeviceCounter> = defineCounters(
     gauges: ['queuePairs', 'memoryRegions', 'bytesRegistered'],
     help: {
       '': 'An open device.',
-      queuePairs: 'Queue pairs that there are.',
-      memoryRegions: 'Memory regions that there are.',
-      bytesRegistered: 'Bytes of the memory regions that there are, as they were registered first.',
-      completions: 'Completions that were polled.',
-      failedCompletions: 'Completions that were polled with a status other than success.',
+      queuePairs: 'Existing queue pairs.',
+      memoryRegions: 'Existing memory regions.',
+      bytesRegistered: 'Bytes of the existing memory regions, as first registered.',
+      completions: 'Completions polled.',
+      failedCompletions: 'Completions polled with a status other than success.',
     },
   },
 )
@@ -60,19 +60,19 @@ const pairCounters: CounterLayout<PairCounter> = defineCounters('verbs.queuePair
   labelled: 'queuePair',
   gauges: ['end', 'peerEnd'],
   help: {
-    '': 'A queue pair, by device and number: what was posted to it.',
+    '': 'Requests posted to a queue pair, by device and number.',
     sends: 'SEND requests.',
     writes: 'RDMA WRITE requests.',
     reads: 'RDMA READ requests.',
     fetchAdds: 'Atomic requests that fetch and add.',
     compareSwaps: 'Atomic requests that compare and swap.',
-    others: 'Requests of other kinds: binding of windows, invalidation of keys.',
+    others: 'Other requests: binding of windows, invalidation of keys.',
     bytesOfSends: 'Bytes of the SEND requests.',
     bytesOfWrites: 'Bytes of the WRITE requests.',
     bytesOfReads: 'Bytes of the READ requests.',
     receives: 'Receive requests.',
-    end: 'A number that this end of a connection goes by, the same in the figures of both ends; 0 where it is not connected.',
-    peerEnd: 'The number that the other end goes by.',
+    end: 'Number of this end of the connection, the same in the figures of both ends; 0 while not connected.',
+    peerEnd: 'Number of the other end of the connection.',
   },
 })
 
@@ -101,10 +101,10 @@ export class DeviceMeter {
 
   completed(batch: CompletionBatch, count: number): void {
     const { slots } = this.#block
-    slots[COMPLETIONS] = (slots[COMPLETIONS] as number) + count
+    slots[COMPLETIONS] = slots[COMPLETIONS]! + count
     for (let row = 0; row < count; row += 1) {
       if (batch.status[row] !== 0) this.#block.add('failedCompletions', 1)
-      if (isTimed(batch.id[row] as number)) timedRequests.completed(batch, row)
+      if (isTimed(batch.id[row]!)) timedRequests.completed(batch, row)
     }
   }
 
@@ -130,7 +130,7 @@ for (const [name, opcodes] of [
   for (const opcode of opcodes) slotOf[opcode] = pairNames.indexOf(name)
 
 function kindOf(words: Float64Array): number {
-  return slotOf[(words[RequestSlot.Opcode] as number) & 255] as number
+  return slotOf[words[RequestSlot.Opcode]! & 255]!
 }
 
 const KINDS = pairNames.indexOf('others') + 1
@@ -154,7 +154,10 @@ function numberOfEnd({ gid, number }: PairEnd): number {
 export class PairMeter {
   readonly #latency: PairLatency
   readonly #block: CounterBlock<PairCounter>
-  /** Which of each kind is to be timed next: by kind, for a program that goes round through kinds would hit the same one again and again. */
+  /**
+   * Which of each kind is to be timed next: by kind, for a program that goes round through kinds would hit the same one
+   * again and again.
+   */
   readonly #next = new Float64Array(KINDS)
 
   constructor(device: string, number: number, isTimed: boolean) {
@@ -182,7 +185,7 @@ export class PairMeter {
     } finally {
       if (isTimed) this.#began(due, timedAs, taken > requests.indexOf(due))
     }
-    for (let index = 0; index < taken; index += 1) this.#count(requests[index] as EncodedRequest)
+    for (let index = 0; index < taken; index += 1) this.#count(requests[index]!)
     return taken
   }
 
@@ -191,7 +194,10 @@ export class PairMeter {
     this.#count(encoded)
   }
 
-  /** It is connected, or, without a `remote`, not any more: so that who reads the figures of both ends finds what belongs together. */
+  /**
+   * It is connected, or, without a `remote`, not any more: so that who reads the figures of both ends finds what
+   * belongs together.
+   */
   connected(local: PairEnd, remote: PairEnd | undefined): void {
     this.#block.set('end', remote === undefined ? 0 : numberOfEnd(local))
     this.#block.set('peerEnd', remote === undefined ? 0 : numberOfEnd(remote))
@@ -199,7 +205,7 @@ export class PairMeter {
 
   received(requests: number): void {
     const { slots } = this.#block
-    slots[RECEIVES] = (slots[RECEIVES] as number) + requests
+    slots[RECEIVES] = slots[RECEIVES]! + requests
   }
 
   /** What was outstanding is forgotten. */
@@ -216,8 +222,8 @@ export class PairMeter {
   /** Whether it is to be timed: without a completion none can be. */
   #isDue({ words }: EncodedRequest, completes: boolean): boolean {
     const kind = kindOf(words)
-    if ((this.#block.slots[kind] as number) < (this.#next[kind] as number)) return false
-    return completes || ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0
+    if (this.#block.slots[kind]! < this.#next[kind]!) return false
+    return completes || (words[RequestSlot.Flags]! & RequestFlag.Signaled) !== 0
   }
 
   #postTimed(pair: ProviderQueuePair, encoded: EncodedRequest): number {
@@ -234,7 +240,7 @@ export class PairMeter {
 
   /** It goes under the id that is returned. */
   #begin({ words }: EncodedRequest): number {
-    const timedAs = timedRequests.begin(this.#latency, kindOf(words), words[RequestSlot.Id] as number)
+    const timedAs = timedRequests.begin(this.#latency, kindOf(words), words[RequestSlot.Id]!)
     words[RequestSlot.Id] = timedAs
     return timedAs
   }
@@ -242,18 +248,18 @@ export class PairMeter {
   #began({ words }: EncodedRequest, timedAs: number, wasTaken: boolean): void {
     const kind = kindOf(words)
     words[RequestSlot.Id] = timedRequests.idOf(timedAs)
-    if (wasTaken) this.#next[kind] = nextTimed((this.#block.slots[kind] as number) + 1) - 1
+    if (wasTaken) this.#next[kind] = nextTimed(this.#block.slots[kind]! + 1) - 1
     else timedRequests.cancel(timedAs)
   }
 
   #count({ words }: EncodedRequest): void {
     const { slots } = this.#block
     const kind = kindOf(words)
-    slots[kind] = (slots[kind] as number) + 1
+    slots[kind] = slots[kind]! + 1
     if (kind >= KINDS_WITH_BYTES) return
     const isOne = words[RequestSlot.SegmentCount] === 1
-    const length = isOne ? (words[FIRST_LENGTH] as number) : lengthOf(words)
-    slots[BYTES + kind] = (slots[BYTES + kind] as number) + length
+    const length = isOne ? words[FIRST_LENGTH]! : lengthOf(words)
+    slots[BYTES + kind] = slots[BYTES + kind]! + length
   }
 }
 
@@ -261,8 +267,8 @@ export class PairMeter {
 const FIRST_LENGTH = segmentSlot(0) + 1
 
 function lengthOf(words: Float64Array): number {
-  const segments = words[RequestSlot.SegmentCount] as number
+  const segments = words[RequestSlot.SegmentCount]!
   let length = 0
-  for (let index = 0; index < segments; index += 1) length += words[segmentSlot(index) + 1] as number
+  for (let index = 0; index < segments; index += 1) length += words[segmentSlot(index) + 1]!
   return length
 }

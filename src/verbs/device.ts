@@ -91,8 +91,9 @@ export class Device extends Closable {
   }
 
   /**
-   * ibv_alloc_dm(3): memory on the device, its start a multiple of `alignmentBytes` (a power of two; default 1, which also serves atomics
-   * on shm). Throws VerbsError ENOMEM when the device has no more, UnsupportedError when it has none to give.
+   * ibv_alloc_dm(3): memory on the device, its start a multiple of `alignmentBytes` (a power of two; default 1, which
+   * also serves atomics on shm). Throws VerbsError ENOMEM when the device has no more, UnsupportedError when it has
+   * none to give.
    */
   allocateDeviceMemory(lengthBytes: number, options: { readonly alignmentBytes?: number } = {}): DeviceMemory {
     this.assertOpen()
@@ -111,7 +112,9 @@ export class Device extends Closable {
     return this.threadDomains.add(new ThreadDomain(this, this.provider.createThreadDomain()))
   }
 
-  /** ibv_open_xrcd(3). EEXIST and ENOENT as `exclusive` and `create` say; UnsupportedError where the device has no XRC. */
+  /**
+   * ibv_open_xrcd(3). EEXIST and ENOENT as `exclusive` and `create` say; UnsupportedError where the device has no XRC.
+   */
   openXrcDomain(options: XrcDomainOptions = {}): XrcDomain {
     this.assertOpen()
     return this.xrcDomains.add(new XrcDomain(this, this.provider.openXrcDomain(options)))
@@ -134,7 +137,10 @@ export class Device extends Closable {
     return this.provider.gids(port)
   }
 
-  /** Asynchronous events as they come, until the device is closed; each is seen by one iteration only. ibv_get_async_event(3). */
+  /**
+   * Asynchronous events as they come, until the device is closed; each is seen by one iteration only.
+   * ibv_get_async_event(3).
+   */
   events(options: EventOptions = {}): AsyncGenerator<AsyncEvent, void> {
     this.assertOpen()
     return iterateAsyncEvents(this, options)

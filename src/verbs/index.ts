@@ -12,7 +12,8 @@
  * using pair = domain.createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: queue })
  * pair.connect(pair.endpoint) // a queue pair connected to itself; otherwise the peer's endpoint
  *
- * const write = pair.prepareWrite({ local: memory.subarray(0, 64), remote: { address: memory.address + 1024, key: memory.remoteKey } })
+ * const remote = { address: memory.address + 1024, key: memory.remoteKey }
+ * const write = pair.prepareWrite({ local: memory.subarray(0, 64), remote })
  * write.post(7)
  * const batch = new CompletionBatch(16)
  * queue.poll(batch) // 1: batch.id[0] is 7, batch.status[0] is CompletionStatus.Success

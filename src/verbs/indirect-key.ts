@@ -31,8 +31,9 @@ export type KeyLayout = {
 )
 
 /**
- * A key that stands for pieces of other regions as if they lay one after the other from address 0: what mlx5 calls an indirect mkey (UMR).
- * Configured by a work request ({@link QueuePair.prepareConfigureKey}), taken back by {@link QueuePair.prepareLocalInvalidate}.
+ * A key that stands for pieces of other regions as if they lay one after the other from address 0: what mlx5 calls an
+ * indirect mkey (UMR). Configured by a work request ({@link QueuePair.prepareConfigureKey}), taken back by
+ * {@link QueuePair.prepareLocalInvalidate}.
  */
 export class IndirectKey extends Closable {
   readonly label = 'indirect key'

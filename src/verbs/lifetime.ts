@@ -2,10 +2,14 @@ import { AetherError, ClosedError } from '../native/index.ts'
 
 /**
  * What every noun shares: closing twice is harmless, using a closed object throws, a parent closes its children first.
- * A child holds its parent; the parent knows its children by kind, so that they are closed in an order that the provider accepts.
+ * A child holds its parent; the parent knows its children by kind, so that they are closed in an order that the
+ * provider accepts.
  */
 export abstract class Closable {
-  /** No private name: of one that many classes have the engine forgets in hot loops which it was, and looks it up each time. */
+  /**
+   * No private name: of one that many classes have the engine forgets in hot loops which it was, and looks it up each
+   * time.
+   */
   private isClosed = false
   /** How messages call this object. */
   abstract readonly label: string
@@ -14,7 +18,9 @@ export abstract class Closable {
     return this.isClosed
   }
 
-  /** Close children, then this. Where a child or the provider refuses (EBUSY), the error is thrown and this stays open. */
+  /**
+   * Close children, then this. Where a child or the provider refuses (EBUSY), the error is thrown and this stays open.
+   */
   close(): void {
     if (this.isClosed) return
     this.release()

@@ -66,9 +66,9 @@ export class MemoryRegion extends Closable {
   }
 
   /**
-   * The bytes themselves. Peers write into them at any time: read words that are waited for with Atomics, and copy before decoding text.
-   * Empty where the program cannot touch the memory: on a device, of a whole address space, and physical memory of a real device.
-   * After `close()` of allocated memory they are memory of nobody.
+   * The bytes themselves. Peers write into them at any time: read words that are waited for with Atomics, and copy
+   * before decoding text. Empty where the program cannot touch the memory: on a device, of a whole address space, and
+   * physical memory of a real device. After `close()` of allocated memory they are memory of nobody.
    */
   get bytes(): Uint8Array {
     this.assertOpen()
@@ -86,9 +86,9 @@ export class MemoryRegion extends Closable {
   }
 
   /**
-   * ibv_rereg_mr(3): change rights, protection domain or the memory itself. Keys and address may be others afterwards, and what holds the old
-   * keys (prepared and posted requests, peers) reaches nothing any more. Throws VerbsError EINVAL for rights that do not go together, EBUSY while a memory
-   * window is bound to it; then nothing changed.
+   * ibv_rereg_mr(3): change rights, protection domain or the memory itself. Keys and address may be others afterwards,
+   * and what holds the old keys (prepared and posted requests, peers) reaches nothing any more. Throws VerbsError
+   * EINVAL for rights that do not go together, EBUSY while a memory window is bound to it; then nothing changed.
    */
   reregister(changes: Reregistration): void {
     this.assertOpen()

@@ -22,17 +22,24 @@ export interface BindFields {
   readonly offset?: number
   /** Default: to the end of the region; 0 without a region. */
   readonly length?: number
-  /** Of RemoteRead, RemoteWrite and RemoteAtomic, which the region itself need not have given; with type 2 also ZeroBased. Default none. */
+  /**
+   * Of RemoteRead, RemoteWrite and RemoteAtomic, which the region itself need not have given; with type 2 also
+   * ZeroBased. Default none.
+   */
   readonly access?: number
-  /** Type 2: the low eight bits of the new key, 0 to 255. Default: those of the last key plus one, as ibv_inc_rkey(3) does. */
+  /**
+   * Type 2: the low eight bits of the new key, 0 to 255. Default: those of the last key plus one, as ibv_inc_rkey(3)
+   * does.
+   */
   readonly keyTag?: number
   readonly signaled?: boolean
   readonly fence?: boolean
 }
 
 /**
- * A part of a region under a key of its own, which is given and taken back by work requests, without the cost of registering: ibv_alloc_mw(3).
- * Type 1 may be used through every queue pair of the domain, type 2 only through the one that bound it.
+ * A part of a region under a key of its own, which is given and taken back by work requests, without the cost of
+ * registering: ibv_alloc_mw(3). Type 1 may be used through every queue pair of the domain, type 2 only through the one
+ * that bound it.
  */
 export class MemoryWindow extends Closable {
   readonly label = 'memory window'
@@ -50,14 +57,17 @@ export class MemoryWindow extends Closable {
   }
 
   /**
-   * The key of the last bind that was posted. A message on the pair that binds may carry it at once; tell it by other ways only after the
-   * bind's completion.
+   * The key of the last bind that was posted. A message on the pair that binds may carry it at once; tell it by other
+   * ways only after the bind's completion.
    */
   get remoteKey(): number {
     return this.provider.remoteKey
   }
 
-  /** Type 1: post a bind to `pair` with `id` (ibv_bind_mw(3)); returns the new key. A bind of length 0 takes the window back. */
+  /**
+   * Type 1: post a bind to `pair` with `id` (ibv_bind_mw(3)); returns the new key. A bind of length 0 takes the window
+   * back.
+   */
   bind(pair: QueuePair, id: number, fields: Omit<BindFields, 'window' | 'keyTag'>): number {
     this.assertOpen()
     if (this.type !== 1)

@@ -49,8 +49,9 @@ const EAGER_TURNS = 32
 const DRIVER_SLEEP_MS = 1
 
 /**
- * The conveniences whose completions arrive at one queue. Their ids are negative, so that rows that belong to the user are told apart.
- * While one is outstanding a driver polls from the event loop; user code that polls the same queue settles them too.
+ * The conveniences whose completions arrive at one queue. Their ids are negative, so that rows that belong to the user
+ * are told apart. While one is outstanding a driver polls from the event loop; user code that polls the same queue
+ * settles them too.
  */
 export class Operations {
   readonly #queue: CompletionQueue
@@ -82,7 +83,7 @@ export class Operations {
   filter(batch: CompletionBatch, count: number): number {
     let kept = 0
     for (let row = 0; row < count; row += 1) {
-      if ((batch.id[row] as number) < 0) this.#settleRow(batch, row)
+      if (batch.id[row]! < 0) this.#settleRow(batch, row)
       else {
         if (kept !== row) batch.copyRow(kept, batch, row)
         kept += 1
@@ -91,14 +92,16 @@ export class Operations {
     return kept
   }
 
-  /** Resolve when the completion arrives. An abort rejects at once; the operation itself goes on and keeps its buffers. */
+  /**
+   * Resolve when the completion arrives. An abort rejects at once; the operation itself goes on and keeps its buffers.
+   */
   wait(operation: Operation, signal: AbortSignal | undefined): Promise<OperationResult> {
     this.#queue.reap()
     return new Promise<OperationResult>((resolve, reject) => {
       const onAbort = (): void => reject(signal?.reason)
       operation.onSettled = () => {
         signal?.removeEventListener('abort', onAbort)
-        if (operation.failure === undefined) resolve(operation.result as OperationResult)
+        if (operation.failure === undefined) resolve(operation.result!)
         else reject(operation.failure)
       }
       if (operation.done) return operation.onSettled()
@@ -117,7 +120,7 @@ export class Operations {
       )
     }
     if (operation.failure !== undefined) throw operation.failure
-    return operation.result as OperationResult
+    return operation.result!
   }
 
   /** The queue is gone: nothing more will arrive. */
@@ -129,13 +132,13 @@ export class Operations {
   }
 
   #settleRow(batch: CompletionBatch, row: number): void {
-    const operation = this.#byId.get(batch.id[row] as number)
+    const operation = this.#byId.get(batch.id[row]!)
     if (operation === undefined) return
     this.#forget(operation)
-    const status = batch.status[row] as number
+    const status = batch.status[row]!
     if (status !== CompletionStatus.Success) {
-      const number = batch.queuePairNumber[row] as number
-      operation.settle(undefined, new CompletionError(operation.name, status, batch.vendorError[row] as number, number))
+      const number = batch.queuePairNumber[row]!
+      operation.settle(undefined, new CompletionError(operation.name, status, batch.vendorError[row]!, number))
       return
     }
     operation.settle(resultAt(batch, row), undefined)
@@ -164,9 +167,9 @@ export class Operations {
 }
 
 function resultAt(batch: CompletionBatch, row: number): OperationResult {
-  const flags = batch.flags[row] as number
-  const value = batch.immediate[row] as number
+  const flags = batch.flags[row]!
+  const value = batch.immediate[row]!
   const immediate = (flags & CompletionFlag.WithImmediate) === 0 ? undefined : value
-  const result = { byteLength: batch.byteLength[row] as number, immediate }
+  const result = { byteLength: batch.byteLength[row]!, immediate }
   return (flags & CompletionFlag.WithInvalidate) === 0 ? result : { ...result, invalidatedKey: value }
 }

@@ -29,8 +29,8 @@ import { Scratch, type ScratchCell } from './scratch.ts'
 const DEFAULT_TIMEOUT_MS = 10_000
 
 /**
- * What posts one request and waits for its completion: by a promise, or spinning (`…Sync`). Each costs an object or two, where a prepared request costs none.
- * All of them rest on the queue pair's prepared requests.
+ * What posts one request and waits for its completion: by a promise, or spinning (`…Sync`). Each costs an object or
+ * two, where a prepared request costs none. All of them rest on the queue pair's prepared requests.
  */
 export abstract class PairConveniences extends Closable {
   abstract readonly domain: ProtectionDomain

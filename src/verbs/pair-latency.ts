@@ -2,13 +2,16 @@ import { type CounterLayout, defineHistogram, type HistogramBlock, threadProfili
 
 const latency: CounterLayout = defineHistogram('verbs.latency', {
   labelled: 'request',
-  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of each kind, then one in 256. Of requests that are posted as a list at most one.',
+  help: 'From the post of a request to the poll that returns its completion, by queue pair and kind. The first 64 of each kind, then one in 256; at most one of a list.',
 })
 
 /** What requests are told apart by. */
 const kinds = ['send', 'write', 'read', 'fetch-add', 'compare-swap', 'other'] as const
 
-/** A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones are shared by their device. */
+/**
+ * A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones
+ * are shared by their device.
+ */
 const OWN_HISTOGRAMS_MAX = 8
 let ownHistograms = 0
 
@@ -72,7 +75,7 @@ export class PairLatency {
 }
 
 function sharedOf(device: string, kind: number): HistogramBlock {
-  const { histograms } = sharing.get(device) as Sharing
+  const { histograms } = sharing.get(device)!
   let block = histograms.get(kind)
   if (block === undefined) {
     block = threadProfiling().histogram(latency, `${device} others ${kinds[kind]}`)

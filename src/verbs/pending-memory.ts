@@ -6,7 +6,10 @@ import { untilAborted } from './until-aborted.ts'
 
 type Pending = ProviderPending<ProviderMemoryRegion>
 
-/** Memory of one domain that is being registered beside the event loop. It belongs to whoever waits for it only when it is a MemoryRegion. */
+/**
+ * Memory of one domain that is being registered beside the event loop. It belongs to whoever waits for it only when it
+ * is a MemoryRegion.
+ */
 export class PendingMemory {
   readonly #domain: ProtectionDomain
   readonly #members = new Set<Pending>()
@@ -15,7 +18,10 @@ export class PendingMemory {
     this.#domain = domain
   }
 
-  /** Rejects with the signal's reason where that aborts first, and with ClosedError where the domain is closed first; then nothing is left behind. */
+  /**
+   * Rejects with the signal's reason where that aborts first, and with ClosedError where the domain is closed first;
+   * then nothing is left behind.
+   */
   async add(pending: Pending, signal: AbortSignal | undefined): Promise<MemoryRegion> {
     const abandon = (): void => pending.abandon()
     signal?.addEventListener('abort', abandon, { once: true })

@@ -9,8 +9,8 @@ export interface PhysicalFields {
 }
 
 /**
- * The peer's physical memory through one queue pair, under the key of a region that the peer made with {@link ProtectionDomain.registerPhysical}:
- * two calls that post a signaled request, and two that also wait.
+ * The peer's physical memory through one queue pair, under the key of a region that the peer made with
+ * {@link ProtectionDomain.registerPhysical}: two calls that post a signaled request, and two that also wait.
  */
 export class PhysicalPeer {
   readonly pair: QueuePair

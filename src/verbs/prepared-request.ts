@@ -20,7 +20,9 @@ export interface Destination {
   readonly addressHandle?: AddressHandle
   /** Who receives there: the queue pair (`ud`), the target (`dci`), the shared receive queue (`xrc-send`). */
   readonly number: number
-  /** `ud` only; default that of {@link QueuePair.toInit}. With the high bit set the queue pair's own is sent instead. */
+  /**
+   * `ud` only; default that of {@link QueuePair.toInit}. With the high bit set the queue pair's own is sent instead.
+   */
   readonly queueKey?: number
   /** `dci` only: the target's. */
   readonly accessKey?: bigint
@@ -56,7 +58,7 @@ export abstract class Request {
   }
 
   get id(): number {
-    return this.encoded.words[RequestSlot.Id] as number
+    return this.encoded.words[RequestSlot.Id]!
   }
 
   /** What the completion will carry. Ids below zero belong to the conveniences. */
@@ -141,7 +143,8 @@ export class PreparedRequest extends Request {
   }
 
   /**
-   * Post it with `id`. Throws VerbsError: ENOMEM when the send queue is full (poll first), EINVAL in a state or with fields that do not fit.
+   * Post it with `id`. Throws VerbsError: ENOMEM when the send queue is full (poll first), EINVAL in a state or with
+   * fields that do not fit.
    */
   post(id: number): void {
     this.id = id
@@ -149,8 +152,8 @@ export class PreparedRequest extends Request {
   }
 
   /**
-   * @internal Post it for other bytes of the same memory, for another place and with another immediate: what changes between messages of a ring, in one go. Of its one segment the key stays.
-   * The caller answers for the numbers.
+   * @internal Post it for other bytes of the same memory, for another place and with another immediate: what changes
+   * between messages of a ring, in one go. Of its one segment the key stays. The caller answers for the numbers.
    */
   postNext(id: number, signaled: boolean, local: number, length: number, remote: number, immediate: number): void {
     const { words } = this.encoded
@@ -189,7 +192,7 @@ export class PreparedRequest extends Request {
   }
 
   get remoteAddress(): number {
-    return this.encoded.words[RequestSlot.RemoteAddress] as number
+    return this.encoded.words[RequestSlot.RemoteAddress]!
   }
 
   set remoteAddress(value: number) {
@@ -197,7 +200,7 @@ export class PreparedRequest extends Request {
   }
 
   get remoteKey(): number {
-    return this.encoded.words[RequestSlot.RemoteKey] as number
+    return this.encoded.words[RequestSlot.RemoteKey]!
   }
 
   set remoteKey(value: number) {
@@ -205,7 +208,7 @@ export class PreparedRequest extends Request {
   }
 
   get immediate(): number {
-    return this.encoded.words[RequestSlot.Immediate] as number
+    return this.encoded.words[RequestSlot.Immediate]!
   }
 
   /** 32 bits, host order. */
@@ -214,7 +217,7 @@ export class PreparedRequest extends Request {
   }
 
   get signaled(): boolean {
-    return ((this.encoded.words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0
+    return (this.encoded.words[RequestSlot.Flags]! & RequestFlag.Signaled) !== 0
   }
 
   set signaled(value: boolean) {
@@ -234,7 +237,7 @@ export class PreparedRequest extends Request {
   }
 
   #setFlag(flag: number, on: boolean): void {
-    const flags = this.encoded.words[RequestSlot.Flags] as number
+    const flags = this.encoded.words[RequestSlot.Flags]!
     this.encoded.words[RequestSlot.Flags] = on ? flags | flag : flags & ~flag
   }
 }

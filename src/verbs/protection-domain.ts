@@ -24,7 +24,10 @@ import { SharedReceiveQueue, type SharedReceiveQueueOptions } from './shared-rec
 import type { ThreadDomain } from './thread-domain.ts'
 import type { XrcDomain } from './xrc-domain.ts'
 
-/** Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing it closes them: windows, then queue pairs, memory last. */
+/**
+ * Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing it closes them: windows, then queue pairs,
+ * memory last.
+ */
 export class ProtectionDomain extends Closable {
   readonly label = 'protection domain'
   readonly device: Device
@@ -59,7 +62,8 @@ export class ProtectionDomain extends Closable {
 
   /**
    * New zeroed memory that peers reach directly. `lengthBytes` may be any positive number.
-   * Throws VerbsError ENOMEM when the machine does not have it, EINVAL for remote write or atomic rights without LocalWrite.
+   * Throws VerbsError ENOMEM when the machine does not have it, EINVAL for remote write or atomic rights without
+   * LocalWrite.
    */
   allocate(lengthBytes: number, access: number, options: AllocateOptions = {}): MemoryRegion {
     this.assertOpen()
@@ -68,8 +72,8 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * Register an existing buffer: ibv_reg_mr(3). With `origin` it is a mapping of that memory object at that offset, which peers map too;
-   * without, the shm provider reaches it by cross-process copy and remote atomics on it fail.
+   * Register an existing buffer: ibv_reg_mr(3). With `origin` it is a mapping of that memory object at that offset,
+   * which peers map too; without, the shm provider reaches it by cross-process copy and remote atomics on it fail.
    */
   register(buffer: Registrable, access: number, origin?: BufferOrigin): MemoryRegion {
     this.assertOpen()
@@ -77,8 +81,9 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * {@link allocate} beside the event loop: a device takes and pins every page, which for a gibibyte is a good part of a second. Rejects as `allocate` throws.
-   * When `signal` aborts, or this domain is closed, it rejects at once and the memory is given back as soon as the device lets it; `close` waits for that.
+   * {@link allocate} beside the event loop: a device takes and pins every page, which for a gibibyte is a good part of
+   * a second. Rejects as `allocate` throws. When `signal` aborts, or this domain is closed, it rejects at once and the
+   * memory is given back as soon as the device lets it; `close` waits for that.
    */
   async allocateAsync(
     lengthBytes: number,
@@ -92,7 +97,10 @@ export class ProtectionDomain extends Closable {
     return await this.#pending.add(this.provider.allocateAsync(lengthBytes, access, rest), signal)
   }
 
-  /** {@link register} beside the event loop, with the rules of {@link allocateAsync}. The buffer must not be transferred meanwhile. */
+  /**
+   * {@link register} beside the event loop, with the rules of {@link allocateAsync}. The buffer must not be transferred
+   * meanwhile.
+   */
   async registerAsync(
     buffer: Registrable,
     access: number,
@@ -105,8 +113,8 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * Register a part of a device's own memory: ibv_reg_dm_mr(3). The region is zero-based: requests name its bytes from 0 on. Throws VerbsError EINVAL
-   * beyond the end of `memory`.
+   * Register a part of a device's own memory: ibv_reg_dm_mr(3). The region is zero-based: requests name its bytes from
+   * 0 on. Throws VerbsError EINVAL beyond the end of `memory`.
    */
   registerDeviceMemory(
     memory: DeviceMemory,
@@ -121,9 +129,9 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * Implicit on-demand paging: one region over the whole address space of this process, whose pages are found when they are used. Requests name
-   * addresses of the process. On shm the device must have been opened with `allowProcessCopy`, and remote atomics are not there. Throws UnsupportedError
-   * where the device has no on-demand paging.
+   * Implicit on-demand paging: one region over the whole address space of this process, whose pages are found when they
+   * are used. Requests name addresses of the process. On shm the device must have been opened with `allowProcessCopy`,
+   * and remote atomics are not there. Throws UnsupportedError where the device has no on-demand paging.
    */
   registerImplicit(access: number): MemoryRegion {
     this.assertOpen()
@@ -131,8 +139,9 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * A region over physical memory: requests name physical addresses, and whoever holds its remote key reaches all of it. On shm that is what the device was
-   * opened with (`physicalBytes`), and `bytes` shows it; on a real device it needs the verbs of MLNX_OFED 4. Elsewhere UnsupportedError: upstream's way is {@link registerImplicit}.
+   * A region over physical memory: requests name physical addresses, and whoever holds its remote key reaches all of
+   * it. On shm that is what the device was opened with (`physicalBytes`), and `bytes` shows it; on a real device it
+   * needs the verbs of MLNX_OFED 4. Elsewhere UnsupportedError: upstream's way is {@link registerImplicit}.
    */
   registerPhysical(access: number): MemoryRegion {
     this.assertOpen()
@@ -140,8 +149,9 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * ibv_advise_mr(3): have pages of on-demand regions ready before they are used; a hint, except that wrong ranges are refused: VerbsError EFAULT for one
-   * outside of its region or of the process, EPERM for `write` without LocalWrite. `flush` returns only when it is done.
+   * ibv_advise_mr(3): have pages of on-demand regions ready before they are used; a hint, except that wrong ranges are
+   * refused: VerbsError EFAULT for one outside of its region or of the process, EPERM for `write` without LocalWrite.
+   * `flush` returns only when it is done.
    */
   advise(
     advice: 'prefetch' | 'prefetch-write' | 'prefetch-no-fault',
@@ -163,7 +173,10 @@ export class ProtectionDomain extends Closable {
     return this.windows.add(new MemoryWindow(this, this.provider.createMemoryWindow(type)))
   }
 
-  /** mlx5dv_create_mkey(3): a key for up to `maxPieces` pieces of other regions. UnsupportedError where the device has none. */
+  /**
+   * mlx5dv_create_mkey(3): a key for up to `maxPieces` pieces of other regions. UnsupportedError where the device has
+   * none.
+   */
   createIndirectKey(options: { readonly maxPieces: number }): IndirectKey {
     this.assertOpen()
     const { maxPieces } = options
@@ -173,8 +186,8 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * ibv_alloc_parent_domain(3): a domain that shares this one's protection, so what is made in either may be used together, for the objects of one thread
-   * where a thread domain is given.
+   * ibv_alloc_parent_domain(3): a domain that shares this one's protection, so what is made in either may be used
+   * together, for the objects of one thread where a thread domain is given.
    */
   createParentDomain(threadDomain?: ThreadDomain): ProtectionDomain {
     this.assertOpen()
@@ -189,7 +202,10 @@ export class ProtectionDomain extends Closable {
     return this.queuePairs.add(QueuePair.create(this, options))
   }
 
-  /** A further handle on an `xrc-receive` queue pair, perhaps of another process: ibv_open_qp(3). ENOENT where there is none. */
+  /**
+   * A further handle on an `xrc-receive` queue pair, perhaps of another process: ibv_open_qp(3). ENOENT where there is
+   * none.
+   */
   openQueuePair(xrcDomain: XrcDomain, number: number): QueuePair {
     this.assertOpen()
     xrcDomain.assertOpen()
@@ -209,7 +225,8 @@ export class ProtectionDomain extends Closable {
   }
 
   protected release(): void {
-    // Windows first: a kernel may wait for those that are bound through a queue pair when that is destroyed (rxe does, for 50 s).
+    // Windows first: a kernel may wait for those that are bound through a queue pair when that is destroyed (rxe does,
+    // for 50 s).
     this.windows.closeAll()
     this.parentDomains.closeAll()
     this.queuePairs.closeAll()

@@ -177,7 +177,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     return this.capacities.maxReceiveSegments
   }
 
-  // ---- state -------------------------------------------------------------------------------------------------------------------
+  // ---- state
+  // -------------------------------------------------------------------------------------------------------------------
 
   get state(): QueuePairState {
     this.assertOpen()
@@ -251,9 +252,10 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   }
 
   /**
-   * {@link connect} beside the event loop: a device may have to ask the network for the way to `remote`, which takes until somebody answers. When it rejects, the
-   * queue pair is in the state that the last step has reached, and {@link toReset} begins anew. An abort rejects at once; a step that is under way ends, and a
-   * change of state or a `close` waits for that.
+   * {@link connect} beside the event loop: a device may have to ask the network for the way to `remote`, which takes
+   * until somebody answers. When it rejects, the queue pair is in the state that the last step has reached, and
+   * {@link toReset} begins anew. An abort rejects at once; a step that is under way ends, and a change of state or a
+   * `close` waits for that.
    */
   async connectAsync(remote: RemoteEndpoint, options: ConnectOptions & OperationOptions = {}): Promise<void> {
     const { signal, ...rest } = options
@@ -268,9 +270,13 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     }
   }
 
-  // ---- multicast ---------------------------------------------------------------------------------------------------------------
+  // ---- multicast
+  // ---------------------------------------------------------------------------------------------------------------
 
-  /** Receive datagrams to the multicast `gid` too: ibv_attach_mcast(3). Type `ud` only. The pair cannot be closed while attached. */
+  /**
+   * Receive datagrams to the multicast `gid` too: ibv_attach_mcast(3). Type `ud` only. The pair cannot be closed while
+   * attached.
+   */
   attachMulticast(gid: Gid, localIdentifier = 0): void {
     this.assertOpen()
     this.provider.attachMulticast(gid, localIdentifier)
@@ -282,7 +288,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.provider.detachMulticast(gid, localIdentifier)
   }
 
-  // ---- prepared requests -------------------------------------------------------------------------------------------------------
+  // ---- prepared requests
+  // -------------------------------------------------------------------------------------------------------
 
   /** SEND, with immediate or with a key to invalidate where one is given. */
   prepareSend(fields: SendFields): PreparedRequest {
@@ -399,7 +406,10 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     if (this.#meter !== undefined) this.#meter.received(1)
   }
 
-  /** Put a 64-bit value there and get the old one, by the device's own operation where it has one, else by a loop; the result says which. */
+  /**
+   * Put a 64-bit value there and get the old one, by the device's own operation where it has one, else by a loop; the
+   * result says which.
+   */
   swap(fields: SwapFields, options: OperationOptions = {}): Promise<SwapResult> {
     return swap(this, fields, options)
   }

@@ -3,7 +3,10 @@ import type { SendRequestFields } from './prepared-request.ts'
 /** A request for `read` and `write`: local bytes, remote target. */
 export type OneSidedFields = SendRequestFields & { readonly remote: { readonly address: number; readonly key: number } }
 export type SendFields = Omit<SendRequestFields, 'remote' | 'add' | 'compare' | 'swap'> & {
-  /** A key of the peer's that the message takes back: of a window of type 2 that the peer bound on this connection. Not with an immediate. */
+  /**
+   * A key of the peer's that the message takes back: of a window of type 2 that the peer bound on this connection. Not
+   * with an immediate.
+   */
   readonly invalidate?: number
 }
 /** Atomics need no local memory in the conveniences: the old value is what they return. */

@@ -11,7 +11,10 @@ export interface ScratchCell {
   readonly giveBack: () => void
 }
 
-/** The cells of one queue pair, one per request that can be outstanding. A cell is given back when its operation completes, never earlier. */
+/**
+ * The cells of one queue pair, one per request that can be outstanding. A cell is given back when its operation
+ * completes, never earlier.
+ */
 export class Scratch {
   readonly #memory: MemoryRegion
   readonly #values: BigUint64Array
@@ -30,7 +33,7 @@ export class Scratch {
       throw new VerbsError('ibv_post_send', Errno.ENOMEM, 'as many atomics are in flight as the send queue holds')
     let value = 0n
     const giveBack = (): void => {
-      value = this.#values[index] as bigint
+      value = this.#values[index]!
       this.#free.push(index)
     }
     return { slice: this.#memory.subarray(index * 8, index * 8 + 8), value: () => value, giveBack }

@@ -10,7 +10,10 @@ export interface SwapFields {
 
 export interface SwapResult {
   readonly old: bigint
-  /** `device`: one operation of the device's (a compare-and-swap that compares no bit). `compare-swap`: a loop, because the device has none. */
+  /**
+   * `device`: one operation of the device's (a compare-and-swap that compares no bit). `compare-swap`: a loop, because
+   * the device has none.
+   */
   readonly method: 'device' | 'compare-swap'
   /** Operations it took: 1 with `device`. */
   readonly attempts: number

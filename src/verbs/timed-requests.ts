@@ -4,7 +4,10 @@ import type { PairLatency } from './pair-latency.ts'
 
 /** Ids of requests that are timed lie below; those of the conveniences are negative, too, and above. */
 const TIMED_BELOW = -(2 ** 52)
-/** Some devices leave completions behind of queue pairs that were reset or destroyed: of so many the ids are still known. */
+/**
+ * Some devices leave completions behind of queue pairs that were reset or destroyed: of so many the ids are still
+ * known.
+ */
 const DEPARTED_MAX = 1024
 
 interface TimedRequest {
@@ -16,8 +19,9 @@ interface TimedRequest {
 }
 
 /**
- * The requests of this thread that are timed. Ids of programs may be used again, and counting completions would cost each of them; so a request that is timed goes under an id of its own, and has
- * its program's again when its completion is found.
+ * The requests of this thread that are timed. Ids of programs may be used again, and counting completions would cost
+ * each of them; so a request that is timed goes under an id of its own, and has its program's again when its completion
+ * is found.
  */
 class TimedRequests {
   readonly #underWay = new Map<number, TimedRequest>()
@@ -43,7 +47,7 @@ class TimedRequests {
 
   /** Its completion is in `row`. What failed requests took says nothing. */
   completed(batch: CompletionBatch, row: number): void {
-    const id = batch.id[row] as number
+    const id = batch.id[row]!
     const request = this.#underWay.get(id)
     if (request === undefined) return
     this.#underWay.delete(id)

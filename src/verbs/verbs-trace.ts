@@ -10,7 +10,10 @@ import {
   statusName,
 } from '../providers/index.ts'
 
-/** The channel `aether:rdma`: of requests and memory how long they are, never what is in them, where it lies or by which key it is reached. */
+/**
+ * The channel `aether:rdma`: of requests and memory how long they are, never what is in them, where it lies or by which
+ * key it is reached.
+ */
 export const rdmaTrace: TraceChannel = traceChannel('rdma')
 
 const opcodeNames = new Map(Object.entries(Opcode).map(([name, opcode]) => [opcode as number, name]))
@@ -18,10 +21,10 @@ const opcodeNames = new Map(Object.entries(Opcode).map(([name, opcode]) => [opco
 /** A request was handed to the device. */
 export function tracePost(queuePair: number, { words }: EncodedRequest): void {
   rdmaTrace.publish(TraceLevel.Trace, 'post', () => {
-    const segments = words[RequestSlot.SegmentCount] as number
+    const segments = words[RequestSlot.SegmentCount]!
     let length = 0
-    for (let index = 0; index < segments; index++) length += words[segmentSlot(index) + LENGTH] as number
-    const operation = opcodeNames.get(words[RequestSlot.Opcode] as number)
+    for (let index = 0; index < segments; index += 1) length += words[segmentSlot(index) + LENGTH]!
+    const operation = opcodeNames.get(words[RequestSlot.Opcode]!)
     return { queuePair, operation, id: words[RequestSlot.Id], length }
   })
 }
@@ -31,8 +34,8 @@ const LENGTH = SEGMENT_SLOTS - 2
 
 /** Requests have ended: each that failed, and, where every operation is told, each that did not. */
 export function traceCompletions(batch: CompletionBatch, count: number): void {
-  for (let row = 0; row < count; row++) {
-    const status = batch.status[row] as number
+  for (let row = 0; row < count; row += 1) {
+    const status = batch.status[row]!
     const isGood = status === CompletionStatus.Success
     const level = isGood ? TraceLevel.Trace : isFlush(status) ? TraceLevel.Debug : TraceLevel.Warn
     rdmaTrace.publish(level, isGood ? 'completion' : 'failed', () => ({

@@ -3,8 +3,9 @@ import type { Device } from './device.ts'
 import { Closable } from './lifetime.ts'
 
 /**
- * What XRC receive queue pairs and the shared receive queues behind them have in common: ibv_open_xrcd(3). With a `path`, processes that open
- * the same file share it: one receive queue pair serves them all, each with a shared receive queue of its own.
+ * What XRC receive queue pairs and the shared receive queues behind them have in common: ibv_open_xrcd(3). With a
+ * `path`, processes that open the same file share it: one receive queue pair serves them all, each with a shared
+ * receive queue of its own.
  */
 export class XrcDomain extends Closable {
   readonly label = 'XRC domain'

@@ -13,7 +13,7 @@ const stores: KeyvAether[] = []
 
 function store(name: string): KeyvAether {
   stores.push(new KeyvAether(`caches-${process.pid}`, { name }))
-  return stores.at(-1) as KeyvAether
+  return stores.at(-1)!
 }
 
 after(() => Promise.all(stores.map((each) => each.disconnect())))

@@ -45,7 +45,7 @@ describe('a store of sessions in shared memory', options, () => {
   const servers: Server[] = []
   const store = (name: string, ttlMs = 60_000): AetherSessionStore => {
     stores.push(new AetherSessionStore(`express-session-${process.pid}`, { name, ttlMs }))
-    return stores.at(-1) as AetherSessionStore
+    return stores.at(-1)!
   }
   after(async () => {
     for (const server of servers) server.close()
@@ -159,7 +159,7 @@ describe('a store of sessions in shared memory', options, () => {
     const [one, other] = [await serve(), await serve()]
     const first = await fetch(one)
     assert.equal(await first.json(), 1)
-    const headers = { cookie: (first.headers.get('set-cookie') as string).split(';')[0] as string }
+    const headers = { cookie: first.headers.get('set-cookie')!.split(';')[0]! }
     const visit = async (url: string): Promise<unknown> => (await fetch(url, { headers })).json()
     assert.equal(await visit(other), 2)
     assert.equal(await visit(one), 3)

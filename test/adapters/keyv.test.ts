@@ -15,7 +15,7 @@ describe('Keyv over shared memory', options, () => {
   const stores: KeyvAether[] = []
   const store = (): KeyvAether => {
     stores.push(new KeyvAether(spaceName))
-    return stores.at(-1) as KeyvAether
+    return stores.at(-1)!
   }
   after(() => Promise.all(stores.map((each) => each.disconnect())))
 

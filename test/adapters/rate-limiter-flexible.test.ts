@@ -15,7 +15,7 @@ describe('rate-limiter-flexible over shared memory', options, () => {
   const limiters: RateLimiterAether[] = []
   const limiter = (keyPrefix: string, more: Partial<RateLimiterAetherOptions> = {}): RateLimiterAether => {
     limiters.push(new RateLimiterAether({ storeClient: space, keyPrefix, points: 2, duration: LONG_S, ...more }))
-    return limiters.at(-1) as RateLimiterAether
+    return limiters.at(-1)!
   }
   after(async () => {
     for (const each of limiters) await each.close()

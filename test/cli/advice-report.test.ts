@@ -8,7 +8,7 @@ import { withAdvice } from '../../src/cli/advice-report.ts'
 test('a bad file hides neither what the run came to nor leaves anything behind', async () => {
   let directory = ''
   const run = async (): Promise<never> => {
-    directory = process.env['AETHER_ADVISE_DIRECTORY'] as string
+    directory = process.env['AETHER_ADVISE_DIRECTORY']!
     writeFileSync(join(directory, '1.0.json'), '{"region":')
     throw new Error('what the run came to')
   }
@@ -19,7 +19,7 @@ test('a bad file hides neither what the run came to nor leaves anything behind',
 
 test('nor does a directory that is gone', async () => {
   const run = async (): Promise<number> => {
-    rmSync(process.env['AETHER_ADVISE_DIRECTORY'] as string, { recursive: true })
+    rmSync(process.env['AETHER_ADVISE_DIRECTORY']!, { recursive: true })
     return 7
   }
   assert.equal(await withAdvice(run), 7)

@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { commandTable } from '../../src/cli/commands.ts'
+import { toolTable } from '../../src/cli/tools.ts'
 import { aether } from './command-line.ts'
 
+const allCommands = [...commandTable, ...toolTable]
 const packageFile = new URL('../../../package.json', import.meta.url)
 
 test('alone, with --help, and as help, it lists the commands and the exit statuses', () => {
@@ -15,7 +17,7 @@ test('alone, with --help, and as help, it lists the commands and the exit status
   for (const { status, stdout, stderr } of results) {
     assert.equal(status, 0)
     assert.equal(stderr, '')
-    for (const { name, summary } of commandTable)
+    for (const { name, summary } of allCommands)
       assert.match(stdout, new RegExp(`\\n  ${name} +${summary.replaceAll('+', '\\+')}\\n`))
     assert.match(stdout, /Exit status: 0 done; 1 /)
     assert.match(stdout, /npx aether-dsm/)
@@ -23,7 +25,7 @@ test('alone, with --help, and as help, it lists the commands and the exit status
 })
 
 test('every command teaches with examples', () => {
-  for (const { name } of commandTable) {
+  for (const { name } of allCommands) {
     const { status, stdout } = aether(name, '--help')
     assert.equal(status, 0)
     assert.match(stdout, new RegExp(`^Usage: aether ${name} `))
@@ -61,7 +63,7 @@ function failsToBeUnderstood(args: string[], message: RegExp): void {
 
 test('an unknown command is answered with the one that was meant', () => {
   failsToBeUnderstood(['dmeo'], /^aether: there is no command 'dmeo'; did you mean 'demo'\?\n/)
-  failsToBeUnderstood(['frobnicate'], /there is no command 'frobnicate'; the commands are demo, /)
+  failsToBeUnderstood(['frobnicate'], /there is no command 'frobnicate'; the commands are run, /)
   failsToBeUnderstood(['help', 'rum'], /did you mean 'run'\?/)
   failsToBeUnderstood(['--frobnicate'], /unknown option '--frobnicate'/)
 })

@@ -36,7 +36,8 @@ test('a card longer than it may be is refused and the old one stays', () => {
 test('a writer killed in the middle of writing leaves the card before it', () => {
   const { card } = cardOf(3)
   card.write(Uint8Array.of(1, 2, 3))
-  // The sequence is odd now, so the next write goes to half 0: as far as a killed writer came, without the raise of the sequence.
+  // The sequence is odd now, so the next write goes to half 0: as far as a killed writer came, without the raise of the
+  // sequence.
   new Uint8Array(control, CARDS_OFFSET + 3 * 8192, 4096).fill(0xee)
   assert.deepEqual(card.read(), Uint8Array.of(1, 2, 3))
 })

@@ -66,7 +66,7 @@ test('every rank learns its number, the size and one rendezvous; its lines come 
     const match = /^\[ ?(\d+)\] hello from (\d+) of 12 at (local:run-[0-9a-f]{16}), arguments (.*)$/.exec(line)
     assert.ok(match !== null, line)
     assert.deepEqual([match[1], match[2], match[4]], [String(rank), String(rank), notes])
-    rendezvous.add(match[3] as string)
+    rendezvous.add(match[3]!)
   }
   assert.equal(rendezvous.size, 1)
   assert.deepEqual(
@@ -195,7 +195,8 @@ test('a script that may not be read is refused with the reason', async () => {
   writeFileSync(path, '', { mode: 0 })
   chmodSync(notes, 0o755)
   const module = new URL('../../src/cluster/index.js', import.meta.url).href
-  // Root may read everything, so it becomes somebody else; after the import, since the checkout may be closed to others.
+  // Root may read everything, so it becomes somebody else; after the import, since the checkout may be closed to
+  // others.
   const program = `
     const { launch } = await import(${JSON.stringify(module)})
     if (process.geteuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534) }

@@ -27,7 +27,7 @@ class Model {
   }
 
   claim(processId: number = 1000): { readonly slot: number; readonly epoch: number } {
-    const slot = this.table.freeSlot() as number
+    const slot = this.table.freeSlot()!
     const before = this.table.glance(slot)
     if (before.fate !== undefined) {
       this.archive.write(before.epoch, { fate: before.fate, slot, processId: this.table.processIdOf(slot) })

@@ -73,7 +73,7 @@ export class RemoteMember implements AsyncDisposable {
   }
 
   get processId(): number {
-    return this.child.pid as number
+    return this.child.pid!
   }
 
   /** Have it do `command`. Rejects with its error, or when it ends first. */

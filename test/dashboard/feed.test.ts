@@ -12,7 +12,9 @@ interface Feed {
 }
 const { Feed } = (await import(new URL('../../web/feed.js', import.meta.url).href)) as { readonly Feed: new () => Feed }
 
-/** A page, and how it is told of the next look of a space of that many members; `change` says what is otherwise in it. */
+/**
+ * A page, and how it is told of the next look of a space of that many members; `change` says what is otherwise in it.
+ */
 function page(members: number) {
   const space = new SyntheticSpace({ members, pages: 256, blocksALook: 0, lookMs: 1000 })
   const telling = new Telling()

@@ -62,7 +62,7 @@ test('every kind of message has a place among the operations, beside that of pag
 })
 
 test('a wait is in the part in which it lies, however short or long', () => {
-  for (let part = 0; part < WAIT_PARTS; part++) {
+  for (let part = 0; part < WAIT_PARTS; part += 1) {
     assert.equal(waitPartOf(waitPartBegin(part)), part)
     assert.equal(waitPartOf(waitPartBegin(part + 1) - 1), part)
   }

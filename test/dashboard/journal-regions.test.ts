@@ -27,10 +27,10 @@ describe('regions of a journal', () => {
     const reader = readerOf(journal)
     const used = (): number => statSync(`/proc/self/fd/${journal.descriptor}`).blocks
     let once = 0
-    for (let number = 0; number < 5 * SHOWN_REGIONS_MAX; number++) {
+    for (let number = 0; number < 5 * SHOWN_REGIONS_MAX; number += 1) {
       const sheet = journal.addRegion(facts(1, 'job'))
       assert.ok(sheet !== undefined, `of region ${number} there is a sheet`)
-      for (let page = 0; page < PAGES; page++)
+      for (let page = 0; page < PAGES; page += 1)
         sheet.write(page, { copy: stateOf('M'), directory: 0, owner: -1, version: 0 })
       assert.deepEqual(
         reader.regions().map(({ name, pages }) => [name, pages]),
@@ -89,12 +89,12 @@ describe('events of a journal', () => {
   test('are read from its beginning, also where they were written before it was opened, unless there are too many to be had', () => {
     const journal = new Journal(0, 1)
     const sheet = journal.addRegion(facts(1, 'job'))!
-    for (let page = 0; page < 3; page++) sheet.record({ what: EventKind.Wanted, page, before: 2 })
+    for (let page = 0; page < 3; page += 1) sheet.record({ what: EventKind.Wanted, page, before: 2 })
     const early = readerOf(journal)
     assert.deepEqual(count(early), [3, 0])
     sheet.record({ what: EventKind.Wanted, page: 3, before: 2 })
     assert.deepEqual(count(early), [1, 0])
-    for (let number = 0; number < EVENTS_KEPT; number++) sheet.record({ what: EventKind.Wanted, page: 4, before: 2 })
+    for (let number = 0; number < EVENTS_KEPT; number += 1) sheet.record({ what: EventKind.Wanted, page: 4, before: 2 })
     const late = readerOf(journal)
     assert.deepEqual(count(late), [0, 0], 'from now on')
     for (const reader of [early, late]) reader.close()

@@ -24,7 +24,7 @@ describe('64 nodes and a million pages', () => {
     const whole = tell().find(({ event }) => event === 'pages')
     assert.ok(whole?.event === 'pages' && whole.data.blocks.length === BLOCKS, 'the first time, all')
     const told = new Set<number>()
-    for (let look = 0; look < 8; look++) {
+    for (let look = 0; look < 8; look += 1) {
       const messages = tell()
       const pages = messages.find(({ event }) => event === 'pages')
       assert.ok(pages?.event === 'pages' && pages.data.blocks.length === BLOCKS_MAX)
@@ -72,11 +72,11 @@ describe('64 nodes and a million pages', () => {
     const map = new PageMap(PAGES, directory)
     const entries = new DataView(new ArrayBuffer(PAGES_PER_BLOCK * PAGE_ENTRY_BYTES))
     entries.setUint8(0, 1 + Object.keys(directory.cache.states).indexOf('S'))
-    for (let rank = 0; rank < 64; rank++) map.take(rank, 7, entries)
+    for (let rank = 0; rank < 64; rank += 1) map.take(rank, 7, entries)
     assert.equal(map.stamp, 1)
     assert.deepEqual(map.takeChanged(new PageReader(map), 10), [7])
     assert.equal(map.states[7 * PAGES_PER_BLOCK]! & 15, 3)
-    for (let rank = 1; rank < 64; rank++) map.forget(rank)
+    for (let rank = 1; rank < 64; rank += 1) map.forget(rank)
     assert.equal(map.stamp, 2)
     assert.equal(map.states[7 * PAGES_PER_BLOCK], 2 + 16 * 1, 'rank 0 is the only reader')
   })

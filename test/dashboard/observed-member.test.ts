@@ -28,7 +28,7 @@ test('what several threads of a member have timed is one histogram of the member
     { area: second, ns: 5_000_000, times: 10 },
   ])
     for (const histogram of [area.histogram(latency, 'shm0 others write'), area.histogram(own)])
-      for (let time = 0; time < times; time++) histogram.record(ns)
+      for (let time = 0; time < times; time += 1) histogram.record(ns)
   // What has ended is told with what goes on, where nothing tells them apart.
   const ended = first.histogram(own)
   ended.record(200)
@@ -52,7 +52,7 @@ test('how long a member waits for pages is told of all its threads', () => {
   const { first, second, profile } = threads()
   const [seldom, often] = [first.histogram(fault, 'grid'), second.histogram(fault, 'grid')]
   seldom.record(80_000_000)
-  for (let time = 0; time < 999; time++) often.record(20_000)
+  for (let time = 0; time < 999; time += 1) often.record(20_000)
   const { frame } = new MemberSight(member).look(profile(), 0, 0)
   assert.ok(frame.waitP50Ns < 25_000 && frame.waitP99Ns < 25_000, `${frame.waitP50Ns}, ${frame.waitP99Ns}`)
 })
@@ -60,7 +60,7 @@ test('how long a member waits for pages is told of all its threads', () => {
 test('how long a member waits for pages is told of all its regions', () => {
   const { first, profile } = threads()
   const [often, seldom] = [first.histogram(fault, 'grid'), first.histogram(fault, 'seldom')]
-  for (let time = 0; time < 10_000; time++) often.record(50_000)
+  for (let time = 0; time < 10_000; time += 1) often.record(50_000)
   seldom.record(2_000_000_000)
   const { frame } = new MemberSight(member).look(profile(), 0, 0)
   assert.ok(frame.waitP50Ns < 60_000 && frame.waitP99Ns < 60_000, `${frame.waitP50Ns}, ${frame.waitP99Ns}`)

@@ -134,7 +134,7 @@ test('a recording that begins when some have a page already says nothing whole o
     let frame: Frame | undefined
     const look = (condition: () => boolean, what: string): Promise<void> =>
       until(() => {
-        looks++
+        looks += 1
         frame = space.look()
         recorder.look(frame)
         return condition()

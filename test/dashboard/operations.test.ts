@@ -10,7 +10,10 @@ const talker = new URL('fixtures/talker.js', import.meta.url)
 const coherent = new URL('../dsm/coherent/fixtures/rank.js', import.meta.url)
 const PAGE = 4096
 
-/** Look, in steps of a second of its own, while `work` is done again and again, until all that is wanted was told at some look. */
+/**
+ * Look, in steps of a second of its own, while `work` is done again and again, until all that is wanted was told at
+ * some look.
+ */
 async function seen(
   space: ObservedSpace,
   work: () => Promise<unknown>,
@@ -19,7 +22,7 @@ async function seen(
   let atMs = Date.now()
   const found = new Map<number, OperationFrame>()
   let frame = space.look(atMs)
-  for (let round = 0; found.size < wanted.length; round++) {
+  for (let round = 0; found.size < wanted.length; round += 1) {
     assert.ok(
       round < 50,
       `not told: ${wanted.filter((_, index) => !found.has(index)).join('; ')}, but ${JSON.stringify(frame.operations)}`,

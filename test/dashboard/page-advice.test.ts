@@ -18,7 +18,7 @@ const ROUNDS_MAX = 100
 async function bounce(ranks: Ranks): Promise<void> {
   await ranks.all('join')
   await ranks.all('open', 'grid', { coherence: 'mesi', size: '64KiB', advise: true })
-  for (let round = 0; ; round++) {
+  for (let round = 0; ; round += 1) {
     await Promise.all([0, 1].map((rank) => ranks.on(rank, 'fill', 'grid', 'call', 4096 + 1024 * rank, 64, 3000)))
     const { pages } = await ranks.on<Advice>(0, 'advice', 'grid')
     if (pages[0]?.kind === 'false-sharing') return

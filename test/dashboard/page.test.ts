@@ -37,7 +37,7 @@ describe('the page, in a real browser', { skip }, () => {
 
       let isOver = false
       const traffic = (async () => {
-        for (let round = 0; !isOver; round++)
+        for (let round = 0; !isOver; round += 1)
           await ranks.on(round % 3, 'writeBytes', 'grid', 32 * PAGE, new Uint8Array(8))
       })()
       await browser.until("!document.querySelector('.facts').innerText.includes('0 B/s')", 'traffic')

@@ -4,7 +4,10 @@ import { addPairs } from '../../src/dashboard/pair-traffic.ts'
 import { Traffic } from '../../src/dashboard/traffic.ts'
 import { Profile } from '../../src/profiling/index.ts'
 
-/** What a thread has counted: of each queue pair its device, its number and its ends, and of endpoints the messages, by the numbers of their queue pairs. */
+/**
+ * What a thread has counted: of each queue pair its device, its number and its ends, and of endpoints the messages, by
+ * the numbers of their queue pairs.
+ */
 function profile(
   pairs: readonly (readonly [device: string, pair: number, end: number, peerEnd: number])[],
   messages: Readonly<Record<number, number>>,

@@ -24,7 +24,7 @@ function recording(name: string): string {
   space.regionName = HOSTILE
   space.logText = HOSTILE
   const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', clock: space.clock })
-  for (let look = 0; look < 100; look++) recorder.look(space.look())
+  for (let look = 0; look < 100; look += 1) recorder.look(space.look())
   recorder.close()
   return path
 }
@@ -35,7 +35,7 @@ function damagedRecording(name: string, damaged: number): string {
   const bytes = readFileSync(path)
   let at = 0
   // Before the first part is what the recording is.
-  for (let part = -1; part < damaged; part++) at += readPartHeader(bytes.subarray(at))!.bytes
+  for (let part = -1; part < damaged; part += 1) at += readPartHeader(bytes.subarray(at))!.bytes
   bytes[at + 60]! ^= 0xff
   writeFileSync(path, bytes)
   return path
@@ -118,12 +118,12 @@ describe('a recording, in a real browser', { skip }, () => {
       const before = await at()
       await browser.press(',')
       await browser.until(`Number(${range}.value) === ${before - 200}`, 'one look back')
-      for (let press = 0; press < 4; press++) await browser.press(']')
+      for (let press = 0; press < 4; press += 1) await browser.press(']')
       assert.equal(await browser.evaluate("document.querySelector('footer select').value"), '16')
 
       await browser.press('3')
       await browser.until("/written [1-9]/.test(document.querySelector('#pages .legend').innerText)", 'its pages')
-      for (let press = 0; press < 4; press++) await browser.press('ArrowRight')
+      for (let press = 0; press < 4; press += 1) await browser.press('ArrowRight')
       await browser.until(
         "/may write after 40/.test(document.querySelector('#pages').innerText)",
         'the history of page 3 until then',
@@ -165,7 +165,7 @@ describe('a recording, in a real browser', { skip }, () => {
     await using page = await replay(damagedRecording('before-whole.session', 9))
     const { browser, seek } = page
     const shown = () => browser.evaluate<[number, string]>(`[Number(${range}.value), ${note}]`)
-    for (let press = 0; press < 3; press++) await browser.press('[')
+    for (let press = 0; press < 3; press += 1) await browser.press('[')
     await seek(8100)
     await browser.until(`Number(${range}.value) > 8200`, 'the part before it plays')
     const [early, nothing] = await shown()

@@ -4,7 +4,7 @@ import { open, ReadOnlyError } from '../../src/dsm/index.ts'
 import { probeUserfault } from '../../src/dsm/mmu/probe.ts'
 import { native } from '../../src/native/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
-import { type RankProcess, Ranks } from '../support/rank-process.ts'
+import { Ranks } from '../support/rank-process.ts'
 
 useRuntimeDirectory()
 const fixture = new URL('./coherent/fixtures/rank.js', import.meta.url)
@@ -80,7 +80,7 @@ describe('a region that some open for reading only', () => {
       await others.on(1, 'open', 'ledger', { coherence, size: 8192, access: 'read' })
       assert.equal(await others.on(1, 'getElement', 'ledger', 'int32', 5), 0)
       await assert.rejects(others.on(1, 'setElement', 'ledger', 'int32', 5, 7))
-      const ended = await (others.processes[1] as RankProcess).ended()
+      const ended = await others.processes[1]!.ended()
       assert.equal(ended.code, 72, ended.err)
       assert.match(ended.err, /region 'ledger' is open for reading only in this process, and a view of it was written/)
       // The page may have gone with the dead rank; where it is here, it is as it was.

@@ -19,7 +19,10 @@ const AT_A_TIME = 4
 const directory = useRuntimeDirectory()
 const fixture = fileURLToPath(new URL('./fixtures/churn.js', import.meta.url))
 
-/** Start a process that opens, makes, deletes and closes without end, and kill it at some instant. Gives what it said besides. */
+/**
+ * Start a process that opens, makes, deletes and closes without end, and kill it at some instant. Gives what it said
+ * besides.
+ */
 async function killOne(name: string): Promise<string> {
   const child = spawn(process.execPath, [fixture, name], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
@@ -89,7 +92,10 @@ test('when all are killed again and again, the next one always gets in', async (
   assert.deepEqual(rendezvousFiles(directory), [])
 })
 
-/** Every end follows its join. Of the thousands that came and went some are beyond what the archive remembers, but the killed were there to the last. */
+/**
+ * Every end follows its join. Of the thousands that came and went some are beyond what the archive remembers, but the
+ * killed were there to the last.
+ */
 async function assertTold(events: ReturnType<Space['events']>, kills: number): Promise<void> {
   const living = new Set<number>()
   let died = 0

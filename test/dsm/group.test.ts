@@ -92,7 +92,7 @@ test('a rank that dies before the group is complete is named by those who saw it
 
 test('a rank that dies between meeting the others and being connected to them is named', async () => {
   // Whether it is found dead when it is looked for or when it is connected to differs from round to round.
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 3; round += 1) {
     await using ranks = new Ranks(fixture, 1)
     const [first, second] = [0, 1].map((rank) => new RankProcess(fixture, ranks.environment(rank, 2))) as [
       RankProcess,
@@ -224,7 +224,9 @@ async function untilTrue(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) if (Date.now() > deadline) throw new Error('waited in vain')
 }
 
-/** Ranks 0 and 1 of three have published how they are reached, and have had time to look (they do four times a second). */
+/**
+ * Ranks 0 and 1 of three have published how they are reached, and have had time to look (they do four times a second).
+ */
 async function bothHaveMet(rendezvous: string): Promise<void> {
   const membership = new Membership(await enter(rendezvous.slice('local:'.length), { timeoutMs: 20_000 }))
   const published = (): number =>

@@ -113,7 +113,7 @@ test('docs/tracing.md shows the lines of a write of three hops as they are', asy
   const environment = { AETHER_TRACE_DSM: '1', AETHER_TRACE_LEVEL: 'DEBUG', AETHER_TRACE_FILTER: 'page=0' }
   const command = `${Object.entries(environment)
     .map(([name, value]) => `${name}=${value}`)
-    .join(' ')} npx aether run -n 3 dist/examples/three-hops.js`
+    .join(' ')} npx aether-dsm run -n 3 dist/examples/three-hops.js`
   const [first, ...lines] = shown.text.trimEnd().split('\n')
   assert.equal(first, `$ ${command}`)
   // Times, processes and durations are those of one run; what ranks do at the same time comes in any order.

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { whyNoMesi } from '../../src/cli/demo/mesi-support.ts'
+import { whyNoMesi } from '../../tools/demo/mesi-support.ts'
 import { root } from '../repository/checkout.ts'
 import { promisedOutput } from '../repository/markdown.ts'
 

@@ -68,7 +68,8 @@ for (const [lengths, seed] of [
     }
     const from = before[100]!
     const shares = rows.map((row, index) => (row.sent - from[index]!) / row.place.weight)
-    // Theorem of the paper: after whole rounds what two links were served, by weight, differs by a quantum and a longest message at most; here rounds end in turns.
+    // Theorem of the paper: after whole rounds what two links were served, by weight, differs by a quantum and a
+    // longest message at most; here rounds end in turns.
     for (const share of shares)
       assert.ok(Math.abs(share - shares[0]!) <= 2 * (8 * KB + longest), `bytes by weight: ${shares.join(' ')}`)
     assert.ok(shares[0]! > 20 * (8 * KB + longest), 'the bound would not tell')

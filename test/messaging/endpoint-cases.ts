@@ -483,7 +483,7 @@ export const endpointCases: readonly EndpointCase[] = [
           })
         while (endpoints.length < 2) await turns(1)
         await next.send(filled(9))
-        assert.deepEqual(await take(endpoints[1] as Endpoint, 1), [[9, undefined]])
+        assert.deepEqual(await take(endpoints[1]!, 1), [[9, undefined]])
         await next.close()
       } finally {
         listener.close()

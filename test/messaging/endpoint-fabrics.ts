@@ -15,7 +15,10 @@ import { connectSimulated, openLinkHost } from './simulated-links.ts'
 
 const program = fileURLToPath(new URL('./fixtures/peer-program.js', import.meta.url))
 
-/** Over a device with a connection manager, with what each connection of `join` is given; whoever is killed is a process of its own. */
+/**
+ * Over a device with a connection manager, with what each connection of `join` is given; whoever is killed is a process
+ * of its own.
+ */
 export function deviceFabric(device: string, address: string, given: LinkConnectionOptions = {}): EndpointFabric {
   const where = { device, address }
   return {
@@ -54,7 +57,10 @@ export function deviceFabric(device: string, address: string, given: LinkConnect
   }
 }
 
-/** Over a simulated network that loses, doubles and delays packets. Its time passes where the ends look at what has come, in each turn here. */
+/**
+ * Over a simulated network that loses, doubles and delays packets. Its time passes where the ends look at what has
+ * come, in each turn here.
+ */
 export function simulatedFabric(seed: number): EndpointFabric {
   const meet = (options: LinkOptions & EndpointOptions): JoinedEndpoints & { readonly cluster: SimulatedCluster } => {
     const cluster = openSimulatedCluster(seed, {

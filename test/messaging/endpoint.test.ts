@@ -233,10 +233,10 @@ test('a WRITE with a notice keeps its place among messages: behind those that wa
   const done = new Promise<void>((resolve) => {
     server.handlers = {
       receive: (_, immediate) => {
-        seen.push(['message', there.bytes[0] as number])
+        seen.push(['message', there.bytes[0]!])
         if (immediate === 2) resolve()
       },
-      written: () => seen.push(['notice', there.bytes[0] as number]),
+      written: () => seen.push(['notice', there.bytes[0]!]),
     }
   })
   server.resume()
@@ -312,7 +312,8 @@ test('closing has one closeTimeoutMs for all that waits and for the peer, and sa
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const closed = client.close()
   t.mock.timers.tick(600)
-  // It takes some, so that what waits may leave, and then looks at nothing any more: the peer's word is what is waited for now.
+  // It takes some, so that what waits may leave, and then looks at nothing any more: the peer's word is what is waited
+  // for now.
   let taken = 0
   server.handlers = {
     receive: () => {
@@ -500,7 +501,7 @@ for (const { what, words, immediate } of garbage) {
     new Uint32Array(memory.bytes.buffer, memory.bytes.byteOffset, 1024).set(words)
     await connection.pair.write({ local: memory.subarray(0, 4096), remote, immediate })
     while (endpoints.length === 0) await turns(1)
-    const error = await (endpoints[0] as Endpoint).ended
+    const error = await endpoints[0]!.ended
     assert.equal(error?.reason, 'protocol')
     connection.close()
     const client = await connectEndpoint({ ...where, port: listener.port })

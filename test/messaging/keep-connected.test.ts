@@ -56,7 +56,7 @@ function delaysOf(t: TestContext, options: KeepConnectedOptions): { delays: Dela
 function assertDrawn(delays: readonly Delay[], most: readonly number[]): void {
   assert.equal(delays.length, most.length)
   for (const [index, delayMs = 0] of delays.entries()) {
-    const of = most[index] as number
+    const of = most[index]!
     assert.ok(delayMs >= of / 2 && delayMs <= of, `delay ${index} of ${delayMs} ms where ${of / 2} to ${of} are due`)
   }
 }

@@ -90,7 +90,8 @@ test('a server that is killed under 32 clients: all that waits ends with the tru
         connections += 1
         changed()
         if (connections > clients) return
-        // Its answers are not taken, so the server's ring fills, then this end's: what is sent then waits for room that does not come.
+        // Its answers are not taken, so the server's ring fills, then this end's: what is sent then waits for room that
+        // does not come.
         endpoint.pause()
         void (async () => {
           for (;;) await endpoint.send(new Uint8Array(1000))
@@ -226,7 +227,7 @@ test('clients that are killed leave the server and the others alone', async () =
   children[0]?.kill('SIGKILL')
   const gone = await Promise.race(endpoints.map(async (endpoint) => [endpoint, await endpoint.ended] as const))
   assert.equal(gone[1]?.reason, 'lost')
-  const other = endpoints.find((endpoint) => endpoint !== gone[0]) as Endpoint
+  const other = endpoints.find((endpoint) => endpoint !== gone[0])!
   await other.sendWithImmediate(Uint8Array.of(1, 2, 3), 9)
   const { value } = await other.messages().next()
   assert.deepEqual(value, { data: Uint8Array.of(1, 2, 3), immediate: 9 })
@@ -275,7 +276,7 @@ test('who keeps connected finds a server that was started again', async () => {
     listener.close()
     await until(() => seen.length === 2)
     await server.send(Uint8Array.of(4))
-    const { value } = await (seen[1] as Endpoint).messages().next()
+    const { value } = await seen[1]!.messages().next()
     assert.deepEqual(value?.data, Uint8Array.of(4))
     await kept.close()
     assert.equal(await server.ended, undefined)

@@ -77,7 +77,10 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Looks of an end whose patience is that many turns: those, one more that is too many, and one after it has armed its queue. */
+/**
+ * Looks of an end whose patience is that many turns: those, one more that is too many, and one after it has armed its
+ * queue.
+ */
 const looksOf = (patience: number): number => patience + 2
 
 test('by events: it looks once, arms its queue, looks again, and sleeps until the channel says something', async (t) => {

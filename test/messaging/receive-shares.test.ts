@@ -11,9 +11,15 @@ import {
 } from '../../src/messaging/receive-shares.ts'
 import { ArgumentError } from '../../src/native/index.ts'
 
-/** What is under way from a client, each of which takes a receive: a message, its wish for receives, or its answer to a recall. */
+/**
+ * What is under way from a client, each of which takes a receive: a message, its wish for receives, or its answer to a
+ * recall.
+ */
 type Sent = { readonly kind: 'message' | 'want' } | { readonly kind: 'return'; readonly count: number }
-/** What is under way to it: receives that it is told of, perhaps as answer to its wish, or the question for what it has not used. */
+/**
+ * What is under way to it: receives that it is told of, perhaps as answer to its wish, or the question for what it has
+ * not used.
+ */
 type Told = { readonly kind: 'grant'; readonly count: number; readonly wakes: boolean } | { readonly kind: 'recall' }
 
 /** A client, its wires to the server and back, which keep their order, and its share there. */
@@ -29,7 +35,10 @@ class Client {
   }
 }
 
-/** A pool with its clients. `posted` counts what lies in the shared queue: whoever sends takes one at once, and the server posts it again when it sees the message. */
+/**
+ * A pool with its clients. `posted` counts what lies in the shared queue: whoever sends takes one at once, and the
+ * server posts it again when it sees the message.
+ */
 class Model {
   readonly shares: ReceiveShares
   readonly receives: number
@@ -209,7 +218,7 @@ test('a client that never runs out is lent nothing, and one that dies leaves not
 
 test('a client that breaks the rules is told apart', () => {
   const shares = new ReceiveShares({ receives: 100, connectionsMax: 2 })
-  const share = shares.join() as ReceiveShare
+  const share = shares.join()!
   assert.throws(() => share.returned(1), ProtocolViolation)
   for (let count = 0; count < SHARE_MIN; count += 1) share.use()
   assert.throws(() => share.use(), ProtocolViolation)

@@ -6,7 +6,7 @@ for (const seed of [1, 2, 3])
   test(`the memory of a long message may go when it was sent, whatever the network repeats: seed ${seed}`, async () => {
     const { client, server, close } = await simulatedFabric(seed).join()
     const received: number[] = []
-    server.handlers = { receive: (data) => received.push(data[0] as number) }
+    server.handlers = { receive: (data) => received.push(data[0]!) }
     for (let round = 0; round < 10; round += 1) {
       const buffer = client.allocate(200_000)
       buffer.bytes.fill(round)

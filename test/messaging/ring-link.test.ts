@@ -32,7 +32,7 @@ for (const seed of [1, 2, 3]) {
         if (immediate !== received[side]) wrong.push(`message ${immediate} where ${received[side]} was due`)
         for (let at = offset; at < offset + length; at += 1)
           if (bytes[at] !== (immediate & 255)) wrong.push(`byte ${at - offset} of message ${immediate} is ${bytes[at]}`)
-        received[side] = (received[side] as number) + 1
+        received[side] = received[side]! + 1
       }
     })
     const run = async (link: MessageLink, random: Random): Promise<void> => {

@@ -349,7 +349,7 @@ test('a limit of bytes bounds READs, WRITEs and atomics of an endpoint, and not 
 test('what waits for a limit of bytes leaves in the order of the calls, messages and operations alike', async () => {
   const { client, server, close, local, remote } = await limitedPair(1000, 20_000)
   const seen: number[] = []
-  server.handlers = { receive: (data) => seen.push(data[0] as number, remote.bytes[0] as number) }
+  server.handlers = { receive: (data) => seen.push(data[0]!, remote.bytes[0]!) }
   const marks = [1, 2, 3].map((mark) => {
     const buffer = client.allocate(900)
     buffer.bytes.fill(mark)
@@ -360,14 +360,15 @@ test('what waits for a limit of bytes leaves in the order of the calls, messages
   const all: Promise<void>[] = []
   for (const buffer of marks) {
     all.push(client.write({ buffer }, remote))
-    all.push(client.send(Uint8Array.of(buffer.bytes[0] as number)))
+    all.push(client.send(Uint8Array.of(buffer.bytes[0]!)))
     assert.equal(client.trySend(Uint8Array.of(0)), false)
   }
   await Promise.all(all)
   while (seen.length < 6) await turns(1)
-  // A message finds the bytes of the WRITE that was called before it; those of the next one may have come, too, where this end was slow.
+  // A message finds the bytes of the WRITE that was called before it; those of the next one may have come, too, where
+  // this end was slow.
   assert.deepEqual([seen[0], seen[2], seen[4]], [1, 2, 3])
-  for (const at of [0, 2, 4]) assert.ok((seen[at + 1] as number) >= (seen[at] as number), String(seen))
+  for (const at of [0, 2, 4]) assert.ok(seen[at + 1]! >= seen[at]!, String(seen))
   close()
 })
 

@@ -4,7 +4,7 @@ import { LinkEnd, type LinkHost } from '../../src/messaging/link-end.ts'
 import { linkSettings } from '../../src/messaging/link-options.ts'
 import type { SharedReceiveOptions } from '../../src/messaging/receive-shares.ts'
 import type { SharedPlace } from '../../src/messaging/shared-place.ts'
-import { SharedReceives } from '../../src/messaging/shared-receives.ts'
+import { SharedReceivePool } from '../../src/messaging/shared-receive-pool.ts'
 import type { LinkCarrier } from '../../src/messaging/verbs-link.ts'
 import { openDevice } from '../../src/verbs/index.ts'
 
@@ -15,14 +15,21 @@ export function openLinkHost(device: string): LinkHost {
 }
 
 /** What links of a host share. */
-export function shareReceives(host: LinkHost, sends: number, options: Required<SharedReceiveOptions>): SharedReceives {
+export function shareReceives(
+  host: LinkHost,
+  sends: number,
+  options: Required<SharedReceiveOptions>,
+): SharedReceivePool {
   const { domain, channel } = host
   const nothing = (): void => {}
   const settings = { sends, completion: 'polling' } as const
-  return new SharedReceives({ domain, channel, wakeSoon: nothing, release: nothing }, settings, options)
+  return new SharedReceivePool({ domain, channel, wakeSoon: nothing, release: nothing }, settings, options)
 }
 
-/** Two links over a simulated network, without a connection manager: time passes where somebody lets it, and they move where they are polled. */
+/**
+ * Two links over a simulated network, without a connection manager: time passes where somebody lets it, and they move
+ * where they are polled.
+ */
 export function connectSimulated(
   one: LinkHost,
   other: LinkHost,

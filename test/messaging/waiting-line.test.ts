@@ -34,8 +34,8 @@ test('a line serves in order, whoever leaves it, as an array does', () => {
         else if (model.length > 0) {
           const index = Math.min(model.length - 1, Math.floor(each.remove * model.length))
           const [gone] = model.splice(index, 1)
-          assert.equal(line.remove(gone as Each), index === 0 ? 'first' : 'later')
-          assert.equal(line.remove(gone as Each), 'absent')
+          assert.equal(line.remove(gone!), index === 0 ? 'first' : 'later')
+          assert.equal(line.remove(gone!), 'absent')
         }
         assert.equal(line.length, model.length)
         assert.equal(line.first, model[0])

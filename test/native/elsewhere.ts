@@ -1,6 +1,6 @@
 /**
- * Runs a function of a test in another process or another thread. Its source text is sent there: it may use its parameters and what is
- * global, and nothing of the file it stands in.
+ * Runs a function of a test in another process or another thread. Its source text is sent there: it may use its
+ * parameters and what is global, and nothing of the file it stands in.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -115,7 +115,10 @@ export function startWorker<Argument>(body: Body<Argument>, argument: Argument):
   return new Worker(programOf(body, 'threads.workerData'), { eval: true, workerData: argument })
 }
 
-/** Let other threads and processes go on until `predicate` holds. It is asked without end: the test's own time limit bounds it. */
+/**
+ * Let other threads and processes go on until `predicate` holds. It is asked without end: the test's own time limit
+ * bounds it.
+ */
 export async function until(predicate: () => boolean): Promise<void> {
   while (!predicate()) await sleep(1)
 }

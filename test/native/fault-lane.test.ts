@@ -104,7 +104,7 @@ test('what is wanted, has failed, or belongs to others is left to the agent', { 
   await using lane = await Lane.open(4, none)
   const { stage, words } = lane
   words.set([untouched | wanted, untouched | failed, read | wanted, none])
-  for (let page = 0; page < 4; page++) {
+  for (let page = 0; page < 4; page += 1) {
     const before = words[page]
     stage.toucher.read((page * pageBytes) / 4)
     assert.equal(lane.sleep(), 1)

@@ -1,5 +1,6 @@
 /**
- * What is made and given back many times leaves nothing: no descriptor, no mapping, no thread. Counted before and after, once warm.
+ * What is made and given back many times leaves nothing: no descriptor, no mapping, no thread. Counted before and
+ * after, once warm.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +12,7 @@ import { userfaultRefused } from './toucher.ts'
 
 /** Run `cycle` until what it leaves behind once is there, then `times` more, and compare. */
 async function staysLevel(times: number, cycle: () => void | Promise<void>): Promise<void> {
-  for (let round = 0; round < 3; round++) await cycle()
+  for (let round = 0; round < 3; round += 1) await cycle()
   await new Promise(setImmediate)
   const level = () => ({
     descriptors: openDescriptors(),
@@ -19,7 +20,7 @@ async function staysLevel(times: number, cycle: () => void | Promise<void>): Pro
     threads: liveThreads(),
   })
   const before = level()
-  for (let round = 0; round < times; round++) await cycle()
+  for (let round = 0; round < times; round += 1) await cycle()
   // A thread that was joined may be listed by the kernel a moment longer.
   await until(() => liveThreads() <= before.threads)
   assert.deepEqual(level(), before)
@@ -84,7 +85,7 @@ test('watchers, closed by hand', async () => {
     const watcher = native.createWatcher(() => {
       heard += 1
     })
-    for (let token = 0; token < 4; token++) watcher.add(token, readEnd, words, token)
+    for (let token = 0; token < 4; token += 1) watcher.add(token, readEnd, words, token)
     await until(() => heard === 4)
     watcher.remove(0)
     native.unmapMemory(words.buffer)
@@ -121,7 +122,7 @@ test('watchers and mappings that nobody refers to any more', async () => {
       const descriptor = native.createMemory('aether-leak', 4096, 0)
       const [readEnd] = native.createPipe()
       const collect = async (isEnough: () => boolean) => {
-        for (let round = 0; round < 500 && !isEnough(); round++) {
+        for (let round = 0; round < 500 && !isEnough(); round += 1) {
           globalThis.gc?.()
           await new Promise(setImmediate)
         }
@@ -135,7 +136,7 @@ test('watchers and mappings that nobody refers to any more', async () => {
         watcher.add(1, readEnd, new Int32Array(native.mapMemory(descriptor, 0, 4096, 0)))
         watcher.remove(1)
       }
-      for (let cycle = 0; cycle < 50; cycle++) abandon()
+      for (let cycle = 0; cycle < 50; cycle += 1) abandon()
       await collect(() => level() === before)
       if (level() !== before) throw new Error(`before: ${before}; after: ${level()}`)
     },

@@ -122,7 +122,7 @@ test('what is not referenced any more is unmapped once, and never what has taken
       const descriptor = native.createMemory('aether-test', 4096, 0)
       // Half of the buffers are unmapped by hand before they are collected; the next mapping takes the address.
       let last: Int32Array | undefined
-      for (let round = 0; round < 200; round++) {
+      for (let round = 0; round < 200; round += 1) {
         const early = native.mapMemory(descriptor, 0, 4096, 0)
         native.unmapMemory(early)
         last = new Int32Array(native.mapMemory(descriptor, 0, 4096, 0))
@@ -130,7 +130,7 @@ test('what is not referenced any more is unmapped once, and never what has taken
         if (round % 20 === 0) collect()
         await new Promise(setImmediate)
       }
-      for (let round = 0; round < 100 && mapped() > 1; round++) {
+      for (let round = 0; round < 100 && mapped() > 1; round += 1) {
         collect()
         await new Promise(setImmediate)
       }

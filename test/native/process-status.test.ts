@@ -13,9 +13,9 @@ describe('whether a process is ending', () => {
   it('says yes of one that has ended, from the moment its end is seen', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
     await once(child, 'spawn')
-    assert.equal(isEnding(child.pid as number), false)
+    assert.equal(isEnding(child.pid!), false)
     child.kill('SIGKILL')
     await once(child, 'exit')
-    assert.equal(isEnding(child.pid as number), true)
+    assert.equal(isEnding(child.pid!), true)
   })
 })

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkLayout } from '../../src/cm/rdmacm/layout.ts'
-import {
-  ATTRIBUTE_WORDS,
-  EVENT_DATA_BYTES,
-  EVENT_WORDS,
-  PARAMETER_WORDS,
-  type RdmacmAddon,
-  rdmacmAddon,
-} from '../../src/native/index.ts'
+import { ATTRIBUTE_WORDS, EVENT_DATA_BYTES, EVENT_WORDS, PARAMETER_WORDS, rdmacmAddon } from '../../src/native/index.ts'
 
 const addon = rdmacmAddon()
 const skip = addon === undefined && 'the addon was built without <rdma/rdma_cma.h>'
 const refused = { code: 'ERR_AETHER_INVALID_ARGUMENT' }
 
 test('both sides of the addon mean the same words', { skip }, () => {
-  const layout = (addon as RdmacmAddon).layout()
+  const layout = addon!.layout()
   checkLayout(layout)
   for (const name of Object.keys(layout)) {
     const other = { ...layout, [name]: 1000 }
@@ -24,7 +17,7 @@ test('both sides of the addon mean the same words', { skip }, () => {
 })
 
 test('identifiers that are not there are refused by every call', { skip }, () => {
-  const { load, destroyIdentifier, ...calls } = addon as RdmacmAddon
+  const { load, destroyIdentifier, ...calls } = addon!
   if (load() !== '') return
   const words = new Float64Array(64)
   const data = new Uint8Array(8)
@@ -47,7 +40,7 @@ test('identifiers that are not there are refused by every call', { skip }, () =>
 })
 
 test('room that is too small for an event is refused', { skip }, () => {
-  const { nextEvent } = addon as RdmacmAddon
+  const { nextEvent } = addon!
   assert.throws(() => nextEvent(new Float64Array(EVENT_WORDS - 1), new Uint8Array(EVENT_DATA_BYTES)), refused)
   assert.equal(PARAMETER_WORDS < EVENT_WORDS, true)
 })

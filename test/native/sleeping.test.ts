@@ -50,7 +50,7 @@ test('poll takes hundreds of descriptors', () => {
 
 test('a doorbell can be rung for ever: a full one is readable anyway', () => {
   using pipe = new Pipe()
-  for (let ring = 0; ring < 100_000; ring++) assert.equal(native.ringPipe(pipe.writeEnd), 0)
+  for (let ring = 0; ring < 100_000; ring += 1) assert.equal(native.ringPipe(pipe.writeEnd), 0)
   assert.equal(native.drainPipe(pipe.readEnd), 65_536)
   assert.equal(native.drainPipe(pipe.readEnd), 0)
 })
@@ -58,7 +58,7 @@ test('a doorbell can be rung for ever: a full one is readable anyway', () => {
 test('draining empties the pipe whatever its fill', () => {
   using pipe = new Pipe()
   for (const rings of [1, 4095, 4096, 4097, 8192]) {
-    for (let ring = 0; ring < rings; ring++) native.ringPipe(pipe.writeEnd)
+    for (let ring = 0; ring < rings; ring += 1) native.ringPipe(pipe.writeEnd)
     assert.equal(native.drainPipe(pipe.readEnd), rings)
     assert.equal(native.poll(Int32Array.of(pipe.readEnd), new Int32Array(1), 1, 0), 0)
   }
@@ -103,7 +103,7 @@ test('a write end that was opened anew does not block when the pipe is full, giv
   using pipe = new Pipe()
   const path = `/proc/self/fd/${pipe.writeEnd}`
   const writeEnd = openSync(path, fileConstants.O_WRONLY | fileConstants.O_NONBLOCK)
-  for (let ring = 0; ring < 70_000; ring++) assert.equal(native.ringPipe(writeEnd), 0)
+  for (let ring = 0; ring < 70_000; ring += 1) assert.equal(native.ringPipe(writeEnd), 0)
   closeSync(writeEnd)
 })
 
@@ -131,14 +131,14 @@ test('a process wakes another through memory that each has mapped for itself', a
   await using child = startChild(({ aether: { native }, fs }, path) => {
     const theirs = new Int32Array(native.mapMemory(fs.openSync(path, 'r+'), 0, 4096, 0))
     // Ping-pong: it is the child's turn while the word is odd.
-    for (let round = 0; round < 1000; round++) {
+    for (let round = 0; round < 1000; round += 1) {
       for (let seen = Atomics.load(theirs, 0); seen % 2 === 0; seen = Atomics.load(theirs, 0))
         native.futexWait(theirs, 0, seen, 20_000)
       Atomics.add(theirs, 0, 1)
       native.futexWake(theirs, 0, 1)
     }
   }, `/proc/${process.pid}/fd/${memory.descriptor}`)
-  for (let round = 0; round < 1000; round++) {
+  for (let round = 0; round < 1000; round += 1) {
     Atomics.add(words, 0, 1)
     native.futexWake(words, 0, 1)
     for (let seen = Atomics.load(words, 0); seen % 2 === 1; seen = Atomics.load(words, 0))

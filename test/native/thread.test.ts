@@ -54,7 +54,7 @@ test('which processors a thread may be given does not depend on where it is, nor
     const seen = [...native.allowedProcessors()]
     native.setAffinity(Int32Array.from(seen))
     threads.parentPort?.postMessage([seen, [...native.getAffinity()]])
-  }, allowed[0] as number)
+  }, allowed[0]!)
   const ended = once(worker, 'exit')
   assert.deepEqual(await once(worker, 'message'), [[allowed, allowed]])
   assert.deepEqual(native.getAffinity(), before)
@@ -92,7 +92,7 @@ test('each time a thread is put on a processor counts as a turn', async () => {
   // Both may come in one turn of the event loop.
   const ended = once(worker, 'exit')
   const [id] = (await once(worker, 'message')) as [number]
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 20; round += 1) {
     const before = native.threadTurns(id)
     assert.ok(before > 0)
     // Asleep again and again: each waking is a turn.
@@ -121,7 +121,7 @@ test('clocks run forward, in whole nanoseconds', () => {
   const thread = native.processorNs(false)
   const whole = native.processorNs(true)
   assert.ok(thread > 0 && whole >= thread)
-  for (let spin = 0; spin < 1e6; spin++) Math.sqrt(spin)
+  for (let spin = 0; spin < 1e6; spin += 1) Math.sqrt(spin)
   assert.ok(native.processorNs(false) > thread)
   assert.throws(() => native.processorNs(1 as unknown as boolean), ArgumentError)
 })

@@ -41,7 +41,7 @@ export class Toucher {
         const words = new Int32Array(shared.view)
         const orders = shared.control
         threads.parentPort?.postMessage(aether.native.threadId())
-        for (let turn = 0; ; turn++) {
+        for (let turn = 0; ; turn += 1) {
           Atomics.wait(orders, 0, turn)
           const index = Atomics.load(orders, 3)
           const write = Atomics.load(orders, 2) === 1

@@ -84,7 +84,7 @@ test('of a partly installed range the rest is installed', { skip }, async () => 
   native.installPages(stage.descriptor, stage.page(2), pageBytes, false)
   native.installPages(stage.descriptor, stage.page(5), 2 * pageBytes, false)
   assert.equal(native.installPages(stage.descriptor, stage.page(0), 8 * pageBytes, false), 5 * pageBytes)
-  for (let page = 0; page < 8; page++) {
+  for (let page = 0; page < 8; page += 1) {
     stage.toucher.read(page * wordsPerPage)
     assert.equal(stage.toucher.finish(), 3)
   }

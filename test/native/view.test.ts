@@ -140,7 +140,7 @@ test('a memory with a view in it is kept; without one it is collected', async ()
       }
       const kept = make(true)
       const dropped = make(false)
-      for (let round = 0; round < 200 && collected === 0; round++) {
+      for (let round = 0; round < 200 && collected === 0; round += 1) {
         collect()
         await new Promise(setImmediate)
       }

@@ -91,7 +91,7 @@ test('a token that is used again belongs to its new descriptor alone', async () 
   const words = new Int32Array(new SharedArrayBuffer(8))
   native.ringPipe(readable.writeEnd)
   native.ringPipe(last.writeEnd)
-  for (let round = 0; round < 2000; round++) {
+  for (let round = 0; round < 2000; round += 1) {
     // The first may be on its way through the watching thread when its token gets another meaning.
     ears.watcher.add(1, readable.readEnd, words, 0)
     ears.watcher.remove(1)
@@ -171,7 +171,7 @@ test('closing from within the callback ends the round', async () => {
   })
   watcher.ref()
   native.ringPipe(pipe.writeEnd)
-  for (let token = 0; token < 10; token++) watcher.add(token, pipe.readEnd)
+  for (let token = 0; token < 10; token += 1) watcher.add(token, pipe.readEnd)
   await until(() => heard.length > 0)
   await new Promise(setImmediate)
   assert.equal(heard.length, 1)
@@ -188,7 +188,7 @@ test('what the callback throws is an uncaught exception, and the next event is s
     })
     watcher.ref()
     native.ringPipe(writeEnd)
-    for (let token = 1; token <= 3; token++) {
+    for (let token = 1; token <= 3; token += 1) {
       watcher.add(token, readEnd)
       while (caught.length < token) await new Promise((resolve) => setTimeout(resolve, 1))
     }
@@ -231,7 +231,7 @@ test('nobody has to hold on to a watcher that watches', async () => {
           heard += 1
         })
         .add(1, readEnd)
-      for (let round = 0; round < 50; round++) {
+      for (let round = 0; round < 50; round += 1) {
         globalThis.gc?.()
         await new Promise(setImmediate)
       }
@@ -307,7 +307,7 @@ test('a watcher may be closed and collected while it reports', async () => {
     async ({ aether: { native } }) => {
       const [readEnd, writeEnd] = native.createPipe()
       native.ringPipe(writeEnd)
-      for (let round = 0; round < 50; round++) {
+      for (let round = 0; round < 50; round += 1) {
         let heard = 0
         let watcher: ReturnType<typeof native.createWatcher> | undefined = native.createWatcher(() => {
           heard += 1
@@ -315,7 +315,7 @@ test('a watcher may be closed and collected while it reports', async () => {
           watcher = undefined
           queueMicrotask(() => globalThis.gc?.())
         })
-        for (let token = 0; token < 8; token++) watcher.add(token, readEnd)
+        for (let token = 0; token < 8; token += 1) watcher.add(token, readEnd)
         while (heard === 0) await new Promise(setImmediate)
         if (heard > 1) console.log(`heard ${heard} times`)
       }
@@ -329,7 +329,7 @@ test('a watcher may be closed and collected while it reports', async () => {
 test('a Worker is terminated while the event loop finds its descriptors readable', async () => {
   using pipe = new Pipe()
   native.ringPipe(pipe.writeEnd)
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 20; round += 1) {
     const worker = startWorker(({ aether: { native }, threads }, readEnd) => {
       let heard = 0
       const watcher = native.createWatcher((token) => {
@@ -338,7 +338,7 @@ test('a Worker is terminated while the event loop finds its descriptors readable
         watcher.rearm(token)
       })
       watcher.ref()
-      for (let token = 0; token < 8; token++) watcher.add(token, readEnd)
+      for (let token = 0; token < 8; token += 1) watcher.add(token, readEnd)
     }, pipe.readEnd)
     await once(worker, 'message')
     await worker.terminate()
@@ -350,13 +350,13 @@ test('a Worker is terminated while its watcher fires as fast as it can', async (
   using memory = new Memory(pageBytes)
   const words = new Int32Array(memory.map(0, pageBytes))
   native.ringPipe(pipe.writeEnd)
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 20; round += 1) {
     const worker = startWorker(
       ({ aether: { native }, threads }, { readEnd, descriptor }) => {
         const watcher = native.createWatcher((token) => watcher.rearm(token))
         // Made after the watcher, so that the environment's end takes it away first.
         const own = new Int32Array(native.mapMemory(descriptor, 0, 4096, 0))
-        for (let token = 0; token < 8; token++) watcher.add(token, readEnd, own, token)
+        for (let token = 0; token < 8; token += 1) watcher.add(token, readEnd, own, token)
         threads.parentPort?.postMessage('ready')
         setInterval(() => {}, 1000)
       },
@@ -372,7 +372,7 @@ test('a Worker is terminated while its watcher fires as fast as it can', async (
 
 for (const how of ['process.exit', 'the end of its work'] as const) {
   test(`a process ends by ${how} while its event loop finds descriptors readable`, async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 5; round += 1) {
       const outcome = await inChild(async ({ aether: { native } }, ending) => {
         const [readEnd, writeEnd] = native.createPipe()
         native.ringPipe(writeEnd)
@@ -381,7 +381,7 @@ for (const how of ['process.exit', 'the end of its work'] as const) {
           heard += 1
           watcher.rearm(token)
         })
-        for (let token = 0; token < 8; token++) watcher.add(token, readEnd)
+        for (let token = 0; token < 8; token += 1) watcher.add(token, readEnd)
         while (heard < 30) await new Promise((resolve) => setTimeout(resolve, 1))
         if (ending === 'process.exit') process.exit(0)
       }, how)
@@ -392,13 +392,13 @@ for (const how of ['process.exit', 'the end of its work'] as const) {
 
 for (const how of ['process.exit', 'the end of its work'] as const) {
   test(`a process ends by ${how} while its watcher fires`, async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 5; round += 1) {
       const outcome = await inChild(async ({ aether: { native } }, ending) => {
         const [readEnd, writeEnd] = native.createPipe()
         native.ringPipe(writeEnd)
         const watcher = native.createWatcher((token) => watcher.rearm(token))
         const words = new Int32Array(native.mapMemory(native.createMemory('aether-test', 4096, 0), 0, 4096, 0))
-        for (let token = 0; token < 8; token++) watcher.add(token, readEnd, words, token)
+        for (let token = 0; token < 8; token += 1) watcher.add(token, readEnd, words, token)
         while (Atomics.load(words, 0) < 3) await new Promise((resolve) => setTimeout(resolve, 1))
         if (ending === 'process.exit') process.exit(0)
       }, how)

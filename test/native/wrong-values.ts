@@ -1,6 +1,7 @@
 /**
- * A program: calls every function of the addon with right and wrong values in every place. Each call must return, or throw one of our
- * errors, a TypeError, or what the values themselves throw. Run by wrong-values.test.ts in a process of its own, since a mistake is a crash.
+ * A program: calls every function of the addon with right and wrong values in every place. Each call must return, or
+ * throw one of our errors, a TypeError, or what the values themselves throw. Run by wrong-values.test.ts in a process
+ * of its own, since a mistake is a crash.
  *
  *   node wrong-values.js [seed [calls]]
  */
@@ -42,7 +43,10 @@ const zero = one(0)
 const no = one(false)
 const view = one(viewAddress)
 
-/** What each parameter may be, so that the wrong values of the others are reached. `timeout` and `closing` leave out what would harm the test. */
+/**
+ * What each parameter may be, so that the wrong values of the others are reached. `timeout` and `closing` leave out
+ * what would harm the test.
+ */
 const right: Readonly<Record<string, readonly Right[]>> = {
   createMemory: [one('aether-wrong'), page, zero],
   resizeMemory: [one(resizable), page],

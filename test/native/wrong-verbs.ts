@@ -1,7 +1,8 @@
 /**
- * A program: calls every verbs function of the addon with right and wrong values in every place, against the stand-in library, so that the right ones
- * have objects behind them. Each call must return, or throw one of our errors, a TypeError, or what the values themselves throw.
- * Run by wrong-verbs.test.ts in a process of its own, since a mistake is a crash.
+ * A program: calls every verbs function of the addon with right and wrong values in every place, against the stand-in
+ * library, so that the right ones have objects behind them. Each call must return, or throw one of our errors, a
+ * TypeError, or what the values themselves throw. Run by wrong-verbs.test.ts in a process of its own, since a mistake
+ * is a crash.
  *
  *   LD_LIBRARY_PATH=<folder of the stand-in> node wrong-verbs.js [seed [calls]]
  */
@@ -19,7 +20,7 @@ import {
 import { Attribute, CompletionBatch, QueuePairType } from '../../src/providers/index.ts'
 import { numbers, OfTheProgram, others } from './wrong-value-kinds.ts'
 
-const verbs = verbsAddon() as VerbsAddon
+const verbs = verbsAddon()!
 const reason = verbs.load()
 if (reason !== '') throw new Error(reason)
 

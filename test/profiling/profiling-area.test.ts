@@ -19,9 +19,7 @@ function newArea(lengthBytes = PROFILING_AREA_BYTES): { memory: SharedArrayBuffe
 }
 
 const byLabel = (profile: Profile, counter: string): Record<string, number> =>
-  Object.fromEntries(
-    profile.counters().map(({ label, rest, values }) => [rest ? 'rest' : label, values[counter] as number]),
-  )
+  Object.fromEntries(profile.counters().map(({ label, rest, values }) => [rest ? 'rest' : label, values[counter]!]))
 
 test('blocks of one layout are told apart by their labels', () => {
   const { memory, area } = newArea()

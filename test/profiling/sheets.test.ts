@@ -18,7 +18,7 @@ test('who reads while figures go into the rest reads again, so that nothing is t
       .map(({ label }) => label)
   let reads = 0
   const read = sheets.undisturbed(() => {
-    reads++
+    reads += 1
     const seen = labels()
     // Another thread's connection ends, twice.
     if (reads < 3) blocks[reads]!.close()
@@ -34,7 +34,7 @@ test('what never rests, or was left half done, is read all the same', () => {
   area.counters(links, 'a').add('messages', 7)
   let reads = 0
   sheets.undisturbed(() => {
-    reads++
+    reads += 1
     area.counters(links, 'b').close()
   })
   assert.ok(reads > 1 && reads < 100, `${reads}`)

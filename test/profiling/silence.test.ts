@@ -1,4 +1,7 @@
-/** Where nothing is profiled and nobody listens, the paths of requests and calls read no clock, publish nothing and keep nothing. */
+/**
+ * Where nothing is profiled and nobody listens, the paths of requests and calls read no clock, publish nothing and keep
+ * nothing.
+ */
 import assert from 'node:assert/strict'
 import { Channel } from 'node:diagnostics_channel'
 import { describe, it } from 'node:test'

@@ -194,7 +194,7 @@ test('parts stay while a process writes them, so that the file can be made again
       .sort()
   try {
     await once(writer.stdout, 'data')
-    for (let time = 0; time < 2; time++) {
+    for (let time = 0; time < 2; time += 1) {
       const { events, writing } = mergeTrace(file)
       assert.deepEqual([events, writing, traceParts(file).length], [2, 1, 2])
       assert.deepEqual(types(), ['before', 'over'])

@@ -1,4 +1,7 @@
-/** The one who sends to the ring of a connected queue pair is killed between any two stores: what arrived is whole, and the ring goes on with the next one. */
+/**
+ * The one who sends to the ring of a connected queue pair is killed between any two stores: what arrived is whole, and
+ * the ring goes on with the next one.
+ */
 import { strict as assert } from 'node:assert'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -62,9 +65,9 @@ class Owner {
   poll(): Came[] {
     const batch = this.#batch
     return Array.from({ length: this.queue.poll(batch) }, (_, row) => ({
-      id: batch.id[row] as number,
-      status: batch.status[row] as number,
-      immediate: batch.immediate[row] as number,
+      id: batch.id[row]!,
+      status: batch.status[row]!,
+      immediate: batch.immediate[row]!,
     }))
   }
 

@@ -1,4 +1,7 @@
-/** Senders to rings that many share are killed between any two stores: the owner loses no receive request, and the others go on. */
+/**
+ * Senders to rings that many share are killed between any two stores: the owner loses no receive request, and the
+ * others go on.
+ */
 import { strict as assert } from 'node:assert'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -97,13 +100,13 @@ class Owner {
   }
 
   #check(row: number, taken: Map<number, number>): void {
-    const id = this.#batch.id[row] as number
+    const id = this.#batch.id[row]!
     assert.equal(this.#batch.status[row], CompletionStatus.Success)
     assert.ok(!taken.has(id), `receive ${id} completed twice`)
     const from = id * SLOT_BYTES + (this.type === 'ud' ? GLOBAL_ROUTE_BYTES : 0)
     const bytes = this.#memory.bytes.subarray(from, from + 64)
     assert.ok(bytes.every((byte) => byte === bytes[0]))
-    taken.set(id, bytes[0] as number)
+    taken.set(id, bytes[0]!)
   }
 }
 

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { test } from 'node:test'
 import { AetherError, native } from '../../src/native/index.ts'
 import type { ShmCompletionQueue } from '../../src/providers/shm/completion-queue.ts'
-import { decodeGid, type SegmentLocation } from '../../src/providers/shm/gid.ts'
+import { decodeGid } from '../../src/providers/shm/gid.ts'
 import {
   BlockWord,
   FIXED_BYTES,
@@ -34,7 +34,7 @@ function seeded(seed: number): (below: number) => number {
 
 /** The segment of a device as another process would map it: everything in it can be overwritten. */
 function mapSegment(device: Device): { readonly words: Int32Array; unmap(): void } {
-  const { processId, descriptor } = decodeGid(device.gid) as SegmentLocation
+  const { processId, descriptor } = decodeGid(device.gid)!
   const opened = openSync(`/proc/${processId}/fd/${descriptor}`, 'r+')
   const { lengthBytes } = native.describeMemory(opened)
   const buffer = native.mapMemory(opened, 0, lengthBytes, 0)
@@ -102,7 +102,10 @@ function attempt(action: () => void): void {
   }
 }
 
-/** A fresh pair of devices, traffic, and ever more nonsense while it goes on. How many completions the honest side saw before it began. */
+/**
+ * A fresh pair of devices, traffic, and ever more nonsense while it goes on. How many completions the honest side saw
+ * before it began.
+ */
 function disturb(random: (below: number) => number): number {
   const honest = side()
   const broken = side()
@@ -115,9 +118,9 @@ function disturb(random: (below: number) => number): number {
   broken.act()
   const completions = honest.act() + honest.act()
   for (let write = 0; write < 400; write += 1) {
-    const words = regions[random(regions.length)] as Int32Array
+    const words = regions[random(regions.length)]!
     const dense = random(2) === 0 ? Math.min(words.length, 64) : words.length
-    words[random(dense)] = random(2) === 0 ? (extremes[random(extremes.length)] as number) : random(2 ** 32)
+    words[random(dense)] = random(2) === 0 ? extremes[random(extremes.length)]! : random(2 ** 32)
     if (write % 8 === 0) honest.act()
   }
   theirs.unmap()
@@ -167,7 +170,10 @@ test('a peer that stays in the middle of an access is waited for once, not once 
   for (const { device } of [honest, stopped]) device.close()
 })
 
-/** Takes one announcement of the queue's back, as of a sender that was killed between publishing a completion and counting it. */
+/**
+ * Takes one announcement of the queue's back, as of a sender that was killed between publishing a completion and
+ * counting it.
+ */
 function uncount(words: Int32Array, queue: CompletionQueue): void {
   const { index } = queue.provider as ShmCompletionQueue
   Atomics.sub(words, QUEUES_OFFSET / 4 + index * QUEUE_WORDS + QueueWord.Arrivals, 1)

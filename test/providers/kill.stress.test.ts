@@ -1,6 +1,7 @@
 /**
- * SIGKILL at random moments. `AETHER_TEST_KILLS` says how many (default 200; `AETHER_TEST_KILLS=5000` for a long night).
- * One survivor keeps its device, completion queue and memory through all of them; each victim gets a queue pair of its own.
+ * SIGKILL at random moments. `AETHER_TEST_KILLS` says how many (default 200; `AETHER_TEST_KILLS=5000` for a long
+ * night). One survivor keeps its device, completion queue and memory through all of them; each victim gets a queue pair
+ * of its own.
  */
 import { strict as assert } from 'node:assert'
 import { type ChildProcess, fork } from 'node:child_process'
@@ -26,7 +27,10 @@ const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 200)
 const VICTIMS_AT_ONCE = 3
 const RECEIVES = 32
 const MESSAGE_BYTES = 64
-/** A victim dies after a random number of messages up to this, and a random moment later; earlier where it gets no processor. */
+/**
+ * A victim dies after a random number of messages up to this, and a random moment later; earlier where it gets no
+ * processor.
+ */
 const MESSAGES_MAX = 300
 const MOMENT_MS_MAX = 0.05
 const WORK_MS_MAX = 20
@@ -99,8 +103,8 @@ class Encounter {
 
   /** One completion: messages arrive whole, in order, into the receives in the order of their posts. */
   take(batch: CompletionBatch, row: number): void {
-    const status = batch.status[row] as number
-    if ((batch.id[row] as number) >= 1_000_000) {
+    const status = batch.status[row]!
+    if (batch.id[row]! >= 1_000_000) {
       this.sendStatuses.push(status)
       this.sendsOutstanding -= 1
       return
@@ -125,9 +129,12 @@ class Encounter {
     return this.#nextReceive - this.#expectedReceive
   }
 
-  /** The victim is dead: everything outstanding ends, the counter agrees with the messages, and nothing stays behind. */
+  /**
+   * The victim is dead: everything outstanding ends, the counter agrees with the messages, and nothing stays behind.
+   */
   async finish(): Promise<void> {
-    // Its memory outlives it for a moment, until the watcher has seen the death: a request may still succeed, the later ones do not.
+    // Its memory outlives it for a moment, until the watcher has seen the death: a request may still succeed, the later
+    // ones do not.
     await this.#until(() => {
       if (this.sendsOutstanding === 0 && this.sendStatuses.at(-1) !== CompletionStatus.WorkRequestFlushed)
         this.#sendTwice()
@@ -145,7 +152,7 @@ class Encounter {
         .slice(0, -flushed.length || undefined)
         .every((status) => status === CompletionStatus.Success),
     )
-    const ahead = (this.#counter[0] as bigint) - BigInt(this.lastMessage)
+    const ahead = this.#counter[0]! - BigInt(this.lastMessage)
     assert.ok(ahead === 0n || ahead === 1n, `the counter is ${ahead} ahead of the messages`)
     this.#survivor.encounters.delete(this.pair.number)
     this.pair.close()
@@ -178,8 +185,7 @@ class Encounter {
 function pump(survivor: Survivor): void {
   const { batch } = survivor
   const count = survivor.queue.poll(batch)
-  for (let row = 0; row < count; row += 1)
-    survivor.encounters.get(batch.queuePairNumber[row] as number)?.take(batch, row)
+  for (let row = 0; row < count; row += 1) survivor.encounters.get(batch.queuePairNumber[row]!)?.take(batch, row)
 }
 
 function workUntil(survivor: Survivor, encounter: Encounter, limitMs: number, enough: () => boolean): void {

@@ -1,41 +1,12 @@
 import { strict as assert } from 'node:assert'
-import { execFile } from 'node:child_process'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { mutants } from './fixtures/mutants.ts'
-
-const program = fileURLToPath(new URL('./fixtures/conformance-program.js', import.meta.url))
-const hook = new URL('./fixtures/mutate.js', import.meta.url).href
-/** A suite that hangs has not noticed anything. */
-const TIMEOUT_MS = 60_000
-
-interface Ended {
-  readonly status: number | string | null | undefined
-  readonly output: string
-}
-
-function run(options: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [...options, program],
-      { env: environment, timeout: TIMEOUT_MS },
-      (error, stdout, stderr) => {
-        resolve({ status: error === null ? 0 : error.code, output: stdout + stderr })
-      },
-    )
-  })
-}
+import { runConformance, testNotices } from './fixtures/notices.ts'
 
 test('without a seeded bug the program passes', async () => {
-  const { status, output } = await run([], process.env)
+  const { status, output } = await runConformance()
   assert.equal(status, 0, output)
 })
 
-for (const { name } of mutants) {
-  test(`the suite notices: ${name}`, async (context) => {
-    const { status, output } = await run(['--import', hook], { ...process.env, AETHER_TEST_MUTANT: name })
-    assert.equal(status, 3, output)
-    context.diagnostic(output.trim())
-  })
-}
+// A run of the suite for each takes 5 seconds, so most of them are in mutants.long.test.ts.
+testNotices(mutants.filter((_, index) => index % 6 === 0))

@@ -17,7 +17,10 @@ const PATIENCE = { timeoutMs: 60_000 }
 /** In the guest's network, and nobody's. */
 const SILENT_ADDRESS = '10.9.0.77'
 
-/** What the kernel holds of each kind: `pd 1 cq 1 qp 1 cm_id 0 …`. Not the open devices: librdmacm keeps the ones that it has opened. */
+/**
+ * What the kernel holds of each kind: `pd 1 cq 1 qp 1 cm_id 0 …`. Not the open devices: librdmacm keeps the ones that
+ * it has opened.
+ */
 function resources(): string {
   const shown = execFileSync('rdma', ['resource', 'show', 'rxe0'], { encoding: 'utf8' })
   return shown.replace(/ ctx \d+/, '').trim()

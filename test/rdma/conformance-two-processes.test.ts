@@ -1,6 +1,6 @@
 /**
- * The conformance suite on rxe0, the second end in a process of its own. The kernel carries the messages in any case, so this adds little to what one process
- * shows, and minutes in an emulated guest: it runs where it is asked for.
+ * The conformance suite on rxe0, the second end in a process of its own. The kernel carries the messages in any case,
+ * so this adds little to what one process shows, and minutes in an emulated guest: it runs where it is asked for.
  */
 import { test } from 'node:test'
 import { expectConformance } from './support/conformance.ts'

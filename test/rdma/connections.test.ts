@@ -44,9 +44,9 @@ async function complete(queue: CompletionQueue, count: number): Promise<number[]
   const deadline = Date.now() + PATIENCE_MS
   while (ids.length < count) {
     const rows = queue.poll(batch)
-    for (let row = 0; row < rows; row++) {
+    for (let row = 0; row < rows; row += 1) {
       assert.equal(batch.status[row], CompletionStatus.Success)
-      ids.push(batch.id[row] as number)
+      ids.push(batch.id[row]!)
     }
     assert.ok(Date.now() < deadline, `${ids.length} of ${count} writes done`)
     if (rows === 0) await turn()
@@ -60,7 +60,7 @@ test(`${CONNECTIONS} connections are opened, used and closed, and the kernel kee
   using queue = device.createCompletionQueue({ depth: 16 })
   using memory = domain.allocate(4096, Access.LocalWrite | Access.RemoteWrite)
   const before = rdmaResources()
-  for (let index = 0; index < CONNECTIONS; index++) {
+  for (let index = 0; index < CONNECTIONS; index += 1) {
     const connection = open(domain, queue)
     write(connection, memory, index % 256)
     assert.deepEqual(await complete(queue, 1), [index % 256])

@@ -9,7 +9,10 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 /** Starting a process with its threads takes a minute in an emulated guest. */
 const PATIENCE_MS = 400_000
 
-/** Hosts that are runtime directories of this guest, so that ranks take each other for ranks of other machines and talk over rxe0. */
+/**
+ * Hosts that are runtime directories of this guest, so that ranks take each other for ranks of other machines and talk
+ * over rxe0.
+ */
 const ssh = '/tmp/group-test-ssh.sh'
 writeFileSync(ssh, 'export AETHER_RUNTIME_DIRECTORY=/tmp/group-test-"$1"; shift; exec /bin/sh -c "$*"\n')
 

@@ -116,7 +116,7 @@ test('over a real device two IO threads serve, each over its own device, and one
   assert.equal((await victim?.ended)?.reason, 'lost')
   while (failures.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   assert.deepEqual([failures[0]?.thread, failures[0]?.connections], [1, 1])
-  assert.deepEqual((await ask(other as Endpoint, Order.Echo, 5)).data, Uint8Array.of(0, 5))
+  assert.deepEqual((await ask(other!, Order.Echo, 5)).data, Uint8Array.of(0, 5))
   await listener.close()
   assert.equal(await other?.ended, undefined)
 })

@@ -1,4 +1,7 @@
-/** What one operation costs in exact counts, which no emulation changes: calls into native code, and bytes of the JavaScript heap. */
+/**
+ * What one operation costs in exact counts, which no emulation changes: calls into native code, and bytes of the
+ * JavaScript heap.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { verbsAddon } from '../../src/native/index.ts'
@@ -10,7 +13,10 @@ const WINDOWS = 100
 /** Enough for the engine to compile the loop for good. */
 const WARM_WINDOWS = 400
 
-/** Counts every call into the verbs part of the addon by name, for as long as it is in scope: of objects that were made meanwhile, too. */
+/**
+ * Counts every call into the verbs part of the addon by name, for as long as it is in scope: of objects that were made
+ * meanwhile, too.
+ */
 class CallCounter implements Disposable {
   readonly counts = new Map<string, number>()
   /** Work requests in all lists that were posted. */

@@ -1,4 +1,7 @@
-/** More of rdma-core's programs as the other end, or as the witness: the connection manager's examples, and those that list devices. */
+/**
+ * More of rdma-core's programs as the other end, or as the witness: the connection manager's examples, and those that
+ * list devices.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { describeDevice } from '../../src/cli/devices/describe.ts'
@@ -104,7 +107,10 @@ test('cmtime calls ours: connections that it makes and ends, step by step', asyn
   assert.match(await succeeded(program), /disconnect/)
 })
 
-/** All at once, as its own client does it: when the last connection has gone, the library gives up its protection domain, and cmtime's next queue pair fails (ENOENT). */
+/**
+ * All at once, as its own client does it: when the last connection has gone, the library gives up its protection
+ * domain, and cmtime's next queue pair fails (ENOENT).
+ */
 test('ours calls cmtime', async () => {
   const port = nextPort++
   using _program = startProgram('cmtime', '-b', address, '-p', String(port), '-c', String(CONNECTIONS))

@@ -1,6 +1,7 @@
 /**
- * What soft-RoCE does otherwise than the rules of the conformance suite, found by running it (kernel 6.12, rdma-core 44). Where a timeout is excused, or rxe
- * says something else, the function of drivers/infiniband/sw/rxe (Linux 6.12) that does so is named: each was read there, and none is a mistake of the addon.
+ * What soft-RoCE does otherwise than the rules of the conformance suite, found by running it (kernel 6.12, rdma-core
+ * 44). Where a timeout is excused, or rxe says something else, the function of drivers/infiniband/sw/rxe (Linux 6.12)
+ * that does so is named: each was read there, and none is a mistake of the addon.
  */
 import { addressSpaceCases } from '../../src/testing/conformance/cases/address-spaces.ts'
 import { deviceMemoryCases } from '../../src/testing/conformance/cases/device-memory.ts'
@@ -12,13 +13,15 @@ import { reregisterCases } from '../../src/testing/conformance/cases/reregister.
 import { xrcCases } from '../../src/testing/conformance/cases/xrc.ts'
 import { type ConformanceCase, conformanceCases, type Difference } from '../../src/testing/index.ts'
 
-// send_data_in: whatever copy_data refuses but a list that is too short is RESPST_ERR_MALFORMED_WQE, which rxe_receiver completes with IB_WC_LOC_QP_OP_ERR.
+// send_data_in: whatever copy_data refuses but a list that is too short is RESPST_ERR_MALFORMED_WQE, which rxe_receiver
+// completes with IB_WC_LOC_QP_OP_ERR.
 const receiveFault: Difference = {
   behaviour:
     'rxe reports the unusable memory of a receive as LocalQueuePairOperationError (2); the sender is told RemoteOperationError, as it should',
   failure: /LocalQueuePairOperationError \(2\)/,
 }
-// rxe_requester: what fails before a packet is sent goes to its label err, where rxe_qp_error comes before the completer, which then flushes.
+// rxe_requester: what fails before a packet is sent goes to its label err, where rxe_qp_error comes before the
+// completer, which then flushes.
 const requesterFault: Difference = {
   behaviour:
     'rxe finds the bad local segment before it sends, moves to ERR, and reports the request itself as WorkRequestFlushed (5)',
@@ -33,23 +36,26 @@ const noBounds: Difference = {
   behaviour: 'rxe checks an access through a memory window against the region under it, not against the window',
   failure: /'Success \(0\)'[\s\S]*'RemoteAccessError \(10\)'/,
 }
-// rxe_qp_sqd sets sq_draining and schedules the send task; until that has run req_check_sq_drain_done, __qp_chk_state refuses every way out but ERR. It looks for a
-// posted element at the head of an empty queue, so that in a ring that has gone round once the answer comes with the next post. And nothing is scheduled on
-// the way back: rxe_qp_from_attr does nothing for RTS, so that what was posted in SQD is sent when something else wakes the requester.
+// rxe_qp_sqd sets sq_draining and schedules the send task; until that has run req_check_sq_drain_done, __qp_chk_state
+// refuses every way out but ERR. It looks for a posted element at the head of an empty queue, so that in a ring that
+// has gone round once the answer comes with the next post. And nothing is scheduled on the way back: rxe_qp_from_attr
+// does nothing for RTS, so that what was posted in SQD is sent when something else wakes the requester.
 const draining: Difference = {
   behaviour:
     'rxe refuses to leave SQD (EINVAL) until its requester has run and found the send queue drained, and on the way to RTS does not wake it for what was posted meanwhile',
   failure: /ibv_modify_qp: EINVAL|did not happen within/,
 }
-// req_retry makes a request that is to be sent once more (here after a receiver-not-ready answer) one that is merely posted, at the head of the queue: so
-// req_check_sq_drain_done takes the queue for drained, and req_next_wqe keeps the request back. Where the timer has not run yet it is as above.
+// req_retry makes a request that is to be sent once more (here after a receiver-not-ready answer) one that is merely
+// posted, at the head of the queue: so req_check_sq_drain_done takes the queue for drained, and req_next_wqe keeps the
+// request back. Where the timer has not run yet it is as above.
 const retriedIsPosted: Difference = {
   behaviour:
     'rxe says that the send queue is drained, and keeps a request back that has begun, where that is to be sent once more; or it refuses to leave SQD',
   failure: /name: 'SendQueueDrained'|ibv_modify_qp: EINVAL|did not happen within/,
 }
 const silent = (behaviour: string): Difference => ({ behaviour, failure: /did not happen within/ })
-// copy_data: a length beyond the rest of the receive is EINVAL and not ENOSPC, so send_data_in takes it for a malformed request (AETH_NAK_REM_OP_ERR).
+// copy_data: a length beyond the rest of the receive is EINVAL and not ENOSPC, so send_data_in takes it for a malformed
+// request (AETH_NAK_REM_OP_ERR).
 const tooLong: Difference = {
   behaviour: 'rxe tells the sender RemoteOperationError (11) instead of RemoteInvalidRequest (9)',
   failure: /RemoteOperationError \(11\)/,
@@ -89,8 +95,9 @@ export const rxeDifferences: Readonly<Record<string, Difference>> = {
     behaviour: 'rxe makes no event for flushed receives when only solicited ones are asked for',
     failure: /did not happen within/,
   },
-  // The library's rxe_post_recv writes into the ring and does not enter the kernel, whose flush_recv_queue runs in rxe_receiver: when rxe_qp_error schedules it,
-  // or a packet comes. (rxe_post_recv of the kernel would schedule it, but serves kernel users only.)
+  // The library's rxe_post_recv writes into the ring and does not enter the kernel, whose flush_recv_queue runs in
+  // rxe_receiver: when rxe_qp_error schedules it, or a packet comes. (rxe_post_recv of the kernel would schedule it,
+  // but serves kernel users only.)
   ...forEach(
     [
       'posts in ERR are taken and flushed',
@@ -143,7 +150,8 @@ export const rxeDifferences: Readonly<Record<string, Difference>> = {
     behaviour: 'rxe completes the receive with LocalQueuePairOperationError (2)',
     failure: /LocalQueuePairOperationError \(2\)/,
   },
-  // init_req_packet puts remote_qkey into the header, whatever its high bit; check_keys at the other end drops the packet.
+  // init_req_packet puts remote_qkey into the header, whatever its high bit; check_keys at the other end drops the
+  // packet.
   'ud: a queue key with the high bit set sends that of the queue pair': silent(
     'rxe sends the key of the request as it is, and the datagram is dropped',
   ),
@@ -151,12 +159,13 @@ export const rxeDifferences: Readonly<Record<string, Difference>> = {
   'ud: ERR flushes receives in the order of their posts': silent(
     'rxe flushes a receive that is posted in ERR only when something else wakes its responder',
   ),
-  // rxe_prepare sets RXE_LOOPBACK_MASK only where the packet's address is the interface's own; a group's goes out by ip_local_out, and does not come back,
-  // since rxe_mcast_add joins at the link (dev_mc_add) and not in IP.
+  // rxe_prepare sets RXE_LOOPBACK_MASK only where the packet's address is the interface's own; a group's goes out by
+  // ip_local_out, and does not come back, since rxe_mcast_add joins at the link (dev_mc_add) and not in IP.
   'ud: what is sent to a group reaches everybody who is attached': silent(
     'in a guest with one host, rxe does not hand a multicast datagram back to the host that sent it',
   ),
-  // IB_EVENT_COMM_EST is raised nowhere in the driver: its event_handler is called for drained send queues, the last request of a shared queue, limits and overruns.
+  // IB_EVENT_COMM_EST is raised nowhere in the driver: its event_handler is called for drained send queues, the last
+  // request of a shared queue, limits and overruns.
   'the first message to a queue pair in RTR says that communication is established': silent(
     'rxe does not raise CommunicationEstablished',
   ),

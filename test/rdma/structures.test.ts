@@ -136,7 +136,7 @@ test('the structures of a group over a real device: each rank over a queue pair 
   assert.equal(await one.rcu.pollState(state), true)
 
   // The other end goes away without a word: its adapter refuses, and that is said.
-  const far = ['a', 'b', 'c', 'd', 'e', 'f'].find((name) => one.homeOf(name) === 1) as string
+  const far = ['a', 'b', 'c', 'd', 'e', 'f'].find((name) => one.homeOf(name) === 1)!
   const lost = await one.counter(far)
   await two.close()
   await assert.rejects(lost.add(), { code: 'ERR_AETHER_HOME_LOST', rank: 1 })

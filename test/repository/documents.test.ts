@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
+import { commandTable } from '../../src/cli/commands.ts'
 import { root } from './checkout.ts'
 import { anchors, codeBlocks, linkTargets, markdownFiles, readDocument } from './markdown.ts'
 
@@ -34,15 +35,24 @@ function commands(): { readonly file: string; readonly command: string }[] {
   })
 }
 
-test('every npm script and every file named in a command exists', () => {
+/** Files that a document shows and tells people to write: their names are the first lines of its code blocks. */
+function shownFiles(file: string): Set<string> {
+  const blocks = codeBlocks(readDocument(file))
+  return new Set(blocks.flatMap((block) => /^\/\/ ([\w-]+\.\w+)\n/.exec(block.text)?.[1] ?? []))
+}
+
+test('every npm script, every command of Aether and every file named in a command exists', () => {
   const wrong: string[] = []
+  const known = new Set(['help', ...commandTable.map(({ name }) => name)])
   for (const { file, command } of commands()) {
+    const own = /^npx aether(?:-dsm)? ([a-z]\S*)/.exec(command)?.[1]
+    if (own !== undefined && !known.has(own)) wrong.push(`${file}: ${command}`)
     const script = /^npm (?:run )?(?:--silent )?(\w+)/.exec(command)?.[1]
     const isScript = /^npm run /.test(command) || ['test', 'start'].includes(script ?? '')
     if (isScript && (script === undefined || scripts[script] === undefined)) wrong.push(`${file}: ${command}`)
     const path = /^(?:bash |node )((?:\.\/)?[\w./-]+\.(?:mjs|js|sh))/.exec(command)?.[1]
-    if (path !== undefined && !path.startsWith('node_modules/') && !existsSync(join(root, path)))
-      wrong.push(`${file}: ${command}`)
+    if (path === undefined || path.startsWith('node_modules/') || shownFiles(file).has(path)) continue
+    if (!existsSync(join(root, path))) wrong.push(`${file}: ${command}`)
   }
   assert.deepEqual(wrong, [])
 })
@@ -67,8 +77,23 @@ function variables(folders: readonly string[]): Set<string> {
   return found
 }
 
+/** Without the first column of the tables of C functions: constants of C are named as our variables are. */
+function ownText(file: string): string {
+  const text = readDocument(file)
+  return file === 'docs/coming-from-c.md' ? text.replaceAll(/^\| [^|]+ \|/gm, '|') : text
+}
+
+test('the table of contents names every page', () => {
+  const named = new Set(linkTargets(readDocument('docs/README.md')).map((target) => join('docs', target)))
+  const pages = markdownFiles().filter((file) => file.startsWith('docs/') && file !== 'docs/README.md')
+  assert.deepEqual(
+    pages.filter((page) => !named.has(page)),
+    [],
+  )
+})
+
 test('the environment variables that the source reads are documented, and those documented are read', () => {
-  const documented = new Set(markdownFiles().flatMap((file) => readDocument(file).match(/\bAETHER_[A-Z_]+\b/g) ?? []))
+  const documented = new Set(markdownFiles().flatMap((file) => ownText(file).match(/\bAETHER_[A-Z_]+\b/g) ?? []))
   const undocumented = [...variables(['src'])].filter((name) => !documented.has(name))
   assert.deepEqual(undocumented.sort(), [], 'read in src/ and in no document')
   const everywhere = variables(['src', 'native', 'scripts', 'test'])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import test from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { SeededTree, toolScript } from './checkout.ts'
 
 /** What a lint command prints when run in `directory`. */
@@ -61,4 +62,24 @@ test('any, @ts-ignore, unsorted or unused imports and another style are caught',
   const found = output(tree.path, 'biome', ['check', '--colors=off', '.'])
   for (const rule of ['noExplicitAny', 'noTsIgnore', 'noUnusedImports', 'organizeImports', 'format'])
     assert.match(found, new RegExp(`${rule}\\b`), `${rule} in: ${found}`)
+})
+
+test('a comment of more than 120 columns and a step of one written ++ are caught', () => {
+  using tree = new SeededTree({
+    'src/style.ts': [
+      `// ${'word '.repeat(24).trim()}`, // 122 columns
+      'let index = 0', // 2
+      'for (let step = 0; step < 3; step++) index += step', // 3
+      'index--', // 4
+      'export const before = index++', // 5: its value is used
+      `export const long = '${'x'.repeat(120)}'`, // 6: no comment
+      '',
+    ].join('\n'),
+  })
+  spawnSync('git', ['init', '-q'], { cwd: tree.path })
+  const script = fileURLToPath(new URL('../../../scripts/lint-source.mjs', import.meta.url))
+  const { status, stderr } = spawnSync(process.execPath, [script, tree.path], { encoding: 'utf8' })
+  assert.equal(status, 1)
+  const places = [...stderr.matchAll(/^(\S+?:\d+): /gm)].map((match) => match[1])
+  assert.deepEqual(places.sort(), ['src/style.ts:1', 'src/style.ts:3', 'src/style.ts:4'])
 })

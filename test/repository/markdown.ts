@@ -22,15 +22,20 @@ export function codeBlocks(text: string): CodeBlock[] {
   return [...fences].map((match) => ({ language: match[1] ?? '', text: match[2] ?? '' }))
 }
 
-/** Targets of the links outside of code, in order. */
+function withoutBlocks(text: string): string {
+  return text.replaceAll(/^```[\s\S]*?^```$/gm, '')
+}
+
+/** Targets of the links and images outside of code, in order. */
 export function linkTargets(text: string): string[] {
-  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '')
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '')
+  const prose = withoutBlocks(text).replaceAll(/`[^`\n]*`/g, '')
+  const found = prose.matchAll(/\]\(([^)\s]+)\)|\b(?:src|srcset|href)="([^"]+)"/g)
+  return [...found].map((match) => match[1] ?? match[2] ?? '')
 }
 
 /** The anchors of a file's headings, as the usual renderers make them. */
 export function anchors(path: string): Set<string> {
-  const headings = readFileSync(path, 'utf8').matchAll(/^#{1,6} (.+)$/gm)
+  const headings = withoutBlocks(readFileSync(path, 'utf8')).matchAll(/^#{1,6} (.+)$/gm)
   const slug = (heading: string) =>
     heading
       .toLowerCase()
@@ -38,6 +43,22 @@ export function anchors(path: string): Set<string> {
       .trim()
       .replaceAll(/\s/g, '-')
   return new Set([...headings].map((match) => slug(match[1] ?? '')))
+}
+
+/** A row of a table, without the line below its head. */
+export interface TableRow {
+  /** From 1. */
+  readonly line: number
+  readonly cells: readonly string[]
+}
+
+/** The rows of all tables, heads included. A cell has no `|` in it. */
+export function tableRows(text: string): TableRow[] {
+  return text.split('\n').flatMap((row, index) => {
+    if (!row.startsWith('|') || /^\|[-:| ]+\|$/.test(row)) return []
+    const cells = row.split('|').slice(1, -1)
+    return [{ line: index + 1, cells: cells.map((cell) => cell.trim()) }]
+  })
 }
 
 export function readDocument(path: string): string {

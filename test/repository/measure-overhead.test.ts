@@ -1,4 +1,6 @@
-/** scripts/measure-overhead.mjs, by which docs/benchmarks.md says what profiling costs, still finds all that it names. */
+/**
+ * scripts/measure-overhead.mjs, by which docs/benchmarks.md says what profiling costs, still finds all that it names.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import process from 'node:process'
@@ -30,7 +32,7 @@ test(
       assert.equal(ratios.length, 2, stdout)
       for (const ratio of ratios) assert.ok(Number.parseFloat(ratio) > 0, stdout)
     }
-    const silence = [...rowsOf(stdout, 'what is looked at').values()]
+    const silence = [...rowsOf(stdout, 'what is tested').values()]
     assert.equal(silence.length, 5)
     for (const [ns] of silence) assert.ok(Number(ns) > 0, stdout)
   },

@@ -53,7 +53,7 @@ test('the package carries all that a user needs and nothing that only a develope
 
 test('what package.json points to is there', () => {
   const targets = Object.values(description.exports).flatMap((target) =>
-    typeof target === 'string' ? [target] : Object.values(target),
+    typeof target === 'string' ? [target] : Object.values(target).map((path) => path.replace('*', 'cli')),
   )
   for (const path of [...targets, ...Object.values(description.bin)]) assert.ok(existsSync(join(root, path)), path)
 })
@@ -63,7 +63,8 @@ test('packing builds what is packed, and what is loaded where there is no compil
 })
 
 test('no script runs where the package is installed, so that npm has nothing to warn about', () => {
-  // npm warns about `prepare` too if the package comes from a file. `npm ci` runs `postprepare` as well, and only in the checkout.
+  // npm warns about `prepare` too if the package comes from a file.
+  // `npm ci` also runs `postprepare`, and only in the checkout.
   for (const name of ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare'])
     assert.equal(description.scripts[name], undefined, name)
   assert.equal(description.scripts['postprepare'], 'npm run build')

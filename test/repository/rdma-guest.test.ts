@@ -11,7 +11,9 @@ import { root } from './checkout.ts'
 const isHere = process.platform === 'linux' && process.arch === 'x64' && existsSync('/usr/bin/setpriv')
 const options = isHere ? {} : { skip: 'guests run on Linux x64 with util-linux only' }
 
-/** A machine on which every tool is a script of ours: qemu does as `qemu` says, with the folder of the guest in $job. */
+/**
+ * A machine on which every tool is a script of ours: qemu does as `qemu` says, with the folder of the guest in $job.
+ */
 class FakeMachine implements Disposable {
   readonly path: string = mkdtempSync(join(tmpdir(), 'aether-fake-machine-'))
   readonly #environment: NodeJS.ProcessEnv

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import test from 'node:test'
 import { root, SeededTree, toolScript } from './checkout.ts'
 import { codeBlocks, markdownFiles, moduleDocuments, promisedOutput, readDocument } from './markdown.ts'
+
+/** The package as a user has it: imported by its name. */
+function packageTree(files: Readonly<Record<string, string>>): SeededTree {
+  const tree = new SeededTree(files)
+  symlinkSync(join(root, 'dist'), join(tree.path, 'dist'))
+  symlinkSync(join(root, 'native'), join(tree.path, 'native'))
+  return tree
+}
 
 /** Every TypeScript block of the documents and of the public modules' own documentation, as a module of its own. */
 function programs(): Record<string, string> {
@@ -23,9 +33,7 @@ function programs(): Record<string, string> {
 test('the examples of the documents compile against the built package and print what they say', (t) => {
   const files = programs()
   assert.ok(Object.keys(files).length > 1)
-  using tree = new SeededTree(files)
-  symlinkSync(join(root, 'dist'), join(tree.path, 'dist'))
-  symlinkSync(join(root, 'native'), join(tree.path, 'native'))
+  using tree = packageTree(files)
   const settings = [
     '-p',
     'tsconfig.json',
@@ -53,4 +61,106 @@ test('the examples of the documents compile against the built package and print 
     assert.deepEqual(result.stdout.trimEnd().split('\n'), promised, path)
     t.diagnostic(`${path} ran`)
   }
+})
+
+test('README has at most 120 lines', () => {
+  const lines = readDocument('README.md').trimEnd().split('\n').length
+  assert.ok(lines <= 120, `README.md has ${lines} lines`)
+})
+
+test("README's figures stand in docs/benchmarks.md, where the run that gave them is named", () => {
+  const figures = (text: string) => text.match(/\d[\d.,]* (?:ns|µs|ms|s)\b/g) ?? []
+  const inReadme = readDocument('README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .flatMap(figures)
+  assert.ok(inReadme.length >= 6, 'three figures and what each is compared to')
+  const measured = new Set(figures(readDocument('docs/benchmarks.md')))
+  assert.deepEqual(
+    inReadme.filter((figure) => !measured.has(figure)),
+    [],
+  )
+})
+
+/** One terminal in which README's program runs. */
+class Terminal {
+  readonly process: ChildProcess
+  /** The counts it has printed, in order. */
+  readonly counts: number[] = []
+  readonly #ended: Promise<unknown>
+
+  constructor(script: string) {
+    this.process = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#ended = once(this.process, 'close')
+    assert.ok(this.process.stdout)
+    createInterface(this.process.stdout).on('line', (line) => {
+      const count = /^process (\d+): (\d+) visits to \/home$/.exec(line)
+      assert.deepEqual([count?.[1], line], [String(this.process.pid), line])
+      this.counts.push(Number(count?.[2]))
+    })
+  }
+
+  /** Resolves when it has printed as many counts more. */
+  async prints(count: number): Promise<void> {
+    const target = this.counts.length + count
+    while (this.counts.length < target) {
+      assert.equal(this.process.exitCode ?? this.process.signalCode, null, 'it is still running')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  /** Ends it as `kill -9` does; all that it printed has been read then. */
+  async kill(): Promise<void> {
+    this.process.kill('SIGKILL')
+    await this.#ended
+  }
+}
+
+test("README's program counts in two processes; when one is killed, the other counts on and nothing is lost", async () => {
+  const program = codeBlocks(readDocument('README.md')).find((block) => block.text.startsWith('// visits.mjs\n'))
+  assert.equal(program?.language, 'js')
+  using tree = packageTree({ 'visits.mjs': program.text })
+  const script = join(tree.path, 'visits.mjs')
+  const [killed, survivor] = [new Terminal(script), new Terminal(script)]
+  try {
+    await Promise.all([killed.prints(2), survivor.prints(2)])
+    await killed.kill()
+    await survivor.prints(3)
+    const joined = new Terminal(script)
+    try {
+      await joined.prints(1)
+    } finally {
+      await joined.kill()
+    }
+    await survivor.prints(1)
+    await survivor.kill()
+    const all = [...killed.counts, ...survivor.counts, ...joined.counts].sort((left, right) => left - right)
+    assert.equal(new Set(all).size, all.length, `no visit was counted twice: ${all}`)
+    // One that is killed may have counted a visit and not printed it.
+    const last = Math.max(...survivor.counts)
+    const before = all.filter((count) => count <= last).length
+    assert.ok(last === before || last === before + 1 || last === before + 2, `nothing was lost: ${all}`)
+  } finally {
+    await Promise.all([killed.kill(), survivor.kill()])
+  }
+})
+
+test('every export path can be required by CommonJS and gives what import gives', () => {
+  using tree = packageTree({
+    'main.cjs': `
+      const description = require('./package.json')
+      async function main() {
+        for (const path of Object.keys(description.exports)) {
+          if (path === './package.json') continue
+          const name = path.replace(/^[.]/, 'aether-dsm')
+          if (require(name) !== (await import(name))) throw new Error(name)
+        }
+        const space = await require('aether-dsm').open('commonjs')
+        console.log(space.name)
+        await space.close()
+      }
+      main()`,
+  })
+  const result = spawnSync(process.execPath, [join(tree.path, 'main.cjs')], { cwd: tree.path, encoding: 'utf8' })
+  assert.deepEqual([result.stdout, result.stderr], ['commonjs\n', ''])
 })

@@ -10,7 +10,7 @@ interface Violation {
 
 /** Lines `file: rule`, sorted, for what dependency-cruiser reports in `directory`. */
 function violations(directory: string): string[] {
-  const arguments_ = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src']
+  const arguments_ = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src', 'tools']
   const result = spawnSync(process.execPath, [toolScript('dependency-cruiser'), ...arguments_], {
     cwd: directory,
     encoding: 'utf8',
@@ -49,11 +49,19 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/attic/index.ts': "import { cwd } from 'node:process'\nexport const attic: string = cwd()\n",
     'src/rpc/index.ts': "import { helper } from '../../test/helper.ts'\nexport const help: number = helper\n",
     'src/structures/index.ts': "import fc from 'fast-check'\nexport const check: unknown = fc\n",
+    'src/cm/index.ts': "import { tools } from '../../tools/index.ts'\nexport const all: unknown = tools\n",
+    'src/messaging/index.ts': "import { messages } from './messages.ts'\nexport const sent: number = messages\n",
+    'src/messaging/messages.ts': 'export const messages = 1\n',
+    'tools/index.ts': "import { room } from 'aether-dsm/internal/messaging'\nexport const tools: unknown = room\n",
+    'tools/relative.ts': "import { sent } from '../src/messaging/index.ts'\nexport const relative: number = sent\n",
+    'tools/deep.ts': "import { messages } from '../src/messaging/messages.ts'\nexport const m: number = messages\n",
+    'tools/helped.ts': "import { helper } from '../test/helper.ts'\nexport const help: number = helper\n",
     'test/helper.ts': 'export const helper = 1\n',
   })
   assert.deepEqual(violations(tree.path), [
     'src/attic/index.ts: known-room',
     'src/cluster/space.ts: resolvable',
+    'src/cm/index.ts: tools-apart',
     'src/dashboard/index.ts: testing-for-tests',
     'src/dsm/index.ts: front-door-is-outermost',
     'src/index.ts: front-door-through-the-index',
@@ -64,5 +72,9 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/rpc/index.ts: source-stands-alone',
     'src/runtime/cycle.ts: no-cycle',
     'src/structures/index.ts: source-stands-alone',
+    'tools/deep.ts: tools-by-name',
+    'tools/deep.ts: tools-through-the-index',
+    'tools/helped.ts: tools-stand-alone',
+    'tools/relative.ts: tools-by-name',
   ])
 })

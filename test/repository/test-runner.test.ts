@@ -76,3 +76,9 @@ test('stress tests run alone, after the others', () => {
   const { output } = runTests({ 'a.stress': shown, z: mark('z') })
   assert.match(output, /\n2 passed, 0 failed, 0 skipped\n$/)
 })
+
+test('long tests run where they are asked for, and nothing else then', () => {
+  const programs = { quick: passing, 'slow.long': "test('takes long', () => {})" }
+  assert.match(runTests(programs).output, /✔ fine[\s\S]*\n1 passed, 0 failed, 0 skipped\n$/)
+  assert.match(runTests(programs, '--long').output, /✔ takes long[\s\S]*\n1 passed, 0 failed, 0 skipped\n$/)
+})

@@ -10,7 +10,10 @@ import { until } from './support.ts'
 const BODY_BYTES = 200
 const limits = { bodyBytesMax: 1 << 20, assemblyBytesMax: 4 << 20 }
 
-/** Two sessions over a small ring; `came` are the calls of the frames that the right one got, with the lengths of their bodies. */
+/**
+ * Two sessions over a small ring; `came` are the calls of the frames that the right one got, with the lengths of their
+ * bodies.
+ */
 function sessions() {
   const [mine, theirs] = memoryLinks({ ringBytes: 1024 })
   const came: [number, number][] = []
@@ -38,7 +41,7 @@ test('a frame that nobody wants any more leaves the queue, and its body at once'
   const first = call
   const kept: number[] = [call]
   for (let round = 0; round < 1000; round += 1) {
-    const frame = send(++call) as WaitingFrame
+    const frame = send(++call)!
     if (round % 100 === 0) {
       kept.push(call)
       continue
@@ -107,7 +110,7 @@ test('what has left lets go of its body, though others wait on and on', async ()
 test('a body of which a part has left goes on, also where nobody wants it', async () => {
   const { left, theirs, came, send, close } = sessions()
   theirs.pause()
-  const long = send(1, 4000) as WaitingFrame
+  const long = send(1, 4000)!
   assert.equal(long.started, true)
   left.unwanted(1, long)
   send(2)

@@ -112,7 +112,7 @@ test('whoever comes with a key gets the answer of the first, errors included', a
 
 test('a server that was started anew does not know the keys of the one before, and says so', async () => {
   await using world = shopWorld()
-  await using _first = world.server as Server
+  await using _first = world.server!
   const call = rejection(world.client.slow('a', { idempotencyKey: true }))
   await until(() => world.orders.length === 1)
   world.server = undefined
@@ -216,7 +216,7 @@ test('a cancelled key reaches the handler only when nobody waits for it any more
     rejection(world.client.slow('a', options(second.signal))),
   ]
   await until(() => world.orders.length === 1)
-  const context = world.contexts[0] as CallContext
+  const context = world.contexts[0]!
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   first.abort()
   await calls[0]
@@ -242,7 +242,7 @@ async function turns(): Promise<void> {
 for (const end of ['close', 'drain'] as const)
   test(`${end} of the server aborts handlers of calls with a key, those without a connection included`, async () => {
     await using world = shopWorld()
-    const server = world.server as Server
+    const server = world.server!
     const lost = guest(server, 71)
     const calls = [
       rejection(world.client.slow('a', { idempotencyKey: 'a' })),
@@ -267,12 +267,12 @@ for (const end of ['close', 'drain'] as const)
 
 test('a call with a key that goes on without its connection keeps its time', async () => {
   await using world = shopWorld()
-  const { link, channel, client } = guest(world.server as Server, 72)
+  const { link, channel, client } = guest(world.server!, 72)
   await channel.ready()
   const call = rejection(client.slow('a', { idempotencyKey: true, timeoutMs: 30 }))
   await until(() => world.contexts.length === 1)
   link.cut()
-  const { signal } = world.contexts[0] as CallContext
+  const { signal } = world.contexts[0]!
   await until(() => signal.aborted)
   assert.equal((signal.reason as RpcError).code, 'ERR_AETHER_RPC_DEADLINE')
   world.gate.resolve()
@@ -305,7 +305,7 @@ test('what waits for the answer of a running key takes no place of a call of its
 
 test('a server that drains answers repetitions', async () => {
   await using world = shopWorld()
-  const server = world.server as Server
+  const server = world.server!
   const { channel, client } = guest(server, 73)
   assert.equal(await client.order('a', { idempotencyKey: 'a' }), 1)
   const running = client.slow('b', { idempotencyKey: 'b' })

@@ -78,7 +78,7 @@ test('whatever a client sends, the server goes on for the others', async () => {
 })
 
 test('a client that sends no hello, another version, or a call twice loses its link', async () => {
-  const echo = frame(FrameKind.Request, 0, 0, 5, methods[0] as number, 1000, Uint8Array.of(0))
+  const echo = frame(FrameKind.Request, 0, 0, 5, methods[0]!, 1000, Uint8Array.of(0))
   const slow = createServer().serve(service, { echo: () => new Promise(() => undefined), stream: () => [] })
   const cases: [string, Uint8Array[]][] = [
     ['no hello', [echo]],
@@ -101,7 +101,7 @@ test('a client that sends no hello, another version, or a call twice loses its l
   await slow.close()
 })
 
-const offered = encodeExtension({ ...NO_EXTENSION, body: { address: 4096, key: 7, length: 20 << 20 } }) as Uint8Array
+const offered = encodeExtension({ ...NO_EXTENSION, body: { address: 4096, key: 7, length: 20 << 20 } })!
 
 for (const [what, each] of [
   ['asks', frame(FrameKind.Ping, 0, 0, 0, 1, 0, new Uint8Array(0))],

@@ -30,7 +30,7 @@ const handlers = {
   },
   never: () => new Promise<string>(() => {}),
   async *count(to: number) {
-    for (let i = 0; i < to; i++) yield i
+    for (let i = 0; i < to; i += 1) yield i
   },
 }
 
@@ -51,7 +51,7 @@ test('both ends count calls, answers, bytes and times by method', async () => {
   await using pair = serverPair((server) => server.serve(shop, handlers))
   const client = pair.channel.client(shop)
   const start = threadProfile()
-  for (let i = 0; i < 3; i++) await client.echo(new Uint8Array(100))
+  for (let i = 0; i < 3; i += 1) await client.echo(new Uint8Array(100))
   const answers = []
   for await (const answer of client.count(4)) answers.push(answer)
   const since = threadProfile().since(start)
@@ -135,7 +135,7 @@ test('what a full server refuses is counted there', async () => {
 
 test('channels of one thread share the figures of a method, and nothing is counted where nobody profiles', async () => {
   const start = threadProfile()
-  for (let i = 0; i < 2; i++) {
+  for (let i = 0; i < 2; i += 1) {
     await using pair = serverPair((server) => server.serve(shop, handlers))
     await pair.channel.client(shop).echo(new Uint8Array(1))
   }

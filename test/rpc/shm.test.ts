@@ -99,7 +99,8 @@ test(
     await Promise.all(channels.map((channel) => channel.ready()))
     const clients = channels.map((channel) => channel.client(station))
     const stalled = clients.flatMap((client) => Array.from({ length: 4 }, (_, n) => rejection(client.stall(n))))
-    // Marks go on until the server is gone, so that some are under way. One that is asked for when the loss is known already says that it was not sent.
+    // Marks go on until the server is gone, so that some are under way. One that is asked for when the loss is known
+    // already says that it was not sent.
     const lost = new AbortController()
     const marking = clients.map(async (client, index) => {
       for (let n = 0; ; n += 1) {

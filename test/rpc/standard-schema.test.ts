@@ -173,7 +173,8 @@ for (const [library, schemas] of Object.entries(libraries)) {
   })
 }
 
-// ---- what the compiler makes of them: where it infers something else this file does not compile ---------------------------------
+// ---- what the compiler makes of them: where it infers something else this file does not compile
+// ---------------------------------
 
 const zodShop = defineService({
   name: 'zod-shop',

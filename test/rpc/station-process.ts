@@ -23,7 +23,7 @@ export async function startStation(device: string, address: string): Promise<Sta
   if (!(port > 0)) throw new Error(`the station said ${String(line)} instead of its port`)
   return {
     port,
-    pid: child.pid as number,
+    pid: child.pid!,
     async kill() {
       child.kill('SIGKILL')
       await exited

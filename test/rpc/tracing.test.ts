@@ -118,12 +118,12 @@ test(
           return { begin, end: ends.reduce((first, each) => (each.ts < first.ts ? each : first)) }
         })
       const around = (point: Event): Slice =>
-        slices.find(({ begin, end }) => begin.tid === point.tid && begin.ts <= point.ts && point.ts <= end.ts) as Slice
+        slices.find(({ begin, end }) => begin.tid === point.tid && begin.ts <= point.ts && point.ts <= end.ts)!
       const arrows = (name: string): [Slice, Slice][] =>
         events
           .filter((event) => event.ph === 's' && event.name === name)
           .map((from) => {
-            const to = events.find(({ ph, id }) => ph === 'f' && id === from.id) as Event
+            const to = events.find(({ ph, id }) => ph === 'f' && id === from.id)!
             assert.ok(from.ts <= to.ts)
             return [around(from), around(to)]
           })

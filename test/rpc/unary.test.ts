@@ -189,7 +189,7 @@ test('what is left of the time is told to the handler', async () => {
   await using pair = bankPair()
   const call = pair.client.wait(undefined, { timeoutMs: 60_000 })
   await until(() => pair.seen.context !== undefined)
-  const remainingMs = pair.seen.context?.remainingMs as number
+  const remainingMs = pair.seen.context!.remainingMs!
   assert.ok(remainingMs > 0 && remainingMs <= 60_000, String(remainingMs))
   pair.seen.waiting.resolve('done')
   assert.equal(await call, 'done')
@@ -208,7 +208,7 @@ test("a handler's time is counted from before it runs, not from when it asks", a
     }),
   )
   const [spentMs, remainingMs] = await pair.channel.client(service).spend(undefined, { timeoutMs: 60_000 })
-  assert.ok((remainingMs as number) <= 60_000 - (spentMs as number), `${remainingMs} ms after ${spentMs} ms`)
+  assert.ok(remainingMs! <= 60_000 - spentMs!, `${remainingMs} ms after ${spentMs} ms`)
 })
 
 test('an abort ends the call with its reason, and reaches the handler', async () => {
@@ -216,7 +216,7 @@ test('an abort ends the call with its reason, and reaches the handler', async ()
   const controller = new AbortController()
   const call = pair.client.wait(undefined, { signal: controller.signal })
   await until(() => pair.seen.context !== undefined)
-  const signal = pair.seen.context?.signal as AbortSignal
+  const signal = pair.seen.context!.signal
   controller.abort(new Error('changed my mind'))
   await assert.rejects(call, /changed my mind/)
   await until(() => signal.aborted)

@@ -60,7 +60,7 @@ test('notes come without being asked for', async () => {
 
 test('a ring ends the sleep, at once or in the middle of falling asleep', async () => {
   const { agent, words } = await start()
-  for (let round = 1; round <= 500; round++) {
+  for (let round = 1; round <= 500; round += 1) {
     Atomics.add(words, 0, 1)
     agent.ring()
     while (Atomics.load(words, 1) !== round) Atomics.wait(words, 1, round - 1, 20_000)

@@ -63,7 +63,7 @@ test('a seed gives one stream, another seed another', () => {
 test('below() reaches every number below its bound, about as often as the others', () => {
   const random = new Random(1)
   const counts = new Array<number>(10).fill(0)
-  for (let round = 0; round < 10_000; round++) counts[random.below(10)]!++
+  for (let round = 0; round < 10_000; round += 1) counts[random.below(10)]! += 1
   assert.ok(
     counts.every((count) => count > 800 && count < 1200),
     counts.join(),

@@ -5,8 +5,9 @@ import type { WordMemory } from '../../src/structures/memory/word-memory.ts'
 export class Killed extends Error {}
 
 /**
- * The memory of a process that is killed after a given number of calls: nothing that it does after that reaches the memory, whatever
- * `finally` blocks say. Since a structure does nothing that others see but by these calls, killing at each of them is killing at any instruction.
+ * The memory of a process that is killed after a given number of calls: nothing that it does after that reaches the
+ * memory, whatever `finally` blocks say. Since a structure does nothing that others see but by these calls, killing at
+ * each of them is killing at any instruction.
  */
 export class FragileMemory implements WordMemory {
   readonly lengthBytes: number

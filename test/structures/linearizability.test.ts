@@ -12,7 +12,7 @@ import {
   logModel,
   queueModel,
   stackModel,
-} from '../../src/testing/linearizability/index.ts'
+} from '../../tools/linearizability/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import type { HistoryNote } from './fixtures/process.ts'
 import { Shared } from './processes.ts'

@@ -80,7 +80,7 @@ test('a log does what an array does, however it is read, trimmed and filled', ()
       const all: number[] = []
       let first = 0
       for (const did of actions) {
-        const core = cores[did.by] as LogCore
+        const core = cores[did.by]!
         const position = positions[did.by] as { next: number; reference: number; state: number }
         if (did.type === 'append') {
           all.push(all.length * 3)

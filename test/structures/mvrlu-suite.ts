@@ -56,8 +56,8 @@ export async function valuesOf(objects: AnyObjects, of: readonly number[]): Prom
 /** False where a lock was not to be had. */
 export async function move(section: AnySection, from: number, to: number, amount: number): Promise<boolean> {
   if (!(await section.tryLock(from)) || !(await section.tryLock(to))) return false
-  await section.assign(from, ((await section.dereference(from)) as number) - amount)
-  await section.assign(to, ((await section.dereference(to)) as number) + amount)
+  await section.assign(from, (await section.dereference(from))! - amount)
+  await section.assign(to, (await section.dereference(to))! + amount)
   return true
 }
 
@@ -205,7 +205,7 @@ export function someActions(): fc.Arbitrary<readonly Action[]> {
 
 /** Sections of several participants do what snapshots of one history do. */
 export async function playHistory({ all, collect }: AnyTown, actions: readonly Action[]): Promise<void> {
-  const ids = await make(all[0] as AnyObjects, Array(OBJECTS).fill(0))
+  const ids = await make(all[0]!, Array(OBJECTS).fill(0))
   // The model: what is committed, when each was changed last, and each participant's section.
   const committed = Array<number>(OBJECTS).fill(0)
   const changedAt = Array<number>(OBJECTS).fill(0)
@@ -221,7 +221,7 @@ export async function playHistory({ all, collect }: AnyTown, actions: readonly A
   const opened = async (who: number): Promise<Open> => {
     const known = sections[who]
     if (known !== undefined) return known
-    const section = await (all[who] as AnyObjects).readLock()
+    const section = await all[who]!.readLock()
     const open = { section, sees: [...committed], began: time, held: new Set<number>(), wrote: new Set<number>() }
     sections[who] = open
     return open
@@ -229,11 +229,11 @@ export async function playHistory({ all, collect }: AnyTown, actions: readonly A
   for (const did of actions) {
     const open = await opened(did.by)
     const { section, sees, held, wrote } = open
-    if (did.type === 'read') assert.equal(await section.dereference(ids[did.object] as number), sees[did.object])
+    if (did.type === 'read') assert.equal(await section.dereference(ids[did.object]!), sees[did.object])
     else if (did.type === 'write' || did.type === 'hold') {
-      const id = ids[did.object] as number
+      const id = ids[did.object]!
       const isFree = sections.every((each) => each === undefined || each === open || !each.held.has(did.object))
-      const expected = held.has(did.object) || (isFree && (changedAt[did.object] as number) <= open.began)
+      const expected = held.has(did.object) || (isFree && changedAt[did.object]! <= open.began)
       assert.equal(await (did.type === 'hold' ? section.tryLockConst(id) : section.tryLock(id)), expected)
       if (!expected) continue
       held.add(did.object)
@@ -249,7 +249,7 @@ export async function playHistory({ all, collect }: AnyTown, actions: readonly A
         await section.readUnlock()
         if (wrote.size > 0) time += 1
         for (const each of wrote) {
-          committed[each] = sees[each] as number
+          committed[each] = sees[each]!
           changedAt[each] = time
         }
       } else await section.abort()
@@ -264,7 +264,7 @@ export async function work(objects: AnyObjects, x: number, y: number): Promise<v
   await change(objects, async (section) => {
     if (!(await section.tryLock(root)) || !(await move(section, x, y, 1))) return false
     const old = await section.dereference(root)
-    const made = await section.allocate(((await section.dereference(x)) as number) * 1000)
+    const made = await section.allocate((await section.dereference(x))! * 1000)
     await section.assign(root, made)
     if (old === undefined) return true
     if (!(await section.tryLock(old))) return false
@@ -282,7 +282,7 @@ export async function assertWhole(
   what: string,
 ): Promise<number> {
   const section = await objects.readLock()
-  const [left, right] = [(await section.dereference(x)) as number, (await section.dereference(y)) as number]
+  const [left, right] = [(await section.dereference(x))!, (await section.dereference(y))!]
   assert.equal(left + right, 100, what)
   assert.ok(times.includes(right), `${what}: ${right} moves, not ${times.join(' or ')}`)
   const top = await section.dereference(objects.root)
@@ -302,7 +302,10 @@ export interface Bank {
   accounts: readonly number[]
 }
 
-/** Move amounts between accounts, `turns` times, and look at them in between: the sum is right, and nothing changes within a section. Gives how many moves were committed. */
+/**
+ * Move amounts between accounts, `turns` times, and look at them in between: the sum is right, and nothing changes
+ * within a section. Gives how many moves were committed.
+ */
 export async function bankTurns(
   objects: AnyObjects,
   { accounts }: Bank,
@@ -329,7 +332,7 @@ export async function bankTurns(
     const from = below(accounts.length)
     const to = (from + 1 + below(accounts.length - 1)) % accounts.length
     const section = await objects.readLock()
-    if (await move(section, accounts[from] as number, accounts[to] as number, below(5))) {
+    if (await move(section, accounts[from]!, accounts[to]!, below(5))) {
       await section.readUnlock()
       moves += 1
     } else await section.abort()

@@ -35,8 +35,8 @@ function valuesOf(objects: MvRlu<number>, of: readonly number[]): (number | unde
 /** False where a lock was not to be had. */
 function move(section: MvRluSection<number>, from: number, to: number, amount: number): boolean {
   if (!section.tryLock(from) || !section.tryLock(to)) return false
-  section.assign(from, (section.dereference(from) as number) - amount)
-  section.assign(to, (section.dereference(to) as number) + amount)
+  section.assign(from, section.dereference(from)! - amount)
+  section.assign(to, section.dereference(to)! + amount)
   return true
 }
 
@@ -155,7 +155,7 @@ test('superseded versions are collected up to the oldest section; without one, s
   const [a, b] = [objectsOf(inhabitant), objectsOf(town.settle())]
   const [x] = make(a, [0]) as [number]
   const increment = () =>
-    a.updateSync((section) => section.tryLock(x) && section.assign(x, (section.dereference(x) as number) + 1))
+    a.updateSync((section) => section.tryLock(x) && section.assign(x, section.dereference(x)! + 1))
   for (let turn = 0; turn < 5000; turn += 1) increment()
   const early = b.readLock()
   for (let turn = 0; turn < 200; turn += 1) increment()
@@ -223,7 +223,7 @@ function work(objects: MvRlu<number>, x: number, y: number): void {
       return false
     }
     const old = section.dereference(root)
-    const made = section.allocate((section.dereference(x) as number) * 1000)
+    const made = section.allocate(section.dereference(x)! * 1000)
     section.assign(root, made)
     if (old !== undefined && section.tryLock(old)) section.free(old)
     return true
@@ -233,7 +233,7 @@ function work(objects: MvRlu<number>, x: number, y: number): void {
 
 function assertWhole(objects: MvRlu<number>, x: number, y: number, times: readonly number[], what: string): void {
   using section = objects.readLock()
-  const [left, right] = [section.dereference(x) as number, section.dereference(y) as number]
+  const [left, right] = [section.dereference(x)!, section.dereference(y)!]
   assert.equal(left + right, 100, what)
   assert.ok(times.includes(right), `${what}: ${right} moves, not ${times.join(' or ')}`)
   const top = section.dereference(objects.root)
@@ -267,7 +267,7 @@ for (const meets of ['wants the same', 'looks for the dead'] as const) {
       town.bury(victim)
       if (meets === 'looks for the dead') settleMemory(survivor.heap)
       assertWhole(ours, x, y, done ? [3] : [2, 3], what)
-      const found = valuesOf(ours, [y])[0] as number
+      const found = valuesOf(ours, [y])[0]!
       work(ours, x, y)
       assertWhole(ours, x, y, [found + 1], what)
       settleMemory(survivor.heap)
@@ -317,7 +317,7 @@ const betweens = {
   both: (section: MvRluSection<number>, x: number, y: number) => move(section, x, y, 1),
   one(section: MvRluSection<number>, _x: number, y: number) {
     if (!section.tryLock(y)) return false
-    section.assign(y, (section.dereference(y) as number) + 10)
+    section.assign(y, section.dereference(y)! + 10)
     return true
   },
 }
@@ -385,8 +385,8 @@ test('torture: processes that are killed while they move amounts between objects
   await shared.recovered()
   {
     using section = bank.readLock()
-    const top = section.dereference(bank.root) as Account
-    const accounts = top.others.map((other) => section.dereference(other) as Account)
+    const top = section.dereference(bank.root)!
+    const accounts = top.others.map((other) => section.dereference(other)!)
     assert.equal(
       accounts.reduce((sum, each) => sum + each.amount, top.amount),
       total,
@@ -397,7 +397,7 @@ test('torture: processes that are killed while they move amounts between objects
     }
   }
   bank.updateSync((section) => {
-    const top = section.dereference(bank.root) as Account
+    const top = section.dereference(bank.root)!
     for (const other of top.others) {
       assert.equal(section.tryLock(other), true)
       section.free(other)

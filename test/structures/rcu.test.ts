@@ -97,7 +97,7 @@ test('what a section has seen stays while it lasts, also where another of the sa
   const first = reader.rcu.readLock()
   settleMemory(writer.heap)
   const second = reader.rcu.readLock()
-  const seen = reader.rcu.dereferenceBytes(reader.cell) as Uint8Array
+  const seen = reader.rcu.dereferenceBytes(reader.cell)!
   for (let value = 2; value < 500; value += 1) rcu.assignSync(cell, value)
   first.readUnlock()
   for (let value = 500; value < 1000; value += 1) rcu.assignSync(cell, value)
@@ -203,6 +203,6 @@ test('torture: nobody sees an element two grace periods after it was taken out, 
   for (const reader of readers) {
     const { histogram, torn } = await reader.call<{ histogram: number[]; torn: number }>('tortured')
     assert.deepEqual([histogram[2], histogram[3], torn], [0, 0, 0], JSON.stringify(histogram))
-    assert.ok((histogram[0] as number) > 0)
+    assert.ok(histogram[0]! > 0)
   }
 })

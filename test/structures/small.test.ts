@@ -247,7 +247,7 @@ test('a rate limiter lets through its limit, counted over all processes', async 
   await using shared = await Shared.open()
   const others = [await shared.start(), await shared.start()]
   const allowed = await Promise.all(others.map((other) => other.call<number>('take', 'r', 80)))
-  assert.equal((allowed[0] as number) + (allowed[1] as number), 100)
+  assert.equal(allowed[0]! + allowed[1]!, 100)
   const limiter = await shared.structures.rateLimiter('r', { limit: 100, intervalMs: 3_600_000 })
   const verdict = limiter.takeSync()
   assert.deepEqual([verdict.allowed, verdict.remaining], [false, 0])

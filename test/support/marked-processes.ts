@@ -32,7 +32,10 @@ export class MarkedProcesses {
       })
   }
 
-  /** Until those that run are as they should be. @throws Error with what they are, in the end, or with what `whyNever` says. */
+  /**
+   * Until those that run are as they should be. @throws Error with what they are, in the end, or with what `whyNever`
+   * says.
+   */
   async until(
     isReached: (commands: readonly string[][]) => boolean,
     whyNever: () => string | undefined = () => undefined,

@@ -12,7 +12,9 @@ export interface MemoryLinksOptions {
   readonly receives?: number
   /** Of the delays; default 1. */
   readonly seed?: number
-  /** Each thing that is sent takes 0 to this many turns of the event loop, or polls of the receiver, more; default 3. */
+  /**
+   * Each thing that is sent takes 0 to this many turns of the event loop, or polls of the receiver, more; default 3.
+   */
   readonly delayTurnsMax?: number
   /** Of the left end; default: none. */
   readonly limiter?: SendLimiter
@@ -137,8 +139,8 @@ export class MemoryLink extends RingLink {
 
   protected transmitCredit(bytes: number, receives: number, wake: boolean): boolean {
     this.#send((peer) => {
-      peer.#credit[0] = (peer.#credit[0] as number) + bytes / 8
-      peer.#credit[1] = (peer.#credit[1] as number) + receives
+      peer.#credit[0] = peer.#credit[0]! + bytes / 8
+      peer.#credit[1] = peer.#credit[1]! + receives
       if (wake) peer.#tell(() => peer.cameSignal(Signal.Wake, 0))
     })
     return true
@@ -191,11 +193,11 @@ export class MemoryLink extends RingLink {
     this.#underWay += 1
     this.#towards.put(() => {
       this.#underWay -= 1
-      const peer = this.#peer as MemoryLink
+      const peer = this.#peer!
       if (peer.open) apply(peer)
       if (this.#underWay === 0) this.wakeSoon()
     })
-    ;(this.#peer as MemoryLink).#tick()
+    this.#peer!.#tick()
   }
 
   #tell(what: () => void): void {
@@ -209,7 +211,7 @@ export class MemoryLink extends RingLink {
     this.#ticking = true
     setImmediate(() => {
       this.#ticking = false
-      const from = this.#from as Wire
+      const from = this.#from!
       from.turn()
       if (from.length > 0) this.#tick()
     })
@@ -238,7 +240,9 @@ export class MemoryLink extends RingLink {
   }
 }
 
-/** Two links over plain memory of one process, joined by wires with seeded delays: for tests of what is built on links. */
+/**
+ * Two links over plain memory of one process, joined by wires with seeded delays: for tests of what is built on links.
+ */
 export function memoryLinks(options: MemoryLinksOptions = {}): [MemoryLink, MemoryLink] {
   const { ringBytes = 65_536, receives = 64, seed = 1, delayTurnsMax = 3 } = options
   const random = new Random(seed)

@@ -31,7 +31,10 @@ export interface Ending {
 /** How long any scenario may take before the test says that it hangs. */
 const CALL_MS_MAX = 60_000
 
-/** So long that no machine is busy enough for it: only who is stopped on purpose is silent for a lease, where a test says a shorter one. */
+/**
+ * So long that no machine is busy enough for it: only who is stopped on purpose is silent for a lease, where a test
+ * says a shorter one.
+ */
 const LEASE_MS = 120_000
 
 /** A process that does what it is told; see scenario-server.ts. */
@@ -61,7 +64,7 @@ export class RankProcess {
   }
 
   get processId(): number {
-    return this.child.pid as number
+    return this.child.pid!
   }
 
   /** SIGSTOP; resolves when each of its threads has stopped. `child.kill('SIGCONT')` lets it go on. */
@@ -150,7 +153,7 @@ export class Ranks implements AsyncDisposable {
 
   /** Run a scenario in one rank. */
   on<T = unknown>(rank: number, scenario: string, ...args: readonly unknown[]): Promise<T> {
-    return (this.processes[rank] as RankProcess).call<T>(scenario, ...args)
+    return this.processes[rank]!.call<T>(scenario, ...args)
   }
 
   /** Run a scenario in every rank at once; the results by rank. */
@@ -159,7 +162,7 @@ export class Ranks implements AsyncDisposable {
   }
 
   async kill(rank: number): Promise<Ending> {
-    return await (this.processes[rank] as RankProcess).kill()
+    return await this.processes[rank]!.kill()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -96,7 +96,7 @@ function timed(profile: Profile, pair: number): Readonly<Record<string, number>>
   const own = profile
     .histograms()
     .filter(({ name, label }) => name === 'verbs.latency' && label.startsWith(`shm0 ${pair} `))
-  return Object.fromEntries(own.map(({ label, count }) => [label.split(' ')[2] as string, count]))
+  return Object.fromEntries(own.map(({ label, count }) => [label.split(' ')[2]!, count]))
 }
 
 function drain(ends: Loopback, count: number): void {
@@ -274,7 +274,7 @@ test('what the pairs of a device share ends with the last of them, and begins an
     threadProfile()
       .histograms()
       .filter(({ label, rest }) => label === 'shared0 others send' && !rest).length
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < 2; round += 1) {
     const pairs = Array.from({ length: 12 }, (_, number) => new PairLatency('shared0', number))
     for (const pair of pairs) pair.record(0, 100)
     assert.equal(shared(), 1)

@@ -41,7 +41,7 @@ async function statusByEvent({
   await channel.wait({ timeoutMs: 10_000 })
   const batch = new CompletionBatch(1)
   assert.equal(queue.poll(batch), 1)
-  return batch.status[0] as number
+  return batch.status[0]!
 }
 
 test('a sender that idles on its channel goes on when the receiver has posted a receive', async () => {

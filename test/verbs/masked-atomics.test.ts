@@ -16,7 +16,7 @@ class Plain extends Loopback {
     const { provider } = this.pair
     const post = provider.postSend.bind(provider)
     provider.postSend = (request) => {
-      const opcode = request.words[1] as number
+      const opcode = request.words[1]!
       if (opcode !== Opcode.MaskedCompareSwap && opcode !== Opcode.MaskedFetchAdd) return post(request)
       this.masked += 1
       return EOPNOTSUPP

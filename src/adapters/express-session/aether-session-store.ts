@@ -8,7 +8,10 @@ const DAY_MS = 86_400_000
 export interface AetherSessionStoreOptions {
   /** The map that sessions are kept in. Default `'sessions'`. */
   readonly name?: string
-  /** How long a session lives whose cookie does not say (one that the browser forgets when it is closed). Default one day. */
+  /**
+   * How long a session lives whose cookie does not say (one that the browser forgets when it is closed). Default one
+   * day.
+   */
   readonly ttlMs?: number
 }
 
@@ -19,14 +22,18 @@ export type StoredSession = SessionData & { readonly id: string }
 export type SessionCallback<T = void> = (error?: unknown, result?: T) => void
 
 /**
- * Sessions as JSON, as express-session's own store keeps them, each until its cookie expires. `touch` and `set` of several processes at a time are one step each:
- * a touch never brings back what a `set` has changed, nor a session that was destroyed.
+ * Sessions as JSON, as express-session's own store keeps them, each until its cookie expires. `touch` and `set` of
+ * several processes at a time are one step each: a touch never brings back what a `set` has changed, nor a session that
+ * was destroyed.
  */
 export class AetherSessionStore extends Store {
   readonly #map: LeasedMap<SessionData>
   readonly #ttlMs: number
 
-  /** @param where the name of a space, which is entered when the store is first used; or structures that are open, which stay their owner's to close. */
+  /**
+   * @param where the name of a space, which is entered when the store is first used; or structures that are open, which
+   * stay their owner's to close.
+   */
   constructor(where: string | Structures, options: AetherSessionStoreOptions = {}) {
     super()
     const { name = 'sessions', ttlMs = DAY_MS } = options

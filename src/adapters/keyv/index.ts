@@ -1,5 +1,6 @@
 /**
- * A store for [Keyv](https://github.com/jaredwray/keyv) 5, and so for `cacheable` and `cache-manager`, in memory that all processes of the machine share.
+ * A store for [Keyv](https://github.com/jaredwray/keyv) 5, and so for `cacheable` and `cache-manager`, in memory that
+ * all processes of the machine share.
  *
  * ```ts
  * import { KeyvAether } from 'aether-dsm/adapters/keyv'

@@ -12,17 +12,22 @@ export interface KeyvAetherOptions {
 }
 
 /**
- * What Keyv hands over: the text of its serializer; or, without one, an object. Keys carry Keyv's namespace as a prefix. Times to live are kept by the map,
- * whose clock is the machine's and monotonic, and by Keyv in the value.
+ * What Keyv hands over: the text of its serializer; or, without one, an object. Keys carry Keyv's namespace as a
+ * prefix. Times to live are kept by the map, whose clock is the machine's and monotonic, and by Keyv in the value.
  */
 export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
-  /** Keyv 5 iterates only over stores of dialects that it knows: as far as it can tell this one behaves like a Redis. */
+  /**
+   * Keyv 5 iterates only over stores of dialects that it knows: as far as it can tell this one behaves like a Redis.
+   */
   readonly opts: { readonly dialect: 'redis'; readonly url: string; deserialize?: unknown }
   /** Set by Keyv: whose entries `clear` takes away. */
   namespace?: string | undefined
   readonly #map: LeasedMap<unknown>
 
-  /** @param where the name of a space, which is entered when the store is first used; or structures that are open, which stay their owner's to close. */
+  /**
+   * @param where the name of a space, which is entered when the store is first used; or structures that are open, which
+   * stay their owner's to close.
+   */
   constructor(where: string | Structures, options: KeyvAetherOptions = {}) {
     super()
     const { name = 'keyv', maxEntries } = options

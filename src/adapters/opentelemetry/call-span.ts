@@ -20,8 +20,9 @@ export interface CallEnding {
 }
 
 /**
- * Begins and ends spans of calls by the semantic conventions for RPC of OpenTelemetry, version 1.45 (docs/rpc/rpc-spans.md): name, kind, `rpc.system.name`, `rpc.method`, `rpc.response.status_code`,
- * `error.type`. Messages of errors are left out: they may quote what was asked.
+ * Begins and ends spans of calls by the semantic conventions for RPC of OpenTelemetry, version 1.45
+ * (docs/rpc/rpc-spans.md): name, kind, `rpc.system.name`, `rpc.method`, `rpc.response.status_code`, `error.type`.
+ * Messages of errors are left out: they may quote what was asked.
  */
 export class CallSpans {
   readonly api: OpenTelemetryApi
@@ -79,14 +80,19 @@ export function clientEnding(error: unknown): CallEnding {
   return { status: isAbort ? 'ABORTED' : 'OTHER', errorType }
 }
 
-/** What a handler threw. An error of its service and a request that does not fit are the caller's matter: the server has not failed. */
+/**
+ * What a handler threw. An error of its service and a request that does not fit are the caller's matter: the server has
+ * not failed.
+ */
 export function handlerEnding(error: unknown): CallEnding {
   if (error instanceof ServiceError) return { status: 'SERVICE' }
   if (error instanceof RpcError && error.code === 'ERR_AETHER_RPC_INVALID_REQUEST') return { status: 'INVALID_REQUEST' }
   return { status: 'HANDLER', errorType: typeOf(error) }
 }
 
-/** Why nobody waited for the answer any more. A server that was too slow has failed; one whose caller went away has not. */
+/**
+ * Why nobody waited for the answer any more. A server that was too slow has failed; one whose caller went away has not.
+ */
 export function abortedEnding(reason: unknown): CallEnding {
   if (!(reason instanceof RpcError)) return { status: 'CANCELLED' }
   const status = statusOf(reason)

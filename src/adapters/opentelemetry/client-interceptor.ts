@@ -6,8 +6,11 @@ import type { OpenTelemetryOptions } from './open-telemetry-options.ts'
 import { type StreamWatcher, TracedStream } from './traced-stream.ts'
 
 /**
- * A span of kind CLIENT around each call of a channel: `openChannel(source, { interceptors: [openTelemetryClientInterceptor()] })`. Its parent is the span that is active where the call is made, and the trace goes to the server in
- * the call's metadata, as the registered propagator writes it. A span ends with its call; that of a stream of answers when the stream has been read to its end, or left, or its `signal` is aborted; of one that nobody reads any more and that has no signal it does not end.
+ * A span of kind CLIENT around each call of a channel:
+ * `openChannel(source, { interceptors: [openTelemetryClientInterceptor()] })`. Its parent is the span that is active
+ * where the call is made, and the trace goes to the server in the call's metadata, as the registered propagator writes
+ * it. A span ends with its call; that of a stream of answers when the stream has been read to its end, or left, or its
+ * `signal` is aborted; of one that nobody reads any more and that has no signal it does not end.
  * @throws PackageMissingError where `@opentelemetry/api` is not installed.
  */
 export function openTelemetryClientInterceptor(options: OpenTelemetryOptions = {}): ClientInterceptor {

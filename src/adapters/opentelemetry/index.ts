@@ -1,5 +1,6 @@
 /**
- * Spans of [OpenTelemetry](https://opentelemetry.io) for the calls of `aether-dsm/rpc`: interceptors for both ends, which pass the trace on in the metadata of a call.
+ * Spans of [OpenTelemetry](https://opentelemetry.io) for the calls of `aether-dsm/rpc`: interceptors for both ends,
+ * which pass the trace on in the metadata of a call.
  *
  * ```ts
  * import { openTelemetryClientInterceptor, openTelemetryServerInterceptor } from 'aether-dsm/adapters/opentelemetry'

@@ -6,6 +6,9 @@ export interface OpenTelemetryOptions {
   readonly tracerProvider?: TracerProvider
   /** Set on each span: `server.address`, say, which interceptors do not know. */
   readonly attributes?: Attributes
-  /** Set `rpc.system` and `rpc.service`, too, as conventions before 1.38 had them; `rpc.method` stays what it is today. Default false. */
+  /**
+   * Set `rpc.system` and `rpc.service`, too, as conventions before 1.38 had them; `rpc.method` stays what it is today.
+   * Default false.
+   */
   readonly legacyAttributes?: boolean
 }

@@ -5,8 +5,10 @@ import type { OpenTelemetryOptions } from './open-telemetry-options.ts'
 import { TracedStream } from './traced-stream.ts'
 
 /**
- * A span of kind SERVER around each handler of a server: `createServer({ interceptors: [openTelemetryServerInterceptor()] })`. Its parent is the span that the call's metadata name, where they do; it is active while the handler runs,
- * and ends when the handler is done. Calls that no handler sees (refused, unknown) have none.
+ * A span of kind SERVER around each handler of a server:
+ * `createServer({ interceptors: [openTelemetryServerInterceptor()] })`. Its parent is the span that the call's metadata
+ * name, where they do; it is active while the handler runs, and ends when the handler is done. Calls that no handler
+ * sees (refused, unknown) have none.
  * @throws PackageMissingError where `@opentelemetry/api` is not installed.
  */
 export function openTelemetryServerInterceptor(options: OpenTelemetryOptions = {}): ServerInterceptor {
@@ -52,7 +54,9 @@ function watched(spans: CallSpans, span: Span, own: Context, call: CallContext, 
   )
 }
 
-/** The caller was told of the abort, whatever the handler said later; but for calls with a key, whose answer is kept. */
+/**
+ * The caller was told of the abort, whatever the handler said later; but for calls with a key, whose answer is kept.
+ */
 function ending({ signal, idempotencyKey }: CallContext, handlers: CallEnding): CallEnding {
   return signal.aborted && idempotencyKey === undefined ? abortedEnding(signal.reason) : handlers
 }

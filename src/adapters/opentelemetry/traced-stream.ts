@@ -11,8 +11,8 @@ export interface StreamWatcher {
 }
 
 /**
- * A stream whose end is told, once; its items are made in a context of its own, not in that of who asks for them. With a signal, its abort is an end, too, also where
- * nobody reads any more.
+ * A stream whose end is told, once; its items are made in a context of its own, not in that of who asks for them. With
+ * a signal, its abort is an end, too, also where nobody reads any more.
  */
 export class TracedStream implements AsyncIterableIterator<unknown> {
   readonly #iterator: AsyncIterator<unknown>

@@ -22,6 +22,6 @@ export const consumed: Codec<Consumed> = {
 
   decode(encoded) {
     bytes.set(encoded)
-    return { points: words[0] as number, endMs: words[1] as number }
+    return { points: words[0]!, endMs: words[1]! }
   },
 }

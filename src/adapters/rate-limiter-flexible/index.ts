@@ -1,5 +1,6 @@
 /**
- * A store for [rate-limiter-flexible](https://github.com/animir/node-rate-limiter-flexible) in memory that all processes of the machine share.
+ * A store for [rate-limiter-flexible](https://github.com/animir/node-rate-limiter-flexible) in memory that all
+ * processes of the machine share.
  *
  * ```ts
  * import { RateLimiterAether } from 'aether-dsm/adapters/rate-limiter-flexible'

@@ -7,20 +7,29 @@ import { type Consumed, consumed } from './consumed.ts'
 
 /** Options of rate-limiter-flexible; those that name a database's tables have no meaning here. */
 export interface RateLimiterAetherOptions extends Omit<IRateLimiterStoreOptions, 'storeClient'> {
-  /** The name of a space, which is entered when the limiter is first used; or structures that are open, which stay their owner's to close. */
+  /**
+   * The name of a space, which is entered when the limiter is first used; or structures that are open, which stay their
+   * owner's to close.
+   */
   readonly storeClient: string | Structures
-  /** The map that points are kept in, of all limiters that share it: `keyPrefix` tells them apart. Default `'rate-limits'`. */
+  /**
+   * The map that points are kept in, of all limiters that share it: `keyPrefix` tells them apart. Default
+   * `'rate-limits'`.
+   */
   readonly tableName?: string
 }
 
-/** What the limiter's base class asks a store for is written in its types, but the class itself is only in its own file. */
+/**
+ * What the limiter's base class asks a store for is written in its types, but the class itself is only in its own file.
+ */
 const Base: typeof RateLimiterStoreAbstract = createRequire(import.meta.url)(
   'rate-limiter-flexible/lib/RateLimiterStoreAbstract.js',
 )
 
 /**
- * Points by key in windows of time, counted exactly over all processes: each change is one compare-and-set, whoever is killed. Windows are measured by the machine's monotonic
- * clock, so they last as long as they should when the time of day is set.
+ * Points by key in windows of time, counted exactly over all processes: each change is one compare-and-set, whoever is
+ * killed. Windows are measured by the machine's monotonic clock, so they last as long as they should when the time of
+ * day is set.
  */
 export class RateLimiterAether extends Base {
   declare readonly points: number
@@ -46,7 +55,10 @@ export class RateLimiterAether extends Base {
     return (await this.#map.open()).deleteSync(key)
   }
 
-  /** @internal Add points to what is there; where nothing is, or it is to be replaced, a window begins. A duration of 0 never ends. */
+  /**
+   * @internal Add points to what is there; where nothing is, or it is to be replaced, a window begins. A duration of 0
+   * never ends.
+   */
   async _upsert(key: string, points: number, durationMs: number, replace: boolean = false): Promise<Consumed> {
     const amount = wholePoints(points)
     const map = await this.#map.open()
@@ -64,7 +76,10 @@ export class RateLimiterAether extends Base {
   }
 }
 
-/** Programs without types pass text, too, which a Redis takes. @throws ArgumentError unless it is a whole number: a Redis takes no other. */
+/**
+ * Programs without types pass text, too, which a Redis takes. @throws ArgumentError unless it is a whole number: a
+ * Redis takes no other.
+ */
 function wholePoints(points: unknown): number {
   const amount = Number(points)
   if (Number.isSafeInteger(amount)) return amount

@@ -21,8 +21,8 @@ const probes: Readonly<Record<string, (device: Device) => void>> = {
 }
 
 /**
- * Found by doing: the object is made, not yet used, on a device opened without options. No is `UnsupportedError`, and EPERM where an option or a
- * privilege is needed; an error of another kind (no memory left to lock, say) is thrown.
+ * Found by doing: the object is made, not yet used, on a device opened without options. No is `UnsupportedError`, and
+ * EPERM where an option or a privilege is needed; an error of another kind (no memory left to lock, say) is thrown.
  */
 export function probeCapabilities(device: Device): Capabilities {
   return Object.fromEntries(Object.entries(probes).map(([name, probe]) => [name, isOffered(probe, device)]))

@@ -1,4 +1,6 @@
-/** How bad it is: `fail` means that something will not work, `warn` that it will work less well or that a limit is near. */
+/**
+ * How bad it is: `fail` means that something will not work, `warn` that it will work less well or that a limit is near.
+ */
 export type Level = 'ok' | 'warn' | 'fail'
 
 /** One line of the report. */

@@ -1,4 +1,7 @@
-/** What the checks may ask of a machine: files of /proc, /sys and /dev, and a few facts. A recorded one answers as the live one did. */
+/**
+ * What the checks may ask of a machine: files of /proc, /sys and /dev, and a few facts. A recorded one answers as the
+ * live one did.
+ */
 export interface Machine {
   /** A small file without the white space around it; undefined where it is missing or cannot be read. */
   text(path: string): string | undefined
@@ -55,7 +58,7 @@ export class RecordedMachine implements Machine {
     const prefix = `${path}/`
     const present = Object.keys(access).filter((each) => access[each] !== 'missing')
     const inside = [...Object.keys(files), ...present].filter((each) => each.startsWith(prefix))
-    return [...new Set(inside.map((each) => each.slice(prefix.length).split('/')[0] as string))].sort()
+    return [...new Set(inside.map((each) => each.slice(prefix.length).split('/')[0]!))].sort()
   }
 
   access(path: string): Access {

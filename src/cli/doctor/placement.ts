@@ -62,7 +62,7 @@ export function parseList(text: string): ReadonlySet<number> {
   const cpus = new Set<number>()
   for (const part of text.split(',').filter((each) => each !== '')) {
     const [first, last = first] = part.split('-').map(Number) as [number, number?]
-    for (let cpu = first; cpu <= last; cpu++) cpus.add(cpu)
+    for (let cpu = first; cpu <= last; cpu += 1) cpus.add(cpu)
   }
   return cpus
 }

@@ -8,7 +8,10 @@ const codes: Readonly<Record<Mark, readonly [number, number]>> = {
   red: [31, 39],
 }
 
-/** Marks text for a terminal; leaves it plain in files and pipes, and where NO_COLOR (https://no-color.org) or TERM=dumb ask for that. */
+/**
+ * Marks text for a terminal; leaves it plain in files and pipes, and where NO_COLOR (https://no-color.org) or TERM=dumb
+ * ask for that.
+ */
 export type Paint = (mark: Mark, text: string) => string
 
 export function paintFor(stream: { isTTY?: boolean }, environment: NodeJS.ProcessEnv = process.env): Paint {

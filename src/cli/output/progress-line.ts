@@ -12,8 +12,8 @@ const widthUnknown = 80
 const eraseLine = '\r\u001b[2K'
 
 /**
- * One line that says how far the work is: rewritten in place on a terminal; elsewhere a line of its own now and then, so that a log
- * shows that something goes on without being filled by it.
+ * One line that says how far the work is: rewritten in place on a terminal; elsewhere a line of its own now and then,
+ * so that a log shows that something goes on without being filled by it.
  */
 export class ProgressLine {
   readonly #stream: ProgressStream

@@ -32,7 +32,7 @@ export function formatBytes(bytes: number): string {
   let unit = 0
   while (value >= 1023.5 && unit < units.length - 1) {
     value /= 1024
-    unit++
+    unit += 1
   }
   return unit === 0 ? `${value} B` : `${threeDigits(value)} ${units[unit]}`
 }

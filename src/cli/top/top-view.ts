@@ -71,7 +71,9 @@ function nameOf({ rank, slot }: MemberFrame): string {
   return rank === null ? `member ${slot}` : `rank ${rank}`
 }
 
-/** Links know numbers: of ranks, some of which may run on other machines, and of members that have none, their slots. */
+/**
+ * Links know numbers: of ranks, some of which may run on other machines, and of members that have none, their slots.
+ */
 function namesIn(members: readonly MemberFrame[]): (number: number) => string {
   const names = new Map(members.map((member) => [member.rank ?? member.slot, nameOf(member)]))
   return (number) => names.get(number) ?? `rank ${number}`

@@ -3,12 +3,13 @@ import { BarrierWord } from './barrier-words.ts'
 import { MeshChannel } from './mesh-channel.ts'
 
 /**
- * The agent's side of barriers. A rank tells its parent in the {@link BarrierTree} when it and all below it have arrived; the root's word that
- * all have goes down the same way. Two messages a rank and barrier, and as many rounds as the tree is deep, twice.
+ * The agent's side of barriers. A rank tells its parent in the {@link BarrierTree} when it and all below it have
+ * arrived; the root's word that all have goes down the same way. Two messages a rank and barrier, and as many rounds as
+ * the tree is deep, twice.
  *
- * Only the root decides which barriers have ended: after a death it tells every rank directly up to which generation they have, for the
- * dead may have been on the way of that news. Who is missing is asked of everybody, which happens only when a barrier takes too long:
- * a rank that is stopped and does not even answer is missing too.
+ * Only the root decides which barriers have ended: after a death it tells every rank directly up to which generation
+ * they have, for the dead may have been on the way of that news. Who is missing is asked of everybody, which happens
+ * only when a barrier takes too long: a rank that is stopped and does not even answer is missing too.
  *
  *   12 bytes: channel, kind, -, -, generation (Int32), argument (Int32)
  *
@@ -93,8 +94,8 @@ export class BarrierMachine {
   }
 
   /**
-   * Rank `rank` has left: barriers after generation `passed` cannot end any more. That one has ended, though the news of it, which comes down
-   * the tree, may come after the news of a rank that was quick to leave.
+   * Rank `rank` has left: barriers after generation `passed` cannot end any more. That one has ended, though the news
+   * of it, which comes down the tree, may come after the news of a rank that was quick to leave.
    */
   memberLeft(rank: number, passed: number): void {
     this.#fail(rank, passed)
@@ -105,7 +106,7 @@ export class BarrierMachine {
     const { rank: own, size } = this.#options
     if (own !== ROOT && rank !== ROOT) return
     const { passed } = this
-    if (own === ROOT) for (let other = 1; other < size; other++) this.#send(other, Kind.Failed, passed, rank)
+    if (own === ROOT) for (let other = 1; other < size; other += 1) this.#send(other, Kind.Failed, passed, rank)
     this.#fail(rank, passed)
   }
 

@@ -18,7 +18,10 @@ export class Barrier {
   readonly #size: number
   readonly #keepAlive = new KeepAlive()
   #agent: Agent | undefined
-  /** A barrier that was given up: the next wait is for the same one, though it may be over by then. 0 where there is none. */
+  /**
+   * A barrier that was given up: the next wait is for the same one, though it may be over by then. 0 where there is
+   * none.
+   */
   #givenUp = 0
 
   constructor(size: number) {
@@ -140,7 +143,7 @@ export class Barrier {
 
   #missing(timeoutMs: number): MissingMembersError {
     const ranks: number[] = []
-    for (let rank = 0; rank < this.#size; rank++) {
+    for (let rank = 0; rank < this.#size; rank += 1) {
       const word = Atomics.load(this.#words, BarrierWord.Missing + (rank >>> 5))
       if ((word & (1 << (rank & 31))) !== 0) ranks.push(rank)
     }

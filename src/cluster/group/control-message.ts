@@ -1,5 +1,5 @@
 import { isIndex, isRecord } from '../hosts/index.ts'
-import type { RegistryAnswer } from './registry.ts'
+import type { RegistryAnswer } from './region-registry.ts'
 
 /** What agents say to each other on the control channel of the mesh, as JSON. */
 export type ControlMessage =

@@ -7,8 +7,8 @@ import { LINK_BYTES } from './mesh-limits.ts'
 const SHM = 'shm0'
 
 /**
- * The verbs device that connects the ranks: the one that was asked for, else the one of shared memory where they all run on one machine, else
- * the first RDMA device whose port is active.
+ * The verbs device that connects the ranks: the one that was asked for, else the one of shared memory where they all
+ * run on one machine, else the first RDMA device whose port is active.
  * @throws JoinError where there is none, or shared memory was asked for that does not reach so far.
  */
 export function chooseDevice(wanted: string | undefined, machines: readonly Machine[]): string {
@@ -37,8 +37,10 @@ export interface GroupDevice {
 }
 
 /**
- * Look at the device that is to connect `ranks` ranks, and try what the agent will do. Here, because the agent cannot be given an error.
- * @throws VerbsError where it cannot be opened, or memory for so many connections cannot be locked; JoinError where its port is not active.
+ * Look at the device that is to connect `ranks` ranks, and try what the agent will do. Here, because the agent cannot
+ * be given an error.
+ * @throws VerbsError where it cannot be opened, or memory for so many connections cannot be locked; JoinError where its
+ * port is not active.
  */
 export function inspectDevice(name: string, ranks: number): GroupDevice {
   using device = openDevice(name)

@@ -4,7 +4,8 @@ import { CARD_BYTES_MAX } from '../card.ts'
 /**
  * What a rank publishes in its space so that the others can connect:
  *
- *   UInt32: [0] magic  [1] rank  [2] size  [3] local identifier, or 0   [4..7] gid, most significant first   [8 + 2 r] queue pair number for rank r  [9 + 2 r] its psn
+ *   UInt32: [0] magic  [1] rank  [2] size  [3] local identifier, or 0   [4..7] gid, most significant first
+ *        [8 + 2 r] queue pair number for rank r  [9 + 2 r] its psn
  */
 const MAGIC = 0x61657467
 const HEAD_WORDS = 8
@@ -23,7 +24,7 @@ export function encodeGroupCard(card: GroupCard): Uint8Array {
   const words = new Uint32Array(HEAD_WORDS + 2 * card.size)
   words.set([MAGIC, card.rank, card.size, localIdentifierOf(card)])
   card.endpoints.forEach(({ gid, queuePairNumber, psn }, rank) => {
-    for (let part = 0; part < 4; part++) words[4 + part] = Number((gid >> BigInt(32 * (3 - part))) & 0xffffffffn)
+    for (let part = 0; part < 4; part += 1) words[4 + part] = Number((gid >> BigInt(32 * (3 - part))) & 0xffffffffn)
     words.set([queuePairNumber, psn], HEAD_WORDS + 2 * rank)
   })
   return new Uint8Array(words.buffer)
@@ -36,7 +37,7 @@ export function decodeGroupCard(bytes: Uint8Array, size: number): GroupCard | un
   const rank = words[1]!
   if (words[0] !== MAGIC || words[2] !== size || rank >= size) return undefined
   let gid = 0n
-  for (let part = 0; part < 4; part++) gid = (gid << 32n) | BigInt(words[4 + part]!)
+  for (let part = 0; part < 4; part += 1) gid = (gid << 32n) | BigInt(words[4 + part]!)
   const localIdentifier = words[3]!
   const endpoints = Array.from({ length: size }, (_, peer) => ({
     gid,

@@ -25,7 +25,7 @@ import {
 import { decodeStatement, encodeStatement } from './membership-message.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
-import { Registry, type RegistryAnswer } from './registry.ts'
+import { RegionRegistry, type RegistryAnswer } from './region-registry.ts'
 import { BarrierWaits, GroupWatch, isWatchQuestion, LeaveWaits, LockWaits } from './waits/index.ts'
 
 /** What the agent of a group is started with. */
@@ -59,7 +59,10 @@ export type GroupNote =
 
 const trace = traceChannel('cluster')
 const COORDINATOR = 0
-/** A sign of life is sent so often, and five times a lease at least. On a network it also fails where the peer has ended. */
+/**
+ * A sign of life is sent so often, and five times a lease at least. On a network it also fails where the peer has
+ * ended.
+ */
 const BEAT_NS_MAX = 1e9
 const BEATS_PER_LEASE = 5
 /** Ends the process: the others go on without it, or might. */
@@ -95,7 +98,7 @@ export class GroupMachine {
   /** What the membership asked for and is not done yet, in order. */
   readonly #effects: MembershipEffect[] = []
   /** Only the coordinator's is used. */
-  readonly #registry = new Registry()
+  readonly #registry = new RegionRegistry()
   readonly #gone = new Map<number, 'left' | 'died'>()
   /** Questions under way, by token: to whom, and what to do with the answer. */
   readonly #asked = new Map<
@@ -223,7 +226,8 @@ export class GroupMachine {
 
   #step(event: MembershipEvent): void {
     const { size } = this.#start
-    // Burying a rank handles what it has sent, which may be a step within a step: its effects come after those of the outer one.
+    // Burying a rank handles what it has sent, which may be a step within a step: its effects come after those of the
+    // outer one.
     const isOutermost = this.#effects.length === 0
     this.#effects.push(...this.#membership.step(event, this.#context.runtime.now()))
     if (!isOutermost) return
@@ -445,7 +449,7 @@ export class GroupMachine {
   }
 
   #broadcast(control: ControlMessage): void {
-    for (let peer = 0; peer < this.#start.size; peer++) if (peer !== this.#start.rank) this.#control(peer, control)
+    for (let peer = 0; peer < this.#start.size; peer += 1) if (peer !== this.#start.rank) this.#control(peer, control)
   }
 
   #control(to: number, control: ControlMessage): void {

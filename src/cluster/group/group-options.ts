@@ -21,13 +21,25 @@ export interface JoinOptions {
   readonly rank?: number
   /** How many ranks there are. Default `AETHER_SIZE`, or Open MPI's, PMI's or Slurm's. */
   readonly size?: number
-  /** Where the ranks meet: `local:NAME`, a space on this machine, or `tcp:HOST:PORT`, where rank 0 listens. Default `AETHER_RENDEZVOUS`. */
+  /**
+   * Where the ranks meet: `local:NAME`, a space on this machine, or `tcp:HOST:PORT`, where rank 0 listens. Default
+   * `AETHER_RENDEZVOUS`.
+   */
   readonly rendezvous?: string
-  /** File with the secret that ranks show each other over TCP: mode 0600, at least 32 bytes. Default `AETHER_SECRET_FILE`. */
+  /**
+   * File with the secret that ranks show each other over TCP: mode 0600, at least 32 bytes. Default
+   * `AETHER_SECRET_FILE`.
+   */
   readonly secretFile?: string
-  /** The verbs device. Default `AETHER_DEVICE`, else `shm0` where all ranks are on one machine, else the first active RDMA device. */
+  /**
+   * The verbs device. Default `AETHER_DEVICE`, else `shm0` where all ranks are on one machine, else the first active
+   * RDMA device.
+   */
   readonly device?: string
-  /** A rank that is silent for so long, in milliseconds, is out of the group, at least 500. Default `AETHER_LEASE_MS`, else 10,000. */
+  /**
+   * A rank that is silent for so long, in milliseconds, is out of the group, at least 500. Default `AETHER_LEASE_MS`,
+   * else 10,000.
+   */
   readonly leaseMs?: number
   /** How long to wait for the others, in milliseconds. Default 60,000. */
   readonly timeoutMs?: number

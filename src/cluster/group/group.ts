@@ -58,8 +58,8 @@ export interface GroupParts {
 /**
  * N ranks that compute together. Made by `join()`.
  *
- * Leaving is collective, as MPI_Finalize is: an agent serves the pages it holds until every other rank has left too, so `close()` resolves then.
- * A process that ends without it is dead to the others.
+ * Leaving is collective, as MPI_Finalize is: an agent serves the pages it holds until every other rank has left too, so
+ * `close()` resolves then. A process that ends without it is dead to the others.
  */
 export abstract class Group implements AsyncDisposable {
   readonly rank: number
@@ -100,8 +100,8 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * What a rank's threads (of this rank, where none is named) have counted, read from shared memory without disturbing them; undefined for a rank of
-   * another machine, and once its slot is another's.
+   * What a rank's threads (of this rank, where none is named) have counted, read from shared memory without disturbing
+   * them; undefined for a rank of another machine, and once its slot is another's.
    */
   profile(): Profile
   profile(rank: number): Profile | undefined
@@ -118,8 +118,9 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * What the ranks wait for that has lasted for half of `AETHER_WATCHDOG_MS`, for whom, and who waits for each other. The agents answer, so it tells of
-   * ranks whose program is blocked, too; it takes as long as the slowest answer, 2 s at most. A rank that does not answer is named.
+   * What the ranks wait for that has lasted for half of `AETHER_WATCHDOG_MS`, for whom, and who waits for each other.
+   * The agents answer, so it tells of ranks whose program is blocked, too; it takes as long as the slowest answer, 2 s
+   * at most. A rank that does not answer is named.
    */
   async waits(): Promise<GroupWaits> {
     this.checkOpen()
@@ -128,7 +129,8 @@ export abstract class Group implements AsyncDisposable {
 
   /**
    * Wait until every rank is here. What each wrote before is visible to all afterwards.
-   * @throws MissingMembersError naming who did not come in time (the same barrier may then be waited for again); MemberEndedError.
+   * @throws MissingMembersError naming who did not come in time (the same barrier may then be waited for again);
+   * MemberEndedError.
    */
   async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
     this.checkOpen()
@@ -142,15 +144,16 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * Take the lock `name` of this group: alone, or with `mode: 'read'` together with other readers. Who asks first gets it first. It is let go of by
-   * `release()` or at the end of a block:
+   * Take the lock `name` of this group: alone, or with `mode: 'read'` together with other readers. Who asks first gets
+   * it first. It is let go of by `release()` or at the end of a block:
    *
    * ```ts
    * using held = await group.lock('accounts')
    * if (held.abandonedBy !== null) repair()
    * ```
    *
-   * It does not count: who holds it and asks again waits for itself. When its holder dies or leaves, the next one gets it.
+   * It does not count: who holds it and asks again waits for itself. When its holder dies or leaves, the next one gets
+   * it.
    * @throws LockTimeoutError naming the ranks that hold it; ArgumentError.
    */
   async lock(name: string, options: LockRequest = {}): Promise<HeldLock> {
@@ -175,14 +178,20 @@ export abstract class Group implements AsyncDisposable {
     return rank >= 0 && rank < this.size && !this.#gone.has(rank)
   }
 
-  /** @internal Say something short to the program of another rank, for rooms above; what JSON can say, about 1.9 KiB. Lost where that rank is gone. @throws ArgumentError where it is longer. */
+  /**
+   * @internal Say something short to the program of another rank, for rooms above; what JSON can say, about 1.9 KiB.
+   * Lost where that rank is gone. @throws ArgumentError where it is longer.
+   */
   async tell(rank: number, topic: string, value: unknown): Promise<void> {
     this.checkOpen()
     checkTold(topic, value)
     await this.parts.agent.command('tell', { rank, topic, value })
   }
 
-  /** @internal Call `listener` with what was told on `topic`, also before, until the returned function is called. One listener a topic. */
+  /**
+   * @internal Call `listener` with what was told on `topic`, also before, until the returned function is called. One
+   * listener a topic.
+   */
   onTold(topic: string, listener: (rank: number, value: unknown) => void): () => void {
     return this.#topics.listen(topic, listener)
   }
@@ -270,12 +279,15 @@ export interface GroupAgentData {
   readonly waits: ProfilingPlace
 }
 
-/** Where every rank has two processors' worth of threads, a short spin saves a system call at both ends; elsewhere it only steals time. */
+/**
+ * Where every rank has two processors' worth of threads, a short spin saves a system call at both ends; elsewhere it
+ * only steals time.
+ */
 const SPIN_NS = 20_000
 
 /**
- * Become a rank: meet the others, start the agent with the machine of module `machine`, and connect it with every other rank's.
- * `extra` is handed to the machine too.
+ * Become a rank: meet the others, start the agent with the machine of module `machine`, and connect it with every other
+ * rank's. `extra` is handed to the machine too.
  */
 export async function assembleGroup(
   options: JoinOptions,

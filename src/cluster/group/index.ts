@@ -1,5 +1,6 @@
 /**
- * Groups: N ranks whose agents are connected with each other, with a barrier and a registry of what they share. Regions are added in `dsm/`.
+ * Groups: N ranks whose agents are connected with each other, with a barrier and a registry of what they share. Regions
+ * are added in `dsm/`.
  */
 export type { BarrierOptions } from './barrier.ts'
 export { BarrierMachine, type BarrierMachineOptions } from './barrier-machine.ts'
@@ -36,7 +37,7 @@ export { decodeStatement, encodeStatement } from './membership-message.ts'
 export { Mesh, type MeshMessage } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
-export type { RegistryAnswer } from './registry.ts'
+export type { RegistryAnswer } from './region-registry.ts'
 export type {
   GroupWaits,
   OpenWait,

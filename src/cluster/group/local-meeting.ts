@@ -35,7 +35,10 @@ export class LocalMeeting implements Meeting {
     return peers.map((peer) => ({ ...peer, host, visible: true, pathMtu: undefined }))
   }
 
-  /** The barrier that follows is enough: a request to a peer that is still connecting is repeated for as long as its process lives. */
+  /**
+   * The barrier that follows is enough: a request to a peer that is still connecting is repeated for as long as its
+   * process lives.
+   */
   async connected(): Promise<void> {}
 
   /** What was sent in shared memory has arrived. */

@@ -19,7 +19,10 @@ export interface Meeting {
   exchange(endpoints: readonly RemoteEndpoint[]): Promise<readonly RankPeer[]>
   /** This rank is connected to all. Resolves when every rank is. */
   connected(): Promise<void>
-  /** This rank has heard that every other has left. Resolves when all have: then nothing is under way between them that anybody waits for. */
+  /**
+   * This rank has heard that every other has left. Resolves when all have: then nothing is under way between them that
+   * anybody waits for.
+   */
   left(): Promise<void>
   /** The agent has ended; `why` is what the others are told where the group is not complete yet. */
   close(why?: string): Promise<void>

@@ -1,25 +1,31 @@
 /**
- * Who belongs to a group, in epochs: every survivor installs the same sequence of {@link MembershipView}s. A synchronous state machine.
+ * Who belongs to a group, in epochs: every survivor installs the same sequence of {@link MembershipView}s. A
+ * synchronous state machine.
  *
- * A member says what it holds against others (a {@link MembershipStatement}) to all, at every change and at every beat. What one member holds
- * against a rank the others adopt, so their statements become equal; the next view is installed where every remaining member has made the very
- * same statement and the remaining ones are a quorum of the present view:
+ * A member says what it holds against others (a {@link MembershipStatement}) to all, at every change and at every beat.
+ * What one member holds against a rank the others adopt, so their statements become equal; the next view is installed
+ * where every remaining member has made the very same statement and the remaining ones are a quorum of the present
+ * view:
  *
- *   more than half of its members, or exactly half with the lowest rank among them. Members whose death is certain do not count, unless they
- *   had held something against one of those who remain. Where all others are certainly dead, nothing is counted.
+ *   more than half of its members, or exactly half with the lowest rank among them. Members whose death is certain do
+ *   not count, unless they had held something against one of those who remain. Where all others are certainly dead,
+ *   nothing is counted.
  *
- * A member that can no longer be part of a quorum ends itself, at once where nothing could change that, else after a grace in which the death
- * of those who are silent may become certain.
+ * A member that can no longer be part of a quorum ends itself, at once where nothing could change that, else after a
+ * grace in which the death of those who are silent may become certain.
  *
  * Why no two halves go on. Take two sets A and B of members that both made a view of the same epoch.
- * - Disjoint: members of A stated that all of B is out before A could be installed, the accused first, so B knows what a dead member of A had held
- *   against it, and counts it. So both sides are counted among the same members, and only one of them is more than half, or half with the lowest rank.
- * - With a member m in common: m stated both, and statements only grow, so (say) what B leaves out includes what A leaves out. Who installed A
- *   never stated B afterwards, so B leaves it out, and its own next view needs members of B, none of whom hears it any more: it ends.
+ * - Disjoint: members of A stated that all of B is out before A could be installed, the accused first, so B knows what
+ *   a dead member of A had held against it, and counts it. So both sides are counted among the same members, and only
+ *   one of them is more than half, or half with the lowest rank.
+ * - With a member m in common: m stated both, and statements only grow, so (say) what B leaves out includes what A
+ *   leaves out. Who installed A never stated B afterwards, so B leaves it out, and its own next view needs members of
+ *   B, none of whom hears it any more: it ends.
  *
- * It rests on three things: a death that is called certain is one; what a rank sent before its certain death came first; and a member that
- * was itself stopped for as long as a lease (it may have missed what others said meanwhile) calls nothing certain until it has been back for a lease.
- * The two cases and the random faults of the test are the argument's check.
+ * It rests on three things: a death that is called certain is one; what a rank sent before its certain death came
+ * first; and a member that was itself stopped for as long as a lease (it may have missed what others said meanwhile)
+ * calls nothing certain until it has been back for a lease. The two cases and the random faults of the test are the
+ * argument's check.
  */
 
 /** The members of one epoch. */
@@ -40,7 +46,10 @@ export interface MembershipStatement extends MembershipView {
 }
 
 export type MembershipEvent =
-  /** Time passes; `heard` are the ranks that something has come from since the last tick. At least every {@link MembershipOptions.beatNs}. */
+  /**
+   * Time passes; `heard` are the ranks that something has come from since the last tick. At least every
+   * {@link MembershipOptions.beatNs}.
+   */
   | { readonly type: 'tick'; readonly heard: readonly number[] }
   /** The death of a rank is certain; all that it sent has been handled. */
   | { readonly type: 'ended'; readonly rank: number; readonly why: string }
@@ -68,7 +77,10 @@ export interface MembershipOptions {
   readonly beatNs: number
 }
 
-/** A gap between two ticks of more than this part of a lease is this member's own: it holds no silence of it against others. */
+/**
+ * A gap between two ticks of more than this part of a lease is this member's own: it holds no silence of it against
+ * others.
+ */
 const OWN_GAP = 0.25
 /** After a gap of this part of a lease others may have made statements that were never heard here. */
 const LAPSE = 0.5

@@ -4,7 +4,8 @@ import { MeshChannel } from './mesh-channel.ts'
 /**
  * How a {@link MembershipStatement} travels:
  *
- *   byte 0 channel, 1..3 -   UInt32 [1] epoch   then members, out, certain, hostile: a bit for each rank, in whole UInt32
+ *   byte 0 channel, 1..3 -   UInt32 [1] epoch   then members, out, certain, hostile: a bit for each rank, in whole
+ *                                               UInt32
  */
 const HEAD_BYTES = 8
 const SETS = 4

@@ -15,8 +15,8 @@ import {
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
 import { type ControlPlace, EndNotices } from '../hosts/index.ts'
-import { Link } from './link.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK } from './mesh-limits.ts'
+import { MeshLink } from './mesh-link.ts'
 
 /** Idle turns between two looks for deaths. */
 const IDLE_TURNS = 256
@@ -47,15 +47,19 @@ export interface MeshOptions {
   readonly control?: ControlPlace | undefined
   /** A message has come. Its first byte says which channel it is for. */
   readonly onMessage: (message: MeshMessage) => void
-  /** A peer's process has ended; everything it had sent has been handled, and the connection is closed. Called once a peer. */
+  /**
+   * A peer's process has ended; everything it had sent has been handled, and the connection is closed. Called once a
+   * peer.
+   */
   readonly onEnd: (rank: number, reason: string) => void
   /** A peer is not reached, or does what no rank does; whether it has ended is not known. Called once a peer. */
   readonly onSuspicion: (rank: number, reason: string) => void
 }
 
 /**
- * Reliable connections from this agent to every other rank's: small messages in order, and one-sided writes ordered with them.
- * Belongs to the agent's thread. Nothing here waits: what a full send queue cannot take is kept and posted later, in order.
+ * Reliable connections from this agent to every other rank's: small messages in order, and one-sided writes ordered
+ * with them. Belongs to the agent's thread. Nothing here waits: what a full send queue cannot take is kept and posted
+ * later, in order.
  */
 export class Mesh {
   readonly rank: number
@@ -65,11 +69,11 @@ export class Mesh {
   readonly #domain: ProtectionDomain
   readonly #channel: CompletionChannel
   readonly #queue: CompletionQueue
-  readonly #links: (Link | undefined)[]
-  readonly #byNumber = new Map<number, Link>()
+  readonly #links: (MeshLink | undefined)[]
+  readonly #byNumber = new Map<number, MeshLink>()
   readonly #batch = new CompletionBatch(64)
   /** Received and not handled yet: link and slot, in order of arrival. */
-  readonly #inbox: { link: Link; slot: number; length: number }[] = []
+  readonly #inbox: { link: MeshLink; slot: number; length: number }[] = []
   /** Process descriptors of the peers, by rank; -1 where there is none. */
   readonly #processes: Int32Array
   readonly #ended: Int32Array
@@ -87,7 +91,7 @@ export class Mesh {
     const depth = Math.max(16, (size - 1) * (SENDS_PER_LINK + RECEIVES_PER_LINK))
     this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
     this.#links = Array.from({ length: size }, (_, peer) =>
-      peer === rank ? undefined : new Link(peer, this.#domain, this.#queue),
+      peer === rank ? undefined : new MeshLink(peer, this.#domain, this.#queue),
     )
     for (const link of this.#links) if (link !== undefined) this.#byNumber.set(link.number, link)
     this.#processes = new Int32Array(size).fill(-1)
@@ -100,7 +104,10 @@ export class Mesh {
     return this.#link(peer).endpoint
   }
 
-  /** Connect to `peer`, whose agent lives in process `processId` of this machine, or on another. False where that process has ended. */
+  /**
+   * Connect to `peer`, whose agent lives in process `processId` of this machine, or on another. False where that
+   * process has ended.
+   */
   connect(peer: number, { endpoint, processId, pathMtu }: MeshPeer): boolean {
     try {
       if (processId !== undefined) this.#processes[peer] = native.openProcess(processId)
@@ -126,7 +133,10 @@ export class Mesh {
     this.#link(peer).send(bytes)
   }
 
-  /** Write registered memory into the peer's, ahead of every later message to it. The source must not change until the peer has answered. */
+  /**
+   * Write registered memory into the peer's, ahead of every later message to it. The source must not change until the
+   * peer has answered.
+   */
   write(
     peer: number,
     source: { address: number; key: number },
@@ -143,7 +153,7 @@ export class Mesh {
     if (left === 0) done()
     for (const link of links) {
       link.afterWrites(() => {
-        left--
+        left -= 1
         if (left === 0) done()
       })
     }
@@ -159,8 +169,8 @@ export class Mesh {
   turn(): boolean {
     this.#reap()
     if (this.#handleInbox()) return true
-    // Deaths are looked for when there is nothing better to do: before sleeping (a descriptor that is readable ends the sleep at once), and now
-    // and then where no sleep comes.
+    // Deaths are looked for when there is nothing better to do: before sleeping (a descriptor that is readable ends the
+    // sleep at once), and now and then where no sleep comes.
     this.#idleTurns = (this.#idleTurns + 1) % IDLE_TURNS
     return this.#idleTurns === 0 && this.#lookForDeaths()
   }
@@ -189,7 +199,10 @@ export class Mesh {
     return heard
   }
 
-  /** Close the connection to `peer` for good, after what it has sent was handled: nothing that it may still have under way gets here. */
+  /**
+   * Close the connection to `peer` for good, after what it has sent was handled: nothing that it may still have under
+   * way gets here.
+   */
   bury(peer: number): void {
     const link = this.#link(peer)
     if (!link.dead) this.#bury(link)
@@ -200,7 +213,7 @@ export class Mesh {
     this.#device.close()
   }
 
-  #link(peer: number): Link {
+  #link(peer: number): MeshLink {
     return this.#links[peer]!
   }
 
@@ -208,7 +221,7 @@ export class Mesh {
   #reap(): void {
     const batch = this.#batch
     for (let count = this.#queue.poll(batch); count > 0; count = this.#queue.poll(batch)) {
-      for (let row = 0; row < count; row++) this.#complete(batch, row)
+      for (let row = 0; row < count; row += 1) this.#complete(batch, row)
     }
   }
 
@@ -224,7 +237,7 @@ export class Mesh {
 
   #handleInbox(): boolean {
     const count = this.#inbox.length
-    for (let left = count; left > 0; left--) {
+    for (let left = count; left > 0; left -= 1) {
       // A handler may bury a peer, and that handles all that is here.
       const received = this.#inbox.shift()
       if (received === undefined) break
@@ -257,20 +270,20 @@ export class Mesh {
     return native.poll(this.#processes.subarray(peer, peer + 1), this.#ended, 1, ENDING_MS) > 0
   }
 
-  #end(link: Link, reason: string): true {
+  #end(link: MeshLink, reason: string): true {
     this.#bury(link)
     this.#options.onEnd(link.peer, reason)
     return true
   }
 
-  #suspect(link: Link, reason: string): boolean {
+  #suspect(link: MeshLink, reason: string): boolean {
     if (link.suspected) return false
     link.suspected = true
     this.#options.onSuspicion(link.peer, reason)
     return true
   }
 
-  #bury(link: Link): void {
+  #bury(link: MeshLink): void {
     // What it sent before it ended comes first.
     this.#reap()
     while (this.#handleInbox()) this.#reap()

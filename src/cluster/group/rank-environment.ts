@@ -10,8 +10,8 @@ interface Family {
 }
 
 /**
- * In this order: Aether's own come first, and mpirun's before Slurm's, because an mpirun within a Slurm job hands on the variables of
- * the step that started it.
+ * In this order: Aether's own come first, and mpirun's before Slurm's, because an mpirun within a Slurm job hands on
+ * the variables of the step that started it.
  */
 const families: readonly Family[] = [
   { name: 'Aether', rank: 'AETHER_RANK', size: ['AETHER_SIZE'] },
@@ -46,7 +46,10 @@ export function rankSettings(environment: NodeJS.ProcessEnv = process.env): {
   return { rank: undefined, size: undefined, launcher: undefined }
 }
 
-/** Where the ranks meet, where that can be told from the launcher's variables: under Slurm, which says the first host of the step. */
+/**
+ * Where the ranks meet, where that can be told from the launcher's variables: under Slurm, which says the first host of
+ * the step.
+ */
 export function rendezvousSetting(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const own = setting(environment, 'AETHER_RENDEZVOUS')
   if (own !== undefined) return own.text

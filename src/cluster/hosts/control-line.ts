@@ -53,7 +53,10 @@ export class ControlLine {
     this.#left = new Promise((resolve) => this.#worker.once('exit', () => resolve()))
   }
 
-  /** Give a value and wait for everybody's, by rank. @throws MissingMembersError, MemberEndedError, RendezvousError, the signal's reason. */
+  /**
+   * Give a value and wait for everybody's, by rank. @throws MissingMembersError, MemberEndedError, RendezvousError, the
+   * signal's reason.
+   */
   async gather(round: number, value: unknown, signal?: AbortSignal): Promise<readonly unknown[]> {
     signal?.throwIfAborted()
     if (this.#failure !== undefined) throw this.#failure

@@ -1,14 +1,14 @@
 /**
- * A thread of its own for the connection to the rendezvous: the main thread may compute for minutes, and the agent never turns an event loop, but signs of life must go
- * out. In rank 0 the rendezvous itself lives here.
+ * A thread of its own for the connection to the rendezvous: the main thread may compute for minutes, and the agent
+ * never turns an event loop, but signs of life must go out. In rank 0 the rendezvous itself lives here.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../../native/index.ts'
 import { printError } from '../../profiling/index.ts'
-import { Caller, type CallerHandlers } from './caller.ts'
-import type { ConnectionLimits } from './connection.ts'
 import { EndNotices } from './end-notices.ts'
 import { Keeper } from './keeper.ts'
+import { type CallerHandlers, RendezvousCaller } from './rendezvous-caller.ts'
+import type { ConnectionLimits } from './sealed-connection.ts'
 
 /** What the worker is started with. */
 export interface ControlStart {
@@ -66,7 +66,7 @@ const handlers: CallerHandlers = {
   failed: (error) => report({ type: 'failed', error: describe(error) }),
 }
 
-const caller = new Caller({ ...start, host: callHost(), secret }, handlers)
+const caller = new RendezvousCaller({ ...start, host: callHost(), secret }, handlers)
 
 port.on('message', (order: ControlOrder) => {
   if (order.type === 'leave') leave(order.why)
@@ -88,7 +88,10 @@ async function listen(): Promise<void> {
   keeper = await Keeper.listen({ secret, size, host: listenHost(host), port, limits, log })
 }
 
-/** An address is listened at as it is; a name may mean another address here than elsewhere (often 127.0.1.1), so all are listened at. */
+/**
+ * An address is listened at as it is; a name may mean another address here than elsewhere (often 127.0.1.1), so all are
+ * listened at.
+ */
 function listenHost(host: string): string | undefined {
   return isAddress(host) || host === 'localhost' ? host : undefined
 }

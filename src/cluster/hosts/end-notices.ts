@@ -1,6 +1,7 @@
 /**
- * Which ranks have ended or are said to, and why, as one thread tells another: a word for each rank, 0 while nothing is known against it, then the
- * length of the text that stands in the rank's place behind the words, with a bit where the end is certain; written last.
+ * Which ranks have ended or are said to, and why, as one thread tells another: a word for each rank, 0 while nothing is
+ * known against it, then the length of the text that stands in the rank's place behind the words, with a bit where the
+ * end is certain; written last.
  */
 const TEXT_BYTES = 256
 const CERTAIN = 1 << 16

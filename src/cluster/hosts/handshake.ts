@@ -6,8 +6,9 @@
  *   caller → listener   magic, nonce of the caller, HMAC(secret, "caller", both nonces)
  *   listener → caller   1, HMAC(secret, "listener", both nonces)      or 0, why not
  * ```
- * A proof is good for these two nonces only, so none can be replayed; the role is in it, so none can be sent back to who made it; and it
- * begins with a text of this protocol's own, so that the secret may serve other purposes too. The keys of what follows come from the same nonces.
+ * A proof is good for these two nonces only, so none can be replayed; the role is in it, so none can be sent back to
+ * who made it; and it begins with a text of this protocol's own, so that the secret may serve other purposes too. The
+ * keys of what follows come from the same nonces.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
@@ -31,7 +32,10 @@ export type HandshakeStep =
   | { readonly kind: 'done'; readonly reply: Buffer | undefined; readonly keys: SessionKeys }
   | { readonly kind: 'failed'; readonly reply: Buffer | undefined; readonly failure: HandshakeFailure }
 
-/** `secret`: the other end's is another one. `refused`: the other end says so of ours. `protocol`: this is no end of this protocol. */
+/**
+ * `secret`: the other end's is another one. `refused`: the other end says so of ours. `protocol`: this is no end of
+ * this protocol.
+ */
 export type HandshakeFailure = 'secret' | 'refused' | 'protocol'
 
 /** One end of a handshake: fed with the frames of the other, one after the other. */

@@ -37,7 +37,8 @@ function parseHost(part: string): HostSlots {
 }
 
 /**
- * Ranks to hosts, in order and in blocks: neighbours by number are neighbours by machine. Hosts without a number share evenly what the others leave.
+ * Ranks to hosts, in order and in blocks: neighbours by number are neighbours by machine. Hosts without a number share
+ * evenly what the others leave.
  * @throws ArgumentError where there are fewer slots than ranks.
  */
 export function placeRanks(hosts: readonly HostSlots[], ranks: number): readonly HostShare[] {
@@ -67,7 +68,7 @@ function slotCounts(hosts: readonly HostSlots[], ranks: number): readonly number
     const wanted = slots ?? Math.ceil(shared / sharers)
     if (slots === undefined) {
       shared -= wanted
-      sharers--
+      sharers -= 1
     }
     const count = Math.min(wanted, left)
     left -= count

@@ -1,8 +1,8 @@
 /**
- * Groups of several hosts: how their ranks find each other over TCP, convince each other of a shared secret, and learn of each other's end.
+ * Groups of several hosts: how their ranks find each other over TCP, convince each other of a shared secret, and learn
+ * of each other's end.
  */
-export type { ConnectionLimits } from './connection.ts'
-export { connectionLimits } from './connection.ts'
+
 export { ControlLine, type ControlPlace } from './control-line.ts'
 export { EndNotices } from './end-notices.ts'
 export { RendezvousError, SecretError } from './errors.ts'
@@ -10,4 +10,6 @@ export { type HostSlots, parseHosts, slotsOf } from './host-slots.ts'
 export { Keeper } from './keeper.ts'
 export { type Machine, thisMachine } from './machine.ts'
 export { isIndex, isRecord } from './messages.ts'
+export type { ConnectionLimits } from './sealed-connection.ts'
+export { connectionLimits } from './sealed-connection.ts'
 export { readSecret, SECRET_FILE_VARIABLE } from './secret.ts'

@@ -1,10 +1,13 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { CONNECTION_LIMITS, Connection, type ConnectionEnd, type ConnectionLimits } from './connection.ts'
 import { RendezvousError } from './errors.ts'
 import { ListenerHandshake } from './handshake.ts'
 import { checkFromRank, type FromKeeper, type FromRank, type Refusal } from './messages.ts'
+import { CONNECTION_LIMITS, type ConnectionEnd, type ConnectionLimits, SealedConnection } from './sealed-connection.ts'
 
-/** Connections that have not said yet who they are. One more, and the oldest is dropped: strangers who only sit there keep nobody out. */
+/**
+ * Connections that have not said yet who they are. One more, and the oldest is dropped: strangers who only sit there
+ * keep nobody out.
+ */
 const STRANGERS_MAX = 64
 /** Refusals that are told one by one; then only how many. */
 const REFUSALS_TOLD_MAX = 20
@@ -23,29 +26,33 @@ export interface KeeperOptions {
   readonly log: (line: string) => void
   /** A rank has joined. */
   readonly onJoin?: (rank: number, address: string) => void
-  /** A rank has ended without taking its leave; `silent`: nothing was heard from it, so whether it has ended is not known. */
+  /**
+   * A rank has ended without taking its leave; `silent`: nothing was heard from it, so whether it has ended is not
+   * known.
+   */
   readonly onEnd?: (rank: number, why: string, silent: boolean) => void
   readonly limits?: ConnectionLimits
 }
 
 interface Seat {
   readonly rank: number
-  readonly connection: Connection
+  readonly connection: SealedConnection
   readonly address: string
   /** The next round that it has to give to. */
   round: number
 }
 
 /**
- * Where the ranks of a group meet over TCP: it lets in who knows the secret, gathers what they say to each other, and then watches over them: who
- * ends without a word, or falls silent, is told to the others. Lives in rank 0 or in the launcher.
+ * Where the ranks of a group meet over TCP: it lets in who knows the secret, gathers what they say to each other, and
+ * then watches over them: who ends without a word, or falls silent, is told to the others. Lives in rank 0 or in the
+ * launcher.
  */
 export class Keeper {
   readonly #options: KeeperOptions
   readonly #limits: ConnectionLimits
   readonly #server: Server
   /** Not admitted yet, oldest first. */
-  readonly #strangers = new Set<Connection>()
+  readonly #strangers = new Set<SealedConnection>()
   readonly #seats: (Seat | undefined)[]
   /** Ranks that have been here and ended or left. */
   readonly #gone = new Set<number>()
@@ -99,18 +106,23 @@ export class Keeper {
   #greet(socket: Socket): void {
     const address = addressOf(socket)
     let seat: Seat | undefined
-    const connection: Connection = new Connection(socket, new ListenerHandshake(this.#options.secret), this.#limits, {
-      message: (value) => {
-        const message = checkFromRank(value)
-        if (seat !== undefined) this.#hear(seat, message)
-        else seat = this.#admit(connection, address, message)
+    const connection: SealedConnection = new SealedConnection(
+      socket,
+      new ListenerHandshake(this.#options.secret),
+      this.#limits,
+      {
+        message: (value) => {
+          const message = checkFromRank(value)
+          if (seat !== undefined) this.#hear(seat, message)
+          else seat = this.#admit(connection, address, message)
+        },
+        ended: (end) => {
+          this.#strangers.delete(connection)
+          if (seat === undefined) this.#refused(address, describeStranger(end))
+          else this.#lost(seat, describeEnd(end, this.#limits), end)
+        },
       },
-      ended: (end) => {
-        this.#strangers.delete(connection)
-        if (seat === undefined) this.#refused(address, describeStranger(end))
-        else this.#lost(seat, describeEnd(end, this.#limits), end)
-      },
-    })
+    )
     this.#strangers.add(connection)
     if (this.#strangers.size > STRANGERS_MAX) this.#dropOldest()
   }
@@ -123,7 +135,7 @@ export class Keeper {
     this.#refused('somebody', `more than ${STRANGERS_MAX} connections had not said who they are; dropped the oldest`)
   }
 
-  #admit(connection: Connection, address: string, message: FromRank | undefined): Seat | undefined {
+  #admit(connection: SealedConnection, address: string, message: FromRank | undefined): Seat | undefined {
     this.#strangers.delete(connection)
     const { size } = this.#options
     if (message?.type !== 'join') return this.#reject(connection, address, 'it did not say which rank it is')
@@ -145,7 +157,7 @@ export class Keeper {
     return seat
   }
 
-  #reject(connection: Connection, address: string, reason: string): undefined {
+  #reject(connection: SealedConnection, address: string, reason: string): undefined {
     connection.send({ type: 'refused', reason } satisfies FromKeeper)
     connection.close()
     this.#refused(address, reason)
@@ -208,7 +220,7 @@ export class Keeper {
 
   #refused(address: string, reason: string): void {
     if (this.#closed) return
-    this.#refusals++
+    this.#refusals += 1
     if (this.#refusals > REFUSALS_TOLD_MAX) return
     this.#options.log(`the rendezvous refused ${address}: ${reason}`)
     if (this.#refusals === REFUSALS_TOLD_MAX) this.#options.log('further refusals are not told')

@@ -5,7 +5,10 @@ import process from 'node:process'
 import { runtimeDirectory } from '../../runtime/index.ts'
 import { pidNamespace } from '../process-identity.ts'
 
-/** Where a process runs, so that others can tell whether they can reach its memory. Digests, since nobody needs to know more. */
+/**
+ * Where a process runs, so that others can tell whether they can reach its memory. Digests, since nobody needs to know
+ * more.
+ */
 export interface Machine {
   /** Same for processes that meet in one space: one boot, pid namespace, user, and runtime directory. */
   readonly space: string

@@ -1,6 +1,7 @@
 /**
- * What a rank and the keeper of a rendezvous say to each other, after the handshake. The keeper gathers: in every round each rank gives a value, and once all have, each
- * is given all of them, by rank. It does not look into them. Later it passes on who has ended.
+ * What a rank and the keeper of a rendezvous say to each other, after the handshake. The keeper gathers: in every round
+ * each rank gives a value, and once all have, each is given all of them, by rank. It does not look into them. Later it
+ * passes on who has ended.
  */
 export type FromRank =
   | { readonly type: 'join'; readonly rank: number; readonly size: number; readonly value: unknown }

@@ -1,6 +1,6 @@
 /**
- * What `aether run --hosts` starts on every host: runs the ranks of that host for a launcher elsewhere. What they write goes through its
- * standard output; its standard input says what to do, and when that ends, so do the ranks.
+ * What `aether run --hosts` starts on every host: runs the ranks of that host for a launcher elsewhere. What they write
+ * goes through its standard output; its standard input says what to do, and when that ends, so do the ranks.
  */
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -71,7 +71,7 @@ class Helper {
   }
 
   async #runRank(rank: RankProcess): Promise<void> {
-    this.#running++
+    this.#running += 1
     this.#ranks.set(rank.rank, rank)
     const ended = rank.ended()
     const drained = rank.drained()

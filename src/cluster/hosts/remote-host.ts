@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
-import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import type { LaunchedRank, RankEnd } from '../launched-rank.ts'
@@ -83,7 +83,7 @@ export class RemoteHost {
 
   /** What ssh itself says, and what a login there printed. */
   get stderr(): Readable {
-    return this.#child.stderr as Readable
+    return this.#child.stderr!
   }
 
   /** Resume reading what the host says. */
@@ -107,7 +107,7 @@ export class RemoteHost {
   }
 
   #order(order: RemoteOrder): void {
-    const stdin = this.#child.stdin as Writable
+    const stdin = this.#child.stdin!
     if (!stdin.destroyed) stdin.write(encodeFrame(Buffer.from(JSON.stringify(order))))
   }
 

@@ -1,8 +1,10 @@
 /**
- * What the launcher and its helper on another host say to each other, through the standard input and output of an ssh: frames (see frames.ts).
+ * What the launcher and its helper on another host say to each other, through the standard input and output of an ssh:
+ * frames (see frames.ts).
  *
  *   launcher → helper   JSON
- *   helper → launcher   kind, then JSON; or kind, rank (UInt16, most significant first), bytes that the rank has written
+ *   helper → launcher   kind, then JSON; or kind, rank (UInt16, most significant first), bytes that the rank has
+ *                       written
  *
  * The helper's frames begin after a line of their own, because a login may print what it likes.
  */

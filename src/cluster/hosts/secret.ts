@@ -4,7 +4,9 @@ import { SecretError } from './errors.ts'
 
 /** The variable that names the file. */
 export const SECRET_FILE_VARIABLE = 'AETHER_SECRET_FILE'
-/** A listener that was impersonated may try to guess the secret at leisure: this is beyond guessing where it is random. */
+/**
+ * A listener that was impersonated may try to guess the secret at leisure: this is beyond guessing where it is random.
+ */
 export const SECRET_BYTES_MIN = 32
 /** Longer is a file that was named by mistake. */
 const SECRET_BYTES_MAX = 4096
@@ -13,7 +15,8 @@ const HOW = `make one with: (umask 077 && head -c 32 /dev/urandom | base64 > FIL
 
 /**
  * The secret in `path`: all of its bytes but one line end.
- * @throws SecretError where the file is missing, is open to other users, belongs to somebody else, or is too short or too long.
+ * @throws SecretError where the file is missing, is open to other users, belongs to somebody else, or is too short or
+ * too long.
  */
 export function readSecret(path: string | undefined): Buffer {
   if (path === undefined || path === '') {

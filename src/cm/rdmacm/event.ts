@@ -23,7 +23,10 @@ export const eventTypes = [
   'timewait-exit',
 ] as const
 
-/** Answers to the lookup of a datagram service (IBA specification 12.11.2.2, SIDR_REP status), as the reasons they are for connections. */
+/**
+ * Answers to the lookup of a datagram service (IBA specification 12.11.2.2, SIDR_REP status), as the reasons they are
+ * for connections.
+ */
 const datagramRejections: ReadonlyMap<number, number> = new Map([
   [1, RejectStatus.InvalidServiceId],
   [2, RejectStatus.Consumer],
@@ -112,6 +115,6 @@ export class EventWords {
   }
 
   #word(at: number): number {
-    return this.words[at] as number
+    return this.words[at]!
   }
 }

@@ -21,7 +21,10 @@ import type {
 import { ConnectionError, type ConnectionStage } from '../errors.ts'
 import type { EventChannel } from './channel.ts'
 
-/** A struct rdma_cm_id, with the queue pair left to others: librdmacm is told its number and asked for the attributes of its transitions. */
+/**
+ * A struct rdma_cm_id, with the queue pair left to others: librdmacm is told its number and asked for the attributes of
+ * its transitions.
+ */
 export class RdmacmIdentifier implements ConnectionIdentifier {
   onEvent: (event: ConnectionEvent) => void = () => undefined
   readonly portSpace: PortSpace

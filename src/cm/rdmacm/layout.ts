@@ -15,7 +15,10 @@ function expected(): Map<string, number> {
   return numbers
 }
 
-/** Words that are read at the wrong place would be taken for something else, in silence: an addon of another version is refused at once. */
+/**
+ * Words that are read at the wrong place would be taken for something else, in silence: an addon of another version is
+ * refused at once.
+ */
 export function checkLayout(layout: Readonly<Record<string, number>>): void {
   for (const [name, value] of expected()) {
     if (layout[name] === value) continue

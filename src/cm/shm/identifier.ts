@@ -61,7 +61,8 @@ export class ShmIdentifier implements ConnectionIdentifier {
     this.portSpace = portSpace
   }
 
-  // ---- listening ---------------------------------------------------------------------------------------------------------------
+  // ---- listening
+  // ---------------------------------------------------------------------------------------------------------------
 
   async listen(local: ConnectionAddress): Promise<void> {
     const point = await MeetingPoint.open(this.portSpace, local, (socket) => this.#called(socket))
@@ -115,7 +116,8 @@ export class ShmIdentifier implements ConnectionIdentifier {
     this.onEvent({ type: 'connect-request', identifier, offer: identifier.#offer(message, 'connect') })
   }
 
-  // ---- asking ------------------------------------------------------------------------------------------------------------------
+  // ---- asking
+  // ------------------------------------------------------------------------------------------------------------------
 
   resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress): void {
     // The port is only a name for people here: nobody is reached by it.
@@ -158,7 +160,8 @@ export class ShmIdentifier implements ConnectionIdentifier {
     this.#send('ready', NO_PARAMETERS)
   }
 
-  // ---- answering ---------------------------------------------------------------------------------------------------------------
+  // ---- answering
+  // ---------------------------------------------------------------------------------------------------------------
 
   accept(parameters: ConnectionParameters): void {
     const message = this.#message('reply', parameters, 0)
@@ -172,7 +175,8 @@ export class ShmIdentifier implements ConnectionIdentifier {
     this.#socket?.sendLast(this.#message('reject', parameters, RejectStatus.Consumer))
   }
 
-  // ---- both --------------------------------------------------------------------------------------------------------------------
+  // ---- both
+  // -------------------------------------------------------------------------------------------------------------------
 
   disconnect(): void {
     if (this.#peerLeft) this.#socket?.sendLast(this.#message('disconnect-reply', NO_PARAMETERS, 0))
@@ -223,7 +227,8 @@ export class ShmIdentifier implements ConnectionIdentifier {
     this.#socket?.destroy()
   }
 
-  // ---- messages ----------------------------------------------------------------------------------------------------------------
+  // ---- messages
+  // ----------------------------------------------------------------------------------------------------------------
 
   #received(message: Message): void {
     switch (message.kind) {

@@ -17,8 +17,9 @@ const BUSY_MS = 20
 const BUSY_ATTEMPTS_MAX = 250
 
 /**
- * Where a listener is met: a socket in the runtime directory, which is the user's alone, so that whoever comes is this user (or root).
- * Beside it lies a file whose lock the listener holds; the kernel lets go of it however the process ends, so a socket without it is stale.
+ * Where a listener is met: a socket in the runtime directory, which is the user's alone, so that whoever comes is this
+ * user (or root). Beside it lies a file whose lock the listener holds; the kernel lets go of it however the process
+ * ends, so a socket without it is stale.
  */
 export class MeetingPoint {
   readonly address: ConnectionAddress
@@ -128,8 +129,8 @@ function takeLock(path: string): number | undefined {
 }
 
 /**
- * The socket to whoever listens at `address`: at that address itself, else at every address. Undefined where nobody does. Rejects with the system's
- * error where somebody does and cannot be reached.
+ * The socket to whoever listens at `address`: at that address itself, else at every address. Undefined where nobody
+ * does. Rejects with the system's error where somebody does and cannot be reached.
  * @throws AccessError for a runtime directory that is not safely the user's own.
  */
 export function meet(portSpace: PortSpace, address: ConnectionAddress): Promise<Socket | undefined> {

@@ -1,6 +1,7 @@
 /**
- * What the two ends of the embedded rendezvous tell each other: the messages of the InfiniBand communication manager (IBA specification volume 1,
- * 12.6), in a layout of our own. Both ends are processes of one user and one machine, so numbers are in host order.
+ * What the two ends of the embedded rendezvous tell each other: the messages of the InfiniBand communication manager
+ * (IBA specification volume 1, 12.6), in a layout of our own. Both ends are processes of one user and one machine, so
+ * numbers are in host order.
  *
  * ```
  *  0 u32 magic    4 u8 version   5 u8 kind      6 u8 port space   7 u8 bytes of private data

@@ -3,8 +3,9 @@ import { type PageSource, Telling } from '../telling.ts'
 import type { Frame, LogFrame } from '../wire.ts'
 
 /**
- * One page that listens (Server-Sent Events). While it is slow to take what it was sent, frames pass it by: nothing is queued for it but the one message that is
- * on its way, and afterwards it gets what is so now, and the lines of the log that it has missed.
+ * One page that listens (Server-Sent Events). While it is slow to take what it was sent, frames pass it by: nothing is
+ * queued for it but the one message that is on its way, and afterwards it gets what is so now, and the lines of the log
+ * that it has missed.
  */
 export class EventStream {
   readonly #response: ServerResponse
@@ -23,7 +24,7 @@ export class EventStream {
   /** Tell of a look. `log` is all that is kept, `logged` how many lines there ever were. */
   send(frame: Frame, log: readonly LogFrame[], logged: number, source: PageSource): void {
     if (this.#response.writableNeedDrain || this.#response.destroyed) {
-      this.skipped++
+      this.skipped += 1
       return
     }
     for (const { event, data } of this.#telling.next(frame, log, logged, this.#regions, source))

@@ -29,14 +29,18 @@ export interface GuardOptions {
 export type GuardedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
 /**
- * Decides which requests are answered. A page of another site that a browser on this machine shows can send requests to a server on loopback: under a name of its own
- * that it points here (DNS rebinding), which the Host header gives away, or across origins, which Origin and Sec-Fetch-Site give away. All of these are refused, whether or not
- * they bring the token.
+ * Decides which requests are answered. A page of another site that a browser on this machine shows can send requests to
+ * a server on loopback: under a name of its own that it points here (DNS rebinding), which the Host header gives away,
+ * or across origins, which Origin and Sec-Fetch-Site give away. All of these are refused, whether or not they bring the
+ * token.
  */
 export class Guard {
   readonly #options: GuardOptions
   readonly #token: Buffer | undefined
-  /** What stands for the token in cookies. A browser sends them to every server of the same host, whatever its port and whoever runs it: so it is good here alone, and as long as this server lives. */
+  /**
+   * What stands for the token in cookies. A browser sends them to every server of the same host, whatever its port and
+   * whoever runs it: so it is good here alone, and as long as this server lives.
+   */
   readonly #pass: Buffer = Buffer.from(randomBytes(24).toString('base64url'))
 
   constructor(options: GuardOptions) {
@@ -44,7 +48,10 @@ export class Guard {
     this.#token = options.token === undefined ? undefined : Buffer.from(options.token)
   }
 
-  /** The cookie that stands for the token once it was shown. Cookies know no ports: so the port is in its name, and they would pile up: so it ends. */
+  /**
+   * The cookie that stands for the token once it was shown. Cookies know no ports: so the port is in its name, and they
+   * would pile up: so it ends.
+   */
   get cookie(): string {
     return `${this.#cookieName}=${this.#pass.toString()}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${COOKIE_SECONDS}`
   }
@@ -65,7 +72,8 @@ export class Guard {
     const { origin } = headers
     if (origin !== undefined && origin !== `http://${headers.host}`) return { status: 403, reason: 'another origin' }
     const site = headers['sec-fetch-site']
-    // 'none': typed by a person. A link from another site is no harm where the token is needed: it brings none (SameSite=Strict).
+    // 'none': typed by a person. A link from another site is no harm where the token is needed: it brings none
+    // (SameSite=Strict).
     if (site !== undefined && site !== 'same-origin' && site !== 'none' && headers['sec-fetch-mode'] !== 'navigate')
       return { status: 403, reason: 'another site' }
     return undefined

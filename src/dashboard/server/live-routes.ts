@@ -10,7 +10,10 @@ const LOOK_MS = 200
 export const STREAMS_MAX = 16
 const LOG_LINES_MAX = 500
 
-/** What is answered about a space that runs: looks as they come, one page of memory, figures. It looks only while a page listens (or `always` is set). */
+/**
+ * What is answered about a space that runs: looks as they come, one page of memory, figures. It looks only while a page
+ * listens (or `always` is set).
+ */
 export class LiveRoutes implements Routes {
   readonly #options: DashboardOptions & { readonly source: DashboardSource }
   readonly #streams = new Set<EventStream>()

@@ -3,7 +3,10 @@ import type { RecordedSession } from '../session/recorded-session.ts'
 import { numberIn, refuse, sendJson } from './answers.ts'
 import type { Routes } from './routes.ts'
 
-/** What is answered about a recording: what it is, its parts, and a page of memory at a time. The page plays it by itself, so each who looks has a time of his own. */
+/**
+ * What is answered about a recording: what it is, its parts, and a page of memory at a time. The page plays it by
+ * itself, so each who looks has a time of his own.
+ */
 export class RecordingRoutes implements Routes {
   readonly #session: RecordedSession
 

@@ -147,7 +147,10 @@ function isBase64Of(bytes: number, letters: string): boolean {
 
 const record = fields({ atMs: number, event: text, data: () => true })
 
-/** Whether this is a line that a recorder writes: all that the page goes by has the types that it relies on, and there is nothing else. A recording may come from anybody. */
+/**
+ * Whether this is a line that a recorder writes: all that the page goes by has the types that it relies on, and there
+ * is nothing else. A recording may come from anybody.
+ */
 export function isRecord(value: unknown): value is SessionRecord {
   if (!record(value)) return false
   const { event, data } = value as { readonly event: string; readonly data: unknown }

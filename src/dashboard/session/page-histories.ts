@@ -12,7 +12,10 @@ export interface PartHistory {
   readonly isDamaged: boolean
 }
 
-/** What parts tell of pages that were asked for: while a recording is played the same page is asked for again and again, and only the part that is new is gone through for it. */
+/**
+ * What parts tell of pages that were asked for: while a recording is played the same page is asked for again and again,
+ * and only the part that is new is gone through for it.
+ */
 export class PageHistories {
   readonly #partsMax: number
   readonly #pages = new Map<string, Map<number, PartHistory>>()

@@ -127,7 +127,10 @@ interface Copy {
   losses: number
 }
 
-/** What looks, one after the other, tell of a page's copies. Each look and event is gone through once: a recording may come from anybody, and have as many ranks as events. */
+/**
+ * What looks, one after the other, tell of a page's copies. Each look and event is gone through once: a recording may
+ * come from anybody, and have as many ranks as events.
+ */
 class PageKnowledge {
   readonly copies: Map<number, Copy> = new Map()
   /** Ranks that had the region open while nobody had touched the page: of them no event is missing since. */
@@ -154,7 +157,8 @@ class PageKnowledge {
     if (openAt !== undefined) this.#keep(openAt)
     // States are read before events: of a look, those that are missing may be of what came after.
     if (state === PageClass.Untouched && !isBroken) for (const rank of openAt ?? []) this.complete.add(rank)
-    // A journal that has just begun tells of its pages one after the other: it was touched before, and is only told late.
+    // A journal that has just begun tells of its pages one after the other: it was touched before, and is only told
+    // late.
     if (state !== PageClass.Untouched && this.#state === PageClass.Untouched && this.copies.size + events.length === 0)
       this.complete.clear()
     this.#state = state
@@ -176,9 +180,9 @@ class PageKnowledge {
     if (what !== EventKind.Wanted && what !== EventKind.Copy) return
     const copy = this.copies.get(rank) ?? { state: undefined, faults: 0, losses: 0 }
     this.copies.set(rank, copy)
-    if (what === EventKind.Wanted) copy.faults++
+    if (what === EventKind.Wanted) copy.faults += 1
     else {
-      if (this.#mayRead(before) && !this.#mayRead(after)) copy.losses++
+      if (this.#mayRead(before) && !this.#mayRead(after)) copy.losses += 1
       copy.state = after
     }
   }
@@ -196,7 +200,10 @@ class PageKnowledge {
   }
 }
 
-/** A page as far as its recorded events tell of it. What came before them is not known: so neither is who else may read it, nor how often it was wanted in all. */
+/**
+ * A page as far as its recorded events tell of it. What came before them is not known: so neither is who else may read
+ * it, nor how often it was wanted in all.
+ */
 export function describeRecordedPage(at: PageAt, protocol: Protocol, looks: readonly PageLook[]): PageFrame {
   const names = Object.keys(protocol.cache.states)
   const mayRead = (state: number): boolean =>

@@ -24,7 +24,10 @@ import {
 /** So many parts the history of a page goes back, and through so many bytes of their text. */
 const HISTORY_PARTS = 120
 const HISTORY_BYTES_MAX: number = 64 * 2 ** 20
-/** Unpacked parts that are kept, and bytes of their text: what histories go back, so that the next page finds it read, and what the state of a page and who plays need. */
+/**
+ * Unpacked parts that are kept, and bytes of their text: what histories go back, so that the next page finds it read,
+ * and what the state of a page and who plays need.
+ */
 const KEPT_MAX: number = HISTORY_PARTS + 12
 const KEPT_BYTES_MAX: number = 64 * 2 ** 20
 
@@ -38,7 +41,10 @@ interface KeptPart {
   readonly damage?: string
 }
 
-/** A recording of the dashboard as `aether dashboard --replay` shows it. Only headers of parts are read when it is opened; a part when it is asked for. */
+/**
+ * A recording of the dashboard as `aether dashboard --replay` shows it. Only headers of parts are read when it is
+ * opened; a part when it is asked for.
+ */
 export class RecordedSession {
   /** What it is, and how it ends. */
   readonly facts: RecordingFrame
@@ -62,7 +68,9 @@ export class RecordedSession {
     }
   }
 
-  /** @throws SessionFileError for what cannot be read, is no recording, is of another version, or has nothing to show. */
+  /**
+   * @throws SessionFileError for what cannot be read, is no recording, is of another version, or has nothing to show.
+   */
   static open(path: string): RecordedSession {
     const descriptor = openFile(path)
     try {
@@ -102,10 +110,11 @@ export class RecordedSession {
     const parts: (readonly PageLook[])[] = []
     let [number, count, bytes] = [last, 0, 0]
     const first = Math.max(0, last - HISTORY_PARTS + 1)
-    for (; number >= first && count < HISTORY_MAX && bytes < HISTORY_BYTES_MAX; number--) {
+    for (; number >= first && count < HISTORY_MAX && bytes < HISTORY_BYTES_MAX; number -= 1) {
       const part = this.#histories.of(region, page, number, () => this.#part(number)!)
       const looks = part.looks.filter((look) => look.atMs <= atMs)
-      // After the others of the part, also where only some of them are asked for: any of them may have followed what is missing.
+      // After the others of the part, also where only some of them are asked for: any of them may have followed what is
+      // missing.
       parts.unshift(part.isDamaged ? [...looks, damagedLook(atMs)] : looks)
       count += looks.reduce((sum, { events }) => sum + events.length, 0)
       bytes += part.bytes
@@ -119,7 +128,7 @@ export class RecordedSession {
     if (first > 0 && this.#part(first)?.damage !== undefined) first = this.#wholeUntil(first - 1)
     let found: RegionFrame | undefined
     let [state, isThere] = [0, false]
-    for (let number = first; number <= last; number++)
+    for (let number = first; number <= last; number += 1)
       for (const record of this.#part(number)?.records ?? []) {
         if (record.atMs > atMs) break
         if (record.event === 'frame') found = record.data.regions.find(({ name }) => name === region)
@@ -136,7 +145,7 @@ export class RecordedSession {
   /** The last part up to `last` that tells all anew. */
   #wholeUntil(last: number): number {
     let number = Math.max(0, last)
-    while (number > 0 && this.#places[number]?.isWhole !== true) number--
+    while (number > 0 && this.#places[number]?.isWhole !== true) number -= 1
     return number
   }
 
@@ -268,14 +277,14 @@ function readPart(descriptor: number, { offset, bytes, atMs }: Place): KeptPart 
   }
   const records: SessionRecord[] = []
   let [lines, bad] = [0, 0]
-  for (let at = 0; at < text.length && lines < PART_LINES_MAX; lines++) {
+  for (let at = 0; at < text.length && lines < PART_LINES_MAX; lines += 1) {
     const newline = text.indexOf('\n', at)
     const end = newline < 0 ? text.length : newline
     const record = recordOf(text.slice(at, end))
     if (record !== undefined) records.push(record)
-    else bad++
+    else bad += 1
     at = end + 1
-    if (lines + 1 === PART_LINES_MAX && at < text.length) bad++
+    if (lines + 1 === PART_LINES_MAX && at < text.length) bad += 1
   }
   return { records, bytes: text.length, ...(bad > 0 && { damage }) }
 }

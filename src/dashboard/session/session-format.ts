@@ -2,8 +2,10 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Message } from '../wire.ts'
 
 /**
- * A recording is a file of *parts*, each a member of a gzip file (RFC 1952), so that `zcat` shows all of it as lines of JSON, and each part can be read by itself. A member's header
- * has an extra field that says how long the member is, as BGZF of the SAM format has it (Sequence Alignment/Map Format Specification, section 4.1), and when its first look was:
+ * A recording is a file of *parts*, each a member of a gzip file (RFC 1952), so that `zcat` shows all of it as lines of
+ * JSON, and each part can be read by itself. A member's header has an extra field that says how long the member is, as
+ * BGZF of the SAM format has it (Sequence Alignment/Map Format Specification, section 4.1), and when its first look
+ * was:
  *
  * ```
  * byte  0   1f 8b 08 04  0 0 0 0  0 ff     gzip, deflate, with an extra field
@@ -16,7 +18,8 @@ import type { Message } from '../wire.ts'
  *      29   deflated lines, their CRC-32, their length
  * ```
  *
- * All numbers are little-endian. The first part is one line, the header; the last, unless the file was cut off, one line, the end.
+ * All numbers are little-endian. The first part is one line, the header; the last, unless the file was cut off, one
+ * line, the end.
  */
 export const PART_HEADER_BYTES = 29
 const TRAILER_BYTES = 8
@@ -29,13 +32,18 @@ export const SESSION_FORMAT = 'aether-dashboard-session'
 export const SESSION_VERSION = 2
 /** What is read. */
 export const SESSION_VERSIONS: readonly number[] = [1, SESSION_VERSION]
-/** No part is longer, as it stands in the file and unpacked, or has more lines: what claims to is damaged, and recorders begin another one. */
+/**
+ * No part is longer, as it stands in the file and unpacked, or has more lines: what claims to is damaged, and recorders
+ * begin another one.
+ */
 export const PART_BYTES_MAX: number = 64 * 2 ** 20
 export const PART_TEXT_BYTES_MAX: number = 32 * 2 ** 20
 export const PART_LINES_MAX = 20_000
 /** No file has more parts: two days and a half. */
 export const PARTS_MAX = 200_000
-/** From any part to the one before it that tells all anew are fewer parts: that many have to be read to know a moment. */
+/**
+ * From any part to the one before it that tells all anew are fewer parts: that many have to be read to know a moment.
+ */
 export const WHOLE_APART_MAX = 64
 
 export interface SessionHeader {
@@ -51,7 +59,10 @@ export interface RecordedEvents {
   readonly region: string
   /** Events of that look that are missing, because there were too many. */
   readonly left: number
-  /** Of one after the other, {@link EVENT_NUMBERS} numbers: rank, ns since the first of the look, what, page, peer, before, after, bytes, ns that it took. */
+  /**
+   * Of one after the other, {@link EVENT_NUMBERS} numbers: rank, ns since the first of the look, what, page, peer,
+   * before, after, bytes, ns that it took.
+   */
   readonly events: readonly number[]
   /** CLOCK_MONOTONIC of the first, in ns. */
   readonly beginNs: number

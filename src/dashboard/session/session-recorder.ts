@@ -42,15 +42,18 @@ export interface RecorderOptions {
   readonly source: RecordedSource
   /** Version of this package. */
   readonly aether: string
-  /** By which looks follow each other, in milliseconds: one that nobody sets, as the clock of the machine may be. Otherwise that of performance.now(). */
+  /**
+   * By which looks follow each other, in milliseconds: one that nobody sets, as the clock of the machine may be.
+   * Otherwise that of performance.now().
+   */
   readonly clock?: () => number
   /** Told once, when nothing more is recorded, though {@link SessionRecorder.close} was not called. */
   readonly onEnd?: (why: string) => void
 }
 
 /**
- * Writes down what a page would be told of each look, for {@link RecordedSession} to show it later. What has been written is whole whenever the process ends:
- * parts are only ever appended, each by one write.
+ * Writes down what a page would be told of each look, for {@link RecordedSession} to show it later. What has been
+ * written is whole whenever the process ends: parts are only ever appended, each by one write.
  */
 export class SessionRecorder {
   readonly #options: RecorderOptions
@@ -153,7 +156,7 @@ export class SessionRecorder {
 
   #note(line: LogFrame): void {
     this.#log.push(line)
-    this.#logged++
+    this.#logged += 1
     if (this.#log.length > LOG_LINES_MAX) this.#log.shift()
   }
 
@@ -224,7 +227,10 @@ export class SessionRecorder {
     }
   }
 
-  /** Some file systems tell only here that there was no room, or that a disk failed; where nothing went wrong before, `otherwise` says what that means. */
+  /**
+   * Some file systems tell only here that there was no room, or that a disk failed; where nothing went wrong before,
+   * `otherwise` says what that means.
+   */
   #shut(otherwise?: string): void {
     const descriptor = this.#descriptor
     this.#descriptor = undefined

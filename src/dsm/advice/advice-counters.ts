@@ -7,10 +7,10 @@ export const adviceCounters: CounterLayout<'bouncing' | 'bounces' | 'twins'> = d
   {
     labelled: 'region',
     help: {
-      '': 'Pages that bounce between ranks, of a region that is open with `advise`.',
-      bouncing: 'How often a page was found to be taken away from here again and again.',
-      bounces: 'How often such pages were taken away from here since.',
-      twins: 'How often such a page was copied, to see what is written in it.',
+      '': 'Pages that bounce between ranks, in a region opened with `advise`.',
+      bouncing: 'Times a page was found to bounce.',
+      bounces: 'Times such pages were taken away from this rank since.',
+      twins: 'Times such a page was copied, to see what is written in it.',
     },
   },
 )

@@ -7,7 +7,10 @@ import { adviseOn } from './advise.ts'
 import { addRecords, decodeRecord, type PageRecord } from './page-record.ts'
 import type { SharingWatch } from './sharing-watch.ts'
 
-/** A directory where agents write what they would say to `advice()`, for who starts ranks and tells of it when they have ended. */
+/**
+ * A directory where agents write what they would say to `advice()`, for who starts ranks and tells of it when they have
+ * ended.
+ */
 export const ADVISE_DIRECTORY_VARIABLE = 'AETHER_ADVISE_DIRECTORY'
 
 /** A rank that is killed, or ends by process.exit, has written what it knew so long before. */
@@ -31,10 +34,16 @@ interface Part extends PartFacts {
   readonly records: readonly unknown[]
 }
 
-/** Ranks and regions have the same numbers again where a program that was launched launches others, or a process is in several groups. */
+/**
+ * Ranks and regions have the same numbers again where a program that was launched launches others, or a process is in
+ * several groups.
+ */
 let partsMade = 0
 
-/** What one rank says of one region, in a file of its own: written again where there is something new, and when the region is closed. */
+/**
+ * What one rank says of one region, in a file of its own: written again where there is something new, and when the
+ * region is closed.
+ */
 export class AdvicePart {
   readonly #path: string
   readonly #facts: PartFacts
@@ -95,8 +104,8 @@ function readPart(path: string): Part | undefined {
     const { region, size, pageSize, rank, ranks, records } = part ?? {}
     const isSound =
       typeof region === 'string' &&
-      [size, pageSize, rank, ranks].every((figure) => Number.isSafeInteger(figure) && (figure as number) >= 0) &&
-      (ranks as number) <= RANKS_MAX &&
+      [size, pageSize, rank, ranks].every((figure) => Number.isSafeInteger(figure) && figure! >= 0) &&
+      ranks! <= RANKS_MAX &&
       Array.isArray(records)
     return isSound ? (part as Part) : undefined
   } catch {

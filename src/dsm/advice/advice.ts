@@ -3,7 +3,8 @@ import type { ByteRange } from './byte-map.ts'
 /**
  * Why a page bounces between ranks:
  * - `false-sharing`: several ranks write it, each other bytes of it, as far as those that do so often are concerned
- * - `true-sharing`: several ranks write the same bytes, or, in pages of more than 4 KiB, within the same `grainBytes`: there it may be false sharing, too
+ * - `true-sharing`: several ranks write the same bytes, or, in pages of more than 4 KiB, within the same `grainBytes`:
+ *   there it may be false sharing, too
  * - `reader-writer`: one rank writes it, others read it
  * - `unclear`: who writes what was not seen
  */
@@ -12,7 +13,10 @@ export type SharingKind = 'false-sharing' | 'true-sharing' | 'reader-writer' | '
 /** What one rank writes in a page that bounces. */
 export interface PageWriter {
   readonly rank: number
-  /** Bytes of the page that it was seen to change, in ascending order. Gaps of less than 16 bytes that nobody else changes are closed. */
+  /**
+   * Bytes of the page that it was seen to change, in ascending order. Gaps of less than 16 bytes that nobody else
+   * changes are closed.
+   */
   readonly ranges: readonly ByteRange[]
   /** How often it was looked at what had changed. */
   readonly samples: number

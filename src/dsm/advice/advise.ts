@@ -18,7 +18,9 @@ export interface AdvisedRegion {
   readonly pageSize: number
 }
 
-/** The same of one page, from records as they were sent, which are checked; undefined where no rank saw it bounce. Pure. */
+/**
+ * The same of one page, from records as they were sent, which are checked; undefined where no rank saw it bounce. Pure.
+ */
 export function adviceOnPage(
   region: AdvisedRegion,
   page: number,
@@ -104,7 +106,7 @@ function closed(ranges: readonly ByteRange[], others: readonly ByteMap[]): ByteR
 }
 
 function isWritten(begin: number, end: number, maps: readonly ByteMap[]): boolean {
-  for (let byte = begin; byte < end; byte++) if (maps.some((map) => map.has(byte))) return true
+  for (let byte = begin; byte < end; byte += 1) if (maps.some((map) => map.has(byte))) return true
   return false
 }
 

@@ -10,9 +10,11 @@ export const WINDOW_NS = 5e9
 const NOBODY = -1
 
 /**
- * Counts how often each page of a region was lost lately, in memory that does not grow: a page has one set of places, which it shares with others. Of many a set keeps
- * those that come most, by Misra and Gries, "Finding repeated elements" (1982): one that finds no place there takes a count off each, and who has none left has lost
- * its place. So a page is never counted higher than it was lost, and as many as a set has places are counted whole, wherever they are.
+ * Counts how often each page of a region was lost lately, in memory that does not grow: a page has one set of places,
+ * which it shares with others. Of many a set keeps those that come most, by Misra and Gries, "Finding repeated
+ * elements" (1982): one that finds no place there takes a count off each, and who has none left has lost its place. So
+ * a page is never counted higher than it was lost, and as many as a set has places are counted whole, wherever they
+ * are.
  */
 export class BounceCounts {
   readonly #pages = new Int32Array(SETS * PAGES_PER_SET).fill(NOBODY)
@@ -23,7 +25,7 @@ export class BounceCounts {
   lost(page: number, nowNs: number): boolean {
     const place = this.#placeOf(page, nowNs)
     if (place === undefined) return false
-    this.#counts[place]!++
+    this.#counts[place]! += 1
     if (this.#counts[place]! < BOUNCES_MIN) return false
     this.#pages[place] = NOBODY
     return true
@@ -33,7 +35,7 @@ export class BounceCounts {
   #placeOf(page: number, nowNs: number): number | undefined {
     const first = setOf(page) * PAGES_PER_SET
     let free: number | undefined
-    for (let place = first; place < first + PAGES_PER_SET; place++) {
+    for (let place = first; place < first + PAGES_PER_SET; place += 1) {
       if (nowNs - this.#sinceNs[place]! > WINDOW_NS) this.#pages[place] = NOBODY
       if (this.#pages[place] === page) return place
       if (this.#pages[place] === NOBODY) free ??= place
@@ -49,10 +51,13 @@ export class BounceCounts {
   }
 
   #takeOff(first: number): void {
-    for (let place = first; place < first + PAGES_PER_SET; place++)
+    for (let place = first; place < first + PAGES_PER_SET; place += 1)
       if (--this.#counts[place]! === 0) this.#pages[place] = NOBODY
   }
 }
 
-/** Multiplicative hashing (Knuth, volume 3, 6.4), by the golden ratio: pages at the same distance, as equal places of several arrays are, go to different sets. */
+/**
+ * Multiplicative hashing (Knuth, volume 3, 6.4), by the golden ratio: pages at the same distance, as equal places of
+ * several arrays are, go to different sets.
+ */
 const setOf = (page: number): number => Math.imul(page, 0x9e3779b1) >>> (32 - SET_BITS)

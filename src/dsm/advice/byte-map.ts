@@ -4,7 +4,9 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** Bits of a map, whatever the page's length: 4 KiB pages are told apart by bytes, longer ones by as many bytes more. */
+/**
+ * Bits of a map, whatever the page's length: 4 KiB pages are told apart by bytes, longer ones by as many bytes more.
+ */
 const GRAINS = 4096
 
 /** Which bytes of a page were written, in 512 bytes. */
@@ -53,7 +55,7 @@ export class ByteMap {
   ranges(): ByteRange[] {
     const ranges: ByteRange[] = []
     let begin = -1
-    for (let grain = 0; grain <= GRAINS; grain++) {
+    for (let grain = 0; grain <= GRAINS; grain += 1) {
       const isMarked = grain < GRAINS && (this.#bits[grain >> 3]! & (1 << (grain & 7))) !== 0
       if (isMarked && begin < 0) begin = grain
       if (isMarked || begin < 0) continue
@@ -76,16 +78,19 @@ export class ByteMap {
   }
 }
 
-/** Mark the bytes of `map` in which `now` is not what `before` was: memory of one length, that begins at multiples of 4. False where there are none. */
+/**
+ * Mark the bytes of `map` in which `now` is not what `before` was: memory of one length, that begins at multiples of 4.
+ * False where there are none.
+ */
 export function markChanges(map: ByteMap, before: Uint8Array, now: Uint8Array): boolean {
   const words = before.length / 4
   const old = new Int32Array(before.buffer, before.byteOffset, words)
   const young = new Int32Array(now.buffer, now.byteOffset, words)
   let any = false
-  for (let word = 0; word < words; word++) {
+  for (let word = 0; word < words; word += 1) {
     if (old[word] === young[word]) continue
     any = true
-    for (let byte = 4 * word; byte < 4 * word + 4; byte++) if (before[byte] !== now[byte]) map.mark(byte)
+    for (let byte = 4 * word; byte < 4 * word + 4; byte += 1) if (before[byte] !== now[byte]) map.mark(byte)
   }
   return any
 }

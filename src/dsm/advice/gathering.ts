@@ -53,7 +53,7 @@ export function gatherAdvice(
   }
   let asked = ranks.length
   const finish = (): void => {
-    asked--
+    asked -= 1
     if (asked === 0) end()
   }
   const next = (rank: number, records: unknown[]): void =>

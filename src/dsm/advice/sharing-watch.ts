@@ -35,9 +35,10 @@ export interface SharingWatchOptions {
 }
 
 /**
- * One rank's part of the adviser: which pages of a region are taken away from here again and again, and which of their bytes this rank writes. It sees that by
- * comparing a page, when it goes, with a copy (a *twin*, as in TreadMarks; Keleher et al., USENIX Winter 1994) that was taken when the right to write it came. So it
- * sees stores of any code, and not those that leave a byte as it was. Pages that do not bounce are never copied. Used by the agent only.
+ * One rank's part of the adviser: which pages of a region are taken away from here again and again, and which of their
+ * bytes this rank writes. It sees that by comparing a page, when it goes, with a copy (a *twin*, as in TreadMarks;
+ * Keleher et al., USENIX Winter 1994) that was taken when the right to write it came. So it sees stores of any code,
+ * and not those that leave a byte as it was. Pages that do not bounce are never copied. Used by the agent only.
  */
 export class SharingWatch {
   readonly #options: SharingWatchOptions
@@ -81,7 +82,7 @@ export class SharingWatch {
     // With a fence the right to write goes, and comes back: one tenure.
     if (record === undefined || record.isWritten) return
     record.isWritten = true
-    record.tenures++
+    record.tenures += 1
     if (record.samples >= SAMPLES_AT_ONCE && record.tenures % SAMPLE_EVERY !== 0) return
     const twin = this.#takeTwin()
     if (twin === undefined) return
@@ -90,7 +91,10 @@ export class SharingWatch {
     record.twin = twin
   }
 
-  /** No thread here can write the page any more, which one could; for whom it goes to write or to read, or of its own accord. */
+  /**
+   * No thread here can write the page any more, which one could; for whom it goes to write or to read, or of its own
+   * accord.
+   */
   writeEnded(page: number, by: 'writer' | 'reader' | 'nobody'): void {
     const record = this.#records.get(page)
     if (record !== undefined) record.isWritten = false
@@ -100,8 +104,8 @@ export class SharingWatch {
   }
 
   /**
-   * The page, which threads here could read, was taken away for a writer elsewhere, or of its own accord. Where a fence had taken the right to write it, of which
-   * nothing is told here, a writer has lost it.
+   * The page, which threads here could read, was taken away for a writer elsewhere, or of its own accord. Where a fence
+   * had taken the right to write it, of which nothing is told here, a writer has lost it.
    */
   readEnded(page: number, by: 'writer' | 'nobody'): void {
     if (this.#records.get(page)?.isWritten === true) this.writeEnded(page, by)
@@ -123,8 +127,8 @@ export class SharingWatch {
       record = this.#newRecord(page, nowNs)
       if (record === undefined) return
     }
-    record[how]++
-    this.#seen++
+    record[how] += 1
+    this.#seen += 1
     record.lastLostNs = nowNs
     this.#counters.add('bounces', 1)
   }
@@ -164,14 +168,14 @@ export class SharingWatch {
       if (cold !== undefined) this.#giveTwinBack(cold)
       return this.#spare.pop()
     }
-    this.#twins++
+    this.#twins += 1
     return new Uint8Array(this.#options.pageBytes)
   }
 
   #compare(record: Record, twin: Uint8Array): void {
-    record.samples++
-    this.#seen++
-    if (markChanges(record.written, twin, this.#options.bytesOf(record.page))) record.changed++
+    record.samples += 1
+    this.#seen += 1
+    if (markChanges(record.written, twin, this.#options.bytesOf(record.page))) record.changed += 1
     this.#giveTwinBack(record)
   }
 

@@ -4,7 +4,10 @@ import type { AllocationOutcome, AllocationRecord, AllocationRequest } from './a
 
 /** Options of `alloc`. */
 export interface AllocOptions {
-  /** The offset is a multiple of it: a power of two, default 8. What several ranks write is best given pages of its own: `align: region.pageSize`. */
+  /**
+   * The offset is a multiple of it: a power of two, default 8. What several ranks write is best given pages of its own:
+   * `align: region.pageSize`.
+   */
   readonly align?: number
   /** Everybody who asks for this name gets the same part of the region; the first who asks makes it. */
   readonly name?: string
@@ -36,8 +39,8 @@ export interface Allocator {
 }
 
 /**
- * A part of a region that nobody else is given until it is freed: by `free()`, or at the end of the block that has it as `await using`. It outlives the
- * process that asked for it, as the bytes of the region do.
+ * A part of a region that nobody else is given until it is freed: by `free()`, or at the end of the block that has it
+ * as `await using`. It outlives the process that asked for it, as the bytes of the region do.
  */
 export class Allocation implements AsyncDisposable {
   readonly region: string

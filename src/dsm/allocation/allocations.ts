@@ -32,8 +32,8 @@ export interface AllocationState {
 }
 
 /**
- * Which parts of a region are taken. There is no list of free space that could be wrong: it is what no record has. The first gap that is large enough
- * is taken, so that little is scattered.
+ * Which parts of a region are taken. There is no list of free space that could be wrong: it is what no record has. The
+ * first gap that is large enough is taken, so that little is scattered.
  */
 export class Allocations {
   readonly #sizeBytes: number
@@ -58,7 +58,7 @@ export class Allocations {
     }
     let largestBytes = 0
     let begin = 0
-    for (let index = 0; index <= this.#records.length; index++) {
+    for (let index = 0; index <= this.#records.length; index += 1) {
       const next = this.#records[index]
       const gapBytes = (next?.offsetBytes ?? this.#sizeBytes) - begin
       if (gapBytes >= lengthBytes) return this.#insert(index, { offsetBytes: begin, lengthBytes, name })

@@ -1,6 +1,6 @@
-import { MemoryWindow } from '../memory-window.ts'
 import type { HeldRegion } from '../region-directory.ts'
 import type { RegionHost } from '../region-host.ts'
+import { RegionWindow } from '../region-window.ts'
 import type { Allocator } from './allocation.ts'
 import { type AllocationOutcome, type AllocationRequest, type AllocationState, Allocations } from './allocations.ts'
 
@@ -20,15 +20,15 @@ export const isHiddenName = (name: string): boolean => name.startsWith(HIDDEN)
 export const bookName = (name: string): string => `${HIDDEN}${name}`
 
 /**
- * The allocations of a region that lies in the arena, kept in a hidden region beside it, as text. They are changed under the space's lock, which the
- * kernel takes from a holder that ends; the new text is written beside the one in force, and one store of a word puts it in force, so that a holder
- * may be killed at any time.
+ * The allocations of a region that lies in the arena, kept in a hidden region beside it, as text. They are changed
+ * under the space's lock, which the kernel takes from a holder that ends; the new text is written beside the one in
+ * force, and one store of a word puts it in force, so that a holder may be killed at any time.
  */
 export class ArenaAllocator implements Allocator {
   readonly #host: RegionHost
   readonly #name: string
   readonly #sizeBytes: number
-  #book: Promise<{ held: HeldRegion; window: MemoryWindow }> | undefined
+  #book: Promise<{ held: HeldRegion; window: RegionWindow }> | undefined
 
   constructor(host: RegionHost, name: string, sizeBytes: number) {
     this.#host = host
@@ -61,7 +61,7 @@ export class ArenaAllocator implements Allocator {
     })
   }
 
-  async #open(): Promise<{ held: HeldRegion; window: MemoryWindow }> {
+  async #open(): Promise<{ held: HeldRegion; window: RegionWindow }> {
     const { directory, membership } = this.#host
     const held = await directory.open({
       name: bookName(this.#name),
@@ -76,7 +76,7 @@ export class ArenaAllocator implements Allocator {
       reserve: false,
       signal: undefined,
     })
-    return { held, window: new MemoryWindow(membership.arena.descriptor, held.offset, 0, BOOK_BYTES) }
+    return { held, window: new RegionWindow(membership.arena.descriptor, held.offset, 0, BOOK_BYTES) }
   }
 }
 
@@ -84,7 +84,7 @@ function halfAt(half: number): number {
   return HEAD_BYTES + half * (BOOK_BYTES / 2 - HEAD_BYTES)
 }
 
-function read(window: MemoryWindow): AllocationState | undefined {
+function read(window: RegionWindow): AllocationState | undefined {
   const words = new Int32Array(window.buffer, 0, HEAD_BYTES / 4)
   const half = Atomics.load(words, Word.InForce) & 1
   const length = Atomics.load(words, Word.Length + half)
@@ -95,7 +95,7 @@ function read(window: MemoryWindow): AllocationState | undefined {
 }
 
 /** False where there is no room for the text; then the old one stays in force. */
-function write(window: MemoryWindow, state: AllocationState): boolean {
+function write(window: RegionWindow, state: AllocationState): boolean {
   const words = new Int32Array(window.buffer, 0, HEAD_BYTES / 4)
   const half = 1 - (Atomics.load(words, Word.InForce) & 1)
   const text = Buffer.from(JSON.stringify(state))

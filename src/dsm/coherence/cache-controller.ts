@@ -24,7 +24,10 @@ import {
 /** What a node remembers of one page. */
 export interface CacheEntry extends TokenCount {
   state: number
-  /** Acknowledgements (or answers) promised by the grant (by `Asked`) less those received: negative while they overtake it. */
+  /**
+   * Acknowledgements (or answers) promised by the grant (by `Asked`) less those received: negative while they overtake
+   * it.
+   */
   acksMissing: number
   granted: boolean
   /** What a thread asked for while the copy was being evicted: asked again when that is over. */
@@ -53,7 +56,9 @@ export interface CachePort {
   protect(page: number): void
   /** Take every right; when it returns no access can reach the frame. */
   unmap(page: number): void
-  /** Ask every other node persistently. False where those who starved before us come first: `turnCame` will be called. */
+  /**
+   * Ask every other node persistently. False where those who starved before us come first: `turnCame` will be called.
+   */
   activate(page: number, write: boolean): boolean
   /** End that. Returns how many will acknowledge: none where it had not begun. */
   deactivate(page: number): number
@@ -72,7 +77,10 @@ const UNKNOWN_RANK = -1
 
 type Act = (port: CachePort, entry: CacheEntry, page: number, message: CoherenceMessage | undefined) => void
 
-/** A node asks again only when everybody has acknowledged the end of what it asked persistently before; the table asks then. */
+/**
+ * A node asks again only when everybody has acknowledged the end of what it asked persistently before; the table asks
+ * then.
+ */
 function request(kind: MessageKind): Act {
   return (port, entry, page) => {
     if (entry.acksMissing === 0) port.request(kind, page)
@@ -98,7 +106,10 @@ function giveTokens(
   takeTokens(entry, tokens, owner)
 }
 
-/** What each action of the tables means. Those that answer a message find it; those that this node's own wish starts have none. */
+/**
+ * What each action of the tables means. Those that answer a message find it; those that this node's own wish starts
+ * have none.
+ */
 const meaning: Readonly<Record<CacheAction, Act>> = {
   requestShared: request(MessageKind.GetShared),
   requestModified: request(MessageKind.GetModified),
@@ -351,7 +362,7 @@ export class CacheController {
         entry.acksMissing += message.count
         return entry.acksMissing === 0 ? 'GrantLast' : 'GrantMore'
       case MessageKind.Acknowledge:
-        entry.acksMissing--
+        entry.acksMissing -= 1
         return entry.granted && entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
       case MessageKind.Asked:
         entry.granted = true
@@ -370,7 +381,7 @@ export class CacheController {
         return receivedEvent(entry, this.#tokens)
       }
       case MessageKind.Deactivated:
-        entry.acksMissing--
+        entry.acksMissing -= 1
         return entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
       default:
         throw new ProtocolError('cache', message.page, this.stateName(entry), `message kind ${message.kind}`)
@@ -379,7 +390,7 @@ export class CacheController {
 
   #answered(entry: CacheEntry, tokens: number, bytes: boolean, owner: boolean): CacheEvent {
     addTokens(entry, tokens, bytes, owner)
-    entry.acksMissing--
+    entry.acksMissing -= 1
     return entry.granted && entry.acksMissing === 0 ? this.#allAnswered(entry) : 'AnswerMore'
   }
 

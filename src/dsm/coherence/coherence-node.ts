@@ -26,16 +26,16 @@ export interface NodePort {
   protect(page: number): void
   unmap(page: number): void
   /**
-   * Our copy is gone with its rights, and no peer will write into its frame: its memory may be given back, and is asked for again with `ownFrame`.
-   * A port whose pushes are under way for a while first waits for those out of this frame. Never called at the page's home, whose frame is the
-   * page's memory.
+   * Our copy is gone with its rights, and no peer will write into its frame: its memory may be given back, and is asked
+   * for again with `ownFrame`. A port whose pushes are under way for a while first waits for those out of this frame.
+   * Never called at the page's home, whose frame is the page's memory.
    */
   evicted(page: number): void
   /** The page cannot be had; `rank` took it along, or has no memory for it. -1 where that was said before. */
   failed(page: number, rank: number, wantsMemory: boolean): void
   /**
-   * True where the page must not be taken away yet: pinned, or granted so recently that the access that asked for it has not run.
-   * The port then calls `retry(page)` in bounded time.
+   * True where the page must not be taken away yet: pinned, or granted so recently that the access that asked for it
+   * has not run. The port then calls `retry(page)` in bounded time.
    */
   mustHold(page: number): boolean
   isAlive(rank: number): boolean
@@ -61,8 +61,8 @@ export interface SavedNode {
 }
 
 /**
- * One node's part in the coherence of one region: its copies, and the directory of the pages whose home it is. A synchronous state machine without
- * clock or randomness: what it does follows from its calls alone.
+ * One node's part in the coherence of one region: its copies, and the directory of the pages whose home it is. A
+ * synchronous state machine without clock or randomness: what it does follows from its calls alone.
  */
 export class CoherenceNode implements CachePort {
   readonly rank: number
@@ -74,7 +74,10 @@ export class CoherenceNode implements CachePort {
   /** Entries appear when a page is first touched: a sparse region costs nothing. */
   readonly #copies = new Map<number, CacheEntry>()
   readonly #entries = new Map<number, DirectoryEntry>()
-  /** Messages that came while the page had to be held or its bytes were still on their way, in the order of their coming. */
+  /**
+   * Messages that came while the page had to be held or its bytes were still on their way, in the order of their
+   * coming.
+   */
   readonly #deferred = new Map<number, CoherenceMessage[]>()
   /** Of a token protocol: who asks persistently for what, ourselves among them. */
   readonly #starvers = new Starvers()
@@ -104,7 +107,8 @@ export class CoherenceNode implements CachePort {
     this.#directories = new DirectoryController(protocol, ranks, port, watch)
   }
 
-  // ---- what happens to a node ------------------------------------------------------------------------------------------------
+  // ---- what happens to a node
+  // ------------------------------------------------------------------------------------------------
 
   /** A thread here wants to read or write `page`. Nothing happens that was not needed: a hit re-installs and wakes. */
   demand(page: number, write: boolean): void {
@@ -113,8 +117,9 @@ export class CoherenceNode implements CachePort {
   }
 
   /**
-   * Give up our copy of `page`: `evicted` is called when it is gone (before this returns, where there was none). False where it cannot be given up now
-   * (it is in motion, held, or wanted by others; or this is its home): take another, or try again later.
+   * Give up our copy of `page`: `evicted` is called when it is gone (before this returns, where there was none). False
+   * where it cannot be given up now (it is in motion, held, or wanted by others; or this is its home): take another, or
+   * try again later.
    */
   evict(page: number): boolean {
     if (this.#homeOf(page) === this.rank) return false
@@ -142,9 +147,13 @@ export class CoherenceNode implements CachePort {
     return this.#deferred.has(page) || this.#starvingFor(page) !== undefined
   }
 
-  // ---- what can be seen of it ------------------------------------------------------------------------------------------------
+  // ---- what can be seen of it
+  // ------------------------------------------------------------------------------------------------
 
-  /** The right that the program has on a page, as the protocol sees it; the mmu may allow less until the page is touched. */
+  /**
+   * The right that the program has on a page, as the protocol sees it; the mmu may allow less until the page is
+   * touched.
+   */
   right(page: number): Right {
     return this.#caches.right(this.#seen(page))
   }
@@ -154,7 +163,10 @@ export class CoherenceNode implements CachePort {
     return this.#caches.worth(this.#seen(page))
   }
 
-  /** Rights are counted in tokens: what the directory says are hints, and the mmu may allow less than the tokens would until a page is touched. */
+  /**
+   * Rights are counted in tokens: what the directory says are hints, and the mmu may allow less than the tokens would
+   * until a page is touched.
+   */
   get countsTokens(): boolean {
     return this.#options.protocol.tokens !== undefined
   }
@@ -187,7 +199,10 @@ export class CoherenceNode implements CachePort {
     return { state: this.#directories.stateName(entry), owner, sharers: [...sharers], version, waiting: queue.length }
   }
 
-  /** Of a page whose home we are: whose request is being served, -1 at rest, and who was told to answer it. For people who ask why it takes long. */
+  /**
+   * Of a page whose home we are: whose request is being served, -1 at rest, and who was told to answer it. For people
+   * who ask why it takes long.
+   */
   serving(page: number): { requester: number; asked: number[] } {
     const { requester, forwardedTo, invalidated } = this.#entries.get(page) ?? this.#directories.newEntry()
     return { requester, asked: forwardedTo < 0 ? [...invalidated] : [forwardedTo, ...invalidated] }
@@ -208,8 +223,8 @@ export class CoherenceNode implements CachePort {
   }
 
   /**
-   * Everything that decides what happens next, as compact text: two nodes of one rank with the same fingerprint behave the same. Where frames are
-   * (`requesterFrame`, `homeFrame`) is left out.
+   * Everything that decides what happens next, as compact text: two nodes of one rank with the same fingerprint behave
+   * the same. Where frames are (`requesterFrame`, `homeFrame`) is left out.
    */
   fingerprint(): string {
     let text = ''
@@ -257,8 +272,10 @@ export class CoherenceNode implements CachePort {
     this.#starvers.restore(saved.starvers)
   }
 
-  // ---- recovery --------------------------------------------------------------------------------------------------------------
-  // After a death, members agree on what each copy is worth, forget what was under way, and install what came out; see the rows' `worth`.
+  // ---- recovery
+  // --------------------------------------------------------------------------------------------------------------
+  // After a death, members agree on what each copy is worth, forget what was under way, and install what came out; see
+  // the rows' `worth`.
 
   /** Take in what `message` brought ({@link settles}), and do nothing about it. */
   absorb(message: CoherenceMessage): void {
@@ -277,7 +294,8 @@ export class CoherenceNode implements CachePort {
   /** Put our copy into a stable state. Rights it has beyond that are taken from the program; none is given. */
   install(page: number, as: keyof Recovery<string, string>['cache']): void {
     const entry = this.#copy(page)
-    // What the home of a token protocol has of its own pages follows from what the others have: `installDirectory` has said it.
+    // What the home of a token protocol has of its own pages follows from what the others have: `installDirectory` has
+    // said it.
     if (as !== 'owner' && this.#homeOf(page) === this.rank && this.#caches.hasOwnerToken(entry)) return
     const before = this.#caches.right(entry)
     this.#caches.install(entry, as)
@@ -286,12 +304,16 @@ export class CoherenceNode implements CachePort {
     else if (before === 'write' && after === 'read') this.#port.protect(page)
   }
 
-  /** Put the directory entry of a page whose home we are into the stable state in which these hold copies; -1: nobody owns it. */
+  /**
+   * Put the directory entry of a page whose home we are into the stable state in which these hold copies; -1: nobody
+   * owns it.
+   */
   installDirectory(page: number, owner: number, sharers: Iterable<number>): void {
     const all = [...sharers]
     this.#directories.install(this.#entry(page), owner, all)
     if (owner < 0) this.#caches.installAtHome(this.#copy(page), all.filter((rank) => rank !== this.rank).length)
-    // Untouched pages have their tokens at home; one that was inherited from a dead home has been touched. What is here is taken away by `install`.
+    // Untouched pages have their tokens at home; one that was inherited from a dead home has been touched. What is here
+    // is taken away by `install`.
     else if (owner !== this.rank && !this.#copies.has(page)) this.#caches.install(this.#copy(page), 'none')
   }
 
@@ -301,7 +323,8 @@ export class CoherenceNode implements CachePort {
     if (this.countsTokens) this.install(page, 'none')
   }
 
-  // ---- what the controllers ask for ------------------------------------------------------------------------------------------
+  // ---- what the controllers ask for
+  // ------------------------------------------------------------------------------------------
 
   request(kind: MessageKind, page: number): void {
     this.#send(this.#homeOf(page), this.#message(kind, page, this.rank, 0, this.#port.ownFrame(page), noFrame))
@@ -381,7 +404,8 @@ export class CoherenceNode implements CachePort {
     return rank === this.rank || this.#port.isAlive(rank)
   }
 
-  // ---- plumbing --------------------------------------------------------------------------------------------------------------
+  // ---- plumbing
+  // --------------------------------------------------------------------------------------------------------------
 
   /** Every other member that lives. */
   #others(): number[] {
@@ -488,8 +512,9 @@ export class CoherenceNode implements CachePort {
   }
 
   /**
-   * What waits for a page, in its order, until one has to go on waiting: the page is held once more, or its table defers. Who starves comes before
-   * them all: else nodes whose questions arrive while the page is held hand it round among themselves for ever.
+   * What waits for a page, in its order, until one has to go on waiting: the page is held once more, or its table
+   * defers. Who starves comes before them all: else nodes whose questions arrive while the page is held hand it round
+   * among themselves for ever.
    */
   #serveDeferred(page: number): void {
     const waiting = this.#deferred.get(page)

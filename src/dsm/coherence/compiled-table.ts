@@ -1,6 +1,9 @@
 import type { Cell, StateRow, Table } from './protocol.ts'
 
-/** A table with its names resolved once: states and events are small numbers, a cell is found by two array reads, its actions are functions. */
+/**
+ * A table with its names resolved once: states and events are small numbers, a cell is found by two array reads, its
+ * actions are functions.
+ */
 export class CompiledTable<Event extends string, Act> {
   readonly states: readonly string[]
   readonly initial: number

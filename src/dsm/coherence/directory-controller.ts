@@ -31,11 +31,17 @@ export interface DirectoryPort {
   readonly home: number
   /** To the requester of `message`. */
   respond(kind: MessageKind, page: number, message: CoherenceMessage, count: number): void
-  /** To a holder, on behalf of `message`'s requester, with where home's frame is. `count`: acknowledgements the requester will get. */
+  /**
+   * To a holder, on behalf of `message`'s requester, with where home's frame is. `count`: acknowledgements the
+   * requester will get.
+   */
   forward(kind: MessageKind, page: number, holder: number, message: CoherenceMessage, count: number): void
   /** To the evicting node that sent `message`, with where home's frame is. */
   answerPut(kind: MessageKind, page: number, message: CoherenceMessage): void
-  /** Write home's frame into the requester's, ahead of the next message to it. Nothing where the requester is the home itself. */
+  /**
+   * Write home's frame into the requester's, ahead of the next message to it. Nothing where the requester is the home
+   * itself.
+   */
   pushToRequester(page: number, message: CoherenceMessage): void
   /** Of a token protocol: whether home's own copy can serve a reader. */
   canShare(page: number): boolean
@@ -97,7 +103,7 @@ const meaning: Readonly<Record<DirectoryAction, Act>> = {
   removeSharer: (_port, entry, _page, message) => entry.sharers.delete(message!.requester),
   setOwner: (_port, entry, _page, message) => {
     entry.owner = message!.requester
-    entry.version++
+    entry.version += 1
   },
   clearOwner: (_port, entry) => {
     entry.owner = -1
@@ -119,12 +125,12 @@ const meaning: Readonly<Record<DirectoryAction, Act>> = {
   expectOwner: (_port, entry, _page, message) => {
     if (entry.owner >= 0) entry.sharers.add(entry.owner)
     entry.owner = message!.requester
-    entry.version++
+    entry.version += 1
   },
   expectAlone: (_port, entry, _page, message) => {
     entry.sharers.clear()
     entry.owner = message!.requester
-    entry.version++
+    entry.version += 1
   },
   takeTokens: (port, _entry, page, message) => {
     const owner = message!.kind === MessageKind.PutOwner
@@ -223,7 +229,10 @@ export class DirectoryController {
     return this.#table.isTransient(entry.state)
   }
 
-  /** Put the entry into one of the stable states of the protocol's `recovery`, with nothing under way and nobody waiting. */
+  /**
+   * Put the entry into one of the stable states of the protocol's `recovery`, with nothing under way and nobody
+   * waiting.
+   */
   install(entry: DirectoryEntry, owner: number, sharers: Iterable<number>): void {
     this.forget(entry)
     entry.owner = owner
@@ -314,7 +323,10 @@ export class DirectoryController {
   }
 }
 
-/** What an eviction means depends on what its sender still is: it may have been made a sharer, or nothing, while the message was under way. */
+/**
+ * What an eviction means depends on what its sender still is: it may have been made a sharer, or nothing, while the
+ * message was under way.
+ */
 function putEvent(entry: DirectoryEntry, { kind, requester }: CoherenceMessage): DirectoryEvent {
   if (entry.owner === requester) return kind === MessageKind.PutClean ? 'PutClean' : 'PutDirty'
   if (!entry.sharers.has(requester)) return 'PutStale'

@@ -2,9 +2,9 @@ import { CoherenceNode, type NodeOptions, type NodePort } from './coherence-node
 import { ProtocolError } from './errors.ts'
 import { type CoherenceMessage, MessageKind, noFrame, settles } from './message.ts'
 import type { Protocol, Right, Worth } from './protocol.ts'
-import { type EpochMembers, Recovery, type RecoveryHost } from './recovery.ts'
 import type { Claim, ClaimEntry, RecoveryMessage, Verdict, VerdictEntry } from './recovery-message.ts'
 import { judge, type RankClaim, verdictFor } from './recovery-verdict.ts'
+import { type EpochMembers, type RecoveryHost, RegionRecovery } from './region-recovery.ts'
 
 /** What a node of a region that outlives its members asks of the world. */
 export interface EpochPort extends Omit<NodePort, 'send'> {
@@ -13,15 +13,22 @@ export interface EpochPort extends Omit<NodePort, 'send'> {
   /** As `send`, on the same channel. */
   sendRecovery(to: number, message: RecoveryMessage): void
   /**
-   * The bytes of `page`, whose home this is, are to be those that were last fenced. Where others who keep them have to agree first, `restored` follows;
-   * until then nobody gets the page: what a new holder tells them could come before that.
+   * The bytes of `page`, whose home this is, are to be those that were last fenced. Where others who keep them have to
+   * agree first, `restored` follows; until then nobody gets the page: what a new holder tells them could come before
+   * that.
    */
   restore(page: number): Restoration
-  /** The region is in order again after deaths. Evictions that were under way were forgotten with everything else: `evicted` may not have been called. */
+  /**
+   * The region is in order again after deaths. Evictions that were under way were forgotten with everything else:
+   * `evicted` may not have been called.
+   */
   recovered(): void
 }
 
-/** Whether what was last fenced of a page is in its place: now, when `restored` is called, or never, since it is not known. */
+/**
+ * Whether what was last fenced of a page is in its place: now, when `restored` is called, or never, since it is not
+ * known.
+ */
 export type Restoration = 'done' | 'later' | 'unknown'
 
 export interface EpochNodeOptions {
@@ -50,22 +57,25 @@ export function livingHome(home: number, ranks: number, members: readonly number
 }
 
 /**
- * A {@link CoherenceNode} through the epochs of its group. While a {@link Recovery} is under way it acts on nothing and remembers what its threads want; afterwards it
- * goes on with what the members have left.
+ * A {@link CoherenceNode} through the epochs of its group. While a {@link RegionRecovery} is under way it acts on
+ * nothing and remembers what its threads want; afterwards it goes on with what the members have left.
  */
 export class EpochNode implements RecoveryHost {
   readonly rank: number
   readonly #options: EpochNodeOptions
   readonly #port: EpochPort
   readonly #node: CoherenceNode
-  readonly #recovery: Recovery
+  readonly #recovery: RegionRecovery
   /** The epoch of the messages that are sent and taken; while a recovery is under way, that of those before it. */
   #epoch: number
   /** Messages of this epoch that came after we stopped acting on them, and of later ones. */
   #kept: { readonly message: CoherenceMessage; readonly epoch: number }[] = []
   /** What threads here wait for, by page: whether it is to be written. */
   readonly #wants = new Map<number, boolean>()
-  /** Copies that the last recovery has taken from the protocol, and that go from our program as soon as it does not hold them. */
+  /**
+   * Copies that the last recovery has taken from the protocol, and that go from our program as soon as it does not hold
+   * them.
+   */
   readonly #leaving = new Set<number>()
   /** Pages of dead homes that were found to be somewhere. All others of theirs are lost. */
   readonly #inherited = new Set<number>()
@@ -86,7 +96,7 @@ export class EpochNode implements RecoveryHost {
     const { makeNode = (node: NodeOptions) => new CoherenceNode(node) } = options
     const homeOf = (page: number): number => this.homeOf(page)
     this.#node = makeNode({ rank, ranks, protocol, homeOf, port: this.#nodePort() })
-    this.#recovery = new Recovery(rank, view, recovered, this, (to, message) => port.sendRecovery(to, message))
+    this.#recovery = new RegionRecovery(rank, view, recovered, this, (to, message) => port.sendRecovery(to, message))
     for (const [page, owner] of options.heirs ?? []) {
       this.#node.installDirectory(page, owner, [])
       this.#inherited.add(page)
@@ -94,7 +104,8 @@ export class EpochNode implements RecoveryHost {
     if (recovered < view.epoch) this.#recovery.begin(view)
   }
 
-  // ---- what happens to it ----------------------------------------------------------------------------------------------------
+  // ---- what happens to it
+  // ----------------------------------------------------------------------------------------------------
 
   /** The group is in another epoch. All that its former members sent has been received. */
   viewChanged(view: EpochMembers): void {
@@ -150,7 +161,8 @@ export class EpochNode implements RecoveryHost {
     if (wanted !== undefined) this.demand(page, wanted)
   }
 
-  // ---- what can be seen of it ------------------------------------------------------------------------------------------------
+  // ---- what can be seen of it
+  // ------------------------------------------------------------------------------------------------
 
   /** False while a recovery is under way. */
   get isServing(): boolean {
@@ -210,7 +222,8 @@ export class EpochNode implements RecoveryHost {
     return !isUnderWay && this.#node.isQuiescent()
   }
 
-  // ---- recovery --------------------------------------------------------------------------------------------------------------
+  // ---- recovery
+  // --------------------------------------------------------------------------------------------------------------
 
   *claims(): Generator<ClaimEntry & { readonly home: number }> {
     for (const { message } of this.#kept) if (settles(message.kind)) this.#node.absorb(message)
@@ -328,7 +341,10 @@ export class EpochNode implements RecoveryHost {
     return this.#lost.get(page)
   }
 
-  /** Of a page whose home this is, now that it is wanted: where it is lost, what was last fenced takes its place if that is known. Else who took it along. */
+  /**
+   * Of a page whose home this is, now that it is wanted: where it is lost, what was last fenced takes its place if that
+   * is known. Else who took it along.
+   */
   #fate(page: number): Fate {
     if (this.#restoring.has(page)) return LATER
     const rank = this.#lostWith(page)
@@ -358,7 +374,8 @@ export class EpochNode implements RecoveryHost {
       this.#lost.set(page, gone.includes(owner) ? owner : (gone[0] ?? -1))
   }
 
-  // ---- between the world and the node ----------------------------------------------------------------------------------------
+  // ---- between the world and the node
+  // ----------------------------------------------------------------------------------------
 
   #act(message: CoherenceMessage): void {
     const fate = isRequest(message.kind) ? this.#fate(message.page) : HERE

@@ -1,6 +1,9 @@
 import { AetherError } from '../../native/index.ts'
 
-/** A message or event came that the protocol's table has no cell for: a bug, here or in a peer. Nothing has been changed. */
+/**
+ * A message or event came that the protocol's table has no cell for: a bug, here or in a peer. Nothing has been
+ * changed.
+ */
 export class ProtocolError extends AetherError {
   override readonly name = 'ProtocolError'
   readonly page: number

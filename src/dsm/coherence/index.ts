@@ -1,8 +1,9 @@
 /**
  * Coherence protocols as tables, and the synchronous machine that runs them.
  *
- * A {@link Protocol} is data; a {@link CoherenceNode} is one member's part in it, and reaches the world through a {@link NodePort} only:
- * the agent gives it real frames, an mmu and queue pairs, the model checker gives it a model of them.
+ * A {@link Protocol} is data; a {@link CoherenceNode} is one member's part in it, and reaches the world through a
+ * {@link NodePort} only: the agent gives it real frames, an mmu and queue pairs, the model checker gives it a model of
+ * them.
  */
 
 export type { TransitionWatch } from './cache-controller.ts'
@@ -26,9 +27,9 @@ export { directory } from './protocols/directory.ts'
 export { mesi } from './protocols/mesi.ts'
 export { moesi } from './protocols/moesi.ts'
 export { token } from './protocols/token.ts'
-export { type EpochMembers, Recovery as RegionRecovery, type RecoveryHost } from './recovery.ts'
 export { type Claim, claimCodes, type RecoveryMessage, type Verdict, verdictCodes } from './recovery-message.ts'
 export { judge, type PageVerdict, type RankClaim, verdictFor } from './recovery-verdict.ts'
+export { type EpochMembers, type RecoveryHost, RegionRecovery } from './region-recovery.ts'
 export type { Starver } from './starvers.ts'
 export type { TokenCount } from './token-count.ts'
 export { UnopenedRegion } from './unopened-region.ts'

@@ -6,5 +6,8 @@ import { token } from './protocols/token.ts'
 
 const all: readonly Protocol[] = [mesi, moesi, directory, token]
 
-/** Every protocol by the name under which a region asks for it. One is added here, and is then served, explored, measured and documented. */
+/**
+ * Every protocol by the name under which a region asks for it. One is added here, and is then served, explored,
+ * measured and documented.
+ */
 export const protocols: ReadonlyMap<string, Protocol> = new Map(all.map((protocol) => [protocol.name, protocol]))

@@ -1,6 +1,7 @@
 /**
- * What nodes say to each other about a page. Kinds only: how they travel is the channel's business (see ../coherent/coherence-channel.ts).
- * Between two nodes messages keep their order, and bytes pushed ahead of a message are there when it is; between different pairs nothing is promised.
+ * What nodes say to each other about a page. Kinds only: how they travel is the channel's business (see
+ * ../coherent/coherence-channel.ts). Between two nodes messages keep their order, and bytes pushed ahead of a message
+ * are there when it is; between different pairs nothing is promised.
  */
 export const MessageKind = {
   // requester -> home
@@ -105,8 +106,8 @@ const withBytes: ReadonlySet<MessageKind> = new Set([
 export const carriesBytes = (kind: MessageKind): boolean => withBytes.has(kind)
 
 /**
- * Kinds that say that a page's bytes are where they are wanted, or that they may be written: after a death they are still taken in. Nothing else is, for
- * what it answers or asks may not have been acted on.
+ * Kinds that say that a page's bytes are where they are wanted, or that they may be written: after a death they are
+ * still taken in. Nothing else is, for what it answers or asks may not have been acted on.
  */
 export const settles = (kind: MessageKind): boolean =>
   carriesBytes(kind) ||
@@ -131,8 +132,8 @@ export interface CoherenceMessage {
   readonly requester: number
   /**
    * Grant, DataModified, ForwardModified: how many sharers will acknowledge to the requester.
-   * Asked: how many will answer. Answer…, Tokens…, PutTokens, PutOwner: how many tokens travel with it, the owner token among them.
-   * Refused, NoMemory: the rank without which the page cannot be had.
+   * Asked: how many will answer. Answer…, Tokens…, PutTokens, PutOwner: how many tokens travel with it, the owner token
+   * among them. Refused, NoMemory: the rank without which the page cannot be had.
    */
   readonly count: number
   /** Where the requester wants the bytes. */

@@ -1,8 +1,10 @@
 /**
- * What a coherence protocol is: two tables. One drives the copy of a page at a node (the *cache*), one the *directory* entry at its home.
- * The same tables drive the agent, the model checker, the simulator and the pages of documentation, so they hold names, never functions.
+ * What a coherence protocol is: two tables. One drives the copy of a page at a node (the *cache*), one the *directory*
+ * entry at its home. The same tables drive the agent, the model checker, the simulator and the pages of documentation,
+ * so they hold names, never functions.
  *
- * Terms follow "A Primer on Memory Consistency and Cache Coherence" (Nagarajan, Sorin, Hill, Wood; 2nd ed., chapters 6-8).
+ * Terms follow "A Primer on Memory Consistency and Cache Coherence" (Nagarajan, Sorin, Hill, Wood; 2nd ed., chapters
+ * 6-8).
  */
 
 /** What may happen to a page at a node. */
@@ -15,7 +17,8 @@ export const cacheEvents = [
   'DataShared', // the bytes are in our frame; we are one of several readers
   'DataDirty', // the same, but home's memory lacks them: another node answers for them
   'DataExclusive', // the bytes are in our frame; nobody else has a copy, home's memory is valid
-  'GrantMore', // the right to write (and the bytes, where we lacked them), but invalidated sharers have yet to acknowledge
+  // the right to write (and the bytes, where we lacked them), but invalidated sharers have yet to acknowledge
+  'GrantMore',
   'GrantLast', // the right to write, and every acknowledgement is here
   'AckMore', // a sharer has invalidated its copy; the grant or other acknowledgements are missing
   'AckLast', // the last thing missing was this acknowledgement
@@ -142,12 +145,16 @@ export interface StateRow<Event extends string, Action, State extends string> {
   readonly on: { readonly [E in Event]?: Cell<Action, State> }
 }
 
-/** The right that a node's program has in a cache state. The mmu never allows more; it may allow less until the page is touched. */
+/**
+ * The right that a node's program has in a cache state. The mmu never allows more; it may allow less until the page is
+ * touched.
+ */
 export type Right = 'none' | 'read' | 'write'
 
 /**
- * What the bytes in a node's frame are good for when others are lost: nothing (`none`), or they are the ones written last, and this node may be the
- * only one to have them (`dirty`) or the home or an owner has them too (`clean`). All copies that are worth something hold the same bytes.
+ * What the bytes in a node's frame are good for when others are lost: nothing (`none`), or they are the ones written
+ * last, and this node may be the only one to have them (`dirty`) or the home or an owner has them too (`clean`). All
+ * copies that are worth something hold the same bytes.
  */
 export type Worth = 'none' | 'clean' | 'dirty'
 
@@ -174,7 +181,10 @@ export interface Recovery<CacheState extends string, DirectoryState extends stri
   readonly directory: { readonly none: DirectoryState; readonly shared: DirectoryState; readonly owner: DirectoryState }
 }
 
-/** What a token protocol has beside its tables: a page has as many tokens as the region has ranks, and in the beginning all are at its home. */
+/**
+ * What a token protocol has beside its tables: a page has as many tokens as the region has ranks, and in the beginning
+ * all are at its home.
+ */
 export interface TokenStates<CacheState extends string> {
   /** Home's own copy with every token: where it starts. */
   readonly home: CacheState

@@ -24,13 +24,13 @@ export class RankSet {
 
   get size(): number {
     let count = 0
-    for (let word of this.#words) for (; word !== 0; word = (word & (word - 1)) >>> 0) count++
+    for (let word of this.#words) for (; word !== 0; word = (word & (word - 1)) >>> 0) count += 1
     return count
   }
 
   /** Ranks in ascending order. */
   *[Symbol.iterator](): Generator<number> {
-    for (let index = 0; index < this.#words.length; index++) {
+    for (let index = 0; index < this.#words.length; index += 1) {
       for (let word = this.#words[index]!; word !== 0; word = (word & (word - 1)) >>> 0) {
         yield index * 32 + (31 - Math.clz32(word & -word))
       }

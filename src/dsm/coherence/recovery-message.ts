@@ -1,4 +1,7 @@
-/** What the members of a group say to each other about a region while it recovers; see recovery.ts. All are of one epoch. */
+/**
+ * What the members of a group say to each other about a region while it recovers; see region-recovery.ts. All are of
+ * one epoch.
+ */
 export type RecoveryMessage = { readonly epoch: number } & (
   | { readonly kind: 'flush' | 'ready' }
   /** Copies of the sender that were to go and are held by its program: before its `ready`, and when they are gone. */
@@ -8,8 +11,8 @@ export type RecoveryMessage = { readonly epoch: number } & (
 )
 
 /**
- * What a member's copy of a page is worth. A writer's is the only one, and may change until it is taken away; all others of a page hold the same
- * bytes, which home's memory may lack where one is dirty.
+ * What a member's copy of a page is worth. A writer's is the only one, and may change until it is taken away; all
+ * others of a page hold the same bytes, which home's memory may lack where one is dirty.
  */
 export type Claim = 'clean' | 'dirty' | 'writer'
 

@@ -13,8 +13,8 @@ export type PageVerdict =
   | { readonly kind: 'lost' }
 
 /**
- * A writer stays the only owner. Else, where home's memory is valid, all who have the page go on sharing it; where it is not, one of them becomes the
- * owner and the others let go: nobody would know of them.
+ * A writer stays the only owner. Else, where home's memory is valid, all who have the page go on sharing it; where it
+ * is not, one of them becomes the owner and the others let go: nobody would know of them.
  */
 export function judge(claims: readonly RankClaim[], home: number, isMemoryValid: boolean): PageVerdict {
   const writer = claims.find(({ claim }) => claim === 'writer')

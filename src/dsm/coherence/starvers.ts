@@ -5,13 +5,17 @@ export interface Starver {
   readonly rank: number
   readonly write: boolean
   readonly frame: FrameReference
-  /** It was there when this node last ended a persistent request of its own: it is served before this node may start another. */
+  /**
+   * It was there when this node last ended a persistent request of its own: it is served before this node may start
+   * another.
+   */
   readonly marked: boolean
 }
 
 /**
- * Who starves for which page, as far as this node has heard: every node keeps such a table, and gives what tokens it has or gets to the starver of the
- * lowest rank. That the low ranks do not starve the high ones is what the marks are for.
+ * Who starves for which page, as far as this node has heard: every node keeps such a table, and gives what tokens it
+ * has or gets to the starver of the lowest rank. That the low ranks do not starve the high ones is what the marks are
+ * for.
  *
  * Source: Martin, Token Coherence, PhD thesis (2003), 3.2.5: distributed activation; gem5, structures/PersistentTable.
  */

@@ -1,20 +1,20 @@
-import { type EpochMembers, Recovery, type RecoveryHost } from './recovery.ts'
 import type { RecoveryMessage, VerdictEntry } from './recovery-message.ts'
 import { judge, type RankClaim, verdictFor } from './recovery-verdict.ts'
+import { type EpochMembers, type RecoveryHost, RegionRecovery } from './region-recovery.ts'
 
 /**
- * A member's part in the recovery of a region that it has not opened. It has nothing, but may be the next home of a dead one's pages: it remembers
- * who owns them, for the day on which it opens the region.
+ * A member's part in the recovery of a region that it has not opened. It has nothing, but may be the next home of a
+ * dead one's pages: it remembers who owns them, for the day on which it opens the region.
  */
 export class UnopenedRegion implements RecoveryHost {
   readonly #rank: number
-  readonly #recovery: Recovery
+  readonly #recovery: RegionRecovery
   readonly #heirs = new Map<number, number>()
   readonly #whenIdle: (() => void)[] = []
 
   constructor(rank: number, view: EpochMembers, send: (to: number, message: RecoveryMessage) => void) {
     this.#rank = rank
-    this.#recovery = new Recovery(rank, view, -1, this, send)
+    this.#recovery = new RegionRecovery(rank, view, -1, this, send)
   }
 
   /** The epoch in which the region is in order as far as this member is concerned; -1 where that is not known. */

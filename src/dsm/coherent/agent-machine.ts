@@ -1,5 +1,6 @@
 /**
- * The machine that the agent of a group runs: the group's own part, and a {@link RegionServer} for each coherent region. Loaded by its URL in the agent.
+ * The machine that the agent of a group runs: the group's own part, and a {@link RegionServer} for each coherent
+ * region. Loaded by its URL in the agent.
  */
 import process from 'node:process'
 import {

@@ -15,8 +15,8 @@ export function isAllocationQuestion(question: unknown): question is AllocationQ
 }
 
 /**
- * The allocations of a group's coherent regions, in the agent of one rank. Not in a page of the region: that would go with whichever rank wrote it last;
- * here they are lost with one rank only, which also keeps the names of the regions.
+ * The allocations of a group's coherent regions, in the agent of one rank. Not in a page of the region: that would go
+ * with whichever rank wrote it last; here they are lost with one rank only, which also keeps the names of the regions.
  */
 export class AllocationKeeper {
   readonly #regions = new Map<number, Allocations>()

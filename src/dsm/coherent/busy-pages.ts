@@ -17,13 +17,13 @@ const busyPageCounters: CounterLayout<PageEvent | 'before'> = defineCounters(
     labelled: 'page',
     gauges: ['before'],
     help: {
-      '': 'The pages of each region that a rank asked for and lost most often, by number and region; since each is among them.',
+      '': 'The pages that a rank asked for and lost most often, by number and region; counted since the page is among them.',
       readFaults: 'Page faults of loads.',
       writeFaults: 'Page faults of stores.',
-      calls: 'How often an explicit call asked for it.',
-      invalidations: 'How often it was taken away for a writer elsewhere.',
-      downgrades: 'How often it became read-only for a reader elsewhere.',
-      before: 'How many of all these it had at most before it was among them.',
+      calls: 'Explicit calls that asked for the page.',
+      invalidations: 'Times the page was taken away for a writer elsewhere.',
+      downgrades: 'Times the page became read-only for a reader elsewhere.',
+      before: 'Upper bound of all these events before the page was among them.',
     },
   },
 )
@@ -32,7 +32,9 @@ const busyPageCounters: CounterLayout<PageEvent | 'before'> = defineCounters(
 export const BUSY_PAGES_MAX = 16
 /** Pages that are candidates: what makes up more than a 256th of all events is not missed. */
 const CANDIDATES_MAX = 256
-/** Which pages are shown is looked at once in so many events of others: however they change, that costs little for each. */
+/**
+ * Which pages are shown is looked at once in so many events of others: however they change, that costs little for each.
+ */
 const LOOK_EVERY = 256
 
 /** Counts what happens to the busiest pages of one region. */

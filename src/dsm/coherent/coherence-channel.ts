@@ -4,7 +4,8 @@ import type { CoherenceMessage, FrameReference, MessageKind } from '../coherence
 /**
  * How a coherence message travels on the mesh, in host order (all ranks run on machines of one byte order):
  *
- *   byte 0 channel, 1 kind   UInt16 [1] epoch   Int32 [1] region [2] page [3] requester [4] count   UInt32 [5] requester's key [6] home's key
+ *   byte 0 channel, 1 kind   UInt16 [1] epoch   Int32 [1] region [2] page [3] requester [4] count
+ *        UInt32 [5] requester's key [6] home's key
  *   Float64 [4] requester's address [5] home's address                            48 bytes
  */
 export const COHERENCE_MESSAGE_BYTES = 48

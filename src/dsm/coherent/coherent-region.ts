@@ -6,7 +6,6 @@ import type { Gathered } from '../advice/gathering.ts'
 import { decodeRecord, type PageRecord } from '../advice/page-record.ts'
 import type { Allocator } from '../allocation/allocation.ts'
 import type { AllocationOutcome } from '../allocation/allocations.ts'
-import { MemoryWindow } from '../memory-window.ts'
 import { PinnedRange } from '../pinned-range.ts'
 import {
   type Bytes,
@@ -17,6 +16,7 @@ import {
   type RegionCallOptions,
 } from '../region.ts'
 import type { RegionAccess } from '../region-request.ts'
+import { RegionWindow } from '../region-window.ts'
 import { WindowSet } from '../window-set.ts'
 import type { CoherentHost } from './coherent-host.ts'
 import { HUGE_PAGE_BYTES } from './frame-object.ts'
@@ -35,9 +35,13 @@ const FENCE_MS_MAX = 60_000
 /** How long `page()` waits for the home's answer. */
 const PAGE_ANSWER_MS = 5000
 
-/** Pages that are under way at a time in a copy: enough to cover the round trips of one with the copies of the others. */
+/**
+ * Pages that are under way at a time in a copy: enough to cover the round trips of one with the copies of the others.
+ */
 const PAGES_AHEAD = 16
-/** Pages that are asked for at once where nothing else is to be done meanwhile: half of what the ring of demands holds. */
+/**
+ * Pages that are asked for at once where nothing else is to be done meanwhile: half of what the ring of demands holds.
+ */
 const PAGES_AT_ONCE = 512
 const SYSTEM_PAGE_BYTES = 4096
 
@@ -45,8 +49,9 @@ const SYSTEM_PAGE_BYTES = 4096
 const NOTHING_KNOWN = { state: undefined, owner: -1, sharers: [], version: null }
 
 /**
- * A region whose ranks have memory of their own. A view's page faults are answered by the agent; the explicit calls below ask the agent for the page,
- * hold it while they copy, and never fault. A call that spans pages is not atomic as a whole; each page's part is.
+ * A region whose ranks have memory of their own. A view's page faults are answered by the agent; the explicit calls
+ * below ask the agent for the page, hold it while they copy, and never fault. A call that spans pages is not atomic as
+ * a whole; each page's part is.
  */
 export class CoherentRegion extends Region {
   readonly plan: RegionPlan
@@ -123,8 +128,8 @@ export class CoherentRegion extends Region {
   }
 
   /**
-   * Every write here takes effect while its page is held alone, so there is nothing to wait for but the order of this thread's own accesses, and, with
-   * `replicas: 1`, the ranks that keep what was written.
+   * Every write here takes effect while its page is held alone, so there is nothing to wait for but the order of this
+   * thread's own accesses, and, with `replicas: 1`, the ranks that keep what was written.
    */
   async fence(options?: RegionCallOptions): Promise<void> {
     options?.signal?.throwIfAborted()
@@ -167,11 +172,11 @@ export class CoherentRegion extends Region {
     await this.#bring(offsetBytes, lengthBytes, rightOf(access), PAGES_AT_ONCE, options?.signal)
     let end = from
     const unpin = (): void => {
-      for (let page = from; page < end; page++) this.#access.unpin(page)
+      for (let page = from; page < end; page += 1) this.#access.unpin(page)
     }
     try {
       // In ascending order everywhere, so that two who want the same pages do not wait for each other.
-      for (; end < to; end++) await this.#access.pin(end, rightOf(access), options?.signal)
+      for (; end < to; end += 1) await this.#access.pin(end, rightOf(access), options?.signal)
     } catch (error) {
       unpin()
       throw error
@@ -210,7 +215,9 @@ export class CoherentRegion extends Region {
     return { region: this.name, pages: adviseOn(this, new Map(known)), unwatched, silent, more }
   }
 
-  /** Take the views away. This rank's agent goes on serving the pages it holds until every rank has closed the region. */
+  /**
+   * Take the views away. This rank's agent goes on serving the pages it holds until every rank has closed the region.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -249,7 +256,7 @@ export class CoherentRegion extends Region {
     return this.#host.locks
   }
 
-  protected windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow {
+  protected windowAt(offsetBytes: number, lengthBytes: number): RegionWindow {
     return this.#windows.at(offsetBytes, lengthBytes)
   }
 
@@ -262,7 +269,7 @@ export class CoherentRegion extends Region {
 
   #newWindows(): WindowSet {
     const { size, pageSize } = this.plan
-    const open = (offsetBytes: number, lengthBytes: number): MemoryWindow => this.#openWindow(offsetBytes, lengthBytes)
+    const open = (offsetBytes: number, lengthBytes: number): RegionWindow => this.#openWindow(offsetBytes, lengthBytes)
     return new WindowSet(pageCount(size, pageSize) * pageSize, open, this.#systemPageBytes)
   }
 
@@ -272,10 +279,10 @@ export class CoherentRegion extends Region {
   }
 
   /** The agent must know the window before a page of it can be touched. */
-  #openWindow(offsetBytes: number, lengthBytes: number): MemoryWindow {
+  #openWindow(offsetBytes: number, lengthBytes: number): RegionWindow {
     const { userfault } = this.#host
     if ('refused' in userfault) throw userfault.refused
-    const window = new MemoryWindow(
+    const window = new RegionWindow(
       this.plan.framesDescriptor,
       offsetBytes,
       offsetBytes,
@@ -342,8 +349,9 @@ export class CoherentRegion extends Region {
   }
 
   /**
-   * Copies between the frames and the caller's memory while a page is pinned. Shared memory of the caller's may be a view of a region, and a fault
-   * under a pin could wait for a rank that waits for the pin: so such memory is copied outside of it.
+   * Copies between the frames and the caller's memory while a page is pinned. Shared memory of the caller's may be a
+   * view of a region, and a fault under a pin could wait for a rank that waits for the pin: so such memory is copied
+   * outside of it.
    */
   #copier(
     bytes: Uint8Array,

@@ -1,5 +1,6 @@
 /**
- * Requests for pages from the user's thread to the agent: a ring with one producer and one consumer in a SharedArrayBuffer.
+ * Requests for pages from the user's thread to the agent: a ring with one producer and one consumer in a
+ * SharedArrayBuffer.
  *
  *   Int32:  [0] produced   [16] consumed   [32 + 4 i ...] region, page, write
  *

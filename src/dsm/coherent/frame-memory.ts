@@ -66,8 +66,8 @@ export class FrameMemory {
   }
 
   /**
-   * Give the memory of a unit back, which nobody reads or writes; not where it holds pages whose home this rank is. Deregistered before the kernel has it:
-   * else peers would go on reaching the old pages.
+   * Give the memory of a unit back, which nobody reads or writes; not where it holds pages whose home this rank is.
+   * Deregistered before the kernel has it: else peers would go on reaching the old pages.
    */
   release(index: number): void {
     const memory = this.#registered.get(index)
@@ -79,8 +79,8 @@ export class FrameMemory {
   }
 
   /**
-   * With `giveBack` the kernel has all of it at once: else it keeps it until the last peer has taken its mapping away. Not while somebody has a view, whose
-   * pages would go, too.
+   * With `giveBack` the kernel has all of it at once: else it keeps it until the last peer has taken its mapping away.
+   * Not while somebody has a view, whose pages would go, too.
    */
   close(giveBack: boolean): void {
     for (const memory of this.#registered.values()) memory.close()
@@ -105,7 +105,10 @@ export class FrameMemory {
   }
 }
 
-/** A peer that is stopped in the middle of an access, to whatever memory, is waited for once; the keys are revoked by then, and the second time goes ahead. */
+/**
+ * A peer that is stopped in the middle of an access, to whatever memory, is waited for once; the keys are revoked by
+ * then, and the second time goes ahead.
+ */
 function deregister(memory: MemoryRegion): void {
   try {
     memory.close()

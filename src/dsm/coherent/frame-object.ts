@@ -7,12 +7,15 @@ export const HUGE_PAGE_BYTES: number = 2 * 2 ** 20
 /** At most so much is mapped at once to set it aside. */
 const MAPPED_MAX = 2 ** 30
 
-/** Where the system says whether shared memory may be made of huge pages without a pool: the choice in force is in brackets. */
+/**
+ * Where the system says whether shared memory may be made of huge pages without a pool: the choice in force is in
+ * brackets.
+ */
 const SHARED_HUGE = '/sys/kernel/mm/transparent_hugepage/shmem_enabled'
 
 /**
- * What the frames of a region are made of: `huge`, pages of 2 MiB from the system's pool; `transparent`, such pages where the kernel finds them, else
- * ordinary ones; `ordinary`.
+ * What the frames of a region are made of: `huge`, pages of 2 MiB from the system's pool; `transparent`, such pages
+ * where the kernel finds them, else ordinary ones; `ordinary`.
  */
 export type FramePages = 'huge' | 'transparent' | 'ordinary'
 
@@ -22,8 +25,9 @@ export interface FrameObject {
 }
 
 /**
- * A memory object for the frames of a region whose pages are of `pageBytes`. Huge pages are taken where every page is made of whole ones and the pool has
- * enough for all of the region, which are then set aside: there is no want of them later.
+ * A memory object for the frames of a region whose pages are of `pageBytes`. Huge pages are taken where every page is
+ * made of whole ones and the pool has enough for all of the region, which are then set aside: there is no want of them
+ * later.
  */
 export function createFrames(lengthBytes: number, pageBytes: number, mayBeHuge: boolean): FrameObject {
   const isMultiple = pageBytes % HUGE_PAGE_BYTES === 0
@@ -46,7 +50,10 @@ function createHuge(lengthBytes: number): number | undefined {
   }
 }
 
-/** Pages are set aside for what is mapped, and stay so when it is unmapped. @throws SystemError ENOMEM where the pool has too few. */
+/**
+ * Pages are set aside for what is mapped, and stay so when it is unmapped. @throws SystemError ENOMEM where the pool
+ * has too few.
+ */
 function setAside(descriptor: number, lengthBytes: number): void {
   for (let begin = 0; begin < lengthBytes; begin += MAPPED_MAX)
     native.unmapMemory(native.mapMemory(descriptor, begin, Math.min(MAPPED_MAX, lengthBytes - begin), 0))

@@ -4,7 +4,10 @@ import type { AgreedPlacement } from './placement.ts'
 const CHUNK_BYTES = 4 * 2 ** 20
 /** A bound is made of so many units: each leaves as a whole. */
 const UNITS_PER_BOUND = 16
-/** Where homes are strewn over a region, no more registrations than this at a time: a device and a process have only so many. */
+/**
+ * Where homes are strewn over a region, no more registrations than this at a time: a device and a process have only so
+ * many.
+ */
 const REGISTRATIONS_MAX = 4096
 /** Where that is not to be had, units are so few. */
 const MIXED_UNITS_MAX = 1024
@@ -26,9 +29,9 @@ export interface FrameUnitsOptions {
 }
 
 /**
- * How the frames of a region are divided. A chunk of which this rank is the home for every page is one unit, and stays; elsewhere units are so small
- * that several make up the bound of the cache, and where that can be, they hold pages of one home only: a unit with a page of this rank's own is
- * never given back.
+ * How the frames of a region are divided. A chunk of which this rank is the home for every page is one unit, and stays;
+ * elsewhere units are so small that several make up the bound of the cache, and where that can be, they hold pages of
+ * one home only: a unit with a page of this rank's own is never given back.
  */
 export class FrameUnits {
   /** Of units that may be given back. */
@@ -75,7 +78,7 @@ export class FrameUnits {
   #some(offsetBytes: number, lengthBytes: number, test: (page: number) => boolean): boolean {
     const { pageBytes, pages } = this.#options
     const end = Math.min(pages, (offsetBytes + lengthBytes) / pageBytes)
-    for (let page = offsetBytes / pageBytes; page < end; page++) if (test(page)) return true
+    for (let page = offsetBytes / pageBytes; page < end; page += 1) if (test(page)) return true
     return false
   }
 }
@@ -88,7 +91,7 @@ function unitPages(options: FrameUnitsOptions): number {
   const run = runPages(placement)
   if (run === Number.POSITIVE_INFINITY) return wanted
   const most = registeredPages(options, limitBytes)
-  for (let divisor = Math.min(run, wanted); divisor >= Math.ceil(most / REGISTRATIONS_MAX); divisor--)
+  for (let divisor = Math.min(run, wanted); divisor >= Math.ceil(most / REGISTRATIONS_MAX); divisor -= 1)
     if (run % divisor === 0) return divisor
   return Math.max(wanted, Math.ceil(pages / MIXED_UNITS_MAX))
 }
@@ -98,7 +101,7 @@ function registeredPages({ pages, pageBytes, placement, isHome }: FrameUnitsOpti
   // Where nobody knows yet, all may come to be ours.
   if (placement === 'first-touch') return pages
   let own = 0
-  for (let page = 0; page < pages; page++) if (isHome(page)) own++
+  for (let page = 0; page < pages; page += 1) if (isHome(page)) own += 1
   return Math.min(pages, own + Math.ceil(limitBytes / pageBytes))
 }
 

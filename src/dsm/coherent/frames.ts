@@ -12,8 +12,8 @@ export interface FrameChunk {
 }
 
 /**
- * The frames of a region in this thread: a memory object of the process's own, mapped chunk by chunk, always readable and writable.
- * Only the agent and the explicit calls use it; programs see views.
+ * The frames of a region in this thread: a memory object of the process's own, mapped chunk by chunk, always readable
+ * and writable. Only the agent and the explicit calls use it; programs see views.
  */
 export class Frames {
   readonly descriptor: number
@@ -58,7 +58,10 @@ export class Frames {
     this.release(0, this.#sizeBytes)
   }
 
-  /** Memory that is taken by touching it may be made of huge pages where fallocate(2) gives ordinary ones. What fails is left to that. */
+  /**
+   * Memory that is taken by touching it may be made of huge pages where fallocate(2) gives ordinary ones. What fails is
+   * left to that.
+   */
   #populate(offsetBytes: number, lengthBytes: number): void {
     const chunk = this.chunkAt(offsetBytes)
     const begin = offsetBytes - chunk.offsetBytes

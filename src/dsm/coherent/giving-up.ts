@@ -26,7 +26,10 @@ export class GivingUp {
     for (const range of this.#ranges) if (range.pages.delete(page)) this.#finish(range)
   }
 
-  /** After a recovery it begins once more; where a page cannot be given up any more (this rank may be its home now), it is let go of. */
+  /**
+   * After a recovery it begins once more; where a page cannot be given up any more (this rank may be its home now), it
+   * is let go of.
+   */
   beginAgain(): void {
     for (const range of this.#ranges) {
       for (const page of [...range.pages]) if (!this.#evict(page)) range.pages.delete(page)

@@ -3,7 +3,10 @@ import type { Runtime } from '../../runtime/index.ts'
 
 /** A page that was just granted stays so long at least. */
 const HOLD_NS = 20_000
-/** Then until the thread that asked for it has run, looked at so often (the agent sleeps in between: it must not take that thread's processor). */
+/**
+ * Then until the thread that asked for it has run, looked at so often (the agent sleeps in between: it must not take
+ * that thread's processor).
+ */
 const LOOK_AGAIN_NS = 50_000
 /** But never longer. */
 const HOLD_NS_MAX = 20_000_000
@@ -26,8 +29,8 @@ export interface HoldsOptions {
 }
 
 /**
- * Keeps granted pages long enough to be of use. Without this, when two nodes want one page, nearly every grant is taken away before the thread that
- * asked for it has been put on a processor, and nobody gets on.
+ * Keeps granted pages long enough to be of use. Without this, when two nodes want one page, nearly every grant is taken
+ * away before the thread that asked for it has been put on a processor, and nobody gets on.
  */
 export class Holds {
   readonly #options: HoldsOptions
@@ -37,7 +40,10 @@ export class Holds {
     this.#options = options
   }
 
-  /** A page is about to be granted to `thread` (0: not a fault), which sleeps and had been on a processor `turns` times when it faulted. */
+  /**
+   * A page is about to be granted to `thread` (0: not a fault), which sleeps and had been on a processor `turns` times
+   * when it faulted.
+   */
   begin(page: number, thread: number, turns: number): void {
     this.#holds.set(page, { sinceNs: this.#options.runtime.now(), thread, turns })
   }
@@ -71,8 +77,9 @@ export class Holds {
   }
 
   /**
-   * An access that lies on two pages needs both at once: while its thread waits for the second, and until it has run with it, the first stays. The
-   * lower page waits for the higher one and never the other way round, so two that have one each do not wait for each other.
+   * An access that lies on two pages needs both at once: while its thread waits for the second, and until it has run
+   * with it, the first stays. The lower page waits for the higher one and never the other way round, so two that have
+   * one each do not wait for each other.
    */
   #needsNext(page: number, thread: number): boolean {
     if (thread === 0) return false

@@ -20,7 +20,7 @@ export class Lookahead {
   from(page: number): void {
     const end = Math.min(page + 1 + this.#ahead, this.#end)
     this.#next = Math.max(this.#next, page + 1)
-    for (; this.#next < end; this.#next++) {
+    for (; this.#next < end; this.#next += 1) {
       if (!this.#access.isHere(this.#next, this.#right) && !this.#access.ask(this.#next, this.#right)) return
     }
   }

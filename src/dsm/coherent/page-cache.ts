@@ -12,7 +12,9 @@ const UNITS_MIN = 4
 
 /** What the cache asks of its region. */
 export interface PageCacheOptions {
-  /** The most that frames of other ranks' pages may occupy; 0: a page is given back after each use; undefined: no bound. */
+  /**
+   * The most that frames of other ranks' pages may occupy; 0: a page is given back after each use; undefined: no bound.
+   */
   readonly limitBytes: number | undefined
   /** Frames are given back by units of so many bytes. */
   readonly unitBytes: number
@@ -28,8 +30,8 @@ export interface PageCacheOptions {
   /** Begin to give up the copy; `evicted` follows. False where that cannot be now. */
   readonly evict: (page: number) => boolean
   /**
-   * Give the memory of a unit back to the kernel once nothing is on its way out of it, unless it is used again by then (`isUnused`) or holds pages whose
-   * home this rank is; then call `done`.
+   * Give the memory of a unit back to the kernel once nothing is on its way out of it, unless it is used again by then
+   * (`isUnused`) or holds pages whose home this rank is; then call `done`.
    */
   readonly release: (unit: number, isUnused: () => boolean, done: () => void) => void
 }
@@ -44,11 +46,13 @@ interface Unit {
 }
 
 /**
- * Keeps the memory for pages of other ranks within a bound. What is counted and given back is a unit of frames, because memory is registered and
- * returned to the kernel by units; a unit leaves as a whole: its pages are evicted, those that were written are written back, then it is deregistered.
+ * Keeps the memory for pages of other ranks within a bound. What is counted and given back is a unit of frames, because
+ * memory is registered and returned to the kernel by units; a unit leaves as a whole: its pages are evicted, those that
+ * were written are written back, then it is deregistered.
  *
- * Who leaves is chosen by a clock: units stand in a ring in the order of their coming, and one that has been of use since the hand passed is spared
- * once. What is known of use are grants and explicit calls; loads and stores of views tell nobody.
+ * Who leaves is chosen by a clock: units stand in a ring in the order of their coming, and one that has been of use
+ * since the hand passed is spared once. What is known of use are grants and explicit calls; loads and stores of views
+ * tell nobody.
  */
 export class PageCache {
   readonly #options: PageCacheOptions

@@ -38,17 +38,17 @@ export const pageCounters: CounterLayout<
       '': 'Pages of a coherent region at a rank, as its agent sees them.',
       readFaults: 'Page faults of loads.',
       writeFaults: 'Page faults of stores.',
-      demands: 'Pages that the agent was asked for, by faults and by explicit calls.',
-      pagesReceived: 'Pages that came from other ranks.',
-      bytesReceived: 'Bytes of the pages that came.',
-      pagesSent: 'Pages that went to other ranks.',
-      bytesSent: 'Bytes of the pages that went.',
+      demands: 'Pages requested from the agent, by faults and explicit calls.',
+      pagesReceived: 'Pages received from other ranks.',
+      bytesReceived: 'Bytes of the pages received.',
+      pagesSent: 'Pages sent to other ranks.',
+      bytesSent: 'Bytes of the pages sent.',
       messagesSent: 'Messages of the coherence protocol to other ranks.',
-      invalidations: 'Pages that were taken away for a writer elsewhere.',
+      invalidations: 'Pages taken away for a writer elsewhere.',
       downgrades: 'Writable pages that became read-only for a reader elsewhere.',
-      holds: 'Requests of others that waited because a page had just been granted here.',
-      evictions: 'Pages given up to stay within the bound on memory.',
-      prefetches: 'Pages asked for ahead of their use.',
+      holds: 'Requests of other ranks that waited because a page had just been granted here.',
+      evictions: 'Pages evicted to stay within the memory limit.',
+      prefetches: 'Pages requested ahead of their use.',
     },
   },
 )
@@ -56,5 +56,5 @@ export const pageCounters: CounterLayout<
 /** How long a thread waited for a page, in nanoseconds. Declared, so that readers know it by name. */
 export const faultHistogram: CounterLayout = defineHistogram('dsm.fault', {
   labelled: 'region',
-  help: 'From a page fault, or an explicit call that has to wait, to the page.',
+  help: 'From a page fault, or an explicit call that has to wait, to the arrival of the page.',
 })

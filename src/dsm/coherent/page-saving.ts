@@ -31,7 +31,10 @@ export interface PageSavingOptions {
   readonly ask: (page: number, write: boolean) => void
 }
 
-/** In a region with replicas: what is written in pages goes to those who keep it before it goes anywhere else, and comes back from them after a death. */
+/**
+ * In a region with replicas: what is written in pages goes to those who keep it before it goes anywhere else, and comes
+ * back from them after a death.
+ */
 export class PageSaving {
   readonly #options: PageSavingOptions
   readonly #replication: Replication
@@ -90,7 +93,10 @@ export class PageSaving {
     this.#replication.forget(page)
   }
 
-  /** What was written here until now, in the range where there is one, is to be kept by others; `done` is called when it is. */
+  /**
+   * What was written here until now, in the range where there is one, is to be kept by others; `done` is called when it
+   * is.
+   */
   fence(done: () => void, range?: PageRange): void {
     for (const page of this.#replication.unsaved())
       if (range === undefined || (page >= range.from && page < range.to)) this.#save(page)
@@ -121,7 +127,8 @@ export class PageSaving {
     const { chunk, at } = this.#place(page)
     if (replica === undefined) chunk.bytes.fill(0, at, at + pageBytes)
     else chunk.bytes.set(replica.bytes, at)
-    // The other keeper may have something newer that was never fenced, where its writer died between them: it is to have this.
+    // The other keeper may have something newer that was never fenced, where its writer died between them: it is to
+    // have this.
     this.#replication.save(page, true)
     return this.#replication.isSaving(page) ? 'later' : 'done'
   }
@@ -150,7 +157,10 @@ export class PageSaving {
     this.#options.ask(page, write)
   }
 
-  /** The home and the rank after it, among the living, which is the next home. Of a page that only others have used they may not be known here. */
+  /**
+   * The home and the rank after it, among the living, which is the next home. Of a page that only others have used they
+   * may not be known here.
+   */
   #keepersOf(page: number): readonly number[] {
     const { homeOf, members, mesh } = this.#options
     const home = homeOf(page)

@@ -82,7 +82,10 @@ function trimmed(finding: PageFinding): PageFinding {
   }
 }
 
-/** For whom a page is waited: who has it, who does not answer though it is its home or was asked, or who has yet to open the region. */
+/**
+ * For whom a page is waited: who has it, who does not answer though it is its home or was asked, or who has yet to open
+ * the region.
+ */
 export function explainPage(write: boolean, { self, said, silent }: SubjectAnswers): WaitFinding {
   const own = said.get(self) as PageFinding | undefined
   if (own === undefined || !('right' in own)) return { ranks: [], state: 'the region is closed here' }

@@ -11,11 +11,12 @@
  * - *wanted*: the agent is about to take the page; no new pins. Whoever takes the last pin off rings the agent.
  * - *waiting*: a user thread sleeps on this word. *fresh*: it was granted to one that has not run yet.
  * - *failed*: the page cannot be had. *used*: it was pinned since the agent took that bit off.
- * - *untouched*: this rank is the page's home, and nobody has asked for it yet: a fault on it is answered before the protocol is asked
- *   (native/fault-lane.cc, which reads and writes this word, too).
+ * - *untouched*: this rank is the page's home, and nobody has asked for it yet: a fault on it is answered before the
+ *   protocol is asked (native/fault-lane.cc, which reads and writes this word, too).
  *
- * Safety: a pin is taken by compare-and-swap on a word whose right suffices and which is not wanted; the agent sets *wanted* by an atomic OR
- * and goes on only if the OR found no pins. Both are sequentially consistent, so one of the two sees the other.
+ * Safety: a pin is taken by compare-and-swap on a word whose right suffices and which is not wanted; the agent sets
+ * *wanted* by an atomic OR and goes on only if the OR found no pins. Both are sequentially consistent, so one of the
+ * two sees the other.
  */
 const RIGHT = 3
 const WANTED = 1 << 2
@@ -42,7 +43,8 @@ export class PageWords {
     this.#words = new Int32Array(this.buffer)
   }
 
-  // ---- user threads ----------------------------------------------------------------------------------------------------------
+  // ---- user threads
+  // ----------------------------------------------------------------------------------------------------------
 
   /** Hold the page for a short copy. */
   tryPin(page: number, right: number): PinResult {
@@ -61,7 +63,10 @@ export class PageWords {
     return left < PIN && (left & WANTED) !== 0
   }
 
-  /** Announce that a thread is going to wait. Returns the value to wait upon, or undefined where the page can be pinned or has failed now. */
+  /**
+   * Announce that a thread is going to wait. Returns the value to wait upon, or undefined where the page can be pinned
+   * or has failed now.
+   */
   announceWait(page: number, right: number): number | undefined {
     const word = Atomics.or(this.#words, page, WAITING) | WAITING
     const here = (word & RIGHT) >= right && (word & WANTED) === 0
@@ -87,7 +92,8 @@ export class PageWords {
     Atomics.notify(this.#words, page)
   }
 
-  // ---- the agent -------------------------------------------------------------------------------------------------------------
+  // ---- the agent
+  // -------------------------------------------------------------------------------------------------------------
 
   right(page: number): number {
     return Atomics.load(this.#words, page) & RIGHT

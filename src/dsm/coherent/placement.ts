@@ -16,7 +16,9 @@ export const NO_HOME = -1
 /** A placement worked out for a region of so many pages. */
 export interface EvaluatedPlacement {
   readonly agreed: AgreedPlacement
-  /** The home of each page, Int32, where that is not computed: said by the program, or found out as pages are touched. */
+  /**
+   * The home of each page, Int32, where that is not computed: said by the program, or found out as pages are touched.
+   */
   readonly homes: SharedArrayBuffer | undefined
 }
 

@@ -24,9 +24,10 @@ export interface PageRange {
 const NONE: PageRange = { from: 0, to: 0 }
 
 /**
- * Sees views being read or written from one page to the next, and says what to fetch ahead. The second fault in a row begins it, with two pages; the
- * first page of each batch is a marker, and only when that is touched the next batch is fetched, twice as long. So no more is ever fetched in vain
- * than one batch, and a program that jumps about fetches nothing ahead.
+ * Sees views being read or written from one page to the next, and says what to fetch ahead. The second fault in a row
+ * begins it, with two pages; the first page of each batch is a marker, and only when that is touched the next batch is
+ * fetched, twice as long. So no more is ever fetched in vain than one batch, and a program that jumps about fetches
+ * nothing ahead.
  */
 export class Readahead {
   readonly #pages: number

@@ -4,7 +4,8 @@ import { claimCodes, type RecoveryMessage, verdictCodes } from '../coherence/ind
 /**
  * How a {@link RecoveryMessage} travels, in as many messages as it takes:
  *
- *   byte 0 channel, 1 kind, 2 last   Int32 [1] region [2] epoch   then for each entry Int32 page, code (0 of those that are only pages)
+ *   byte 0 channel, 1 kind, 2 last   Int32 [1] region [2] epoch   then for each entry Int32 page, code (0 of those that
+ *   are only pages)
  */
 const kinds = ['flush', 'ready', 'claims', 'verdicts', 'held', 'left'] as const
 const HEAD = 3

@@ -15,7 +15,10 @@ export interface RegionAdviserOptions {
   readonly frames: Frames
 }
 
-/** A served region that is open with `advise`: what becomes of its pages is told to the watch, and what that knows is written down for who started the ranks. */
+/**
+ * A served region that is open with `advise`: what becomes of its pages is told to the watch, and what that knows is
+ * written down for who started the ranks.
+ */
 export class RegionAdviser {
   readonly watch: SharingWatch
   /** Where who started the ranks wants to know it, too. */

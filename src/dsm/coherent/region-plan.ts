@@ -15,7 +15,9 @@ export interface RegionPlan {
   readonly windows: SharedArrayBuffer
   readonly framesDescriptor: number
   readonly framePages: FramePages
-  /** The most that pages of other ranks may occupy here; 0: a page is given back after each use; undefined: no bound. */
+  /**
+   * The most that pages of other ranks may occupy here; 0: a page is given back after each use; undefined: no bound.
+   */
   readonly cacheBytes: number | undefined
   /** Whether what is fenced is kept by other ranks, too. */
   readonly replicas: 0 | 1

@@ -285,14 +285,14 @@ export class RegionServer implements EpochPort {
     const { pageSize } = this.plan
     const { rank } = this.#options.mesh
     const end = Math.min(this.#pages, (offsetBytes + lengthBytes) / pageSize)
-    for (let page = offsetBytes / pageSize; page < end; page++)
+    for (let page = offsetBytes / pageSize; page < end; page += 1)
       if (this.#homeOf(page) === rank) this.#words.markUntouched(page)
   }
 
   /** Pages that nobody waits for yet. What has no home is left alone: its first user is to be that. */
   #fetchAhead({ from, to }: PageRange, write: boolean): void {
     const right = write ? PageRight.Write : PageRight.Read
-    for (let page = from; page < to; page++) {
+    for (let page = from; page < to; page += 1) {
       const isWanted = this.#demands.has(page) || this.#words.right(page) >= right
       if (isWanted || !this.#claims.isKnown(page) || this.#failures.get(page) !== undefined) continue
       this.#counters.add('prefetches', 1)
@@ -375,7 +375,10 @@ export class RegionServer implements EpochPort {
     this.#saving?.kept(from, token)
   }
 
-  /** What was written here until now is to be kept by other ranks, too, where the region has replicas; `done` is called when it is. */
+  /**
+   * What was written here until now is to be kept by other ranks, too, where the region has replicas; `done` is called
+   * when it is.
+   */
   fence(done: () => void): void {
     if (this.#saving === undefined) done()
     else this.#saving.fence(done)
@@ -393,7 +396,9 @@ export class RegionServer implements EpochPort {
     return home === this.#options.mesh.rank ? { home, copy, directory: this.#node.directory(page) } : { home, copy }
   }
 
-  /** Pages that threads of this process wait for, and since when; those first that are waited for longest, more or less. */
+  /**
+   * Pages that threads of this process wait for, and since when; those first that are waited for longest, more or less.
+   */
   *demands(): Iterable<{ readonly page: number; readonly write: boolean; readonly sinceNs: number }> {
     for (const [page, { write, sinceNs }] of this.#demands) yield { page, write, sinceNs }
   }
@@ -423,7 +428,7 @@ export class RegionServer implements EpochPort {
 
   #giveUpSaved({ from, to }: PageRange, done: () => void): void {
     const pages = new Set<number>()
-    for (let page = from; page < to; page++)
+    for (let page = from; page < to; page += 1)
       if (this.#words.right(page) !== PageRight.None && !this.#isBusy(page) && this.#evict(page)) pages.add(page)
     this.#givingUp.add(pages, done)
   }
@@ -450,7 +455,9 @@ export class RegionServer implements EpochPort {
     return { residentBytes, registeredBytes, cachedBytes: this.#cache.usedBytes, replicaBytes, pages }
   }
 
-  /** True where no message about a page of it is under way that anybody waits for: then nobody writes into the frames. */
+  /**
+   * True where no message about a page of it is under way that anybody waits for: then nobody writes into the frames.
+   */
   isQuiescent(): boolean {
     return this.#node.isQuiescent() && this.#claims.isQuiescent() && this.#saving?.isQuiescent() !== false
   }
@@ -474,7 +481,8 @@ export class RegionServer implements EpochPort {
     native.closeDescriptor(this.plan.framesDescriptor)
   }
 
-  // ---- what the coherence node asks for -------------------------------------------------------------------------------------
+  // ---- what the coherence node asks for
+  // -------------------------------------------------------------------------------------
 
   send(to: number, message: CoherenceMessage, epoch: number): void {
     this.#counters.add('messagesSent', 1)
@@ -542,7 +550,10 @@ export class RegionServer implements EpochPort {
     this.#fail(page, { kind: wantsMemory ? 'memoryExhausted' : 'memberDied', rank })
   }
 
-  /** Why a page cannot be had; undefined where nothing is known against it. Memory may be freed: then it may be asked for once more. */
+  /**
+   * Why a page cannot be had; undefined where nothing is known against it. Memory may be freed: then it may be asked
+   * for once more.
+   */
   explainFailure(page: number): PageFailure | undefined {
     const failure = this.#failures.get(page)
     if (failure?.kind === 'memoryExhausted') {
@@ -579,7 +590,8 @@ export class RegionServer implements EpochPort {
     return this.#options.mesh.isAlive(rank)
   }
 
-  // ---- details ---------------------------------------------------------------------------------------------------------------
+  // ---- details
+  // ---------------------------------------------------------------------------------------------------------------
 
   #grant(page: number, right: number, map: () => void): void {
     this.#trace.granted(page, right === PageRight.Write)
@@ -665,7 +677,7 @@ export class RegionServer implements EpochPort {
     const { unitBytes } = this.#units
     const begin = Math.floor((unit * unitBytes) / this.plan.pageSize)
     const end = Math.min(this.#pages, Math.ceil(((unit + 1) * unitBytes) / this.plan.pageSize))
-    for (let page = begin; page < end; page++) if (this.#isHome(page)) return true
+    for (let page = begin; page < end; page += 1) if (this.#isHome(page)) return true
     return false
   }
 
@@ -675,7 +687,10 @@ export class RegionServer implements EpochPort {
     this.#counters.add('bytesReceived', this.plan.pageSize)
   }
 
-  /** Before a page is asked for, its chunk must have memory: a peer is going to write into it. False where there is none left. */
+  /**
+   * Before a page is asked for, its chunk must have memory: a peer is going to write into it. False where there is none
+   * left.
+   */
   #reserve(page: number): boolean {
     if (this.#memory.tryTake(page)) return true
     this.#fail(page, { kind: 'memoryExhausted', rank: this.#options.mesh.rank })

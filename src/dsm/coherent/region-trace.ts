@@ -6,7 +6,10 @@ const TRACK = 'faults'
 /** The number of the last slice: all regions of a thread have one track. */
 let slices = 0
 
-/** Why a page is asked for: a thread touched it without the right, a call waits for it, or it is likely to be touched next. */
+/**
+ * Why a page is asked for: a thread touched it without the right, a call waits for it, or it is likely to be touched
+ * next.
+ */
 export type DemandCause = 'touch' | 'call' | 'prefetch'
 
 /** What is told of a page while a message about it is handled. */
@@ -16,10 +19,11 @@ export interface PageStates {
 }
 
 /**
- * What one region's part in an agent tells the channel `aether:dsm`: faults, messages out and in, changes of states, rights taken. Of messages their kind, page
- * and ranks: neither bytes of pages, nor where frames are, nor keys.
+ * What one region's part in an agent tells the channel `aether:dsm`: faults, messages out and in, changes of states,
+ * rights taken. Of messages their kind, page and ranks: neither bytes of pages, nor where frames are, nor keys.
  *
- * A page's requester has one request for it under way at a time, so region, page and requester name a fault at every rank, as long as it lasts.
+ * A page's requester has one request for it under way at a time, so region, page and requester name a fault at every
+ * rank, as long as it lasts.
  */
 export class RegionTrace {
   readonly #region: string
@@ -136,7 +140,10 @@ export class RegionTrace {
   }
 }
 
-/** Kinds that are on the way between a request and its grant; of the others, `requester` is who evicts, or they come when the grant is past. */
+/**
+ * Kinds that are on the way between a request and its grant; of the others, `requester` is who evicts, or they come
+ * when the grant is past.
+ */
 function isOfFault(kind: MessageKind): boolean {
   if (kind === MessageKind.GetShared || kind === MessageKind.GetModified) return true
   return !isForDirectory(kind) && !apart.has(kind)

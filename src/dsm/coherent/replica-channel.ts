@@ -4,9 +4,11 @@ import { REPLICATED_PAGE_BYTES_MAX } from '../region-request.ts'
 /**
  * How pages travel to the ranks that keep what was last fenced of them; in host order:
  *
- *   byte 0 channel, 1 kind   Int32 [1] region [2] page [3] token   and of a part: [4] the page's first home [5] offset [6] total   bytes from 28 on
+ *   byte 0 channel, 1 kind   Int32 [1] region [2] page [3] token
+ *        and of a part: [4] the page's first home [5] offset [6] total   bytes from 28 on
  *
- * The parts of one page follow each other. They are taken over when all are there, so that a sender that dies in the middle leaves what was.
+ * The parts of one page follow each other. They are taken over when all are there, so that a sender that dies in the
+ * middle leaves what was.
  */
 const Kind = {
   /** A part of what a holder has. */

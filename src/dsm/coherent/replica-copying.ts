@@ -18,11 +18,12 @@ export interface ReplicaCopyingOptions {
 }
 
 /**
- * A home's part in keeping two of everything: after a death the rank that comes next after it gets what only the home keeps now.
+ * A home's part in keeping two of everything: after a death the rank that comes next after it gets what only the home
+ * keeps now.
  *
- * Pages are told apart by their *first home*, which was it while every founder lived. Its keepers are the first two living ranks from there on: so a rank that has
- * become one stays one, and what it was not told it does not know. Only who knows all about a first home knows that a page of which it has nothing was never
- * fenced by anybody.
+ * Pages are told apart by their *first home*, which was it while every founder lived. Its keepers are the first two
+ * living ranks from there on: so a rank that has become one stays one, and what it was not told it does not know. Only
+ * who knows all about a first home knows that a page of which it has nothing was never fenced by anybody.
  */
 export class ReplicaCopying {
   readonly #options: ReplicaCopyingOptions

@@ -14,7 +14,10 @@ interface Arriving {
   filled: number
 }
 
-/** What a rank keeps of a region for others: of each page the bytes that were last fenced. Also where the rank has not opened the region. */
+/**
+ * What a rank keeps of a region for others: of each page the bytes that were last fenced. Also where the rank has not
+ * opened the region.
+ */
 export class ReplicaStore {
   readonly #region: number
   readonly #send: (to: number, bytes: Uint8Array) => void

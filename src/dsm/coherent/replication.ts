@@ -1,6 +1,8 @@
 import { encodePage } from './replica-channel.ts'
 
-/** Pages that are on their way at a time: each is copied once more while it is, and the mesh has other things to carry. */
+/**
+ * Pages that are on their way at a time: each is copied once more while it is, and the mesh has other things to carry.
+ */
 const WINDOW = 64
 
 export interface ReplicationOptions {
@@ -25,10 +27,11 @@ interface Save {
 }
 
 /**
- * A holder's part in keeping what was last fenced: it knows which pages may have been written since, and sends them to their keepers.
+ * A holder's part in keeping what was last fenced: it knows which pages may have been written since, and sends them to
+ * their keepers.
  *
- * A page does not leave its holder, nor is it shown to others, before its keepers have what was written here; so a page is sent by one holder at a time,
- * and what the keepers get from the next one is newer.
+ * A page does not leave its holder, nor is it shown to others, before its keepers have what was written here; so a page
+ * is sent by one holder at a time, and what the keepers get from the next one is newer.
  */
 export class Replication {
   readonly #options: ReplicationOptions
@@ -72,7 +75,10 @@ export class Replication {
     this.#unsaved.delete(page)
   }
 
-  /** Send the page to its keepers. `isStill`: nobody here can write it any more. Where there are no others to keep it, that is done when this returns. */
+  /**
+   * Send the page to its keepers. `isStill`: nobody here can write it any more. Where there are no others to keep it,
+   * that is done when this returns.
+   */
   save(page: number, isStill: boolean): void {
     if (isStill) this.#unsaved.delete(page)
     const token = this.#nextToken++

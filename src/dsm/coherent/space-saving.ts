@@ -8,10 +8,11 @@ export interface Ranked {
 type Entry = { -readonly [Key in keyof Ranked]: Ranked[Key] } & { at: number }
 
 /**
- * The keys that come most often in a stream, with as many counters as it is given: Space-Saving (Metwally, Agrawal, El Abbadi, "Efficient Computation of Frequent
- * and Top-k Elements in Data Streams", ICDT 2005, section 3). A key that has no counter takes the least one over, with what that has counted as its error. So of `N`
- * additions to `K` counters each error is at most `N / K`, and every key that came more often than that has a counter. The counters are a binary heap, the least on
- * top: an addition takes `log K` steps at most.
+ * The keys that come most often in a stream, with as many counters as it is given: Space-Saving (Metwally, Agrawal, El
+ * Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005, section 3). A key that has
+ * no counter takes the least one over, with what that has counted as its error. So of `N` additions to `K` counters
+ * each error is at most `N / K`, and every key that came more often than that has a counter. The counters are a binary
+ * heap, the least on top: an addition takes `log K` steps at most.
  */
 export class SpaceSaving {
   readonly #countersMax: number
@@ -25,7 +26,7 @@ export class SpaceSaving {
   /** It came once more. */
   add(key: number): void {
     const entry = this.#entries.get(key) ?? this.#newEntry(key)
-    entry.count++
+    entry.count += 1
     this.#sink(entry)
   }
 
@@ -47,7 +48,7 @@ export class SpaceSaving {
       this.#heap.push(entry)
       this.#rise(entry)
     } else {
-      entry = this.#heap[0] as Entry
+      entry = this.#heap[0]!
       this.#entries.delete(entry.key)
       entry.key = key
       entry.error = entry.count
@@ -58,7 +59,7 @@ export class SpaceSaving {
 
   #rise(entry: Entry): void {
     while (entry.at > 0) {
-      const above = this.#heap[(entry.at - 1) >> 1] as Entry
+      const above = this.#heap[(entry.at - 1) >> 1]!
       if (above.count <= entry.count) return
       this.#swap(above, entry)
     }

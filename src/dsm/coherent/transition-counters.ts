@@ -57,7 +57,7 @@ function watchOf(each: Layouts): TransitionWatch {
     const index = indexes[side].get(state)?.get(event)
     if (index === undefined) return
     const { slots } = blocks[side]
-    slots[index] = (slots[index] as number) + 1
+    slots[index] = slots[index]! + 1
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * Which views of a region this process has mapped, told by the user's thread to the agent before any page of them can be touched.
+ * Which views of a region this process has mapped, told by the user's thread to the agent before any page of them can
+ * be touched.
  *
  *   Float64:  [0] count   [4 + 3 i ...] address, offset in the region, length; all in bytes
  *

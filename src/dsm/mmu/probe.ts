@@ -1,19 +1,22 @@
 import process from 'node:process'
 import { AetherError, native, SystemError, UnsupportedError } from '../../native/index.ts'
-import { MemoryWindow } from '../memory-window.ts'
+import { RegionWindow } from '../region-window.ts'
 
 const PAGE_BYTES = 4096
 /** UFFD_FEATURE_MINOR_HUGETLBFS. */
 const MINOR_HUGETLBFS = 1 << 9
 
-/** The userfaultfd of this process and whether it governs huge pages, too; or why views of coherent regions are not to be had here. */
+/**
+ * The userfaultfd of this process and whether it governs huge pages, too; or why views of coherent regions are not to
+ * be had here.
+ */
 export type UserfaultProbe =
   | { readonly descriptor: number; readonly hugePages: boolean }
   | { readonly refused: UnsupportedError }
 
 /**
- * Open a userfaultfd and try, on one page, all that views need of it. Found out by doing: kernels, containers and sysctls differ.
- * `AETHER_USERFAULT=off` refuses it, so that programs can be tried without.
+ * Open a userfaultfd and try, on one page, all that views need of it. Found out by doing: kernels, containers and
+ * sysctls differ. `AETHER_USERFAULT=off` refuses it, so that programs can be tried without.
  */
 export function probeUserfault(): UserfaultProbe {
   if (process.env['AETHER_USERFAULT'] === 'off') return refuse('AETHER_USERFAULT=off forbids userfaultfd')
@@ -40,7 +43,7 @@ function tryOnePage(userfault: number): void {
   const memory = native.createMemory('aether-probe', PAGE_BYTES, 0)
   try {
     native.reserveMemory(memory, 0, PAGE_BYTES)
-    const window = new MemoryWindow(memory, 0, 0, PAGE_BYTES)
+    const window = new RegionWindow(memory, 0, 0, PAGE_BYTES)
     try {
       native.registerUserfault(userfault, window.address, PAGE_BYTES)
       check('UFFDIO_CONTINUE', native.installPages(userfault, window.address, PAGE_BYTES, true))

@@ -5,17 +5,21 @@ import { cacheEvents, directoryEvents } from '../coherence/index.ts'
  *
  * ```
  * 0x000000   header        4 KiB   Int32 magic, version, rank, ranks; byte 64: Int32 events written so far, modulo 2^32
- * 0x001000   links        32 KiB   512 peers of 64 B: Float64 messages, bytes, pages sent to it; answers from it: count, sum, most, in ns
+ * 0x001000   links        32 KiB   512 peers of 64 B: Float64 messages, bytes, pages sent to it; answers from it:
+ *                                  count, sum, most, in ns
  * 0x010000   regions     512 KiB   32 heads of 16 KiB
  * 0x0a0000   events        1 MiB   a ring of 32,768 records of 32 B
- * 0x1a0000   operations  384 KiB   512 peers of 48 x 2 Float64: how many, and bytes; 0: pages whose bytes were pushed there, others: messages of that kind
- * 0x200000   waits       384 KiB   512 peers of 2 x 96 Uint32: how long threads here waited for pages that came from there, to read and to write
+ * 0x1a0000   operations  384 KiB   512 peers of 48 x 2 Float64: how many, and bytes; 0: pages whose bytes were pushed
+ *                                  there, others: messages of that kind
+ * 0x200000   waits       384 KiB   512 peers of 2 x 96 Uint32: how long threads here waited for pages that came from
+ *                                  there, to read and to write
  * 0x260000   maps                  of one region after the other; where, says the head
  * ```
  *
- * A head: what region it is (drawn in {@link HeadByte}), at 0x1000 how often each cell of the protocol's table for copies was taken, at 0x3000 the same for homes.
- * A map: for each block of 256 pages a count of its changes (Int32), from the next page of memory on an entry of 16 B for each page
- * of the region (drawn in {@link PageByte}), and at its end 64 KiB of advice (`shown-advice.ts`). The object is sparse: pages that nobody touches take no memory.
+ * A head: what region it is (drawn in {@link HeadByte}), at 0x1000 how often each cell of the protocol's table for
+ * copies was taken, at 0x3000 the same for homes. A map: for each block of 256 pages a count of its changes (Int32),
+ * from the next page of memory on an entry of 16 B for each page of the region (drawn in {@link PageByte}), and at its
+ * end 64 KiB of advice (`shown-advice.ts`). The object is sparse: pages that nobody touches take no memory.
  */
 export const JOURNAL_MAGIC = 0x4c4a4541
 export const JOURNAL_VERSION = 4
@@ -33,8 +37,8 @@ export const HEAD_BYTES = 0x4000
 export const SHOWN_REGIONS_MAX = 32
 
 /**
- * Where the facts stand in a head. `Number` is written last: 0 where the head is free, else which region of its writer it is, counted from 1 (Uint32). A head is used
- * again when its region has ended, a number or the place of a map never.
+ * Where the facts stand in a head. `Number` is written last: 0 where the head is free, else which region of its writer
+ * it is, counted from 1 (Uint32). A head is used again when its region has ended, a number or the place of a map never.
  */
 export const HeadByte = {
   Number: 0,

@@ -46,7 +46,10 @@ export interface JournalLink {
   readonly answerNsMax: number
 }
 
-/** What one rank has counted about its peers, by operation, since its journal began. Which place is of which peer, {@link countOf} and {@link waitsOf} say. */
+/**
+ * What one rank has counted about its peers, by operation, since its journal began. Which place is of which peer,
+ * {@link countOf} and {@link waitsOf} say.
+ */
 export interface JournalOperations {
   readonly counts: Float64Array
   readonly waits: Uint32Array
@@ -104,8 +107,8 @@ export interface ReadEvent {
 const MARGIN = 1024
 
 /**
- * The reading end of a journal. It reads by read(2) and maps nothing: reading a hole of a mapped memory object would fill it with memory. What stands there is
- * checked, since its writer may be anybody who runs as this user.
+ * The reading end of a journal. It reads by read(2) and maps nothing: reading a hole of a mapped memory object would
+ * fill it with memory. What stands there is checked, since its writer may be anybody who runs as this user.
  */
 export class JournalReader {
   readonly rank: number
@@ -124,8 +127,9 @@ export class JournalReader {
   }
 
   /**
-   * Over an open descriptor, which it owns from then on; undefined (and closed) where that is no journal of this version. Its events are read from the beginning of the journal, or
-   * from now on where the first of them may be overwritten: somebody else has watched for long then.
+   * Over an open descriptor, which it owns from then on; undefined (and closed) where that is no journal of this
+   * version. Its events are read from the beginning of the journal, or from now on where the first of them may be
+   * overwritten: somebody else has watched for long then.
    */
   static over(descriptor: number): JournalReader | undefined {
     const header = new Int32Array(64)
@@ -155,7 +159,7 @@ export class JournalReader {
     const floats = new Float64Array(Math.min(this.ranks, LINKS_MAX) * LINK_FLOATS)
     this.#read(new Uint8Array(floats.buffer), LINKS_OFFSET)
     const links: JournalLink[] = []
-    for (let peer = 0; peer * LINK_FLOATS < floats.length; peer++) {
+    for (let peer = 0; peer * LINK_FLOATS < floats.length; peer += 1) {
       const at = (float: number): number => floats[peer * LINK_FLOATS + float]!
       const [messages, pages, answers] = [at(LinkFloat.Messages), at(LinkFloat.Pages), at(LinkFloat.Answers)]
       if (messages + pages + answers === 0) continue
@@ -176,7 +180,7 @@ export class JournalReader {
 
   regions(): readonly JournalRegion[] {
     const regions: JournalRegion[] = []
-    for (let index = 0; index < SHOWN_REGIONS_MAX; index++) {
+    for (let index = 0; index < SHOWN_REGIONS_MAX; index += 1) {
       const at = HEADS_OFFSET + index * HEAD_BYTES
       const region = readHead(this.#bytes(512, at), index)
       // Another may have come there while it was read.
@@ -197,13 +201,16 @@ export class JournalReader {
     }
   }
 
-  /** Blocks of {@link PAGES_PER_BLOCK} pages that have changed since this was asked last; the first time, all of which anything is known. */
+  /**
+   * Blocks of {@link PAGES_PER_BLOCK} pages that have changed since this was asked last; the first time, all of which
+   * anything is known.
+   */
   changedBlocks({ number, pages, mapOffset }: JournalRegion): readonly number[] {
     const now = new Int32Array(this.#bytes(4 * blocksOf(pages), mapOffset).buffer)
     const before = this.#changes.get(number)
     this.#changes.set(number, now)
     const changed: number[] = []
-    for (let block = 0; block < now.length; block++) if (now[block] !== (before?.[block] ?? 0)) changed.push(block)
+    for (let block = 0; block < now.length; block += 1) if (now[block] !== (before?.[block] ?? 0)) changed.push(block)
     return changed
   }
 
@@ -220,7 +227,10 @@ export class JournalReader {
     return pageIn(new DataView(this.#bytes(PAGE_ENTRY_BYTES, at).buffer), 0)
   }
 
-  /** What the rank saw of pages that bounce: records that nobody has checked. None where the region is open without `advise`. */
+  /**
+   * What the rank saw of pages that bounce: records that nobody has checked. None where the region is open without
+   * `advise`.
+   */
   advice({ number, pages, mapOffset }: JournalRegion): readonly unknown[] {
     const begin = mapOffset + mapBytes(pages) - ADVICE_BYTES
     const records = readAdvice((length, offset) => this.#bytes(length, begin + offset))
@@ -228,7 +238,10 @@ export class JournalReader {
     return this.#advice.get(number) ?? []
   }
 
-  /** Call `take` with what happened since this was asked last, in order. Returns how much of it was lost, because it was asked too late. */
+  /**
+   * Call `take` with what happened since this was asked last, in order. Returns how much of it was lost, because it was
+   * asked too late.
+   */
   events(take: (event: ReadEvent) => void): number {
     const written = this.#written()
     const behind = (written - this.#seen) >>> 0
@@ -237,7 +250,7 @@ export class JournalReader {
     const records = this.#records(first, count)
     // What was overwritten meanwhile may be anything.
     const overwritten = Math.max(0, ((this.#written() - first) >>> 0) - EVENTS_KEPT)
-    for (let index = overwritten; index < count; index++) take(eventAt(records, index * EVENT_BYTES, this.rank))
+    for (let index = overwritten; index < count; index += 1) take(eventAt(records, index * EVENT_BYTES, this.rank))
     this.#seen = written
     return behind - count + Math.min(count, overwritten)
   }

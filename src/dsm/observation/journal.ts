@@ -38,12 +38,16 @@ export interface JournalEvent {
 const UINT32_MAX = 2 ** 32 - 1
 
 /**
- * Regions are numbered on, in all journals of this agent, so that none is taken for another; and from anywhere, so that neither are those of the next one that has the rank: where both
- * begin at 1 its first region would be the first of the one before.
+ * Regions are numbered on, in all journals of this agent, so that none is taken for another; and from anywhere, so that
+ * neither are those of the next one that has the rank: where both begin at 1 its first region would be the first of the
+ * one before.
  */
 let regions = randomInt(2 ** 31)
 
-/** The writing end of a journal, in the agent. One begins when somebody begins to watch, and it is thrown away when nobody does any more. */
+/**
+ * The writing end of a journal, in the agent. One begins when somebody begins to watch, and it is thrown away when
+ * nobody does any more.
+ */
 export class Journal {
   readonly descriptor: number
   readonly inode: number
@@ -86,7 +90,10 @@ export class Journal {
     return sheet
   }
 
-  /** @internal {@link RegionSheet.end}: another region may have its head, and nobody the place of its map, whose memory is given back. */
+  /**
+   * @internal {@link RegionSheet.end}: another region may have its head, and nobody the place of its map, whose memory
+   * is given back.
+   */
   removeRegion(index: number, mapOffset: number, mapBytes: number): void {
     this.#sheets[index] = undefined
     native.releaseMemory(this.descriptor, mapOffset, mapBytes)

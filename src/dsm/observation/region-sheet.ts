@@ -83,11 +83,11 @@ export class RegionSheet {
   }
 
   countCacheCell(cell: number): void {
-    this.#cacheCells[cell]!++
+    this.#cacheCells[cell]! += 1
   }
 
   countDirectoryCell(cell: number): void {
-    this.#directoryCells[cell]!++
+    this.#directoryCells[cell]! += 1
   }
 
   /** States of the page as they were written last, + 1: the copy's and, times 256, the directory's. */

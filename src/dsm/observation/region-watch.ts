@@ -38,7 +38,10 @@ export interface AdviceSource {
 /** Advice is shown anew so often. */
 const ADVICE_NS = 200e6
 
-/** What one region tells of itself while somebody watches. Its methods are called from hot paths: each is one comparison while nobody does. */
+/**
+ * What one region tells of itself while somebody watches. Its methods are called from hot paths: each is one comparison
+ * while nobody does.
+ */
 export class RegionWatch {
   readonly #observation: Observation
   readonly #facts: RegionFacts
@@ -153,7 +156,7 @@ export class RegionWatch {
   /** Write some more of what is unwritten; true where some is left. */
   fill(pages: number): boolean {
     if (this.#advice !== undefined) this.#tellAdvice(this.#advice)
-    for (let left = pages; left > 0 && this.#unwritten !== undefined; left--) {
+    for (let left = pages; left > 0 && this.#unwritten !== undefined; left -= 1) {
       const { done, value } = this.#unwritten.next()
       if (done === true) this.#unwritten = undefined
       else this.#write(value)

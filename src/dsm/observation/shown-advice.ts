@@ -22,7 +22,10 @@ export function writeAdvice(map: ArrayBuffer, records: readonly unknown[]): void
   Atomics.add(head, 0, 1)
 }
 
-/** The records; undefined where they were written meanwhile, or what stands there is none. `read` gives bytes from an offset of the area. */
+/**
+ * The records; undefined where they were written meanwhile, or what stands there is none. `read` gives bytes from an
+ * offset of the area.
+ */
 export function readAdvice(read: (length: number, offset: number) => Uint8Array): readonly unknown[] | undefined {
   const head = (): DataView => new DataView(read(HEAD_BYTES, 0).buffer)
   const before = head()

@@ -99,7 +99,10 @@ class ReplayPort implements NodePort {
   }
 }
 
-/** Runs a recording again, step by step, on the very node of the agent. The same file gives the same steps, wherever it runs. */
+/**
+ * Runs a recording again, step by step, on the very node of the agent. The same file gives the same steps, wherever it
+ * runs.
+ */
 export class Replay {
   readonly recording: Recording
   readonly #port = new ReplayPort()

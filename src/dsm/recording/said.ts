@@ -13,7 +13,9 @@ const FNV_PRIME = 0x01000193
 /** What a hash begins with: FNV-1a of 32 bits, by words instead of bytes. */
 export const FNV_OFFSET = 0x811c9dc5
 
-/** `hash` with one more thing said. In place of the things themselves: a recording need not hold what follows from it. */
+/**
+ * `hash` with one more thing said. In place of the things themselves: a recording need not hold what follows from it.
+ */
 export function hashSaid(hash: number, said: Said): number {
   const begun = mix(hash, codes[said.do])
   if (said.do === 'send') {

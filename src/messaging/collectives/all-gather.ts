@@ -40,8 +40,9 @@ export function gatherAround(builder: ScheduleBuilder, rank: number, size: numbe
 }
 
 /**
- * Bruck's: log2(size) rounds for any size; in round k a rank has 2^k parts, its own and those behind it. Parts lie where they belong from the
- * start, so nothing is rotated in the end. Source: Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 3.2.
+ * Bruck's: log2(size) rounds for any size; in round k a rank has 2^k parts, its own and those behind it. Parts lie
+ * where they belong from the start, so nothing is rotated in the end. Source: Bruck, Ho, Kipnis, Upfal and Weathersby
+ * 1997, section 3.2.
  */
 export function allGatherBruck(task: AllGatherTask): Schedule {
   const { builder, parts } = begin(task)
@@ -71,8 +72,9 @@ export function allGatherConcurrent(task: AllGatherTask): Schedule {
 }
 
 /**
- * Recursive doubling: partners at distance 1, 2, 4, … exchange all they have. Where the size is no power of two, some ranks hand their part to a
- * neighbour first and are given everything in the end. Source: Thakur, Rabenseifner and Gropp 2005, section 4.1.
+ * Recursive doubling: partners at distance 1, 2, 4, … exchange all they have. Where the size is no power of two, some
+ * ranks hand their part to a neighbour first and are given everything in the end. Source: Thakur, Rabenseifner and
+ * Gropp 2005, section 4.1.
  */
 export function allGatherRecursiveDoubling(task: AllGatherTask): Schedule {
   const { builder, parts } = begin(task)

@@ -38,7 +38,10 @@ function folded(task: AllReduceTask, body: (builder: ScheduleBuilder, fold: Fold
   return builder.finish()
 }
 
-/** Partners at distance 1, 2, 4, … exchange all elements: log2(size) rounds. Source: Thakur, Rabenseifner and Gropp 2005, section 4.5. */
+/**
+ * Partners at distance 1, 2, 4, … exchange all elements: log2(size) rounds. Source: Thakur, Rabenseifner and Gropp
+ * 2005, section 4.5.
+ */
 export function allReduceRecursiveDoubling(task: AllReduceTask): Schedule {
   return folded(task, (builder, fold, come) => {
     const output = whole('output', task.count)
@@ -55,8 +58,8 @@ export function allReduceRecursiveDoubling(task: AllReduceTask): Schedule {
 }
 
 /**
- * Rabenseifner's: halves of what is left are exchanged and combined until each rank has one block, then the way back. 2 log2(size) rounds, and
- * each element is sent about twice. Source: Thakur, Rabenseifner and Gropp 2005, section 4.5.
+ * Rabenseifner's: halves of what is left are exchanged and combined until each rank has one block, then the way back. 2
+ * log2(size) rounds, and each element is sent about twice. Source: Thakur, Rabenseifner and Gropp 2005, section 4.5.
  */
 export function allReduceRabenseifner(task: AllReduceTask): Schedule {
   return folded(task, (builder, fold, come) => {

@@ -21,7 +21,10 @@ export interface AllToAllVTask {
   readonly sendOffsets: readonly number[]
   readonly receiveCounts: readonly number[]
   readonly receiveOffsets: readonly number[]
-  /** The output has bytes in common with the input here, in whatever way: nothing is written to it before all parts have left. */
+  /**
+   * The output has bytes in common with the input here, in whatever way: nothing is written to it before all parts have
+   * left.
+   */
   readonly sharing?: boolean
 }
 
@@ -47,7 +50,9 @@ function staged(builder: ScheduleBuilder, counts: readonly number[]): Parts {
   return new Parts('scratch', counts, offset)
 }
 
-/** In round k a rank sends to the k-th behind it and receives from the k-th before it: one message in flight each way. */
+/**
+ * In round k a rank sends to the k-th behind it and receives from the k-th before it: one message in flight each way.
+ */
 export function allToAllVPairwise(task: AllToAllVTask): Schedule {
   return exchange(task, true)
 }
@@ -64,8 +69,9 @@ function withCounts({ rank, size, count }: AllToAllTask): AllToAllVTask {
 }
 
 /**
- * Two ranks exchange their parts for each other, so that a part is sent before another takes its place. The rounds are those of a tournament in which each meets each:
- * in round k rank i meets rank k - i, modulo the size. In turn that takes memory for one part, all at once for every part.
+ * Two ranks exchange their parts for each other, so that a part is sent before another takes its place. The rounds are
+ * those of a tournament in which each meets each: in round k rank i meets rank k - i, modulo the size. In turn that
+ * takes memory for one part, all at once for every part.
  */
 function exchangeInPlace({ rank, size, count }: AllToAllTask, inTurn: boolean): Schedule {
   const builder = new ScheduleBuilder()
@@ -91,8 +97,9 @@ export function allToAllConcurrent(task: AllToAllTask): Schedule {
 }
 
 /**
- * Bruck's index algorithm: log2(size) rounds; in round k a block whose distance to its destination has bit k set moves 2^k ranks on. For many ranks
- * and small blocks. In place as it is: the blocks are copied first and last. Source: Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 3.1, with radix 2.
+ * Bruck's index algorithm: log2(size) rounds; in round k a block whose distance to its destination has bit k set moves
+ * 2^k ranks on. For many ranks and small blocks. In place as it is: the blocks are copied first and last. Source:
+ * Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 3.1, with radix 2.
  */
 export function allToAllBruck({ rank, size, count }: AllToAllTask): Schedule {
   const builder = new ScheduleBuilder()

@@ -8,7 +8,10 @@ export interface BarrierTask {
   readonly size: number
 }
 
-/** In round k a rank tells the one 2^k behind it, so after log2(size) rounds each has heard of all. Elements are bytes of no meaning. Source: Hensgen, Finkel and Manber 1988. */
+/**
+ * In round k a rank tells the one 2^k behind it, so after log2(size) rounds each has heard of all. Elements are bytes
+ * of no meaning. Source: Hensgen, Finkel and Manber 1988.
+ */
 export function barrierDissemination({ rank, size }: BarrierTask): Schedule {
   const builder = new ScheduleBuilder()
   const token = builder.scratch(1)

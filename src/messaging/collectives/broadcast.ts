@@ -24,8 +24,9 @@ export function broadcastBinomial({ rank, size, root, count }: BroadcastTask): S
 }
 
 /**
- * Each rank is given a part down a binomial tree, then the parts go around a ring: every rank sends and receives the data once or twice, however
- * many there are. Source: van de Geijn's broadcast for long messages, as in Thakur, Rabenseifner and Gropp 2005, section 4.2.
+ * Each rank is given a part down a binomial tree, then the parts go around a ring: every rank sends and receives the
+ * data once or twice, however many there are. Source: van de Geijn's broadcast for long messages, as in Thakur,
+ * Rabenseifner and Gropp 2005, section 4.2.
  */
 export function broadcastScatterAllGather({ rank, size, root, count }: BroadcastTask): Schedule {
   const builder = new ScheduleBuilder()

@@ -120,8 +120,9 @@ export interface Call {
 }
 
 /*
- * The thresholds for networks follow the rules of that paper (rounds below, bytes of the busiest rank above), and messages and bytes counted in the schedules (`countTraffic`, so exact) bear
- * them out; they are not tuned on a network. For one machine they are, by measurement: one-machine.ts.
+ * The thresholds for networks follow the rules of that paper (rounds below, bytes of the busiest rank above), and
+ * messages and bytes counted in the schedules (`countTraffic`, so exact) bear them out; they are not tuned on a
+ * network. For one machine they are, by measurement: one-machine.ts.
  */
 
 /** From here on a message is long: what counts is how often a byte is sent, and no longer the number of rounds. */

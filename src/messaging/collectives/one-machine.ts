@@ -1,14 +1,19 @@
 import type { Call, CollectiveName, Names } from './choose.ts'
 
 /*
- * Where all ranks are on one machine and their links go through shared memory. Nothing travels there: a byte is copied by a processor at either end, and a round costs the waking of
- * threads. So what decides is how much all processors do, and not what the busiest link carries. docs/collectives.md has the table that these were read from (2, 4 and 8 processes on
- * two processors, 1 KiB to 1 MiB). Where it shows no clear difference, and for scatter, gather and scan, whose rank 0 is done before the others, the rules for networks hold.
+ * Where all ranks are on one machine and their links go through shared memory. Nothing travels there: a byte is copied
+ * by a processor at either end, and a round costs the waking of threads. So what decides is how much all processors do,
+ * and not what the busiest link carries. docs/collectives.md has the table that these were read from (2, 4 and 8
+ * processes on two processors, 1 KiB to 1 MiB). Where it shows no clear difference, and for scatter, gather and scan,
+ * whose rank 0 is done before the others, the rules for networks hold.
  */
 
 /** From here on an all-gather is long for the rules of networks. */
 const LONG_BYTES = 64 * 1024
-/** Two ranks: exchanging everything costs one round and half as many wakings; from here on the copies and sums that both make cost more. */
+/**
+ * Two ranks: exchanging everything costs one round and half as many wakings; from here on the copies and sums that both
+ * make cost more.
+ */
 const PAIR_BYTES = 512 * 1024
 /** All data at every rank, combined by each: cheap as long as it is short (16 KiB was, 64 KiB was not). */
 const COMBINED_BY_ALL_BYTES = 32 * 1024

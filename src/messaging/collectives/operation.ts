@@ -5,8 +5,9 @@ import type { ElementArray, ElementKind, ElementKindName } from './element-kind.
 export type OperationName = 'sum' | 'prod' | 'min' | 'max' | 'and' | 'or' | 'xor'
 
 /**
- * An operation of the program's own: a pure function of two elements, the same at every rank. It has to be associative; the grouping is the
- * algorithm's. Where it is not commutative, say so, and elements are combined in the order of ranks.
+ * An operation of the program's own: a pure function of two elements, the same at every rank. It has to be associative;
+ * the grouping is the algorithm's. Where it is not commutative, say so, and elements are combined in the order of
+ * ranks.
  */
 export interface CustomOperation<E extends number | bigint = number | bigint> {
   readonly combine: (left: E, right: E) => E
@@ -28,7 +29,8 @@ export type Kernel = (
   fromFirst: boolean,
 ) => void
 
-// The kinds differ in what the array does when it is stored to (wrap around, clamp, round), so one loop serves many; the types would not see that.
+// The kinds differ in what the array does when it is stored to (wrap around, clamp, round), so one loop serves many;
+// the types would not see that.
 type Numbers = Float64Array
 type Bigs = BigInt64Array
 
@@ -52,7 +54,10 @@ function bigs(combine: (left: bigint, right: bigint) => bigint): Kernel {
   }
 }
 
-/** Written out: sums are what most collectives are for. Both orders give the same bits (but for the payload of NaN, which nobody promises). */
+/**
+ * Written out: sums are what most collectives are for. Both orders give the same bits (but for the payload of NaN,
+ * which nobody promises).
+ */
 const sumOfNumbers: Kernel = (into, intoOffset, from, fromOffset, count) => {
   const [target, source] = [into as Numbers, from as Numbers]
   for (let i = 0; i < count; i += 1) target[intoOffset + i]! += source[fromOffset + i]!
@@ -87,8 +92,8 @@ const bitwise: readonly string[] = ['and', 'or', 'xor']
 const words32: readonly ElementKindName[] = ['int32', 'uint32']
 
 /**
- * The loop that combines elements of this kind. Whole numbers wrap around as their arrays do (`uint8clamped` clamps); min and max of floats are those
- * of Math.min and Math.max: NaN wins, -0 is below 0.
+ * The loop that combines elements of this kind. Whole numbers wrap around as their arrays do (`uint8clamped` clamps);
+ * min and max of floats are those of Math.min and Math.max: NaN wins, -0 is below 0.
  * @throws ArgumentError for a name that is none, or bits of floats.
  */
 export function kernelFor(operation: Operation<never>, kind: ElementKind): Kernel {

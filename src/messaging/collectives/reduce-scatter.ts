@@ -11,7 +11,10 @@ export interface ReduceScatterTask {
   readonly counts: readonly number[]
 }
 
-/** In round k a rank sends to the k-th behind it what belongs there. Source: Thakur, Rabenseifner and Gropp 2005, section 4.4. */
+/**
+ * In round k a rank sends to the k-th behind it what belongs there. Source: Thakur, Rabenseifner and Gropp 2005,
+ * section 4.4.
+ */
 export function reduceScatterPairwise({ rank, size, counts }: ReduceScatterTask): Schedule {
   const builder = new ScheduleBuilder()
   const parts = new Parts('input', counts)

@@ -3,7 +3,10 @@ import { type Schedule, ScheduleBuilder } from './schedule.ts'
 
 export type ScanAlgorithm = 'recursive-doubling' | 'rank-order'
 
-/** The inputs of ranks 0 to r, element by element, into the output of rank r; exclusive: of ranks 0 to r - 1, and rank 0's output stays as it is. */
+/**
+ * The inputs of ranks 0 to r, element by element, into the output of rank r; exclusive: of ranks 0 to r - 1, and rank
+ * 0's output stays as it is.
+ */
 export interface ScanTask {
   readonly rank: number
   readonly size: number
@@ -11,7 +14,10 @@ export interface ScanTask {
   readonly exclusive: boolean
 }
 
-/** In round k a rank hears from the one 2^k before it what that has combined: log2(size) rounds. Source: Hillis and Steele 1986. */
+/**
+ * In round k a rank hears from the one 2^k before it what that has combined: log2(size) rounds. Source: Hillis and
+ * Steele 1986.
+ */
 export function scanRecursiveDoubling({ rank, size, count, exclusive }: ScanTask): Schedule {
   const builder = new ScheduleBuilder()
   const [input, output] = [whole('input', count), whole('output', count)]

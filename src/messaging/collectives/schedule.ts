@@ -8,7 +8,10 @@ export interface Range {
   readonly count: number
 }
 
-/** What goes to a peer, or comes from one. Between two ranks the bytes are one stream in the order of the steps, so ranges need not match one by one. */
+/**
+ * What goes to a peer, or comes from one. Between two ranks the bytes are one stream in the order of the steps, so
+ * ranges need not match one by one.
+ */
 export interface Exchange {
   readonly kind: 'send' | 'receive'
   /** A rank of the group. */
@@ -27,7 +30,10 @@ export interface Round {
   readonly steps: readonly LocalStep[]
 }
 
-/** What one rank does in a collective. A function of rank, size and counts alone: every rank draws up its own, and they fit together. */
+/**
+ * What one rank does in a collective. A function of rank, size and counts alone: every rank draws up its own, and they
+ * fit together.
+ */
 export interface Schedule {
   readonly rounds: readonly Round[]
   /** Elements of memory that it needs besides the caller's. */

@@ -7,11 +7,16 @@ export interface CollectiveTraffic {
   readonly algorithm: string
   /** Elements of what a rank gives, or, where ranks give or get parts of their own, of one part. */
   readonly count: number
-  /** By which algorithms are chosen: of what a rank gives, or, where ranks give or get parts of their own, of all parts together. */
+  /**
+   * By which algorithms are chosen: of what a rank gives, or, where ranks give or get parts of their own, of all parts
+   * together.
+   */
   readonly bytes: number
   /** It is the one that is taken where nobody names one. */
   readonly chosen: boolean
-  /** One that combines in the order of ranks can be chosen only where that is asked for; this says whether it would be. */
+  /**
+   * One that combines in the order of ranks can be chosen only where that is asked for; this says whether it would be.
+   */
   readonly chosenInRankOrder: boolean
   /** Rounds of exchanges that wait for each other at the rank that has most of them. */
   readonly rounds: number

@@ -1,6 +1,6 @@
 /**
- * A binomial tree over 0..size-1 with root 0. The parent of a node is the node with its lowest set bit cleared, so the nodes below one, itself
- * included, are a stretch of numbers.
+ * A binomial tree over 0..size-1 with root 0. The parent of a node is the node with its lowest set bit cleared, so the
+ * nodes below one, itself included, are a stretch of numbers.
  */
 
 /** The lowest set bit of a node; of the root, the least power of two that is not below `size`. */

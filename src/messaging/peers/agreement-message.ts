@@ -46,7 +46,8 @@ const ROUND_MAX = 2 ** 31
  * Little-endian:
  *
  * ```
- * 0 step | 1 flags: 1 any, 2 recovers, 4 with a proposal | 2 size of the group, 2 bytes | 4 round, 4 bytes | 8 round of the proposal, 4 bytes | 12 zero
+ * 0 step | 1 flags: 1 any, 2 recovers, 4 with a proposal | 2 size of the group, 2 bytes | 4 round, 4 bytes
+ *        | 8 round of the proposal, 4 bytes | 12 zero
  * 16 the lost, a bit for each rank, in whole bytes | the proposal's ranks, the same
  * ```
  */

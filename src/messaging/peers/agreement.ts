@@ -50,17 +50,21 @@ interface Call extends AgreementCall {
 }
 
 /**
- * How the members of a group agree on who goes on after some are gone: one decision for each group, by rounds of prepare and accept as in Paxos (Lamport, "Paxos made
- * simple", 2001), the value being the set itself. It is a state machine without a clock or a promise of its own.
+ * How the members of a group agree on who goes on after some are gone: one decision for each group, by rounds of
+ * prepare and accept as in Paxos (Lamport, "Paxos made simple", 2001), the value being the set itself. It is a state
+ * machine without a clock or a promise of its own.
  *
- * - The lowest rank that can be reached leads; another does where that is lost, or nothing has come of it for long. A round is numbered
- *   attempt × size + rank + 1, so that no two ranks lead the same.
- * - With `majority` a round needs the promises of more than half of the group. A leader that finds nothing accepted before proposes those that have answered and have a
- *   way to each other, at least a majority of the group, and decides once all of them have accepted. So whoever is in the set was there, and reached, when it was agreed on.
- * - Only its leader decides a round. So what was accepted in a round is void once that leader has answered a later one, or, where all of the set had to accept, once one of
- *   them has answered a later round without having accepted. Where neither is known the set may have been decided, by a leader that is gone; it is proposed again as it
- *   is, and decided once a majority has accepted (`recovers`). Only then can one be in the set that died meanwhile.
- * - Any two majorities have a member in common, so there is one set at most in the whole group, whoever is cut off from whom, or was taken for dead.
+ * - The lowest rank that can be reached leads; another does where that is lost, or nothing has come of it for long. A
+ *   round is numbered attempt × size + rank + 1, so that no two ranks lead the same.
+ * - With `majority` a round needs the promises of more than half of the group. A leader that finds nothing accepted
+ *   before proposes those that have answered and have a way to each other, at least a majority of the group, and
+ *   decides once all of them have accepted. So whoever is in the set was there, and reached, when it was agreed on.
+ * - Only its leader decides a round. So what was accepted in a round is void once that leader has answered a later one,
+ *   or, where all of the set had to accept, once one of them has answered a later round without having accepted. Where
+ *   neither is known the set may have been decided, by a leader that is gone; it is proposed again as it is, and
+ *   decided once a majority has accepted (`recovers`). Only then can one be in the set that died meanwhile.
+ * - Any two majorities have a member in common, so there is one set at most in the whole group, whoever is cut off from
+ *   whom, or was taken for dead.
  * - With `any` a round needs all that are there; sides that are cut off from each other each find a set of their own.
  */
 export class Agreement {
@@ -73,7 +77,10 @@ export class Agreement {
   /** Ranks that were heard to ask for another quorum: in an earlier call, perhaps, or for good. */
   readonly #otherwise = new Set<number>()
   #promised = 0
-  /** By the quorum that was asked for: what a few have accepted among themselves is not to stand in the way of a majority. */
+  /**
+   * By the quorum that was asked for: what a few have accepted among themselves is not to stand in the way of a
+   * majority.
+   */
   readonly #acceptedBy = new Map<Quorum, Proposal>()
   #decided: readonly number[] | undefined
   #call: Call | undefined
@@ -105,9 +112,13 @@ export class Agreement {
     return this.#lost
   }
 
-  // ---- what this member does -----------------------------------------------------------------------------------------------------
+  // ---- what this member does
+  // -----------------------------------------------------------------------------------------------------
 
-  /** Take part. One of `decided` and `failed` is called, unless `leave` is called before; not where there is a decision already. */
+  /**
+   * Take part. One of `decided` and `failed` is called, unless `leave` is called before; not where there is a decision
+   * already.
+   */
   begin(call: AgreementCall, nowMs: number): void {
     this.#call = { ...call, startedMs: nowMs }
     this.#progressMs = nowMs
@@ -156,7 +167,8 @@ export class Agreement {
     this.#step(nowMs)
   }
 
-  // ---- as one of all -------------------------------------------------------------------------------------------------------------
+  // ---- as one of all
+  // -------------------------------------------------------------------------------------------------------------
 
   #take(rank: number, message: AgreementMessage, nowMs: number): void {
     this.#otherwise.delete(rank)
@@ -244,7 +256,8 @@ export class Agreement {
     this.#yieldUntilMs = nowMs + 2 * this.#call!.absentAfterMs
   }
 
-  // ---- as the leader ---------------------------------------------------------------------------------------------------------------
+  // ---- as the leader
+  // ---------------------------------------------------------------------------------------------------------------
 
   #step(nowMs: number): void {
     const call = this.#call
@@ -333,7 +346,8 @@ export class Agreement {
     else if (isOverdue || (!recovers && !ranks.every((rank) => reached.includes(rank)))) this.#lead(nowMs)
   }
 
-  // ---- the end ---------------------------------------------------------------------------------------------------------------------
+  // ---- the end
+  // -------------------------------------------------------------------------------------------------------------------
 
   #decide(ranks: readonly number[]): void {
     if (this.#decided !== undefined) return
@@ -355,7 +369,8 @@ export class Agreement {
     this.#owner.failed(failure)
   }
 
-  // ---- inside ----------------------------------------------------------------------------------------------------------------------
+  // ---- inside
+  // -------------------------------------------------------------------------------------------------------------------
 
   get #accepted(): Proposal | undefined {
     return this.#call === undefined ? undefined : this.#acceptedBy.get(this.#call.quorum)

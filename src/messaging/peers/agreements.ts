@@ -108,7 +108,7 @@ export class Agreements {
     entry.agreement.leave()
     this.#settle(entry)?.reject(error)
     this.#closed.push(group)
-    if (this.#closed.length > CLOSED_MAX) this.#entries.delete(this.#closed.shift() as number)
+    if (this.#closed.length > CLOSED_MAX) this.#entries.delete(this.#closed.shift()!)
   }
 
   lostPeer(peer: number): void {

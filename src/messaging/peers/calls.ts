@@ -27,7 +27,10 @@ interface AnyOptions {
   readonly deterministic?: boolean
 }
 
-/** Checks arguments and draws up, or finds again, what a rank does. What every rank has to call alike is in the text of the plan. */
+/**
+ * Checks arguments and draws up, or finds again, what a rank does. What every rank has to call alike is in the text of
+ * the plan.
+ */
 export function prepareBroadcast(shape: Shape, data: ElementArray, root: number, options: AnyOptions): PreparedCall {
   const kind = elementKindOf(data, 'data')
   checkRank(shape, root)
@@ -257,7 +260,8 @@ export function prepareBarrier(shape: Shape, options: AnyOptions): PreparedCall 
   return { plan, memory: { input: none, output: none, kernel: undefined } }
 }
 
-// ---- what they share -----------------------------------------------------------------------------------------------------------------
+// ---- what they share
+// -----------------------------------------------------------------------------------------------------------------
 
 function at({ rank, size }: Shape): { readonly rank: number; readonly size: number } {
   return { rank, size }

@@ -20,10 +20,10 @@ const collectiveCounters: CounterLayout<CollectiveCounter> = defineCounters(
     labelled,
     help: {
       '': 'Collectives of groups of peers, by kind and algorithm.',
-      calls: 'Collectives that began.',
-      done: 'Collectives that were done at this rank.',
-      bytesSent: 'Bytes that this rank sent for those that were done.',
-      bytesReceived: 'Bytes that came to this rank for those that were done.',
+      calls: 'Collectives started.',
+      done: 'Collectives completed at this rank.',
+      bytesSent: 'Bytes sent by this rank in completed collectives.',
+      bytesReceived: 'Bytes received by this rank in completed collectives.',
     },
   },
 )

@@ -4,7 +4,7 @@ import type { BufferName, Range } from '../collectives/schedule.ts'
 import { combining } from './combining.ts'
 import { FrameKind } from './frame.ts'
 import type { Plan } from './plan.ts'
-import { IncomingStream, OutgoingStream } from './streams.ts'
+import { IncomingPieces, OutgoingStream } from './streams.ts'
 
 /** The caller's memory. */
 export interface RunMemory {
@@ -30,7 +30,10 @@ export interface RunOwner {
 
 let runs = 0
 
-/** One collective under way: carries out a schedule, round by round, as bytes come and room is found. It has no clock and no promise. */
+/**
+ * One collective under way: carries out a schedule, round by round, as bytes come and room is found. It has no clock
+ * and no promise.
+ */
 export class CollectiveRun {
   readonly sequence: number
   readonly plan: Plan
@@ -40,7 +43,7 @@ export class CollectiveRun {
   readonly #kernel: Kernel | undefined
   readonly #arrays: Readonly<Record<BufferName, ElementArray>>
   readonly #bytes: Readonly<Record<BufferName, Uint8Array>>
-  readonly #incoming = new Map<number, IncomingStream>()
+  readonly #incoming = new Map<number, IncomingPieces>()
   readonly #outgoing = new Map<number, OutgoingStream>()
   #round = -1
   /** Exchanges of this round that are not done. */
@@ -57,7 +60,7 @@ export class CollectiveRun {
     const scratch = plan.kind.allocate(plan.schedule.scratchCount)
     this.#arrays = { input: memory.input, output: memory.output, scratch }
     this.#bytes = { input: bytesOf(memory.input), output: bytesOf(memory.output), scratch: bytesOf(scratch) }
-    for (const [rank, total] of plan.receives) this.#incoming.set(rank, new IncomingStream(total, owner.eagerBytes))
+    for (const [rank, total] of plan.receives) this.#incoming.set(rank, new IncomingPieces(total, owner.eagerBytes))
     const sent = (ranges: number): void => this.#done(ranges)
     for (const [rank, total] of plan.sends) {
       const stream = new OutgoingStream(
@@ -175,7 +178,7 @@ export class CollectiveRun {
   }
 
   #combine(from: Range, into: Range, fromFirst: boolean): void {
-    const kernel = this.#kernel as Kernel
+    const kernel = this.#kernel!
     kernel(this.#arrays[into.buffer], into.offset, this.#arrays[from.buffer], from.offset, from.count, fromFirst)
   }
 

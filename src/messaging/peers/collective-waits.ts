@@ -5,7 +5,10 @@ import type { GroupEngine } from './group-engine.ts'
 /** More are counted, not told. */
 const RANKS_TOLD = 8
 
-/** What a collective of a group waits for. Ranks are those of this group, which others do not know: they stand in the words alone. */
+/**
+ * What a collective of a group waits for. Ranks are those of this group, which others do not know: they stand in the
+ * words alone.
+ */
 export function describeCollective({ peers, rank }: GroupEngine, run: CollectiveRun): WaitDescription {
   const object = `${run.plan.call} of the group of peers ${listed(peers.map(String))} at its rank ${rank}`
   return { kind: 'collective', object, state: whomItWaitsFor(run), ranks: [], processes: [] }

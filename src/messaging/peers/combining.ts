@@ -14,7 +14,10 @@ export function combining(kernel: () => void): void {
   }
 }
 
-/** For calls that block, before anything of them is begun: what combines is called in the midst of what has come, and nothing else comes until it returns. @throws ArgumentError */
+/**
+ * For calls that block, before anything of them is begun: what combines is called in the midst of what has come, and
+ * nothing else comes until it returns. @throws ArgumentError
+ */
 export function checkNotCombining(): void {
   if (isCombining)
     throw new ArgumentError('combine', 'what combines must not wait for peers: it is called by what comes of them')

@@ -11,9 +11,11 @@ export interface EarlyCall {
 }
 
 /**
- * What the other ranks of a group say of collectives that this rank has not called yet: of each what one that keeps to the rules can say. Bytes come from nobody who
- * is much further ahead than `requestsMax`. Of calls in which nothing goes from one to the other a rank may be done with any number, so what it waits for may be
- * anywhere ahead: room for its bytes in `requestsMax` collectives at most, as it cannot be done with these, and an announcement of the last that it waits for.
+ * What the other ranks of a group say of collectives that this rank has not called yet: of each what one that keeps to
+ * the rules can say. Bytes come from nobody who is much further ahead than `requestsMax`. Of calls in which nothing
+ * goes from one to the other a rank may be done with any number, so what it waits for may be anywhere ahead: room for
+ * its bytes in `requestsMax` collectives at most, as it cannot be done with these, and an announcement of the last that
+ * it waits for.
  */
 export class EarlyCalls {
   readonly #eagerBytes: number
@@ -73,8 +75,8 @@ export class EarlyCalls {
     const list = last === undefined || last === sequence ? undefined : this.#calls.get(last)
     if (list === undefined) return
     const left = list.filter((early) => early.rank !== rank || early.kind !== FrameKind.Announce)
-    if (left.length > 0) this.#calls.set(last as number, left)
-    else this.#calls.delete(last as number)
+    if (left.length > 0) this.#calls.set(last!, left)
+    else this.#calls.delete(last!)
   }
 
   #countGrant(rank: number): boolean {

@@ -30,8 +30,9 @@ const FRAMES_PER_REQUEST = 4
 const FRAMES_BESIDES = 16
 
 /**
- * What peers say to groups that are not made here yet: the others may have begun. Of each peer that is `earlyGroupsMax` groups, and of each of these what
- * one that keeps to the rules can say before this rank has its say: at most `requestsMax` collectives, and `eagerBytes` of each. What is said again takes no more room.
+ * What peers say to groups that are not made here yet: the others may have begun. Of each peer that is `earlyGroupsMax`
+ * groups, and of each of these what one that keeps to the rules can say before this rank has its say: at most
+ * `requestsMax` collectives, and `eagerBytes` of each. What is said again takes no more room.
  */
 export class EarlyFrames {
   readonly #limits: Required<PeerLimits>
@@ -117,7 +118,10 @@ function broken(why: string): Refused {
   return { why, isLimit: false }
 }
 
-/** What is said again in its place. Of an agreement each step says all that there is to it: nobody has asked for it here. */
+/**
+ * What is said again in its place. Of an agreement each step says all that there is to it: nobody has asked for it
+ * here.
+ */
 function keyOf({ kind, sequence }: Frame, bytes: Uint8Array, at: number, length: number): string {
   return kind === FrameKind.Agree ? `${kind} ${length > 0 ? bytes[at] : ''}` : `${kind} ${sequence}`
 }

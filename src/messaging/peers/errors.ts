@@ -1,8 +1,9 @@
 import { AetherError } from '../../native/index.ts'
 
 /**
- * A collective, or its group, cannot go on: `ERR_AETHER_PEER_LOST`, the process at `rank` or the way to it is gone; `ERR_AETHER_COLLECTIVE_MISMATCH`, the
- * ranks called different things; `ERR_AETHER_COLLECTIVE_ABANDONED`, `rank` gave up or has closed the group. The group is over for every rank then; those that are left can form a new one.
+ * A collective, or its group, cannot go on: `ERR_AETHER_PEER_LOST`, the process at `rank` or the way to it is gone;
+ * `ERR_AETHER_COLLECTIVE_MISMATCH`, the ranks called different things; `ERR_AETHER_COLLECTIVE_ABANDONED`, `rank` gave
+ * up or has closed the group. The group is over for every rank then; those that are left can form a new one.
  */
 export class CollectiveError extends AetherError {
   override readonly name = 'CollectiveError'
@@ -48,12 +49,15 @@ export function disconnectedError(peer: number, isByThisEnd: boolean): PeerError
 }
 
 /**
- * Those that are left of a group have not agreed, or not with this process: `ERR_AETHER_GROUP_MINORITY`, this side reached no majority; `ERR_AETHER_GROUP_EXCLUDED`, the
- * others go on without this process; `ERR_AETHER_GROUP_UNDECIDED`, a majority was reached, but nothing was agreed on in time.
+ * Those that are left of a group have not agreed, or not with this process: `ERR_AETHER_GROUP_MINORITY`, this side
+ * reached no majority; `ERR_AETHER_GROUP_EXCLUDED`, the others go on without this process;
+ * `ERR_AETHER_GROUP_UNDECIDED`, a majority was reached, but nothing was agreed on in time.
  */
 export class AgreementError extends AetherError {
   override readonly name = 'AgreementError'
-  /** Peer numbers: those that go on where this one is excluded, otherwise those that were reached, this one among them. */
+  /**
+   * Peer numbers: those that go on where this one is excluded, otherwise those that were reached, this one among them.
+   */
   readonly members: readonly number[]
 
   constructor(

@@ -1,6 +1,6 @@
 /**
- * What peers say to each other: messages of a link whose kind is one of {@link FrameKind}, with `immediate` the number of the last collective of the
- * group that is done at the sender, and all before it, and
+ * What peers say to each other: messages of a link whose kind is one of {@link FrameKind}, with `immediate` the number
+ * of the last collective of the group that is done at the sender, and all before it, and
  *
  *     0   u32   sequence: which collective of the group; of a message, its number
  *     4   u32   signature: what the sender called
@@ -25,17 +25,24 @@ export const FrameKind = {
   Announce: 4,
   /** The group has failed; payload: why, as JSON. */
   Abort: 5,
-  /** I have closed the group; sequence: the first collective that I had no part in; 1 over a link that was made since. */
+  /**
+   * I have closed the group; sequence: the first collective that I had no part in; 1 over a link that was made since.
+   */
   Leave: 6,
   /** Bytes of a message of a program; amount: its length. */
   Message: 7,
   /** So many bytes of messages may be sent; amount: counted from the start of the link. */
   MessageGrant: 8,
-  /** The first frame of a link; sequence: the sender's number, signature: the version, amount: its window for messages. */
+  /**
+   * The first frame of a link; sequence: the sender's number, signature: the version, amount: its window for messages.
+   */
   Hello: 9,
   /** You are let in, as far as this end is concerned. */
   Welcome: 10,
-  /** You are turned away; sequence: what sort of reason, signature: the sender's number, payload: the reason as text. The link is closed behind it. */
+  /**
+   * You are turned away; sequence: what sort of reason, signature: the sender's number, payload: the reason as text.
+   * The link is closed behind it.
+   */
   Refuse: 11,
   /** Of the agreement on who of the group goes on; payload: see `agreement-message.ts`. */
   Agree: 12,

@@ -1,8 +1,8 @@
 import type { MessageLink } from '../message-link.ts'
-import type { Channel } from './channel.ts'
 import { PeerError } from './errors.ts'
 import { type Frame, FrameKind } from './frame.ts'
 import type { PeerLimits } from './limits.ts'
+import type { PeerChannel } from './peer-channel.ts'
 
 /** Of what peers say to each other; both ends have the same. */
 const VERSION = 2
@@ -19,14 +19,14 @@ export interface Greeted {
   readonly number: number
   /** Of its context: another one of the same number is somebody else. */
   readonly identity: number
-  readonly channel: Channel
+  readonly channel: PeerChannel
   /** Bytes of messages that may wait at its end. */
   readonly windowBytes: number
 }
 
 export interface GreetingsOwner {
   /** A way to somebody who will say who it is. */
-  openChannel(link: MessageLink): Channel
+  openChannel(link: MessageLink): PeerChannel
   /** Whoever is connected under this number. */
   connected(number: number): { readonly identity: number } | undefined
   /** How many are connected. */
@@ -34,26 +34,27 @@ export interface GreetingsOwner {
   /** Both ends have let each other in. */
   attached(greeted: Greeted): void
   /** The end of this link is connected already, by another. */
-  merged(channel: Channel, number: number): void
+  merged(channel: PeerChannel, number: number): void
   /** A link ended before both had let each other in, or one of them turned the other away. */
-  turnedAway(channel: Channel, error: Error): void
+  turnedAway(channel: PeerChannel, error: Error): void
 }
 
 /** What is known of a link on which the two have not let each other in. */
 interface Greeting {
-  readonly channel: Channel
+  readonly channel: PeerChannel
   /** What it said of itself. */
   hello: Greeted | undefined
 }
 
 /**
- * How two peers let each other in. Over each link both say who they are (`Hello`). The one with the lower number then keeps a place for the other and says
- * so (`Welcome`); the one with the higher number decides, by its own `Welcome`, which is the last word. So nobody takes itself for connected whom the other
- * has not let in. Who is turned away is told why (`Refuse`).
+ * How two peers let each other in. Over each link both say who they are (`Hello`). The one with the lower number then
+ * keeps a place for the other and says so (`Welcome`); the one with the higher number decides, by its own `Welcome`,
+ * which is the last word. So nobody takes itself for connected whom the other has not let in. Who is turned away is
+ * told why (`Refuse`).
  *
- * Two that connect to each other at the same moment make two links. The higher number answers the first `Welcome` that reaches it and refuses the
- * other link as a duplicate, so that exactly one stays, as BGP has the higher identifier decide (RFC 4271, section 6.8). Whoever waited for the other link is
- * given the peer of the one that stays.
+ * Two that connect to each other at the same moment make two links. The higher number answers the first `Welcome` that
+ * reaches it and refuses the other link as a duplicate, so that exactly one stays, as BGP has the higher identifier
+ * decide (RFC 4271, section 6.8). Whoever waited for the other link is given the peer of the one that stays.
  */
 export class Greetings {
   readonly #number: number
@@ -61,9 +62,9 @@ export class Greetings {
   readonly #owner: GreetingsOwner
   /** Tells this start of this number from others. */
   readonly identity: number = Math.floor(Math.random() * 2 ** 52)
-  readonly #greetings = new Map<Channel, Greeting>()
+  readonly #greetings = new Map<PeerChannel, Greeting>()
   /** Links that were refused as duplicates by the peer of this number while the one that stays was still under way. */
-  readonly #waiting = new Map<number, Channel[]>()
+  readonly #waiting = new Map<number, PeerChannel[]>()
   /** Those that were told that they are turned away, until they have heard it. */
   readonly #leaving = new Set<Promise<void>>()
 
@@ -74,7 +75,7 @@ export class Greetings {
   }
 
   /** Say who we are over a link. */
-  begin(link: MessageLink): Channel {
+  begin(link: MessageLink): PeerChannel {
     const channel = this.#owner.openChannel(link)
     this.#greetings.set(channel, { channel, hello: undefined })
     channel.open()
@@ -84,7 +85,7 @@ export class Greetings {
     return channel
   }
 
-  cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+  cameFrame(channel: PeerChannel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const greeting = this.#greetings.get(channel)
     // It was turned away, and is on its way out.
     if (greeting === undefined) return
@@ -96,7 +97,7 @@ export class Greetings {
   }
 
   /** A link has ended; the owner is told where it was being greeted. */
-  channelEnded(channel: Channel, error: Error | undefined): void {
+  channelEnded(channel: PeerChannel, error: Error | undefined): void {
     const greeting = this.#greetings.get(channel)
     if (greeting === undefined) return
     this.#greetings.delete(channel)
@@ -162,8 +163,10 @@ export class Greetings {
     this.#giveUpWaiting(number)
   }
 
-  /** The other end has another link to this one: it is here, or under way, or was lost while the refusal was on its way. */
-  #cameDuplicate(channel: Channel, number: number): void {
+  /**
+   * The other end has another link to this one: it is here, or under way, or was lost while the refusal was on its way.
+   */
+  #cameDuplicate(channel: PeerChannel, number: number): void {
     if (this.#owner.connected(number) !== undefined) {
       this.#owner.merged(channel, number)
       return
@@ -192,7 +195,7 @@ export class Greetings {
   }
 
   /** In order, so that what was said last arrives. */
-  #leave(channel: Channel): void {
+  #leave(channel: PeerChannel): void {
     const left = channel.close().finally(() => this.#leaving.delete(left))
     this.#leaving.add(left)
   }

@@ -1,12 +1,12 @@
 import { AetherError, ArgumentError, ClosedError, messageOfThrown } from '../../native/index.ts'
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
-import type { Channel } from './channel.ts'
 import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.ts'
 import { EarlyCalls } from './early-calls.ts'
 import { CollectiveError, PeerError } from './errors.ts'
 import { decodeFailure, encodeFailure, type FailureNote } from './failure-note.ts'
 import { behind, type Frame, FrameKind, takesPart } from './frame.ts'
 import { LastWord } from './last-word.ts'
+import type { PeerChannel } from './peer-channel.ts'
 import type { Plan } from './plan.ts'
 import type { OutgoingStream } from './streams.ts'
 
@@ -27,14 +27,20 @@ const NO_BYTES = new Uint8Array(0)
 /** Of what was called before this many collectives nothing is known any more. */
 const HISTORY = 512
 const ADVICE = 'all ranks have to call the same with the same lengths, in the same order'
-/** What stands for a call of which nothing is known but that it is done here; and for one that has not been called, of which more has come than may. */
+/**
+ * What stands for a call of which nothing is known but that it is done here; and for one that has not been called, of
+ * which more has come than may.
+ */
 const WHAT_IS_OVER = 'what is over here'
 const WHAT_IS_TO_COME = 'less than that so far'
 /** A rank that waits this long says what it called; again after `ANNOUNCE_AGAIN_MS`. */
 const ANNOUNCE_MS = 100
 const ANNOUNCE_AGAIN_MS = 1000
 
-/** The members of a group, and the collectives that are under way among them; a state machine without a clock or a promise of its own. */
+/**
+ * The members of a group, and the collectives that are under way among them; a state machine without a clock or a
+ * promise of its own.
+ */
 export class GroupEngine implements RunOwner {
   /** Its name on the wire: the same at every member. */
   readonly group: number
@@ -43,7 +49,7 @@ export class GroupEngine implements RunOwner {
   readonly rank: number
   readonly eagerBytes: number
   readonly #requestsMax: number
-  readonly #channelOf: (peer: number) => Channel | undefined
+  readonly #channelOf: (peer: number) => PeerChannel | undefined
   readonly #pending = new Map<number, Pending>()
   readonly #early: EarlyCalls
   readonly #signatures = new Uint32Array(HISTORY)
@@ -68,7 +74,7 @@ export class GroupEngine implements RunOwner {
     peers: readonly number[],
     rank: number,
     limits: { readonly eagerBytes: number; readonly requestsMax: number },
-    channelOf: (peer: number) => Channel | undefined,
+    channelOf: (peer: number) => PeerChannel | undefined,
   ) {
     this.group = group
     this.peers = peers
@@ -104,7 +110,8 @@ export class GroupEngine implements RunOwner {
     return this.#pending.size > 0
   }
 
-  // ---- what the caller does ------------------------------------------------------------------------------------------------------
+  // ---- what the caller does
+  // ------------------------------------------------------------------------------------------------------
 
   /** Begin a collective. Exactly one of the two is called, perhaps before this returns. */
   begin(
@@ -184,7 +191,8 @@ export class GroupEngine implements RunOwner {
     }
   }
 
-  // ---- what comes ----------------------------------------------------------------------------------------------------------------
+  // ---- what comes
+  // ----------------------------------------------------------------------------------------------------------------
 
   cameFrame(peer: number, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const rank = this.peers.indexOf(peer)
@@ -235,14 +243,16 @@ export class GroupEngine implements RunOwner {
   lostPeer(peer: number, cause: Error | undefined): void {
     const rank = this.peers.indexOf(peer)
     if (rank < 0 || this.#failure !== undefined || this.#closed) return
-    // Who has left in order was done with what was called before, and its bytes came before that word; what is called later fails by itself.
+    // Who has left in order was done with what was called before, and its bytes came before that word; what is called
+    // later fails by itself.
     if (this.#left.has(rank)) return
     const how = cause === undefined ? 'has closed its connection' : 'is gone'
     const error = this.#error('ERR_AETHER_PEER_LOST', rank, `rank ${rank} of the group (peer ${peer}) ${how}`, cause)
     this.#end(error, 'lost', rank, 0, '')
   }
 
-  // ---- what runs ask for -----------------------------------------------------------------------------------------------------------
+  // ---- what runs ask for
+  // -----------------------------------------------------------------------------------------------------------
 
   push(rank: number, stream: OutgoingStream): void {
     const ahead = behind(stream.sequence, this.#doneAt[rank]!)
@@ -282,9 +292,10 @@ export class GroupEngine implements RunOwner {
     this.giveUp(error)
   }
 
-  // ---- inside ----------------------------------------------------------------------------------------------------------------------
+  // ---- inside
+  // -------------------------------------------------------------------------------------------------------------------
 
-  #channel(rank: number): Channel | undefined {
+  #channel(rank: number): PeerChannel | undefined {
     return this.#channelOf(this.peers[rank]!)
   }
 
@@ -314,13 +325,15 @@ export class GroupEngine implements RunOwner {
     } else if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
     else if (behind(this.#next, sequence) < HISTORY && this.#signatures[sequence & (HISTORY - 1)] !== frame.signature)
       this.#mismatch(rank, sequence, WHAT_IS_OVER)
-    // Where it was the same, but for lengths that two ranks agree on, that rank finds out once it knows that it is over here.
+    // Where it was the same, but for lengths that two ranks agree on, that rank finds out once it knows that it is over
+    // here.
     else this.#channel(rank)?.control(FrameKind.Progress, 0, 0, this.group, 0)
   }
 
   #cameEarly(rank: number, sequence: number, frame: Frame, bytes: Uint8Array): void {
     const ahead = behind(sequence, this.#next)
-    // Nothing more was expected for one that is over here, nor was all the room used that there is only now; and who does not keep to what it may is no program of ours.
+    // Nothing more was expected for one that is over here, nor was all the room used that there is only now; and who
+    // does not keep to what it may is no program of ours.
     if (ahead < 0) this.#mismatch(rank, sequence, WHAT_IS_OVER)
     else if (!this.#early.keep(rank, sequence, ahead, frame, bytes)) this.#mismatch(rank, sequence, WHAT_IS_TO_COME)
   }
@@ -462,7 +475,7 @@ const codeOf = (error: Error): string => (error instanceof AetherError ? error.c
 /** @throws PeerError where a member is not there. */
 export function checkMembers(
   peers: readonly number[],
-  channelOf: (peer: number) => Channel | undefined,
+  channelOf: (peer: number) => PeerChannel | undefined,
   own: number,
 ): void {
   if (!peers.includes(own)) throw new ArgumentError('members', `this peer, ${own}, is not among the members`)

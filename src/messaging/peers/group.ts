@@ -28,12 +28,12 @@ import {
   prepareScatter,
   type Shape,
 } from './calls.ts'
-import type { Channel } from './channel.ts'
 import type { CollectiveRun } from './collective-run.ts'
 import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
 import { checkNotCombining } from './combining.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
+import type { PeerChannel } from './peer-channel.ts'
 import { PlanCache } from './plan.ts'
 import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -47,7 +47,9 @@ export interface CollectiveOptions<Algorithm extends string = string> {
   readonly algorithm?: Algorithm
   /** Give up after so long, which ends the group for every rank; default, and beyond 24 days: never. */
   readonly timeoutMs?: number
-  /** Give up when it is aborted, which ends the group for every rank. The `…Sync` forms look at it only at the start. */
+  /**
+   * Give up when it is aborted, which ends the group for every rank. The `…Sync` forms look at it only at the start.
+   */
   readonly signal?: AbortSignal
 }
 
@@ -63,18 +65,20 @@ export interface CountsOptions {
 
 export interface ReductionOptions {
   /**
-   * Combine as ((x0 op x1) op x2) op … in the order of ranks: the bits of floating-point results depend only on the values and their ranks,
-   * not on the algorithm, the length or the timing. A little slower. Default false.
+   * Combine as ((x0 op x1) op x2) op … in the order of ranks: the bits of floating-point results depend only on the
+   * values and their ranks, not on the algorithm, the length or the timing. A little slower. Default false.
    */
   readonly deterministic?: boolean
 }
 
 /**
- * Peers that compute together. Every member makes the group from the same list, and calls the same collectives with the same lengths in the same
- * order; several may be under way at once. What a caller gives must not change until the call is over.
+ * Peers that compute together. Every member makes the group from the same list, and calls the same collectives with the
+ * same lengths in the same order; several may be under way at once. What a caller gives must not change until the call
+ * is over.
  *
- * Once a collective has failed (a member is gone, gave up, or called something else) the group is over: this and every later call rejects with the
- * reason at every rank, and those that are left go on in the group that `shrink` gives, or make another.
+ * Once a collective has failed (a member is gone, gave up, or called something else) the group is over: this and every
+ * later call rejects with the reason at every rank, and those that are left go on in the group that `shrink` gives, or
+ * make another.
  */
 export class PeerGroup {
   /** This process's place among the members. */
@@ -117,7 +121,10 @@ export class PeerGroup {
     return this.#runSync(prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
   }
 
-  /** Part i of the root's `input` into the `output` of rank i. In place at the root: `output` is that part of `input`. Others give undefined. */
+  /**
+   * Part i of the root's `input` into the `output` of rank i. In place at the root: `output` is that part of `input`.
+   * Others give undefined.
+   */
   scatter<A extends ElementArray>(
     input: A | undefined,
     output: A,
@@ -134,7 +141,10 @@ export class PeerGroup {
     return this.#runSync(prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
   }
 
-  /** The `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of `output`. Others give undefined, and get it. */
+  /**
+   * The `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of `output`.
+   * Others give undefined, and get it.
+   */
   gather<A extends ElementArray>(
     input: A,
     output?: A,
@@ -230,7 +240,10 @@ export class PeerGroup {
     )
   }
 
-  /** All inputs combined, element by element; part i of that into the `output` of rank i. In place: `output` is that part of `input`. */
+  /**
+   * All inputs combined, element by element; part i of that into the `output` of rank i. In place: `output` is that
+   * part of `input`.
+   */
   reduceScatter<A extends ElementArray>(
     input: A,
     operation: Operation<ElementOf<A>>,
@@ -311,7 +324,10 @@ export class PeerGroup {
     )
   }
 
-  /** Part j of the `input` of rank i into part i of the `output` of rank j; all parts have the same length. In place, at every rank or none: `output` is `input`. */
+  /**
+   * Part j of the `input` of rank i into part i of the `output` of rank j; all parts have the same length. In place, at
+   * every rank or none: `output` is `input`.
+   */
   allToAll<A extends ElementArray>(
     input: A,
     output: A,
@@ -324,7 +340,10 @@ export class PeerGroup {
     return this.#runSync(prepareAllToAll(this.#shape, input, output, options), options, output)
   }
 
-  /** The same with parts of any length and place; what rank i sends to rank j is as long as what rank j receives from rank i. `output` may share memory with `input` in any way, at any rank. */
+  /**
+   * The same with parts of any length and place; what rank i sends to rank j is as long as what rank j receives from
+   * rank i. `output` may share memory with `input` in any way, at any rank.
+   */
   allToAllV<A extends ElementArray>(
     input: A,
     output: A,
@@ -353,16 +372,19 @@ export class PeerGroup {
   }
 
   /**
-   * The group of those that are left: every member that still runs calls it after a collective has failed, and each that gets a group gets the same one. Ends this
-   * group for all, where it has not failed. Called again it gives the same group, or, where it was not agreed on, tries again; called while it is under way it waits for that one, and of its options only
-   * `signal` counts, which ends its own wait alone.
+   * The group of those that are left: every member that still runs calls it after a collective has failed, and each
+   * that gets a group gets the same one. Ends this group for all, where it has not failed. Called again it gives the
+   * same group, or, where it was not agreed on, tries again; called while it is under way it waits for that one, and of
+   * its options only `signal` counts, which ends its own wait alone.
    *
-   * Each member of the new group had been reached by the one that led the agreement, and answered; but for one case: where the leader itself dies at that very moment,
-   * what it may have decided stands, and names it and who else died since. Then, as whenever a member dies later, the new group's collectives tell of the loss, and it
-   * can be shrunk in turn. A member that gave up meanwhile (`signal`, `timeoutMs`) may be in the new group, too, where it had accepted before; it gets that group when it
-   * calls again. See MPI_Comm_shrink (Bland et al., "Post-failure recovery of MPI communication capability", 2013) for the use.
-   * @throws AgreementError: this side is no majority, the others go on without this process, or nothing was agreed on in time; CollectiveError where ranks give another
-   * `quorum`; ClosedError; the signal's reason.
+   * Each member of the new group had been reached by the one that led the agreement, and answered; but for one case:
+   * where the leader itself dies at that very moment, what it may have decided stands, and names it and who else died
+   * since. Then, as whenever a member dies later, the new group's collectives tell of the loss, and it can be shrunk in
+   * turn. A member that gave up meanwhile (`signal`, `timeoutMs`) may be in the new group, too, where it had accepted
+   * before; it gets that group when it calls again. See MPI_Comm_shrink (Bland et al., "Post-failure recovery of MPI
+   * communication capability", 2013) for the use.
+   * @throws AgreementError: this side is no majority, the others go on without this process, or nothing was agreed on
+   * in time; CollectiveError where ranks give another `quorum`; ClosedError; the signal's reason.
    */
   shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
     const { signal } = options
@@ -376,8 +398,10 @@ export class PeerGroup {
   }
 
   /**
-   * The same, spinning. `signal` is looked at only at the start. Gives the group that {@link shrink} gave, where it did.
-   * @throws ArgumentError too: while a `shrink` of this member is under way, which needs the event loop; from within what combines.
+   * The same, spinning. `signal` is looked at only at the start. Gives the group that {@link shrink} gave, where it
+   * did.
+   * @throws ArgumentError too: while a `shrink` of this member is under way, which needs the event loop; from within
+   * what combines.
    */
   shrinkSync(options: ShrinkOptions = {}): PeerGroup {
     if (this.#successor !== undefined) return this.#successor
@@ -467,7 +491,7 @@ export class PeerGroup {
     return result
   }
 
-  #channels(): Channel[] {
+  #channels(): PeerChannel[] {
     return this.members.flatMap((member) => this.#hub.get(member)?.channel ?? [])
   }
 

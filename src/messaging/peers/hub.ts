@@ -5,7 +5,6 @@ import type { MessageLink } from '../message-link.ts'
 import type { AgreementCall } from './agreement.ts'
 import { agreementSizeMax } from './agreement-message.ts'
 import { Agreements, excludedError } from './agreements.ts'
-import { Channel, type ChannelOwner } from './channel.ts'
 import { collectiveWaits } from './collective-waits.ts'
 import { checkNotCombining } from './combining.ts'
 import { EarlyFrames } from './early-frames.ts'
@@ -16,6 +15,7 @@ import { checkMembers, GroupEngine } from './group-engine.ts'
 import type { LastWord } from './last-word.ts'
 import type { PeerLimits } from './limits.ts'
 import { Messages } from './messages.ts'
+import { type ChannelOwner, PeerChannel } from './peer-channel.ts'
 import { hashText } from './plan.ts'
 
 const TICK_MS = 50
@@ -31,7 +31,7 @@ export interface Attached {
   readonly number: number
   /** Of its context. */
   readonly identity: number
-  readonly channel: Channel
+  readonly channel: PeerChannel
   readonly messages: Messages
 }
 
@@ -40,9 +40,9 @@ export interface HubOwner {
   attached(peer: Attached): void
   detached(number: number, error: Error | undefined): void
   /** The end of this link is connected already, by another. */
-  merged(channel: Channel, number: number): void
+  merged(channel: PeerChannel, number: number): void
   /** A link ended before both had let each other in, or one of them turned the other away. */
-  turnedAway(channel: Channel, error: Error): void
+  turnedAway(channel: PeerChannel, error: Error): void
 }
 
 /** What all peers of a context have in common: whose link a frame came from, and whose group it is for. */
@@ -51,7 +51,7 @@ export class Hub implements ChannelOwner {
   readonly limits: Required<PeerLimits>
   readonly #owner: HubOwner
   readonly #peers = new Map<number, Attached>()
-  readonly #numbers = new Map<Channel, number>()
+  readonly #numbers = new Map<PeerChannel, number>()
   readonly #greetings: Greetings
   readonly #groups = new Map<number, GroupEngine>()
   /** How often each list of members has made a group. */
@@ -71,7 +71,7 @@ export class Hub implements ChannelOwner {
     this.#owner = owner
     this.#early = new EarlyFrames(limits)
     this.#greetings = new Greetings(number, limits, {
-      openChannel: (link) => new Channel(link, this),
+      openChannel: (link) => new PeerChannel(link, this),
       connected: (peer) => this.#peers.get(peer),
       connectedCount: () => this.#peers.size,
       attached: (greeted) => this.#attach(greeted),
@@ -94,15 +94,16 @@ export class Hub implements ChannelOwner {
   }
 
   /** A link to somebody who will say who it is. */
-  attach(link: MessageLink): Channel {
+  attach(link: MessageLink): PeerChannel {
     return this.#greetings.begin(link)
   }
 
-  numberOf(channel: Channel): number | undefined {
+  numberOf(channel: PeerChannel): number | undefined {
     return this.#numbers.get(channel)
   }
 
-  // ---- groups --------------------------------------------------------------------------------------------------------------------
+  // ---- groups
+  // -------------------------------------------------------------------------------------------------------------------
 
   group(members: readonly number[]): GroupEngine {
     checkMembers(members, (peer) => this.#peers.get(peer)?.channel, this.number)
@@ -114,7 +115,8 @@ export class Hub implements ChannelOwner {
   }
 
   /**
-   * Agree with the others of a group on who goes on, and make the group of these. It has failed already where one of them was lost since.
+   * Agree with the others of a group on who goes on, and make the group of these. It has failed already where one of
+   * them was lost since.
    * @throws AgreementError, CollectiveError, ClosedError, the signal's reason.
    */
   async shrink(engine: GroupEngine, call: AgreementCall, signal?: AbortSignal): Promise<GroupEngine> {
@@ -125,7 +127,7 @@ export class Hub implements ChannelOwner {
   }
 
   /** The same, spinning over these channels. @throws ArgumentError too: from within what combines. */
-  shrinkSync(engine: GroupEngine, call: AgreementCall, channels: readonly Channel[]): GroupEngine {
+  shrinkSync(engine: GroupEngine, call: AgreementCall, channels: readonly PeerChannel[]): GroupEngine {
     checkNotCombining()
     this.#endForShrinking(engine)
     let ranks: readonly number[] | undefined
@@ -197,7 +199,10 @@ export class Hub implements ChannelOwner {
     return engine
   }
 
-  /** Whether the links to all of them go through shared memory: then all are on this machine, and so do the links among them. */
+  /**
+   * Whether the links to all of them go through shared memory: then all are on this machine, and so do the links among
+   * them.
+   */
   sharesMemoryWith(members: readonly number[]): boolean {
     return members.every(
       (peer) => peer === this.number || this.#peers.get(peer)?.channel.link.throughSharedMemory === true,
@@ -212,16 +217,16 @@ export class Hub implements ChannelOwner {
   dropGroup(engine: GroupEngine): void {
     this.#groups.delete(engine.group)
     this.#agreements.close(engine.group, new ClosedError('the group'))
-    this.#closedGroups.set(engine.group, engine.lastWord as LastWord)
-    if (this.#closedGroups.size > CLOSED_GROUPS_MAX)
-      this.#closedGroups.delete(this.#closedGroups.keys().next().value as number)
+    this.#closedGroups.set(engine.group, engine.lastWord!)
+    if (this.#closedGroups.size > CLOSED_GROUPS_MAX) this.#closedGroups.delete(this.#closedGroups.keys().next().value!)
   }
 
   doneOf(group: number): number {
     return this.#groups.get(group)?.done ?? 0
   }
 
-  // ---- waiting -------------------------------------------------------------------------------------------------------------------
+  // ---- waiting
+  // -------------------------------------------------------------------------------------------------------------------
 
   /** Something waits: from now on time goes by for groups. */
   watch(): void {
@@ -230,12 +235,12 @@ export class Hub implements ChannelOwner {
   }
 
   /**
-   * Spin until `over`, moving everything on meanwhile, that of `channels` most: others may have to come on, too, before what is waited for can happen.
-   * `describe` is for the watchdog. @throws TimeoutError, only where it is not over.
+   * Spin until `over`, moving everything on meanwhile, that of `channels` most: others may have to come on, too, before
+   * what is waited for can happen. `describe` is for the watchdog. @throws TimeoutError, only where it is not over.
    */
   spin(
     over: () => boolean,
-    channels: readonly Channel[],
+    channels: readonly PeerChannel[],
     timeoutMs: number,
     what: () => string,
     describe?: () => WaitDescription,
@@ -262,7 +267,10 @@ export class Hub implements ChannelOwner {
     }
   }
 
-  /** For a thread that blocks, before it waits and when it goes on: what was committed outside of a poll leaves by itself only with the end of this turn of the event loop. */
+  /**
+   * For a thread that blocks, before it waits and when it goes on: what was committed outside of a poll leaves by
+   * itself only with the end of this turn of the event loop.
+   */
   flush(): void {
     for (const { channel } of this.#peers.values()) if (channel.link.open) channel.link.flush()
   }
@@ -307,9 +315,10 @@ export class Hub implements ChannelOwner {
     this.#unwatch = undefined
   }
 
-  // ---- what comes ----------------------------------------------------------------------------------------------------------------
+  // ---- what comes
+  // ----------------------------------------------------------------------------------------------------------------
 
-  cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+  cameFrame(channel: PeerChannel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const number = this.#numbers.get(channel)
     if (number === undefined) this.#greetings.cameFrame(channel, frame, bytes, at, length)
     else if (frame.kind === FrameKind.Message || frame.kind === FrameKind.MessageGrant) {
@@ -332,7 +341,7 @@ export class Hub implements ChannelOwner {
     }
   }
 
-  channelEnded(channel: Channel, error: Error | undefined): void {
+  channelEnded(channel: PeerChannel, error: Error | undefined): void {
     const number = this.#numbers.get(channel)
     if (number === undefined) {
       this.#greetings.channelEnded(channel, error)
@@ -370,7 +379,7 @@ export class Hub implements ChannelOwner {
   }
 
   /** The others of a group may have begun before it is made here. */
-  #keep(channel: Channel, peer: number, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+  #keep(channel: PeerChannel, peer: number, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const refused = this.#early.keep(peer, frame, bytes, at, length)
     if (refused === undefined) return
     const code = refused.isLimit ? 'ERR_AETHER_PEERS_LIMIT' : 'ERR_AETHER_PEER_PROTOCOL'
@@ -379,7 +388,7 @@ export class Hub implements ChannelOwner {
 }
 
 /** What comes of a channel, and what waits for room on it; `came` and how many messages that was. */
-function look(came: number, channel: Channel): number {
+function look(came: number, channel: PeerChannel): number {
   const more = channel.link.poll()
   channel.pump()
   return came + more

@@ -4,20 +4,28 @@ import { ArgumentError } from '../../native/index.ts'
 export interface PeerLimits {
   /** Peers besides this one; default 1024. */
   readonly peersMax?: number
-  /** Collectives of a group that may be under way at a time, and by how many one rank may be ahead of another to which it sends bytes; default 64. All peers use the same. */
+  /**
+   * Collectives of a group that may be under way at a time, and by how many one rank may be ahead of another to which
+   * it sends bytes; default 64. All peers use the same.
+   */
   readonly requestsMax?: number
-  /** Bytes of a collective that a peer may send before this rank has called it; default 16 KiB. All peers use the same. */
+  /**
+   * Bytes of a collective that a peer may send before this rank has called it; default 16 KiB. All peers use the same.
+   */
   readonly eagerBytes?: number
   /**
-   * Groups that one peer may begin before they are made here; default 64. Of each `requestsMax` times `eagerBytes` are kept at most, so by default 64 MiB of a
-   * peer in all, taken as they come. One that begins more is disconnected.
+   * Groups that one peer may begin before they are made here; default 64. Of each `requestsMax` times `eagerBytes` are
+   * kept at most, so by default 64 MiB of a peer in all, taken as they come. One that begins more is disconnected.
    */
   readonly earlyGroupsMax?: number
   /** Bytes of messages from one peer that may wait to be received; default 256 KiB. */
   readonly messageWindowBytes?: number
   /** The longest message, sent or received; default 64 MiB. */
   readonly messageBytesMax?: number
-  /** How long one that connects here may take until the connection stands, and then to say who it is; default 30,000. As many as `peersMax` may be silent at a time. */
+  /**
+   * How long one that connects here may take until the connection stands, and then to say who it is; default 30,000. As
+   * many as `peersMax` may be silent at a time.
+   */
   readonly greetingTimeoutMs?: number
 }
 

@@ -1,5 +1,5 @@
-import type { Channel } from './channel.ts'
 import { type Frame, FrameKind } from './frame.ts'
+import type { PeerChannel } from './peer-channel.ts'
 import { OutgoingStream } from './streams.ts'
 
 /** What a message takes of the window besides its bytes, so that empty ones are bounded, too. */
@@ -22,11 +22,11 @@ interface Receiver {
 }
 
 /**
- * Messages of programs between two peers, each way in order. The receiver's window bounds what may wait there; a message longer than the window
- * flows while somebody waits for it.
+ * Messages of programs between two peers, each way in order. The receiver's window bounds what may wait there; a
+ * message longer than the window flows while somebody waits for it.
  */
 export class Messages {
-  readonly #channel: Channel
+  readonly #channel: PeerChannel
   readonly #bytesMax: number
   readonly #windowBytes: number
   readonly #sending: Sending[] = []
@@ -38,7 +38,10 @@ export class Messages {
   readonly #arrived: Uint8Array[] = []
   #arriving: Arriving | undefined
   readonly #receivers: Receiver[] = []
-  /** Of what has come, how much the program has taken; what of it the peer was told, and what of the message that is arriving is counted. */
+  /**
+   * Of what has come, how much the program has taken; what of it the peer was told, and what of the message that is
+   * arriving is counted.
+   */
   #taken = 0
   #told = 0
   #counted = 0
@@ -48,7 +51,7 @@ export class Messages {
   #finished: Error | undefined
   #whenSent: (() => void)[] = []
 
-  constructor(channel: Channel, peerWindowBytes: number, windowBytes: number, bytesMax: number) {
+  constructor(channel: PeerChannel, peerWindowBytes: number, windowBytes: number, bytesMax: number) {
     this.#channel = channel
     this.#limit = peerWindowBytes
     this.#windowBytes = windowBytes
@@ -128,7 +131,9 @@ export class Messages {
     return true
   }
 
-  /** Resolves when all that was given has left, or the peer is lost; what is given from now on is refused by `error`. */
+  /**
+   * Resolves when all that was given has left, or the peer is lost; what is given from now on is refused by `error`.
+   */
   async finish(error: Error): Promise<void> {
     this.#finished ??= error
     if (this.#sending.length > 0) await new Promise<void>((resolve) => this.#whenSent.push(resolve))

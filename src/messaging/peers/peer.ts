@@ -42,7 +42,10 @@ export class Peer {
     return this.#hub.get(this.number) === this.#attached
   }
 
-  /** Why the last thing failed that had to do with this peer; its `cause` says what happened below. undefined: nothing has. */
+  /**
+   * Why the last thing failed that had to do with this peer; its `cause` says what happened below. undefined: nothing
+   * has.
+   */
   get lastError(): Error | undefined {
     return this.#lastError
   }
@@ -53,8 +56,10 @@ export class Peer {
   }
 
   /**
-   * Send a message; messages arrive in order. Resolves when the bytes may be used again, which waits for room at the peer.
-   * @throws PeerError when the peer is lost: whether the message arrived is not known then; ArgumentError beyond `messageBytesMax`.
+   * Send a message; messages arrive in order. Resolves when the bytes may be used again, which waits for room at the
+   * peer.
+   * @throws PeerError when the peer is lost: whether the message arrived is not known then; ArgumentError beyond
+   * `messageBytesMax`.
    */
   send(message: Uint8Array): Promise<void> {
     return this.#noting(new Promise((resolve, reject) => this.#send(message, resolve, reject)))
@@ -71,7 +76,9 @@ export class Peer {
     return this.#noting(signal === undefined ? message : untilAborted(message, signal, forget))
   }
 
-  /** The same, spinning. @throws TimeoutError too: the message may still leave; ArgumentError from within what combines. */
+  /**
+   * The same, spinning. @throws TimeoutError too: the message may still leave; ArgumentError from within what combines.
+   */
   sendSync(message: Uint8Array, options: PeerSyncOptions = {}): void {
     this.#spin<void>((resolve, reject) => this.#send(message, resolve, reject), options, 'the message leaving')
   }
@@ -109,8 +116,8 @@ export class Peer {
   }
 
   /**
-   * What was given to `send` goes out, then the connection ends, and groups with this peer are over. A peer that does not receive it within `closeTimeoutMs` of the link (5 s) is lost. Further messages
-   * are refused. Idempotent.
+   * What was given to `send` goes out, then the connection ends, and groups with this peer are over. A peer that does
+   * not receive it within `closeTimeoutMs` of the link (5 s) is lost. Further messages are refused. Idempotent.
    */
   disconnect(): Promise<void> {
     const { channel, messages } = this.#attached

@@ -4,13 +4,13 @@ import { type ConnectLinkOptions, connectLink } from '../connect-link.ts'
 import { type LinkListener, type ListenLinksOptions, listenLinks } from '../link-listener.ts'
 import type { LinkOptions } from '../link-options.ts'
 import type { MessageLink } from '../message-link.ts'
-import type { Channel } from './channel.ts'
 import { PeerError } from './errors.ts'
 import { Gathering } from './gathering.ts'
 import { PeerGroup } from './group.ts'
 import { type Attached, Hub, type HubOwner } from './hub.ts'
 import { type PeerLimits, peerLimits } from './limits.ts'
 import { Peer } from './peer.ts'
+import type { PeerChannel } from './peer-channel.ts'
 import { untilAborted } from './until-aborted.ts'
 
 export interface PeersOptions extends PeerLimits {
@@ -65,7 +65,7 @@ export class Peers {
   readonly #gatherings = new Set<Gathering>()
   readonly #announced = new WeakSet<Peer>()
   /** Links on which the two ends have not let each other in, and who waits for that. */
-  readonly #greeting = new Map<Channel, Waiter>()
+  readonly #greeting = new Map<PeerChannel, Waiter>()
   /** How many of these have come by themselves. */
   #strangers = 0
   /** Those under way from here: aborted when the context is closed. */
@@ -84,7 +84,7 @@ export class Peers {
     const owner: HubOwner = {
       attached: (attached) => this.#attached(attached),
       detached: (peer, error) => this.#detached(peer, error),
-      merged: (channel, number) => this.#settle(channel)?.resolve(this.#peers.get(number) as Peer),
+      merged: (channel, number) => this.#settle(channel)?.resolve(this.#peers.get(number)!),
       turnedAway: (channel, error) => this.#turnedAway(channel, error),
     }
     this.#hub = new Hub(number, this.limits, owner)
@@ -123,9 +123,11 @@ export class Peers {
   }
 
   /**
-   * Connect to a peer that listens. Resolves when both ends have let each other in. Where the two are connected already, or connect to each other at the
-   * same moment, one connection stays, and this resolves with the peer that it leads to.
-   * @throws ConnectionError, TimeoutError, the signal's reason; PeerError where one of the two turns the other away, with its reason; ClosedError.
+   * Connect to a peer that listens. Resolves when both ends have let each other in. Where the two are connected
+   * already, or connect to each other at the same moment, one connection stays, and this resolves with the peer that it
+   * leads to.
+   * @throws ConnectionError, TimeoutError, the signal's reason; PeerError where one of the two turns the other away,
+   * with its reason; ClosedError.
    */
   async connect(options: PeerConnectOptions): Promise<Peer> {
     this.#checkOpen()
@@ -153,7 +155,10 @@ export class Peers {
     }
   }
 
-  /** The next peer that connects here; each once, whichever of its connections stayed. @throws the signal's reason; ClosedError. */
+  /**
+   * The next peer that connects here; each once, whichever of its connections stayed. @throws the signal's reason;
+   * ClosedError.
+   */
   accept(options: { readonly signal?: AbortSignal } = {}): Promise<Peer> {
     const peer = this.#arrived.shift()
     if (peer !== undefined) return Promise.resolve(peer)
@@ -164,16 +169,17 @@ export class Peers {
       this.#accepting.push(waiter)
     })
     const forget = (): void => {
-      const at = this.#accepting.indexOf(waiter as Waiter)
+      const at = this.#accepting.indexOf(waiter!)
       if (at >= 0) this.#accepting.splice(at, 1)
     }
     return options.signal === undefined ? accepted : untilAborted(accepted, options.signal, forget)
   }
 
   /**
-   * Connect everybody with everybody: each calls it with where all of them listen, in the order of their numbers, 0 and up. Connects to those with
-   * lower numbers and waits for the others, whom `accept` does not give then.
-   * @throws as `connect`; ArgumentError where another answers than the list says; TimeoutError that names who is missing.
+   * Connect everybody with everybody: each calls it with where all of them listen, in the order of their numbers, 0 and
+   * up. Connects to those with lower numbers and waits for the others, whom `accept` does not give then.
+   * @throws as `connect`; ArgumentError where another answers than the list says; TimeoutError that names who is
+   * missing.
    */
   async connectAll(addresses: readonly PeerAddress[], options: { readonly timeoutMs?: number } = {}): Promise<void> {
     this.#checkOpen()
@@ -193,14 +199,17 @@ export class Peers {
     })
     try {
       await Promise.all([gathering.over, ...connecting])
-      for (const number of higher) this.#forgetArrived(this.#peers.get(number) as Peer)
+      for (const number of higher) this.#forgetArrived(this.#peers.get(number)!)
     } finally {
       gathering.end(new ClosedError('connectAll'))
       this.#gatherings.delete(gathering)
     }
   }
 
-  /** A peer at the other end of a link that was made elsewhere, by which it attaches us too. The link is this context's from now on, whatever comes of it. */
+  /**
+   * A peer at the other end of a link that was made elsewhere, by which it attaches us too. The link is this context's
+   * from now on, whatever comes of it.
+   */
   attach(link: MessageLink, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Peer> {
     try {
       this.#checkOpen()
@@ -213,8 +222,8 @@ export class Peers {
   }
 
   /**
-   * A group of peers, this one among them; every member calls it with the same list. Ranks are places in the list. Default: all that are connected,
-   * in the order of their numbers. The same list again makes another group.
+   * A group of peers, this one among them; every member calls it with the same list. Ranks are places in the list.
+   * Default: all that are connected, in the order of their numbers. The same list again makes another group.
    * @throws PeerError where a member is not connected.
    */
   group(members: readonly number[] = this.#everybody()): PeerGroup {
@@ -331,13 +340,13 @@ export class Peers {
     for (const gathering of this.#gatherings) gathering.look()
   }
 
-  #turnedAway(channel: Channel, error: Error): void {
+  #turnedAway(channel: PeerChannel, error: Error): void {
     this.#note(error)
     this.#settle(channel)?.reject(error)
   }
 
   /** Whoever waits for this link has an answer now. */
-  #settle(channel: Channel): Waiter | undefined {
+  #settle(channel: PeerChannel): Waiter | undefined {
     const waiter = this.#greeting.get(channel)
     this.#greeting.delete(channel)
     return waiter
@@ -359,7 +368,7 @@ export class Peers {
     // Who has sent something and gone is still let in, so that it can be received.
     if (peer?.waiting === 0) this.#forgetArrived(peer)
     const gone = this.#arrived.filter(({ connected }) => !connected)
-    if (gone.length > this.limits.peersMax) this.#forgetArrived(gone[0] as Peer)
+    if (gone.length > this.limits.peersMax) this.#forgetArrived(gone[0]!)
     if (error !== undefined)
       this.#note(
         new PeerError('ERR_AETHER_PEER_LOST', number, `peer ${number} is lost: ${error.message}`, { cause: error }),

@@ -48,7 +48,7 @@ export class PlanCache {
     let plan = this.#plans.get(call)
     if (plan !== undefined) return plan
     plan = draw()
-    if (this.#plans.size >= PLANS_MAX) this.#plans.delete(this.#plans.keys().next().value as string)
+    if (this.#plans.size >= PLANS_MAX) this.#plans.delete(this.#plans.keys().next().value!)
     this.#plans.set(call, plan)
     return plan
   }

@@ -4,7 +4,10 @@ interface Stretch {
   at: number
 }
 
-/** What one rank sends to another in one collective: the ranges of its schedule, one behind the other. Or a message of a program. */
+/**
+ * What one rank sends to another in one collective: the ranges of its schedule, one behind the other. Or a message of a
+ * program.
+ */
 export class OutgoingStream {
   /** Of its frames. */
   readonly kind: number
@@ -89,7 +92,7 @@ export class OutgoingStream {
 }
 
 /** What one rank is sent by another in one collective. */
-export class IncomingStream {
+export class IncomingPieces {
   readonly total: number
   readonly #stretches: Stretch[] = []
   /** What came before there was a place for it; never more than was granted. */

@@ -1,6 +1,9 @@
 import { AetherError, messageOfThrown } from '../../native/index.ts'
 
-/** Processors were named that the machine does not have, or that the cpuset of this process (its container) does not allow. */
+/**
+ * Processors were named that the machine does not have, or that the cpuset of this process (its container) does not
+ * allow.
+ */
 export class AffinityError extends AetherError {
   override readonly name = 'AffinityError'
   /** Those that cannot be had. */
@@ -44,7 +47,7 @@ export class IoThreadError extends AetherError {
 function rangesOf(numbers: readonly number[]): string {
   const parts: string[] = []
   for (let first = 0, last = 0; first < numbers.length; first = last + 1) {
-    for (last = first; numbers[last + 1] === (numbers[last] as number) + 1; last += 1);
+    for (last = first; numbers[last + 1] === numbers[last]! + 1; last += 1);
     parts.push(first === last ? `${numbers[first]}` : `${numbers[first]}-${numbers[last]}`)
   }
   return parts.join(',')

@@ -42,7 +42,9 @@ export interface IoThreadParts {
   readonly clientError: (error: unknown) => void
 }
 
-/** After the time that it was given to close, until it is ended by force, and then until nobody waits for it any more. */
+/**
+ * After the time that it was given to close, until it is ended by force, and then until nobody waits for it any more.
+ */
 const GRACE_MS = 1000
 
 /** The listener's side of one IO thread: starts it, gives it connections, starts it again. */

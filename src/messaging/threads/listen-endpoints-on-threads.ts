@@ -4,7 +4,10 @@ import { type ListenOnThreadsOptions, listenOnThreads, type ThreadListener } fro
 
 /** What the module of an IO thread exports. */
 export interface EndpointThreadModule {
-  /** A client has connected: the place to set its handlers, which are called in this thread. What it throws ends this connection only. */
+  /**
+   * A client has connected: the place to set its handlers, which are called in this thread. What it throws ends this
+   * connection only.
+   */
   accept(endpoint: Endpoint, thread: IoThread): void
 }
 
@@ -13,9 +16,10 @@ export interface ListenEndpointsOnThreadsOptions
     Pick<EndpointOptions, 'messageBytesMax'> {}
 
 /**
- * Wait for connections that IO threads serve: each belongs to one thread, with its device, its queues and its handlers, and the caller's thread only lets
- * them in. `threads.module` exports `accept`, see {@link EndpointThreadModule}.
- * @throws IoThreadError where a thread cannot be started, AffinityError where it may not run on a processor; ArgumentError; ConnectionError.
+ * Wait for connections that IO threads serve: each belongs to one thread, with its device, its queues and its handlers,
+ * and the caller's thread only lets them in. `threads.module` exports `accept`, see {@link EndpointThreadModule}.
+ * @throws IoThreadError where a thread cannot be started, AffinityError where it may not run on a processor;
+ * ArgumentError; ConnectionError.
  */
 export function listenEndpointsOnThreads(options: ListenEndpointsOnThreadsOptions): Promise<ThreadListener> {
   return listenOnThreads(options, new URL('./endpoint-role.js', import.meta.url))

@@ -19,7 +19,8 @@ export interface IoThread {
 export type ThreadLinkOptions = Omit<AdmissionOptions, 'onLink' | 'onClientError' | 'domain'>
 
 /**
- * What a thread does with connections, as the export `open` of a module of this package: endpoints and RPC have one each.
+ * What a thread does with connections, as the export `open` of a module of this package: endpoints and RPC have one
+ * each.
  * @internal
  */
 export interface ThreadRole {

@@ -23,7 +23,8 @@ const DEFAULT_CLOSE_TIMEOUT_MS = 5000
 const CLOSE_TIMEOUT_MS_MAX = 2 ** 31 - 10_000
 
 /**
- * Start the threads, and wait for connections for them. `roleUrl` names a module of this package that says what they do with them.
+ * Start the threads, and wait for connections for them. `roleUrl` names a module of this package that says what they do
+ * with them.
  * @internal
  */
 export async function listenOnThreads(options: ListenOnThreadsOptions, roleUrl: URL): Promise<ThreadListener> {
@@ -55,7 +56,10 @@ export async function listenOnThreads(options: ListenOnThreadsOptions, roleUrl: 
   }
 }
 
-/** Lets peers in, and has one of its threads serve each: the one with the fewest connections. Keeps the program alive until it is closed. */
+/**
+ * Lets peers in, and has one of its threads serve each: the one with the fewest connections. Keeps the program alive
+ * until it is closed.
+ */
 export class ThreadListener implements AsyncDisposable {
   readonly #listener: Listener
   readonly #threads: readonly IoThreadHandle[]
@@ -98,8 +102,9 @@ export class ThreadListener implements AsyncDisposable {
   }
 
   /**
-   * Let nobody in any more, have each thread end its connections in order, and end the threads. One that has not ended a second after `timeoutMs` is ended by force, and
-   * its connections with it. Idempotent; the first call's options count.
+   * Let nobody in any more, have each thread end its connections in order, and end the threads. One that has not ended
+   * a second after `timeoutMs` is ended by force, and its connections with it. Idempotent; the first call's options
+   * count.
    */
   close(options: CloseThreadsOptions = {}): Promise<void> {
     this.#closed ??= this.#close(options)
@@ -156,7 +161,7 @@ export class ThreadListener implements AsyncDisposable {
     const { length } = this.#threads
     let least: IoThreadHandle | undefined
     for (let offset = 0; offset < length; offset += 1) {
-      const thread = this.#threads[(this.#turn + offset) % length] as IoThreadHandle
+      const thread = this.#threads[(this.#turn + offset) % length]!
       if (thread.running && (least === undefined || thread.load < least.load)) least = thread
     }
     this.#turn = least === undefined ? 0 : (least.index + 1) % length

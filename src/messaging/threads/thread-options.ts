@@ -14,9 +14,15 @@ export interface RestartOptions {
 export interface IoThreadOptions {
   /** Which each thread loads for itself. What it has to export is up to what is served. */
   readonly module: URL | string
-  /** 1 to 256; default: one for each entry of `cpus`, else one for each processor but one, which is left to the caller's thread. */
+  /**
+   * 1 to 256; default: one for each entry of `cpus`, else one for each processor but one, which is left to the caller's
+   * thread.
+   */
   readonly count?: number
-  /** Where thread 0, 1, … runs: a processor, or several. With fewer entries than threads it begins from the front again. Default: as the caller's thread. */
+  /**
+   * Where thread 0, 1, … runs: a processor, or several. With fewer entries than threads it begins from the front again.
+   * Default: as the caller's thread.
+   */
   readonly cpus?: readonly (number | readonly number[])[]
   /** Handed to each by structured clone, as `thread.data`; SharedArrayBuffers are shared. */
   readonly data?: unknown

@@ -30,8 +30,9 @@ interface Slice {
 }
 
 /**
- * Hold the text of a trace file to the rules of the Trace Event Format (Google, 2016), as far as this package uses it, and to what Perfetto asks of
- * flows: slices of one thread nest, a flow begins once, ends once, goes forward in time, and each of its points lies in a slice of its thread.
+ * Hold the text of a trace file to the rules of the Trace Event Format (Google, 2016), as far as this package uses it,
+ * and to what Perfetto asks of flows: slices of one thread nest, a flow begins once, ends once, goes forward in time,
+ * and each of its points lies in a slice of its thread.
  */
 export function checkTrace(text: string): TraceSummary {
   const check = new Check()
@@ -42,7 +43,8 @@ export function checkTrace(text: string): TraceSummary {
 }
 
 /**
- * {@link checkTrace} of a file of any length. Those that this package writes have a line for each event, and are read by lines: the longest string is 512 MiB.
+ * {@link checkTrace} of a file of any length. Those that this package writes have a line for each event, and are read
+ * by lines: the longest string is 512 MiB.
  * @throws SyntaxError for what is no JSON; errors of the file system.
  */
 export function checkTraceFile(path: string): TraceSummary {
@@ -93,7 +95,7 @@ class Check {
   #unfinished = 0
 
   add(event: TraceEvent): void {
-    this.#events++
+    this.#events += 1
     const { ph, tid, ts = 0, dur = 0, bp, id } = event
     if (!this.#isSound(event) || ph === 'M') return
     this.#timed.push({ ph, tid, ts, dur, ...(bp !== undefined && { bp }), ...(id !== undefined && { id }) })

@@ -41,9 +41,10 @@ export function removeTraceParts(file: string): void {
 }
 
 /**
- * Make the parts of `file` into that file, for Perfetto or chrome://tracing, and remove them if all who wrote them have ended. The calling process counts as one
- * that has: what it does afterwards begins a part anew. Each part is read twice, line by line: first for what began, then for what that caused. What cannot be
- * read, the last line of a process that was killed, is left out.
+ * Make the parts of `file` into that file, for Perfetto or chrome://tracing, and remove them if all who wrote them have
+ * ended. The calling process counts as one that has: what it does afterwards begins a part anew. Each part is read
+ * twice, line by line: first for what began, then for what that caused. What cannot be read, the last line of a process
+ * that was killed, is left out.
  * @throws ArgumentError where there is no part; errors of the file system.
  */
 export function mergeTrace(file: string): MergedTrace {
@@ -101,7 +102,10 @@ export function mergeTrace(file: string): MergedTrace {
 const nameKey = ({ name = '', pid, tid }: TraceEvent): string =>
   name.startsWith('process') ? `${name} ${pid}` : `${name} ${tid}`
 
-/** How many processes go on writing parts, besides the calling one. Asked before anything is read: who has ended by then has written all. */
+/**
+ * How many processes go on writing parts, besides the calling one. Asked before anything is read: who has ended by then
+ * has written all.
+ */
 function writersOf(parts: readonly string[]): number {
   const processes = new Set(parts.map((part) => Number(part.split('.').at(-3))))
   processes.delete(process.pid)
@@ -152,8 +156,8 @@ class EventWriter {
 
   add(event: TraceEvent): void {
     this.#text += `${this.count === 0 ? '' : ','}\n${JSON.stringify(event)}`
-    this.count++
-    if (event.ph === 's' && event.name === CAUSED) this.flows++
+    this.count += 1
+    if (event.ph === 's' && event.name === CAUSED) this.flows += 1
     if (this.#text.length >= WRITE_BYTES) this.#write()
   }
 

@@ -9,8 +9,8 @@ import { TracePart } from './trace-part.ts'
 import { defaultLevel, traceSettings } from './trace-settings.ts'
 
 /**
- * One room's trace: the diagnostics channel `aether:<room>`; lines on standard error where `AETHER_TRACE_<ROOM>=1` is set, and a part of the trace file
- * where `AETHER_TRACE_FILE` is.
+ * One room's trace: the diagnostics channel `aether:<room>`; lines on standard error where `AETHER_TRACE_<ROOM>=1` is
+ * set, and a part of the trace file where `AETHER_TRACE_FILE` is.
  *
  * Where nobody listens, `wants` looks at that and nothing else happens.
  */
@@ -35,7 +35,10 @@ export class TraceChannel {
     return level <= most && this.#target.hasSubscribers
   }
 
-  /** Tell of an event. `fields` is called only where it is wanted; it gives names and numbers, never bytes that a program shares, keys or secrets. */
+  /**
+   * Tell of an event. `fields` is called only where it is wanted; it gives names and numbers, never bytes that a
+   * program shares, keys or secrets.
+   */
   publish(level: TraceLevel, type: string, fields?: () => TraceFields, slice?: TraceSlice): void {
     if (!this.wants(level)) return
     const message: TraceMessage = {
@@ -63,8 +66,8 @@ export function setTraceLevel(level: TraceLevel): void {
 }
 
 /**
- * The trace of room `room`, in lower case. There are those of `AETHER_TRACE_RDMA`, `AETHER_TRACE_CM`, `AETHER_TRACE_MESSAGING`, `AETHER_TRACE_RPC`,
- * `AETHER_TRACE_CLUSTER` and `AETHER_TRACE_DSM`.
+ * The trace of room `room`, in lower case. There are those of `AETHER_TRACE_RDMA`, `AETHER_TRACE_CM`,
+ * `AETHER_TRACE_MESSAGING`, `AETHER_TRACE_RPC`, `AETHER_TRACE_CLUSTER` and `AETHER_TRACE_DSM`.
  */
 export function traceChannel(room: string): TraceChannel {
   const known = channels.get(room)
@@ -77,7 +80,10 @@ export function traceChannel(room: string): TraceChannel {
   return made
 }
 
-/** Hand what this thread has of the trace file to the kernel. A thread without an event loop does so before it sleeps; with nothing to write it costs nothing. */
+/**
+ * Hand what this thread has of the trace file to the kernel. A thread without an event loop does so before it sleeps;
+ * with nothing to write it costs nothing.
+ */
 export function flushTrace(): void {
   part?.flush()
 }
@@ -106,7 +112,7 @@ function writeToPart(message: unknown): void {
   const { level = defaultLevel.file, filter, file, fileBytesMax } = traceSettings()
   if (event.level > level || event.slice?.phase === 'start' || filter?.(event) === false) return
   if (part === undefined) {
-    const made = new TracePart(file as string, fileBytesMax)
+    const made = new TracePart(file!, fileBytesMax)
     part = made
     process.on('exit', () => made.flush())
   }

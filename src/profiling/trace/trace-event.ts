@@ -2,13 +2,16 @@ import type { TraceMessage } from './trace-message.ts'
 import { traceValue } from './trace-value.ts'
 
 /**
- * One event of the Trace Event Format (Google, "Trace Event Format", 2016; read by Perfetto and chrome://tracing), as far as it is used here. Times are
- * microseconds, with nanoseconds behind the point.
+ * One event of the Trace Event Format (Google, "Trace Event Format", 2016; read by Perfetto and chrome://tracing), as
+ * far as it is used here. Times are microseconds, with nanoseconds behind the point.
  */
 export interface TraceEvent {
   readonly name?: string
   readonly cat?: string
-  /** B and E: a slice begins and ends; X: a whole one; i: a moment; s, t, f: a flow begins, goes on, ends; M: a name for something. */
+  /**
+   * B and E: a slice begins and ends; X: a whole one; i: a moment; s, t, f: a flow begins, goes on, ends; M: a name for
+   * something.
+   */
   readonly ph: 'B' | 'E' | 'X' | 'i' | 's' | 't' | 'f' | 'M'
   readonly ts?: number
   readonly dur?: number
@@ -36,8 +39,9 @@ const LINES_FROM = 2 ** 22
 const LINES_PER_PART = 64
 
 /**
- * The number under which a line of a part is drawn in a file of several. Perfetto asks that threads have numbers of their own among all processes, of 32 bits; so
- * parts have them by their order, since number of process, thread and lane together would not fit.
+ * The number under which a line of a part is drawn in a file of several. Perfetto asks that threads have numbers of
+ * their own among all processes, of 32 bits; so parts have them by their order, since number of process, thread and
+ * lane together would not fit.
  */
 export const lineNumber = (part: number, line: number): number => LINES_FROM + part * LINES_PER_PART + line
 

@@ -10,9 +10,9 @@ type Test = (value: string) => boolean
  *
  *     type=fault|granted,page=0..63,rank!=0
  *
- * A term is a field, `=` or `!=`, and alternatives with `|` between: a number or word, a word with `*` for any characters, or a range `a..b` of numbers.
- * Fields are those of the event, and `type`, `rank`, `channel` (`dsm` or `aether:dsm`). An event without the field holds `!=` and not `=`.
- * Undefined where the text is not of that form.
+ * A term is a field, `=` or `!=`, and alternatives with `|` between: a number or word, a word with `*` for any
+ * characters, or a range `a..b` of numbers. Fields are those of the event, and `type`, `rank`, `channel` (`dsm` or
+ * `aether:dsm`). An event without the field holds `!=` and not `=`. Undefined where the text is not of that form.
  */
 export function parseTraceFilter(text: string): TraceFilter | undefined {
   const terms: TraceFilter[] = []

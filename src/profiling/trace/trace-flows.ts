@@ -27,10 +27,12 @@ export const CAUSED = 'caused'
 const INSIDE = 0.001
 
 /**
- * Finds what caused what. Beginnings name a flow, and so do the steps, at any process, that were done for it; no two of one flow are under way at a time, so
- * the clock says which of them a step belongs to: the last that began before it, if that had not ended. What names a flow that it answers belongs to it in the same way.
+ * Finds what caused what. Beginnings name a flow, and so do the steps, at any process, that were done for it; no two of
+ * one flow are under way at a time, so the clock says which of them a step belongs to: the last that began before it,
+ * if that had not ended. What names a flow that it answers belongs to it in the same way.
  *
- * First every event is shown to `begin`, those of a thread in their order, then `sort` is called, then every one is shown to `join`; then `arrows` says what is to be drawn.
+ * First every event is shown to `begin`, those of a thread in their order, then `sort` is called, then every one is
+ * shown to `join`; then `arrows` says what is to be drawn.
  */
 export class TraceFlows {
   /** By name; in the order of their beginnings once they are sorted. */
@@ -84,7 +86,10 @@ export class TraceFlows {
     return cause !== undefined && at <= cause.end ? cause : undefined
   }
 
-  /** A flow for each that caused anything: from it, through its steps in the order of time, to the last of them. And two for each that was answered: there, and back. */
+  /**
+   * A flow for each that caused anything: from it, through its steps in the order of time, to the last of them. And two
+   * for each that was answered: there, and back.
+   */
   *arrows(): Generator<TraceEvent, void> {
     let id = 0
     for (const causes of this.#causes.values()) {
@@ -95,7 +100,7 @@ export class TraceFlows {
           yield* arrow({ name: 'answered', cat, id: ++id }, insideEnd(reply, replyEnd), insideEnd(from, end))
         }
         if (hops.length === 0) continue
-        id++
+        id += 1
         const flow = { name: CAUSED, cat, id }
         yield { ...flow, ph: 's', ts: from.at + INSIDE, pid: from.pid, tid: from.tid }
         hops.sort((one, other) => one.at - other.at)

@@ -54,6 +54,6 @@ export class TraceLanes {
 function takeLowest(free: number[]): number | undefined {
   if (free.length === 0) return undefined
   let at = 0
-  for (let index = 1; index < free.length; index++) if (free[index]! < free[at]!) at = index
+  for (let index = 1; index < free.length; index += 1) if (free[index]! < free[at]!) at = index
   return free.splice(at, 1)[0]
 }

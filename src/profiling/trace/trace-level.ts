@@ -1,4 +1,6 @@
-/** How grave or how fine an event is: what went wrong, what may, what a person wants to know, each step, each operation. */
+/**
+ * How grave or how fine an event is: what went wrong, what may, what a person wants to know, each step, each operation.
+ */
 export const TraceLevel = { Error: 1, Warn: 2, Info: 3, Debug: 4, Trace: 5 } as const
 export type TraceLevel = (typeof TraceLevel)[keyof typeof TraceLevel]
 
@@ -6,7 +8,7 @@ const byName = new Map(Object.entries(TraceLevel).map(([name, level]) => [name.t
 const names = new Map([...byName].map(([name, level]) => [level, name]))
 
 /** `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`. */
-export const traceLevelName = (level: TraceLevel): string => names.get(level) as string
+export const traceLevelName = (level: TraceLevel): string => names.get(level)!
 
 /** A level by name, whatever the case, or by number, 1 to 5; undefined for anything else. */
 export function parseTraceLevel(text: string): TraceLevel | undefined {

@@ -9,8 +9,8 @@ import { traceValue } from './trace-value.ts'
  *
  *     5123.004512345 r2 4242.1 aether:dsm DEBUG fault region=hits page=7 access=write
  *
- * CLOCK_MONOTONIC in seconds, rank (`-` outside a group), process and thread, channel, level, type, fields. A value with other characters than
- * those of names, numbers and addresses is in JSON's quotes.
+ * CLOCK_MONOTONIC in seconds, rank (`-` outside a group), process and thread, channel, level, type, fields. A value
+ * with other characters than those of names, numbers and addresses is in JSON's quotes.
  */
 export function traceLine(message: TraceMessage): string {
   const { channel, level, timeNs, rank, type } = message

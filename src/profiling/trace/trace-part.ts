@@ -36,8 +36,9 @@ export function partHead(head: PartHead): string {
 }
 
 /**
- * What one thread contributes to a trace file: a head, then one event of the Trace Event Format a line. It is written as it comes, so the part of a thread that
- * was killed holds all but its last moments; a line that was cut is not taken into the file. From `bytesMax` on events are counted and not written.
+ * What one thread contributes to a trace file: a head, then one event of the Trace Event Format a line. It is written
+ * as it comes, so the part of a thread that was killed holds all but its last moments; a line that was cut is not taken
+ * into the file. From `bytesMax` on events are counted and not written.
  */
 export class TracePart {
   readonly #file: string
@@ -71,7 +72,10 @@ export class TracePart {
     this.#flushInTime(message.timeNs)
   }
 
-  /** Draw the end of what was drawn to begin; false where the message is none, or of what was not. Also beyond the limit: so many are few. */
+  /**
+   * Draw the end of what was drawn to begin; false where the message is none, or of what was not. Also beyond the
+   * limit: so many are few.
+   */
   takeEnd(message: TraceMessage): boolean {
     const { slice, timeNs } = message
     if (slice?.phase !== 'end') return false
@@ -143,12 +147,12 @@ export class TracePart {
       }
     }
     if (this.#bytes >= this.#bytesMax) {
-      this.#dropped++
+      this.#dropped += 1
       return undefined
     }
     const lane = this.#lanes.begin(slice.track, slice.id)
     if (lane === undefined) {
-      this.#crowded++
+      this.#crowded += 1
       return undefined
     }
     const tid = laneLine(lane.number)
@@ -163,7 +167,7 @@ export class TracePart {
   /** `always`: also beyond the limit. */
   #add(event: TraceEvent, always: boolean): void {
     if (this.#bytes >= this.#bytesMax && !always) {
-      this.#dropped++
+      this.#dropped += 1
       return
     }
     const line = `${JSON.stringify(event)}\n`

@@ -2,7 +2,10 @@ import { closeSync, openSync, readSync } from 'node:fs'
 
 const CHUNK_BYTES = 65_536
 
-/** The lines of a file, without their ends, read piece by piece. What comes behind the last line's end, a line that was cut, is left out. */
+/**
+ * The lines of a file, without their ends, read piece by piece. What comes behind the last line's end, a line that was
+ * cut, is left out.
+ */
 export function* wholeLines(path: string): Generator<string, void> {
   const descriptor = openSync(path, 'r')
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)

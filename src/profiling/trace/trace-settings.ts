@@ -16,7 +16,10 @@ export interface TraceSettings {
 const FILE_MIB_DEFAULT = 16
 const FILE_MIB_MAX = 4096
 
-/** Read the environment. What cannot be understood is said once on standard error, and is as if it were not set: tracing must never be why a program fails. */
+/**
+ * Read the environment. What cannot be understood is said once on standard error, and is as if it were not set: tracing
+ * must never be why a program fails.
+ */
 export function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings {
   const { AETHER_TRACE_LEVEL, AETHER_TRACE_FILTER, AETHER_TRACE_FILE, AETHER_TRACE_FILE_MIB } = environment
   return {

@@ -5,7 +5,10 @@ const LIST_MAX = 16
 /** Nobody publishes such; should somebody, it is not written down. */
 const hidden = /^(local|remote)?(key|secret|password|token|payload|data|privatedata|authorization)$/i
 
-/** What of a field may be written down: numbers, truth values, texts of bounded length, short lists of those. Bytes and objects are only named. */
+/**
+ * What of a field may be written down: numbers, truth values, texts of bounded length, short lists of those. Bytes and
+ * objects are only named.
+ */
 export function traceValue(name: string, value: unknown): number | string | boolean | null {
   return hidden.test(name) ? '[hidden]' : plain(value)
 }

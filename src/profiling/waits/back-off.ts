@@ -13,8 +13,9 @@ interface Known {
 }
 
 /**
- * Which waits are to be told of now: each when it has lasted `afterNs`, and again after twice that, four times that, … A clock that jumped (the process was
- * stopped, the machine slept) makes nothing slow: all are given their time once more.
+ * Which waits are to be told of now: each when it has lasted `afterNs`, and again after twice that, four times that, …
+ * A clock that jumped (the process was stopped, the machine slept) makes nothing slow: all are given their time once
+ * more.
  */
 export class BackOff {
   readonly #afterNs: number
@@ -26,7 +27,10 @@ export class BackOff {
     this.#afterNs = afterNs
   }
 
-  /** `waits`: all that there are now; what is not among them any more is forgotten. `late`: those that are to be told of. */
+  /**
+   * `waits`: all that there are now; what is not among them any more is forgotten. `late`: those that are to be told
+   * of.
+   */
   step<W extends TimedWait>(waits: readonly W[], nowNs: number): W[] {
     if (this.#lastNs !== undefined && nowNs - this.#lastNs > this.#afterNs) this.#forgive(nowNs)
     this.#lastNs = nowNs

@@ -7,8 +7,9 @@ export interface WaitEdges {
 }
 
 /**
- * A circle through `from`, each waiting for the next and the last for the first; undefined where there is none. The shortest, by a search in
- * breadth (a cycle of the wait-for graph: Holt, Some Deadlock Properties of Computer Systems, 1972).
+ * A circle through `from`, each waiting for the next and the last for the first; undefined where there is none. The
+ * shortest, by a search in breadth (a cycle of the wait-for graph: Holt, Some Deadlock Properties of Computer Systems,
+ * 1972).
  */
 export function findCycle(edges: readonly WaitEdges[], from: number): readonly number[] | undefined {
   const after = new Map<number, Set<number>>()

@@ -46,8 +46,8 @@ class WaitPlace {
 }
 
 /**
- * What this thread waits for, asked for from time to time by a timer that keeps no process alive. Operations themselves write nothing down: only what
- * has become slow goes into the tables, those of all spaces that the thread is in.
+ * What this thread waits for, asked for from time to time by a timer that keeps no process alive. Operations themselves
+ * write nothing down: only what has become slow goes into the tables, those of all spaces that the thread is in.
  */
 class ThreadWaits {
   readonly times: WatchdogTimes | undefined = watchdogTimes()
@@ -136,8 +136,9 @@ const waits = new ThreadWaits()
 let lastWatched = 0
 
 /**
- * Show this thread's waits in `table`, until the returned function is called, as in all others that are placed; where there is none nobody else sees them.
- * `others`: what the members of the same space show, this one among them; read where somebody waits too long, to find circles.
+ * Show this thread's waits in `table`, until the returned function is called, as in all others that are placed; where
+ * there is none nobody else sees them. `others`: what the members of the same space show, this one among them; read
+ * where somebody waits too long, to find circles.
  */
 export function placeWaits(table: WaitTable, others: () => Iterable<MemberWaits>): () => void {
   return waits.place(table, others)
@@ -152,8 +153,8 @@ export function watchWaits(source: WaitSource): () => void {
 export type WaitDescription = Omit<Wait, 'sinceNs'>
 
 /**
- * A wait whose own loop wakes now and then, also where it blocks the thread, and looks by itself. Made when it has begun to sleep: what is had at once
- * pays nothing. `end()` at the end of it.
+ * A wait whose own loop wakes now and then, also where it blocks the thread, and looks by itself. Made when it has
+ * begun to sleep: what is had at once pays nothing. `end()` at the end of it.
  */
 export class WatchedWait implements Disposable {
   readonly #describe: () => WaitDescription

@@ -21,8 +21,8 @@ export interface WaitReading extends Wait {
 }
 
 /**
- * What a member's threads wait for, in shared memory, so that others see it while those threads are blocked. A wait is written here when it has become
- * slow, never before:
+ * What a member's threads wait for, in shared memory, so that others see it while those threads are blocked. A wait is
+ * written here when it has become slow, never before:
  *
  * ```
  * 16 slots of 256 bytes
@@ -34,7 +34,8 @@ export interface WaitReading extends Wait {
  *   24  text               UTF-8 of [kind, object, state, ranks, processes] as JSON
  * ```
  *
- * Any thread of the member takes slots; where none is free a wait is not shown. What a dead member left is its slot's until another has that.
+ * Any thread of the member takes slots; where none is free a wait is not shown. What a dead member left is its slot's
+ * until another has that.
  */
 export class WaitTable {
   readonly #words: Int32Array
@@ -50,7 +51,7 @@ export class WaitTable {
 
   /** A slot for the calling thread; undefined where all are taken. */
   take(): number | undefined {
-    for (let slot = 0; slot < SLOTS; slot++)
+    for (let slot = 0; slot < SLOTS; slot += 1)
       if (Atomics.compareExchange(this.#words, slot * WORDS + Word.State, Free, Taken) === Free) return slot
     return undefined
   }
@@ -79,7 +80,7 @@ export class WaitTable {
   /** What is shown now, the longest wait first. Garbage is skipped. */
   read(): WaitReading[] {
     const waits: WaitReading[] = []
-    for (let slot = 0; slot < SLOTS; slot++) {
+    for (let slot = 0; slot < SLOTS; slot += 1) {
       const wait = this.#readSlot(slot)
       if (wait !== undefined) waits.push(wait)
     }
@@ -88,12 +89,12 @@ export class WaitTable {
 
   #readSlot(slot: number): WaitReading | undefined {
     const at = slot * WORDS
-    for (let attempt = 0; attempt < READS_MAX; attempt++) {
+    for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
       const before = Atomics.load(this.#words, at + Word.Sequence)
       if (Atomics.load(this.#words, at + Word.State) === Free) return undefined
-      const length = this.#words[at + Word.Length] as number
-      const thread = this.#words[at + Word.Thread] as number
-      const sinceNs = this.#times[(slot * SLOT_BYTES) / 8 + SINCE_INDEX] as number
+      const length = this.#words[at + Word.Length]!
+      const thread = this.#words[at + Word.Thread]!
+      const sinceNs = this.#times[(slot * SLOT_BYTES) / 8 + SINCE_INDEX]!
       const from = slot * SLOT_BYTES + SLOT_BYTES - TEXT_BYTES
       // Copied before it is decoded: the writer may be at it.
       const text = Uint8Array.from(this.#bytes.subarray(from, from + Math.min(TEXT_BYTES, Math.max(0, length))))

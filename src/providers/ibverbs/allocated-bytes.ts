@@ -20,7 +20,10 @@ export interface FreshBytes extends AllocatedBytes {
   closeDescriptor(): void
 }
 
-/** Whole pages of a memory object of their own, taken now: the device pins them anyway. Shared, so that a fork does not copy what is pinned. */
+/**
+ * Whole pages of a memory object of their own, taken now: the device pins them anyway. Shared, so that a fork does not
+ * copy what is pinned.
+ */
 export function allocateBytes(lengthBytes: number, options: AllocateOptions): AllocatedBytes {
   const object = createObject(lengthBytes, options)
   try {

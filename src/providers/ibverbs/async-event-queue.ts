@@ -46,9 +46,9 @@ export class AsyncEventQueue {
   }
 
   #keep(at: number): void {
-    const type = this.#words[at] as number
-    const subject = this.#words[at + 1] as number
-    const port = this.#words[at + 2] as number
+    const type = this.#words[at]!
+    const subject = this.#words[at + 1]!
+    const port = this.#words[at + 2]!
     const { queues, pairs, sharedReceives } = this.#device
     const completionQueue = queues.get(subject)
     const queuePair = pairs.get(subject)

@@ -62,8 +62,8 @@ export class AttributeWords {
 }
 
 /**
- * An address vector, from word `at` on. On Ethernet the gid is the address; on InfiniBand it is the local identifier, and the gid is added
- * (a global route header) where there is none or where the peer is on another subnet.
+ * An address vector, from word `at` on. On Ethernet the gid is the address; on InfiniBand it is the local identifier,
+ * and the gid is added (a global route header) where there is none or where the peer is on another subnet.
  */
 export function encodeVector(
   words: Float64Array,
@@ -94,7 +94,7 @@ export function putGid(words: Float64Array, at: number, gid: Gid): void {
 
 function takeGid(words: Float64Array, at: number): Gid {
   let gid = 0n
-  for (let word = 0; word < 4; word += 1) gid = (gid << 32n) | BigInt(words[at + word] as number)
+  for (let word = 0; word < 4; word += 1) gid = (gid << 32n) | BigInt(words[at + word]!)
   return gid
 }
 
@@ -115,14 +115,14 @@ export function decodeAddressVector(words: Float64Array, at: number): AddressVec
   return {
     gid: takeGid(words, at + VectorWord.gid),
     global: words[at + VectorWord.isGlobal] === 1,
-    localIdentifier: words[at + VectorWord.localIdentifier] as number,
-    sourceGidIndex: words[at + VectorWord.sourceGidIndex] as number,
-    hopLimit: words[at + VectorWord.hopLimit] as number,
-    serviceLevel: words[at + VectorWord.serviceLevel] as number,
-    flowLabel: words[at + VectorWord.flowLabel] as number,
-    trafficClass: words[at + VectorWord.trafficClass] as number,
-    sourcePathBits: words[at + VectorWord.sourcePathBits] as number,
-    staticRate: words[at + VectorWord.staticRate] as number,
-    port: words[at + VectorWord.port] as number,
+    localIdentifier: words[at + VectorWord.localIdentifier]!,
+    sourceGidIndex: words[at + VectorWord.sourceGidIndex]!,
+    hopLimit: words[at + VectorWord.hopLimit]!,
+    serviceLevel: words[at + VectorWord.serviceLevel]!,
+    flowLabel: words[at + VectorWord.flowLabel]!,
+    trafficClass: words[at + VectorWord.trafficClass]!,
+    sourcePathBits: words[at + VectorWord.sourcePathBits]!,
+    staticRate: words[at + VectorWord.staticRate]!,
+    port: words[at + VectorWord.port]!,
   }
 }

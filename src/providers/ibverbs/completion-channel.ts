@@ -30,7 +30,7 @@ export class IbverbsCompletionChannel implements ProviderCompletionChannel {
     for (let count = EVENTS_AT_ONCE; count === EVENTS_AT_ONCE; ) {
       count = this.#device.verbs.drainChannel(this.handle, this.#tokens)
       for (let index = 0; index < count; index += 1) {
-        const queue = this.#device.queues.get(this.#tokens[index] as number)
+        const queue = this.#device.queues.get(this.#tokens[index]!)
         if (queue !== undefined) seen.add(queue)
       }
     }

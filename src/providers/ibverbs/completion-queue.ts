@@ -46,13 +46,19 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
     return this.#overrun
   }
 
-  /** Completions were lost, so nobody can tell any more what became of requests: the pairs end, where the device has not ended them itself. */
+  /**
+   * Completions were lost, so nobody can tell any more what became of requests: the pairs end, where the device has not
+   * ended them itself.
+   */
   markOverrun(): void {
     this.#overrun = true
     for (const pair of this.users) pair.fail()
   }
 
-  /** Drop what a queue pair that is reset or destroyed has left; not every driver does. Rows of others are kept for the next polls. */
+  /**
+   * Drop what a queue pair that is reset or destroyed has left; not every driver does. Rows of others are kept for the
+   * next polls.
+   */
   clean(queuePairNumber: number): void {
     const kept: KeptRows[] = []
     for (let seen = 0; seen <= 2 * this.depth; ) {

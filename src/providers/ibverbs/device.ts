@@ -97,7 +97,8 @@ export class IbverbsDevice implements ProviderDevice {
     return entries.filter((entry) => entry.gid !== 0n).map(gidEntry)
   }
 
-  // ---- objects -----------------------------------------------------------------------------------------------------------------
+  // ---- objects
+  // -----------------------------------------------------------------------------------------------------------------
 
   createProtectionDomain(): ProviderProtectionDomain {
     const handle = attempt(() => this.verbs.allocateDomain(this.handle))
@@ -139,7 +140,8 @@ export class IbverbsDevice implements ProviderDevice {
     return new IbverbsXrcDomain(this, options)
   }
 
-  // ---- asynchronous events -----------------------------------------------------------------------------------------------------
+  // ---- asynchronous events
+  // -----------------------------------------------------------------------------------------------------
 
   drainEvents(take: (event: ProviderAsyncEvent) => void): number {
     return this.#events.drain(take)

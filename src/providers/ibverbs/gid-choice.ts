@@ -18,8 +18,8 @@ export function isLinkLocal(gid: bigint): boolean {
 }
 
 /**
- * How good a gid is to talk from: the wanted address family above all, then global scope over link-local, then the younger RoCE version
- * (v2 is routable). -1 for one that must not be used: an empty slot of the table.
+ * How good a gid is to talk from: the wanted address family above all, then global scope over link-local, then the
+ * younger RoCE version (v2 is routable). -1 for one that must not be used: an empty slot of the table.
  */
 export function gidScore(entry: VerbsGidEntry, family: AddressFamily): number {
   if (entry.gid === 0n) return -1

@@ -6,8 +6,8 @@ const MOST = 1 << 16
 const FIRST = 64
 
 /**
- * How many bytes a queue pair may have inline. No verb tells, so queue pairs are made (`rc`, for one request of one segment) until the greatest that the device
- * grants is known: about a dozen of them.
+ * How many bytes a queue pair may have inline. No verb tells, so queue pairs are made (`rc`, for one request of one
+ * segment) until the greatest that the device grants is known: about a dozen of them.
  */
 export function probeMaxInlineBytes(verbs: VerbsAddon, device: VerbsToken): number {
   const domain = verbs.allocateDomain(device)

@@ -17,7 +17,10 @@ const tables: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   CompletionStatus,
 }
 
-/** Compare what the addon was compiled with to what this package means. A difference is a build of another version: nothing may go on. */
+/**
+ * Compare what the addon was compiled with to what this package means. A difference is a build of another version:
+ * nothing may go on.
+ */
 export function checkLayout(layout: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(layout)) {
     const [table = '', field = ''] = name.split('.')

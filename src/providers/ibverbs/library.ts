@@ -1,7 +1,10 @@
 import { NativeMissingError, UnsupportedError, type VerbsAddon, verbsAddon } from '../../native/index.ts'
 import { checkLayout } from './layout.ts'
 
-/** How far RDMA is usable here. What an opened device refuses (permission, locked memory) is said by the error of that call. */
+/**
+ * How far RDMA is usable here. What an opened device refuses (permission, locked memory) is said by the error of that
+ * call.
+ */
 export interface IbverbsStatus {
   readonly state: 'ready' | 'not compiled in' | 'library missing' | 'no device'
   /** One sentence with what mends it; for people. */

@@ -9,7 +9,10 @@ import { attempt, check } from './verb.ts'
 
 const NOTHING = new Uint8Array(0)
 
-/** ibv_reg_mr(3). The addon references the buffer until it is deregistered, so the device never writes into memory of somebody else. */
+/**
+ * ibv_reg_mr(3). The addon references the buffer until it is deregistered, so the device never writes into memory of
+ * somebody else.
+ */
 export class IbverbsMemoryRegion implements ProviderMemoryRegion {
   readonly token: VerbsToken
   bytes: Uint8Array

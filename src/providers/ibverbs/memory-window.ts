@@ -38,17 +38,18 @@ export class IbverbsMemoryWindow implements ProviderMemoryWindow {
       RequestSlot.Access,
     ] as const
     slots.forEach((slot, index) => {
-      this.#fields[index] = words[slot] as number
+      this.#fields[index] = words[slot]!
     })
-    const memory = words[RequestSlot.Memory] as number
+    const memory = words[RequestSlot.Memory]!
     const errno = verbs.bindWindow((pair as IbverbsQueuePair).handle, this.token, memory, this.#fields)
     if (errno === 0) this.remoteKey = verbs.windowKey(this.token)
     return errno
   }
 
   /**
-   * A window in the place of this one, bound to nothing. Destroying a queue pair that a window is bound through takes rxe most of a minute, in which
-   * nothing else happens; so its windows go first. Binds that were prepared before name the former one, and are refused.
+   * A window in the place of this one, bound to nothing. Destroying a queue pair that a window is bound through takes
+   * rxe most of a minute, in which nothing else happens; so its windows go first. Binds that were prepared before name
+   * the former one, and are refused.
    */
   replace(): void {
     const { verbs, windows } = this.#domain.device

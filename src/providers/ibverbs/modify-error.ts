@@ -20,7 +20,7 @@ export function modifyError(
   if (errno !== Errno.EINVAL) return refusal
   const { legal, missing, extra } = judgeTransition(type, current, wanted, mask)
   if (legal && missing.length + extra.length === 0) return refusal
-  const names = [stateNames[current] as string, stateNames[wanted] as string] as const
+  const names = [stateNames[current]!, stateNames[wanted]!] as const
   return new TransitionError(...names, missing, extra, legal, { cause: refusal as VerbsError })
 }
 

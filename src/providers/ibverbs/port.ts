@@ -28,7 +28,10 @@ export class IbverbsPort {
     return this.facts.linkLayer === LINK_LAYER_INFINIBAND
   }
 
-  /** Whether packets to that address need a global route header: always on Ethernet; on InfiniBand to another subnet, or without a local identifier. */
+  /**
+   * Whether packets to that address need a global route header: always on Ethernet; on InfiniBand to another subnet, or
+   * without a local identifier.
+   */
   needsGlobalRoute(gid: Gid, localIdentifier: number): boolean {
     if (!this.isInfiniBand || localIdentifier === 0) return true
     return gid >> 64n !== this.gid >> 64n

@@ -16,8 +16,9 @@ export function takenOf(result: number): number {
 }
 
 /**
- * Where a batch lies while it is posted: requests one after the other, and the bytes of inline ones copied out of their sources.
- * The library reads inline bytes at the post by address, so they are never read from where a program says, only from here.
+ * Where a batch lies while it is posted: requests one after the other, and the bytes of inline ones copied out of their
+ * sources. The library reads inline bytes at the post by address, so they are never read from where a program says,
+ * only from here.
  */
 export class PostBuffer {
   buffer: ArrayBuffer = new ArrayBuffer(0)
@@ -36,7 +37,7 @@ export class PostBuffer {
   }
 
   static isInline(request: EncodedRequest): boolean {
-    return ((request.words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0
+    return (request.words[RequestSlot.Flags]! & RequestFlag.Inline) !== 0
   }
 
   /** Lay out the first `count`; returns how many, fewer where one cannot be posted. */
@@ -45,7 +46,7 @@ export class PostBuffer {
     this.#staged = 0
     this.refusal = 0
     for (let index = 0; index < count; index += 1) {
-      const request = requests[index] as EncodedRequest
+      const request = requests[index]!
       const at = index * this.stride
       this.#words.set(request.words, at)
       if (PostBuffer.isInline(request) && !this.#stage(request, at)) {
@@ -58,8 +59,7 @@ export class PostBuffer {
 
   #makeRoom(requests: readonly EncodedRequest[], count: number): void {
     let stride = 0
-    for (let index = 0; index < count; index += 1)
-      stride = Math.max(stride, (requests[index] as EncodedRequest).words.length)
+    for (let index = 0; index < count; index += 1) stride = Math.max(stride, requests[index]!.words.length)
     this.stride = stride
     if (this.#words.length < stride * count) {
       this.#words = new Float64Array(stride * count)
@@ -69,12 +69,15 @@ export class PostBuffer {
     if (this.staging.length < bytes) this.staging = new Uint8Array(bytes)
   }
 
-  /** Copy the sources of an inline request; its segments then say where in the staging buffer they are. False where it cannot be inline. */
+  /**
+   * Copy the sources of an inline request; its segments then say where in the staging buffer they are. False where it
+   * cannot be inline.
+   */
   #stage(request: EncodedRequest, at: number): boolean {
-    const opcode = request.words[RequestSlot.Opcode] as number
+    const opcode = request.words[RequestSlot.Opcode]!
     if (opcode >= Opcode.Read && opcode !== Opcode.SendWithInvalidate) return false
     const first = this.#staged
-    const segments = Math.min(request.words[RequestSlot.SegmentCount] as number, request.segmentCapacity)
+    const segments = Math.min(request.words[RequestSlot.SegmentCount]!, request.segmentCapacity)
     for (let index = 0; index < segments; index += 1) {
       const source = request.sources[index]
       if (source === undefined || this.#staged - first + source.length > this.#maxInlineBytes) return false

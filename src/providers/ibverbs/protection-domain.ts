@@ -54,7 +54,8 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
     device.domains.add(this)
   }
 
-  // ---- memory ------------------------------------------------------------------------------------------------------------------
+  // ---- memory
+  // ------------------------------------------------------------------------------------------------------------------
 
   keep(region: IbverbsMemoryRegion): IbverbsMemoryRegion {
     this.memories.add(region)
@@ -135,7 +136,8 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
     return key
   }
 
-  // ---- queues ------------------------------------------------------------------------------------------------------------------
+  // ---- queues
+  // ------------------------------------------------------------------------------------------------------------------
 
   createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain {
     const thread = (threadDomain as IbverbsThreadDomain | undefined)?.handle ?? 0

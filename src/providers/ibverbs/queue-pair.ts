@@ -104,7 +104,8 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     return new IbverbsQueuePair(domain, 'xrc-receive', facts, [])
   }
 
-  // ---- state -------------------------------------------------------------------------------------------------------------------
+  // ---- state
+  // -------------------------------------------------------------------------------------------------------------------
 
   /** Asked of the device: a failed request changes it without a word. */
   get state(): QueuePairState {
@@ -149,7 +150,10 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     this.#verbs.modifyQueuePair(this.handle, mask, this.#attributes.words)
   }
 
-  /** A device may refuse to leave SQD until the send queue has drained, which one without work does in no time: so that is waited for, a moment. */
+  /**
+   * A device may refuse to leave SQD until the send queue has drained, which one without work does in no time: so that
+   * is waited for, a moment.
+   */
   #modify(attributes: QueuePairAttributes): { readonly mask: number; readonly errno: number } {
     const deadline = performance.now() + DRAIN_PATIENCE_MS
     for (;;) {
@@ -182,7 +186,8 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     this.#domain.device.pairs.delete(this.handle)
   }
 
-  // ---- posting -----------------------------------------------------------------------------------------------------------------
+  // ---- posting
+  // -----------------------------------------------------------------------------------------------------------------
 
   postSend(request: EncodedRequest): number {
     if (PostBuffer.isInline(request)) return this.postSendList([request], 1) === 1 ? 0 : this.lastErrno
@@ -205,7 +210,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     const taken = takenOf(result)
     this.lastErrno = errno === 0 ? refusal : errno
     for (let index = 0; index < taken; index += 1) {
-      const { words } = requests[index] as EncodedRequest
+      const { words } = requests[index]!
       if (words[RequestSlot.Opcode] === Opcode.BindMemoryWindow) this.#noteBind(words)
     }
     return taken
@@ -233,9 +238,9 @@ export class IbverbsQueuePair implements ProviderQueuePair {
 
   /** A window has the key of the last bind that was posted. */
   #noteBind(words: Float64Array): void {
-    const window = this.#domain.device.windows.get(words[RequestSlot.Window] as number)
+    const window = this.#domain.device.windows.get(words[RequestSlot.Window]!)
     if (window === undefined) return
-    window.remoteKey = words[RequestSlot.RemoteKey] as number
+    window.remoteKey = words[RequestSlot.RemoteKey]!
     window.boundThrough = this
   }
 }

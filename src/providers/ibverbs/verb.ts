@@ -24,7 +24,9 @@ export function verbError(
   return new VerbsError(verb, errno, message, options)
 }
 
-/** Run native calls; their SystemErrors become errors of the verb. `explain` may have a better sentence for an errno. */
+/**
+ * Run native calls; their SystemErrors become errors of the verb. `explain` may have a better sentence for an errno.
+ */
 export function attempt<T>(call: () => T, explain?: (errno: number) => string | undefined): T {
   try {
     return call()

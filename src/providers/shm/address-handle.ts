@@ -3,7 +3,7 @@ import { Errno, VerbsError } from '../errors.ts'
 import { isMulticast } from '../gid.ts'
 import { checkPort } from './device-attributes.ts'
 import { decodeGid } from './gid.ts'
-import type { Peer } from './peer.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 import { reachable } from './visiting.ts'
 
@@ -12,7 +12,7 @@ export class ShmAddressHandle implements ProviderAddressHandle {
   readonly token: number
   readonly vector: AddressVector
   readonly domain: ShmProtectionDomain
-  #peer: Peer | undefined
+  #peer: PeerDevice | undefined
 
   constructor(domain: ShmProtectionDomain, vector: AddressVector, token: number) {
     checkVector(vector)
@@ -22,7 +22,7 @@ export class ShmAddressHandle implements ProviderAddressHandle {
   }
 
   /** The device; undefined where it does not answer (any more). Looked for at the first use. */
-  open(): Peer | undefined {
+  open(): PeerDevice | undefined {
     if (this.#peer?.gone === true) this.#close()
     this.#peer ??= reachable(this.domain.device, this.vector.gid)
     return this.#peer

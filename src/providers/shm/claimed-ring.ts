@@ -1,19 +1,20 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
-import type { Block } from './block.ts'
 import { ClaimState, claimState, claimVisitor, claimWord, ringShift } from './claims.ts'
 import { BlockWord } from './layout.ts'
+import type { PairBlock } from './pair-block.ts'
 import type { Visitors } from './visitors.ts'
 
 /** What is done with a slot that was collected: false when there is no room for its completion. */
 export type SlotSink = (slot: number, id: number) => boolean
 
 /**
- * The owner's end of a ring of receive requests that many send to. Slots are collected in the order of their posts, so that the messages of one
- * sender stay in order. What a dead visitor had claimed is posted anew, at the end: the request is not lost, the message was never whole.
+ * The owner's end of a ring of receive requests that many send to. Slots are collected in the order of their posts, so
+ * that the messages of one sender stay in order. What a dead visitor had claimed is posted anew, at the end: the
+ * request is not lost, the message was never whole.
  */
 export class ClaimedRing {
-  readonly block: Block
+  readonly block: PairBlock
   readonly #visitors: Visitors
   readonly #ids: Float64Array
   readonly #shift: number
@@ -21,7 +22,7 @@ export class ClaimedRing {
   /** Collected or flushed: the slots before are free. */
   #collected = 0
 
-  constructor(block: Block, visitors: Visitors) {
+  constructor(block: PairBlock, visitors: Visitors) {
     this.block = block
     this.#visitors = visitors
     this.#ids = new Float64Array(block.mask + 1)
@@ -40,20 +41,23 @@ export class ClaimedRing {
 
   /** 0 or an errno. The caller has checked the capacity. */
   post(request: EncodedRequest): number {
-    const segments = request.words[RequestSlot.SegmentCount] as number
+    const segments = request.words[RequestSlot.SegmentCount]!
     if (segments > this.block.segments) return Errno.EINVAL
     const { requests, requestStride, mask } = this.block
     const slot = this.#posted & mask
-    this.#ids[slot] = request.words[RequestSlot.Id] as number
+    this.#ids[slot] = request.words[RequestSlot.Id]!
     const at = slot * requestStride
     requests[at] = segments
     for (let index = 0; index < 3 * segments; index += 1)
-      requests[at + 1 + index] = request.words[RequestSlot.Segments + index] as number
+      requests[at + 1 + index] = request.words[RequestSlot.Segments + index]!
     this.#publish()
     return 0
   }
 
-  /** Hand over what is done, oldest first. False when something is left to wait for: room for a completion, or a claim that is not finished. */
+  /**
+   * Hand over what is done, oldest first. False when something is left to wait for: room for a completion, or a claim
+   * that is not finished.
+   */
   collect(sink: SlotSink): boolean {
     const { claims, mask } = this.block
     while (this.#collected !== this.#posted) {
@@ -62,7 +66,7 @@ export class ClaimedRing {
       const state = claimState(word)
       if (state === ClaimState.Posted) return true
       if (state === ClaimState.Done) {
-        if (!sink(slot, this.#ids[slot] as number)) return false
+        if (!sink(slot, this.#ids[slot]!)) return false
         this.#free(slot)
       } else if (this.#visitors.hasEnded(claimVisitor(word))) this.#postAnew(slot)
       else return false
@@ -70,7 +74,10 @@ export class ClaimedRing {
     return true
   }
 
-  /** Take back the requests that nobody has claimed, oldest first; false when there is no room, or a claim is not finished. */
+  /**
+   * Take back the requests that nobody has claimed, oldest first; false when there is no room, or a claim is not
+   * finished.
+   */
   flush(done: SlotSink, hasRoom: () => boolean, flushed: (id: number) => void): boolean {
     const { claims, mask } = this.block
     for (;;) {
@@ -82,7 +89,7 @@ export class ClaimedRing {
       const free = claimWord(ClaimState.Free, this.#collected, this.#shift)
       // Who claims it now has won, and it is collected in the next round.
       if (Atomics.compareExchange(claims, slot, posted, free) !== posted) continue
-      flushed(this.#ids[slot] as number)
+      flushed(this.#ids[slot]!)
       this.#free(slot)
     }
   }
@@ -102,7 +109,7 @@ export class ClaimedRing {
     for (let position = this.#collected; position !== this.#posted; position = (position + 1) | 0) {
       const slot = position & mask
       const from = requests.subarray(slot * requestStride, (slot + 1) * requestStride)
-      other.#copyIn(this.#ids[slot] as number, from)
+      other.#copyIn(this.#ids[slot]!, from)
     }
   }
 
@@ -132,11 +139,14 @@ export class ClaimedRing {
     Atomics.store(words, BlockWord.Posted, this.#posted)
   }
 
-  /** The slot's visitor died: free it, and post its request at the end. The ring has room for it: one slot has just become free. */
+  /**
+   * The slot's visitor died: free it, and post its request at the end. The ring has room for it: one slot has just
+   * become free.
+   */
   #postAnew(slot: number): void {
     const { requests, requestStride } = this.block
     const request = requests.slice(slot * requestStride, (slot + 1) * requestStride)
-    const id = this.#ids[slot] as number
+    const id = this.#ids[slot]!
     this.#free(slot)
     this.#copyIn(id, request)
   }

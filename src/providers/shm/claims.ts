@@ -3,12 +3,13 @@
  * ```
  * bits 0..1 state | 2..19 lap | 20..29 visitor
  *
- *   Free ──owner posts──► Posted ──visitor: compare-and-swap──► Claimed ──visitor, after the result──► Done ──owner collects──► Free
+ *   Free ──owner posts──► Posted ──visitor: CAS──► Claimed ──visitor, after the result──► Done ──owner collects──► Free
  *                           │                                     │
- *                           └──owner flushes──► Free              └──its visitor died: the owner posts the request anew──► Free
+ *                           └──owner flushes──► Free              └──its visitor died: the owner posts the request
+ *                                                                 anew──► Free
  * ```
- * The lap of the ring makes an old word different from a new one. `Next` of the block is a hint that whoever finds it behind moves on, so nobody
- * waits for a visitor that was killed between claiming and saying so.
+ * The lap of the ring makes an old word different from a new one. `Next` of the block is a hint that whoever finds it
+ * behind moves on, so nobody waits for a visitor that was killed between claiming and saying so.
  */
 export const ClaimState = { Free: 0, Posted: 1, Claimed: 2, Done: 3 } as const
 

@@ -1,13 +1,19 @@
-import type { Block } from './block.ts'
 import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
 import { MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
+import type { PairBlock } from './pair-block.ts'
 
-/** `covered` of a receive that frees no slot when it is polled: those of shared receive queues are free once they are collected. */
+/**
+ * `covered` of a receive that frees no slot when it is polled: those of shared receive queues are free once they are
+ * collected.
+ */
 export const FREES_NOTHING = -1
 
-/** Append the completion of the receive in `slot`, and tell its status. What a sender wrote is checked: it may be broken. */
+/**
+ * Append the completion of the receive in `slot`, and tell its status. What a sender wrote is checked: it may be
+ * broken.
+ */
 export function completeReceive(
-  block: Block,
+  block: PairBlock,
   slot: number,
   id: number,
   owner: CompletionOwner,
@@ -16,21 +22,21 @@ export function completeReceive(
 ): number {
   const { results } = block
   const at = slot * RESULT_WORDS
-  const status = (results[at + ResultWord.Status] as number) & 0xff
-  const opcode = (results[at + ResultWord.Opcode] as number) & 0xff
+  const status = results[at + ResultWord.Status]! & 0xff
+  const opcode = results[at + ResultWord.Opcode]! & 0xff
   const row = queue.push(owner, covered, id, status, opcode, lengthOf(block, slot))
   queue.annotate(
     row,
-    results[at + ResultWord.Flags] as number,
-    (results[at + ResultWord.Immediate] as number) >>> 0,
-    (results[at + ResultWord.SourceNumber] as number) >>> 0,
-    results[at + ResultWord.VendorError] as number,
+    results[at + ResultWord.Flags]!,
+    results[at + ResultWord.Immediate]! >>> 0,
+    results[at + ResultWord.SourceNumber]! >>> 0,
+    results[at + ResultWord.VendorError]!,
   )
   return status
 }
 
 /** How many bytes a message had, as its sender says; 0 where that is nonsense. */
-export function lengthOf(block: Block, slot: number): number {
-  const length = block.resultDoubles[(slot * RESULT_WORDS + ResultWord.ByteLength) / 2] as number
+export function lengthOf(block: PairBlock, slot: number): number {
+  const length = block.resultDoubles[(slot * RESULT_WORDS + ResultWord.ByteLength) / 2]!
   return length >= 0 && length <= MAX_MESSAGE_BYTES ? length : 0
 }

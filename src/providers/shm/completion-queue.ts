@@ -20,7 +20,10 @@ export interface CompletionOwner {
 /** Receives of which the next to be used up can be seen where they lie. */
 export interface ArrivalRing {
   readonly hasArrived: boolean
-  /** Hand what has arrived straight to who polls, as completions of queue pair `number`: how many rows. It stops before what has failed. */
+  /**
+   * Hand what has arrived straight to who polls, as completions of queue pair `number`: how many rows. It stops before
+   * what has failed.
+   */
   take(batch: CompletionBatch, number: number): number
 }
 
@@ -44,15 +47,18 @@ export interface SharedSource {
   collect(polled: ShmCompletionQueue | undefined): boolean
 }
 
-/** Polls between two looks at everything, whatever was announced (a peer may be killed between publishing and counting). A power of two. */
+/**
+ * Polls between two looks at everything, whatever was announced (a peer may be killed between publishing and counting).
+ * A power of two.
+ */
 const HOUSEKEEPING_POLLS = 1024
 /** Polls between two atomic looks at the arrivals. A power of two. */
 const ATOMIC_POLLS = 256
 
 /**
- * Completions of own sends, pushed by this thread, merged at poll with those that peers published in the blocks of the attached queue pairs.
- * `Arrivals` counts the latter, so that an idle poll is one load. Where one ring alone feeds the queue, that load is of the ring's next result: the line of
- * the arrivals then stays with the sender.
+ * Completions of own sends, pushed by this thread, merged at poll with those that peers published in the blocks of the
+ * attached queue pairs. `Arrivals` counts the latter, so that an idle poll is one load. Where one ring alone feeds the
+ * queue, that load is of the ring's next result: the line of the arrivals then stays with the sender.
  */
 export class ShmCompletionQueue implements ProviderCompletionQueue {
   depth: number
@@ -69,7 +75,10 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   overrun = false
   /** Where queue pairs whose receives complete here have them from, where they share them, and how many do. */
   readonly #shared = new Map<SharedSource, number>()
-  /** Completions of shared receives that came to lie here, ever, and announcements beside them when all receivers were last looked at. */
+  /**
+   * Completions of shared receives that came to lie here, ever, and announcements beside them when all receivers were
+   * last looked at.
+   */
   #sharedRows = 0
   #announcedOtherwise = 0
   readonly #device: ShmDevice
@@ -128,11 +137,12 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   /**
-   * A plain load costs a tenth of an atomic one here; an engine that keeps its value is corrected by `#lookClosely`. But the poll between `arm` and sleeping decides
-   * whether somebody sleeps: it must not see less than what was there when the queue was armed.
+   * A plain load costs a tenth of an atomic one here; an engine that keeps its value is corrected by `#lookClosely`.
+   * But the poll between `arm` and sleeping decides whether somebody sleeps: it must not see less than what was there
+   * when the queue was armed.
    */
   #arrivals(): number {
-    return (this.#armRequested ? Atomics.load(this.#words, this.#at) : this.#words[this.#at]) as number
+    return (this.#armRequested ? Atomics.load(this.#words, this.#at) : this.#words[this.#at])!
   }
 
   /** Room for `count` more rows. */
@@ -154,7 +164,10 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     return row
   }
 
-  /** Append a completion of `pair`'s; `covered` as in the field. A queue that is full is overrun: the row is lost and the pairs end. */
+  /**
+   * Append a completion of `pair`'s; `covered` as in the field. A queue that is full is overrun: the row is lost and
+   * the pairs end.
+   */
   push(pair: CompletionOwner, covered: number, id: number, status: number, opcode: number, byteLength: number): number {
     if (covered < 0) this.#sharedRows = (this.#sharedRows + 1) | 0
     if (((this.#tail - this.#head) | 0) >= this.depth) return this.#overflow()
@@ -207,7 +220,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   removeShared(source: SharedSource): void {
-    const left = (this.#shared.get(source) as number) - 1
+    const left = this.#shared.get(source)! - 1
     if (left === 0) this.#shared.delete(source)
     else this.#shared.set(source, left)
   }
@@ -220,8 +233,9 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   /**
-   * Thousands of queue pairs may share a queue that is one to walk. True where that accounts for all that was announced, so that none of them has anything else to be looked at. A
-   * sender counts up after it has published: fewer announcements than completions are no news.
+   * Thousands of queue pairs may share a queue that is one to walk. True where that accounts for all that was
+   * announced, so that none of them has anything else to be looked at. A sender counts up after it has published: fewer
+   * announcements than completions are no news.
    */
   #collectShared(arrivals: number): boolean {
     let all = true
@@ -295,8 +309,8 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
       const at = (this.#head + row) & this.#mask
       rows.copyRow(row, this.#rows, at)
       owners[row] = this.#owners[at]
-      generations[row] = this.#generations[at] as number
-      covered[row] = this.#covered[at] as number
+      generations[row] = this.#generations[at]!
+      covered[row] = this.#covered[at]!
     }
     this.#rows = rows
     this.#owners = owners
@@ -323,7 +337,10 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     this.channel?.ring()
   }
 
-  /** Whatever a plain load has not shown, and now and then what nobody has announced: also while there is always something to poll. */
+  /**
+   * Whatever a plain load has not shown, and now and then what nobody has announced: also while there is always
+   * something to poll.
+   */
   #lookClosely(): void {
     const arrivals = Atomics.load(this.#words, this.#at + QueueWord.Arrivals)
     if (this.#polls === 0) this.#collectAll(arrivals)
@@ -335,10 +352,10 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   #take(batch: CompletionBatch, row: number): boolean {
     const at = this.#head & this.#mask
     this.#head = (this.#head + 1) | 0
-    const pair = this.#owners[at] as CompletionOwner
+    const pair = this.#owners[at]!
     if (pair.generation !== this.#generations[at]) return false
     this.#copyOut(batch, row, at)
-    const covered = this.#covered[at] as number
+    const covered = this.#covered[at]!
     if (covered === 0) pair.retireReceive()
     else if (covered > 0) pair.retireSends(covered)
     return true
@@ -347,19 +364,19 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   /** Columns that mean nothing for this completion are left as they are. */
   #copyOut(batch: CompletionBatch, row: number, at: number): void {
     const rows = this.#rows
-    const flags = rows.flags[at] as number
-    const status = rows.status[at] as number
-    batch.id[row] = rows.id[at] as number
+    const flags = rows.flags[at]!
+    const status = rows.status[at]!
+    batch.id[row] = rows.id[at]!
     batch.status[row] = status
-    batch.opcode[row] = rows.opcode[at] as number
+    batch.opcode[row] = rows.opcode[at]!
     batch.flags[row] = flags
-    batch.byteLength[row] = rows.byteLength[at] as number
-    batch.queuePairNumber[row] = rows.queuePairNumber[at] as number
+    batch.byteLength[row] = rows.byteLength[at]!
+    batch.queuePairNumber[row] = rows.queuePairNumber[at]!
     if ((flags | status) !== 0) {
-      batch.immediate[row] = rows.immediate[at] as number
-      batch.vendorError[row] = rows.vendorError[at] as number
+      batch.immediate[row] = rows.immediate[at]!
+      batch.vendorError[row] = rows.vendorError[at]!
     }
-    batch.sourceQueuePair[row] = rows.sourceQueuePair[at] as number
+    batch.sourceQueuePair[row] = rows.sourceQueuePair[at]!
   }
 
   #overflow(): number {

@@ -1,12 +1,12 @@
 import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Block } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import { gidWords } from './gid.ts'
 import { type Initiator, Outcome } from './initiator.ts'
 import { BlockWord } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import { Target } from './target.ts'
 import type { Transport } from './transport.ts'
 
@@ -14,13 +14,13 @@ import type { Transport } from './transport.ts'
 export interface ConnectedParts {
   readonly device: ShmDevice
   readonly initiator: Initiator
-  readonly block: Block
+  readonly block: PairBlock
   readonly number: number
 }
 
 /** `rc`: one peer, and every request is answered. */
 export class ReliableTransport implements Transport {
-  peer: Peer | undefined = undefined
+  peer: PeerDevice | undefined = undefined
   protected readonly parts: ConnectedParts
   protected readonly initiator: Initiator
   protected target: Target | undefined = undefined
@@ -36,21 +36,21 @@ export class ReliableTransport implements Transport {
 
   connect(attributes: QueuePairAttributes): void {
     const { device, block } = this.parts
-    const gid = attributes.addressVector?.gid as bigint
+    const gid = attributes.addressVector!.gid
     this.peer = device.openPeer(gid)
-    this.target = this.makeTarget(this.peer, attributes.destinationQueuePair as number, gidWords(device.gid))
+    this.target = this.makeTarget(this.peer, attributes.destinationQueuePair!, gidWords(device.gid))
     gidWords(gid).forEach((word, index) => {
       block.words[BlockWord.DestinationGid + index] = word
     })
   }
 
   start(attributes: QueuePairAttributes): void {
-    ;(this.target as Target).sendPsn = attributes.sendPsn as number
+    this.target!.sendPsn = attributes.sendPsn!
     this.initiator.maxReadAtomic = attributes.maxReadAtomic ?? 0
   }
 
   execute(request: EncodedRequest): number {
-    return this.initiator.execute(request, this.target as Target)
+    return this.initiator.execute(request, this.target!)
   }
 
   get rnrTimer(): number {
@@ -68,23 +68,29 @@ export class ReliableTransport implements Transport {
     this.peer = undefined
   }
 
-  protected makeTarget(peer: Peer, number: number, ownGid: readonly number[]): Target {
+  protected makeTarget(peer: PeerDevice, number: number, ownGid: readonly number[]): Target {
     return new Target(peer, number, this.parts.number, ownGid, true)
   }
 }
 
-/** Up to here a status is about this end (IB specification 11.6.2): the sender of an unreliable connection is told of nothing else. */
+/**
+ * Up to here a status is about this end (IB specification 11.6.2): the sender of an unreliable connection is told of
+ * nothing else.
+ */
 const LAST_LOCAL_STATUS: number = CompletionStatus.MemoryWindowBindError
 
-/** `uc`: one peer, and nobody answers: what does not arrive is lost, and the sender told of success (IB specification 9.8.2). */
+/**
+ * `uc`: one peer, and nobody answers: what does not arrive is lost, and the sender told of success (IB specification
+ * 9.8.2).
+ */
 export class UnreliableTransport extends ReliableTransport {
   override execute(request: EncodedRequest): number {
-    const status = this.initiator.carryOut(request, request.words[RequestSlot.Opcode] as number, this.target as Target)
+    const status = this.initiator.carryOut(request, request.words[RequestSlot.Opcode]!, this.target!)
     const lost = status > LAST_LOCAL_STATUS || status === Outcome.NotReady || status === Outcome.NoReceive
     return lost ? CompletionStatus.Success : status
   }
 
-  protected override makeTarget(peer: Peer, number: number, ownGid: readonly number[]): Target {
+  protected override makeTarget(peer: PeerDevice, number: number, ownGid: readonly number[]): Target {
     return new Target(peer, number, this.parts.number, ownGid, false)
   }
 }

@@ -5,14 +5,14 @@ import { type Gid, isMulticast } from '../gid.ts'
 import { GlobalRoute } from '../global-route.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
-import type { Block } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import { MAX_DATAGRAM_BYTES } from './device-attributes.ts'
 import type { Inbox } from './inbox.ts'
 import type { Initiator } from './initiator.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import { multicastMembers } from './multicast.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { Responder } from './responder.ts'
 import { Span } from './span.ts'
 import type { Transport } from './transport.ts'
@@ -58,7 +58,7 @@ export class DatagramTransport implements Transport {
   }
 
   execute(request: EncodedRequest): number {
-    const status = this.#initiator.gather(request, request.words[RequestSlot.Opcode] as number)
+    const status = this.#initiator.gather(request, request.words[RequestSlot.Opcode]!)
     if (status !== CompletionStatus.Success) return status
     const handle = this.#handleOf(request)
     const bytes = this.#initiator.gathered
@@ -67,7 +67,7 @@ export class DatagramTransport implements Transport {
     this.#route.describe(handle.vector, bytes)
     const { gid } = handle.vector
     if (isMulticast(gid)) this.#sendToGroup(request, gid)
-    else this.#sendTo(request, handle.open(), request.words[RequestSlot.RemoteQueuePair] as number)
+    else this.#sendTo(request, handle.open(), request.words[RequestSlot.RemoteQueuePair]!)
     return CompletionStatus.Success
   }
 
@@ -80,7 +80,7 @@ export class DatagramTransport implements Transport {
   }
 
   #handleOf(request: EncodedRequest): ShmAddressHandle | undefined {
-    return this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+    return this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle]!)
   }
 
   #sendToGroup(request: EncodedRequest, group: Gid): void {
@@ -95,7 +95,7 @@ export class DatagramTransport implements Transport {
     }
   }
 
-  #sendTo(request: EncodedRequest, peer: Peer | undefined, number: number): void {
+  #sendTo(request: EncodedRequest, peer: PeerDevice | undefined, number: number): void {
     const visit = peer?.visit()
     if (peer === undefined || visit === undefined || peer.died) return
     visit.enter()
@@ -109,35 +109,35 @@ export class DatagramTransport implements Transport {
     }
   }
 
-  #deliver(request: EncodedRequest, peer: Peer, visit: Visit, number: number): void {
+  #deliver(request: EncodedRequest, peer: PeerDevice, visit: Visit, number: number): void {
     const target = peer.sharedTarget(number, BlockKind.Datagram)
     const block = target.open()
     if (block === undefined || block.words[BlockWord.QueueKey] !== (this.#keyFor(request) | 0)) return
-    const shared = block.words[BlockWord.SharedQueue] as number
+    const shared = block.words[BlockWord.SharedQueue]!
     const inbox = shared === 0 ? target.inbox(visit.index) : sharedInbox(peer, visit, shared)
     const responder = new DatagramResponder(peer, block, number, inbox)
-    const opcode = request.words[RequestSlot.Opcode] as number
+    const opcode = request.words[RequestSlot.Opcode]!
     this.#initiator.deliverDatagram(request, opcode, responder, block, this.#header)
   }
 
   #keyFor(request: EncodedRequest): number {
-    const key = request.words[RequestSlot.QueueKey] as number
+    const key = request.words[RequestSlot.QueueKey]!
     return key >= OWN_QUEUE_KEY ? this.#queueKey : key
   }
 }
 
 class DatagramResponder implements Responder {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
   readonly domainId: number
   readonly queueIndex: number
   readonly inbox: Inbox | undefined
 
-  constructor(peer: Peer, block: Block, number: number, inbox: Inbox | undefined) {
+  constructor(peer: PeerDevice, block: PairBlock, number: number, inbox: Inbox | undefined) {
     this.peer = peer
     this.number = number
-    this.domainId = block.words[BlockWord.Domain] as number
-    this.queueIndex = block.words[BlockWord.ReceiveQueue] as number
+    this.domainId = block.words[BlockWord.Domain]!
+    this.queueIndex = block.words[BlockWord.ReceiveQueue]!
     this.inbox = inbox
   }
 }

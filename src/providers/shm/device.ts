@@ -13,8 +13,8 @@ import { DescriptorWatch } from '../descriptor-watch.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
+import { OwnThreadDomain } from '../own-thread-domain.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
-import { ThreadDomain } from '../thread-domain.ts'
 import { Tokens } from '../tokens.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
@@ -24,16 +24,16 @@ import { ShmCompletionQueue } from './completion-queue.ts'
 import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
 import { ShmDeviceMemory } from './device-memory.ts'
 import type { ShmIndirectKey } from './indirect-key.ts'
-import { KeyTable } from './key-table.ts'
 import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
 import type { ShmMemoryRegion } from './memory-region.ts'
 import type { ShmMemoryWindow } from './memory-window.ts'
 import type { OwnBlock } from './own-block.ts'
-import { Peer } from './peer.ts'
+import { PeerDevice } from './peer-device.ts'
 import { openPhysicalMemory, type PhysicalMemory } from './physical-memory.ts'
 import { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
+import { SharedKeyTable } from './shared-key-table.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import { Visitors } from './visitors.ts'
 import { ShmXrcDomain } from './xrc-domain.ts'
@@ -46,18 +46,21 @@ const SHORT_WAIT_MS = 10
 /** How long taking memory away waits for them. */
 const INSIDE_TIMEOUT_MS = 1000
 
-/** An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it talks to. */
+/**
+ * An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it
+ * talks to.
+ */
 export class ShmDevice implements ProviderDevice {
   readonly attributes: DeviceAttributes
   readonly segment: Segment
-  readonly keys: KeyTable
+  readonly keys: SharedKeyTable
   readonly events: ShmAsyncEvents
   readonly visitors: Visitors
   readonly xrcDomains: Set<ShmXrcDomain> = new Set<ShmXrcDomain>()
   readonly domains: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
   readonly addressHandles: Map<number, ShmAddressHandle> = new Map<number, ShmAddressHandle>()
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
-  readonly threadDomains: Set<ThreadDomain> = new Set<ThreadDomain>()
+  readonly threadDomains: Set<OwnThreadDomain> = new Set<OwnThreadDomain>()
   readonly watch: DescriptorWatch = new DescriptorWatch()
   /** How many queue pairs wait for something; read by every poll. */
   pendingCount = 0
@@ -70,7 +73,7 @@ export class ShmDevice implements ProviderDevice {
   readonly #doorbell: readonly [number, number]
   readonly #queues = new Map<number, ShmCompletionQueue>()
   readonly #pairs = new Map<number, ShmQueuePair>()
-  readonly #peers = new Map<Gid, Peer>()
+  readonly #peers = new Map<Gid, PeerDevice>()
   readonly #sharedQueues = new Map<number, ShmSharedReceiveQueue>()
   readonly #pending = new Set<Waiting>()
   #listens = false
@@ -84,7 +87,7 @@ export class ShmDevice implements ProviderDevice {
     this.#physical = openPhysicalMemory(options.physicalBytes ?? 0)
     this.#doorbell = native.createPipe()
     this.segment = new Segment(this.#doorbell[1])
-    this.keys = new KeyTable(this.segment)
+    this.keys = new SharedKeyTable(this.segment)
     this.events = new ShmAsyncEvents(this)
     this.visitors = new Visitors(this.segment)
   }
@@ -115,7 +118,8 @@ export class ShmDevice implements ProviderDevice {
     return this.events.whenReadable(ready, keepAlive)
   }
 
-  // ---- objects -----------------------------------------------------------------------------------------------------------------
+  // ---- objects
+  // -----------------------------------------------------------------------------------------------------------------
 
   createProtectionDomain(): ProviderProtectionDomain {
     const domain = new ShmProtectionDomain(this, this.#nextDomain)
@@ -160,7 +164,7 @@ export class ShmDevice implements ProviderDevice {
   }
 
   createThreadDomain(): ProviderThreadDomain {
-    return new ThreadDomain(this.threadDomains)
+    return new OwnThreadDomain(this.threadDomains)
   }
 
   allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory {
@@ -251,18 +255,19 @@ export class ShmDevice implements ProviderDevice {
     for (const descriptor of this.#doorbell) native.closeDescriptor(descriptor)
   }
 
-  // ---- peers -------------------------------------------------------------------------------------------------------------------
+  // ---- peers
+  // -------------------------------------------------------------------------------------------------------------------
 
-  openPeer(gid: Gid): Peer {
+  openPeer(gid: Gid): PeerDevice {
     const known = this.#peers.get(gid)
     if (known !== undefined && !known.gone) return known.acquire()
     if (gid !== this.gid) this.listen()
-    const peer = Peer.open(this, gid)
+    const peer = PeerDevice.open(this, gid)
     this.#peers.set(gid, peer)
     return peer.acquire()
   }
 
-  closePeer(peer: Peer): void {
+  closePeer(peer: PeerDevice): void {
     if (peer.release() && this.#peers.get(peer.gid) === peer) this.#peers.delete(peer.gid)
   }
 
@@ -272,7 +277,10 @@ export class ShmDevice implements ProviderDevice {
     for (const queue of this.#queues.values()) queue.ringIfMissed()
   }
 
-  /** EBUSY while a peer is in the middle of an access. After it, nobody uses a key that was revoked before. `pairNumber`: of the one queue pair whose peer could use it; 0: everybody could. */
+  /**
+   * EBUSY while a peer is in the middle of an access. After it, nobody uses a key that was revoked before.
+   * `pairNumber`: of the one queue pair whose peer could use it; 0: everybody could.
+   */
   awaitPeersOutside(verb: string, pairNumber = 0): void {
     for (const pair of this.#pairsOf(pairNumber)) {
       if (!pair.awaitOutside())
@@ -290,7 +298,10 @@ export class ShmDevice implements ProviderDevice {
     )
   }
 
-  /** Whether peers got out of the accesses that they were in, waiting a little. After it, nobody uses a key that was withdrawn before. `pairNumber` as for `awaitPeersOutside`. */
+  /**
+   * Whether peers got out of the accesses that they were in, waiting a little. After it, nobody uses a key that was
+   * withdrawn before. `pairNumber` as for `awaitPeersOutside`.
+   */
   peersOutside(pairNumber = 0): boolean {
     for (const pair of this.#pairsOf(pairNumber)) if (!pair.awaitOutside(SHORT_WAIT_MS)) return false
     return pairNumber !== 0 || this.visitors.awaitOutside(performance.now() + SHORT_WAIT_MS)
@@ -318,7 +329,8 @@ export class ShmDevice implements ProviderDevice {
     if (this.#options.allowProcessCopy === true) native.allowProcessAccess(-1)
   }
 
-  // ---- progress ----------------------------------------------------------------------------------------------------------------
+  // ---- progress
+  // ----------------------------------------------------------------------------------------------------------------
 
   /** Whatever a peer may have rung for. */
   lookAround(): void {
@@ -345,11 +357,12 @@ export class ShmDevice implements ProviderDevice {
     this.pendingCount = this.#pending.size
   }
 
-  // ---- watching ----------------------------------------------------------------------------------------------------------------
+  // ---- watching
+  // ----------------------------------------------------------------------------------------------------------------
 
   /**
-   * Peers ring the doorbell when they have posted a receive that a request here waits for, when a shared receive queue runs low, and about what no
-   * completion queue hears of.
+   * Peers ring the doorbell when they have posted a receive that a request here waits for, when a shared receive queue
+   * runs low, and about what no completion queue hears of.
    */
   listen(): void {
     if (this.#listens) return
@@ -387,7 +400,10 @@ export class ShmDevice implements ProviderDevice {
   }
 }
 
-/** What the device tries again: a queue pair with requests that wait, a shared receive queue with a claim that is not finished. */
+/**
+ * What the device tries again: a queue pair with requests that wait, a shared receive queue with a claim that is not
+ * finished.
+ */
 export interface Waiting {
   /** True when nothing is left to wait for. */
   progress(now: number): boolean

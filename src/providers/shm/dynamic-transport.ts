@@ -2,12 +2,12 @@ import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
-import type { Block } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import type { Inbox } from './inbox.ts'
 import { type Initiator, Outcome } from './initiator.ts'
 import { BlockKind, BlockWord } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { Reachable, Responder } from './responder.ts'
 import type { Transport } from './transport.ts'
 import { sharedInbox } from './visiting.ts'
@@ -41,9 +41,9 @@ export class DynamicTransport implements Transport {
   execute(request: EncodedRequest): number {
     const peer = this.#handleOf(request)?.open()
     if (peer === undefined) return Outcome.NotReady
-    const number = request.words[RequestSlot.RemoteQueuePair] as number
+    const number = request.words[RequestSlot.RemoteQueuePair]!
     if (this.#target?.peer !== peer || this.#target.number !== number) this.#target = new DynamicTarget(peer, number)
-    return this.#initiator.carryOut(request, request.words[RequestSlot.Opcode] as number, this.#target)
+    return this.#initiator.carryOut(request, request.words[RequestSlot.Opcode]!, this.#target)
   }
 
   get rnrTimer(): number {
@@ -59,19 +59,19 @@ export class DynamicTransport implements Transport {
   }
 
   #handleOf(request: EncodedRequest): ShmAddressHandle | undefined {
-    return this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+    return this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle]!)
   }
 }
 
 /** A target as one initiator sees it. Many use it together, so an error is the initiator's alone. */
 class DynamicTarget implements Reachable, Responder {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
-  block: Block | undefined = undefined
+  block: PairBlock | undefined = undefined
   rnrTimer = 0
   #seen = false
 
-  constructor(peer: Peer, number: number) {
+  constructor(peer: PeerDevice, number: number) {
     this.peer = peer
     this.number = number
   }
@@ -86,7 +86,7 @@ class DynamicTarget implements Reachable, Responder {
       return false
     }
     this.#seen = true
-    this.rnrTimer = this.block.words[BlockWord.MinRnrTimer] as number
+    this.rnrTimer = this.block.words[BlockWord.MinRnrTimer]!
     return true
   }
 
@@ -99,8 +99,8 @@ class DynamicTarget implements Reachable, Responder {
   }
 
   responder(request: EncodedRequest): Responder | number {
-    const { words } = this.block as Block
-    const key = request.bits[RequestSlot.AccessKey] as bigint
+    const { words } = this.block!
+    const key = request.bits[RequestSlot.AccessKey]!
     const low = Number(BigInt.asIntN(32, key))
     const high = Number(BigInt.asIntN(32, key >> 32n))
     const fits = words[BlockWord.AccessKey] === low && words[BlockWord.AccessKey + 1] === high
@@ -108,16 +108,16 @@ class DynamicTarget implements Reachable, Responder {
   }
 
   get domainId(): number {
-    return (this.block as Block).words[BlockWord.Domain] as number
+    return this.block!.words[BlockWord.Domain]!
   }
 
   get queueIndex(): number {
-    return (this.block as Block).words[BlockWord.ReceiveQueue] as number
+    return this.block!.words[BlockWord.ReceiveQueue]!
   }
 
   get inbox(): Inbox | undefined {
     const visit = this.peer.visit()
-    const number = (this.block as Block).words[BlockWord.SharedQueue] as number
+    const number = this.block!.words[BlockWord.SharedQueue]!
     return visit === undefined ? undefined : sharedInbox(this.peer, visit, number)
   }
 

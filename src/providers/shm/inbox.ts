@@ -1,13 +1,16 @@
-import type { Block } from './block.ts'
 import { ClaimState, claimState, claimWord, isClaimOf, ringShift } from './claims.ts'
 import { BlockWord, RESULT_WORDS, ResultWord } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 
-/** Where messages are put at the receiver: the oldest receive request of a ring, looked at, then taken, then published with its result. */
+/**
+ * Where messages are put at the receiver: the oldest receive request of a ring, looked at, then taken, then published
+ * with its result.
+ */
 export interface Inbox {
   /** Whose memory the requests name. */
-  readonly peer: Peer
-  readonly block: Block
+  readonly peer: PeerDevice
+  readonly block: PairBlock
   /** Slot of the oldest request, or -1 where there is none. */
   peek(): number
   /** Take the request that `peek` found; false where another sender was faster. */
@@ -26,14 +29,17 @@ export interface Inbox {
 
 /** The ring of a connected queue pair: nobody else takes from it. */
 export class OwnInbox implements Inbox {
-  readonly peer: Peer
-  readonly block: Block
+  readonly peer: PeerDevice
+  readonly block: PairBlock
   /** Receive requests that this end has used up. */
   #consumed: number
-  /** Requests posted, when that was last looked at. What takes them back is a change of state, after which this object is not used any more. */
+  /**
+   * Requests posted, when that was last looked at. What takes them back is a change of state, after which this object
+   * is not used any more.
+   */
   #posted: number
 
-  constructor(peer: Peer, block: Block) {
+  constructor(peer: PeerDevice, block: PairBlock) {
     this.peer = peer
     this.block = block
     this.#consumed = Atomics.load(block.words, BlockWord.Consumed)
@@ -70,13 +76,13 @@ export class OwnInbox implements Inbox {
 
 /** A ring that many send to: slots are claimed one by one (claims.ts). */
 export class SharedInbox implements Inbox {
-  readonly peer: Peer
-  readonly block: Block
+  readonly peer: PeerDevice
+  readonly block: PairBlock
   readonly #visitor: number
   readonly #shift: number
   #position = 0
 
-  constructor(peer: Peer, block: Block, visitor: number) {
+  constructor(peer: PeerDevice, block: PairBlock, visitor: number) {
     this.peer = peer
     this.block = block
     this.#visitor = visitor
@@ -123,7 +129,7 @@ export class SharedInbox implements Inbox {
     const slot = this.#position & mask
     writeResult(this.block, slot, opcode, flags, immediate, status, byteLength, source, destination)
     Atomics.store(claims, slot, claimWord(ClaimState.Done, this.#position, this.#shift, this.#visitor))
-    const limit = words[BlockWord.Limit] as number
+    const limit = words[BlockWord.Limit]!
     if (limit !== 0 && this.#left < limit) this.peer.ring()
   }
 
@@ -134,9 +140,12 @@ export class SharedInbox implements Inbox {
   }
 }
 
-/** The result first; the caller publishes it. Plain numbers, since a message of eight bytes costs little more than an object. */
+/**
+ * The result first; the caller publishes it. Plain numbers, since a message of eight bytes costs little more than an
+ * object.
+ */
 function writeResult(
-  block: Block,
+  block: PairBlock,
   slot: number,
   opcode: number,
   flags: number,

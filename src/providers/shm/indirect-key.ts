@@ -6,11 +6,14 @@ import type { ProviderIndirectKey } from '../memory-contract.ts'
 import { MAX_PIECES, PIECE_DOUBLES, piecesOf } from '../pieces.ts'
 import { CompletionStatus } from '../status.ts'
 import { Outcome } from './initiator.ts'
-import type { Invalidatable } from './key-table.ts'
 import { PAGE_BYTES } from './layout.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
+import type { Invalidatable } from './shared-key-table.ts'
 
-/** A key for pieces of other regions. Its pieces lie in pages of the segment, where peers read them when they meet the key. */
+/**
+ * A key for pieces of other regions. Its pieces lie in pages of the segment, where peers read them when they meet the
+ * key.
+ */
 export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
   readonly token: number
   readonly domain: ShmProtectionDomain
@@ -44,7 +47,7 @@ export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
   /** A CompletionStatus, or Outcome.PeerInside while the former layout may still be in use. */
   configure(request: EncodedRequest): number {
     const { keys } = this.domain.device
-    const access = request.words[RequestSlot.Access] as number
+    const access = request.words[RequestSlot.Access]!
     const pieces = piecesOf(request, this.maxPieces)
     if (pieces === undefined || accessProblem(access) !== undefined)
       return CompletionStatus.LocalQueuePairOperationError

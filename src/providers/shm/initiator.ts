@@ -4,28 +4,31 @@ import { changeAtomically } from '../atomic.ts'
 import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionFlag, CompletionOpcode, Opcode, RequestFlag } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Block } from './block.ts'
 import type { Inbox } from './inbox.ts'
-import type { KeyTable } from './key-table.ts'
 import { BlockKind, BlockWord, MAX_MESSAGE_BYTES } from './layout.ts'
 import type { MemoryOperations } from './memory-operations.ts'
+import type { PairBlock } from './pair-block.ts'
 import { reach } from './reach.ts'
 import type { RemoteMemory } from './remote-memory.ts'
 import type { Reachable, Responder } from './responder.ts'
 import { SegmentList } from './segment-list.ts'
+import type { SharedKeyTable } from './shared-key-table.ts'
 import { copySpan, Span } from './span.ts'
 import type { Target } from './target.ts'
 
-/** Outcomes that are no completion: the request stays at the head of the queue. PeerInside: a key is withdrawn, and somebody may still be using it. */
+/**
+ * Outcomes that are no completion: the request stays at the head of the queue. PeerInside: a key is withdrawn, and
+ * somebody may still be using it.
+ */
 export const Outcome = { NotReady: -1, NoReceive: -2, PeerInside: -3 } as const
 
 /**
  * Carries out one request on the memory of the peer, from this thread: the peer's processor has no part in it.
- * Checks come in the order of the responder's (local segments, peer ready, operation enabled, receive posted, length, key),
- * so that the status is the one that a device would give.
+ * Checks come in the order of the responder's (local segments, peer ready, operation enabled, receive posted, length,
+ * key), so that the status is the one that a device would give.
  */
 export class Initiator {
-  readonly #keys: KeyTable
+  readonly #keys: SharedKeyTable
   readonly #operations: MemoryOperations
   readonly #domainId: number
   readonly #number: number
@@ -41,7 +44,7 @@ export class Initiator {
   /** errno of a copy across processes that failed, for the completion's vendor error. */
   vendorError = 0
 
-  constructor(keys: KeyTable, operations: MemoryOperations, domainId: number, number: number, answered: boolean) {
+  constructor(keys: SharedKeyTable, operations: MemoryOperations, domainId: number, number: number, answered: boolean) {
     this.#keys = keys
     this.#operations = operations
     this.#domainId = domainId
@@ -52,9 +55,8 @@ export class Initiator {
   /** A CompletionStatus, or an Outcome. Where it failed at the peer, the peer's queue pair has been told. */
   execute(request: EncodedRequest, target: Target): number {
     const { words } = request
-    const opcode = words[RequestSlot.Opcode] as number
-    const plain =
-      words[RequestSlot.SegmentCount] === 1 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
+    const opcode = words[RequestSlot.Opcode]!
+    const plain = words[RequestSlot.SegmentCount] === 1 && (words[RequestSlot.Flags]! & RequestFlag.Inline) === 0
     if (plain && opcode === Opcode.WriteWithImmediate) return this.#directTelling(request, target)
     if (plain && (opcode === Opcode.Write || opcode === Opcode.Read)) return this.#direct(request, opcode, target)
     return this.carryOut(request, opcode, target)
@@ -66,16 +68,16 @@ export class Initiator {
    */
   #direct(request: EncodedRequest, opcode: number, target: Target): number {
     const { words } = request
-    const address = words[RequestSlot.Segments] as number
-    const length = words[RequestSlot.Segments + 1] as number
-    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2] as number)
+    const address = words[RequestSlot.Segments]!
+    const length = words[RequestSlot.Segments + 1]!
+    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2]!)
     if (entry === undefined || target.peer.died || !target.enter()) return this.carryOut(request, opcode, target)
     const memory = this.#directMemory(request, opcode, target, entry.access, length)
     if (memory === undefined) {
       target.leave()
       return this.carryOut(request, opcode, target)
     }
-    const offset = (words[RequestSlot.RemoteAddress] as number) - memory.address
+    const offset = words[RequestSlot.RemoteAddress]! - memory.address
     if (opcode === Opcode.Read) copySpan(entry.span, address - entry.address, memory.span, offset, length, request)
     else copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
     target.leave()
@@ -83,16 +85,19 @@ export class Initiator {
     return CompletionStatus.Success
   }
 
-  /** The same of WRITE with immediate, which is what messages of a ring are: each function that it does without is one that the engine need not call. */
+  /**
+   * The same of WRITE with immediate, which is what messages of a ring are: each function that it does without is one
+   * that the engine need not call.
+   */
   #directTelling(request: EncodedRequest, target: Target): number {
     const { words } = request
-    const address = words[RequestSlot.Segments] as number
-    const length = words[RequestSlot.Segments + 1] as number
-    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2] as number)
+    const address = words[RequestSlot.Segments]!
+    const length = words[RequestSlot.Segments + 1]!
+    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2]!)
     if (entry === undefined || target.peer.died || !target.enter())
       return this.carryOut(request, Opcode.WriteWithImmediate, target)
     const { peer } = target
-    const block = target.block as Block
+    const block = target.block!
     const inbox = target.ownInbox
     const memory = this.#remoteMemory(request, target, Access.RemoteWrite, length)
     const isRight = memory?.direct === true && enabled(block, Access.RemoteWrite) && length <= MAX_MESSAGE_BYTES
@@ -100,12 +105,12 @@ export class Initiator {
       target.leave()
       return this.carryOut(request, Opcode.WriteWithImmediate, target)
     }
-    const offset = (words[RequestSlot.RemoteAddress] as number) - memory.address
+    const offset = words[RequestSlot.RemoteAddress]! - memory.address
     copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
-    const immediate = words[RequestSlot.Immediate] as number
+    const immediate = words[RequestSlot.Immediate]!
     const opcode = CompletionOpcode.ReceiveWriteWithImmediate
     inbox.publish(opcode, CompletionFlag.WithImmediate, immediate, 0, length, this.#number, target.number)
-    peer.announce(target.queueIndex, ((words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0)
+    peer.announce(target.queueIndex, (words[RequestSlot.Flags]! & RequestFlag.Solicited) !== 0)
     target.leave()
     this.byteLength = length
     return CompletionStatus.Success
@@ -119,7 +124,7 @@ export class Initiator {
     localAccess: number,
     length: number,
   ): RemoteMemory | undefined {
-    const block = target.block as Block
+    const block = target.block!
     const right = opcode === Opcode.Read ? Access.RemoteRead : Access.RemoteWrite
     if (
       opcode === Opcode.Read &&
@@ -145,8 +150,7 @@ export class Initiator {
     let status: number
     try {
       const responder = target.responder(request)
-      status =
-        typeof responder === 'number' ? responder : this.#perform(request, opcode, responder, target.block as Block)
+      status = typeof responder === 'number' ? responder : this.#perform(request, opcode, responder, target.block!)
     } catch (error) {
       status = this.#copyFailed(error, target)
     }
@@ -157,7 +161,7 @@ export class Initiator {
     return status
   }
 
-  #perform(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
+  #perform(request: EncodedRequest, opcode: number, target: Responder, block: PairBlock): number {
     switch (opcode) {
       case Opcode.Write:
         return this.#write(request, target, block)
@@ -174,7 +178,8 @@ export class Initiator {
     }
   }
 
-  // ---- local side --------------------------------------------------------------------------------------------------------------
+  // ---- local side
+  // --------------------------------------------------------------------------------------------------------------
 
   /** Bytes of what `gather` found. */
   get gathered(): number {
@@ -186,18 +191,11 @@ export class Initiator {
     const { words } = request
     const list = this.#local
     list.clear()
-    if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0) return this.#gatherInline(request)
+    if ((words[RequestSlot.Flags]! & RequestFlag.Inline) !== 0) return this.#gatherInline(request)
     const writable = opcode === Opcode.Read || isAtomic(opcode)
     let at = RequestSlot.Segments as number
-    for (let left = words[RequestSlot.SegmentCount] as number; left > 0; left -= 1) {
-      const taken = this.#keys.gather(
-        list,
-        this.#domainId,
-        words[at] as number,
-        words[at + 1] as number,
-        words[at + 2] as number,
-        writable,
-      )
+    for (let left = words[RequestSlot.SegmentCount]!; left > 0; left -= 1) {
+      const taken = this.#keys.gather(list, this.#domainId, words[at]!, words[at + 1]!, words[at + 2]!, writable)
       if (!taken) return CompletionStatus.LocalProtectionError
       at += 3
     }
@@ -211,11 +209,9 @@ export class Initiator {
   #gatherInline(request: EncodedRequest): number {
     const { words } = request
     let at = RequestSlot.Segments as number
-    for (let index = 0; index < (words[RequestSlot.SegmentCount] as number); index += 1) {
-      const key = words[at + 2] as number
-      const known =
-        key !== 0 &&
-        this.#keys.gather(this.#local, this.#domainId, words[at] as number, words[at + 1] as number, key, false)
+    for (let index = 0; index < words[RequestSlot.SegmentCount]!; index += 1) {
+      const key = words[at + 2]!
+      const known = key !== 0 && this.#keys.gather(this.#local, this.#domainId, words[at]!, words[at + 1]!, key, false)
       const source = request.sources[index]
       if (!known && source !== undefined && source.length > 0) this.#local.add(new Span(source, 0, 0), 0, source.length)
       at += 3
@@ -223,9 +219,10 @@ export class Initiator {
     return CompletionStatus.Success
   }
 
-  // ---- one-sided ---------------------------------------------------------------------------------------------------------------
+  // ---- one-sided
+  // ---------------------------------------------------------------------------------------------------------------
 
-  #write(request: EncodedRequest, target: Responder, block: Block): number {
+  #write(request: EncodedRequest, target: Responder, block: PairBlock): number {
     if (!enabled(block, Access.RemoteWrite)) return CompletionStatus.RemoteInvalidRequest
     return this.#place(request, target)
   }
@@ -239,7 +236,7 @@ export class Initiator {
     return CompletionStatus.Success
   }
 
-  #read(request: EncodedRequest, target: Responder, block: Block): number {
+  #read(request: EncodedRequest, target: Responder, block: PairBlock): number {
     if (!readable(block, Access.RemoteRead)) return CompletionStatus.RemoteInvalidRequest
     const { total } = this.#local
     if (total === 0) return CompletionStatus.Success
@@ -248,9 +245,9 @@ export class Initiator {
     return CompletionStatus.Success
   }
 
-  #atomic(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
+  #atomic(request: EncodedRequest, opcode: number, target: Responder, block: PairBlock): number {
     if (!readable(block, Access.RemoteAtomic)) return CompletionStatus.RemoteInvalidRequest
-    const address = request.words[RequestSlot.RemoteAddress] as number
+    const address = request.words[RequestSlot.RemoteAddress]!
     if (address % 8 !== 0) return CompletionStatus.RemoteInvalidRequest
     const memory = this.#remoteMemory(request, target, Access.RemoteAtomic, 8)
     if (memory === undefined) return CompletionStatus.RemoteAccessError
@@ -265,7 +262,8 @@ export class Initiator {
     }
     const { words } = span
     const index = offset / 8
-    // Memory that no eight-byte word covers (private to its process, or registered unaligned) cannot be changed atomically from here.
+    // Memory that no eight-byte word covers (private to its process, or registered unaligned) cannot be changed
+    // atomically from here.
     if (!(Number.isInteger(index) && index < words.length)) return CompletionStatus.RemoteOperationError
     const old = changeAtomically(words, index, request, opcode)
     this.#storeOld(old)
@@ -286,11 +284,14 @@ export class Initiator {
     this.#local.fill(this.#remote, 8, unremembered)
   }
 
-  /** The memory that a request names, or undefined where its key, range, rights or protection domain do not allow the access. */
+  /**
+   * The memory that a request names, or undefined where its key, range, rights or protection domain do not allow the
+   * access.
+   */
   #remoteMemory(request: EncodedRequest, target: Responder, right: number, length: number): RemoteMemory | undefined {
-    const memory = target.peer.memory(request.words[RequestSlot.RemoteKey] as number)
+    const memory = target.peer.memory(request.words[RequestSlot.RemoteKey]!)
     if (memory === undefined || (memory.access & right) === 0 || memory.domainId !== target.domainId) return undefined
-    const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
+    const offset = request.words[RequestSlot.RemoteAddress]! - memory.address
     return offset >= 0 && offset + length <= memory.length ? memory : undefined
   }
 
@@ -298,7 +299,7 @@ export class Initiator {
   #reach(request: EncodedRequest, target: Responder, right: number, length: number): boolean {
     const memory = this.#remoteMemory(request, target, right, length)
     if (memory === undefined) return false
-    const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
+    const offset = request.words[RequestSlot.RemoteAddress]! - memory.address
     return this.#find(target, memory, offset, length, right)
   }
 
@@ -307,9 +308,10 @@ export class Initiator {
     return reach(this.#remote, target.peer, memory, offset, length, target.number, right)
   }
 
-  // ---- two-sided ---------------------------------------------------------------------------------------------------------------
+  // ---- two-sided
+  // ---------------------------------------------------------------------------------------------------------------
 
-  #send(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
+  #send(request: EncodedRequest, opcode: number, target: Responder, block: PairBlock): number {
     const { inbox } = target
     const { total } = this.#local
     const scattered = inbox === undefined ? NOTHING_POSTED : this.#takeReceive(inbox, target, total)
@@ -333,11 +335,11 @@ export class Initiator {
   }
 
   #invalidate(request: EncodedRequest, target: Responder): boolean {
-    const key = request.words[RequestSlot.Immediate] as number
+    const key = request.words[RequestSlot.Immediate]!
     return target.peer.invalidate(key, target.number, target.domainId)
   }
 
-  #writeWithImmediate(request: EncodedRequest, target: Responder, block: Block): number {
+  #writeWithImmediate(request: EncodedRequest, target: Responder, block: PairBlock): number {
     if (!enabled(block, Access.RemoteWrite)) return CompletionStatus.RemoteInvalidRequest
     const { inbox } = target
     if (inbox === undefined || !takeAny(inbox)) return Outcome.NoReceive
@@ -349,10 +351,10 @@ export class Initiator {
   }
 
   /**
-   * A datagram: the header, then the local bytes that `gather` found. It is dropped where nobody receives, or the receive is too short
-   * (IB specification 9.8.3.2: there is nobody to tell).
+   * A datagram: the header, then the local bytes that `gather` found. It is dropped where nobody receives, or the
+   * receive is too short (IB specification 9.8.3.2: there is nobody to tell).
    */
-  deliverDatagram(request: EncodedRequest, opcode: number, target: Responder, block: Block, header: Span): void {
+  deliverDatagram(request: EncodedRequest, opcode: number, target: Responder, block: PairBlock, header: Span): void {
     const { inbox } = target
     const whole = this.#datagram
     whole.clear()
@@ -367,8 +369,8 @@ export class Initiator {
   }
 
   /**
-   * Take the oldest receive request, and find where the first `length` bytes go in it; the status is the receiver's. Where the message is too
-   * long for an unanswered type, the request stays.
+   * Take the oldest receive request, and find where the first `length` bytes go in it; the status is the receiver's.
+   * Where the message is too long for an unanswered type, the request stays.
    */
   #takeReceive(inbox: Inbox, target: Responder, length: number): number {
     for (;;) {
@@ -380,17 +382,19 @@ export class Initiator {
     }
   }
 
-  /** Find where the first `length` bytes of a message go in the receive request of `slot`; the status is the receiver's. */
-  #scatter(target: Responder, ring: Block, slot: number, length: number): number {
+  /**
+   * Find where the first `length` bytes of a message go in the receive request of `slot`; the status is the receiver's.
+   */
+  #scatter(target: Responder, ring: PairBlock, slot: number, length: number): number {
     const list = this.#remote
     const { requests, requestStride } = ring
     list.clear()
     let at = slot * requestStride
-    const segments = requests[at] as number
+    const segments = requests[at]!
     at += 1
     for (let left = segments <= ring.segments ? segments : 0; left > 0 && list.total < length; left -= 1) {
-      const room = Math.min(requests[at + 1] as number, length - list.total)
-      if (room !== 0 && !this.#scatterInto(target, ring, requests[at] as number, room, requests[at + 2] as number)) {
+      const room = Math.min(requests[at + 1]!, length - list.total)
+      if (room !== 0 && !this.#scatterInto(target, ring, requests[at]!, room, requests[at + 2]!)) {
         return CompletionStatus.LocalProtectionError
       }
       at += 3
@@ -399,7 +403,7 @@ export class Initiator {
   }
 
   /** Receive requests are of the protection domain of the ring that they were posted to. */
-  #scatterInto(target: Responder, ring: Block, address: number, length: number, key: number): boolean {
+  #scatterInto(target: Responder, ring: PairBlock, address: number, length: number, key: number): boolean {
     const memory = target.peer.memory(key)
     if (
       memory === undefined ||
@@ -417,7 +421,7 @@ export class Initiator {
     request: EncodedRequest,
     target: Responder,
     inbox: Inbox,
-    block: Block,
+    block: PairBlock,
     opcode: number,
     flags: number,
     status: number,
@@ -427,16 +431,8 @@ export class Initiator {
     // Targets that many initiators share go on.
     if (status !== CompletionStatus.Success && block.words[BlockWord.Kind] !== BlockKind.DynamicTarget)
       Atomics.store(block.words, BlockWord.Fault, 1)
-    inbox.publish(
-      opcode,
-      flags,
-      words[RequestSlot.Immediate] as number,
-      status,
-      byteLength,
-      this.#number,
-      target.number,
-    )
-    const solicited = status !== 0 || ((words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0
+    inbox.publish(opcode, flags, words[RequestSlot.Immediate]!, status, byteLength, this.#number, target.number)
+    const solicited = status !== 0 || (words[RequestSlot.Flags]! & RequestFlag.Solicited) !== 0
     target.peer.announce(target.queueIndex, solicited)
   }
 
@@ -473,13 +469,13 @@ function isAboutMemory(status: number): boolean {
   return status === CompletionStatus.RemoteAccessError || status === CompletionStatus.RemoteOperationError
 }
 
-function enabled(block: Block, right: number): boolean {
-  return ((block.words[BlockWord.Access] as number) & right) !== 0
+function enabled(block: PairBlock, right: number): boolean {
+  return (block.words[BlockWord.Access]! & right) !== 0
 }
 
 /** READ and atomics also need the responder's resources. */
-function readable(block: Block, right: number): boolean {
-  return enabled(block, right) && (block.words[BlockWord.MaxReadAtomic] as number) > 0
+function readable(block: PairBlock, right: number): boolean {
+  return enabled(block, right) && block.words[BlockWord.MaxReadAtomic]! > 0
 }
 
 /** Take the oldest receive request, whatever it holds. */

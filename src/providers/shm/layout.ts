@@ -6,27 +6,33 @@
  * 4 KiB    directory    4096 × 16 B            queue pair number -> where its block lies
  * 68 KiB   queues       4096 × 64 B            completion queues: arrivals, armed, channel
  * 324 KiB  keys         16384 × 64 B           memory regions, memory windows, indirect keys
- * 1348 KiB visitors     1024 × 64 B            devices that use blocks of this one together with others: who, and whether inside
- * 1412 KiB blocks       page multiples         one per queue pair and shared receive queue; never reused while the device is open, so that a
+ * 1348 KiB visitors     1024 × 64 B            devices that use blocks of this one together with others: who, and
+ *                                              whether inside
+ * 1412 KiB blocks       page multiples         one per queue pair and shared receive queue; never reused while the
+ *                                              device is open, so that a
  *                                              stale peer can only write into a hole that nobody reads
  * ```
  * A block:
  * ```
  * owner line   state word, number, domain, access, destination, …      written by the owner
  * posted line  receive requests posted                                  written by the owner
- * peer line    consumed, inside                                         written by the connected peer, and looked at by the owner only to wait for it
+ * peer line    consumed, inside                                         written by the connected peer, and looked at by
+ *                                                                       the owner only to wait for it
  * notices line fault, waiting, found                                    written by the connected peer, seldom
  * requests     ring of receive requests                                 written by the owner
- * results      ring of receive completions, same slots, a line each     written by the connected peer, or by who claimed the slot
- * claims       one word a slot, for rings that many send to             posted by the owner, claimed and finished by visitors
+ * results      ring of receive completions, same slots, a line each     written by the connected peer, or by who
+ *                                                                       claimed the slot
+ * claims       one word a slot, for rings that many send to             posted by the owner, claimed and finished by
+ *                                                                       visitors
  * ```
- * A ring of a connected queue pair has one writer. A result is published by its own sequence number, stored last, so SIGKILL between any two stores
- * leaves the ring whole; and the owner, which knows the next number and where it will stand, sees a message come in the line that holds its result.
- * Lines that both ends touch for each message cost more than all else: what the owner polls is that one line, what the peer counts for itself is in
- * a line of its own, and the arrivals of the completion queue are looked at where many queue pairs feed it, before sleeping, and now and then.
- * A ring that many send to (datagrams, shared receive queues) is published slot by slot; a claim names its visitor, so that the owner
- * can post the request of a dead one anew (claims.ts).
- * What a peer wrote is checked before it is used: peers are of the same user, but may be broken.
+ * A ring of a connected queue pair has one writer. A result is published by its own sequence number, stored last, so
+ * SIGKILL between any two stores leaves the ring whole; and the owner, which knows the next number and where it will
+ * stand, sees a message come in the line that holds its result. Lines that both ends touch for each message cost more
+ * than all else: what the owner polls is that one line, what the peer counts for itself is in a line of its own, and
+ * the arrivals of the completion queue are looked at where many queue pairs feed it, before sleeping, and now and then.
+ * A ring that many send to (datagrams, shared receive queues) is published slot by slot; a claim names its visitor, so
+ * that the owner can post the request of a dead one anew (claims.ts). What a peer wrote is checked before it is used:
+ * peers are of the same user, but may be broken.
  */
 export const SEGMENT_MAGIC = 0x41767262
 export const SEGMENT_VERSION = 3
@@ -69,9 +75,10 @@ export const QUEUE_WORDS = 16
 
 export const KEYS_OFFSET: number = QUEUES_OFFSET + MAX_COMPLETION_QUEUES * QUEUE_WORDS * 4
 /**
- * 32-bit words of a key's entry; `Key` is stored last and is 0 while the entry means nothing. `Generation` changes whenever an entry is written, because
- * windows and indirect keys come again under the same key. `QueuePair` is the only one through which the key may be used, 0 for any.
- * `Base` is the key of a window's region, or the first page of an indirect key's pieces, of which there are `Pieces`, each used `Repeat` times.
+ * 32-bit words of a key's entry; `Key` is stored last and is 0 while the entry means nothing. `Generation` changes
+ * whenever an entry is written, because windows and indirect keys come again under the same key. `QueuePair` is the
+ * only one through which the key may be used, 0 for any. `Base` is the key of a window's region, or the first page of
+ * an indirect key's pieces, of which there are `Pieces`, each used `Repeat` times.
  */
 export const KeyWord = {
   Key: 0,
@@ -86,8 +93,8 @@ export const KeyWord = {
   Generation: 15,
 } as const
 /**
- * Doubles of a key's entry. `Offset` is where the memory begins: in the memory object; in the process, without one; of a window, its first
- * address as the region names it.
+ * Doubles of a key's entry. `Offset` is where the memory begins: in the memory object; in the process, without one; of
+ * a window, its first address as the region names it.
  */
 export const KeyDouble = { Address: 2, Length: 3, Offset: 4 } as const
 /** What a key's entry describes. */
@@ -165,7 +172,10 @@ export const ResultWord = {
   VendorError: 7,
   /** Of a ring that many send to: the queue pair that the message is for. */
   Number: 8,
-  /** Of the ring of a connected queue pair, stored last: how many requests were used up with this one, from the creation of the queue pair on. */
+  /**
+   * Of the ring of a connected queue pair, stored last: how many requests were used up with this one, from the creation
+   * of the queue pair on.
+   */
   Sequence: 15,
 } as const
 export const RESULT_WORDS = 16

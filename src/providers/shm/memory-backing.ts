@@ -34,7 +34,10 @@ function backingOf(bytes: Uint8Array, origin: BufferOrigin | undefined, owned: A
   }
 }
 
-/** Memory for `allocate`: one memory object each, its space taken now so that a full machine is an error here and not a crash later. */
+/**
+ * Memory for `allocate`: one memory object each, its space taken now so that a full machine is an error here and not a
+ * crash later.
+ */
 export function allocateBacking(verb: string, lengthBytes: number, options: AllocateOptions): Backing {
   const page = options.pageBytes ?? PAGE_BYTES
   const rounded = Math.ceil(lengthBytes / page) * page
@@ -90,7 +93,10 @@ export function registeredBacking(
   return sharedBacking(bytes, origin)
 }
 
-/** A part of a memory object that stays its owner's, with a descriptor of our own: they may close theirs, and its number would then mean another file to peers. */
+/**
+ * A part of a memory object that stays its owner's, with a descriptor of our own: they may close theirs, and its number
+ * would then mean another file to peers.
+ */
 function sharedBacking(bytes: Uint8Array, origin: BufferOrigin): Backing {
   const descriptor = native.duplicateDescriptor(origin.descriptor)
   return backingOf(bytes, { descriptor, offsetBytes: origin.offsetBytes }, undefined)
@@ -101,7 +107,10 @@ export function zeroBasedBacking(bytes: Uint8Array, origin: BufferOrigin, visibl
   return { ...sharedBacking(bytes, origin), bytes: visible ? bytes : NO_BYTES, zeroBased: true }
 }
 
-/** All that this process has and will have mapped, reached by cross-process copy also from here, so that what is not there is an error and no crash. */
+/**
+ * All that this process has and will have mapped, reached by cross-process copy also from here, so that what is not
+ * there is an error and no crash.
+ */
 export function wholeProcessBacking(): Backing {
   const span = Span.foreign(process.pid, 0)
   const length = Number.MAX_SAFE_INTEGER

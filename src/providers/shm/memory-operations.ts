@@ -25,7 +25,7 @@ export class MemoryOperations {
   /** A bind was posted: its window names the new key from now on. */
   posted(request: EncodedRequest): void {
     const { words } = request
-    this.#device.windows.get(words[RequestSlot.Window] as number)?.posted(words[RequestSlot.RemoteKey] as number)
+    this.#device.windows.get(words[RequestSlot.Window]!)?.posted(words[RequestSlot.RemoteKey]!)
   }
 
   /** A CompletionStatus, or Outcome.PeerInside: then ask again. */
@@ -35,7 +35,7 @@ export class MemoryOperations {
   }
 
   #invalidate(request: EncodedRequest): number {
-    const key = request.words[RequestSlot.Immediate] as number
+    const key = request.words[RequestSlot.Immediate]!
     const holder = this.#device.keys.holder(key)
     if (holder === undefined) return CompletionStatus.LocalQueuePairOperationError
     return holder.invalidate(key, this.#pairNumber, this.#domainId)
@@ -43,23 +43,23 @@ export class MemoryOperations {
 
   #bind(request: EncodedRequest): number {
     const { words } = request
-    const window = this.#device.windows.get(words[RequestSlot.Window] as number)
+    const window = this.#device.windows.get(words[RequestSlot.Window]!)
     if (window === undefined || window.domain.id !== this.#domainId) return CompletionStatus.MemoryWindowBindError
-    const length = words[RequestSlot.Length] as number
+    const length = words[RequestSlot.Length]!
     const memory: ShmMemoryRegion | undefined =
-      length === 0 ? undefined : this.#device.regions.get(words[RequestSlot.Memory] as number)
+      length === 0 ? undefined : this.#device.regions.get(words[RequestSlot.Memory]!)
     if (length > 0 && memory === undefined) return CompletionStatus.MemoryWindowBindError
     const view = {
       memory,
-      address: words[RequestSlot.RemoteAddress] as number,
+      address: words[RequestSlot.RemoteAddress]!,
       length,
-      access: words[RequestSlot.Access] as number,
+      access: words[RequestSlot.Access]!,
     }
-    return window.show(view, words[RequestSlot.RemoteKey] as number, this.#pairNumber)
+    return window.show(view, words[RequestSlot.RemoteKey]!, this.#pairNumber)
   }
 
   #configure(request: EncodedRequest): number {
-    const key = this.#device.indirectKeys.get(request.words[RequestSlot.IndirectKey] as number)
+    const key = this.#device.indirectKeys.get(request.words[RequestSlot.IndirectKey]!)
     if (key === undefined || key.domain.id !== this.#domainId) return CompletionStatus.LocalQueuePairOperationError
     return key.configure(request)
   }

@@ -85,7 +85,10 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
     releaseBacking(this.#backing)
   }
 
-  /** Nobody reaches the old registration any more. Where a peer stays inside, all is as it was, and what was made for the change is given back. */
+  /**
+   * Nobody reaches the old registration any more. Where a peer stays inside, all is as it was, and what was made for
+   * the change is given back.
+   */
   #withdraw(backing: Backing): Backing {
     const { device } = this.domain
     device.keys.withdraw(this.localKey)

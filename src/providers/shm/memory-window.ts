@@ -6,9 +6,9 @@ import type { MemoryWindowType, ProviderMemoryWindow } from '../memory-contract.
 import { CompletionStatus } from '../status.ts'
 import { allowsWindow, retag } from '../window-rules.ts'
 import { Outcome } from './initiator.ts'
-import type { Invalidatable } from './key-table.ts'
 import type { ShmMemoryRegion } from './memory-region.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
+import type { Invalidatable } from './shared-key-table.ts'
 
 /** What a window is to show; no memory shows nothing. */
 export interface WindowView {
@@ -19,8 +19,8 @@ export interface WindowView {
 }
 
 /**
- * A memory window: an entry of the key table that names a region and a part of it. Whether it is bound is read from the table, because a
- * peer's SEND with invalidate clears the key there.
+ * A memory window: an entry of the key table that names a region and a part of it. Whether it is bound is read from the
+ * table, because a peer's SEND with invalidate clears the key there.
  */
 export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   readonly token: number
@@ -50,9 +50,9 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
 
   bind(pair: ProviderQueuePair, request: EncodedRequest): number {
     if (this.type !== 1) return Errno.EINVAL
-    const memory = this.domain.device.regions.get(request.words[RequestSlot.Memory] as number)
+    const memory = this.domain.device.regions.get(request.words[RequestSlot.Memory]!)
     if (memory !== undefined && memory.domain.id !== this.domain.id) return Errno.EPERM
-    if (((request.words[RequestSlot.Access] as number) & Access.ZeroBased) !== 0) return Errno.EINVAL
+    if ((request.words[RequestSlot.Access]! & Access.ZeroBased) !== 0) return Errno.EINVAL
     request.words[RequestSlot.RemoteKey] = retag(this.remoteKey, this.remoteKey + 1)
     return pair.postSend(request)
   }
@@ -101,7 +101,10 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     return CompletionStatus.Success
   }
 
-  /** Whether nobody uses the withdrawn key any more, nor ever will: nobody does where it showed nothing, and a key of type 2 serves the peer of one queue pair only, so no other one is in its way. */
+  /**
+   * Whether nobody uses the withdrawn key any more, nor ever will: nobody does where it showed nothing, and a key of
+   * type 2 serves the peer of one queue pair only, so no other one is in its way.
+   */
   #isLeft(): boolean {
     return this.#memory === undefined || this.domain.device.peersOutside(this.#queuePair)
   }

@@ -1,7 +1,7 @@
 import { Errno, VerbsError } from '../errors.ts'
 import { type Gid, isMulticast } from '../gid.ts'
 import { MAX_MULTICAST_GROUPS } from './device-attributes.ts'
-import { Registry } from './registry.ts'
+import { NoteFolder } from './note-folder.ts'
 
 /** A queue pair that receives what is sent to a group. */
 export interface Member {
@@ -9,10 +9,10 @@ export interface Member {
   readonly number: number
 }
 
-const groups = new Map<Gid, Registry>()
+const groups = new Map<Gid, NoteFolder>()
 
-function groupOf(group: Gid): Registry {
-  const known = groups.get(group) ?? new Registry(`multicast-${group.toString(16)}`)
+function groupOf(group: Gid): NoteFolder {
+  const known = groups.get(group) ?? new NoteFolder(`multicast-${group.toString(16)}`)
   groups.set(group, known)
   return known
 }
@@ -27,7 +27,7 @@ export function multicastMembers(group: Gid): Member[] {
 }
 
 /** The groups that one queue pair is attached to. */
-export class Memberships {
+export class MulticastMemberships {
   readonly #gid: Gid
   readonly #number: number
   readonly #groups = new Set<Gid>()

@@ -1,11 +1,11 @@
 import { native } from '../../native/index.ts'
-import { Block } from './block.ts'
 import { BlockWord, blockGeometry, powerOfTwoAtLeast } from './layout.ts'
+import { PairBlock } from './pair-block.ts'
 import type { Segment } from './segment.ts'
 
 /** A block of the own segment, and the pages that it takes. */
 export class OwnBlock {
-  readonly block: Block
+  readonly block: PairBlock
   readonly firstPage: number
   readonly pages: number
   readonly #segment: Segment
@@ -16,7 +16,7 @@ export class OwnBlock {
     this.#segment = segment
     this.pages = geometry.pages
     this.firstPage = segment.allocatePages(geometry.pages)
-    this.block = new Block(segment.mapPages(this.firstPage, geometry.pages), geometry)
+    this.block = new PairBlock(segment.mapPages(this.firstPage, geometry.pages), geometry)
     this.block.words[BlockWord.RingSize] = geometry.ringSize
     this.block.words[BlockWord.Segments] = geometry.segments
   }

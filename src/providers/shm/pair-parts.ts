@@ -1,15 +1,15 @@
 import type { ProviderQueuePairOptions } from '../contract.ts'
 import { receivesItself } from '../queue-pair-options.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
-import type { Block } from './block.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
 import { type ConnectedParts, ReliableTransport, UnreliableTransport } from './connected-transport.ts'
 import { DatagramTransport } from './datagram-transport.ts'
 import type { ShmDevice } from './device.ts'
 import { DynamicTransport } from './dynamic-transport.ts'
 import { BlockKind, BlockWord } from './layout.ts'
-import { ReceiveQueue } from './receive-queue.ts'
-import { DatagramReceives, NoReceives, type Receives, SharedReceives } from './receives.ts'
+import type { PairBlock } from './pair-block.ts'
+import { ReceiveRing } from './receive-ring.ts'
+import { DatagramReceives, NoReceives, type Receives, SharedQueueReceives } from './receives.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import { SilentTransport } from './silent-transport.ts'
 import type { Transport } from './transport.ts'
@@ -41,16 +41,19 @@ export function makeTransport(type: QueuePairType, parts: PairParts): Transport 
 }
 
 /** Where the receive requests of a queue pair are kept. */
-export function makeReceives(options: ProviderQueuePairOptions, block: Block, device: ShmDevice): Receives {
+export function makeReceives(options: ProviderQueuePairOptions, block: PairBlock, device: ShmDevice): Receives {
   const { type, maxReceiveRequests, sharedReceiveQueue } = options
-  if (sharedReceiveQueue !== undefined) return new SharedReceives(sharedReceiveQueue as ShmSharedReceiveQueue)
+  if (sharedReceiveQueue !== undefined) return new SharedQueueReceives(sharedReceiveQueue as ShmSharedReceiveQueue)
   if (!receivesItself(options)) return new NoReceives()
   return type === 'ud'
     ? new DatagramReceives(block, device.visitors, maxReceiveRequests)
-    : new ReceiveQueue(block, maxReceiveRequests)
+    : new ReceiveRing(block, maxReceiveRequests)
 }
 
-/** Receive requests that the block has room for: where they come from elsewhere, one, since a ring has at least one slot. */
+/**
+ * Receive requests that the block has room for: where they come from elsewhere, one, since a ring has at least one
+ * slot.
+ */
 export function ownRequests(options: ProviderQueuePairOptions): number {
   return receivesItself(options) ? options.maxReceiveRequests : 1
 }
@@ -62,7 +65,7 @@ const kinds: Readonly<Partial<Record<QueuePairType, number>>> = {
 }
 
 /** What senders read of a queue pair whatever its state. */
-export function describeBlock(block: Block, domainId: number, options: ProviderQueuePairOptions): void {
+export function describeBlock(block: PairBlock, domainId: number, options: ProviderQueuePairOptions): void {
   const { words } = block
   const { type, dcAccessKey } = options
   const receiveQueue = options.receiveQueue as ShmCompletionQueue | undefined

@@ -14,7 +14,10 @@ const BEGAN: Verdict = { patient: true, began: true }
 const WAITING: Verdict = { patient: true, began: false }
 const LOST: Verdict = { patient: false, began: false }
 
-/** The retry counters and deadlines of the request at the head of a send queue. Times are milliseconds of performance.now(). */
+/**
+ * The retry counters and deadlines of the request at the head of a send queue. Times are milliseconds of
+ * performance.now().
+ */
 export class Patience {
   #reason: 'none' | 'receiver' | 'answer' = 'none'
   #retriesLeft = 0

@@ -16,5 +16,5 @@ export function openPhysicalMemory(lengthBytes: number): PhysicalMemory | undefi
     throw new ArgumentError('physicalBytes', `must be from 0 to ${MAX_REGION_BYTES}, not ${lengthBytes}`)
   if (lengthBytes === 0) return undefined
   const backing = allocateBacking('ibv_open_device', lengthBytes, {})
-  return { bytes: backing.bytes, origin: backing.origin as BufferOrigin, close: () => releaseBacking(backing) }
+  return { bytes: backing.bytes, origin: backing.origin!, close: () => releaseBacking(backing) }
 }

@@ -1,15 +1,15 @@
 import { checkAdvice, refuseAdvice } from '../advice.ts'
 import { Errno } from '../errors.ts'
 import { Advice, type AdvisedRange } from '../memory-contract.ts'
-import type { KeyTable } from './key-table.ts'
 import { PAGE_BYTES } from './layout.ts'
+import type { SharedKeyTable } from './shared-key-table.ts'
 
 /**
  * Touch the pages of a range of an on-demand region, so that whoever uses them does not wait for the kernel.
- * Errors as ibv_advise_mr(3) and the kernel have them. Atomics, because an engine may leave out a plain load that nobody looks at; or-ing 0 is a
- * write that changes nothing.
+ * Errors as ibv_advise_mr(3) and the kernel have them. Atomics, because an engine may leave out a plain load that
+ * nobody looks at; or-ing 0 is a write that changes nothing.
  */
-export function prefetch(keys: KeyTable, domainId: number, advice: Advice, range: AdvisedRange): void {
+export function prefetch(keys: SharedKeyTable, domainId: number, advice: Advice, range: AdvisedRange): void {
   const entry = keys.find(range.key)
   checkAdvice(entry, domainId, advice, range)
   const { address, length } = range

@@ -16,9 +16,9 @@ import type {
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from '../memory-contract.ts'
+import type { OwnThreadDomain } from '../own-thread-domain.ts'
 import { makeSoon, type ProviderPending } from '../pending.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
-import type { ThreadDomain } from '../thread-domain.ts'
 import { checkWindowType } from '../window-rules.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { ShmAddressHandle } from './address-handle.ts'
@@ -34,7 +34,7 @@ import {
 } from './memory-backing.ts'
 import { ShmMemoryRegion } from './memory-region.ts'
 import { ShmMemoryWindow } from './memory-window.ts'
-import { OpenedPair } from './opened-pair.ts'
+import { OpenedBlock } from './opened-block.ts'
 import { prefetch } from './prefetch.ts'
 import { ShmQueuePair } from './queue-pair.ts'
 import { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
@@ -45,7 +45,7 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   readonly device: ShmDevice
   readonly id: number
   readonly memories: Set<ShmMemoryRegion> = new Set<ShmMemoryRegion>()
-  readonly openedPairs: Set<OpenedPair> = new Set<OpenedPair>()
+  readonly openedPairs: Set<OpenedBlock> = new Set<OpenedBlock>()
   readonly sharedReceiveQueues: Set<ShmSharedReceiveQueue> = new Set<ShmSharedReceiveQueue>()
   readonly addressHandles: Set<ShmAddressHandle> = new Set<ShmAddressHandle>()
   readonly queuePairs: Set<ShmQueuePair> = new Set<ShmQueuePair>()
@@ -55,9 +55,9 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   /** Domains that share this one's id. */
   readonly parents: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
   readonly #base: ShmProtectionDomain | undefined
-  readonly #threadDomain: ThreadDomain | undefined
+  readonly #threadDomain: OwnThreadDomain | undefined
 
-  constructor(device: ShmDevice, id: number, base?: ShmProtectionDomain, threadDomain?: ThreadDomain) {
+  constructor(device: ShmDevice, id: number, base?: ShmProtectionDomain, threadDomain?: OwnThreadDomain) {
     this.device = device
     this.id = id
     this.#base = base
@@ -139,13 +139,13 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
 
   /** It behaves as its base: one thread uses all that is made here anyway. */
   createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain {
-    const parent = new ShmProtectionDomain(this.device, this.id, this, threadDomain as ThreadDomain | undefined)
+    const parent = new ShmProtectionDomain(this.device, this.id, this, threadDomain as OwnThreadDomain | undefined)
     this.parents.add(parent)
     return parent
   }
 
   openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
-    return new OpenedPair(this.device, domain as ShmXrcDomain, number, this.openedPairs)
+    return new OpenedBlock(this.device, domain as ShmXrcDomain, number, this.openedPairs)
   }
 
   createSharedReceiveQueue(options: ProviderSharedReceiveQueueOptions): ProviderSharedReceiveQueue {

@@ -12,17 +12,17 @@ import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import { checkQueuePairOptions } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { isUnanswered } from '../service.ts'
-import type { Block } from './block.ts'
 import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { Initiator } from './initiator.ts'
 import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
 import { MemoryOperations } from './memory-operations.ts'
-import { Memberships } from './multicast.ts'
+import { MulticastMemberships } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
+import type { PairBlock } from './pair-block.ts'
 import { describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
-import { ReceiveQueue } from './receive-queue.ts'
+import { ReceiveRing } from './receive-ring.ts'
 import type { Receives } from './receives.ts'
 import { type Sender, Sending } from './sending.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
@@ -33,7 +33,10 @@ const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInline
 /** How long RESET, destruction and deregistration wait for a peer that is in the middle of an access. */
 const INSIDE_TIMEOUT_MS = 1000
 
-/** A reliable connection. Requests are carried out by the thread that posts them, or later by its polls while the peer is not ready. */
+/**
+ * A reliable connection. Requests are carried out by the thread that posts them, or later by its polls while the peer
+ * is not ready.
+ */
 export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   readonly number: number
   readonly type: QueuePairType
@@ -50,9 +53,9 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   readonly #sendQueue: ShmCompletionQueue
   readonly #receiveQueue: ShmCompletionQueue | undefined
   readonly #xrcDomain: ShmXrcDomain | undefined
-  readonly #memberships: Memberships
+  readonly #memberships: MulticastMemberships
   readonly #own: OwnBlock
-  readonly #block: Block
+  readonly #block: PairBlock
   readonly #sending: Sending
   readonly #receives: Receives
   readonly ring: ArrivalRing | undefined
@@ -85,7 +88,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#own = new OwnBlock(device.segment, ownRequests(options), options.maxReceiveSegments)
     this.#block = this.#own.block
     this.#receives = makeReceives(options, this.#block, device)
-    this.ring = this.#receives instanceof ReceiveQueue ? this.#receives : undefined
+    this.ring = this.#receives instanceof ReceiveRing ? this.#receives : undefined
     describeBlock(this.#block, domain.id, options)
     this.number = device.addPair(this, this.#own, (number) => {
       this.#block.words[BlockWord.Number] = number
@@ -96,7 +99,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     const parts = { device, initiator, block: this.#block, number, domainId: domain.id }
     this.#transport = makeTransport(this.type, parts)
     this.#sending = new Sending(this, options, { initiator, transport: this.#transport, memoryOperations })
-    this.#memberships = new Memberships(device.gid, this.number)
+    this.#memberships = new MulticastMemberships(device.gid, this.number)
     if (options.sendQueue !== undefined) this.#sendQueue.senders.add(this)
     this.#receiveQueue?.addReceiver(this)
     if (shared !== undefined) this.#receiveQueue?.addShared(shared)
@@ -112,7 +115,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     return this.#receiveQueue
   }
 
-  // ---- state -------------------------------------------------------------------------------------------------------------------
+  // ---- state
+  // -------------------------------------------------------------------------------------------------------------------
 
   query(): QueuePairAttributes {
     return { ...this.attributes, state: this.state, currentState: this.state }
@@ -175,8 +179,9 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   }
 
   /**
-   * Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead peer is out. One that has been waited
-   * for in vain, and is stopped in that same access still, is not waited for again: each of a thousand registrations would take its time.
+   * Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead
+   * peer is out. One that has been waited for in vain, and is stopped in that same access still, is not waited for
+   * again: each of a thousand registrations would take its time.
    */
   awaitOutside(timeoutMs: number = INSIDE_TIMEOUT_MS): boolean {
     if (this.type === 'ud' || this.type === 'dct')
@@ -196,7 +201,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     return true
   }
 
-  // ---- sending -----------------------------------------------------------------------------------------------------------------
+  // ---- sending
+  // -----------------------------------------------------------------------------------------------------------------
 
   postSend(request: EncodedRequest): number {
     return this.state === QueuePairState.ReadyToSend ? this.#sending.post(request) : this.#postElsewhere(request)
@@ -204,7 +210,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
 
   postSendList(requests: readonly EncodedRequest[], count: number): number {
     for (let index = 0; index < count; index += 1) {
-      this.lastErrno = this.postSend(requests[index] as EncodedRequest)
+      this.lastErrno = this.postSend(requests[index]!)
       if (this.lastErrno !== 0) return index
     }
     return count
@@ -234,7 +240,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     return errno
   }
 
-  // ---- receiving ---------------------------------------------------------------------------------------------------------------
+  // ---- receiving
+  // ---------------------------------------------------------------------------------------------------------------
 
   postReceive(request: EncodedRequest): number {
     if (this.state === QueuePairState.Reset) return Errno.EINVAL
@@ -247,7 +254,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     let taken = 0
     this.lastErrno = this.state === QueuePairState.Reset ? Errno.EINVAL : 0
     while (taken < count && this.lastErrno === 0) {
-      this.lastErrno = this.#receives.post(requests[taken] as EncodedRequest)
+      this.lastErrno = this.#receives.post(requests[taken]!)
       if (this.lastErrno === 0) taken += 1
     }
     if (taken > 0) this.#tellPosted()
@@ -298,7 +305,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     return !this.#receives.isClaimedBy(visitor)
   }
 
-  // ---- transitions -------------------------------------------------------------------------------------------------------------
+  // ---- transitions
+  // -------------------------------------------------------------------------------------------------------------
 
   #transit(wanted: QueuePairState, attributes: QueuePairAttributes): void {
     if (wanted === QueuePairState.Reset) this.#reset()
@@ -361,7 +369,10 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#sending.clear()
   }
 
-  /** EBUSY the first time that the peer does not get out; who tries again goes ahead, since the peer may be stopped, or broken, for ever. */
+  /**
+   * EBUSY the first time that the peer does not get out; who tries again goes ahead, since the peer may be stopped, or
+   * broken, for ever.
+   */
   #insist(verb: string): void {
     if (this.#refused || this.awaitOutside()) {
       this.#refused = false
@@ -403,7 +414,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     if (peer?.isSelf === false) peer.ring()
   }
 
-  // ---- the error state ---------------------------------------------------------------------------------------------------------
+  // ---- the error state
+  // ---------------------------------------------------------------------------------------------------------
 
   /** Complete everything outstanding as flushed, as far as there is room; true when nothing is left. */
   #flush(): boolean {

@@ -1,16 +1,16 @@
 import { Access } from '../access.ts'
-import type { Peer } from './peer.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { RemoteMemory } from './remote-memory.ts'
 import type { SegmentList } from './segment-list.ts'
 
 /**
- * Append `length` bytes of a peer's memory from `offset` on, through windows and indirect keys to the regions that hold them, whose keys are looked up
- * anew each time: they may have been revoked. `pairNumber` is the owner's queue pair. False where it may not be reached that way.
- * The caller has checked rights and bounds of `memory` itself.
+ * Append `length` bytes of a peer's memory from `offset` on, through windows and indirect keys to the regions that hold
+ * them, whose keys are looked up anew each time: they may have been revoked. `pairNumber` is the owner's queue pair.
+ * False where it may not be reached that way. The caller has checked rights and bounds of `memory` itself.
  */
 export function reach(
   list: SegmentList,
-  peer: Peer,
+  peer: PeerDevice,
   memory: RemoteMemory,
   offset: number,
   length: number,

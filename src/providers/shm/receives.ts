@@ -2,11 +2,11 @@ import type { EncodedRequest } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import { CompletionOpcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Block } from './block.ts'
 import { ClaimedRing } from './claimed-ring.ts'
 import { completeReceive } from './complete-receive.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
 import { RESULT_WORDS, ResultWord } from './layout.ts'
+import type { PairBlock } from './pair-block.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { Visitors } from './visitors.ts'
@@ -38,7 +38,7 @@ export class DatagramReceives implements Receives {
   /** Completions that were not polled yet. */
   #waiting = 0
 
-  constructor(block: Block, visitors: Visitors, capacity: number) {
+  constructor(block: PairBlock, visitors: Visitors, capacity: number) {
     this.#ring = new ClaimedRing(block, visitors)
     this.#capacity = capacity
   }
@@ -108,7 +108,7 @@ export class DatagramReceives implements Receives {
 }
 
 /** Receives come from a shared receive queue: nothing is posted here, and nothing flushed. */
-export class SharedReceives implements Receives {
+export class SharedQueueReceives implements Receives {
   readonly outstanding = 0
   readonly #shared: ShmSharedReceiveQueue
 

@@ -93,17 +93,17 @@ export function readClaim(views: FixedViews, index: number, key: number): KeyCla
   if (Atomics.load(keys, words + KeyWord.Key) !== (key | 0)) return undefined
   const generation = Atomics.load(keys, words + KeyWord.Generation)
   const claim: KeyClaim = {
-    address: keyDoubles[doubles + KeyDouble.Address] as number,
-    length: keyDoubles[doubles + KeyDouble.Length] as number,
-    access: keys[words + KeyWord.Access] as number,
-    domainId: keys[words + KeyWord.Domain] as number,
-    descriptor: keys[words + KeyWord.Descriptor] as number,
-    offset: keyDoubles[doubles + KeyDouble.Offset] as number,
-    kind: keys[words + KeyWord.Kind] as number,
-    queuePair: keys[words + KeyWord.QueuePair] as number,
-    base: keys[words + KeyWord.Base] as number,
-    pieces: keys[words + KeyWord.Pieces] as number,
-    repeat: keys[words + KeyWord.Repeat] as number,
+    address: keyDoubles[doubles + KeyDouble.Address]!,
+    length: keyDoubles[doubles + KeyDouble.Length]!,
+    access: keys[words + KeyWord.Access]!,
+    domainId: keys[words + KeyWord.Domain]!,
+    descriptor: keys[words + KeyWord.Descriptor]!,
+    offset: keyDoubles[doubles + KeyDouble.Offset]!,
+    kind: keys[words + KeyWord.Kind]!,
+    queuePair: keys[words + KeyWord.QueuePair]!,
+    base: keys[words + KeyWord.Base]!,
+    pieces: keys[words + KeyWord.Pieces]!,
+    repeat: keys[words + KeyWord.Repeat]!,
     generation,
   }
   // The key first: its owner writes the generation before it.
@@ -131,7 +131,10 @@ function plausible(claim: KeyClaim): boolean {
   )
 }
 
-/** A window or an indirect key. `descriptor` is of the owner's segment, where the pieces are. Undefined where the claim cannot be true. */
+/**
+ * A window or an indirect key. `descriptor` is of the owner's segment, where the pieces are. Undefined where the claim
+ * cannot be true.
+ */
 export function deriveMemory(word: number, key: number, claim: KeyClaim, descriptor: number): RemoteMemory | undefined {
   const pieces = claim.kind === KeyKind.Indirect ? readPieces(claim, descriptor) : undefined
   if (claim.kind === KeyKind.Indirect && pieces === undefined) return undefined
@@ -154,7 +157,9 @@ function readPieces(claim: KeyClaim, descriptor: number): Pieces | undefined {
   return read === doubles.byteLength && pieces.plausible && pieces.totalBytes === claim.length ? pieces : undefined
 }
 
-/** Map the peer's memory object (or note that it must be copied across processes). Undefined where it cannot be reached. */
+/**
+ * Map the peer's memory object (or note that it must be copied across processes). Undefined where it cannot be reached.
+ */
 export function openRemoteMemory(
   processId: number,
   word: number,

@@ -1,12 +1,12 @@
 import type { EncodedRequest } from '../encoded-request.ts'
-import type { Block } from './block.ts'
 import type { Inbox } from './inbox.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 
 /** Who answers one request, once its queue pair has been entered. */
 export interface Responder {
   /** Whose memory its keys name. */
-  readonly peer: Peer
+  readonly peer: PeerDevice
   /** Of the queue pair. */
   readonly number: number
   /** Which protection domain the memory must be of. */
@@ -19,9 +19,9 @@ export interface Responder {
 
 /** Where a queue pair sends to: entered for the time of one operation. */
 export interface Reachable {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   /** Rights and limits of the queue pair there; only inside. */
-  readonly block: Block | undefined
+  readonly block: PairBlock | undefined
   /** False where nobody is there who would answer; then nothing was entered. */
   enter(): boolean
   leave(): void

@@ -1,7 +1,10 @@
 import type { EncodedRequest } from '../encoded-request.ts'
 import { copySpan, type Span } from './span.ts'
 
-/** A checked scatter or gather list: spans with offset and length. Reused from request to request; never allocates once warm. */
+/**
+ * A checked scatter or gather list: spans with offset and length. Reused from request to request; never allocates once
+ * warm.
+ */
 export class SegmentList {
   readonly #spans: Span[] = []
   readonly #offsets: number[] = []
@@ -25,16 +28,16 @@ export class SegmentList {
 
   append(other: SegmentList): void {
     for (let index = 0; index < other.count; index += 1)
-      this.add(other.#spans[index] as Span, other.#offsets[index] as number, other.#lengths[index] as number)
+      this.add(other.#spans[index]!, other.#offsets[index]!, other.#lengths[index]!)
   }
 
   /** The span where byte 0 lies; for lists of one segment, and for atomics. */
   span(index: number): Span {
-    return this.#spans[index] as Span
+    return this.#spans[index]!
   }
 
   offset(index: number): number {
-    return this.#offsets[index] as number
+    return this.#offsets[index]!
   }
 
   /** Copy the first `total` bytes of `source` into this, across segment borders. Both are at least that long. */
@@ -48,8 +51,8 @@ export class SegmentList {
     let fromIndex = 0
     let fromDone = 0
     for (let left = total; left > 0; ) {
-      const room = (this.#lengths[toIndex] as number) - toDone
-      const ready = (source.#lengths[fromIndex] as number) - fromDone
+      const room = this.#lengths[toIndex]! - toDone
+      const ready = source.#lengths[fromIndex]! - fromDone
       const length = Math.min(left, room, ready)
       copySpan(
         this.span(toIndex),

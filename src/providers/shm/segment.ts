@@ -42,8 +42,8 @@ export class Segment {
     this.visitors = views.visitors
     this.visitorLongs = views.visitorLongs
     const nonce = new Uint32Array(Uint8Array.from(randomBytes(8)).buffer)
-    const nonceLow = nonce[0] as number
-    const nonceHigh = nonce[1] as number
+    const nonceLow = nonce[0]!
+    const nonceHigh = nonce[1]!
     this.gid = encodeGid({ processId: process.pid, descriptor: this.descriptor, nonceLow, nonceHigh })
     this.header[HeaderWord.Version] = SEGMENT_VERSION
     this.header[HeaderWord.NonceLow] = nonceLow

@@ -19,7 +19,7 @@ export class SendQueue {
   }
 
   get head(): EncodedRequest {
-    return this.#slots[this.#head] as EncodedRequest
+    return this.#slots[this.#head]!
   }
 
   /** The caller has checked that there is a free slot. */

@@ -30,8 +30,8 @@ export interface SendingParts {
 }
 
 /**
- * The send queue of a queue pair at work: a request is carried out by the thread that posts it, or waits, with all behind it, until its peer is
- * ready. In which states of the queue pair that may be is the queue pair's matter.
+ * The send queue of a queue pair at work: a request is carried out by the thread that posts it, or waits, with all
+ * behind it, until its peer is ready. In which states of the queue pair that may be is the queue pair's matter.
  */
 export class Sending {
   readonly #pair: Sender
@@ -50,8 +50,8 @@ export class Sending {
   /** Carried out since the last completion was made. */
   #uncovered = 0
   /**
-   * The oldest waiting request has taken a key back, and waits until nobody uses it any more. It has been carried out: when meanwhile the queue pair
-   * fails, as it does when its peer still tries that key, it completes all the same.
+   * The oldest waiting request has taken a key back, and waits until nobody uses it any more. It has been carried out:
+   * when meanwhile the queue pair fails, as it does when its peer still tries that key, it completes all the same.
    */
   #headTookBack = false
 
@@ -135,17 +135,19 @@ export class Sending {
     this.#uncovered = 0
   }
 
-  /** Check a request and take its slot: 0 or an errno. What is rarely asked is asked elsewhere: this is inlined into every post. */
+  /**
+   * Check a request and take its slot: 0 or an errno. What is rarely asked is asked elsewhere: this is inlined into
+   * every post.
+   */
   #admit(request: EncodedRequest): number {
     const { words } = request
-    const opcode = words[RequestSlot.Opcode] as number
-    const plain =
-      (this.#plain & (1 << opcode)) !== 0 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
+    const opcode = words[RequestSlot.Opcode]!
+    const plain = (this.#plain & (1 << opcode)) !== 0 && (words[RequestSlot.Flags]! & RequestFlag.Inline) === 0
     const { capacities } = this.#pair
     if (!plain) {
       const refused = this.#refusal(request, opcode)
       if (refused !== 0) return refused
-    } else if ((words[RequestSlot.SegmentCount] as number) > capacities.maxSendSegments) return Errno.EINVAL
+    } else if (words[RequestSlot.SegmentCount]! > capacities.maxSendSegments) return Errno.EINVAL
     if (this.#outstanding >= capacities.maxSendRequests) return Errno.ENOMEM
     this.#outstanding += 1
     if (!plain && opcode === Opcode.BindMemoryWindow) this.#memoryOperations.posted(request)
@@ -167,12 +169,12 @@ export class Sending {
   #complete(request: EncodedRequest): void {
     const { words } = request
     this.#uncovered += 1
-    if (!this.#signalAll && ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) === 0) return
+    if (!this.#signalAll && (words[RequestSlot.Flags]! & RequestFlag.Signaled) === 0) return
     const covered = this.#uncovered
     this.#uncovered = 0
-    const opcode = completionOpcodeOf[words[RequestSlot.Opcode] as number] as number
+    const opcode = completionOpcodeOf[words[RequestSlot.Opcode]!]!
     const { byteLength } = this.#initiator
-    this.#completions.pushLocal(this.#pair, covered, words[RequestSlot.Id] as number, 0, opcode, byteLength)
+    this.#completions.pushLocal(this.#pair, covered, words[RequestSlot.Id]!, 0, opcode, byteLength)
   }
 
   /** The completion of the failed request first, then everything behind it as flushed. */
@@ -187,8 +189,8 @@ export class Sending {
     const { words } = request
     const covered = this.#uncovered + 1
     this.#uncovered = 0
-    const opcode = completionOpcodeOf[words[RequestSlot.Opcode] as number] as number
-    return this.#completions.pushLocal(this.#pair, covered, words[RequestSlot.Id] as number, status, opcode, 0)
+    const opcode = completionOpcodeOf[words[RequestSlot.Opcode]!]!
+    return this.#completions.pushLocal(this.#pair, covered, words[RequestSlot.Id]!, status, opcode, 0)
   }
 
   #wait(request: EncodedRequest, outcome: number): void {

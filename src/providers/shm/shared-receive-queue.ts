@@ -82,14 +82,14 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   }
 
   postReceive(request: EncodedRequest): number {
-    if ((request.words[RequestSlot.SegmentCount] as number) > this.#maxSegments) return Errno.EINVAL
+    if (request.words[RequestSlot.SegmentCount]! > this.#maxSegments) return Errno.EINVAL
     if (this.#ring.outstanding >= this.#maxRequests && !this.#makeRoom()) return Errno.ENOMEM
     return this.#ring.post(request)
   }
 
   postReceiveList(requests: readonly EncodedRequest[], count: number): number {
     for (let index = 0; index < count; index += 1) {
-      this.lastErrno = this.postReceive(requests[index] as EncodedRequest)
+      this.lastErrno = this.postReceive(requests[index]!)
       if (this.lastErrno !== 0) return index
     }
     return count
@@ -110,8 +110,8 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   }
 
   /**
-   * Completions of what senders used up. They wait for room in a completion queue that is full, but where another one is being `polled`, the full
-   * one is overrun: one that nobody polls would stop all the others.
+   * Completions of what senders used up. They wait for room in a completion queue that is full, but where another one
+   * is being `polled`, the full one is overrun: one that nobody polls would stop all the others.
    */
   collect(polled: ShmCompletionQueue | undefined): boolean {
     const done = this.#ring.collect((slot, id) => this.#take(slot, id, polled))
@@ -153,7 +153,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
 
   /** Where the completion of the receive in `slot` goes; true when the slot is done with. */
   #take(slot: number, id: number, polled: ShmCompletionQueue | undefined): boolean {
-    const number = (this.#own.block.results[slot * RESULT_WORDS + ResultWord.Number] as number) & 0xffffff
+    const number = this.#own.block.results[slot * RESULT_WORDS + ResultWord.Number]! & 0xffffff
     const pair = this.xrcDomain === undefined ? this.#device.findPair(number) : undefined
     const queue = this.#completionQueue ?? pair?.receiveCompletions
     // Its queue pair is gone, or it never was for one of ours: as RESET does, nothing is told.

@@ -1,31 +1,32 @@
 import { QueuePairState } from '../queue-pair-state.ts'
-import type { Block } from './block.ts'
 import { SharedInbox } from './inbox.ts'
 import { BlockWord, stateOf } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 
 const UNSEEN = -1
 
 /**
- * A block of the peer's that many send to: a datagram queue pair, a shared receive queue, a dynamic target. Used only between `enter` and `leave`
- * of this device's visit to the peer, so that the owner waits for us before it takes it away.
+ * A block of the peer's that many send to: a datagram queue pair, a shared receive queue, a dynamic target. Used only
+ * between `enter` and `leave` of this device's visit to the peer, so that the owner waits for us before it takes it
+ * away.
  */
 export class SharedTarget {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
   readonly kind: number
-  #block: Block | undefined = undefined
+  #block: PairBlock | undefined = undefined
   #inbox: SharedInbox | undefined
   #seenState = UNSEEN
 
-  constructor(peer: Peer, number: number, kind: number) {
+  constructor(peer: PeerDevice, number: number, kind: number) {
     this.peer = peer
     this.number = number
     this.kind = kind
   }
 
   /** Its block where it receives now; undefined where it does not, is gone, or is of another kind. */
-  open(): Block | undefined {
+  open(): PairBlock | undefined {
     const block = this.#block
     if (block !== undefined && Atomics.load(block.words, BlockWord.State) === this.#seenState) return block
     this.close()
@@ -34,7 +35,7 @@ export class SharedTarget {
 
   /** The ring of the block that `open` has just given. */
   inbox(visitor: number): SharedInbox {
-    this.#inbox ??= new SharedInbox(this.peer, this.#block as Block, visitor)
+    this.#inbox ??= new SharedInbox(this.peer, this.#block!, visitor)
     return this.#inbox
   }
 
@@ -45,7 +46,7 @@ export class SharedTarget {
     this.#seenState = UNSEEN
   }
 
-  #reopen(): Block | undefined {
+  #reopen(): PairBlock | undefined {
     const block = this.peer.openBlock(this.number)
     if (block === undefined) return undefined
     this.#block = block

@@ -51,8 +51,9 @@ export class Span {
 const LOOP_BYTES = 64
 
 /**
- * Copy between spans. Aligned 8 bytes go in one store, so that a reader never sees half of them; longer copies promise nothing about order.
- * `request` remembers the view of its source from one post to the next. Throws SystemError where a foreign process cannot be reached.
+ * Copy between spans. Aligned 8 bytes go in one store, so that a reader never sees half of them; longer copies promise
+ * nothing about order. `request` remembers the view of its source from one post to the next. Throws SystemError where a
+ * foreign process cannot be reached.
  */
 export function copySpan(
   target: Span,
@@ -76,11 +77,11 @@ export function copySpan(
 }
 
 function copyWords(target: BigInt64Array, to: number, source: BigInt64Array, from: number, count: number): void {
-  for (let index = 0; index < count; index += 1) target[to + index] = source[from + index] as bigint
+  for (let index = 0; index < count; index += 1) target[to + index] = source[from + index]!
 }
 
 function copyBytes(target: Uint8Array, to: number, source: Uint8Array, from: number, length: number): void {
-  for (let index = 0; index < length; index += 1) target[to + index] = source[from + index] as number
+  for (let index = 0; index < length; index += 1) target[to + index] = source[from + index]!
 }
 
 function sourceView(bytes: Uint8Array, from: number, length: number, request: EncodedRequest): Uint8Array {

@@ -1,9 +1,9 @@
 import type { EncodedRequest } from '../encoded-request.ts'
 import { QueuePairState } from '../queue-pair-state.ts'
-import type { Block } from './block.ts'
 import { type Inbox, OwnInbox, type SharedInbox } from './inbox.ts'
 import { BlockKind, BlockWord, stateOf } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { Reachable, Responder } from './responder.ts'
 
 /** No state word: that of a fresh block is 0. */
@@ -11,13 +11,15 @@ const UNSEEN = -1
 
 /** The peer's queue pair that a connected queue pair sends to: its block, entered for the time of one operation. */
 export class Target implements Reachable, Responder {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
   readonly #ownNumber: number
   readonly #ownGid: readonly number[]
-  /** Compare packet sequence numbers: unreliable connections take up whatever comes first (IB specification 9.8.2.1). */
+  /**
+   * Compare packet sequence numbers: unreliable connections take up whatever comes first (IB specification 9.8.2.1).
+   */
   readonly #comparesPsn: boolean
-  block: Block | undefined = undefined
+  block: PairBlock | undefined = undefined
   #own: OwnInbox | undefined
   #visiting = false
   #inside = 0
@@ -25,7 +27,7 @@ export class Target implements Reachable, Responder {
   #seenState = UNSEEN
   #sendPsn = 0
 
-  constructor(peer: Peer, number: number, ownNumber: number, ownGid: readonly number[], comparesPsn: boolean) {
+  constructor(peer: PeerDevice, number: number, ownNumber: number, ownGid: readonly number[], comparesPsn: boolean) {
     this.peer = peer
     this.number = number
     this.#ownNumber = ownNumber
@@ -38,22 +40,28 @@ export class Target implements Reachable, Responder {
   }
 
   get domainId(): number {
-    return (this.block as Block).words[BlockWord.Domain] as number
+    return this.block!.words[BlockWord.Domain]!
   }
 
-  /** Where messages are put, between `enter` and `leave`: the queue pair's own ring, or that of its shared receive queue. */
+  /**
+   * Where messages are put, between `enter` and `leave`: the queue pair's own ring, or that of its shared receive
+   * queue.
+   */
   get inbox(): Inbox | undefined {
-    const shared = (this.block as Block).words[BlockWord.SharedQueue] as number
-    return shared === 0 ? (this.#own as OwnInbox) : this.#sharedInbox(shared)
+    const shared = this.block!.words[BlockWord.SharedQueue]!
+    return shared === 0 ? this.#own! : this.#sharedInbox(shared)
   }
 
-  /** The queue pair's own ring, between `enter` and `leave`; undefined where it takes its receives from a shared receive queue. */
+  /**
+   * The queue pair's own ring, between `enter` and `leave`; undefined where it takes its receives from a shared receive
+   * queue.
+   */
   get ownInbox(): OwnInbox | undefined {
-    return (this.block as Block).words[BlockWord.SharedQueue] === 0 ? this.#own : undefined
+    return this.block!.words[BlockWord.SharedQueue] === 0 ? this.#own : undefined
   }
 
   get queueIndex(): number {
-    return (this.block as Block).words[BlockWord.ReceiveQueue] as number
+    return this.block!.words[BlockWord.ReceiveQueue]!
   }
 
   responder(_request: EncodedRequest): Responder | number {
@@ -79,19 +87,22 @@ export class Target implements Reachable, Responder {
   leave(): void {
     if (this.#visiting) this.#endVisit()
     this.#inside = (this.#inside + 1) | 0
-    Atomics.store((this.block as Block).words, BlockWord.Inside, this.#inside)
+    Atomics.store(this.block!.words, BlockWord.Inside, this.#inside)
   }
 
-  /** The queue pair will never answer again: its process ended, or it was destroyed. One that was never seen may yet be made. */
+  /**
+   * The queue pair will never answer again: its process ended, or it was destroyed. One that was never seen may yet be
+   * made.
+   */
   get vanished(): boolean {
     return this.peer.gone || (this.block !== undefined && !this.peer.has(this.number))
   }
 
   /** Tell the owner that its queue pair is to go to the error state. */
   fault(): void {
-    const { words } = this.block as Block
+    const { words } = this.block!
     Atomics.store(words, BlockWord.Fault, 1)
-    this.#tell(words[BlockWord.ReceiveQueue] as number)
+    this.#tell(words[BlockWord.ReceiveQueue]!)
   }
 
   /** Ask to be woken, or no longer, when the owner posts a receive request. */
@@ -124,7 +135,7 @@ export class Target implements Reachable, Responder {
   }
 
   /** The state word is new to us: is this a receiver, and are we the one it receives from? */
-  #recognise(block: Block): boolean {
+  #recognise(block: PairBlock): boolean {
     const word = Atomics.load(block.words, BlockWord.State)
     const state = stateOf(word)
     const receives = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueError
@@ -140,13 +151,15 @@ export class Target implements Reachable, Responder {
     return true
   }
 
-  /** The first message finds the queue pair ready: its owner may want to know (IB specification 11.6.3.1, communication established). */
-  #establish(block: Block): void {
-    if (Atomics.exchange(block.words, BlockWord.Found, 1) === 0)
-      this.#tell(block.words[BlockWord.ReceiveQueue] as number)
+  /**
+   * The first message finds the queue pair ready: its owner may want to know (IB specification 11.6.3.1, communication
+   * established).
+   */
+  #establish(block: PairBlock): void {
+    if (Atomics.exchange(block.words, BlockWord.Found, 1) === 0) this.#tell(block.words[BlockWord.ReceiveQueue]!)
   }
 
-  #connected(block: Block): boolean {
+  #connected(block: PairBlock): boolean {
     const { words } = block
     if (words[BlockWord.Number] !== this.number || words[BlockWord.DestinationNumber] !== this.#ownNumber) return false
     return this.#ownGid.every((word, index) => words[BlockWord.DestinationGid + index] === word)

@@ -1,11 +1,14 @@
 import type { QueuePairAttributes } from '../contract.ts'
 import type { EncodedRequest } from '../encoded-request.ts'
-import type { Peer } from './peer.ts'
+import type { PeerDevice } from './peer-device.ts'
 
-/** How requests of one type of queue pair get to where they go. One object per queue pair; types differ here and in their Receives only. */
+/**
+ * How requests of one type of queue pair get to where they go. One object per queue pair; types differ here and in
+ * their Receives only.
+ */
 export interface Transport {
   /** Whose accesses the queue pair waits for before it takes anything away; connected types only. */
-  readonly peer: Peer | undefined
+  readonly peer: PeerDevice | undefined
   /** Whether a request names a destination that can be used; asked of the types whose requests do. */
   admits(request: EncodedRequest): boolean
   /** INIT -> RTR. Throws ETIMEDOUT where the gid does not answer. */

@@ -3,11 +3,11 @@ import type { Gid } from '../gid.ts'
 import type { ShmDevice } from './device.ts'
 import type { Inbox } from './inbox.ts'
 import { BlockKind } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { Visit } from './visitors.ts'
 
 /** The peer, or undefined where its gid does not answer. To be given back with `closePeer`. */
-export function reachable(device: ShmDevice, gid: Gid): Peer | undefined {
+export function reachable(device: ShmDevice, gid: Gid): PeerDevice | undefined {
   try {
     return device.openPeer(gid)
   } catch (error) {
@@ -17,7 +17,7 @@ export function reachable(device: ShmDevice, gid: Gid): Peer | undefined {
 }
 
 /** The ring of a peer's shared receive queue, during a visit; undefined where there is none of that number. */
-export function sharedInbox(peer: Peer, visit: Visit, number: number): Inbox | undefined {
+export function sharedInbox(peer: PeerDevice, visit: Visit, number: number): Inbox | undefined {
   const queue = peer.sharedTarget(number, BlockKind.SharedQueue)
   return queue.open() === undefined ? undefined : queue.inbox(visit.index)
 }

@@ -29,8 +29,9 @@ function isAlive(identity: bigint): boolean {
 }
 
 /**
- * One device's entry in another's table (or its own): by it the owner of a ring that many send to knows who claimed a slot, and who is in the
- * middle of an access. Taken by one compare-and-swap of a word that says who it is, so that an entry is never anybody's unknown.
+ * One device's entry in another's table (or its own): by it the owner of a ring that many send to knows who claimed a
+ * slot, and who is in the middle of an access. Taken by one compare-and-swap of a word that says who it is, so that an
+ * entry is never anybody's unknown.
  */
 export class Visit {
   readonly index: number
@@ -86,7 +87,10 @@ export class Visitors {
     this.#longs = views.visitorLongs
   }
 
-  /** Wait until everybody who is inside now got out, or died; false when the deadline (ms of performance.now()) passes first. */
+  /**
+   * Wait until everybody who is inside now got out, or died; false when the deadline (ms of performance.now()) passes
+   * first.
+   */
   awaitOutside(deadline: number): boolean {
     for (let index = 0; index < MAX_VISITORS; index += 1) {
       if (this.#isInside(index) && !this.#awaitOne(index, deadline)) return false
@@ -110,7 +114,10 @@ export class Visitors {
     return true
   }
 
-  /** Give the entries of the dead away. `reap` takes back first what a visitor had claimed, and says whether nothing is left of that. */
+  /**
+   * Give the entries of the dead away. `reap` takes back first what a visitor had claimed, and says whether nothing is
+   * left of that.
+   */
   sweep(reap: (index: number) => boolean): void {
     for (let index = 0; index < MAX_VISITORS; index += 1) {
       const identity = Atomics.load(this.#longs, index * VISITOR_LONGS)

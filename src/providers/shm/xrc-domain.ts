@@ -5,7 +5,7 @@ import type { Gid } from '../gid.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import type { ShmDevice } from './device.ts'
 import { BlockKind, BlockWord } from './layout.ts'
-import { Registry } from './registry.ts'
+import { NoteFolder } from './note-folder.ts'
 
 let serial = 0
 function nextSerial(): number {
@@ -19,14 +19,14 @@ type Noted = 'queue' | 'pair'
 const KEY_BYTES = 8
 
 /**
- * An XRC domain: eight bytes that receive queue pairs and shared receive queues carry in their blocks. Those of a domain with a file come from its
- * inode, so that processes agree on them and leave each other notes of what they have.
+ * An XRC domain: eight bytes that receive queue pairs and shared receive queues carry in their blocks. Those of a
+ * domain with a file come from its inode, so that processes agree on them and leave each other notes of what they have.
  */
 export class ShmXrcDomain implements ProviderXrcDomain {
   readonly users: Set<object> = new Set<object>()
   readonly #device: ShmDevice
   readonly #key: Int32Array
-  readonly #registry: Registry | undefined
+  readonly #registry: NoteFolder | undefined
   readonly #serial: number = nextSerial()
 
   constructor(device: ShmDevice, options: XrcDomainOptions) {
@@ -42,8 +42,8 @@ export class ShmXrcDomain implements ProviderXrcDomain {
   }
 
   describe(words: Int32Array): void {
-    words[BlockWord.XrcDomain] = this.#key[0] as number
-    words[BlockWord.XrcDomain + 1] = this.#key[1] as number
+    words[BlockWord.XrcDomain] = this.#key[0]!
+    words[BlockWord.XrcDomain + 1] = this.#key[1]!
   }
 
   /** Whether that is the block of one of its receive queue pairs. */
@@ -94,12 +94,12 @@ function noteOf(what: Noted, number: number): string {
   return `${what}-${number.toString(16)}`
 }
 
-function registryOf(key: Int32Array): Registry {
+function registryOf(key: Int32Array): NoteFolder {
   const text = [...key].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
-  return new Registry(`xrc-${text}`)
+  return new NoteFolder(`xrc-${text}`)
 }
 
-function isAlive(registry: Registry): boolean {
+function isAlive(registry: NoteFolder): boolean {
   return registry.names().some((name) => name.startsWith('open-') && registry.get(name) !== undefined)
 }
 

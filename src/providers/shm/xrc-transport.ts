@@ -1,11 +1,11 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Block } from './block.ts'
 import { ReliableTransport } from './connected-transport.ts'
 import type { ShmDevice } from './device.ts'
 import type { Inbox } from './inbox.ts'
 import { BlockKind, BlockWord } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { Responder } from './responder.ts'
 import { Target } from './target.ts'
 import { reachable, sharedInbox } from './visiting.ts'
@@ -13,15 +13,16 @@ import type { Visit } from './visitors.ts'
 import { sharedQueueOwner } from './xrc-domain.ts'
 
 /**
- * `xrc-send`: connected to a receive queue pair, but each request names the shared receive queue that answers it: messages go there, and keys are
- * those of its device and protection domain (IB specification, annex A14). It may be another process's than the queue pair.
+ * `xrc-send`: connected to a receive queue pair, but each request names the shared receive queue that answers it:
+ * messages go there, and keys are those of its device and protection domain (IB specification, annex A14). It may be
+ * another process's than the queue pair.
  */
 export class XrcTransport extends ReliableTransport {
   override execute(request: EncodedRequest): number {
-    return this.initiator.carryOut(request, request.words[RequestSlot.Opcode] as number, this.target as Target)
+    return this.initiator.carryOut(request, request.words[RequestSlot.Opcode]!, this.target!)
   }
 
-  protected override makeTarget(peer: Peer, number: number, ownGid: readonly number[]): Target {
+  protected override makeTarget(peer: PeerDevice, number: number, ownGid: readonly number[]): Target {
     return new XrcTarget(this.parts.device, peer, number, this.parts.number, ownGid)
   }
 }
@@ -29,17 +30,17 @@ export class XrcTransport extends ReliableTransport {
 class XrcTarget extends Target {
   readonly #device: ShmDevice
   /** Owners of shared receive queues by their numbers; the connected peer itself is not among them. */
-  readonly #owners = new Map<number, Peer>()
+  readonly #owners = new Map<number, PeerDevice>()
   #visit: Visit | undefined
 
-  constructor(device: ShmDevice, peer: Peer, number: number, ownNumber: number, ownGid: readonly number[]) {
+  constructor(device: ShmDevice, peer: PeerDevice, number: number, ownNumber: number, ownGid: readonly number[]) {
     super(peer, number, ownNumber, ownGid, true)
     this.#device = device
   }
 
   override responder(request: EncodedRequest): Responder | number {
-    const number = request.words[RequestSlot.RemoteQueuePair] as number
-    const block = this.block as Block
+    const number = request.words[RequestSlot.RemoteQueuePair]!
+    const block = this.block!
     const owner = this.#ownerOf(number, block)
     const visit = owner?.visit()
     if (owner === undefined || visit === undefined) return CompletionStatus.RemoteInvalidRequest
@@ -62,7 +63,7 @@ class XrcTarget extends Target {
     super.close()
   }
 
-  #ownerOf(number: number, block: Block): Peer | undefined {
+  #ownerOf(number: number, block: PairBlock): PeerDevice | undefined {
     if (this.peer.has(number)) return this.peer
     const known = this.#owners.get(number)
     if (known !== undefined && !known.gone) return known
@@ -76,22 +77,22 @@ class XrcTarget extends Target {
 }
 
 class XrcResponder implements Responder {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
   readonly domainId: number
   readonly queueIndex: number
   readonly inbox: Inbox | undefined
 
-  constructor(peer: Peer, number: number, queue: Block, inbox: Inbox | undefined) {
+  constructor(peer: PeerDevice, number: number, queue: PairBlock, inbox: Inbox | undefined) {
     this.peer = peer
     this.number = number
-    this.domainId = queue.words[BlockWord.Domain] as number
-    this.queueIndex = queue.words[BlockWord.ReceiveQueue] as number
+    this.domainId = queue.words[BlockWord.Domain]!
+    this.queueIndex = queue.words[BlockWord.ReceiveQueue]!
     this.inbox = inbox
   }
 }
 
-function isSameDomain(one: Block, other: Block): boolean {
+function isSameDomain(one: PairBlock, other: PairBlock): boolean {
   const at = BlockWord.XrcDomain
   return one.words[at] === other.words[at] && one.words[at + 1] === other.words[at + 1]
 }

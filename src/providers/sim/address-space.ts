@@ -4,7 +4,10 @@ const PAGE_BYTES = 4096
 /** Where the first block lies. Below it there is nothing, as in any process. */
 const FIRST_ADDRESS = 0x10_0000_0000
 
-/** The addresses of one simulated process: every block has its own pages, and a page nobody has lies between two of them. */
+/**
+ * The addresses of one simulated process: every block has its own pages, and a page nobody has lies between two of
+ * them.
+ */
 export class AddressSpace {
   readonly #blocks: MemoryBlock[] = []
   #next = FIRST_ADDRESS

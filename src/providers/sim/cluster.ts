@@ -78,8 +78,8 @@ export class SimulatedCluster {
   }
 
   /**
-   * Let time pass until `predicate` holds, which is asked after every event. False where it does not within `timeoutMs` of virtual time (default 10,000), or
-   * nothing happens any more.
+   * Let time pass until `predicate` holds, which is asked after every event. False where it does not within `timeoutMs`
+   * of virtual time (default 10,000), or nothing happens any more.
    */
   runUntil(predicate: () => boolean, timeoutMs = 10_000): boolean {
     const deadlineNs = this.kernel.nowNs + timeoutMs * 1e6

@@ -54,21 +54,21 @@ export class NamedDestination implements Destination {
   }
 
   admits(request: EncodedRequest): boolean {
-    const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+    const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle]!)
     return handle?.domain.id === this.#domainId
   }
 
   /** Of a multicast group, all who are attached now. */
   places(request: EncodedRequest): readonly Place[] {
-    const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+    const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle]!)
     if (handle === undefined) return []
     const { gid } = handle.vector
     if (isMulticast(gid)) return this.#device.cluster.multicastMembers(gid)
-    return [{ gid, number: request.words[RequestSlot.RemoteQueuePair] as number }]
+    return [{ gid, number: request.words[RequestSlot.RemoteQueuePair]! }]
   }
 
   route(request: EncodedRequest, lengthBytes: number): Uint8Array | undefined {
-    const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+    const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle]!)
     if (!this.#datagrams || handle === undefined) return undefined
     const route = new GlobalRoute(this.#device.gid)
     route.describe(handle.vector, lengthBytes)

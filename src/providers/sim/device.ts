@@ -10,8 +10,8 @@ import type {
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
+import { OwnThreadDomain } from '../own-thread-domain.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
-import { ThreadDomain } from '../thread-domain.ts'
 import { Tokens } from '../tokens.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import type { SimAddressHandle } from './address-handle.ts'
@@ -54,7 +54,7 @@ export class SimDevice implements ProviderDevice, HostListener {
   readonly channels: Set<SimCompletionChannel> = new Set<SimCompletionChannel>()
   readonly queues: Set<SimCompletionQueue> = new Set<SimCompletionQueue>()
   readonly xrcDomains: Set<SimXrcDomain> = new Set<SimXrcDomain>()
-  readonly threadDomains: Set<ThreadDomain> = new Set<ThreadDomain>()
+  readonly threadDomains: Set<OwnThreadDomain> = new Set<OwnThreadDomain>()
   readonly deviceMemories: Set<SimDeviceMemory> = new Set<SimDeviceMemory>()
   readonly regions: Tokens<SimMemoryRegion> = new Tokens<SimMemoryRegion>()
   readonly windows: Tokens<SimMemoryWindow> = new Tokens<SimMemoryWindow>()
@@ -124,7 +124,7 @@ export class SimDevice implements ProviderDevice, HostListener {
   }
 
   createThreadDomain(): ProviderThreadDomain {
-    return new ThreadDomain(this.threadDomains)
+    return new OwnThreadDomain(this.threadDomains)
   }
 
   allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory {
@@ -155,7 +155,8 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.events.signal.close()
   }
 
-  // ---- what its objects ask for ------------------------------------------------------------------------------------------------
+  // ---- what its objects ask for
+  // ------------------------------------------------------------------------------------------------
 
   addPair(pair: SimQueuePair): number {
     const number = this.cluster.nextNumber()
@@ -188,8 +189,8 @@ export class SimDevice implements ProviderDevice, HostListener {
   }
 
   /**
-   * Change one word, not before `fromNs`, when no other atomic of the device is under way; when it is done. The processor, and WRITEs, are not kept out
-   * between its reading and its writing.
+   * Change one word, not before `fromNs`, when no other atomic of the device is under way; when it is done. The
+   * processor, and WRITEs, are not kept out between its reading and its writing.
    */
   atomically(fromNs: number, { block, offset }: Piece, change: (old: bigint) => bigint): number {
     const readNs = Math.max(fromNs, this.#atomicFreeNs)

@@ -6,8 +6,8 @@ import type { Stream } from './stream.ts'
 const LINE_BYTES = 64
 
 /**
- * The adapter's way to memory, line by line of 64 bytes: each line is read or written at a moment of its own, so what a program or another adapter does in
- * between is seen, or not, line by line. A line itself is never torn.
+ * The adapter's way to memory, line by line of 64 bytes: each line is read or written at a moment of its own, so what a
+ * program or another adapter does in between is seen, or not, line by line. A line itself is never torn.
  */
 export class Dma {
   readonly #host: Host

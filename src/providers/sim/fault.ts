@@ -1,8 +1,11 @@
-/** A fault at a time. Hosts are counted from 0 in the order in which they were added. `forNs` left out means for ever. */
+/**
+ * A fault at a time. Hosts are counted from 0 in the order in which they were added. `forNs` left out means for ever.
+ */
 export type SimulatedFault =
   /**
-   * The process of a host ends. `keeps`: `nothing` (default: the kernel takes its queue pairs and memory away), or `memory` (somebody else holds
-   * it, so one-sided accesses go on succeeding). `lingerNs`: the adapter goes on with requests posted before for so long: late writes of the dead.
+   * The process of a host ends. `keeps`: `nothing` (default: the kernel takes its queue pairs and memory away), or
+   * `memory` (somebody else holds it, so one-sided accesses go on succeeding). `lingerNs`: the adapter goes on with
+   * requests posted before for so long: late writes of the dead.
    */
   | CrashFault
   /** The processor stops, the adapter serves on: SIGSTOP, a long collection of garbage, a debugger. */

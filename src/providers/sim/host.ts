@@ -11,7 +11,9 @@ export interface HostListener {
   crashed(): void
 }
 
-/** One machine: a processor, an adapter, a link. What faults do to it is here; what that means, those ask who use it. */
+/**
+ * One machine: a processor, an adapter, a link. What faults do to it is here; what that means, those ask who use it.
+ */
 export class Host {
   readonly index: number
   readonly kernel: Kernel
@@ -50,8 +52,8 @@ export class Host {
   }
 
   /**
-   * Call `ready` once, within the simulation, when the descriptor of a completion channel or of asynchronous events of this host is readable. Returns what
-   * cancels it.
+   * Call `ready` once, within the simulation, when the descriptor of a completion channel or of asynchronous events of
+   * this host is readable. Returns what cancels it.
    */
   whenReadable(descriptor: number, ready: () => void): () => void {
     for (const listener of this.listeners) {

@@ -7,7 +7,10 @@ import type { SimQueuePair } from './queue-pair.ts'
 import type { ReceiveRequest } from './receive-request.ts'
 import { Responder, type Service } from './responder.ts'
 
-/** What comes in at a queue pair: from the one peer that it is connected to, from many (a dynamic target), or datagrams from anybody. */
+/**
+ * What comes in at a queue pair: from the one peer that it is connected to, from many (a dynamic target), or datagrams
+ * from anybody.
+ */
 export class Inbound {
   readonly #pair: SimQueuePair
   #responder: Responder | undefined
@@ -58,7 +61,10 @@ export class Inbound {
     responder.take(packet, message)
   }
 
-  /** Dropped where nobody receives, the key is another, or the receive is too short (IB specification 9.8.3.2: there is nobody to tell). */
+  /**
+   * Dropped where nobody receives, the key is another, or the receive is too short (IB specification 9.8.3.2: there is
+   * nobody to tell).
+   */
   #datagram(packet: Packet, message: Message): void {
     const service = this.#pair.serviceOf(message)
     if (typeof service === 'number' || message.queueKey !== (this.#pair.attributes.queueKey ?? 0)) return

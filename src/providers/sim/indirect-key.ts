@@ -29,7 +29,7 @@ export class SimIndirectKey implements ProviderIndirectKey, Invalidatable {
 
   /** A CompletionStatus. */
   configure(request: EncodedRequest): number {
-    const access = request.words[RequestSlot.Access] as number
+    const access = request.words[RequestSlot.Access]!
     const pieces = piecesOf(request, this.maxPieces)
     if (pieces === undefined || accessProblem(access) !== undefined)
       return CompletionStatus.LocalQueuePairOperationError

@@ -21,7 +21,10 @@ export interface KeyedRegion extends Keyed {
   readonly offset: number
 }
 
-/** A memory window: part of the region `baseKey`, whose address `baseAddress` it begins at. `queuePair` 0: any may use it. */
+/**
+ * A memory window: part of the region `baseKey`, whose address `baseAddress` it begins at. `queuePair` 0: any may use
+ * it.
+ */
 export interface KeyedWindow extends Keyed {
   readonly kind: 'window'
   readonly baseKey: number
@@ -55,7 +58,10 @@ export interface Wanted {
 export const MAX_KEYS = 16384
 const INDEX_BITS = 14
 
-/** The keys of one device: eight bits that change with each use, an index, ten random bits, as the other providers have them. */
+/**
+ * The keys of one device: eight bits that change with each use, an index, ten random bits, as the other providers have
+ * them.
+ */
 export class KeyTable {
   readonly #space: AddressSpace
   readonly #stream: Stream
@@ -110,7 +116,10 @@ export class KeyTable {
     return this.#holders.get(indexOf(key))
   }
 
-  /** Append the memory of one local segment; false is a local protection error. Nothing is asked of an empty one. Windows have no local key. */
+  /**
+   * Append the memory of one local segment; false is a local protection error. Nothing is asked of an empty one.
+   * Windows have no local key.
+   */
   gather(list: PieceList, domainId: number, address: number, length: number, key: number, writable: boolean): boolean {
     if (length === 0) return true
     const entry = this.#entries.get(key)

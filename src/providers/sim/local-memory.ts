@@ -13,14 +13,14 @@ export function gatherLocal(
 ): PieceList | undefined {
   const { words, sources } = request
   const list = new PieceList()
-  const inline = ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0
-  for (let index = 0; index < (words[RequestSlot.SegmentCount] as number); index += 1) {
+  const inline = (words[RequestSlot.Flags]! & RequestFlag.Inline) !== 0
+  for (let index = 0; index < words[RequestSlot.SegmentCount]!; index += 1) {
     const at = segmentSlot(index)
     const source = sources[index]
     if (inline) {
       if (source !== undefined) list.add(new MemoryBlock(source, 0), 0, source.length)
     } else {
-      const [address, length, key] = [words[at] as number, words[at + 1] as number, words[at + 2] as number]
+      const [address, length, key] = [words[at]!, words[at + 1]!, words[at + 2]!]
       if (!keys.gather(list, domainId, address, length, key, writable)) return undefined
     }
   }

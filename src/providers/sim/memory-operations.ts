@@ -18,11 +18,11 @@ export function executeMemoryOperation(
   request: EncodedRequest,
 ): number {
   const { words } = request
-  const opcode = words[RequestSlot.Opcode] as number
+  const opcode = words[RequestSlot.Opcode]!
   if (opcode === Opcode.LocalInvalidate)
-    return invalidateKey(device, domainId, pairNumber, words[RequestSlot.Immediate] as number)
+    return invalidateKey(device, domainId, pairNumber, words[RequestSlot.Immediate]!)
   if (opcode === Opcode.BindMemoryWindow) return bind(device, domainId, pairNumber, request)
-  const key = device.indirectKeys.get(words[RequestSlot.IndirectKey] as number)
+  const key = device.indirectKeys.get(words[RequestSlot.IndirectKey]!)
   if (key === undefined || key.domain.id !== domainId) return CompletionStatus.LocalQueuePairOperationError
   return key.configure(request)
 }
@@ -35,12 +35,12 @@ export function invalidateKey(device: SimDevice, domainId: number, pairNumber: n
 
 function bind(device: SimDevice, domainId: number, pairNumber: number, request: EncodedRequest): number {
   const { words } = request
-  const window = device.windows.get(words[RequestSlot.Window] as number)
+  const window = device.windows.get(words[RequestSlot.Window]!)
   if (window === undefined || window.domain.id !== domainId) return CompletionStatus.MemoryWindowBindError
-  const length = words[RequestSlot.Length] as number
-  const memory = length === 0 ? undefined : device.regions.get(words[RequestSlot.Memory] as number)
+  const length = words[RequestSlot.Length]!
+  const memory = length === 0 ? undefined : device.regions.get(words[RequestSlot.Memory]!)
   if (length > 0 && memory === undefined) return CompletionStatus.MemoryWindowBindError
-  const address = words[RequestSlot.RemoteAddress] as number
-  const access = words[RequestSlot.Access] as number
-  return window.show({ memory, address, length, access }, words[RequestSlot.RemoteKey] as number, pairNumber)
+  const address = words[RequestSlot.RemoteAddress]!
+  const access = words[RequestSlot.Access]!
+  return window.show({ memory, address, length, access }, words[RequestSlot.RemoteKey]!, pairNumber)
 }

@@ -43,9 +43,9 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
 
   bind(pair: ProviderQueuePair, request: EncodedRequest): number {
     if (this.type !== 1) return Errno.EINVAL
-    const memory = this.domain.device.regions.get(request.words[RequestSlot.Memory] as number)
+    const memory = this.domain.device.regions.get(request.words[RequestSlot.Memory]!)
     if (memory !== undefined && memory.domain.id !== this.domain.id) return Errno.EPERM
-    if (((request.words[RequestSlot.Access] as number) & Access.ZeroBased) !== 0) return Errno.EINVAL
+    if ((request.words[RequestSlot.Access]! & Access.ZeroBased) !== 0) return Errno.EINVAL
     request.words[RequestSlot.RemoteKey] = retag(this.remoteKey, this.remoteKey + 1)
     return pair.postSend(request)
   }

@@ -12,7 +12,10 @@ interface Path {
   delayNs: number
 }
 
-/** Carries packets: each may be late, lost, or come twice. Packets of one queue pair to another keep their order unless an option says otherwise. */
+/**
+ * Carries packets: each may be late, lost, or come twice. Packets of one queue pair to another keep their order unless
+ * an option says otherwise.
+ */
 export class Network {
   readonly devices: Map<Gid, SimDevice> = new Map<Gid, SimDevice>()
   readonly #kernel: Kernel

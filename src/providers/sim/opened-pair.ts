@@ -14,7 +14,10 @@ const NOTHING: QueuePairCapacities = {
   maxInlineBytes: 0,
 }
 
-/** A further handle on an XRC receive queue pair, found by its number. Only who made it changes it, and it ends with that. */
+/**
+ * A further handle on an XRC receive queue pair, found by its number. Only who made it changes it, and it ends with
+ * that.
+ */
 export class OpenedPair implements ProviderQueuePair {
   readonly number: number
   readonly type = 'xrc-receive'

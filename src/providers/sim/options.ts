@@ -1,13 +1,19 @@
 import type { SimulatedFault } from './fault.ts'
 import type { Choose } from './stream.ts'
 
-/** What a simulated cluster is like. Probabilities are 0..1 and asked for each packet, request or completion; all times are virtual. */
+/**
+ * What a simulated cluster is like. Probabilities are 0..1 and asked for each packet, request or completion; all times
+ * are virtual.
+ */
 export interface SimulationOptions {
   readonly network?: Partial<NetworkOptions>
   readonly adapter?: Partial<AdapterOptions>
   /** What happens at given times. A failing run is shortened by leaving some out: chance elsewhere does not change. */
   readonly faults?: readonly SimulatedFault[]
-  /** An empty poll from outside of the simulation lets the next event happen. Default false: time passes only where somebody runs the cluster. */
+  /**
+   * An empty poll from outside of the simulation lets the next event happen. Default false: time passes only where
+   * somebody runs the cluster.
+   */
   readonly advanceOnPoll?: boolean
   /** Decides instead of the seed, for walking through every course of a small configuration. */
   readonly choose?: Choose
@@ -25,7 +31,10 @@ export interface NetworkOptions {
   readonly loss: number
   /** Packets that arrive twice. Default 0. */
   readonly duplicate: number
-  /** Packets that others of the same queue pair may overtake. Default 0; otherwise they keep their order, as on InfiniBand. */
+  /**
+   * Packets that others of the same queue pair may overtake. Default 0; otherwise they keep their order, as on
+   * InfiniBand.
+   */
   readonly reorder: number
   /** Default 100. */
   readonly gigabitsPerSecond: number
@@ -36,13 +45,20 @@ export interface AdapterOptions {
   readonly startNs: number
   /** For each line of 64 bytes of memory. Default 4. */
   readonly lineNs: number
-  /** READs and WRITEs whose lines are taken in any order, spread over `tearNs`. Default 0: in order of their addresses. */
+  /**
+   * READs and WRITEs whose lines are taken in any order, spread over `tearNs`. Default 0: in order of their addresses.
+   */
   readonly tear: number
   readonly tearNs: number
-  /** WRITEs that are acknowledged before the bytes can be seen, which takes up to `visibleNs` longer. A READ behind them waits. Default 0. */
+  /**
+   * WRITEs that are acknowledged before the bytes can be seen, which takes up to `visibleNs` longer. A READ behind them
+   * waits. Default 0.
+   */
   readonly earlyAcknowledge: number
   readonly visibleNs: number
-  /** Completions come up to so much later than what they complete; those of one queue pair keep their order. Default 0. */
+  /**
+   * Completions come up to so much later than what they complete; those of one queue pair keep their order. Default 0.
+   */
   readonly completionNs: number
   /** Events of completion channels that get lost. Default 0. */
   readonly lostWakeups: number

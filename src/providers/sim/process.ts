@@ -5,8 +5,8 @@ const STEP_NS_MAX = 300
 const STEP_NS_MIN = 50
 
 /**
- * A program on a host's processor: `step` runs some time after it was woken, never while the host is paused, never after its end. A wake-up that finds one
- * under way is the same. Everything that a step does happens at one moment.
+ * A program on a host's processor: `step` runs some time after it was woken, never while the host is paused, never
+ * after its end. A wake-up that finds one under way is the same. Everything that a step does happens at one moment.
  */
 export class Process {
   readonly #host: Host

@@ -15,9 +15,9 @@ import {
   type ProviderMemoryWindow,
   type ProviderThreadDomain,
 } from '../memory-contract.ts'
+import type { OwnThreadDomain } from '../own-thread-domain.ts'
 import { makeSoon, type ProviderPending } from '../pending.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
-import type { ThreadDomain } from '../thread-domain.ts'
 import { checkWindowType } from '../window-rules.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { SimAddressHandle } from './address-handle.ts'
@@ -47,9 +47,9 @@ export class SimProtectionDomain implements ProviderProtectionDomain {
   /** Domains that share this one's id. */
   readonly parents: Set<SimProtectionDomain> = new Set<SimProtectionDomain>()
   readonly #base: SimProtectionDomain | undefined
-  readonly #threadDomain: ThreadDomain | undefined
+  readonly #threadDomain: OwnThreadDomain | undefined
 
-  constructor(device: SimDevice, id: number, base?: SimProtectionDomain, threadDomain?: ThreadDomain) {
+  constructor(device: SimDevice, id: number, base?: SimProtectionDomain, threadDomain?: OwnThreadDomain) {
     this.device = device
     this.id = id
     this.#base = base
@@ -120,7 +120,7 @@ export class SimProtectionDomain implements ProviderProtectionDomain {
   }
 
   createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain {
-    const parent = new SimProtectionDomain(this.device, this.id, this, threadDomain as ThreadDomain | undefined)
+    const parent = new SimProtectionDomain(this.device, this.id, this, threadDomain as OwnThreadDomain | undefined)
     this.parents.add(parent)
     return parent
   }

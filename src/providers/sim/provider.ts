@@ -6,8 +6,8 @@ const clusters = new Map<string, SimulatedCluster>()
 let serial = 0
 
 /**
- * A cluster of simulated hosts in this process and in virtual time: devices of it are opened as any other, by the name `cluster.device`. The same seed (an
- * integer) and options give the same course.
+ * A cluster of simulated hosts in this process and in virtual time: devices of it are opened as any other, by the name
+ * `cluster.device`. The same seed (an integer) and options give the same course.
  */
 export function openSimulatedCluster(seed: number, options: SimulationOptions = {}): SimulatedCluster {
   const name = `sim${serial}`

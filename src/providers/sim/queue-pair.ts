@@ -39,7 +39,10 @@ import type { SimXrcDomain } from './xrc-domain.ts'
 const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInlineBytes: MAX_INLINE_BYTES }
 const NO_ENTRIES: readonly SendEntry[] = []
 
-/** A queue pair: its state, its slots, its completions. What is sent is the {@link Requester}'s business, what comes in the {@link Inbound}'s. */
+/**
+ * A queue pair: its state, its slots, its completions. What is sent is the {@link Requester}'s business, what comes in
+ * the {@link Inbound}'s.
+ */
 export class SimQueuePair
   implements ProviderQueuePair, CompletionOwner, CompletionSource, RequesterOwner, ResponderOwner
 {
@@ -137,7 +140,8 @@ export class SimQueuePair
     return this.#attributes
   }
 
-  // ---- state -------------------------------------------------------------------------------------------------------------------
+  // ---- state
+  // -------------------------------------------------------------------------------------------------------------------
 
   query(): QueuePairAttributes {
     return { ...this.#attributes, state: this.state, currentState: this.state }
@@ -201,13 +205,14 @@ export class SimQueuePair
     this.#memberships.detach(group)
   }
 
-  // ---- posting -----------------------------------------------------------------------------------------------------------------
+  // ---- posting
+  // -----------------------------------------------------------------------------------------------------------------
 
   postSend(request: EncodedRequest): number {
     const { state } = this
     const taken = isFailed(state) || state === QueuePairState.ReadyToSend || state === QueuePairState.SendQueueDrained
     if (!taken) return Errno.EINVAL
-    const opcode = request.words[RequestSlot.Opcode] as number
+    const opcode = request.words[RequestSlot.Opcode]!
     const refused = refusal(this.type, this.capacities, request, opcode)
     if (refused !== 0) return refused
     if (!this.#destination.admits(request)) return Errno.EINVAL
@@ -222,7 +227,7 @@ export class SimQueuePair
 
   postSendList(requests: readonly EncodedRequest[], count: number): number {
     for (let index = 0; index < count; index += 1) {
-      this.lastErrno = this.postSend(requests[index] as EncodedRequest)
+      this.lastErrno = this.postSend(requests[index]!)
       if (this.lastErrno !== 0) return index
     }
     return count
@@ -237,7 +242,7 @@ export class SimQueuePair
 
   postReceiveList(requests: readonly EncodedRequest[], count: number): number {
     for (let index = 0; index < count; index += 1) {
-      this.lastErrno = this.postReceive(requests[index] as EncodedRequest)
+      this.lastErrno = this.postReceive(requests[index]!)
       if (this.lastErrno !== 0) return index
     }
     return count
@@ -251,7 +256,8 @@ export class SimQueuePair
     this.#receives?.retire()
   }
 
-  // ---- what the wire brings ------------------------------------------------------------------------------------------------------
+  // ---- what the wire brings
+  // ------------------------------------------------------------------------------------------------------
 
   take(packet: Packet): void {
     if (packet.kind !== PacketKind.Request) {
@@ -304,7 +310,8 @@ export class SimQueuePair
     this.fail()
   }
 
-  // ---- what was sent ---------------------------------------------------------------------------------------------------------------
+  // ---- what was sent
+  // ---------------------------------------------------------------------------------------------------------------
 
   completed(entry: SendEntry): void {
     this.#completeSend(entry, CompletionStatus.Success)
@@ -321,7 +328,8 @@ export class SimQueuePair
     }
   }
 
-  // ---- transitions -----------------------------------------------------------------------------------------------------------------
+  // ---- transitions
+  // -----------------------------------------------------------------------------------------------------------------
 
   #advance(wanted: QueuePairState, attributes: QueuePairAttributes): void {
     const from = this.state
@@ -395,7 +403,8 @@ export class SimQueuePair
       throw new VerbsError(verb, Errno.EINVAL, `queue pairs of type ${this.type} take no datagrams; use 'ud'`)
   }
 
-  // ---- completions -----------------------------------------------------------------------------------------------------------------
+  // ---- completions
+  // -----------------------------------------------------------------------------------------------------------------
 
   #service(receives: ReceiveQueue | SimSharedReceiveQueue | undefined): Service {
     return { device: this.device, domainId: this.domainId, receives, completionQueue: this.#receiveQueue }
@@ -413,7 +422,7 @@ export class SimQueuePair
       frees,
       id,
       status,
-      opcode: completionOpcodeOf[opcode] as number,
+      opcode: completionOpcodeOf[opcode]!,
       byteLength: status === CompletionStatus.Success ? lengthBytes : 0,
       flags: 0,
       immediate: 0,
@@ -446,8 +455,8 @@ export class SimQueuePair
   }
 
   #bindPosted({ words }: EncodedRequest): void {
-    const window = this.device.windows.get(words[RequestSlot.Window] as number)
-    window?.posted(words[RequestSlot.RemoteKey] as number)
+    const window = this.device.windows.get(words[RequestSlot.Window]!)
+    window?.posted(words[RequestSlot.RemoteKey]!)
   }
 }
 

@@ -27,7 +27,7 @@ export class ReceiveQueue implements ReceiveSource {
 
   /** 0 or an errno. */
   post(request: EncodedRequest): number {
-    if ((request.words[RequestSlot.SegmentCount] as number) > this.#maxSegments) return Errno.EINVAL
+    if (request.words[RequestSlot.SegmentCount]! > this.#maxSegments) return Errno.EINVAL
     if (this.#outstanding >= this.#capacity) return Errno.ENOMEM
     this.#outstanding += 1
     this.#requests.push(new ReceiveRequest(request, this.#domainId))

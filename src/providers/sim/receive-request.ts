@@ -11,11 +11,11 @@ export class ReceiveRequest {
 
   constructor(request: EncodedRequest, domainId: number) {
     const { words } = request
-    this.id = words[RequestSlot.Id] as number
+    this.id = words[RequestSlot.Id]!
     this.domainId = domainId
-    this.#segments = Array.from({ length: words[RequestSlot.SegmentCount] as number }, (_, index) => {
+    this.#segments = Array.from({ length: words[RequestSlot.SegmentCount]! }, (_, index) => {
       const at = segmentSlot(index)
-      return [words[at] as number, words[at + 1] as number, words[at + 2] as number]
+      return [words[at]!, words[at + 1]!, words[at + 2]!]
     })
   }
 

@@ -36,7 +36,10 @@ export interface RequesterOwner {
   failed(entry: SendEntry): void
 }
 
-/** The send side of a queue pair: turns requests into packets, and answers into completions, in order; sends again what was lost. */
+/**
+ * The send side of a queue pair: turns requests into packets, and answers into completions, in order; sends again what
+ * was lost.
+ */
 export class Requester {
   readonly #owner: RequesterOwner
   readonly #destination: Destination
@@ -144,7 +147,8 @@ export class Requester {
     this.#retire()
   }
 
-  // ---- beginning -----------------------------------------------------------------------------------------------------------------
+  // ---- beginning
+  // -----------------------------------------------------------------------------------------------------------------
 
   #mayBegin(entry: SendEntry): boolean {
     if (!this.#owner.sending) return false
@@ -200,14 +204,14 @@ export class Requester {
       packets,
       packetBytes,
       firstPsn: this.#nextPsn,
-      remoteAddress: words[RequestSlot.RemoteAddress] as number,
-      remoteKey: words[RequestSlot.RemoteKey] as number,
-      immediate: words[RequestSlot.Immediate] as number,
+      remoteAddress: words[RequestSlot.RemoteAddress]!,
+      remoteKey: words[RequestSlot.RemoteKey]!,
+      immediate: words[RequestSlot.Immediate]!,
       solicited: (entry.flags & RequestFlag.Solicited) !== 0,
       request,
-      sharedQueue: words[RequestSlot.RemoteQueuePair] as number,
+      sharedQueue: words[RequestSlot.RemoteQueuePair]!,
       session: this.#session,
-      accessKey: bits[RequestSlot.AccessKey] as bigint,
+      accessKey: bits[RequestSlot.AccessKey]!,
       queueKey: this.#queueKey(request),
       route: this.#destination.route(request, lengthBytes),
     }
@@ -217,7 +221,7 @@ export class Requester {
   }
 
   #queueKey(request: EncodedRequest): number {
-    const key = request.words[RequestSlot.QueueKey] as number
+    const key = request.words[RequestSlot.QueueKey]!
     return key >= OWN_QUEUE_KEY ? (this.#attributes.queueKey ?? 0) : key
   }
 
@@ -226,7 +230,8 @@ export class Requester {
     return gatherLocal(device.keys, domainId, entry.request, entry.isAnswered)
   }
 
-  // ---- sending -------------------------------------------------------------------------------------------------------------------
+  // ---- sending
+  // -------------------------------------------------------------------------------------------------------------------
 
   /** Make the next packet: its bytes are taken from memory line by line, now or when it is sent again. */
   #make(entry: SendEntry, message: Message): void {
@@ -294,7 +299,8 @@ export class Requester {
     if (this.#owner.reliable && this.#deadlineNs === Number.POSITIVE_INFINITY) this.#restartTimer()
   }
 
-  // ---- answers -------------------------------------------------------------------------------------------------------------------
+  // ---- answers
+  // -------------------------------------------------------------------------------------------------------------------
 
   /** Everything up to `psn` has been carried out. */
   #acknowledge(psn: number): void {
@@ -402,11 +408,12 @@ export class Requester {
     if (entry !== undefined) this.#fail(entry, packet.value)
   }
 
-  // ---- sending again ---------------------------------------------------------------------------------------------------------------
+  // ---- sending again
+  // ---------------------------------------------------------------------------------------------------------------
 
   /**
-   * What comes shows that `psn` was lost. Much that comes may show that: it is sent again once, and then the timer decides. Retries are for silence: they are
-   * not used up by a peer that answers.
+   * What comes shows that `psn` was lost. Much that comes may show that: it is sent again once, and then the timer
+   * decides. Retries are for silence: they are not used up by a peer that answers.
    */
   #missed(psn: number): void {
     if (this.#missedPsn === psn || this.#stopped || this.#entryAt(psn) === undefined) return
@@ -490,7 +497,8 @@ export class Requester {
     this.#retire()
   }
 
-  // ---- completing ----------------------------------------------------------------------------------------------------------------
+  // ---- completing
+  // ----------------------------------------------------------------------------------------------------------------
 
   #fail(entry: SendEntry, status: number): void {
     entry.status = status

@@ -12,7 +12,10 @@ import type { ReceiveSource } from './receive-queue.ts'
 import type { ReceiveRequest } from './receive-request.ts'
 import { isAtomic } from './send-entry.ts'
 
-/** Answers to repeated atomics that are kept (IB specification 9.4.5: as many as there are READ resources; a few more do no harm). */
+/**
+ * Answers to repeated atomics that are kept (IB specification 9.4.5: as many as there are READ resources; a few more do
+ * no harm).
+ */
 const SAVED_ATOMICS = 32
 
 /** Whom a message is for: whose memory its keys mean, where its receives come from and complete. */
@@ -101,7 +104,9 @@ export class Responder {
     return packet.source.gid === this.#peerGid && packet.sourceNumber === this.#peerNumber
   }
 
-  /** The peer begins a message: what it has sent elsewhere meanwhile is not missing here. Dynamically connected only. */
+  /**
+   * The peer begins a message: what it has sent elsewhere meanwhile is not missing here. Dynamically connected only.
+   */
   skipTo(psn: number): void {
     if (psnAhead(psn, this.#expectedPsn) > 0) this.#expectedPsn = psn
   }
@@ -172,7 +177,8 @@ export class Responder {
     return receive !== undefined && receive.lengthBytes < message.lengthBytes
   }
 
-  // ---- carrying out ----------------------------------------------------------------------------------------------------------------
+  // ---- carrying out
+  // ----------------------------------------------------------------------------------------------------------------
 
   /** A CompletionStatus for the sender, or NOT_READY. */
   #carryOut(packet: Packet, message: Message): number {
@@ -250,7 +256,10 @@ export class Responder {
     return status === CompletionStatus.Success
   }
 
-  /** The receive ends with `own`, the sender is told `theirs`. Nobody is told anything of an unreliable message: the receive waits for the next. */
+  /**
+   * The receive ends with `own`, the sender is told `theirs`. Nobody is told anything of an unreliable message: the
+   * receive waits for the next.
+   */
   #receiveFailed(incoming: Incoming, own: number, theirs: number): number {
     this.#incoming = undefined
     if (incoming.receive !== undefined) this.#complete(incoming, incoming.receive, own, CompletionOpcode.Receive, 0)
@@ -297,7 +306,8 @@ export class Responder {
     return reached ? list : undefined
   }
 
-  // ---- READ and atomics ------------------------------------------------------------------------------------------------------------
+  // ---- READ and atomics
+  // ------------------------------------------------------------------------------------------------------------
 
   #readable(right: number): boolean {
     return (this.#owner.access & right) !== 0 && this.#owner.readResources > 0
@@ -373,7 +383,10 @@ export class Responder {
     this.#atomics.delete(oldest!)
   }
 
-  /** It was carried out before: a WRITE or SEND is acknowledged once more, a READ carried out anew, an atomic answered as it was. */
+  /**
+   * It was carried out before: a WRITE or SEND is acknowledged once more, a READ carried out anew, an atomic answered
+   * as it was.
+   */
   #repeated(packet: Packet, message: Message): void {
     if (message.opcode === Opcode.Read) {
       const service = this.#owner.serviceOf(message)
@@ -383,7 +396,8 @@ export class Responder {
     else this.#acknowledge(psnAfter(this.#expectedPsn, -1), 0)
   }
 
-  // ---- answering -------------------------------------------------------------------------------------------------------------------
+  // ---- answering
+  // -------------------------------------------------------------------------------------------------------------------
 
   #acknowledge(psn: number, atNs: number): void {
     this.#later(PacketKind.Acknowledge, psn, atNs, 0)

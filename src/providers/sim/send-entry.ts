@@ -26,12 +26,12 @@ export class SendEntry {
   constructor(request: EncodedRequest, maxInlineBytes: number) {
     this.request = new EncodedRequest(request.segmentCapacity)
     captureRequest(this.request, request, maxInlineBytes)
-    this.opcode = request.words[RequestSlot.Opcode] as number
-    this.flags = request.words[RequestSlot.Flags] as number
+    this.opcode = request.words[RequestSlot.Opcode]!
+    this.flags = request.words[RequestSlot.Flags]!
   }
 
   get id(): number {
-    return this.request.words[RequestSlot.Id] as number
+    return this.request.words[RequestSlot.Id]!
   }
 
   get inline(): boolean {

@@ -59,7 +59,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
   }
 
   postReceive(request: EncodedRequest): number {
-    if ((request.words[RequestSlot.SegmentCount] as number) > this.#maxSegments) return Errno.EINVAL
+    if (request.words[RequestSlot.SegmentCount]! > this.#maxSegments) return Errno.EINVAL
     if (this.#requests.length >= this.#maxRequests) return Errno.ENOMEM
     this.#requests.push(new ReceiveRequest(request, this.domain.id))
     return 0
@@ -67,7 +67,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
 
   postReceiveList(requests: readonly EncodedRequest[], count: number): number {
     for (let index = 0; index < count; index += 1) {
-      this.lastErrno = this.postReceive(requests[index] as EncodedRequest)
+      this.lastErrno = this.postReceive(requests[index]!)
       if (this.lastErrno !== 0) return index
     }
     return count

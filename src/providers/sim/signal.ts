@@ -1,8 +1,8 @@
 import { native } from '../../native/index.ts'
 
 /**
- * Something to wait for: inside of the simulation by a call, outside by a descriptor, which is made where somebody asks for it. Without one, nothing here
- * needs the addon, so that simulations run wherever Node does.
+ * Something to wait for: inside of the simulation by a call, outside by a descriptor, which is made where somebody asks
+ * for it. Without one, nothing here needs the addon, so that simulations run wherever Node does.
  */
 export class Signal {
   readonly #waiters = new Set<() => void>()

@@ -1,12 +1,14 @@
 import { Random } from '../../runtime/index.ts'
 
 /**
- * Decides instead of chance: which of `count` ways, from 0 on. `what` names the question. With it, a caller walks through every course of a small
- * configuration.
+ * Decides instead of chance: which of `count` ways, from 0 on. `what` names the question. With it, a caller walks
+ * through every course of a small configuration.
  */
 export type Choose = (count: number, what: string) => number
 
-/** Random numbers for one concern. Each concern has its own, so that one more fault does not change what the others do. */
+/**
+ * Random numbers for one concern. Each concern has its own, so that one more fault does not change what the others do.
+ */
 export class Stream {
   readonly #name: string
   readonly #random: Random

@@ -2,7 +2,8 @@ import { ArgumentError } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 
 /**
- * How values become bytes and bytes values. A map or queue is opened with the same codec by everybody: its name is compared.
+ * How values become bytes and bytes values. A map or queue is opened with the same codec by everybody: its name is
+ * compared.
  */
 export interface Codec<V> {
   /** Told apart by it; at most 64 characters. */
@@ -11,7 +12,10 @@ export interface Codec<V> {
   encode(value: V): Uint8Array
   /** `bytes` are of this call only: what is kept of them is copied. */
   decode(bytes: Uint8Array): V
-  /** The same for `bytes` that nobody else uses, so that a value may keep them. For codecs that would otherwise copy them; without it, `decode` is called. */
+  /**
+   * The same for `bytes` that nobody else uses, so that a value may keep them. For codecs that would otherwise copy
+   * them; without it, `decode` is called.
+   */
   adopt?(bytes: Uint8Array): V
 }
 
@@ -27,7 +31,10 @@ export interface ValueSettings<V> {
   readonly valueBytesMax: number
 }
 
-/** The bytes of a value for the structure `name`. @throws StructureError where there are too many, ArgumentError where the codec gives none. */
+/**
+ * The bytes of a value for the structure `name`. @throws StructureError where there are too many, ArgumentError where
+ * the codec gives none.
+ */
 export function encodeValue<V>({ codec, valueBytesMax }: ValueSettings<V>, name: string, value: V): Uint8Array {
   const bytes: unknown = codec.encode(value)
   if (!(bytes instanceof Uint8Array)) {

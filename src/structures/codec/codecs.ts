@@ -68,8 +68,9 @@ function decodeStructured(bytes: Uint8Array): unknown {
 }
 
 /**
- * Whatever `structuredClone` takes: objects, arrays, Map, Set, Date, bigint, typed arrays, cycles; no functions, no classes of one's own. Numbers, text, booleans and
- * `Uint8Array` have a short form; the rest is in V8's own format (`node:v8`), which later versions of Node read, too. The default.
+ * Whatever `structuredClone` takes: objects, arrays, Map, Set, Date, bigint, typed arrays, cycles; no functions, no
+ * classes of one's own. Numbers, text, booleans and `Uint8Array` have a short form; the rest is in V8's own format
+ * (`node:v8`), which later versions of Node read, too. The default.
  */
 export const structured: Codec<unknown> = { name: 'structured', encode: encodeStructured, decode: decodeStructured }
 
@@ -110,8 +111,8 @@ export const number: Codec<number> = {
     return floatBytes
   },
   decode(value) {
-    for (let at = 0; at < 8; at += 1) floatBytes[at] = value[at] as number
-    return float[0] as number
+    for (let at = 0; at < 8; at += 1) floatBytes[at] = value[at]!
+    return float[0]!
   },
 }
 

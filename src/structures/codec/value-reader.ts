@@ -8,8 +8,9 @@ export interface ValueCopy {
 }
 
 /**
- * Takes values out of shared memory in two steps: {@link copy} where they are sure to stay as they are, and {@link decode} after it, since a codec is the user's code.
- * Bytes that a codec adopts are copied once; for the others the same memory is used again and again.
+ * Takes values out of shared memory in two steps: {@link copy} where they are sure to stay as they are, and
+ * {@link decode} after it, since a codec is the user's code. Bytes that a codec adopts are copied once; for the others
+ * the same memory is used again and again.
  */
 export class ValueReader<V> implements ValueCopy {
   readonly #memory: WordMemory

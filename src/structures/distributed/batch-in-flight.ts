@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import type { Staged } from './staging.ts'
+import type { Staged } from './staging-slabs.ts'
 
 /** A batch on its way: where its operands are and its results come, and who waits for it. */
 export class BatchInFlight {
@@ -64,5 +64,5 @@ function room(command: Command): number {
 
 /** In host order, as devices leave it. */
 function wordAt(bytes: Uint8Array, at: number): bigint {
-  return new BigUint64Array(bytes.buffer, bytes.byteOffset + at, 1)[0] as bigint
+  return new BigUint64Array(bytes.buffer, bytes.byteOffset + at, 1)[0]!
 }

@@ -33,9 +33,10 @@ export type OwnBlock = Omit<BlockName, 'fingerprint' | 'tentative'>
 /**
  * The blocks that this rank has at one home: those in the chunks that it took.
  *
- * Nobody tells an owner that its block was taken out of a map: a rank that dies between taking out and telling would leave it lost. Instead the owner
- * looks, now and then, which of its blocks are in no slot any more (census.ts). A block is put into one slot, once, by its owner's operation, and never moves; so what no slot names, and no operation of the owner is about, is free
- * for good. What a dead rank had is looked through by the home in the same way.
+ * Nobody tells an owner that its block was taken out of a map: a rank that dies between taking out and telling would
+ * leave it lost. Instead the owner looks, now and then, which of its blocks are in no slot any more (census.ts). A
+ * block is put into one slot, once, by its owner's operation, and never moves; so what no slot names, and no operation
+ * of the owner is about, is free for good. What a dead rank had is looked through by the home in the same way.
  */
 export class BlockPool {
   readonly #home: HomeWords
@@ -54,7 +55,10 @@ export class BlockPool {
   #asked: Asked = { ranks: 0, looked: 0 }
   readonly #making = new Map<number, Promise<boolean>>()
 
-  /** `cutOld`: have objects that a census has found name nothing any more that nobody can want; gives whether there was anything. Takes no block. */
+  /**
+   * `cutOld`: have objects that a census has found name nothing any more that nobody can want; gives whether there was
+   * anything. Takes no block.
+   */
   constructor(
     home: HomeWords,
     takeCensus: () => Promise<Census>,
@@ -98,7 +102,10 @@ export class BlockPool {
     if (own.states[at] === State.Busy && own.tags[at] === block.tag) own.states[at] = State.Linked
   }
 
-  /** This rank has taken it out of its slot, or never put it into one. Nothing to do where it is another's: that one looks. */
+  /**
+   * This rank has taken it out of its slot, or never put it into one. Nothing to do where it is another's: that one
+   * looks.
+   */
   release(block: OwnBlock): void {
     const own = this.#owner(block)
     if (own === undefined) return
@@ -116,7 +123,10 @@ export class BlockPool {
     return this.#sweeping
   }
 
-  /** A chunk for another use than blocks. Where none is free this rank and the others give back what they do not need. Undefined where there is none even so. */
+  /**
+   * A chunk for another use than blocks. Where none is free this rank and the others give back what they do not need.
+   * Undefined where there is none even so.
+   */
   async takeChunk(use: ChunkUse): Promise<Chunk | undefined> {
     const free = await this.#chunks.take(use)
     if (free !== undefined) return free
@@ -124,7 +134,9 @@ export class BlockPool {
     return await this.#takeHeld(use)
   }
 
-  /** Another rank has found no free chunk at this home: give back all that are wholly free, and say that it was looked. */
+  /**
+   * Another rank has found no free chunk at this home: give back all that are wholly free, and say that it was looked.
+   */
   async giveBackForOthers(): Promise<void> {
     // One that is under way may have passed what was taken out since.
     await this.#sweeping?.catch(() => {})
@@ -133,7 +145,10 @@ export class BlockPool {
     await this.#reclaim.answer()
   }
 
-  /** The blocks of a rank that is out of the group, and cannot reach this memory any more, are this rank's now. For the home. */
+  /**
+   * The blocks of a rank that is out of the group, and cannot reach this memory any more, are this rank's now. For the
+   * home.
+   */
   async adopt(owner: number): Promise<void> {
     const taken = (await this.#chunks.taken()).filter((chunk) => chunk.owner === owner)
     if (taken.length === 0) return
@@ -146,9 +161,9 @@ export class BlockPool {
   }
 
   #begin(block: OwnBlock): OwnBlock {
-    const own = this.#owner(block) as OwnChunk
+    const own = this.#owner(block)!
     const at = indexOf(own, block)
-    const tag = ((own.tags[at] as number) + 1) & TAG_MASK || 1
+    const tag = (own.tags[at]! + 1) & TAG_MASK || 1
     own.tags[at] = tag
     own.states[at] = State.Busy
     this.#made += 1
@@ -241,7 +256,7 @@ export class BlockPool {
 
   async #giveBackIfFree(own: OwnChunk, kept: number): Promise<void> {
     const { chunk, sizeClass, states, tags } = own
-    const free = this.#free[sizeClass] as OwnBlock[]
+    const free = this.#free[sizeClass]!
     if (!states.every((state) => state === State.Free) || free.length < (1 + kept) * states.length) return
     this.#own.delete(chunk.index)
     this.#free[sizeClass] = free.filter(({ offset }) => Math.floor(offset / CHUNK_BYTES) !== chunk.index)
@@ -303,5 +318,5 @@ function indexOf({ sizeClass }: OwnChunk, { offset }: { readonly offset: number 
 
 function blockAt({ chunk, sizeClass, tags }: OwnChunk, at: number): OwnBlock {
   const offset = chunkOffset(chunk.index) + at * bytesOfClass(sizeClass)
-  return { sizeClass, offset, tag: tags[at] as number }
+  return { sizeClass, offset, tag: tags[at]! }
 }

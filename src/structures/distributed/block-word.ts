@@ -5,8 +5,9 @@
  *  63 … 56 fingerprint   55 … 32 tag   31 tentative   30 … 26 class   25 … 0 place, in units of 64 bytes
  * ```
  *
- * 0 is an empty slot: no block lies at place 0. The tag is raised each time a block is used anew, and is in the block, too. It comes again after 2^24 uses of one
- * block, each of which takes a round trip or more: a rank that does not see that for so long is out of the group before (its lease is 10 s).
+ * 0 is an empty slot: no block lies at place 0. The tag is raised each time a block is used anew, and is in the block,
+ * too. It comes again after 2^24 uses of one block, each of which takes a round trip or more: a rank that does not see
+ * that for so long is out of the group before (its lease is 10 s).
  */
 export const TAG_MASK = 0xffffff
 const TENTATIVE = 0x80000000

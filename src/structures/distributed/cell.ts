@@ -20,10 +20,13 @@ interface Version {
 const NONE: Version = { word: 0n, version: 0, bytes: new Uint8Array(0) }
 
 /**
- * Something that the ranks of a group read often and replace seldom, as a whole. Used by {@link GroupRcu}; made by {@link GroupStructures.cell}.
+ * Something that the ranks of a group read often and replace seldom, as a whole. Used by {@link GroupRcu}; made by
+ * {@link GroupStructures.cell}.
  *
- * One word names the block of the present version. Reading is a READ of the word, and of the block where that is another than this rank has read last; to replace it is a compare-and-swap on the word, in the same batch as the new block, and takes
- * effect in that. A reader copies, and checks by the tag that what it copied is what the word meant (record.ts): so a block is used again as soon as no word names it, and no reader holds up anybody's memory.
+ * One word names the block of the present version. Reading is a READ of the word, and of the block where that is
+ * another than this rank has read last; to replace it is a compare-and-swap on the word, in the same batch as the new
+ * block, and takes effect in that. A reader copies, and checks by the tag that what it copied is what the word meant
+ * (record.ts): so a block is used again as soon as no word names it, and no reader holds up anybody's memory.
  */
 export class GroupCell<V> {
   readonly name: string
@@ -70,7 +73,10 @@ export class GroupCell<V> {
     return { version, value: this.#value }
   }
 
-  /** @internal Put a new version in the place of the present one, which must be `expected` where that is said. Gives its number; 0 where it was another. @throws HeapFullError */
+  /**
+   * @internal Put a new version in the place of the present one, which must be `expected` where that is said. Gives its
+   * number; 0 where it was another. @throws HeapFullError
+   */
   async assign(value: V, signal: AbortSignal | undefined, expected?: number): Promise<number> {
     const bytes = this.#encode(value)
     const block = await this.#pool.take(RECORD_BYTES + bytes.length)

@@ -44,9 +44,10 @@ interface Found {
 }
 
 /**
- * Look at every name, every slot and every place of a home. It is not of one moment, and need not be: a block stays in the slot that it was put into until it is
- * taken out for good, so one that was there before the census began, and is not seen, is out. Where a map's table is split meanwhile, a block goes into another one;
- * it stays in the first as long as that is a table, so a map is looked at again when one of its tables has come or gone.
+ * Look at every name, every slot and every place of a home. It is not of one moment, and need not be: a block stays in
+ * the slot that it was put into until it is taken out for good, so one that was there before the census began, and is
+ * not seen, is out. Where a map's table is split meanwhile, a block goes into another one; it stays in the first as
+ * long as that is a table, so a map is looked at again when one of its tables has come or gone.
  */
 export async function takeCensus(home: HomeWords): Promise<Census> {
   const found: Found = { blocks: new Set(), tables: new Set(), tentative: [], miscounts: [], objects: [] }
@@ -109,7 +110,7 @@ async function lookThroughMap(home: HomeWords, name: BlockName, entry: NameEntry
   for (let map = readMapBody(entry); ; ) {
     let entries = 0
     for (const table of tablesOf(map.nodes)) entries += await lookThroughTable(home, table, map.buckets, found)
-    const again = readMapBody((await readName(home, name)) as NameEntry)
+    const again = readMapBody((await readName(home, name))!)
     if (Buffer.compare(again.nodes, map.nodes) === 0) {
       // While a table is split its entries may be met twice.
       if (isBounded(entry) && !isSplitting(map.nodes)) {

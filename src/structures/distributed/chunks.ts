@@ -12,10 +12,14 @@ export type ChunkUse =
  * The word of a chunk:
  *
  * ```
- *  55 … 32 the highest tag that its blocks have had; of a map's table: how often it was one   31 … 16 owner, rank + 1   15 … 0 use: class + 1, 0xff for slots, 0xfe for a map's table
+ *  55 … 32  the highest tag that its blocks have had; of a map's table: how often it was one
+ *  31 … 16  owner, rank + 1
+ *  15 … 0   use: class + 1, 0xff for slots, 0xfe for a map's table
  * ```
  *
- * Without an owner it is free; one that was a map's table is free for such only, because whoever is late with a write to the table must not meet anything else. Only its owner puts blocks into a chunk, uses them anew, or gives it back; and the home in its stead, once the owner is out of the group.
+ * Without an owner it is free; one that was a map's table is free for such only, because whoever is late with a write
+ * to the table must not meet anything else. Only its owner puts blocks into a chunk, uses them anew, or gives it back;
+ * and the home in its stead, once the owner is out of the group.
  */
 export interface Chunk {
   readonly index: number
@@ -94,7 +98,9 @@ export class Chunks {
     return found
   }
 
-  /** Take a free one; its bytes are as they were left, which is zero where its floor is 0. Undefined when there is none. */
+  /**
+   * Take a free one; its bytes are as they were left, which is zero where its floor is 0. Undefined when there is none.
+   */
   async take(use: ChunkUse): Promise<Chunk | undefined> {
     return use.kind === 'map table' ? await this.#takeMapTable() : await this.#takeNew(use, (floor) => floor)
   }
@@ -102,7 +108,7 @@ export class Chunks {
   /** The chunk `index` as it is now. */
   async at(index: number): Promise<Chunk> {
     const [chunk] = await this.#read(index - this.#first, 1)
-    return chunk as Chunk
+    return chunk!
   }
 
   /** Make it this rank's own. Undefined where it is not as it was. */

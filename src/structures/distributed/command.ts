@@ -1,7 +1,8 @@
 /**
- * What is done to the memory of a home, one verb each. Several go in one batch, and are carried out in the order in which they stand there, with one exception that the RDMA
- * ordering rules make (InfiniBand specification, volume 1, 10.8.3.3): what changes memory does not wait for READs and atomics before it. So a batch never has a WRITE, a compare-and-swap or an addition behind a READ whose place
- * it changes.
+ * What is done to the memory of a home, one verb each. Several go in one batch, and are carried out in the order in
+ * which they stand there, with one exception that the RDMA ordering rules make (InfiniBand specification, volume 1,
+ * 10.8.3.3): what changes memory does not wait for READs and atomics before it. So a batch never has a WRITE, a
+ * compare-and-swap or an addition behind a READ whose place it changes.
  */
 export type Command = ReadCommand | WriteCommand | CompareExchangeCommand | FetchAddCommand
 

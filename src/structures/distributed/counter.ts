@@ -11,8 +11,9 @@ export const COUNTER_BYTES = 8
 /**
  * A 64-bit number that the ranks of a group add to; as {@link Counter} on one machine.
  *
- * One word. `add` is a fetch-and-add and `get` a READ of eight aligned bytes: one round trip each, in which it takes effect. `set` is a READ and a compare-and-swap, and a
- * compare-and-swap more for each change in between; it takes effect in the last one. A rank that dies has added or has not.
+ * One word. `add` is a fetch-and-add and `get` a READ of eight aligned bytes: one round trip each, in which it takes
+ * effect. `set` is a READ and a compare-and-swap, and a compare-and-swap more for each change in between; it takes
+ * effect in the last one. A rank that dies has added or has not.
  */
 export class GroupCounter implements Promised<Counter> {
   readonly name: string

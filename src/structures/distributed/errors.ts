@@ -1,7 +1,8 @@
 import { AetherError } from '../../native/index.ts'
 
 /**
- * The rank whose memory a structure is kept in is out of the group, or cannot be reached: what it kept is lost. A change that was under way when that happened may have been made, or not.
+ * The rank whose memory a structure is kept in is out of the group, or cannot be reached: what it kept is lost. A
+ * change that was under way when that happened may have been made, or not.
  */
 export class HomeLostError extends AetherError {
   override readonly name = 'HomeLostError'

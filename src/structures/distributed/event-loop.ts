@@ -31,7 +31,8 @@ export class EventLoop implements WordsRuntime {
   }
 
   drive(channel: CompletionChannel, turn: () => boolean, arm: () => boolean): void {
-    // What is carried out at once, as in shared memory, needs no turn of the loop. But a program that does one thing after the other would have none at all, and hear of nothing.
+    // What is carried out at once, as in shared memory, needs no turn of the loop. But a program that does one thing
+    // after the other would have none at all, and hear of nothing.
     this.#inARow += 1
     if (this.#inARow <= IN_A_ROW_MAX && !turn()) return
     if (!this.#driving) void this.#turn(channel, turn, arm)

@@ -11,8 +11,8 @@ interface Heard {
 }
 
 /**
- * Rounds in which every rank says something to each other one, and hears what those say to it: how connections are made, and how all know that all are done.
- * Ranks that have left or died are not waited for.
+ * Rounds in which every rank says something to each other one, and hears what those say to it: how connections are
+ * made, and how all know that all are done. Ranks that have left or died are not waited for.
  */
 export class Exchange {
   readonly #group: Tellers
@@ -29,7 +29,10 @@ export class Exchange {
     this.#stops = [group.onTold(topic, (rank, value) => this.#take(rank, value)), group.onEvent(() => this.#changed())]
   }
 
-  /** Say `values[rank]` to each rank; what they said, undefined where a rank is gone. One round at a time, the same number at each rank. */
+  /**
+   * Say `values[rank]` to each rank; what they said, undefined where a rank is gone. One round at a time, the same
+   * number at each rank.
+   */
   async next(values: readonly unknown[], signal?: AbortSignal): Promise<readonly unknown[]> {
     signal?.throwIfAborted()
     const round = await this.say(values)

@@ -12,8 +12,9 @@ export function flagBytes(ranks: number): number {
 }
 
 /**
- * Up or down, the same for all ranks of a group; as {@link Flag} on one machine. One word that is 0 or 1: `raise` and `lower` are one compare-and-swap, `isRaised` one READ, a round trip each;
- * `wait` is one where it is up, else two until it sleeps, and one when it is woken (group-bell.ts).
+ * Up or down, the same for all ranks of a group; as {@link Flag} on one machine. One word that is 0 or 1: `raise` and
+ * `lower` are one compare-and-swap, `isRaised` one READ, a round trip each; `wait` is one where it is up, else two
+ * until it sleeps, and one when it is woken (group-bell.ts).
  */
 export class GroupFlag implements Promised<Flag> {
   readonly name: string

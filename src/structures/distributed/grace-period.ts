@@ -3,7 +3,10 @@ import { HomeLostError } from './errors.ts'
 import { type ReadSections, type SectionCounts, SectionsOffset } from './read-sections.ts'
 import type { RemoteWords } from './remote-words.ts'
 
-/** How long a member of the group is waited for that cannot be reached: longer than a lease, in which the group finds out whether it is there. */
+/**
+ * How long a member of the group is waited for that cannot be reached: longer than a lease, in which the group finds
+ * out whether it is there.
+ */
 const UNREACHED_MS_MAX = 30_000
 
 /** One grace period: over when every section has ended that had begun when it began. */
@@ -30,7 +33,10 @@ export class GracePeriod {
     return this.#waited.size === 0
   }
 
-  /** @throws HomeLostError where one of those that are waited for cannot be reached for long, and the group has it still: nobody here learns whether its sections have ended. */
+  /**
+   * @throws HomeLostError where one of those that are waited for cannot be reached for long, and the group has it
+   * still: nobody here learns whether its sections have ended.
+   */
   checkReached(): void {
     for (const [rank, { sinceMs, error }] of this.#unreached) {
       if (!this.#waited.has(rank) || this.#words.nowMs() - sinceMs < UNREACHED_MS_MAX) continue

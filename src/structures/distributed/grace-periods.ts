@@ -11,7 +11,10 @@ export interface GroupGracePeriodState {
   readonly begun: number
 }
 
-/** The grace periods that this rank waits for, one after the other: one that begins later than a moment, and is over, is over for that moment too. */
+/**
+ * The grace periods that this rank waits for, one after the other: one that begins later than a moment, and is over, is
+ * over for that moment too.
+ */
 export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
   readonly #words: RemoteWords
   readonly #sections: ReadSections

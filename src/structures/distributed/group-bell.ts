@@ -22,13 +22,18 @@ type Attempt<T> = () => Promise<T | undefined>
 /**
  * Sleeping until something at a home changes, and waking who sleeps, at whatever rank.
  *
- * A waiter leaves its rank's mark beside the thing (waiting-ranks.ts), looks once more, and sleeps. Who changes the thing reads the marks behind the change, in the same batch; requests of one connection are carried out in order. So the
- * waiter's look comes after the change, and it sees that, or the mark comes before the READ, and it is seen. Who sees marks takes away one, or all, and tells those ranks by a message through the group, which nobody waits for.
+ * A waiter leaves its rank's mark beside the thing (waiting-ranks.ts), looks once more, and sleeps. Who changes the
+ * thing reads the marks behind the change, in the same batch; requests of one connection are carried out in order. So
+ * the waiter's look comes after the change, and it sees that, or the mark comes before the READ, and it is seen. Who
+ * sees marks takes away one, or all, and tells those ranks by a message through the group, which nobody waits for.
  *
- * Nobody relies on the message: a rank that has died may have told nobody, so all who wait look when a rank has ended (`RemoteWords.sleep`); a rank that was told and is stopped takes what it was told of from nobody, but the others hear nothing of it, so who sleeps looks
- * now and then anyway (look-ms.ts). A ring for one that finds nobody waiting there any more is passed on.
+ * Nobody relies on the message: a rank that has died may have told nobody, so all who wait look when a rank has ended
+ * (`RemoteWords.sleep`); a rank that was told and is stopped takes what it was told of from nobody, but the others hear
+ * nothing of it, so who sleeps looks now and then anyway (look-ms.ts). A ring for one that finds nobody waiting there
+ * any more is passed on.
  *
- * Where a ring is for one, the calls of this rank stand in line and only the first one looks: the others are told when it goes.
+ * Where a ring is for one, the calls of this rank stand in line and only the first one looks: the others are told when
+ * it goes.
  */
 export class GroupBell {
   readonly #at: MarksPlace
@@ -51,7 +56,10 @@ export class GroupBell {
     return this.#ranks.read()
   }
 
-  /** The thing was changed, and this READ, which was carried out after that, covers the marks. Resolves when all are told who are to be; nobody needs to wait for it. */
+  /**
+   * The thing was changed, and this READ, which was carried out after that, covers the marks. Resolves when all are
+   * told who are to be; nobody needs to wait for it.
+   */
   async ring(read: ReadCommand): Promise<void> {
     const seen = this.#ranks.seenIn(read)
     if (seen !== undefined) await this.wake(seen)
@@ -101,8 +109,8 @@ export class GroupBell {
   }
 
   /**
-   * Say at the home that this rank waits. False where that has to be done again. What is begun after this call goes over the same connection, and so is carried out after it. Where the home is lost the look
-   * says so.
+   * Say at the home that this rank waits. False where that has to be done again. What is begun after this call goes
+   * over the same connection, and so is carried out after it. Where the home is lost the look says so.
    */
   mark(): Promise<boolean> {
     return this.#ranks.mark().catch(() => true)

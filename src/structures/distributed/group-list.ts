@@ -5,7 +5,10 @@ import type { WaitOptions } from '../waiting/bell.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { Promised } from './promised.ts'
 
-/** Options of `queue()` and `stack()` of a group's structures: those of one machine, but that a value has at most 60 KiB. */
+/**
+ * Options of `queue()` and `stack()` of a group's structures: those of one machine, but that a value has at most 60
+ * KiB.
+ */
 export type GroupListOptions<V> = ListOptions<V>
 
 /** The lock-free part of a group's queue or stack: as its name says, without waiting for anything. */
@@ -21,7 +24,10 @@ export interface GroupListCore {
   readonly emptied: GroupBell
 }
 
-/** What queue and stack of a group have in common: values, and waiting for them and for room. As {@link ValueList} on one machine. */
+/**
+ * What queue and stack of a group have in common: values, and waiting for them and for room. As {@link ValueList} on
+ * one machine.
+ */
 export abstract class GroupList<V> implements Promised<ValueList<V>> {
   readonly name: string
   readonly #core: GroupListCore
@@ -36,7 +42,10 @@ export abstract class GroupList<V> implements Promised<ValueList<V>> {
     this.#valueBytesMax = valueBytesMax
   }
 
-  /** Resolves when the value is there: at once, or when there is room. @throws HeapFullError where its home has no memory; HomeLostError, of all methods. */
+  /**
+   * Resolves when the value is there: at once, or when there is room. @throws HeapFullError where its home has no
+   * memory; HomeLostError, of all methods.
+   */
   async push(value: V, options?: WaitOptions): Promise<void> {
     const bytes = this.#encode(value)
     await this.#core.emptied.wait(async () => (await this.#core.push(bytes)) || undefined, options)

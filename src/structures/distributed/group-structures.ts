@@ -41,7 +41,7 @@ import type { RemoteWords } from './remote-words.ts'
 import { GroupSemaphore, semaphoreBytes } from './semaphore.ts'
 import { GroupSequence, SEQUENCE_BYTES } from './sequence.ts'
 import { GroupStack } from './stack.ts'
-import { StackCore, stackBytes } from './stack-core.ts'
+import { GroupStackCore, stackBytes } from './stack-core.ts'
 
 /** A structure that was found: its home's words, and where its body is. */
 interface Opened {
@@ -51,7 +51,8 @@ interface Opened {
 }
 
 /**
- * The structures of a group, as one rank holds them: those of {@link Structures} with the same names and meaning, without the `Sync` forms. Each is kept at one rank, its *home*, which follows from its name.
+ * The structures of a group, as one rank holds them: those of {@link Structures} with the same names and meaning,
+ * without the `Sync` forms. Each is kept at one rank, its *home*, which follows from its name.
  */
 export class GroupStructures implements AsyncDisposable {
   /** Reads of cells, and waiting for readers. */
@@ -154,8 +155,8 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   /**
-   * The map `name`, empty if it is new. Options that are kept with it are those it was made with; one that is given has to agree.
-   * `codec` says what the values are; with the default they are whatever `structuredClone` takes.
+   * The map `name`, empty if it is new. Options that are kept with it are those it was made with; one that is given has
+   * to agree. `codec` says what the values are; with the default they are whatever `structuredClone` takes.
    */
   async map<V = unknown>(name: string, options: GroupMapOptions<V> = {}): Promise<GroupMap<V>> {
     this.#checkOpen()
@@ -184,7 +185,10 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupMap(name, parts, { codec, ttlMs, valueBytesMax })
   }
 
-  /** The log `name`: entries in order, the latest of which are kept. Options as of one machine; `capacity` at most 4 Mi, values at most 60 KiB. */
+  /**
+   * The log `name`: entries in order, the latest of which are kept. Options as of one machine; `capacity` at most 4 Mi,
+   * values at most 60 KiB.
+   */
   async log<V = unknown>(name: string, options: LogOptions<V> = {}): Promise<GroupLog<V>> {
     this.#checkOpen()
     const { codec = structured as Codec<V>, capacity = LOG_CAPACITY, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
@@ -225,7 +229,7 @@ export class GroupStructures implements AsyncDisposable {
       capacity,
       codecNumber(settings.codec),
     ])
-    const core = new StackCore(opened.words, opened.home.pool, opened.offset, capacity)
+    const core = new GroupStackCore(opened.words, opened.home.pool, opened.offset, capacity)
     return new GroupStack(name, core, settings)
   }
 
@@ -237,7 +241,10 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupCell(name, { home: words, pool: home.pool, place: offset }, { codec, valueBytesMax })
   }
 
-  /** The objects `name`: one that is there from the begin, and those that are made and linked from it. Values have at most 60 KiB. */
+  /**
+   * The objects `name`: one that is there from the begin, and those that are made and linked from it. Values have at
+   * most 60 KiB.
+   */
   async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<GroupMvRlu<V>> {
     this.#checkOpen()
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
@@ -257,8 +264,9 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   /**
-   * @internal A rank is out of the group, and cannot reach this rank's memory any more: what it had here is this rank's. Done where it is noticed by the home itself, because a late
-   * write of one that was given up could otherwise fall on what is another's by then.
+   * @internal A rank is out of the group, and cannot reach this rank's memory any more: what it had here is this
+   * rank's. Done where it is noticed by the home itself, because a late write of one that was given up could otherwise
+   * fall on what is another's by then.
    */
   async settle(rank: number): Promise<void> {
     const own = this.#homes.find((home) => home.rank === this.#words.rank)
@@ -311,7 +319,7 @@ export class GroupStructures implements AsyncDisposable {
   #homeOf(name: string): Home {
     const bytes = Buffer.from(String(name))
     // Another seed than that of the place among the names of a home, which would else be the same few for all.
-    return this.#homes[hashBytes(bytes, bytes.length, HOME_SEED) % this.#homes.length] as Home
+    return this.#homes[hashBytes(bytes, bytes.length, HOME_SEED) % this.#homes.length]!
   }
 
   #checkOpen(): void {

@@ -8,7 +8,8 @@ import type { RemoteWords } from './remote-words.ts'
  *  63 … 16 token, raised with each hold   15 … 0 rank + 1, or 0: nobody
  * ```
  *
- * A rank that is out of its group never comes back, so rank and token name one hold of one life. Whoever meets the word of a dead one puts its own in the place of it.
+ * A rank that is out of its group never comes back, so rank and token name one hold of one life. Whoever meets the word
+ * of a dead one puts its own in the place of it.
  */
 const RANK_BITS = 16n
 const RANK_MASK = 0xffffn

@@ -15,10 +15,16 @@ import { BATCH_MAX } from './remote-words.ts'
 /** Requests that the send queue of a link holds: two batches of the greatest size. */
 export const REQUESTS_MAX: number = 2 * BATCH_MAX
 
-/** As in the mesh of the agents: 4.096 µs × 2^17, repeated six times, is 3.8 s until a peer that does not answer is given up. */
+/**
+ * As in the mesh of the agents: 4.096 µs × 2^17, repeated six times, is 3.8 s until a peer that does not answer is
+ * given up.
+ */
 const NETWORK_TIMEOUT = 17
 
-/** What counts as waiting between two looks, at most: a program that was stopped, or busy, for longer did not look for the answer. */
+/**
+ * What counts as waiting between two looks, at most: a program that was stopped, or busy, for longer did not look for
+ * the answer.
+ */
 const WAITED_MS_MAX = 1000
 
 /** Where a rank's part of the memory is. */
@@ -94,7 +100,10 @@ export class HomeLink {
     this.#postSome()
   }
 
-  /** Nothing more has come until now. A connection on which the oldest batch has been waited for in vain for so long is none. */
+  /**
+   * Nothing more has come until now. A connection on which the oldest batch has been waited for in vain for so long is
+   * none.
+   */
   lookedAt(nowMs: number): void {
     const [oldest] = this.#posted
     const sinceMs = Math.min(nowMs - this.#lookedMs, WAITED_MS_MAX)
@@ -104,7 +113,10 @@ export class HomeLink {
     if (oldest !== undefined && this.#waitedMs > this.#timeoutMs) this.lose('it did not answer in time')
   }
 
-  /** Nothing goes over it any more, in neither direction: also what the other end has under way does not reach the memory here. */
+  /**
+   * Nothing goes over it any more, in neither direction: also what the other end has under way does not reach the
+   * memory here.
+   */
   lose(why: string, errorOf: (batch: BatchInFlight) => Error = (batch) => this.#lostError(batch, why)): void {
     if (this.#lost !== undefined) return
     this.#lost = why

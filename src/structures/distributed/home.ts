@@ -2,7 +2,7 @@ import { Bells } from './bells.ts'
 import { BlockPool } from './block-pool.ts'
 import { type Census, takeCensus } from './census.ts'
 import { HomeWords } from './home-words.ts'
-import type { LogCore } from './log-core.ts'
+import type { GroupLogCore } from './log-core.ts'
 import { MapRecount } from './map-recount.ts'
 import type { MvRluCore } from './mvrlu-core.ts'
 import { MvRluRelief } from './mvrlu-relief.ts'
@@ -17,7 +17,7 @@ export class Home {
   readonly pool: BlockPool
   readonly names: Names
   /** Logs and channels that are open here, by the place of their bodies. */
-  readonly logs: Map<number, LogCore> = new Map<number, LogCore>()
+  readonly logs: Map<number, GroupLogCore> = new Map<number, GroupLogCore>()
   /** Objects of MV-RLU that are open here, in the same way. */
   readonly objects: Map<number, MvRluCore> = new Map<number, MvRluCore>()
   readonly #holds = new Set<() => Promise<void>>()

@@ -3,7 +3,8 @@
  *
  * ```
  *     0  names: 1024 words of 64 bits, each 0 or the block of a structure           names.ts
- *  8192  read sections of this rank: how many have begun, and how many of the first of them have ended, 64 bits each    read-sections.ts
+ *  8192  read sections of this rank: how many have begun, and how many of the first of them have ended, 64 bits each
+ *        (read-sections.ts)
  *  8208  how often a rank has given back, because another asked, what it did not need here    reclaim.ts
  *  8256  ranks that wait for sections to end: 8 words of 64 bits                   reader-bells.ts
  *  8320  chunks: a word of 64 bits for each                                          chunks.ts

@@ -41,11 +41,15 @@ const LEASES_BETWEEN_LOOKS = 1000
 const LOOKS_PER_LEASE = 4
 
 /**
- * One leader at a time, among the ranks of a group, for as long as it renews its lease; as {@link Leader} on one machine.
+ * One leader at a time, among the ranks of a group, for as long as it renews its lease; as {@link Leader} on one
+ * machine.
  *
- * One word, and no time in it: clocks of several machines differ. A leader renews by changing the word, and counts its lease from *before* it began to do so; a follower that has seen the same word for
- * longer than a lease, counted from *after* its first look, knows that the leader's lease is over, for the change was made before that look. So only the rates of the clocks matter. `tryCampaign` is a READ and a
- * compare-and-swap, two round trips; a renewal one. A leader that dies is followed at once, one that is stopped when its lease is over for a follower that looked meanwhile, which one that waits does four times a lease, or when the group gives it up.
+ * One word, and no time in it: clocks of several machines differ. A leader renews by changing the word, and counts its
+ * lease from *before* it began to do so; a follower that has seen the same word for longer than a lease, counted from
+ * *after* its first look, knows that the leader's lease is over, for the change was made before that look. So only the
+ * rates of the clocks matter. `tryCampaign` is a READ and a compare-and-swap, two round trips; a renewal one. A leader
+ * that dies is followed at once, one that is stopped when its lease is over for a follower that looked meanwhile, which
+ * one that waits does four times a lease, or when the group gives it up.
  */
 export class GroupLeader implements Promised<Leader> {
   readonly name: string
@@ -71,7 +75,9 @@ export class GroupLeader implements Promised<Leader> {
     return await this.#bell.wait(() => this.#attempt(), { ...options, lookMsMax })
   }
 
-  /** Undefined when another leads, or may do so still: it takes two calls, a lease apart, to tell that one is silent. */
+  /**
+   * Undefined when another leads, or may do so still: it takes two calls, a lease apart, to tell that one is silent.
+   */
   async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
     options?.signal?.throwIfAborted()
     return await this.#attempt()
@@ -116,7 +122,9 @@ export class GroupLeader implements Promised<Leader> {
   }
 }
 
-/** One term, as its leader holds it. What has to be asked of the home is asked beside: the leader goes by its own clock. */
+/**
+ * One term, as its leader holds it. What has to be asked of the home is asked beside: the leader goes by its own clock.
+ */
 class GroupLease {
   readonly term: number
   readonly leaseMs: number

@@ -5,7 +5,8 @@ import { waitingRanksBytes } from './waiting-ranks.ts'
  * The body of a log's or channel's entry:
  *
  * ```
- *  0  end, as it was not long ago: see log-view.ts   8  the same of the first   16  who waits   …  where the tables of its slots are, Float64 each
+ *  0  end, as it was not long ago: see log-view.ts   8  the same of the first   16  who waits   …
+ *       where the tables of its slots are, Float64 each
  * ```
  */
 export const LogBodyOffset = { End: 0, First: 8, Waiting: 16 } as const
@@ -37,6 +38,6 @@ export function writeLogBody(tables: readonly number[], ranks: number): Uint8Arr
 /** Where the tables are. The first parameter of a log's entry is its capacity. */
 export function readLogBody({ parameters, body }: NameEntry, ranks: number): readonly number[] {
   const view = new DataView(body.buffer, body.byteOffset, body.length)
-  const count = tablesForLog(parameters[0] as number)
+  const count = tablesForLog(parameters[0]!)
   return Array.from({ length: count }, (_, at) => view.getFloat64(logMarksBytes(ranks) + at * 8, true))
 }

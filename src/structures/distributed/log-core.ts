@@ -17,18 +17,24 @@ const TRIMMED_AT_ONCE = 30
 /**
  * A log, or what a channel keeps, at one home.
  *
- * **Append**: the block is written, and then one compare-and-swap puts its name into the slot of the next index, in the place of what has been there a round before: the oldest entry, where the log
- * is full. So an entry comes, and the oldest goes, in one step, in which the append takes effect; there is no moment at which an index is taken and its entry is not there, and nothing that a rank could leave half done. The word that
- * the swap expects is never in that slot again (block-word.ts), and the rank knows that all lower indexes are taken, which remains so; hence the swap succeeds where its index is the next one and nowhere else, however long ago it has
- * looked. A fetch-and-add on the end would let many append at a time, but who is stopped after it would hold up all readers until the group gives it up, and what it left would be a gap among the indexes; the
- * swap needs one round trip instead of two, and one more for each append of another rank that came first. Some append always gets on.
+ * **Append**: the block is written, and then one compare-and-swap puts its name into the slot of the next index, in the
+ * place of what has been there a round before: the oldest entry, where the log is full. So an entry comes, and the
+ * oldest goes, in one step, in which the append takes effect; there is no moment at which an index is taken and its
+ * entry is not there, and nothing that a rank could leave half done. The word that the swap expects is never in that
+ * slot again (block-word.ts), and the rank knows that all lower indexes are taken, which remains so; hence the swap
+ * succeeds where its index is the next one and nowhere else, however long ago it has looked. A fetch-and-add on the end
+ * would let many append at a time, but who is stopped after it would hold up all readers until the group gives it up,
+ * and what it left would be a gap among the indexes; the swap needs one round trip instead of two, and one more for
+ * each append of another rank that came first. Some append always gets on.
  *
- * **What comes behind the swap in the same batch**: the mark of the end, the next slots and the marks (log-view.ts), so that the next append knows what to expect.
+ * **What comes behind the swap in the same batch**: the mark of the end, the next slots and the marks (log-view.ts), so
+ * that the next append knows what to expect.
  *
- * **Trim**: one compare-and-swap for each slot, oldest first. Who is stopped in between has trimmed some, and the next goes on. **Memory**: what no slot names is found by the rank that made it, or, where that is out of the group, by the home (block-pool.ts).
- * **Reads** copy, and check by the tag that what they copied is what the slot meant (record.ts).
+ * **Trim**: one compare-and-swap for each slot, oldest first. Who is stopped in between has trimmed some, and the next
+ * goes on. **Memory**: what no slot names is found by the rank that made it, or, where that is out of the group, by the
+ * home (block-pool.ts). **Reads** copy, and check by the tag that what they copied is what the slot meant (record.ts).
  */
-export class LogCore {
+export class GroupLogCore {
   readonly #home: HomeWords
   readonly #pool: BlockPool
   readonly #view: LogView
@@ -160,8 +166,9 @@ export class LogCore {
   }
 
   /**
-   * Bytes of all values up to an index. Where it is not there any more, none before it is, so any sum will do that is not below an earlier one, and it is one for values of the greatest length.
-   * Undefined where it has to be looked anew.
+   * Bytes of all values up to an index. Where it is not there any more, none before it is, so any sum will do that is
+   * not below an earlier one, and it is one for values of the greatest length. Undefined where it has to be looked
+   * anew.
    */
   async #bytesUpTo(index: number): Promise<number | undefined> {
     if (this.#retention.bytes === 0 || index < 0) return 0
@@ -181,7 +188,7 @@ export class LogCore {
       const older = there.filter(({ index }) => index < last)
       const heads = await this.#reader.heads(older)
       const stays = heads.findIndex((head) => head !== undefined && !isTooMuch(head.bytes - head.lengthBytes))
-      at = stays < 0 ? Math.min(next, last) : (older[stays] as ThereSlot).index
+      at = stays < 0 ? Math.min(next, last) : older[stays]!.index
       await this.#empty(stays < 0 ? older : older.slice(0, stays), at)
       const oldest = heads[stays]
       const dropped = heads.at(-1)

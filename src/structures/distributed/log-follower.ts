@@ -1,18 +1,19 @@
 import type { Codec } from '../codec/codec.ts'
 import { EntryFollower, type LogEntry } from '../log/entry-follower.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
-import type { LogCore } from './log-core.ts'
+import type { GroupLogCore } from './log-core.ts'
 import type { RecordRead } from './log-reader.ts'
 
 /** Entries that are read in one go. */
 const READ_AT_ONCE = 64
 
 /**
- * Gives the entries of a group's log or channel one after the other, and waits for more, until it is closed or its signal is aborted; as {@link Follower} on one machine. Where it is is known to this rank alone.
- * Entries are read ahead, up to 64 at a time.
+ * Gives the entries of a group's log or channel one after the other, and waits for more, until it is closed or its
+ * signal is aborted; as {@link Follower} on one machine. Where it is is known to this rank alone. Entries are read
+ * ahead, up to 64 at a time.
  */
 export class GroupFollower<V> extends EntryFollower<V> {
-  readonly #core: LogCore
+  readonly #core: GroupLogCore
   readonly #codec: Codec<V>
   readonly #begin: Promise<number>
   #ahead: readonly RecordRead[] = []
@@ -21,7 +22,7 @@ export class GroupFollower<V> extends EntryFollower<V> {
   #turn: Promise<unknown>
 
   /** @internal */
-  constructor(core: LogCore, codec: Codec<V>, begin: Promise<number>, signal: AbortSignal | undefined) {
+  constructor(core: GroupLogCore, codec: Codec<V>, begin: Promise<number>, signal: AbortSignal | undefined) {
     super(signal)
     this.#core = core
     this.#codec = codec
@@ -34,12 +35,18 @@ export class GroupFollower<V> extends EntryFollower<V> {
     return this.#next
   }
 
-  /** Resolves when it is known where this begins. What is appended or published after that is given for sure. @throws HomeLostError */
+  /**
+   * Resolves when it is known where this begins. What is appended or published after that is given for sure. @throws
+   * HomeLostError
+   */
   get ready(): Promise<void> {
     return this.#begin.then(() => {})
   }
 
-  /** Resolves with the next entry when there is one; with none when this is closed. Rejects with the reason of the signal. @throws HomeLostError */
+  /**
+   * Resolves with the next entry when there is one; with none when this is closed. Rejects with the reason of the
+   * signal. @throws HomeLostError
+   */
   override next(): Promise<IteratorResult<LogEntry<V>, undefined>> {
     const turn = this.#turn.then(() => super.next())
     this.#turn = turn.catch(() => {})

@@ -29,7 +29,10 @@ export class LogReader {
     this.#view = view
   }
 
-  /** Up to `count` entries from index `from` on, or from the first that is left. Two round trips, and more where there are many, they are long, or some are dropped meanwhile. */
+  /**
+   * Up to `count` entries from index `from` on, or from the first that is left. Two round trips, and more where there
+   * are many, they are long, or some are dropped meanwhile.
+   */
   async read(from: number, count: number): Promise<readonly RecordRead[]> {
     const records: RecordRead[] = []
     for (let at = from; records.length < count; ) {
@@ -52,7 +55,10 @@ export class LogReader {
     return Math.max(end, this.#view.first)
   }
 
-  /** The slots of up to `count` indexes from `from` on that are there; `isEnd` where there are none beyond. One round trip, or two for a rank that has not looked for long. */
+  /**
+   * The slots of up to `count` indexes from `from` on that are there; `isEnd` where there are none beyond. One round
+   * trip, or two for a rank that has not looked for long.
+   */
   async slotsFrom(
     from: number,
     count: number,
@@ -78,7 +84,7 @@ export class LogReader {
     const reads = slots.map(({ block }) => new ReadCommand(block.offset, RECORD_BYTES))
     await this.#home.run(reads)
     return slots.map(({ index, block }, at) => {
-      const head = readRecordHead(block, (reads[at] as ReadCommand).bytes)
+      const head = readRecordHead(block, reads[at]!.bytes)
       return head?.index === index ? head : undefined
     })
   }
@@ -97,7 +103,7 @@ export class LogReader {
     const reads = slots.map(({ block }) => new ReadCommand(block.offset, bytesOfClass(block.sizeClass)))
     await this.#home.run(reads)
     return slots.flatMap(({ index, block }, at) => {
-      const record = readRecord(block, (reads[at] as ReadCommand).bytes)
+      const record = readRecord(block, reads[at]!.bytes)
       return record?.index === index ? [record] : []
     })
   }

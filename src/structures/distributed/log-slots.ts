@@ -15,10 +15,13 @@ export type SlotView =
 const SLOT_BYTES = 8
 
 /**
- * The slots of a log: one for each entry that it keeps, used in a circle. The entry of index `i` is in slot `i mod capacity`, in round `i div capacity`.
+ * The slots of a log: one for each entry that it keeps, used in a circle. The entry of index `i` is in slot
+ * `i mod capacity`, in round `i div capacity`.
  *
- * A slot with an entry is the name of its block (block-word.ts), with the last 8 bits of the round in the place of the fingerprint. A slot whose entry was
- * trimmed has 0 in its lower half, as if it named a block at 0, and in the upper half the round whose entry comes next: so it is never the same twice, neither. A new table is all 0: round 0 comes next.
+ * A slot with an entry is the name of its block (block-word.ts), with the last 8 bits of the round in the place of the
+ * fingerprint. A slot whose entry was trimmed has 0 in its lower half, as if it named a block at 0, and in the upper
+ * half the round whose entry comes next: so it is never the same twice, neither. A new table is all 0: round 0 comes
+ * next.
  */
 export class LogSlots {
   readonly home: HomeWords
@@ -34,7 +37,7 @@ export class LogSlots {
   /** Where the slot of an index is. */
   place(index: number): number {
     const slot = index % this.capacity
-    return (this.#tables[Math.floor(slot / TABLE_SLOTS)] as number) + (slot % TABLE_SLOTS) * SLOT_BYTES
+    return this.#tables[Math.floor(slot / TABLE_SLOTS)]! + (slot % TABLE_SLOTS) * SLOT_BYTES
   }
 
   /** READs of the slots of `count` indexes in a row, at most as many as there are slots; for a batch. */

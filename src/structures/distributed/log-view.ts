@@ -12,15 +12,20 @@ const LAG_ROUNDS = 64
 const STALE_ROUNDS = 50
 
 /**
- * What this rank knows of where a log begins and ends. All of it only rises, so what was once so remains true as a bound, however old it is.
+ * What this rank knows of where a log begins and ends. All of it only rises, so what was once so remains true as a
+ * bound, however old it is.
  *
- * The end is where the first slot is that has no entry yet. The *mark* of it, a word beside the name of the log, is never above it, and not far below: an append raises it to its own index in the same batch (which is right
- * whether the append succeeds or not, for every lower index is taken), and is not made where the mark is seen {@link LAG_ROUNDS} rounds behind. So at any time
+ * The end is where the first slot is that has no entry yet. The *mark* of it, a word beside the name of the log, is
+ * never above it, and not far below: an append raises it to its own index in the same batch (which is right whether the
+ * append succeeds or not, for every lower index is taken), and is not made where the mark is seen {@link LAG_ROUNDS}
+ * rounds behind. So at any time
  *
  *     mark <= end <= mark + 64 rounds and one
  *
- * That is why 8 bits of the round suffice in a slot: a look reads the slots first and the mark after them, so what it found is at most 64 rounds above that mark, and not below the round before the one that it was looking for;
- * where the look turns out to have begun 50 rounds or more below the mark, which a rank does that has slept for so long, what it found is not used.
+ * That is why 8 bits of the round suffice in a slot: a look reads the slots first and the mark after them, so what it
+ * found is at most 64 rounds above that mark, and not below the round before the one that it was looking for; where the
+ * look turns out to have begun 50 rounds or more below the mark, which a rank does that has slept for so long, what it
+ * found is not used.
  */
 export class LogView {
   readonly slots: LogSlots
@@ -64,7 +69,10 @@ export class LogView {
     return next?.kind === 'free' ? next.word : undefined
   }
 
-  /** Look for the end, in one round trip, in which an append is tried before: who waits for one is told where it succeeds. True where it was found, and not only how far it is at least. */
+  /**
+   * Look for the end, in one round trip, in which an append is tried before: who waits for one is told where it
+   * succeeds. True where it was found, and not only how far it is at least.
+   */
   async look(append?: readonly [WriteCommand, CompareExchangeCommand]): Promise<boolean> {
     const from = this.#end
     const reads = this.slots.reads(from, Math.min(AHEAD, this.slots.capacity))
@@ -81,7 +89,10 @@ export class LogView {
     return free >= 0
   }
 
-  /** The end, as it was at one moment in between. A round trip, and more where much was appended since this rank has looked. */
+  /**
+   * The end, as it was at one moment in between. A round trip, and more where much was appended since this rank has
+   * looked.
+   */
   async findEnd(): Promise<number> {
     while (!(await this.look()));
     return this.#end

@@ -6,7 +6,7 @@ import type { FollowOptions } from '../log/follower.ts'
 import type { LogBounds } from '../log/log-core.ts'
 import { READ_COUNT, type SharedLog, TAIL_COUNT } from '../log/shared-log.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
-import type { LogCore } from './log-core.ts'
+import type { GroupLogCore } from './log-core.ts'
 import { GroupFollower } from './log-follower.ts'
 import type { RecordRead } from './log-reader.ts'
 import type { Promised } from './promised.ts'
@@ -20,11 +20,11 @@ export interface GroupLogSettings<V> {
 /** What a log and a channel of a group have in common. */
 export class GroupLogBase<V> {
   readonly name: string
-  protected readonly core: LogCore
+  protected readonly core: GroupLogCore
   readonly #settings: GroupLogSettings<V>
 
   /** @internal */
-  constructor(name: string, core: LogCore, settings: GroupLogSettings<V>) {
+  constructor(name: string, core: GroupLogCore, settings: GroupLogSettings<V>) {
     this.name = name
     this.core = core
     this.#settings = settings
@@ -58,19 +58,27 @@ export class GroupLogBase<V> {
 }
 
 /**
- * Entries in the order in which the ranks of a group append them, the latest of which are kept; as {@link SharedLog} on one machine. Each is there whole or not at all, and a rank that dies or is stopped while it appends
- * holds nobody up. An append is one round trip, and one more for each append of another rank that came first; it takes effect in the compare-and-swap of its slot (log-core.ts).
+ * Entries in the order in which the ranks of a group append them, the latest of which are kept; as {@link SharedLog} on
+ * one machine. Each is there whole or not at all, and a rank that dies or is stopped while it appends holds nobody up.
+ * An append is one round trip, and one more for each append of another rank that came first; it takes effect in the
+ * compare-and-swap of its slot (log-core.ts).
  */
 export class GroupLog<V>
   extends GroupLogBase<V>
   implements AsyncIterable<LogEntry<V>>, Omit<Promised<SharedLog<V>>, 'follow' | typeof Symbol.asyncIterator>
 {
-  /** Resolves with the entry's index. Those of one rank are in the order of the calls. @throws HeapFullError: nothing is dropped for it; HomeLostError, as all methods. */
+  /**
+   * Resolves with the entry's index. Those of one rank are in the order of the calls. @throws HeapFullError: nothing is
+   * dropped for it; HomeLostError, as all methods.
+   */
   append(value: V, options?: WaitOptions): Promise<number> {
     return this.add(value, options)
   }
 
-  /** Up to `count` entries (default 1000) from an index on; where that was dropped, from the first one left, whose `missed` says how many. Two round trips for 30 entries. */
+  /**
+   * Up to `count` entries (default 1000) from an index on; where that was dropped, from the first one left, whose
+   * `missed` says how many. Two round trips for 30 entries.
+   */
   async read(from: number, count: number = READ_COUNT, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
     options?.signal?.throwIfAborted()
     return this.entries(await this.core.read(checkIndex(from, 'from'), checkCount(count)), from)
@@ -84,7 +92,10 @@ export class GroupLog<V>
     return this.entries(records, records[0]?.index ?? from)
   }
 
-  /** Indexes: of the first entry that is there, and of the one that comes next; each as it was at a moment of the call. Two round trips. */
+  /**
+   * Indexes: of the first entry that is there, and of the one that comes next; each as it was at a moment of the call.
+   * Two round trips.
+   */
   async bounds(options?: WaitOptions): Promise<LogBounds> {
     options?.signal?.throwIfAborted()
     return await this.core.bounds()
@@ -97,8 +108,8 @@ export class GroupLog<V>
   }
 
   /**
-   * The entries, and those to come. Where entries were dropped before they were read, the next one's `missed` says how many. With `from: 'next'` it is asked at once what comes next;
-   * `ready` of the follower resolves when it is known.
+   * The entries, and those to come. Where entries were dropped before they were read, the next one's `missed` says how
+   * many. With `from: 'next'` it is asked at once what comes next; `ready` of the follower resolves when it is known.
    */
   follow({ from = 'first', signal }: FollowOptions = {}): GroupFollower<V> {
     return this.followFrom(this.#beginOf(from), signal)

@@ -2,13 +2,15 @@ import { CompareExchangeCommand } from './command.ts'
 import { BUCKET_BYTES, BUCKET_SLOTS } from './map-body.ts'
 
 /**
- * The eighth word of a bucket of a map with a bound: when each of its entries was read or written last, in 9 bits for each slot.
+ * The eighth word of a bucket of a map with a bound: when each of its entries was read or written last, in 9 bits for
+ * each slot.
  *
  * ```
  *   62 … 54 slot 6   …   17 … 9 slot 1   8 … 0 slot 0        a moment of map-count.ts, modulo 512
  * ```
  *
- * It comes with every look at the bucket, and says nothing that has to be true: a mark that is lost, late, or of the entry that was in the slot before makes an entry look older or younger.
+ * It comes with every look at the bucket, and says nothing that has to be true: a mark that is lost, late, or of the
+ * entry that was in the slot before makes an entry look older or younger.
  */
 const AGE_BITS = 9n
 const AGE_MASK = 511n

@@ -19,7 +19,10 @@ const BUCKETS_MIN = 8
 /** What one table is made for. */
 export const TABLE_ENTRIES: number = Math.floor((TABLE_BUCKETS * BUCKET_SLOTS * FILL) / 1000) * 1000
 
-/** Buckets of the tables of a map that has at most so many entries: few where they are few, so that a look at some of them finds entries. */
+/**
+ * Buckets of the tables of a map that has at most so many entries: few where they are few, so that a look at some of
+ * them finds entries.
+ */
 export function bucketsFor(maxEntries: number): number {
   return Math.min(TABLE_BUCKETS, Math.ceil(maxEntries / (BUCKET_SLOTS * BOUNDED_FILL) / BUCKETS_MIN) * BUCKETS_MIN)
 }
@@ -33,7 +36,8 @@ export function depthFor(capacity: number): number {
  * The body of a map's entry:
  *
  * ```
- *  0  seed of its hashes, Float64   8  buckets of each table, Float64   16  the tree of tables: 1024 words   8256  how many entries there are, where the map has a bound: map-count.ts
+ *  0  seed of its hashes, Float64   8  buckets of each table, Float64   16  the tree of tables: 1024 words   8256
+ *       how many entries there are, where the map has a bound: map-count.ts
  * ```
  *
  * Seed and buckets never change.

@@ -17,11 +17,14 @@ const LOOKS_MAX = 3
 /**
  * The bound of a part of a map: how many entries it has, and which go where it has too many.
  *
- * Of some thirty entries drawn by chance the one that was not used for longest goes: sampling instead of a list of all (as Redis does), and ages that lie beside the slots. So who looks for a key sees how old its entry is,
- * and marks it as used with a compare-and-swap that nobody waits for, once in a moment (map-count.ts). Who puts a new key into a map that is full reads the sample together with the claim of its slot, and takes the
- * victim out together with the confirmation: that is no round trip more.
+ * Of some thirty entries drawn by chance the one that was not used for longest goes: sampling instead of a list of all
+ * (as Redis does), and ages that lie beside the slots. So who looks for a key sees how old its entry is, and marks it
+ * as used with a compare-and-swap that nobody waits for, once in a moment (map-count.ts). Who puts a new key into a map
+ * that is full reads the sample together with the claim of its slot, and takes the victim out together with the
+ * confirmation: that is no round trip more.
  *
- * What counts is changed in the batch of what it counts, right after it. A slot's word is never the same twice, so a victim is the entry that was seen, or nothing happens.
+ * What counts is changed in the batch of what it counts, right after it. A slot's word is never the same twice, so a
+ * victim is the entry that was seen, or nothing happens.
  */
 export class MapBound {
   readonly max: number
@@ -148,7 +151,9 @@ export class MapBound {
     return new CompareExchangeCommand(agesPlace(slot), ages, usedAt(ages, slot, moment))
   }
 
-  /** A new entry that has no mark has that of the one before it: so it is tried once more where others marked theirs. */
+  /**
+   * A new entry that has no mark has that of the one before it: so it is tried once more where others marked theirs.
+   */
   #markAgain(mark: CompareExchangeCommand, slot: number, count: bigint): void {
     if (!mark.swapped) void this.#home.run([this.#mark(slot, mark.before, count)]).catch(() => {})
   }

@@ -43,8 +43,9 @@ export interface LookReads {
 /**
  * The slots of one map at one home.
  *
- * While a table is split, what it says of a key holds until both buckets of the key are moved, which is when no slot of theirs is unset in the table below; from then on that one says. Both are read in one round trip,
- * in this order, and then the word of the node: as long as that is as it was, both were tables, and no other came in their place.
+ * While a table is split, what it says of a key holds until both buckets of the key are moved, which is when no slot of
+ * theirs is unset in the table below; from then on that one says. Both are read in one round trip, in this order, and
+ * then the word of the node: as long as that is as it was, both were tables, and no other came in their place.
  */
 export class MapBuckets {
   readonly tree: MapTree
@@ -131,7 +132,7 @@ export class MapBuckets {
     const reads = slots.map(({ block }) => new ReadCommand(block.offset, bytesOfClass(block.sizeClass)))
     await this.#home.run(reads)
     return slots.map((slot, at) => {
-      const entry = readMapEntry(slot.block, (reads[at] as ReadCommand).bytes)
+      const entry = readMapEntry(slot.block, reads[at]!.bytes)
       return entry && { ...slot, entry }
     })
   }

@@ -5,8 +5,9 @@
  *  63 … 32 changes so far: entries that were put for a new key, taken out, evicted   31 … 0 entries, signed
  * ```
  *
- * An entry and the count of it are two words, changed one right after the other by one batch. So for an instant the count is behind; and of a rank that was stopped in between it stays so, until a census finds it (map-recount.ts).
- * The changes are the clock by which entries age: a moment is some of them, the 64th part of the bound.
+ * An entry and the count of it are two words, changed one right after the other by one batch. So for an instant the
+ * count is behind; and of a rank that was stopped in between it stays so, until a census finds it (map-recount.ts). The
+ * changes are the clock by which entries age: a moment is some of them, the 64th part of the bound.
  */
 import { MOMENTS } from './map-ages.ts'
 
@@ -34,14 +35,18 @@ export function changesBetween(from: bigint, to: bigint): number {
 }
 
 /**
- * By how much the count is too low at least (or, negative, too high), where it was `before` and `after` such entries were counted one by one, which is not of one moment: each change meanwhile may have been seen or not.
+ * By how much the count is too low at least (or, negative, too high), where it was `before` and `after` such entries
+ * were counted one by one, which is not of one moment: each change meanwhile may have been seen or not.
  */
 export function miscount(before: bigint, entries: number, after: bigint): number {
   const off = entries - entriesOf(before)
   return Math.sign(off) * Math.max(0, Math.abs(off) - changesBetween(before, after))
 }
 
-/** The moment of a word, for a map of at most `max` entries. A power of two of changes, so that it goes on evenly where they begin anew. */
+/**
+ * The moment of a word, for a map of at most `max` entries. A power of two of changes, so that it goes on evenly where
+ * they begin anew.
+ */
 export function momentOf(word: bigint, max: number): number {
   const changes = 2 ** Math.max(0, Math.ceil(Math.log2(max / MOMENTS_A_BOUND)))
   return Math.floor(Number(BigInt.asUintN(32, word >> 32n)) / changes) % MOMENTS

@@ -13,7 +13,8 @@ export interface PassedBy {
 }
 
 /**
- * Entries whose life is over are removed by whoever meets them. What nobody asks for any more would stay, so who writes also looks at the heads of two others in the buckets of its key: as many as are put are removed, sooner or later.
+ * Entries whose life is over are removed by whoever meets them. What nobody asks for any more would stay, so who writes
+ * also looks at the heads of two others in the buckets of its key: as many as are put are removed, sooner or later.
  */
 export class MapExpiry {
   readonly #random: () => number
@@ -46,7 +47,7 @@ export class MapExpiry {
 const NOBODY: PassedBy = { commands: [], over: () => [] }
 
 function bytesOf(commands: readonly ReadCommand[], at: number): Uint8Array {
-  return (commands[at] as ReadCommand).bytes
+  return commands[at]!.bytes
 }
 
 function isHeadOver(head: { readonly endOfLife: number } | undefined, nowMs: number): boolean {

@@ -48,11 +48,14 @@ interface Place {
 }
 
 /**
- * Splits tables. Lock-free: who writes helps, each step is a compare-and-swap that says nothing new when it comes late, and a rank that dies in the middle of it has left what it did not do to the others.
+ * Splits tables. Lock-free: who writes helps, each step is a compare-and-swap that says nothing new when it comes late,
+ * and a rank that dies in the middle of it has left what it did not do to the others.
  *
- * Two tables are linked below the one that is full, with every slot *unset*. Then, slot by slot: the slot is frozen, so that nobody changes it any more; an entry is put into the same slot of that table below which
- * its hash says, an empty one into the same slot of the other, and that first. So as long as the slot of an entry is unset in its table nobody may have changed the entry, and its block says its hash; and who comes late finds neither slot unset. When all slots are moved the node is
- * done, and the chunk free.
+ * Two tables are linked below the one that is full, with every slot *unset*. Then, slot by slot: the slot is frozen, so
+ * that nobody changes it any more; an entry is put into the same slot of that table below which its hash says, an empty
+ * one into the same slot of the other, and that first. So as long as the slot of an entry is unset in its table nobody
+ * may have changed the entry, and its block says its hash; and who comes late finds neither slot unset. When all slots
+ * are moved the node is done, and the chunk free.
  */
 export class MapMover {
   readonly #home: HomeWords
@@ -78,7 +81,8 @@ export class MapMover {
   }
 
   /**
-   * Move these buckets of the table at `node`, and a few more. The tables below are made where there are none: so this is also how a split begins. Nothing to do where the node is done.
+   * Move these buckets of the table at `node`, and a few more. The tables below are made where there are none: so this
+   * is also how a split begins. Nothing to do where the node is done.
    * @throws HeapFullError where there is no memory for the tables.
    */
   async help(node: number, buckets: readonly number[]): Promise<void> {
@@ -136,7 +140,7 @@ export class MapMover {
     for (const [at, chunk] of taken.entries()) {
       await this.#chunks.write(chunk, tableBytes(this.#buckets, unsetSlot(chunk.tagFloor)))
       const word = nodeWord({ chunk: chunk.index, generation: chunk.tagFloor })
-      const before = await this.#home.compareExchange64(this.#tree.place(nodes[at] as number), 0n, word)
+      const before = await this.#home.compareExchange64(this.#tree.place(nodes[at]!), 0n, word)
       if (before !== 0n) await this.#chunks.giveBack(chunk, chunk.tagFloor)
     }
     return true
@@ -180,14 +184,17 @@ export class MapMover {
     const [lefts, rights] = [left.slots(), right.slots()]
     const places = from
       .slots()
-      .map((slot, at): Place => ({ from: slot, left: lefts[at] as Slot, right: rights[at] as Slot }))
+      .map((slot, at): Place => ({ from: slot, left: lefts[at]!, right: rights[at]! }))
       .filter((place) => place.left.unset || place.right.unset)
     if (places.length === 0) return
     const frozen = await this.#freeze(split, places)
     if (frozen !== undefined) await this.#copy(split, frozen, agesOf(from, lefts, rights))
   }
 
-  /** Undefined where others have done it: then what a slot was found to be may be of another table, and must not be frozen. */
+  /**
+   * Undefined where others have done it: then what a slot was found to be may be of another table, and must not be
+   * frozen.
+   */
   async #freeze({ node, word }: Split, places: readonly Place[]): Promise<readonly Place[] | undefined> {
     const frozen = places.filter(({ from }) => from.frozen)
     for (let left = places.filter(({ from }) => !from.frozen); left.length > 0; ) {
@@ -196,7 +203,7 @@ export class MapMover {
       await this.#run([...swaps, still])
       if (still.word() !== word) return undefined
       const now = left.map((place, at): Place => {
-        const { swapped, before, desired } = swaps[at] as CompareExchangeCommand
+        const { swapped, before, desired } = swaps[at]!
         return { ...place, from: withWord(place.from, swapped ? desired : before) }
       })
       frozen.push(...now.filter(({ from }) => from.frozen))
@@ -209,7 +216,7 @@ export class MapMover {
     const full = places.map(({ from }) => from).filter(isFull)
     const heads = full.map(({ block }) => new ReadCommand(block.offset, HEAD_BYTES))
     await this.#run([...ages, ...heads])
-    const headOf = new Map(full.map((slot, at) => [slot.place, readHead(slot.block, (heads[at] as ReadCommand).bytes)]))
+    const headOf = new Map(full.map((slot, at) => [slot.place, readHead(slot.block, heads[at]!.bytes)]))
     const empties: Command[] = []
     const entries: Command[] = []
     for (const place of places) {
@@ -261,7 +268,7 @@ function agesOf(from: BucketsRead, ...below: readonly (readonly Slot[])[]): Comm
   return from.slots().flatMap(({ place }, at) => {
     const ages = at % BUCKET_SLOTS === 0 ? from.ages(place) : undefined
     if (ages === undefined || ages === 0n) return []
-    return below.map((slots) => new CompareExchangeCommand(agesPlace((slots[at] as Slot).place), 0n, ages))
+    return below.map((slots) => new CompareExchangeCommand(agesPlace(slots[at]!.place), 0n, ages))
   })
 }
 

@@ -45,7 +45,10 @@ export class MapSample {
     return this.#node.word() !== this.#word
   }
 
-  /** Once the commands have been carried out: up to `count` entries that were not used for longest, without the one in `but`. */
+  /**
+   * Once the commands have been carried out: up to `count` entries that were not used for longest, without the one in
+   * `but`.
+   */
   oldest(count: number, moment: number, but: number | undefined): readonly FullSlot[] {
     if (this.isStale) return []
     const found = this.#below.length === 0 ? this.#here.fullSlots() : whereMoved(this.#here, this.#below)

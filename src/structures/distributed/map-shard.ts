@@ -23,16 +23,22 @@ export type MapChange =
 const PAUSE_MS_MAX = 8
 
 /**
- * The entries of a map at one home: RACE hashing (Zuo and others, "One-sided RDMA-Conscious Extendible Hashing for Disaggregated Memory", USENIX ATC 2021), with two differences: a table that is full is split into two new ones, slot by slot
- * (map-mover.ts), so that nobody waits for who splits it; and a new key is put in two steps.
+ * The entries of a map at one home: RACE hashing (Zuo and others, "One-sided RDMA-Conscious Extendible Hashing for
+ * Disaggregated Memory", USENIX ATC 2021), with two differences: a table that is full is split into two new ones, slot
+ * by slot (map-mover.ts), so that nobody waits for who splits it; and a new key is put in two steps.
  *
- * A slot names a block that does not change while a slot names it. Reading is a READ of both buckets and one of the blocks that they name. Replacing and removing are a compare-and-swap of the slot, in
- * which they take effect; a slot's tag is never the same twice, so nothing was changed in between.
+ * A slot names a block that does not change while a slot names it. Reading is a READ of both buckets and one of the
+ * blocks that they name. Replacing and removing are a compare-and-swap of the slot, in which they take effect; a slot's
+ * tag is never the same twice, so nothing was changed in between.
  *
- * A new key could be put into two slots by two ranks at a time. So a rank first *claims* a slot: it puts its block's name there, marked tentative, and looks at both buckets again, after that. Where it finds no other slot with
- * the key it takes the mark away, and there the entry is; before, no reader sees it. Where it finds an entry it withdraws; where it finds another's claim, the one in the lower place
- * stays, and removes the other. Of two who claim, the later one to claim sees the other's claim when it looks again, or what became of it; so never have both the key. A claim that stays though it should go (its rank was stopped) is removed by whoever meets it
- * twice: its rank then finds that it is gone, and begins anew. So it does where the table is split: claims are not moved, and nobody changes a key in the tables below before both its buckets above are frozen.
+ * A new key could be put into two slots by two ranks at a time. So a rank first *claims* a slot: it puts its block's
+ * name there, marked tentative, and looks at both buckets again, after that. Where it finds no other slot with the key
+ * it takes the mark away, and there the entry is; before, no reader sees it. Where it finds an entry it withdraws;
+ * where it finds another's claim, the one in the lower place stays, and removes the other. Of two who claim, the later
+ * one to claim sees the other's claim when it looks again, or what became of it; so never have both the key. A claim
+ * that stays though it should go (its rank was stopped) is removed by whoever meets it twice: its rank then finds that
+ * it is gone, and begins anew. So it does where the table is split: claims are not moved, and nobody changes a key in
+ * the tables below before both its buckets above are frozen.
  */
 export class MapShard {
   readonly home: HomeWords
@@ -55,8 +61,9 @@ export class MapShard {
   }
 
   /**
-   * The living entry of `key`. One round trip where no fingerprint fits, else two; more only where a slot changed in between, or a table was split that this rank did not know of. Takes effect in the look at the buckets.
-   * `uses`: it is younger for that, where the map has a bound.
+   * The living entry of `key`. One round trip where no fingerprint fits, else two; more only where a slot changed in
+   * between, or a table was split that this rank did not know of. Takes effect in the look at the buckets. `uses`: it
+   * is younger for that, where the map has a bound.
    */
   async find(key: KeyBytes, uses: boolean): Promise<MapEntry | undefined> {
     for (;;) {
@@ -75,8 +82,9 @@ export class MapShard {
   }
 
   /**
-   * Change what is there. `decide` is called with the living entry that was found, and again when it was not so any more. Gives what was there before.
-   * Three round trips: both buckets, the candidates' blocks (where there are any), then block and slot; for a new key one more. While the table is split a few more, to help.
+   * Change what is there. `decide` is called with the living entry that was found, and again when it was not so any
+   * more. Gives what was there before. Three round trips: both buckets, the candidates' blocks (where there are any),
+   * then block and slot; for a new key one more. While the table is split a few more, to help.
    */
   async change(key: KeyBytes, decide: (there: MapEntry | undefined) => MapChange): Promise<MapEntry | undefined> {
     const met = new Set<bigint>()
@@ -179,7 +187,10 @@ export class MapShard {
     return found
   }
 
-  /** Help to split the table. False where there is no memory for that: as long as nothing is moved the table serves as it is. */
+  /**
+   * Help to split the table. False where there is no memory for that: as long as nothing is moved the table serves as
+   * it is.
+   */
   async #help(key: KeyBytes, { route, full, empty }: Look): Promise<boolean> {
     try {
       await this.#mover.help(route.node, this.buckets.choices(key))
@@ -199,7 +210,7 @@ export class MapShard {
     met: Set<bigint>,
   ): Promise<boolean> {
     if (change.kind === 'keep' || (change.kind === 'remove' && there === undefined)) return true
-    if (change.kind === 'remove') return await this.#removeAll([there as FoundEntry])
+    if (change.kind === 'remove') return await this.#removeAll([there!])
     this.#expiry.note(change.endOfLife)
     const block = await this.#takeBlock(ENTRY_BYTES + key.bytes.length + change.value.length)
     const write = new WriteCommand(block.offset, writeMapEntry(block.tag, key, change.value, change.endOfLife))
@@ -279,7 +290,10 @@ export class MapShard {
     }
   }
 
-  /** Both buckets are full: what has expired goes, else the table is split. False, so that it is tried again. @throws StructureError where it cannot be; HeapFullError. */
+  /**
+   * Both buckets are full: what has expired goes, else the table is split. False, so that it is tried again. @throws
+   * StructureError where it cannot be; HeapFullError.
+   */
   async #makeRoom(key: KeyBytes, { route, table, full }: Look): Promise<false> {
     const entries = await this.buckets.entries(full)
     const over = entries.filter((found) => found !== undefined && this.#isOver(found)) as FoundEntry[]
@@ -311,7 +325,7 @@ const EVICTED_AT_A_TIME = 8
 const EVICTIONS_MAX = 8
 
 function allGone(slots: readonly FullSlot[], befores: readonly bigint[]): boolean {
-  return befores.every((before, at) => before === liveWord(slots[at] as FullSlot))
+  return befores.every((before, at) => before === liveWord(slots[at]!))
 }
 
 function wordOf({ fingerprint }: KeyBytes, block: OwnBlock, tentative: boolean): bigint {

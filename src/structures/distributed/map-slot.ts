@@ -18,8 +18,10 @@ import { type MapTable, tableOffset } from './map-tree.ts'
  *   empty, claimed ──► frozen empty      entry ──► frozen entry                for good, when the table is split
  * ```
  *
- * No table's empty slots are like those of another in the same place, so whoever is late with a compare-and-swap for a table that is gone changes nothing. For the same reason a table begins with another bucket in each generation:
- * an entry that is moved on and on never is in one place twice, unless the chunk was a table for 256 times meanwhile. A chunk that was a table is never anything else.
+ * No table's empty slots are like those of another in the same place, so whoever is late with a compare-and-swap for a
+ * table that is gone changes nothing. For the same reason a table begins with another bucket in each generation: an
+ * entry that is moved on and on never is in one place twice, unless the chunk was a table for 256 times meanwhile. A
+ * chunk that was a table is never anything else.
  */
 const FROZEN: bigint = 1n << 63n
 const FROZEN_HIGH = 0x80000000
@@ -131,7 +133,7 @@ export class BucketsRead {
   isFrozen(): boolean {
     return this.commands.some(({ bytes }) => {
       for (let high = 7; high < bytes.length; high += 8)
-        if (high % BUCKET_BYTES < BUCKET_SLOTS * 8 && (bytes[high] as number) >= 0x80) return true
+        if (high % BUCKET_BYTES < BUCKET_SLOTS * 8 && bytes[high]! >= 0x80) return true
       return false
     })
   }

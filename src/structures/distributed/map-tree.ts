@@ -30,8 +30,9 @@ export interface Route {
  *   63 done   55 … 32 generation   15 … 0 chunk
  * ```
  *
- * Node 1 is the root; below node n are 2n, for hashes whose bit of this depth is 0, and 2n + 1. A table that is full is *split*: both tables below are linked, all is moved into them, the node is done. So a
- * word names one table for good, and whoever sees that a word is as it was knows that the table is.
+ * Node 1 is the root; below node n are 2n, for hashes whose bit of this depth is 0, and 2n + 1. A table that is full is
+ * *split*: both tables below are linked, all is moved into them, the node is done. So a word names one table for good,
+ * and whoever sees that a word is as it was knows that the table is.
  */
 const DONE = 1n << 63n
 
@@ -80,7 +81,9 @@ export function evenTree(tables: readonly MapTable[]): Uint8Array {
   return nodes
 }
 
-/** What this rank knows of a map's tree of tables: read once, and anew when a table turns out to be gone or being split. */
+/**
+ * What this rank knows of a map's tree of tables: read once, and anew when a table turns out to be gone or being split.
+ */
 export class MapTree {
   readonly #home: HomeWords
   readonly #offset: number

@@ -17,8 +17,9 @@ export interface WalkedSlot extends FullSlot {
 }
 
 /**
- * Goes through all slots of a map at one home, table by table. An entry stays in its slot as long as it is there, and in the same slot of another table when the table is split; so
- * who goes on in the tables below where it was in the table above meets each entry that stays once.
+ * Goes through all slots of a map at one home, table by table. An entry stays in its slot as long as it is there, and
+ * in the same slot of another table when the table is split; so who goes on in the tables below where it was in the
+ * table above meets each entry that stays once.
  */
 export class MapWalk {
   readonly #home: HomeWords
@@ -87,11 +88,13 @@ export class MapWalk {
   }
 }
 
-/** Each slot of a table that is being split, or those of the tables below where it was moved: they have the same number. */
+/**
+ * Each slot of a table that is being split, or those of the tables below where it was moved: they have the same number.
+ */
 export function whereMoved(here: BucketsRead, below: readonly BucketsRead[]): (readonly [FullSlot, number])[] {
   const [left, right] = below.map((read) => read.slots()) as [Slot[], Slot[]]
   return here.slots().flatMap((slot, index) => {
-    const moved = [left[index] as Slot, right[index] as Slot]
+    const moved = [left[index]!, right[index]!]
     const now = moved.some(({ unset }) => unset) ? [slot] : moved
     return now.filter(isFull).map((full) => [full, index] as const)
   })

@@ -12,20 +12,32 @@ import type { Promised } from './promised.ts'
 /** The longest value of a group's map in bytes, encoded: a block has 64 KiB. */
 export const GROUP_VALUE_BYTES_MAX: number = 60 * 1024
 
-/** Options of `map()` of a group's structures. Those that are kept with the map have to be the same for all who open it: all but `capacity` and `valueBytesMax`. */
+/**
+ * Options of `map()` of a group's structures. Those that are kept with the map have to be the same for all who open it:
+ * all but `capacity` and `valueBytesMax`.
+ */
 export interface GroupMapOptions<V> {
   /** How values become bytes. Default `structured`. */
   readonly codec?: Codec<V>
-  /** How long entries live when `set` does not say, in milliseconds. Default: for ever. Clocks of machines differ, and lives with them. */
+  /**
+   * How long entries live when `set` does not say, in milliseconds. Default: for ever. Clocks of machines differ, and
+   * lives with them.
+   */
   readonly ttlMs?: number
   /**
-   * The most entries (and as many more as there are writers at the moment): beyond, one that was not used lately goes. Default: none go. With `spread` each home bounds its part, which is `maxEntries` by the
-   * number of homes, rounded up.
+   * The most entries (and as many more as there are writers at the moment): beyond, one that was not used lately goes.
+   * Default: none go. With `spread` each home bounds its part, which is `maxEntries` by the number of homes, rounded
+   * up.
    */
   readonly maxEntries?: number
-  /** How many entries it is made for at first, where it is made: 1 to 2.5 million at each home, default 5000. It grows by itself, to some 3 million. */
+  /**
+   * How many entries it is made for at first, where it is made: 1 to 2.5 million at each home, default 5000. It grows
+   * by itself, to some 3 million.
+   */
   readonly capacity?: number
-  /** Have every home keep a part of the entries, by their keys, instead of all at one. Then it is lost in parts, too. */
+  /**
+   * Have every home keep a part of the entries, by their keys, instead of all at one. Then it is lost in parts, too.
+   */
   readonly spread?: boolean
   /** The longest value that this rank writes, in bytes, encoded. Default and most 60 KiB. */
   readonly valueBytesMax?: number
@@ -46,8 +58,9 @@ export interface MapPart {
 }
 
 /**
- * A hash map that the ranks of a group read and write; as {@link SharedMap} on one machine. Reads are one round trip or two; writes three, of a new key four or three; see map-shard.ts for why they are each one step
- * for all who look, and what a rank that dies leaves behind.
+ * A hash map that the ranks of a group read and write; as {@link SharedMap} on one machine. Reads are one round trip or
+ * two; writes three, of a new key four or three; see map-shard.ts for why they are each one step for all who look, and
+ * what a rank that dies leaves behind.
  */
 export class GroupMap<V> implements Promised<SharedMap<V>> {
   readonly name: string
@@ -75,7 +88,10 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     return (await shard.find(bytes, false)) !== undefined
   }
 
-  /** Put a value in the place of what is there. @throws StructureError where the map is full; HeapFullError where its home has no memory. */
+  /**
+   * Put a value in the place of what is there. @throws StructureError where the map is full; HeapFullError where its
+   * home has no memory.
+   */
   async set(key: MapKey, value: V, options?: SetOptions): Promise<void> {
     const put = this.#put(value, options)
     await this.#change(key, options, () => put)
@@ -89,8 +105,8 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Put `value` in the place of `expected` (undefined: nothing); false when something else is there. Values are compared as the codec encodes
-   * them: objects by content, with their properties in the same order.
+   * Put `value` in the place of `expected` (undefined: nothing); false when something else is there. Values are
+   * compared as the codec encodes them: objects by content, with their properties in the same order.
    */
   async compareAndSet(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): Promise<boolean> {
     if (expected === undefined) return await this.setIfAbsent(key, value, options)
@@ -102,8 +118,9 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Replace a value by what `change` makes of it; undefined stands for no value, before and after. Gives the new value. When another writes in between `change` is called again, so it
-   * must bear that. Keeps the end of life of the entry unless told otherwise.
+   * Replace a value by what `change` makes of it; undefined stands for no value, before and after. Gives the new value.
+   * When another writes in between `change` is called again, so it must bear that. Keeps the end of life of the entry
+   * unless told otherwise.
    */
   async update(
     key: MapKey,
@@ -125,7 +142,10 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     return (await this.#change(key, options, () => REMOVE)) !== undefined
   }
 
-  /** How many entries there are, expired ones included that nobody has met since. Reads the whole table, so what is changed meanwhile is counted or not. */
+  /**
+   * How many entries there are, expired ones included that nobody has met since. Reads the whole table, so what is
+   * changed meanwhile is counted or not.
+   */
   async size(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     const counts = await Promise.all(this.#parts.map(({ shard }) => shard.count()))
@@ -133,8 +153,8 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile; of those that come and go
-   * meanwhile some are given.
+   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile;
+   * of those that come and go meanwhile some are given.
    */
   async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
     for (const { shard } of this.#parts) {
@@ -179,7 +199,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   /** By other bits than those that the buckets follow from. */
   #partOf({ first, second }: KeyBytes): MapPart {
     const mixed = Math.imul(first ^ (second >>> 5), SPREAD) >>> 0
-    return this.#parts[Math.floor((mixed / 2 ** 32) * this.#parts.length)] as MapPart
+    return this.#parts[Math.floor((mixed / 2 ** 32) * this.#parts.length)]!
   }
 
   #put(value: V, options: SetOptions | undefined, endOfLife?: number): MapChange {
@@ -199,7 +219,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   #nowMs(): number {
-    return (this.#parts[0] as MapPart).shard.home.words.nowMs()
+    return this.#parts[0]!.shard.home.words.nowMs()
   }
 
   #decode({ value }: MapEntry): V {

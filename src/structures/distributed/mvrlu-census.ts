@@ -14,8 +14,10 @@ interface Named {
 }
 
 /**
- * Add the blocks and tables of some objects: the last write set, and where it is not finished the versions that it is about to put in; the versions that heads name; and those below, of slots whose lock is not 0. The last write set comes first: what it was about
- * to put in when it was read is in a head, or below one, when it is found to be finished.
+ * Add the blocks and tables of some objects: the last write set, and where it is not finished the versions that it is
+ * about to put in; the versions that heads name; and those below, of slots whose lock is not 0. The last write set
+ * comes first: what it was about to put in when it was read is in a head, or below one, when it is found to be
+ * finished.
  */
 export async function lookThroughObjects(home: HomeWords, body: number, { blocks, tables }: Named): Promise<void> {
   while (!(await lookAtLast(home, body, blocks)));
@@ -37,8 +39,9 @@ async function lookAtLast(home: HomeWords, body: number, blocks: Set<number>): P
 }
 
 /**
- * The heads, and then the locks: of a version that is wanted still when the lock is read as 0, the head that was read before is the name. Chains grow at the head and are cut below. Where one leads to what is no version any more, it was cut above,
- * and what is above that was committed after the look at the heads.
+ * The heads, and then the locks: of a version that is wanted still when the lock is read as 0, the head that was read
+ * before is the name. Chains grow at the head and are cut below. Where one leads to what is no version any more, it was
+ * cut above, and what is above that was committed after the look at the heads.
  */
 async function lookThroughTable(home: HomeWords, table: number, blocks: Set<number>): Promise<void> {
   const heads = new ReadCommand(table, CHUNK_BYTES)
@@ -53,7 +56,7 @@ async function lookThroughTable(home: HomeWords, table: number, blocks: Set<numb
     const reads = chains.map(({ offset }) => new ReadCommand(offset, VERSION_BYTES))
     await runAll(home, reads)
     chains = chains.flatMap((name, at) => {
-      const older = readVersionHead(name, (reads[at] as ReadCommand).bytes)?.older ?? 0n
+      const older = readVersionHead(name, reads[at]!.bytes)?.older ?? 0n
       const below = addVersion(older, blocks)
       return below === undefined ? [] : [below]
     })
@@ -62,7 +65,7 @@ async function lookThroughTable(home: HomeWords, table: number, blocks: Set<numb
 
 function addVersion(word: bigint, blocks: Set<number>): BlockName | undefined {
   if (!namesVersion(word)) return undefined
-  const name = decodeBlock(word) as BlockName
+  const name = decodeBlock(word)!
   blocks.add(name.offset)
   return name
 }

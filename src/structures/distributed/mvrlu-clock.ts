@@ -52,7 +52,10 @@ export class CommitClock {
     return this.#known
   }
 
-  /** Its value. A round trip where nobody has committed since this rank looked last, else two; four where a write set is to be finished. */
+  /**
+   * Its value. A round trip where nobody has committed since this rank looked last, else two; four where a write set is
+   * to be finished.
+   */
   async now(): Promise<Moment> {
     for (;;) {
       const moment = await this.#momentOf(await this.#home.load64(this.#place))
@@ -60,14 +63,20 @@ export class CommitClock {
     }
   }
 
-  /** Commit; gives the clock. Undefined where this rank was given up and its locks are another's. @throws HeapFullError: nothing was done. */
+  /**
+   * Commit; gives the clock. Undefined where this rank was given up and its locks are another's. @throws HeapFullError:
+   * nothing was done.
+   */
   async commit(commit: Commit): Promise<number | undefined> {
     const block = await takeAny(this.#pool, writeSetBytes(commit.entries.length))
     // Those of one rank would only be in each other's way.
     return await this.#turns.take(() => this.#commit(commit, block))
   }
 
-  /** Whatever was to be committed behind a write set that is there before this is called will not be. @throws HeapFullError */
+  /**
+   * Whatever was to be committed behind a write set that is there before this is called will not be. @throws
+   * HeapFullError
+   */
   async fence(): Promise<void> {
     await this.commit({ lock: 0n, entries: [], since: this.#known, versions: () => [] })
   }
@@ -148,5 +157,5 @@ export class CommitClock {
 
 /** The same word, of a write set that is finished. */
 function finished(word: bigint): bigint {
-  return encodeBlock({ ...(decodeBlock(word) as BlockName), tentative: false })
+  return encodeBlock({ ...decodeBlock(word)!, tentative: false })
 }

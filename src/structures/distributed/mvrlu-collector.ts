@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { runAll } from './batches.ts'
 import type { BlockPool } from './block-pool.ts'
-import { type BlockName, decodeBlock } from './block-word.ts'
+import { decodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, ReadCommand } from './command.ts'
 import type { GroupGracePeriodState } from './grace-periods.ts'
 import type { HomeWords } from './home-words.ts'
@@ -64,7 +64,10 @@ export class Collector {
     return this.#collecting
   }
 
-  /** The same for everything that anybody's commits have replaced. Gives whether there was anything that nobody wanted any more; `isOver` says whether a grace period is, and may wait for it. */
+  /**
+   * The same for everything that anybody's commits have replaced. Gives whether there was anything that nobody wanted
+   * any more; `isOver` says whether a grace period is, and may wait for it.
+   */
   async collectAll(isOver?: (state: GroupGracePeriodState) => Promise<boolean>): Promise<boolean> {
     await this.#clock.now()
     const done = (await this.#slots.dirty()).filter(({ lock }) => holderOf(lock) === undefined)
@@ -77,8 +80,9 @@ export class Collector {
   }
 
   /**
-   * For the home, which has shut out a rank: open what that had locked, and cut off what it had replaced when nobody wants it any more. Where another has the slot locked, which puts back what it found there if it aborts,
-   * that is when it has let go of it.
+   * For the home, which has shut out a rank: open what that had locked, and cut off what it had replaced when nobody
+   * wants it any more. Where another has the slot locked, which puts back what it found there if it aborts, that is
+   * when it has let go of it.
    */
   async settle(signal: AbortSignal): Promise<void> {
     const { words } = this.#home
@@ -166,7 +170,10 @@ export class Collector {
     return committer !== undefined && !this.#home.words.isMember(committer)
   }
 
-  /** What there is to cut off of slots that are as they were before a grace period. Within a section, which has their heads' versions in its snapshot. */
+  /**
+   * What there is to cut off of slots that are as they were before a grace period. Within a section, which has their
+   * heads' versions in its snapshot.
+   */
   async #lookAt(slots: readonly Slot[]): Promise<Superseded[]> {
     const now = await this.#slots.again(slots)
     const same = slots.filter(({ lock, head }, at) => now[at]?.lock === lock && now[at]?.head === head)
@@ -175,7 +182,7 @@ export class Collector {
     if (reads.length > 0) await runAll(this.#home, reads)
     return same.map(({ place, lock, head }, at) => {
       const read = heads[at]
-      const version = read && readVersionHead(decodeBlock(head) as BlockName, read.bytes)
+      const version = read && readVersionHead(decodeBlock(head)!, read.bytes)
       const nothing = { place, lock, clock: 0, version: 0n, older: 0n, freed: undefined }
       if (version === undefined) return nothing
       const { clock, older, object, isGone } = version
@@ -185,7 +192,7 @@ export class Collector {
 }
 
 function readOf(head: bigint): ReadCommand | undefined {
-  return namesVersion(head) ? new ReadCommand((decodeBlock(head) as BlockName).offset, VERSION_BYTES) : undefined
+  return namesVersion(head) ? new ReadCommand(decodeBlock(head)!.offset, VERSION_BYTES) : undefined
 }
 
 function cutOf({ place, lock, version, older, freed }: Superseded): {
@@ -198,6 +205,6 @@ function cutOf({ place, lock, version, older, freed }: Superseded): {
     return { cut: new CompareExchangeCommand(place + SlotOffset.Head, version, empty), open }
   }
   if (version === 0n || older === 0n) return { cut: undefined, open }
-  const { offset } = decodeBlock(version) as BlockName
+  const { offset } = decodeBlock(version)!
   return { cut: new CompareExchangeCommand(offset + OLDER_OFFSET, older, 0n), open }
 }

@@ -65,7 +65,10 @@ export class MvRluCore {
     if (this.#commits % LOW_MARK === 0) await this.collector.collect()
   }
 
-  /** For the home: a rank is out of the group, and cannot reach this memory any more. What it has locked is opened, and what it has replaced is cut off when nobody wants it any more. */
+  /**
+   * For the home: a rank is out of the group, and cannot reach this memory any more. What it has locked is opened, and
+   * what it has replaced is cut off when nobody wants it any more.
+   */
   async settle(signal: AbortSignal): Promise<void> {
     await this.collector.settle(signal)
     await this.pool.sweep()

@@ -9,7 +9,10 @@ const WAIT_MS_MAX = 50
 const WAIT_AGAIN_MS = 1000
 const PAUSE_MS_MAX = 8
 
-/** Cuts off old versions of all objects of a home for a rank that is short of memory there, whatever wants it, and whoever has opened the objects. */
+/**
+ * Cuts off old versions of all objects of a home for a rank that is short of memory there, whatever wants it, and
+ * whoever has opened the objects.
+ */
 export class MvRluRelief {
   readonly #home: Home
   readonly #readers: Readers

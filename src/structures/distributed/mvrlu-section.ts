@@ -17,7 +17,8 @@ export interface GroupSectionSettings<V> extends ValueSettings<V> {
 }
 
 /**
- * A section: reads everything as it was when it began, and changes what it has locked, all at once or not at all. As {@link MvRluSection} on one machine, but that everything is a promise.
+ * A section: reads everything as it was when it began, and changes what it has locked, all at once or not at all. As
+ * {@link MvRluSection} on one machine, but that everything is a promise.
  *
  * Ends with {@link readUnlock}, which commits, or {@link abort}; also with `await using`, which aborts.
  */
@@ -51,7 +52,11 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     return this.#state === 'aborted'
   }
 
-  /** The object's value at the moment of this section, or what the section has assigned; undefined before the first, and for what is freed. Two round trips; 1 where this rank knows the newest version, 1 more for each that is newer than the section, none for what the section has seen before. */
+  /**
+   * The object's value at the moment of this section, or what the section has assigned; undefined before the first, and
+   * for what is freed. Two round trips; 1 where this rank knows the newest version, 1 more for each that is newer than
+   * the section, none for what the section has seen before.
+   */
   async dereference(object: MvRluObject): Promise<V | undefined> {
     const place = await this.#placeOf(object)
     const ours = this.#writes.find(place)
@@ -65,17 +70,26 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     return version === undefined || version.isGone ? undefined : this.#decode(version.value)
   }
 
-  /** Lock the object, to {@link assign} or {@link free} it. False where another has it, has changed it since this section began, or has freed it: then abort, and begin anew. */
+  /**
+   * Lock the object, to {@link assign} or {@link free} it. False where another has it, has changed it since this
+   * section began, or has freed it: then abort, and begin anew.
+   */
   tryLock(object: MvRluObject): Promise<boolean> {
     return this.#turns.take(() => this.#lock(object, true))
   }
 
-  /** Lock the object so that nobody else changes it until the commit, without changing it: for what one has read and decides by. */
+  /**
+   * Lock the object so that nobody else changes it until the commit, without changing it: for what one has read and
+   * decides by.
+   */
   tryLockConst(object: MvRluObject): Promise<boolean> {
     return this.#turns.take(() => this.#lock(object, false))
   }
 
-  /** Give the object, which is locked, a new value: there for others after the commit. @throws HeapFullError: the section can only be aborted then. */
+  /**
+   * Give the object, which is locked, a new value: there for others after the commit. @throws HeapFullError: the
+   * section can only be aborted then.
+   */
   async assign(object: MvRluObject, value: V): Promise<void> {
     this.#checkActive()
     const bytes = this.#encode(value)
@@ -85,7 +99,10 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     })
   }
 
-  /** Make an object. To be found by others it has to be in a value of one that they know. @throws HeapFullError as {@link assign}. */
+  /**
+   * Make an object. To be found by others it has to be in a value of one that they know. @throws HeapFullError as
+   * {@link assign}.
+   */
   async allocate(value: V): Promise<MvRluObject> {
     this.#checkActive()
     const bytes = this.#encode(value)
@@ -101,7 +118,10 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     })
   }
 
-  /** Free the object, which is locked: from the commit on it is gone. Whatever refers to it should be assigned anew in the same section. */
+  /**
+   * Free the object, which is locked: from the commit on it is gone. Whatever refers to it should be assigned anew in
+   * the same section.
+   */
   async free(object: MvRluObject): Promise<void> {
     await this.#turns.take(async () => {
       const place = await this.#placeToWrite(object)
@@ -110,7 +130,10 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     })
   }
 
-  /** Commit what was assigned, made and freed, if anything, and end the section. Idempotent; not after {@link abort}. Where the home is lost meanwhile, nobody knows whether it was done. @throws HomeLostError, HeapFullError */
+  /**
+   * Commit what was assigned, made and freed, if anything, and end the section. Idempotent; not after {@link abort}.
+   * Where the home is lost meanwhile, nobody knows whether it was done. @throws HomeLostError, HeapFullError
+   */
   async readUnlock(): Promise<void> {
     await this.#turns.take(async () => {
       if (this.#state === 'committed') return
@@ -121,7 +144,9 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     })
   }
 
-  /** End the section as if it had not been. Idempotent, also after a commit. A round trip where it has locked anything. */
+  /**
+   * End the section as if it had not been. Idempotent, also after a commit. A round trip where it has locked anything.
+   */
   async abort(): Promise<void> {
     await this.#turns.take(async () => {
       if (this.#state === 'active') await this.#end('aborted', true)

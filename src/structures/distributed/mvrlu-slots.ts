@@ -45,7 +45,10 @@ export class ObjectSlots {
     this.#tables = tables
   }
 
-  /** Where the slot of an object is. A round trip for the first one of a table that was made since. @throws ArgumentError for what is no object of these. */
+  /**
+   * Where the slot of an object is. A round trip for the first one of a table that was made since. @throws
+   * ArgumentError for what is no object of these.
+   */
   async placeOf(object: number): Promise<number> {
     if (!Number.isSafeInteger(object) || object < 1 || object >= OBJECTS_END) throw notOne(object)
     const slot = slotOf(object)
@@ -57,16 +60,22 @@ export class ObjectSlots {
     return place
   }
 
-  /** A slot that was empty a moment ago, for this rank to lock. Undefined where all are full, and there can be no more. @throws HeapFullError where there is no memory for more. */
+  /**
+   * A slot that was empty a moment ago, for this rank to lock. Undefined where all are full, and there can be no more.
+   * @throws HeapFullError where there is no memory for more.
+   */
   async takeEmpty(): Promise<{ readonly slot: number; readonly place: number } | undefined> {
     for (;;) {
       const slot = this.#empty.pop()
-      if (slot !== undefined) return { slot, place: this.#place(slot) as number }
+      if (slot !== undefined) return { slot, place: this.#place(slot)! }
       if (!(await this.#findEmpty()) && !(await this.#grow())) return undefined
     }
   }
 
-  /** All that are locked, or have something to be cut off, as they were when their table was read. A round trip for each of these. */
+  /**
+   * All that are locked, or have something to be cut off, as they were when their table was read. A round trip for each
+   * of these.
+   */
   async dirty(): Promise<readonly Slot[]> {
     await this.#readTables()
     const found: Slot[] = []
@@ -80,7 +89,7 @@ export class ObjectSlots {
     const reads = slots.map(({ place }) => new ReadCommand(place, SLOT_BYTES))
     if (reads.length > 0) await runAll(this.#words, reads)
     return slots.map(({ slot, place }, at) => {
-      const read = reads[at] as ReadCommand
+      const read = reads[at]!
       return { slot, place, lock: read.word(SlotOffset.Lock), head: read.word(SlotOffset.Head) }
     })
   }
@@ -114,7 +123,7 @@ export class ObjectSlots {
     if (this.#tables.length > known) return true
     if (known === TABLES_MAX) return false
     const { places, undo } = await takeTables(this.#home, 1)
-    const place = BigInt(places[0] as number)
+    const place = BigInt(places[0]!)
     const before = await this.#words.compareExchange64(this.#body + BodyOffset.Tables + known * 8, 0n, place)
     if (before !== 0n) await undo()
     await this.#readTables()
@@ -134,8 +143,8 @@ export class ObjectSlots {
   }
 
   async #read(table: number): Promise<Generator<Slot>> {
-    const { bytes } = await this.#words.read(this.#tables[table] as number, CHUNK_BYTES)
-    return slotsIn(bytes, this.#tables[table] as number, table * SLOTS_PER_TABLE)
+    const { bytes } = await this.#words.read(this.#tables[table]!, CHUNK_BYTES)
+    return slotsIn(bytes, this.#tables[table]!, table * SLOTS_PER_TABLE)
   }
 }
 
@@ -156,7 +165,7 @@ export function tablesIn(bytes: Uint8Array): readonly number[] {
 function* slotsIn(bytes: Uint8Array, table: number, first: number): Generator<Slot> {
   const words = new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8)
   for (let at = first === 0 ? ROOT_SLOT : 0; at < SLOTS_PER_TABLE; at += 1) {
-    const [lock, head] = [words[2 * at] as bigint, words[2 * at + 1] as bigint]
+    const [lock, head] = [words[2 * at]!, words[2 * at + 1]!]
     yield { slot: first + at, place: table + at * SLOT_BYTES, lock, head }
   }
 }

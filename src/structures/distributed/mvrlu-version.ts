@@ -5,10 +5,13 @@ import { type BlockName, bytesOfClass } from './block-word.ts'
  * The block of a version of an object:
  *
  * ```
- *  0  tag   4  checksum of 8 to 32   8  length of the value, or 2^32-1: the object is freed from here on   12  checksum of the value   16  clock, Float64   24  object, Float64   32  word of the version below, or 0   40  value
+ *  0  tag   4  checksum of 8 to 32   8  length of the value, or 2^32-1: the object is freed from here on   12
+ *       checksum of the value   16  clock, Float64   24  object, Float64   32  word of the version below, or 0   40
+ *       value
  * ```
  *
- * Nothing of it changes while it can be reached but that the word at 32 becomes 0. The tag is that of the word that names it, and both checksums begin with it.
+ * Nothing of it changes while it can be reached but that the word at 32 becomes 0. The tag is that of the word that
+ * names it, and both checksums begin with it.
  */
 const Offset = {
   Tag: 0,

@@ -1,4 +1,4 @@
-import { type BlockName, bytesOfClass, decodeBlock } from './block-word.ts'
+import { bytesOfClass, decodeBlock } from './block-word.ts'
 import { HomeLostError } from './errors.ts'
 import type { HomeWords } from './home-words.ts'
 import { namesVersion } from './mvrlu-layout.ts'
@@ -26,7 +26,10 @@ export class Versions {
     this.#home = home
   }
 
-  /** What the head of the slot at `place` names, undefined where that is nothing. No round trip where this rank has seen it. Within a section. */
+  /**
+   * What the head of the slot at `place` names, undefined where that is nothing. No round trip where this rank has seen
+   * it. Within a section.
+   */
   async newest(place: number, head: bigint): Promise<Version | undefined> {
     const kept = this.#kept.get(place)
     if (kept?.word === head) return this.#keep(place, kept)
@@ -52,7 +55,7 @@ export class Versions {
 
   /** The version that a word names. A round trip. Within a section that can reach it. */
   async read(word: bigint): Promise<Version> {
-    const name = decodeBlock(word) as BlockName
+    const name = decodeBlock(word)!
     const { bytes } = await this.#home.read(name.offset, bytesOfClass(name.sizeClass))
     const version = readVersion(name, bytes)
     if (version !== undefined) return version
@@ -63,7 +66,7 @@ export class Versions {
   #keep(place: number, kept: Kept): Version {
     this.#kept.delete(place)
     if (kept.version.value.length <= KEPT_BYTES_MAX) this.#kept.set(place, kept)
-    if (this.#kept.size > KEPT) this.#kept.delete(this.#kept.keys().next().value as number)
+    if (this.#kept.size > KEPT) this.#kept.delete(this.#kept.keys().next().value!)
     return kept.version
   }
 }

@@ -2,7 +2,8 @@ import type { BlockName } from './block-word.ts'
 import { headBytes, readBlockHead, readValueBlock, writeValueBlock } from './value-block.ts'
 
 /**
- * The block of a write set, which is a {@link writeValueBlock}: two words, clock and lock word, and for each object that was locked 24 bytes.
+ * The block of a write set, which is a {@link writeValueBlock}: two words, clock and lock word, and for each object
+ * that was locked 24 bytes.
  *
  * ```
  *  0  place of its slot, Float64   8  head before   16  head after

@@ -60,7 +60,10 @@ export class MvRluWrites {
     return [...this.#locked.values()].some(({ filled }) => filled !== undefined)
   }
 
-  /** What this section makes of the object at `place`: undefined where nothing; else its value, undefined where it is freed. */
+  /**
+   * What this section makes of the object at `place`: undefined where nothing; else its value, undefined where it is
+   * freed.
+   */
   find(place: number): { readonly value: Uint8Array | undefined } | undefined {
     const locked = this.#locked.get(place)
     return locked?.isFreed === true ? { value: undefined } : locked?.filled
@@ -124,11 +127,11 @@ export class MvRluWrites {
 
   /** @throws HeapFullError */
   async assign(place: number, value: Uint8Array): Promise<void> {
-    await this.#fill(this.#locked.get(place) as Locked, value)
+    await this.#fill(this.#locked.get(place)!, value)
   }
 
   async free(place: number): Promise<void> {
-    const locked = this.#locked.get(place) as Locked
+    const locked = this.#locked.get(place)!
     if (!locked.isMade) await this.#fill(locked, undefined)
     else if (locked.filled !== undefined) {
       // Nobody else has seen it.

@@ -9,8 +9,9 @@ import { ROOT } from './mvrlu-layout.ts'
 import { GroupMvRluSection } from './mvrlu-section.ts'
 
 /**
- * Objects that refer to each other, read without waiting and changed several at a time, by the ranks of a group; as {@link MvRlu} on one machine, but that everything is a promise. A section sees all
- * objects as they were when it began (snapshot isolation), whatever is committed meanwhile.
+ * Objects that refer to each other, read without waiting and changed several at a time, by the ranks of a group; as
+ * {@link MvRlu} on one machine, but that everything is a promise. A section sees all objects as they were when it began
+ * (snapshot isolation), whatever is committed meanwhile.
  *
  * ```ts
  * const accounts = await shared.mvRlu<Account>('accounts')
@@ -37,14 +38,18 @@ export class GroupMvRlu<V> {
     this.#settings = settings
   }
 
-  /** Begin a section. Sections may overlap and last as long as one wishes. A round trip, and one more where another rank has committed since. @throws HomeLostError */
+  /**
+   * Begin a section. Sections may overlap and last as long as one wishes. A round trip, and one more where another rank
+   * has committed since. @throws HomeLostError
+   */
   async readLock({ objectsMax = OBJECTS_DEFAULT }: SectionOptions = {}): Promise<GroupMvRluSection<V>> {
     this.#checkOpen()
     checkSection(objectsMax)
     await this.#core.relieve()
     this.#checkOpen()
     const { sections } = this.#core.readers
-    // Before the clock is read: who cuts off versions waits for it, or has begun before, and leaves what was the newest then.
+    // Before the clock is read: who cuts off versions waits for it, or has begun before, and leaves what was the newest
+    // then.
     const section = sections.begin()
     try {
       const snapshot = await this.#core.clock.now()
@@ -55,7 +60,10 @@ export class GroupMvRlu<V> {
     }
   }
 
-  /** Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again. Resolves with what it gave. */
+  /**
+   * Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again.
+   * Resolves with what it gave.
+   */
   async update<T>(
     work: (section: GroupMvRluSection<V>) => T | Promise<T>,
     options: SectionOptions & WaitOptions = {},
@@ -69,13 +77,19 @@ export class GroupMvRlu<V> {
     }
   }
 
-  /** Find what nobody can want any more: versions that were replaced, by whomever. Done by itself after every 32 commits, and when memory is short. Waits for no reader. */
+  /**
+   * Find what nobody can want any more: versions that were replaced, by whomever. Done by itself after every 32
+   * commits, and when memory is short. Waits for no reader.
+   */
   async collect(): Promise<void> {
     this.#checkOpen()
     await this.#core.collectAll()
   }
 
-  /** Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with looking for some. */
+  /**
+   * Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with
+   * looking for some.
+   */
   async #attempt<T>(
     work: (section: GroupMvRluSection<V>) => T | Promise<T>,
     options: SectionOptions,

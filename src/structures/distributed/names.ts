@@ -38,8 +38,10 @@ export function zeros(lengthBytes: number): () => Promise<NewBody> {
 }
 
 /**
- * The structures of a home by name: 1024 slots (block-word.ts). A name is looked for from the place that its hash says to the first empty slot, which is also the only place where it may be put, and slots never become
- * empty again; so of two who make the same name one finds that of the other. The entry is written before the slot names it; whoever dies in between has left a block that no slot names.
+ * The structures of a home by name: 1024 slots (block-word.ts). A name is looked for from the place that its hash says
+ * to the first empty slot, which is also the only place where it may be put, and slots never become empty again; so of
+ * two who make the same name one finds that of the other. The entry is written before the slot names it; whoever dies
+ * in between has left a block that no slot names.
  */
 export class Names {
   readonly #home: HomeWords
@@ -50,7 +52,10 @@ export class Names {
     this.#pool = pool
   }
 
-  /** Find it, or make it. @throws StructureError for another kind or other parameters; HeapFullError; HomeLostError; ArgumentError. */
+  /**
+   * Find it, or make it. @throws StructureError for another kind or other parameters; HeapFullError; HomeLostError;
+   * ArgumentError.
+   */
   async open(request: NameRequest): Promise<NamedStructure> {
     const name = checkName(request.name)
     const first = hashBytes(name, name.length, 0) % NAMES_MAX
@@ -121,7 +126,7 @@ function wordOf(block: OwnBlock): bigint {
 
 function nameOfKind(kind: number): StructureKindName {
   const names = Object.keys(StructureKind) as StructureKindName[]
-  return names.find((name) => StructureKind[name] === kind) as StructureKindName
+  return names.find((name) => StructureKind[name] === kind)!
 }
 
 function checked(found: NamedStructure, request: NameRequest): NamedStructure {

@@ -17,8 +17,9 @@ export function onceBytes(ranks: number): number {
 const DONE = 0xffff_ffff_ffff_ffffn
 
 /**
- * Something that one rank of a group does, and all others find done; as {@link Once} on one machine. One word: who does it (hold-word.ts), or that it is done. `run` is a READ and a compare-and-swap
- * before the work, two round trips, and a compare-and-swap after it; a rank that dies in between has not done it, and the next one does.
+ * Something that one rank of a group does, and all others find done; as {@link Once} on one machine. One word: who does
+ * it (hold-word.ts), or that it is done. `run` is a READ and a compare-and-swap before the work, two round trips, and a
+ * compare-and-swap after it; a rank that dies in between has not done it, and the next one does.
  */
 export class GroupOnce implements Promised<Once> {
   readonly name: string
@@ -37,8 +38,9 @@ export class GroupOnce implements Promised<Once> {
   }
 
   /**
-   * Have `work` done once by all ranks together. Resolves when it is done: true where this call did it. When `work` throws, or its rank dies, it is not done, and the next one does it; so it must bear
-   * being begun again. @throws HomeLostError, also when the home is lost after the work.
+   * Have `work` done once by all ranks together. Resolves when it is done: true where this call did it. When `work`
+   * throws, or its rank dies, it is not done, and the next one does it; so it must bear being begun again. @throws
+   * HomeLostError, also when the home is lost after the work.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
     const describe = (): WaitDescription => describeHold(`${this.#home.what} to be done`, this.#seen)

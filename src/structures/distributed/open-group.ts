@@ -16,7 +16,10 @@ import { VerbsWords } from './verbs-words.ts'
 export interface GroupStructuresOptions {
   /** Apart from others of the group with another name. Default `'structures'`. */
   readonly name?: string
-  /** Memory that each home gives, a multiple of 64 KiB: 1 MiB to 4 GiB. Default 16 MiB. On a network adapter it is pinned. */
+  /**
+   * Memory that each home gives, a multiple of 64 KiB: 1 MiB to 4 GiB. Default 16 MiB. On a network adapter it is
+   * pinned.
+   */
   readonly size?: Size
   /** The ranks that keep structures, ascending. Default: all. What a rank keeps is lost with it. */
   readonly homes?: readonly number[]
@@ -74,7 +77,9 @@ export async function openGroupStructures(
 /** How often each name was opened in a group. */
 const openings = new WeakMap<Group, Map<string, number>>()
 
-/** All ranks open the same, so this is the same number at each; what is said in one opening is not heard in the next. */
+/**
+ * All ranks open the same, so this is the same number at each; what is said in one opening is not heard in the next.
+ */
 function openingOf(group: Group, name: string): number {
   const counts = openings.get(group) ?? new Map<string, number>()
   openings.set(group, counts)
@@ -157,7 +162,7 @@ function checkSize(size: Size): number {
 
 function checkHomes(group: Group, homes: readonly number[] | undefined): readonly number[] {
   if (homes === undefined) return Array.from({ length: group.size }, (_, rank) => rank)
-  const ascends = homes.every((rank, at) => at === 0 || rank > (homes[at - 1] as number))
+  const ascends = homes.every((rank, at) => at === 0 || rank > homes[at - 1]!)
   if (homes.length > 0 && ascends && homes.every((rank) => Number.isInteger(rank) && rank >= 0 && rank < group.size))
     return homes
   throw new ArgumentError('options.homes', `homes are ranks of the group, ascending, not ${JSON.stringify(homes)}`)

@@ -1,7 +1,7 @@
 import type { Retention } from '../log/log-core.ts'
 import type { Home } from './home.ts'
 import { readLogBody, tablesForLog, writeLogBody } from './log-body.ts'
-import { LogCore } from './log-core.ts'
+import { GroupLogCore } from './log-core.ts'
 import { LogSlots } from './log-slots.ts'
 import { LogView } from './log-view.ts'
 import { takeTables } from './tables.ts'
@@ -15,8 +15,14 @@ export interface LogRequest {
   readonly retention: Retention
 }
 
-/** Find it at `home`, or make it: its tables first. All who open it at this rank have one core, for the order of its appends. */
-export async function openLogCore(home: Home, { kind, name, parameters, retention }: LogRequest): Promise<LogCore> {
+/**
+ * Find it at `home`, or make it: its tables first. All who open it at this rank have one core, for the order of its
+ * appends.
+ */
+export async function openLogCore(
+  home: Home,
+  { kind, name, parameters, retention }: LogRequest,
+): Promise<GroupLogCore> {
   const capacity = retention.records
   const found = await home.names.open({
     kind,
@@ -31,7 +37,7 @@ export async function openLogCore(home: Home, { kind, name, parameters, retentio
   if (open !== undefined) return open
   const words = home.on(`${kind} '${name}'`)
   const view = new LogView(words, found.offset, new LogSlots(words, readLogBody(found, home.words.ranks), capacity))
-  const core = new LogCore(words, home.pool, view, retention)
+  const core = new GroupLogCore(words, home.pool, view, retention)
   home.logs.set(found.offset, core)
   return core
 }

@@ -6,7 +6,10 @@ import type { NewBody } from './names.ts'
 import type { Readers } from './rcu.ts'
 import { takeTables } from './tables.ts'
 
-/** Find objects at `home`, or make them, with a table. `codec` is NaN for whoever does not read values. All who open them at this rank have one core. */
+/**
+ * Find objects at `home`, or make them, with a table. `codec` is NaN for whoever does not read values. All who open
+ * them at this rank have one core.
+ */
 export async function openMvRlu(home: Home, name: string, codec: number, readers: Readers): Promise<MvRluCore> {
   const { offset, body } = await home.names.open({
     kind: 'mv-rlu',
@@ -17,7 +20,10 @@ export async function openMvRlu(home: Home, name: string, codec: number, readers
   return mvRluCoreAt(home, name, offset, tablesIn(body.subarray(BodyOffset.Tables)), readers)
 }
 
-/** The same where they are there, and their body is known. `tables`: those that are known; it looks for others when it needs them. */
+/**
+ * The same where they are there, and their body is known. `tables`: those that are known; it looks for others when it
+ * needs them.
+ */
 export function mvRluCoreAt(
   home: Home,
   name: string,
@@ -35,6 +41,6 @@ export function mvRluCoreAt(
 async function makeBody(home: Home): Promise<NewBody> {
   const { places, undo } = await takeTables(home, 1)
   const bytes = new Uint8Array(MV_RLU_BYTES)
-  new DataView(bytes.buffer).setBigUint64(BodyOffset.Tables, BigInt(places[0] as number), true)
+  new DataView(bytes.buffer).setBigUint64(BodyOffset.Tables, BigInt(places[0]!), true)
   return { bytes, undo }
 }

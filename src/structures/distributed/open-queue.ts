@@ -1,7 +1,7 @@
 import { WriteCommand } from './command.ts'
 import type { Home } from './home.ts'
 import type { NewBody } from './names.ts'
-import { QueueCore, queueBytes } from './queue-core.ts'
+import { GroupQueueCore, queueBytes } from './queue-core.ts'
 import { newSegment, writeSegment } from './queue-segment.ts'
 
 /** How a queue is opened. */
@@ -14,7 +14,7 @@ export interface QueueRequest {
 }
 
 /** Find a queue at `home`, or make it: its first segment first, so that whoever finds the queue finds a place. */
-export async function openQueue(home: Home, request: QueueRequest): Promise<QueueCore> {
+export async function openQueue(home: Home, request: QueueRequest): Promise<GroupQueueCore> {
   const { name, capacity, codec, segmentBytes } = request
   const words = home.on(`queue '${name}'`)
   const { offset } = await home.names.open({
@@ -23,7 +23,7 @@ export async function openQueue(home: Home, request: QueueRequest): Promise<Queu
     parameters: [capacity, codec],
     makeBody: () => makeBody(home, segmentBytes),
   })
-  return new QueueCore(words, home.pool, offset, { capacity, segmentBytes })
+  return new GroupQueueCore(words, home.pool, offset, { capacity, segmentBytes })
 }
 
 /** Both ends are at the first place. */

@@ -1,4 +1,4 @@
-import { type BlockName, bytesOfClass, decodeBlock } from './block-word.ts'
+import { bytesOfClass, decodeBlock } from './block-word.ts'
 import { ReadCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
 import { namesBlock, placeOf, readSegment, SEGMENT_HEAD_BYTES, segmentNameIn } from './queue-segment.ts'
@@ -7,8 +7,9 @@ import { namesBlock, placeOf, readSegment, SEGMENT_HEAD_BYTES, segmentNameIn } f
 const NEXT = 24
 
 /**
- * Add the segments of a queue and the blocks that its places name to `blocks`: from the head's word on, for before it everything was taken. A segment that was emptied and is something else by now says that the head's word has
- * gone on, so it is begun anew from there; what was found before that may stay in the set, for too many do no harm.
+ * Add the segments of a queue and the blocks that its places name to `blocks`: from the head's word on, for before it
+ * everything was taken. A segment that was emptied and is something else by now says that the head's word has gone on,
+ * so it is begun anew from there; what was found before that may stay in the set, for too many do no harm.
  */
 export async function lookThroughQueue(home: HomeWords, body: number, blocks: Set<number>): Promise<void> {
   while (!(await lookOnce(home, body, blocks)));
@@ -17,7 +18,7 @@ export async function lookThroughQueue(home: HomeWords, body: number, blocks: Se
 async function lookOnce(home: HomeWords, body: number, blocks: Set<number>): Promise<boolean> {
   let name = segmentNameIn(await home.load64(body))
   for (;;) {
-    const { offset, sizeClass } = decodeBlock(name) as BlockName
+    const { offset, sizeClass } = decodeBlock(name)!
     const all = new ReadCommand(offset, bytesOfClass(sizeClass))
     const after = new ReadCommand(offset, SEGMENT_HEAD_BYTES)
     await home.run([all, after])
@@ -26,7 +27,7 @@ async function lookOnce(home: HomeWords, body: number, blocks: Set<number>): Pro
     blocks.add(offset)
     for (let index = 0; index < segment.places; index += 1) {
       const word = all.word(placeOf({ segment, index }) - offset)
-      if (namesBlock(word)) blocks.add((decodeBlock(word) as BlockName).offset)
+      if (namesBlock(word)) blocks.add(decodeBlock(word)!.offset)
     }
     const next = all.word(NEXT)
     if (!namesBlock(next)) return true

@@ -1,5 +1,5 @@
 import type { BlockPool, OwnBlock } from './block-pool.ts'
-import { type BlockName, bytesOfClass, decodeBlock } from './block-word.ts'
+import { bytesOfClass, decodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, ReadCommand, WriteCommand } from './command.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { GroupListCore } from './group-list.ts'
@@ -55,19 +55,24 @@ interface Look {
 /**
  * A queue at one home, as one rank uses it: places in a row (queue-segment.ts), in segments that are linked.
  *
- * **Push** is a compare-and-swap of the first open place, from open to the name of the value's block, and takes effect there. That it is the first: all places before were seen
- * filled, and a place never becomes open again. It is the end of the row, so no place is reserved, and a rank that is killed leaves nothing that others have to wait for, or to
- * skip. **Pop** is a compare-and-swap of the first place that is not taken, from the block's name to taken, all before it having been seen taken; the block was read
- * before, and cannot have changed meanwhile, for names are never the same twice. **Nothing there** is told by an open place that was read after all before it had been seen taken. **No room** is told by a place that was not taken
- * though `capacity` places from it on had been seen filled. Both are of the moment of that READ.
+ * **Push** is a compare-and-swap of the first open place, from open to the name of the value's block, and takes effect
+ * there. That it is the first: all places before were seen filled, and a place never becomes open again. It is the end
+ * of the row, so no place is reserved, and a rank that is killed leaves nothing that others have to wait for, or to
+ * skip. **Pop** is a compare-and-swap of the first place that is not taken, from the block's name to taken, all before
+ * it having been seen taken; the block was read before, and cannot have changed meanwhile, for names are never the same
+ * twice. **Nothing there** is told by an open place that was read after all before it had been seen taken. **No room**
+ * is told by a place that was not taken though `capacity` places from it on had been seen filled. Both are of the
+ * moment of that READ.
  *
- * All that a rank remembers is what stays true: so many are taken, so many are filled. A rank that was asleep for so long that its segment is another by now finds neither its words nor its blocks there (each block says
- * for which segment it was made), and looks at the ends' words anew. A segment is freed like every block: its owner's census, which goes from the head's word on (queue-census.ts), does not find it any more. The
- * tail's word leaves a segment before the head's does, so who begins with either comes upon segments that are there.
+ * All that a rank remembers is what stays true: so many are taken, so many are filled. A rank that was asleep for so
+ * long that its segment is another by now finds neither its words nor its blocks there (each block says for which
+ * segment it was made), and looks at the ends' words anew. A segment is freed like every block: its owner's census,
+ * which goes from the head's word on (queue-census.ts), does not find it any more. The tail's word leaves a segment
+ * before the head's does, so who begins with either comes upon segments that are there.
  *
  * Round trips: push 1, and 1 more for each time that others were faster; pop 3, of several in a row 1 each.
  */
-export class QueueCore implements GroupListCore {
+export class GroupQueueCore implements GroupListCore {
   readonly #home: HomeWords
   readonly #pool: BlockPool
   readonly #body: number
@@ -180,7 +185,7 @@ export class QueueCore implements GroupListCore {
     this.#ahead =
       found === undefined ? undefined : { cursor: following, word: found, read: found === next ? read : undefined }
     if (!take.swapped) return false
-    this.#pool.release(decodeBlock(word) as BlockName)
+    this.#pool.release(decodeBlock(word)!)
     if (this.#shape.capacity !== 0) void this.emptied.ring(ends)
     this.#head.tell()
     return true
@@ -239,7 +244,7 @@ export class QueueCore implements GroupListCore {
 
   /** What a block says; undefined where it is not the one that the place meant. */
   async #read({ cursor, word, read }: Found): Promise<Uint8Array | undefined> {
-    const name = decodeBlock(word) as BlockName
+    const name = decodeBlock(word)!
     const bytes = read?.bytes ?? (await this.#home.read(name.offset, bytesOfClass(name.sizeClass))).bytes
     const block = readValueBlock(name, bytes)
     return block?.words[0] === cursor.segment.open ? block.value : undefined
@@ -342,7 +347,7 @@ function firstNot(look: Look, isSo: (word: bigint) => boolean): Cursor {
 }
 
 function readAhead(word: bigint): ReadCommand | undefined {
-  const { offset, sizeClass } = decodeBlock(word) as BlockName
+  const { offset, sizeClass } = decodeBlock(word)!
   const lengthBytes = bytesOfClass(sizeClass)
   return lengthBytes > AHEAD_BYTES_MAX ? undefined : new ReadCommand(offset, lengthBytes)
 }

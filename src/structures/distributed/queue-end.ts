@@ -18,8 +18,9 @@ const PLACES_BEHIND = 16
 const KNOWN_MAX = 8
 
 /**
- * What this rank knows of one end of a queue: a place before which all are taken (the head), or filled (the tail). That stays true for ever, so it may be old. The word at
- * the home says the same for those who know nothing; it is moved from one segment to the next before anybody here goes on to that.
+ * What this rank knows of one end of a queue: a place before which all are taken (the head), or filled (the tail). That
+ * stays true for ever, so it may be old. The word at the home says the same for those who know nothing; it is moved
+ * from one segment to the next before anybody here goes on to that.
  */
 export class QueueEnd {
   readonly place: number
@@ -39,7 +40,10 @@ export class QueueEnd {
     return this.#cursor
   }
 
-  /** A place that is not behind the one at the home when this rank asked first; a round trip or two where nothing is known. */
+  /**
+   * A place that is not behind the one at the home when this rank asked first; a round trip or two where nothing is
+   * known.
+   */
   async find(): Promise<Cursor> {
     for (;;) {
       if (this.#cursor !== undefined) return this.#cursor
@@ -58,7 +62,8 @@ export class QueueEnd {
   }
 
   /**
-   * The word at the home is `word`, after a look at `segment`. False where it is in another segment by now: then what was seen there is nothing to go by, for the segment may be used anew.
+   * The word at the home is `word`, after a look at `segment`. False where it is in another segment by now: then what
+   * was seen there is nothing to go by, for the segment may be used anew.
    */
   see(segment: Segment, word: bigint): boolean {
     this.#seen = word
@@ -88,7 +93,10 @@ export class QueueEnd {
     tell().catch(() => {})
   }
 
-  /** Move the word at the home from the segment `from` to the begin of the next one; it is `seen`. Done when it is in `from` no more, whoever did it. */
+  /**
+   * Move the word at the home from the segment `from` to the begin of the next one; it is `seen`. Done when it is in
+   * `from` no more, whoever did it.
+   */
   async cross(seen: bigint, from: bigint, to: bigint): Promise<void> {
     for (let word = seen; segmentNameIn(word) === from; ) {
       const before = await this.#home.compareExchange64(this.place, word, to)
@@ -101,7 +109,7 @@ export class QueueEnd {
   know(segment: Segment): void {
     this.#known.set(segment.name, segment)
     const [oldest] = this.#known.keys()
-    if (this.#known.size > KNOWN_MAX) this.#known.delete(oldest as bigint)
+    if (this.#known.size > KNOWN_MAX) this.#known.delete(oldest!)
   }
 
   /** What it says, if it was at this end before and after that was read. */

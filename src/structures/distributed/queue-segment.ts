@@ -7,9 +7,10 @@ import { type BlockName, blockOf, bytesOfClass, decodeBlock, encodeBlock } from 
  *  0 tag   8 position of the first place   16 word of an open place   24 next segment: open, or its name   64 places
  * ```
  *
- * A place is *open*, then it names the block of a value, then it is *taken*; it never goes back. The words of open and taken places have the tag of the segment and 33 bits that
- * are drawn for it, and a class that no block has. So a compare-and-swap by a rank that was asleep since the segment was used for something else finds nothing
- * that it expects there, whatever lies in the block by then.
+ * A place is *open*, then it names the block of a value, then it is *taken*; it never goes back. The words of open and
+ * taken places have the tag of the segment and 33 bits that are drawn for it, and a class that no block has. So a
+ * compare-and-swap by a rank that was asleep since the segment was used for something else finds nothing that it
+ * expects there, whatever lies in the block by then.
  */
 const Offset = { Tag: 0, First: 8, Open: 16, Next: 24, Places: 64 } as const
 
@@ -60,7 +61,7 @@ export function segmentName(block: Pick<BlockName, 'tag' | 'sizeClass' | 'offset
 export function writeSegment(segment: Segment): Uint8Array {
   const bytes = new Uint8Array(Offset.Places + segment.places * 8)
   const view = new DataView(bytes.buffer)
-  view.setUint32(Offset.Tag, (decodeBlock(segment.name) as BlockName).tag, true)
+  view.setUint32(Offset.Tag, decodeBlock(segment.name)!.tag, true)
   view.setFloat64(Offset.First, segment.first, true)
   view.setBigUint64(Offset.Open, segment.open, true)
   view.setBigUint64(Offset.Next, segment.open, true)
@@ -81,7 +82,7 @@ export function newSegment(
 /** Undefined where the bytes are those of another life. */
 export function readSegment(name: bigint, bytes: Uint8Array): Segment | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  const { tag } = decodeBlock(name) as BlockName
+  const { tag } = decodeBlock(name)!
   const open = view.getBigUint64(Offset.Open, true)
   const ofOpen = blockOf(Number(open >> 32n), Number(open & 0xffffffffn))
   if (view.getUint32(Offset.Tag, true) !== tag || ofOpen.tag !== tag || ofOpen.sizeClass !== NO_CLASS) return undefined
@@ -102,21 +103,21 @@ export function positionOf({ segment, index }: Cursor): number {
 
 /** A cursor in one word: the name of its segment, with the index where a place has a fingerprint and its mark. */
 export function cursorWord({ segment, index }: Cursor): bigint {
-  const block = decodeBlock(segment.name) as BlockName
+  const block = decodeBlock(segment.name)!
   return encodeBlock({ ...block, fingerprint: index >>> 1, tentative: index % 2 === 1 })
 }
 
 export function segmentNameIn(word: bigint): bigint {
-  return segmentName(decodeBlock(word) as BlockName)
+  return segmentName(decodeBlock(word)!)
 }
 
 export function indexIn(word: bigint): number {
-  const { fingerprint, tentative } = decodeBlock(word) as BlockName
+  const { fingerprint, tentative } = decodeBlock(word)!
   return fingerprint * 2 + Number(tentative)
 }
 
 function segmentOf(name: bigint, first: number, open: bigint): Segment {
-  const { offset, sizeClass } = decodeBlock(name) as BlockName
+  const { offset, sizeClass } = decodeBlock(name)!
   const places = bytesOfClass(sizeClass) / 8 - Offset.Places / 8
   return { name, offset, places, first, open, taken: open | TAKEN }
 }

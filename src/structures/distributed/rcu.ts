@@ -17,7 +17,10 @@ export interface Readers {
   readonly periods: GroupGracePeriods
 }
 
-/** From {@link GroupRcu.readLock} to {@link readUnlock}: who waits for a grace period meanwhile waits for the end of it. Ends with `using`, too. */
+/**
+ * From {@link GroupRcu.readLock} to {@link readUnlock}: who waits for a grace period meanwhile waits for the end of it.
+ * Ends with `using`, too.
+ */
 export class GroupReadSection implements Disposable {
   readonly #sections: ReadSections
   readonly #section: number
@@ -39,7 +42,8 @@ export class GroupReadSection implements Disposable {
 }
 
 /**
- * Read-copy-update, among the ranks of a group; as {@link Rcu} on one machine, but that to dereference is a round trip, and so a promise.
+ * Read-copy-update, among the ranks of a group; as {@link Rcu} on one machine, but that to dereference is a round trip,
+ * and so a promise.
  *
  * ```ts
  * const { rcu } = shared
@@ -51,12 +55,16 @@ export class GroupReadSection implements Disposable {
  * }
  * ```
  *
- * A section is written down in the memory of the rank that reads, and whoever waits for readers reads it there: to begin and to end a section is a store each. Why a grace period waits for enough:
- * a reader has written that its section has begun before its READ of a cell is carried out; who replaces the cell reads how many sections have begun after its compare-and-swap has been carried out. So of a section that got the old version either its begin is seen, and its end is waited
- * for, or its READ came after the swap, and it got the new one. Both numbers only rise, so it does not matter that they are not read at one moment.
+ * A section is written down in the memory of the rank that reads, and whoever waits for readers reads it there: to
+ * begin and to end a section is a store each. Why a grace period waits for enough: a reader has written that its
+ * section has begun before its READ of a cell is carried out; who replaces the cell reads how many sections have begun
+ * after its compare-and-swap has been carried out. So of a section that got the old version either its begin is seen,
+ * and its end is waited for, or its READ came after the swap, and it got the new one. Both numbers only rise, so it
+ * does not matter that they are not read at one moment.
  *
- * Ranks that are out of the group are not waited for: one that dies is told by the group, at the latest when its lease is over, and one that was stopped for that long ends itself when it goes on. Until then
- * one that does not answer is waited for, for 30 s. Memory hangs on none of this: see {@link GroupCell}.
+ * Ranks that are out of the group are not waited for: one that dies is told by the group, at the latest when its lease
+ * is over, and one that was stopped for that long ends itself when it goes on. Until then one that does not answer is
+ * waited for, for 30 s. Memory hangs on none of this: see {@link GroupCell}.
  */
 export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'barrier'> {
   readonly #sections: ReadSections
@@ -76,14 +84,18 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
     return { sections: this.#sections, periods: this.#periods }
   }
 
-  /** Begin a section in which to read. Sections may overlap, and last as long as one wishes: only those who wait for readers are held up. */
+  /**
+   * Begin a section in which to read. Sections may overlap, and last as long as one wishes: only those who wait for
+   * readers are held up.
+   */
   readLock(): GroupReadSection {
     this.#checkOpen()
     return new GroupReadSection(this.#sections)
   }
 
   /**
-   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for all who ask with this cell: do not change it. A round trip, and one more for a version that is new here.
+   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for
+   * all who ask with this cell: do not change it. A round trip, and one more for a version that is new here.
    * @throws StructureError outside of every section; HomeLostError.
    */
   async dereference<V>(cell: GroupCell<V>): Promise<V | undefined> {
@@ -98,14 +110,20 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
     return version === 0 ? undefined : bytes.slice()
   }
 
-  /** Replace the cell's value. Resolves with the number of the new version. A round trip, and two more for each other that came in between. @throws HeapFullError, HomeLostError */
+  /**
+   * Replace the cell's value. Resolves with the number of the new version. A round trip, and two more for each other
+   * that came in between. @throws HeapFullError, HomeLostError
+   */
   async assign<V>(cell: GroupCell<V>, value: V, options?: WaitOptions): Promise<number> {
     this.#checkOpen()
     options?.signal?.throwIfAborted()
     return await cell.assign(value, options?.signal)
   }
 
-  /** Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another rank was faster. Resolves with the new value. */
+  /**
+   * Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another
+   * rank was faster. Resolves with the new value.
+   */
   async update<V>(cell: GroupCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
     this.#checkOpen()
     for (;;) {
@@ -116,19 +134,29 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
     }
   }
 
-  /** Resolves when everybody who is in a section now, at any rank, has left it. A round trip where nobody is. Waits for ever where its own caller is in one. @throws HomeLostError where a rank cannot be reached for 30 s that the group still has. */
+  /**
+   * Resolves when everybody who is in a section now, at any rank, has left it. A round trip where nobody is. Waits for
+   * ever where its own caller is in one. @throws HomeLostError where a rank cannot be reached for 30 s that the group
+   * still has.
+   */
   async synchronize(options?: WaitOptions): Promise<void> {
     this.#checkOpen()
     await this.#periods.waitBounded(this.#periods.state(), options)
   }
 
-  /** Have `callback` run at this rank after a grace period, in the order of these calls. It keeps the process alive; where the structures are closed before, it is not run. */
+  /**
+   * Have `callback` run at this rank after a grace period, in the order of these calls. It keeps the process alive;
+   * where the structures are closed before, it is not run.
+   */
   call(callback: () => void): void {
     this.#checkOpen()
     this.#callbacks.add(callback)
   }
 
-  /** Resolves when all callbacks that this rank has given to {@link call} before have run. @throws HomeLostError as {@link synchronize}; the callbacks wait on until the group has given that rank up. */
+  /**
+   * Resolves when all callbacks that this rank has given to {@link call} before have run. @throws HomeLostError as
+   * {@link synchronize}; the callbacks wait on until the group has given that rank up.
+   */
   async barrier(options?: WaitOptions): Promise<void> {
     this.#checkOpen()
     const ran = this.#callbacks.barrier(options)
@@ -143,7 +171,10 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
     return this.#periods.state()
   }
 
-  /** Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now and then is enough. A round trip or two. */
+  /**
+   * Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now
+   * and then is enough. A round trip or two.
+   */
   async pollState(state: GroupGracePeriodState): Promise<boolean> {
     this.#checkOpen()
     return await this.#periods.poll(state)

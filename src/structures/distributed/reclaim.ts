@@ -16,8 +16,10 @@ export interface Asked {
 }
 
 /**
- * Has the other ranks look for chunks of a home that they hold and do not need: only who took a chunk knows which of its blocks are free. Each is told by a ring, which reaches also one that does nothing, gives back what is
- * wholly free, and adds 1 to a word at the home, which says to the one who asked how many have looked. That one waits for a bounded time: a rank that is stopped does not answer.
+ * Has the other ranks look for chunks of a home that they hold and do not need: only who took a chunk knows which of
+ * its blocks are free. Each is told by a ring, which reaches also one that does nothing, gives back what is wholly
+ * free, and adds 1 to a word at the home, which says to the one who asked how many have looked. That one waits for a
+ * bounded time: a rank that is stopped does not answer.
  */
 export class Reclaim {
   readonly #home: HomeWords
@@ -29,7 +31,10 @@ export class Reclaim {
     this.#home = home
   }
 
-  /** Ask them, and wait until `isThere` (looked at again whenever one has looked), all have looked, or the time is over. Calls at the same time are one. */
+  /**
+   * Ask them, and wait until `isThere` (looked at again whenever one has looked), all have looked, or the time is over.
+   * Calls at the same time are one.
+   */
   ask(isThere: () => Promise<boolean>): Promise<Asked> {
     if (this.#home.words.nowMs() < this.#notBeforeMs) return Promise.resolve(this.#asked)
     this.#asking ??= this.#ask(isThere).finally(() => {

@@ -1,7 +1,10 @@
 import { textOfThrown } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 
-/** What a rank says in the place of anything else while structures are opened: it could not. The others would wait for it. */
+/**
+ * What a rank says in the place of anything else while structures are opened: it could not. The others would wait for
+ * it.
+ */
 export interface Refusal {
   readonly refused: string
   /** Whether that may have come of what another rank did: it could not connect with one that has given up, say. */
@@ -14,7 +17,10 @@ export function refusalFor(error: unknown, mayFollow: boolean): Refusal {
   return { refused: textOfThrown(error).slice(0, TEXT_MAX), mayFollow }
 }
 
-/** The error of a rank to which others said this; one that does not follow from another first. Undefined where nobody refused. */
+/**
+ * The error of a rank to which others said this; one that does not follow from another first. Undefined where nobody
+ * refused.
+ */
 export function refusalIn(
   said: readonly unknown[],
 ): { readonly error: StructureError; readonly mayFollow: boolean } | undefined {

@@ -4,8 +4,10 @@ import type { Command } from './command.ts'
 export const BATCH_MAX = 32
 
 /**
- * The memory that the ranks of a group keep structures in, each a part of it, as one rank reaches it: by one-sided verbs, also its own. The one seam of everything in this folder: what a structure does that
- * others can see it does by {@link run}. Promises, because every call is a round trip; the simulator and the tests have seams of their own, in which the same sources run.
+ * The memory that the ranks of a group keep structures in, each a part of it, as one rank reaches it: by one-sided
+ * verbs, also its own. The one seam of everything in this folder: what a structure does that others can see it does by
+ * {@link run}. Promises, because every call is a round trip; the simulator and the tests have seams of their own, in
+ * which the same sources run.
  */
 export interface RemoteWords {
   /** This rank. */
@@ -17,15 +19,21 @@ export interface RemoteWords {
   /** Batches that were posted: the round trips so far. */
   readonly roundTrips: number
   /**
-   * Carry out a batch on the memory of rank `home`: one post, one wait; the results are in the commands. `what` is named in errors.
-   * @throws HomeLostError in bounded time, when the home is out of the group or does not answer. What was under way may have been done.
+   * Carry out a batch on the memory of rank `home`: one post, one wait; the results are in the commands. `what` is
+   * named in errors.
+   * @throws HomeLostError in bounded time, when the home is out of the group or does not answer. What was under way may
+   * have been done.
    */
   run(home: number, what: string, batch: readonly Command[]): Promise<void>
   /**
-   * Store a word of this rank's own part, which nobody else writes to: at once, without a round trip. Whatever is begun with {@link run} afterwards is carried out when others can see it.
+   * Store a word of this rank's own part, which nobody else writes to: at once, without a round trip. Whatever is begun
+   * with {@link run} afterwards is carried out when others can see it.
    */
   storeOwn(offset: number, value: bigint): void
-  /** What is in a word of this rank's own part, at once. Looked at after {@link storeOwn}, it is what others saw to it before they saw that. */
+  /**
+   * What is in a word of this rank's own part, at once. Looked at after {@link storeOwn}, it is what others saw to it
+   * before they saw that.
+   */
   loadOwn(offset: number): bigint
   /** Whether `rank` is in the group still. Once out, it never comes back. */
   isMember(rank: number): boolean
@@ -34,7 +42,8 @@ export interface RemoteWords {
   /** Resolves after a while, or earlier when a rank has ended or `signal` is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /**
-   * Tell `rank`, another one, that what it waits for at `place` of rank `home` has changed: a message that nobody waits for, and that is lost where the rank is gone. It is never held up by that rank.
+   * Tell `rank`, another one, that what it waits for at `place` of rank `home` has changed: a message that nobody waits
+   * for, and that is lost where the rank is gone. It is never held up by that rank.
    */
   ring(rank: number, home: number, place: number): void
   /** Whom to call when this rank is told so. */

@@ -4,8 +4,9 @@ import type { Tellers } from './exchange.ts'
 type Place = readonly [home: number, place: number]
 
 /**
- * Rings as messages of the group, from agent to agent: a program that is busy or stopped holds up nobody who rings for it. One is on its way at most for each time that a rank has said that it waits, so
- * nothing piles up for who does not listen.
+ * Rings as messages of the group, from agent to agent: a program that is busy or stopped holds up nobody who rings for
+ * it. One is on its way at most for each time that a rank has said that it waits, so nothing piles up for who does not
+ * listen.
  */
 export class Rings {
   readonly #group: Tellers

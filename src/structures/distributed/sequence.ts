@@ -7,8 +7,9 @@ import type { Promised } from './promised.ts'
 export const SEQUENCE_BYTES = 8
 
 /**
- * Numbers that are given out once each, from 1, among the ranks of a group; as {@link Sequence} on one machine. One word and one fetch-and-add: `next` and `last`
- * are a round trip each. A rank that dies may have taken numbers that nobody gets.
+ * Numbers that are given out once each, from 1, among the ranks of a group; as {@link Sequence} on one machine. One
+ * word and one fetch-and-add: `next` and `last` are a round trip each. A rank that dies may have taken numbers that
+ * nobody gets.
  */
 export class GroupSequence implements Promised<Sequence> {
   readonly name: string

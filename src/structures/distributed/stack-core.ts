@@ -1,5 +1,5 @@
 import type { BlockPool, OwnBlock } from './block-pool.ts'
-import { type BlockName, bytesOfClass, decodeBlock, encodeBlock } from './block-word.ts'
+import { bytesOfClass, decodeBlock, encodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, ReadCommand, WriteCommand } from './command.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { GroupListCore } from './group-list.ts'
@@ -36,17 +36,23 @@ const WHOLE = Number.POSITIVE_INFINITY
 const NOTHING: Top = { word: 0n, depth: 0, names: [], value: undefined }
 
 /**
- * A stack at one home, as one rank uses it: Treiber's list ("Systems programming: coping with parallelism", 1986). One word names the block on top, and each block says what lies below it.
+ * A stack at one home, as one rank uses it: Treiber's list ("Systems programming: coping with parallelism", 1986). One
+ * word names the block on top, and each block says what lies below it.
  *
- * **Push** writes a block that says so of the top, and takes effect in the compare-and-swap that puts its name in the place of the top's. **Pop** reads the top's block and takes effect in the compare-and-swap that puts the name of the one below in the place of its name. A name is never the same
- * twice (block-word.ts): where the swap succeeds nothing was put onto the top, or taken, since its block was read, and the block cannot have been used anew. **Nothing there**, and **no room**, are told by a READ of the word: how many lie there is said by the block on top.
- * A rank that is killed has done it or not; nobody needs to finish anything.
+ * **Push** writes a block that says so of the top, and takes effect in the compare-and-swap that puts its name in the
+ * place of the top's. **Pop** reads the top's block and takes effect in the compare-and-swap that puts the name of the
+ * one below in the place of its name. A name is never the same twice (block-word.ts): where the swap succeeds nothing
+ * was put onto the top, or taken, since its block was read, and the block cannot have been used anew. **Nothing
+ * there**, and **no room**, are told by a READ of the word: how many lie there is said by the block on top. A rank that
+ * is killed has done it or not; nobody needs to finish anything.
  *
- * A census has to find the blocks of a stack, which would be a round trip for each; so a block has the names of up to 16 below it (stack-names.ts).
+ * A census has to find the blocks of a stack, which would be a round trip for each; so a block has the names of up to
+ * 16 below it (stack-names.ts).
  *
- * Round trips: push 1 where this rank was the last one here, else 3, and 2 more for each time that others were faster; pop 3, of several in a row 1 each.
+ * Round trips: push 1 where this rank was the last one here, else 3, and 2 more for each time that others were faster;
+ * pop 3, of several in a row 1 each.
  */
-export class StackCore implements GroupListCore {
+export class GroupStackCore implements GroupListCore {
   readonly #home: HomeWords
   readonly #pool: BlockPool
   readonly #place: number
@@ -88,7 +94,7 @@ export class StackCore implements GroupListCore {
         const known = this.#top
         const top = known?.names === undefined || this.#isFull(known) ? await this.#look(HEAD_ONLY, there) : known
         if (this.#isFull(top)) return false
-        const names = namesAbove(top.word, top.depth, top.names as readonly bigint[])
+        const names = namesAbove(top.word, top.depth, top.names!)
         block = await this.#fitting(block, headBytes(names.length + 1) + value.length)
         there = await this.#cover(top, names, block, value)
         if (there !== undefined) continue
@@ -130,10 +136,12 @@ export class StackCore implements GroupListCore {
     return cover.swapped ? undefined : cover.before
   }
 
-  /** Take the top away, and read what lies below. Undefined when that is done; else the word of what is the top by now. */
+  /**
+   * Take the top away, and read what lies below. Undefined when that is done; else the word of what is the top by now.
+   */
   async #take(top: Top): Promise<bigint | undefined> {
-    const names = top.names as readonly bigint[]
-    const below = names[0] as bigint
+    const names = top.names!
+    const below = names[0]!
     const take = new CompareExchangeCommand(this.#place, top.word, below)
     const read = below === 0n ? undefined : readAhead(below)
     const waiting = this.#capacity === 0 ? undefined : this.emptied.read()
@@ -141,7 +149,7 @@ export class StackCore implements GroupListCore {
     this.#top = undefined
     if (!take.swapped) return take.before
     if (waiting !== undefined) void this.emptied.ring(waiting)
-    this.#pool.release(decodeBlock(top.word) as BlockName)
+    this.#pool.release(decodeBlock(top.word)!)
     const depth = top.depth - 1
     this.#top = below === 0n ? NOTHING : { word: below, depth, names: belowIn(names), value: undefined, read }
     return undefined
@@ -163,7 +171,7 @@ export class StackCore implements GroupListCore {
 
   /** What a block says, as far as so many bytes reach. */
   async #read(word: bigint, bytesMax: number, ahead?: ReadCommand): Promise<Top | undefined> {
-    const name = decodeBlock(word) as BlockName
+    const name = decodeBlock(word)!
     const lengthBytes = Math.min(bytesMax, bytesOfClass(name.sizeClass))
     const { bytes } = ahead ?? (await this.#home.read(name.offset, lengthBytes))
     const block = bytesMax === WHOLE ? readValueBlock(name, bytes) : readBlockHead(name, bytes)
@@ -186,7 +194,7 @@ export class StackCore implements GroupListCore {
 }
 
 function readAhead(word: bigint): ReadCommand | undefined {
-  const { offset, sizeClass } = decodeBlock(word) as BlockName
+  const { offset, sizeClass } = decodeBlock(word)!
   const lengthBytes = bytesOfClass(sizeClass)
   return lengthBytes > AHEAD_BYTES_MAX ? undefined : new ReadCommand(offset, lengthBytes)
 }

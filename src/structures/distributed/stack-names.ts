@@ -1,4 +1,4 @@
-import { type BlockName, bytesOfClass, decodeBlock } from './block-word.ts'
+import { bytesOfClass, decodeBlock } from './block-word.ts'
 import type { HomeWords } from './home-words.ts'
 import { headBytes, readBlockHead } from './value-block.ts'
 
@@ -8,7 +8,10 @@ const GROUP = 16
 /** The head of a block of a stack: its depth, from 1 on, and at most so many names. */
 export const STACK_HEAD_BYTES_MAX: number = headBytes(1 + GROUP)
 
-/** The names in a block that is put onto one of this depth with these names: those below it in its group, the nearest first, then that on top of the group below (0: none). */
+/**
+ * The names in a block that is put onto one of this depth with these names: those below it in its group, the nearest
+ * first, then that on top of the group below (0: none).
+ */
 export function namesAbove(word: bigint, depth: number, names: readonly bigint[]): readonly bigint[] {
   return depth % GROUP === 0 ? [word] : [word, ...names]
 }
@@ -19,8 +22,10 @@ export function belowIn(names: readonly bigint[]): readonly bigint[] | undefined
 }
 
 /**
- * Add the blocks of a stack to `blocks`: one READ for each group, for the names of all others are in its topmost block. What lies on the stack while this goes on was there when the word of the top was read, and what
- * lies below a block never changes; so it is found. A block that is another by now was taken away, and with it all above it: then it is begun anew, on a stack that is less high.
+ * Add the blocks of a stack to `blocks`: one READ for each group, for the names of all others are in its topmost block.
+ * What lies on the stack while this goes on was there when the word of the top was read, and what lies below a block
+ * never changes; so it is found. A block that is another by now was taken away, and with it all above it: then it is
+ * begun anew, on a stack that is less high.
  */
 export async function lookThroughStack(home: HomeWords, place: number, blocks: Set<number>): Promise<void> {
   while (!(await lookOnce(home, place, blocks)));
@@ -28,14 +33,14 @@ export async function lookThroughStack(home: HomeWords, place: number, blocks: S
 
 async function lookOnce(home: HomeWords, place: number, blocks: Set<number>): Promise<boolean> {
   for (let word = await home.load64(place); word !== 0n; ) {
-    const name = decodeBlock(word) as BlockName
+    const name = decodeBlock(word)!
     const lengthBytes = Math.min(STACK_HEAD_BYTES_MAX, bytesOfClass(name.sizeClass))
     const head = readBlockHead(name, (await home.read(name.offset, lengthBytes)).bytes)
     if (head === undefined) return false
     const [, ...names] = head.words
     blocks.add(name.offset)
     for (const other of names) blocks.add(decodeBlock(other)?.offset ?? name.offset)
-    word = names.at(-1) as bigint
+    word = names.at(-1)!
   }
   return true
 }

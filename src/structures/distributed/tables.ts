@@ -11,7 +11,10 @@ export interface NewTables {
   undo(): Promise<void>
 }
 
-/** Take so many chunks of words, all zero, for a structure that is being made. Its name's block has to say where they are, for the census. @throws HeapFullError */
+/**
+ * Take so many chunks of words, all zero, for a structure that is being made. Its name's block has to say where they
+ * are, for the census. @throws HeapFullError
+ */
 export async function takeTables(home: Home, count: number): Promise<NewTables> {
   const { chunks } = home.pool
   const { taken, undo } = await takeAll(home, 'table', count, (chunk) => chunks.clear(chunk))

@@ -5,11 +5,12 @@ import { type BlockName, bytesOfClass } from './block-word.ts'
  * The block of a value in a queue or a stack. It does not change while anything names it.
  *
  * ```
- *  0 tag   4 checksum of 8 … value   8 checksum of the value   12 length of the value, and how many words from bit 20 on   16 words of 64 bits   value
+ *  0 tag   4 checksum of 8 … value   8 checksum of the value
+ *       12 length of the value, and how many words from bit 20 on   16 words of 64 bits   value
  * ```
  *
- * Both checksums begin with the tag, which is that of the word that names the block: whoever comes with a name that is out of date, or reads while the block is used anew, sees
- * that it is another. What the words mean is the structure's.
+ * Both checksums begin with the tag, which is that of the word that names the block: whoever comes with a name that is
+ * out of date, or reads while the block is used anew, sees that it is another. What the words mean is the structure's.
  */
 const Offset = { Tag: 0, Checksum: 4, ValueChecksum: 8, Lengths: 12, Words: 16 } as const
 const LENGTH_BITS = 20
@@ -44,7 +45,9 @@ export function writeValueBlock(tag: number, words: readonly bigint[], value: Ui
   return bytes
 }
 
-/** What the first bytes of a block say; undefined where it is not the block that was meant, or where they are too few. */
+/**
+ * What the first bytes of a block say; undefined where it is not the block that was meant, or where they are too few.
+ */
 export function readBlockHead({ tag, sizeClass }: BlockName, bytes: Uint8Array): BlockHead | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const lengths = view.getUint32(Offset.Lengths, true)

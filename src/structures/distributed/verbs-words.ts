@@ -14,7 +14,7 @@ import { BatchInFlight, stagedBytes } from './batch-in-flight.ts'
 import type { Command } from './command.ts'
 import { HomeLink, REQUESTS_MAX, type RemoteMemory } from './home-link.ts'
 import { BATCH_MAX, type RemoteWords } from './remote-words.ts'
-import { Staging } from './staging.ts'
+import { StagingSlabs } from './staging-slabs.ts'
 import type { WordsRuntime } from './words-runtime.ts'
 
 const COMPLETIONS_AT_ONCE = 64
@@ -30,15 +30,19 @@ export interface VerbsWordsOptions {
   readonly lengthBytes: number
   readonly ownBytes: number
   readonly runtime: WordsRuntime
-  /** How long a batch may be waited for, once it is on its way, before its home counts as lost. Time in which this program did not run does not count. */
+  /**
+   * How long a batch may be waited for, once it is on its way, before its home counts as lost. Time in which this
+   * program did not run does not count.
+   */
   readonly timeoutMs: number
   /** Carries a ring to another rank, whose {@link VerbsWords.rung} is called then. Waits for nothing. */
   readonly ring: (rank: number, home: number, place: number) => void
 }
 
 /**
- * The seam over verbs, whatever the provider. A rank reaches its own memory over a queue pair that is connected to itself: a device's atomics are atomic among themselves, and not
- * always towards the processor (`device.attributes.atomics`).
+ * The seam over verbs, whatever the provider. A rank reaches its own memory over a queue pair that is connected to
+ * itself: a device's atomics are atomic among themselves, and not always towards the processor
+ * (`device.attributes.atomics`).
  */
 export class VerbsWords implements RemoteWords {
   readonly rank: number
@@ -50,7 +54,7 @@ export class VerbsWords implements RemoteWords {
   /** The same, in words. */
   readonly #own: BigInt64Array
   readonly #options: VerbsWordsOptions
-  readonly #staging: Staging
+  readonly #staging: StagingSlabs
   readonly #channel: CompletionChannel
   readonly #queue: CompletionQueue
   readonly #links: readonly HomeLink[]
@@ -73,7 +77,7 @@ export class VerbsWords implements RemoteWords {
     this.memory = domain.allocate(ownBytes, all)
     const { buffer, byteOffset } = this.memory.bytes
     this.#own = new BigInt64Array(buffer, byteOffset, ownBytes / 8)
-    this.#staging = new Staging(domain)
+    this.#staging = new StagingSlabs(domain)
     this.#channel = device.createCompletionChannel()
     this.#queue = device.createCompletionQueue({ depth: ranks * (REQUESTS_MAX + 1), channel: this.#channel })
     this.#links = Array.from({ length: ranks }, (_, home) => new HomeLink(home, options.timeoutMs, domain, this.#queue))
@@ -156,7 +160,8 @@ export class VerbsWords implements RemoteWords {
   }
 
   storeOwn(offset: number, value: bigint): void {
-    // A full barrier: in shared memory this thread itself carries out what it begins next, and must not do so before others can see this.
+    // A full barrier: in shared memory this thread itself carries out what it begins next, and must not do so before
+    // others can see this.
     if (!this.closed) Atomics.store(this.#own, offset / 8, value)
   }
 
@@ -199,8 +204,8 @@ export class VerbsWords implements RemoteWords {
   }
 
   #complete(batch: CompletionBatch, row: number): void {
-    const link = this.#byNumber.get(batch.queuePairNumber[row] as number)
-    const status = batch.status[row] as number
+    const link = this.#byNumber.get(batch.queuePairNumber[row]!)
+    const status = batch.status[row]!
     if (status === CompletionStatus.Success) link?.completed()
     else link?.lose(explainStatus(status))
   }

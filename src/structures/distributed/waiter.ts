@@ -32,7 +32,10 @@ export class Waiter implements Disposable {
     return stirred
   }
 
-  /** For so long, or until it is stirred, its signal is aborted, or a rank has ended; not at all where one of the first two was so already. Keeps the process alive. */
+  /**
+   * For so long, or until it is stirred, its signal is aborted, or a rank has ended; not at all where one of the first
+   * two was so already. Keeps the process alive.
+   */
   async sleep(ms: number): Promise<void> {
     if (this.#stirred || this.#signal?.aborted === true) return
     this.#sleeping = new AbortController()

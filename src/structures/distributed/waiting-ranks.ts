@@ -19,8 +19,9 @@ export interface MarksPlace {
 }
 
 /**
- * The ranks that wait for one thing: a bit for each, beside it at its home. A rank sets its own before it looks once more and sleeps; who is to wake it takes the bit away, so that one is woken once for each time that
- * it has said it waits, by one other. Bits of ranks that are out of the group are taken away by whoever meets them.
+ * The ranks that wait for one thing: a bit for each, beside it at its home. A rank sets its own before it looks once
+ * more and sleeps; who is to wake it takes the bit away, so that one is woken once for each time that it has said it
+ * waits, by one other. Bits of ranks that are out of the group are taken away by whoever meets them.
  */
 export class WaitingRanks {
   readonly #at: MarksPlace
@@ -55,7 +56,10 @@ export class WaitingRanks {
     return words
   }
 
-  /** Say that this rank waits. False where it has to be said again: the word was another. What is begun after this call is carried out after it. */
+  /**
+   * Say that this rank waits. False where it has to be said again: the word was another. What is begun after this call
+   * is carried out after it.
+   */
   async mark(): Promise<boolean> {
     return await this.#set(this.#own | this.#ownBit)
   }
@@ -85,7 +89,7 @@ export class WaitingRanks {
         return undefined
       }
       const at = Math.floor(rank / BITS)
-      const word = seen[at] as bigint
+      const word = seen[at]!
       const before = await this.#swap(at, word, this.#living(at, word) & ~(1n << BigInt(rank % BITS)))
       if (before === word) return rank
       seen[at] = before

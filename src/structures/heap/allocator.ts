@@ -20,15 +20,18 @@ export interface Allocation {
 /**
  * Takes blocks, and gives them back.
  *
- * Blocks belong to nobody until they are taken by a compare-and-swap of their state, so a process that is killed holds nothing back but what its intent
- * names. Which blocks might be free each participant remembers for itself; a hint that is out of date costs one look.
- * A slab has blocks of one size, and becomes free for another when all of its blocks are and memory is short.
+ * Blocks belong to nobody until they are taken by a compare-and-swap of their state, so a process that is killed holds
+ * nothing back but what its intent names. Which blocks might be free each participant remembers for itself; a hint that
+ * is out of date costs one look. A slab has blocks of one size, and becomes free for another when all of its blocks are
+ * and memory is short.
  */
 export class Allocator {
   readonly #blocks: BlockTable
   readonly #slot: number
   readonly #hints: number[][] = CLASS_GRANULES.map(() => [])
-  /** Slabs that this participant made ready, by size: looked through before those of others, to keep out of their way. */
+  /**
+   * Slabs that this participant made ready, by size: looked through before those of others, to keep out of their way.
+   */
   readonly #own: number[][] = CLASS_GRANULES.map(() => [])
   /** How often blocks of each slab had been freed when we last looked through it; -1 before. */
   readonly #seen: Int32Array
@@ -46,13 +49,13 @@ export class Allocator {
   }
 
   /**
-   * Take a block of at least `lengthBytes`; `intent` names it before it is taken. False when there is none. `essential`: it may come from what is kept
-   * back.
+   * Take a block of at least `lengthBytes`; `intent` names it before it is taken. False when there is none.
+   * `essential`: it may come from what is kept back.
    */
   allocate(lengthBytes: number, intent: Intent, into: Allocation, essential: boolean = false): boolean {
     const sizeClass = classFor(lengthBytes)
     if (sizeClass < 0) return this.#allocateSlabs(Math.ceil(lengthBytes / SLAB_BYTES), intent, into, essential)
-    const hints = this.#hints[sizeClass] as number[]
+    const hints = this.#hints[sizeClass]!
     for (;;) {
       const reference = hints.pop() ?? this.#refill(sizeClass, essential || sizeClass <= SMALL_CLASS_MAX)
       if (reference === 0) return false
@@ -75,7 +78,7 @@ export class Allocator {
       return
     }
     this.#blocks.free(reference, state)
-    const hints = this.#hints[slabDetail(word)] as number[]
+    const hints = this.#hints[slabDetail(word)]!
     if (hints.length < HINTS_MAX) hints.push(reference)
   }
 
@@ -114,9 +117,12 @@ export class Allocator {
     return true
   }
 
-  /** Find free blocks of a size: in our slabs, in a new one, in those of others. Gives one of them; 0 when there are none. */
+  /**
+   * Find free blocks of a size: in our slabs, in a new one, in those of others. Gives one of them; 0 when there are
+   * none.
+   */
   #refill(sizeClass: number, essential: boolean): number {
-    const own = this.#own[sizeClass] as number[]
+    const own = this.#own[sizeClass]!
     for (const slab of own) if (this.#lookThrough(slab, sizeClass)) return this.#hint(sizeClass)
     const fresh = this.#mayClaim(1, essential) ? this.#claimSlab(sizeClass) : -1
     if (fresh >= 0) {
@@ -131,7 +137,7 @@ export class Allocator {
   }
 
   #hint(sizeClass: number): number {
-    return (this.#hints[sizeClass] as number[]).pop() ?? 0
+    return this.#hints[sizeClass]!.pop() ?? 0
   }
 
   /** Remember the free blocks of a slab. False when there are none, or it has not changed since the last look. */
@@ -141,7 +147,7 @@ export class Allocator {
     const freed = blocks.freed(slab)
     if (this.#seen[slab] === freed) return false
     this.#seen[slab] = freed
-    const hints = this.#hints[sizeClass] as number[]
+    const hints = this.#hints[sizeClass]!
     const before = hints.length
     blocks.eachBlock(slab, (reference, state) => {
       if (kindOf(state) === BlockKind.Free) hints.push(reference)
@@ -154,11 +160,12 @@ export class Allocator {
     const slab = this.#claimAny()
     if (slab < 0) return -1
     const blocks = this.#blocks
-    const step = CLASS_GRANULES[sizeClass] as number
+    const step = CLASS_GRANULES[sizeClass]!
     for (let at = 0; at < blocksPerSlab(sizeClass); at += 1) {
       const reference = blocks.headOf(slab) + at * step
       const state = blocks.state(reference)
-      // A live one was taken this instant by somebody with an old hint, who looks at the slab's word next, and keeps it or gives it back.
+      // A live one was taken this instant by somebody with an old hint, who looks at the slab's word next, and keeps it
+      // or gives it back.
       if (kindOf(state) !== BlockKind.Live) blocks.change(reference, state, freeAgain(state))
     }
     blocks.countFreed(slab)
@@ -193,7 +200,9 @@ export class Allocator {
     return this.#blocks.changeWord(slab, word, slabWord(SlabKind.Claimed, this.#slot, 0))
   }
 
-  /** A block of several slabs in a row. The head's word is written last; until then recovery finds all of them claimed. */
+  /**
+   * A block of several slabs in a row. The head's word is written last; until then recovery finds all of them claimed.
+   */
   #allocateSlabs(count: number, intent: Intent, into: Allocation, essential: boolean): boolean {
     const first = this.#mayClaim(count, essential) ? this.#claimRow(count) : -1
     if (first < 0) return false
@@ -236,7 +245,10 @@ export class Allocator {
     if (this.#blocks.changeWord(head, word, claimed)) this.#unclaim(head, claimed)
   }
 
-  /** Free a claimed slab, and the rest of the block that it was the head of: from the end, so that what is left to do is always in one row. */
+  /**
+   * Free a claimed slab, and the rest of the block that it was the head of: from the end, so that what is left to do is
+   * always in one row.
+   */
   #unclaim(slab: number, word: number): void {
     const blocks = this.#blocks
     const tail = slabWord(SlabKind.Tail, 0, slab)
@@ -283,7 +295,7 @@ export class Allocator {
 
   #forget(slab: number, sizeClass: number): void {
     this.#seen[slab] = -1
-    const own = this.#own[sizeClass] as number[]
+    const own = this.#own[sizeClass]!
     const at = own.indexOf(slab)
     if (at >= 0) own.splice(at, 1)
   }
@@ -292,7 +304,7 @@ export class Allocator {
   static roundUp(lengthBytes: number): number {
     const sizeClass = classFor(lengthBytes)
     if (sizeClass < 0) return Math.ceil(lengthBytes / SLAB_BYTES) * SLAB_BYTES
-    return (CLASS_GRANULES[sizeClass] as number) * GRANULE_BYTES
+    return CLASS_GRANULES[sizeClass]! * GRANULE_BYTES
   }
 }
 

@@ -9,8 +9,8 @@
  *    └──► Closed: its slab is being given back or is another's ──► Free
  * ```
  *
- * Every transition is a compare-and-swap of the exact word, so of several who believe that it is for them to free a block one does, and a reference that was
- * kept for too long is known by its generation.
+ * Every transition is a compare-and-swap of the exact word, so of several who believe that it is for them to free a
+ * block one does, and a reference that was kept for too long is known by its generation.
  */
 export const BlockKind = { Free: 0, Live: 1, Retired: 2, Closed: 3 } as const
 

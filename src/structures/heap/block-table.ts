@@ -35,7 +35,10 @@ export class BlockTable {
     return this.#memory.load(this.#statesOffset + (reference - this.#first) * 4)
   }
 
-  /** The same by a plain load: of a block that was reached within an epoch, or is this participant's; or as a guess that a compare-and-swap checks. */
+  /**
+   * The same by a plain load: of a block that was reached within an epoch, or is this participant's; or as a guess that
+   * a compare-and-swap checks.
+   */
   peekState(reference: number): number {
     return this.#memory.peek(this.#statesOffset + (reference - this.#first) * 4)
   }
@@ -58,7 +61,10 @@ export class BlockTable {
     return this.#memory.load(this.#recordsOffset + slab * SLAB_RECORD_BYTES)
   }
 
-  /** The same by a plain load: of a slab with a block that is in use or was, for which it does not change; or as a guess. */
+  /**
+   * The same by a plain load: of a slab with a block that is in use or was, for which it does not change; or as a
+   * guess.
+   */
   peekWord(slab: number): number {
     return this.#memory.peek(this.#recordsOffset + slab * SLAB_RECORD_BYTES)
   }
@@ -84,17 +90,20 @@ export class BlockTable {
   lengthOf(reference: number): number {
     const word = this.word(this.slabOf(reference))
     if (slabKind(word) === SlabKind.Head) return slabDetail(word) * GRANULES_PER_SLAB * GRANULE_BYTES
-    return (CLASS_GRANULES[slabDetail(word)] as number) * GRANULE_BYTES
+    return CLASS_GRANULES[slabDetail(word)]! * GRANULE_BYTES
   }
 
-  /** Call `visit` with each block of a slab and its state. Blocks of slabs that are nothing at the moment are not visited. */
+  /**
+   * Call `visit` with each block of a slab and its state. Blocks of slabs that are nothing at the moment are not
+   * visited.
+   */
   eachBlock(slab: number, visit: (reference: number, state: number) => void): void {
     const word = this.word(slab)
     const kind = slabKind(word)
     const head = this.headOf(slab)
     if (kind === SlabKind.Head) visit(head, this.state(head))
     if (kind !== SlabKind.Sized && kind !== SlabKind.Closing) return
-    const step = CLASS_GRANULES[slabDetail(word)] as number
+    const step = CLASS_GRANULES[slabDetail(word)]!
     const end = head + blocksPerSlab(slabDetail(word)) * step
     for (let reference = head; reference < end; reference += step) visit(reference, this.state(reference))
   }

@@ -57,8 +57,9 @@ export interface FoundStructure {
 }
 
 /**
- * The structures of a heap by name: 1024 words, each 0 or the reference of a structure's block. A name is looked for from the place that its hash says to the
- * first empty one, which is also the only place where it may be put; so of two who make the same name one finds that of the other.
+ * The structures of a heap by name: 1024 words, each 0 or the reference of a structure's block. A name is looked for
+ * from the place that its hash says to the first empty one, which is also the only place where it may be put; so of two
+ * who make the same name one finds that of the other.
  */
 export class Directory {
   readonly #heap: Heap
@@ -67,7 +68,10 @@ export class Directory {
     this.#heap = heap
   }
 
-  /** Find it, or make it with a body of zeros. @throws StructureError for another kind or other parameters; HeapFullError; ArgumentError. */
+  /**
+   * Find it, or make it with a body of zeros. @throws StructureError for another kind or other parameters;
+   * HeapFullError; ArgumentError.
+   */
   open(request: StructureRequest): FoundStructure {
     const { memory } = this.#heap
     const name = checkName(request.name)
@@ -132,7 +136,7 @@ export class Directory {
   #kindOf(reference: number): StructureKindName {
     const number = this.#heap.memory.peek(offsetOf(reference) + Offset.Kind)
     const names = Object.keys(StructureKind) as StructureKindName[]
-    return names.find((name) => StructureKind[name] === number) as StructureKindName
+    return names.find((name) => StructureKind[name] === number)!
   }
 
   #checked(reference: number, request: StructureRequest): FoundStructure {

@@ -22,12 +22,14 @@ export interface Stay {
 }
 
 /**
- * Epoch-based reclamation, across processes: a block that was taken out of a structure is used again when nobody can still be looking at it.
+ * Epoch-based reclamation, across processes: a block that was taken out of a structure is used again when nobody can
+ * still be looking at it.
  *
- * Everybody who is inside an operation says since which epoch. The epoch advances when all of them have seen it; so when it has advanced twice since a block was
- * retired, whoever is inside entered after the block had become unreachable (Fraser, "Practical lock-freedom", 2004, 5.2.3).
- * The dead are not waited for. A process that is stopped inside an operation is, for it may go on: memory that others retire meanwhile is
- * not used again before it does or is ended.
+ * Everybody who is inside an operation says since which epoch. The epoch advances when all of them have seen it; so
+ * when it has advanced twice since a block was retired, whoever is inside entered after the block had become
+ * unreachable (Fraser, "Practical lock-freedom", 2004, 5.2.3). The dead are not waited for. A process that is stopped
+ * inside an operation is, for it may go on: memory that others retire meanwhile is not used again before it does or is
+ * ended.
  */
 export class Epochs {
   readonly #memory: WordMemory
@@ -66,9 +68,9 @@ export class Epochs {
   }
 
   /**
-   * The same until {@link end}, and not nested: of several stays that overlap, in functions that await, each holds back only what was retired since it
-   * began. What is said to the others is when the oldest began; to raise that to the next one's begin is safe, for nothing that was retired
-   * since then can have been freed in between.
+   * The same until {@link end}, and not nested: of several stays that overlap, in functions that await, each holds back
+   * only what was retired since it began. What is said to the others is when the oldest began; to raise that to the
+   * next one's begin is safe, for nothing that was retired since then can have been freed in between.
    */
   begin(): Stay {
     const stay = { epoch: this.#memory.load(HeaderOffset.Epoch) }
@@ -131,14 +133,17 @@ export class Epochs {
     return this.#memory.load(HeaderOffset.Epoch)
   }
 
-  /** Whether all who were inside when the epoch was `since` have left. The epoch never goes back, so a difference that looks negative is a great one. */
+  /**
+   * Whether all who were inside when the epoch was `since` have left. The epoch never goes back, so a difference that
+   * looks negative is a great one.
+   */
   hasPassed(since: number): boolean {
     return (this.now - since) >>> 0 >= 2
   }
 
   /**
-   * Begin the next epoch if everybody inside has seen this one. Gives the slot of one that has not; -1 when it advanced. `ask`: find out
-   * whether that one is alive.
+   * Begin the next epoch if everybody inside has seen this one. Gives the slot of one that has not; -1 when it
+   * advanced. `ask`: find out whether that one is alive.
    */
   advance(ask: boolean = false): number {
     const epoch = this.#memory.load(HeaderOffset.Epoch)
@@ -159,8 +164,8 @@ export class Epochs {
   collect(): void {
     const now = this.#memory.load(HeaderOffset.Epoch)
     const { references, epochs } = this.#limbo
-    while (this.#limbo.at < references.length && (now - (epochs[this.#limbo.at] as number)) >>> 0 >= 2) {
-      const reference = references[this.#limbo.at] as number
+    while (this.#limbo.at < references.length && (now - epochs[this.#limbo.at]!) >>> 0 >= 2) {
+      const reference = references[this.#limbo.at]!
       this.#limbo.at += 1
       this.#allocator.free(reference, this.#blocks.peekState(reference))
     }

@@ -7,6 +7,7 @@ import { Bell } from '../waiting/bell.ts'
 import { type Allocation, Allocator } from './allocator.ts'
 import { BlockTable } from './block-table.ts'
 import { Epochs } from './epochs.ts'
+import { HeapRecovery, type Settler } from './heap-recovery.ts'
 import type { Intent } from './intent.ts'
 import {
   GRANULE_BYTES,
@@ -19,7 +20,6 @@ import {
 } from './layout.ts'
 import { Participant, ParticipantState } from './participant.ts'
 import type { ReachTest } from './reach.ts'
-import { Recovery, type Settler } from './recovery.ts'
 
 /** How often to try before saying that there is no memory; between two attempts others may leave their operations. */
 const PRESSURE_ATTEMPTS = 24
@@ -35,9 +35,10 @@ export interface HeapUsage {
 }
 
 /**
- * One participant's hold on a heap: memory for structures that several processes share, from which blocks are taken, linked into a structure by one
- * compare-and-swap, unlinked by one, and given back when nobody looks at them any more. See layout.ts, block-state.ts, intent.ts and epochs.ts for how this survives
- * the death of any process at any instruction.
+ * One participant's hold on a heap: memory for structures that several processes share, from which blocks are taken,
+ * linked into a structure by one compare-and-swap, unlinked by one, and given back when nobody looks at them any more.
+ * See layout.ts, block-state.ts, intent.ts and epochs.ts for how this survives the death of any process at any
+ * instruction.
  */
 export class Heap {
   readonly name: string
@@ -56,7 +57,7 @@ export class Heap {
   /** Random, the same for all: keys are hashed with it. */
   readonly seed: number
   readonly #allocator: Allocator
-  readonly #recovery: Recovery
+  readonly #recovery: HeapRecovery
   readonly #reach = new Map<number, ReachTest>()
   readonly #settlers: Settler[] = []
   readonly #collectors: (() => void)[] = []
@@ -65,7 +66,10 @@ export class Heap {
   readonly #holds = new Set<() => void>()
   #closed = false
 
-  /** @throws StructureError where the memory is of another version, or the space has had more members than fit a holder's word. */
+  /**
+   * @throws StructureError where the memory is of another version, or the space has had more members than fit a
+   * holder's word.
+   */
   constructor(name: string, memory: WordMemory, peers: Peers) {
     this.name = name
     this.memory = memory
@@ -76,7 +80,15 @@ export class Heap {
     this.#allocator = new Allocator(this.blocks, peers.slot)
     this.left = new Bell(this, HeaderOffset.LeftBell)
     this.epochs = new Epochs(memory, this.blocks, this.#allocator, peers, () => this.left.ring())
-    this.#recovery = new Recovery(memory, this.blocks, this.#allocator, this.epochs, peers, this.#reach, this.#settlers)
+    this.#recovery = new HeapRecovery(
+      memory,
+      this.blocks,
+      this.#allocator,
+      this.epochs,
+      peers,
+      this.#reach,
+      this.#settlers,
+    )
     this.self = new Participant(memory, peers.slot)
     this.intent = this.self.intent
     this.owner = ownerWord(peers.slot, peers.epoch)
@@ -121,8 +133,9 @@ export class Heap {
   }
 
   /**
-   * Take a block, named by the intent, which has begun. Not from inside an operation: to find memory everybody has to be outside of one for a moment.
-   * `essential`: what it takes to give memory back in the end; it may come from what is kept for that.
+   * Take a block, named by the intent, which has begun. Not from inside an operation: to find memory everybody has to
+   * be outside of one for a moment. `essential`: what it takes to give memory back in the end; it may come from what is
+   * kept for that.
    * @throws HeapFullError; the intent has then ended.
    */
   allocate(lengthBytes: number, essential: boolean = false): Allocation {
@@ -178,7 +191,10 @@ export class Heap {
     this.#listeners.push(listener)
   }
 
-  /** Something is held until `release` is called; on {@link close} that is done. Gives a function that releases it, once. */
+  /**
+   * Something is held until `release` is called; on {@link close} that is done. Gives a function that releases it,
+   * once.
+   */
   hold(release: () => void): () => void {
     const once = () => {
       if (this.#holds.delete(once)) release()
@@ -266,7 +282,10 @@ function checkMember(name: string, { slot, epoch }: Peers): void {
   throw new StructureError('ERR_AETHER_STRUCTURES_FULL', name, `${rule}; let all of its processes end and begin anew`)
 }
 
-/** Write what a heap says of itself, or compare. Each word on its own: the first to write one is believed by all. Gives the seed. */
+/**
+ * Write what a heap says of itself, or compare. Each word on its own: the first to write one is believed by all. Gives
+ * the seed.
+ */
 function introduce(name: string, memory: WordMemory): number {
   const { slabs } = layoutOf(memory.lengthBytes)
   const wanted: readonly (readonly [number, number])[] = [

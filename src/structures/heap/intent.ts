@@ -13,19 +13,24 @@ const Offset = {
   CountChange: 36,
 } as const
 
-/** `Begun`: a block may have been allocated, nobody else can see it. `Armed`: from here to the end the one store that takes effect may have happened. */
+/**
+ * `Begun`: a block may have been allocated, nobody else can see it. `Armed`: from here to the end the one store that
+ * takes effect may have happened.
+ */
 export const IntentPhase = { None: 0, Begun: 1, Armed: 2 } as const
 
 /**
  * What a participant is in the middle of, so that another can finish or undo it.
  *
- * Every operation that changes a structure takes effect by one compare-and-swap, which puts a new block where an old one (or nothing) was, or takes an old one
- * away. Written before: which block is new, which is old, and what the participant's own counter will be. After a death there is one question, whether that
- * compare-and-swap happened, and the structure answers it by looking for the block (`reach` says how). Then: the old block is retired or stays,
- * the new one stays or is retired, the counter is set to the one value or the other. All of these may be done twice.
+ * Every operation that changes a structure takes effect by one compare-and-swap, which puts a new block where an old
+ * one (or nothing) was, or takes an old one away. Written before: which block is new, which is old, and what the
+ * participant's own counter will be. After a death there is one question, whether that compare-and-swap happened, and
+ * the structure answers it by looking for the block (`reach` says how). Then: the old block is retired or stays, the
+ * new one stays or is retired, the counter is set to the one value or the other. All of these may be done twice.
  *
- * Nobody reads it before its owner has ended, by word of the operating system; so it is written by plain stores, in the order in which they stand here. An atomic
- * one would wait each time for everything written before to reach the cache, the new block above all.
+ * Nobody reads it before its owner has ended, by word of the operating system; so it is written by plain stores, in the
+ * order in which they stand here. An atomic one would wait each time for everything written before to reach the cache,
+ * the new block above all.
  */
 export class Intent {
   readonly #memory: WordMemory
@@ -90,7 +95,10 @@ export class Intent {
     this.#memory.poke(this.#offset + Offset.NewReference, reference)
   }
 
-  /** The very next call is the compare-and-swap that takes effect: `oldReference` (0: none) goes, the counter at `countOffset` (0: none) changes. */
+  /**
+   * The very next call is the compare-and-swap that takes effect: `oldReference` (0: none) goes, the counter at
+   * `countOffset` (0: none) changes.
+   */
   arm(oldReference: number, oldState: number, countOffset: number, countBefore: number, countChange: number): void {
     const { Phase, OldReference, OldState, CountOffset, CountBefore, CountChange } = Offset
     if (this.#memory.peek(this.#offset + Phase) === IntentPhase.Armed) this.disarm()

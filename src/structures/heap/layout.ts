@@ -1,5 +1,6 @@
 /**
- * What is where in a heap. A region that was never written is a heap with nothing in it, so making one takes no step that could be cut off.
+ * What is where in a heap. A region that was never written is a heap with nothing in it, so making one takes no step
+ * that could be cut off.
  *
  * ```
  *  0         header         4 KiB    magic and version, size, seed, the global epoch

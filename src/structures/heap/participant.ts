@@ -18,7 +18,8 @@ export const ParticipantState = { Vacant: 0, Active: 1, Ended: 2 } as const
 const STATE_BITS = 2
 
 /**
- * One member's entry in a heap: who it is, whether it is inside an operation and since which epoch, and what it is in the middle of.
+ * One member's entry in a heap: who it is, whether it is inside an operation and since which epoch, and what it is in
+ * the middle of.
  *
  * ```
  *              claimed by the newcomer          close()
@@ -27,7 +28,8 @@ const STATE_BITS = 2
  *     └──────── recovered by anybody ─────┴─────────────────┘
  * ```
  *
- * An entry is used again only after what its last owner held was found and finished or undone; that is why a slot alone names the owner of a block.
+ * An entry is used again only after what its last owner held was found and finished or undone; that is why a slot alone
+ * names the owner of a block.
  */
 export class Participant {
   readonly slot: number

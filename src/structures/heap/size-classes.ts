@@ -10,17 +10,17 @@ const GRANULE_LOG2 = Math.log2(GRANULE_BYTES)
 /** Size class by the number of granules. */
 const CLASS_OF_GRANULES = new Uint8Array(GRANULES_PER_SLAB + 1)
 for (let granules = 1, at = 0; granules <= GRANULES_PER_SLAB; granules += 1) {
-  if (granules > (CLASS_GRANULES[at] as number)) at += 1
+  if (granules > CLASS_GRANULES[at]!) at += 1
   CLASS_OF_GRANULES[granules] = at
 }
 
 /** The size class for so many bytes; -1 when they need more than one slab. */
 export function classFor(lengthBytes: number): number {
   if (lengthBytes > SLAB_BYTES) return -1
-  return CLASS_OF_GRANULES[(lengthBytes + GRANULE_BYTES - 1) >>> GRANULE_LOG2] as number
+  return CLASS_OF_GRANULES[(lengthBytes + GRANULE_BYTES - 1) >>> GRANULE_LOG2]!
 }
 
 /** How many blocks of a class a slab holds. */
 export function blocksPerSlab(sizeClass: number): number {
-  return Math.floor(GRANULES_PER_SLAB / (CLASS_GRANULES[sizeClass] as number))
+  return Math.floor(GRANULES_PER_SLAB / CLASS_GRANULES[sizeClass]!)
 }

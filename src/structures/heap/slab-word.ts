@@ -1,5 +1,6 @@
 /**
- * What a slab is, in one word: kind in bits 0-2, the slot of who works on it in 3-10, and from 11 on what the kind needs.
+ * What a slab is, in one word: kind in bits 0-2, the slot of who works on it in 3-10, and from 11 on what the kind
+ * needs.
  *
  * ```
  *            compare-and-swap          made ready

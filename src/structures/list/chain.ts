@@ -3,16 +3,17 @@ import { Reach } from '../heap/reach.ts'
 import { NodeOffset, nextOf, noteLinked } from './node.ts'
 
 /**
- * Nodes in the order in which they were linked: the list of Michael and Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
- * algorithms" (PODC 1996), with epochs in the place of counted pointers.
+ * Nodes in the order in which they were linked: the list of Michael and Scott, "Simple, fast, and practical
+ * non-blocking and blocking concurrent queue algorithms" (PODC 1996), with epochs in the place of counted pointers.
  *
  * ```
  *   head ──► dummy ──► first ──► … ──► last ◄── tail (or one behind)
  * ```
  *
- * A node is in it from the compare-and-swap of the last one's `next` on. It is out of it, and the new dummy, from that of `head` on; what it says can be read
- * until the next one is. Nobody reserves a place that he might not fill, so who is killed leaves no gap for others to wait at. Whoever finds the
- * tail behind moves it. All of it is called inside an epoch but {@link begin}.
+ * A node is in it from the compare-and-swap of the last one's `next` on. It is out of it, and the new dummy, from that
+ * of `head` on; what it says can be read until the next one is. Nobody reserves a place that he might not fill, so who
+ * is killed leaves no gap for others to wait at. Whoever finds the tail behind moves it. All of it is called inside an
+ * epoch but {@link begin}.
  */
 export class Chain {
   /** Where the reference of the dummy is. */
@@ -36,7 +37,10 @@ export class Chain {
     return this.#heap.memory.load(this.head)
   }
 
-  /** Put the first dummy there, which `make` takes and fills: into the head, and from there into the tail. Outside of every epoch. */
+  /**
+   * Put the first dummy there, which `make` takes and fills: into the head, and from there into the tail. Outside of
+   * every epoch.
+   */
   begin(make: () => number): void {
     const { memory, intent } = this.#heap
     if (memory.load(this.head) === 0) {
@@ -63,7 +67,10 @@ export class Chain {
     }
   }
 
-  /** The one access that takes effect: link `node`, which the intent names. Ends the intent. False when `last` was not the last one any more. */
+  /**
+   * The one access that takes effect: link `node`, which the intent names. Ends the intent. False when `last` was not
+   * the last one any more.
+   */
   tryLink(last: number, node: number): boolean {
     const { intent } = this.#heap
     intent.arm(0, 0, 0, 0, 0)

@@ -9,7 +9,8 @@ import { Reach } from '../heap/reach.ts'
  *  0 linked   4 next: its reference, 0 at the end   8 number   12 length of the value   16 value
  * ```
  *
- * The number is one more than that of the node before (in a stack, below), so lengths are differences and nothing is counted.
+ * The number is one more than that of the node before (in a stack, below), so lengths are differences and nothing is
+ * counted.
  */
 export const NodeOffset = { Linked: 0, Next: 4, Number: 8, Length: 12, Value: 16 } as const
 
@@ -27,7 +28,8 @@ export function makeNode(heap: Heap, value: Uint8Array): number {
 }
 
 /**
- * Put a node with `value` into the list that `head` begins; `link` does it, within an epoch, and ends the intent. False where that says that there is no room.
+ * Put a node with `value` into the list that `head` begins; `link` does it, within an epoch, and ends the intent. False
+ * where that says that there is no room.
  * @throws HeapFullError
  */
 export function pushNode(heap: Heap, head: number, value: Uint8Array, link: (node: number) => boolean): boolean {

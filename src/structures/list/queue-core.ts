@@ -8,7 +8,9 @@ export const QueueOffset = { Head: 0, Tail: 4 } as const
 
 const NOTHING = new Uint8Array(0)
 
-/** A queue as a {@link Chain}: a value is pushed where its node is linked, and popped where its node becomes the dummy. */
+/**
+ * A queue as a {@link Chain}: a value is pushed where its node is linked, and popped where its node becomes the dummy.
+ */
 export class QueueCore {
   readonly #heap: Heap
   readonly #chain: Chain

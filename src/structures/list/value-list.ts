@@ -12,7 +12,9 @@ export const LIST_WORDS_OFFSET: number = 2 * BELL_BYTES
 export interface ListOptions<V> {
   /** How values become bytes. Default `structured`. The same for all who open it. */
   readonly codec?: Codec<V>
-  /** The most values that it holds; who pushes more waits. Default: as many as there is memory for. The same for all. */
+  /**
+   * The most values that it holds; who pushes more waits. Default: as many as there is memory for. The same for all.
+   */
   readonly capacity?: number
   /** The longest value that this process pushes, in bytes, encoded. Default 1 MiB. */
   readonly valueBytesMax?: number

@@ -5,13 +5,16 @@ export interface LogEntry<V> {
   /** How many came before it, ever. */
   readonly index: number
   readonly value: V
-  /** How many were dropped between the one that this reader was given before and this one; 0 for a reader that keeps up. */
+  /**
+   * How many were dropped between the one that this reader was given before and this one; 0 for a reader that keeps up.
+   */
   readonly missed: number
 }
 
 /**
- * Gives the entries of a log or channel one after the other, and waits for more, until it is closed or its signal is aborted. A loop that is left closes it.
- * Where it is is known to who follows alone. Wherever the log is kept, only {@link take} differs.
+ * Gives the entries of a log or channel one after the other, and waits for more, until it is closed or its signal is
+ * aborted. A loop that is left closes it. Where it is is known to who follows alone. Wherever the log is kept, only
+ * {@link take} differs.
  */
 export abstract class EntryFollower<V> implements AsyncIterableIterator<LogEntry<V>, undefined>, AsyncDisposable {
   readonly #closing = new AbortController()
@@ -31,7 +34,10 @@ export abstract class EntryFollower<V> implements AsyncIterableIterator<LogEntry
   /** Wait for the next entry. @throws the reason of the signal; an error where the log is gone */
   protected abstract take(options: WaitOptions): Promise<LogEntry<V>>
 
-  /** Resolves with the next entry when there is one; with none when this is closed. Rejects with the reason of the signal. */
+  /**
+   * Resolves with the next entry when there is one; with none when this is closed. Rejects with the reason of the
+   * signal.
+   */
   async next(): Promise<IteratorResult<LogEntry<V>, undefined>> {
     const closing = this.#closing.signal
     try {

@@ -13,8 +13,8 @@ export interface Followed<V> {
 }
 
 /**
- * Gives the entries of a log or channel one after the other, and waits for more, until it is closed or its signal is aborted. Where it is is known to
- * this process alone.
+ * Gives the entries of a log or channel one after the other, and waits for more, until it is closed or its signal is
+ * aborted. Where it is is known to this process alone.
  *
  * ```ts
  * for await (const { value, missed } of channel.subscribe({ signal })) console.log(value, missed)
@@ -63,6 +63,8 @@ export class Follower<V> extends EntryFollower<V> {
 
 /** Options of following a log. */
 export interface FollowOptions extends WaitOptions {
-  /** Where to begin: at the first entry that is there (the default), with the next one that is appended, or at an index. */
+  /**
+   * Where to begin: at the first entry that is there (the default), with the next one that is appended, or at an index.
+   */
   readonly from?: 'first' | 'next' | number
 }

@@ -11,10 +11,12 @@ const LogOffset = { Head: 0, Tail: 4 } as const
  * A record of a log; after it was linked it never changes.
  *
  * ```
- *  0 linked   4 next   8 the one before   12 length of the value   16 index, Float64   24 bytes of all values up to this one, Float64   32 value
+ *  0 linked   4 next   8 the one before   12 length of the value   16 index, Float64
+ *       24 bytes of all values up to this one, Float64   32 value
  * ```
  *
- * The first two are those of every node (see ../list/node.ts). Index and bytes only rise, so lengths are differences and nothing is counted.
+ * The first two are those of every node (see ../list/node.ts). Index and bytes only rise, so lengths are differences
+ * and nothing is counted.
  */
 const RecordOffset = { Linked: 0, Next: 4, Previous: 8, Length: 12, Index: 16, Bytes: 24, Value: 32 } as const
 
@@ -39,7 +41,10 @@ export interface LogRecord {
   readonly value: Uint8Array
 }
 
-/** Where a reader is: the record that it read last, by which it finds the next one without a search as long as that is there. */
+/**
+ * Where a reader is: the record that it read last, by which it finds the next one without a search as long as that is
+ * there.
+ */
 export interface LogPosition {
   /** The index that it wants next. */
   next: number
@@ -48,8 +53,9 @@ export interface LogPosition {
 }
 
 /**
- * A log as a {@link Chain}: appended where it is linked, dropped from the other end where there are more than are to be kept. Readers hold
- * nothing in the memory that all share, so one that is slow, stopped or dead costs the others nothing: it finds what it wanted gone.
+ * A log as a {@link Chain}: appended where it is linked, dropped from the other end where there are more than are to be
+ * kept. Readers hold nothing in the memory that all share, so one that is slow, stopped or dead costs the others
+ * nothing: it finds what it wanted gone.
  */
 export class LogCore {
   readonly #heap: Heap
@@ -97,7 +103,10 @@ export class LogCore {
     return records
   }
 
-  /** The record that a reader wants next, or the first one left after it; moves the reader on. Undefined when there is none. */
+  /**
+   * The record that a reader wants next, or the first one left after it; moves the reader on. Undefined when there is
+   * none.
+   */
   step(position: LogPosition): LogRecord | undefined {
     this.#heap.epochs.enter()
     try {
@@ -129,7 +138,10 @@ export class LogCore {
     }
   }
 
-  /** Drop what is beyond the bounds; the newest record stays whatever its length. A writer that is killed before leaves that to the next. */
+  /**
+   * Drop what is beyond the bounds; the newest record stays whatever its length. A writer that is killed before leaves
+   * that to the next.
+   */
   #keepTo({ records, bytes }: Retention): void {
     for (;;) {
       const dummy = this.#chain.dummy
@@ -164,8 +176,9 @@ export class LogCore {
   }
 
   /**
-   * Whether the record before the one that is wanted still leads to it: it is what it was, and not in front of the dummy. What was dropped stays as it is for
-   * a while, for ever where its dropper was killed, but what came after it may have been dropped and used anew.
+   * Whether the record before the one that is wanted still leads to it: it is what it was, and not in front of the
+   * dummy. What was dropped stays as it is for a while, for ever where its dropper was killed, but what came after it
+   * may have been dropped and used anew.
    */
   #isThere({ next, reference, state }: LogPosition): boolean {
     if (reference === 0 || this.#indexOf(this.#chain.dummy) >= next) return false

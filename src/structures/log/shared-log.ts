@@ -21,7 +21,10 @@ export interface LogOptions<V> {
   readonly codec?: Codec<V>
   /** The most entries that it keeps; beyond them the oldest go. Default 10,000. The same for all. */
   readonly capacity?: number
-  /** The most bytes of values, encoded, that it keeps, though always the newest. Default: only `capacity` bounds it. The same for all. */
+  /**
+   * The most bytes of values, encoded, that it keeps, though always the newest. Default: only `capacity` bounds it. The
+   * same for all.
+   */
   readonly capacityBytes?: number
   /** The longest value that this process appends, in bytes, encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
@@ -84,8 +87,8 @@ export class LogBase<V> {
 }
 
 /**
- * Entries in the order in which processes append them, the latest of which are kept. Each is there whole or not at all; one that is killed while it
- * appends holds nobody up. Made by {@link Structures.log}.
+ * Entries in the order in which processes append them, the latest of which are kept. Each is there whole or not at all;
+ * one that is killed while it appends holds nobody up. Made by {@link Structures.log}.
  */
 export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V>> {
   /** Resolves with the entry's index. @throws HeapFullError: nothing is dropped for it. */
@@ -98,7 +101,10 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
     return this.add(value)
   }
 
-  /** Up to `count` entries (default 1000) from an index on; where that was dropped, from the first one left, whose `missed` says how many. */
+  /**
+   * Up to `count` entries (default 1000) from an index on; where that was dropped, from the first one left, whose
+   * `missed` says how many.
+   */
   async read(from: number, count?: number, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
     options?.signal?.throwIfAborted()
     return this.readSync(from, count)
@@ -145,7 +151,10 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
     return this.core.trim(checkCount(before, 'before'))
   }
 
-  /** The entries, and those to come. Where entries were dropped before they were read, the next one's `missed` says how many. */
+  /**
+   * The entries, and those to come. Where entries were dropped before they were read, the next one's `missed` says how
+   * many.
+   */
   follow({ from = 'first', signal }: FollowOptions = {}): Follower<V> {
     const { first, end } = this.boundsSync()
     return this.followFrom(from === 'first' ? first : from === 'next' ? end : checkIndex(from, 'options.from'), signal)

@@ -25,15 +25,18 @@ const CHUNKS_AT_A_TIME = 2
 const GROWTH_PAUSE = 256
 
 /**
- * The hash table of a map, without values: finding, linking, growing. Lock-free: whoever is stopped or killed at any point holds nobody up.
+ * The hash table of a map, without values: finding, linking, growing. Lock-free: whoever is stopped or killed at any
+ * point holds nobody up.
  *
- * A table that fills up gets a successor, and everybody who writes moves some of it: a slot is *frozen* first, then its entry is put into the successor unless its key is
- * there already; then the slot says *moved*. A key in a frozen slot is what the successor says, and what the slot says as long as the successor knows nothing of it; so readers
- * never wait, and an entry may be moved by several at once, or late, without harm: a key that was deleted since is in the successor as a deleted one.
- * Who replaces a key in the successor sees to it first that no slot before names its entry any more, which may be another's memory soon. Of a key that may be
- * one that was moved (five bits of its hash are) the successor decides, and who wants to put it there freezes the empty slot in which others might put it here.
- * When all chunks are moved the successor takes the place, and only then may it have a successor of its own.
- * (Freezing and helping as in Cliff Click's non-blocking hash table; the words and the probing are our own.)
+ * A table that fills up gets a successor, and everybody who writes moves some of it: a slot is *frozen* first, then its
+ * entry is put into the successor unless its key is there already; then the slot says *moved*. A key in a frozen slot
+ * is what the successor says, and what the slot says as long as the successor knows nothing of it; so readers never
+ * wait, and an entry may be moved by several at once, or late, without harm: a key that was deleted since is in the
+ * successor as a deleted one. Who replaces a key in the successor sees to it first that no slot before names its entry
+ * any more, which may be another's memory soon. Of a key that may be one that was moved (five bits of its hash are) the
+ * successor decides, and who wants to put it there freezes the empty slot in which others might put it here. When all
+ * chunks are moved the successor takes the place, and only then may it have a successor of its own. (Freezing and
+ * helping as in Cliff Click's non-blocking hash table; the words and the probing are our own.)
  */
 export class MapCore {
   readonly heap: Heap
@@ -83,7 +86,10 @@ export class MapCore {
     return count
   }
 
-  /** Make room for one more, and move a part of a table that is being moved. Outside of every operation. @throws HeapFullError */
+  /**
+   * Make room for one more, and move a part of a table that is being moved. Outside of every operation. @throws
+   * HeapFullError
+   */
   prepare(): void {
     const { memory } = this.heap
     const place = this.body + BodyOffset.Table
@@ -95,8 +101,9 @@ export class MapCore {
   }
 
   /**
-   * Put `entry` (named by the intent, which has begun) in the place of what is there for the key, if `condition` holds for that (0: nothing, or a deleted one).
-   * False when it does not: the caller keeps the entry. Ends the intent only when it is true.
+   * Put `entry` (named by the intent, which has begun) in the place of what is there for the key, if `condition` holds
+   * for that (0: nothing, or a deleted one). False when it does not: the caller keeps the entry. Ends the intent only
+   * when it is true.
    */
   link(entry: number, condition: (there: number) => boolean): boolean {
     const { heap } = this
@@ -166,7 +173,10 @@ export class MapCore {
     return this.heap.memory.peek(table.offset + TableOffset.Used) * 8 > (1 << table.log2) * eighths
   }
 
-  /** A successor with room for what is there, at least four slots an entry: larger, or of the same size where most are deleted ones. */
+  /**
+   * A successor with room for what is there, at least four slots an entry: larger, or of the same size where most are
+   * deleted ones.
+   */
   #grow(table: Table): void {
     const wanted = Math.ceil(Math.log2(Math.max(1, this.count() * 3)))
     const log2 = Math.min(LOG2_MAX, Math.max(LOG2_MIN, table.log2 - 1, wanted))
@@ -180,7 +190,10 @@ export class MapCore {
     this.#help(CHUNKS_AT_A_TIME)
   }
 
-  /** Put an empty table into `place`, if that is empty. `holder`: the table in which the place is; where that is the root no more, nothing is done. */
+  /**
+   * Put an empty table into `place`, if that is empty. `holder`: the table in which the place is; where that is the
+   * root no more, nothing is done.
+   */
   #linkTable(place: number, log2: number, holder: number = 0): void {
     const { memory, intent, epochs } = this.heap
     intent.begin(place, Reach.Cell)
@@ -284,7 +297,10 @@ export class MapCore {
     return dropped
   }
 
-  /** Put an entry of a frozen slot into the next table, unless its key is there, or was and has gone on: then others have moved it long ago. */
+  /**
+   * Put an entry of a frozen slot into the next table, unless its key is there, or was and has gone on: then others
+   * have moved it long ago.
+   */
   #move(entry: number, to: number): void {
     const { memory } = this.heap
     this.#moving.load(memory, offsetOf(entry))
@@ -308,7 +324,10 @@ export class MapCore {
     intent.end()
   }
 
-  /** Call `visit` with each entry whose hash lies in a part of the hash space, with some of them twice; gives where the next part begins, 2^32 at the end. */
+  /**
+   * Call `visit` with each entry whose hash lies in a part of the hash space, with some of them twice; gives where the
+   * next part begins, 2^32 at the end.
+   */
   visit(from: number, visit: (entry: number) => void): number {
     const { memory } = this.heap
     let end = 2 ** 32

@@ -50,7 +50,7 @@ export class Key {
     memory.poke(entry + EntryOffset.Hash, this.hash)
     memory.poke(entry + EntryOffset.Key, this.meta)
     const room = keyRoom(this.meta)
-    for (let at = 0; at < room; at += 4) memory.poke(entry + EntryOffset.Bytes + at, this.#words[at >>> 2] as number)
+    for (let at = 0; at < room; at += 4) memory.poke(entry + EntryOffset.Bytes + at, this.#words[at >>> 2]!)
   }
 
   /** Whether it is the key of the entry at `entry`. */
@@ -67,7 +67,7 @@ export class Key {
   value(): MapKey {
     const length = this.meta & 0xffff
     const kind = this.meta >>> 16
-    if (kind === Kind.Number) return this.#floats[0] as number
+    if (kind === Kind.Number) return this.#floats[0]!
     const bytes = this.bytes.subarray(0, length)
     return kind === Kind.Text ? decoder.decode(bytes) : bytes.slice()
   }
@@ -80,7 +80,8 @@ export class Key {
   #putText(text: string): number {
     const { length } = text
     if (length > KEY_BYTES_MAX) throw tooLong(length)
-    // Word by word: what was just written as bytes could not be read as words without waiting for the processor's store buffer.
+    // Word by word: what was just written as bytes could not be read as words without waiting for the processor's store
+    // buffer.
     for (let at = 0; at < length; at += 4) {
       const a = text.charCodeAt(at)
       const b = codeAt(text, at + 1)

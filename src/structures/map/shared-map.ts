@@ -23,7 +23,10 @@ export interface MapOptions<V> {
   readonly codec?: Codec<V>
   /** How long entries live when `set` does not say. Default: for ever. The same for all. */
   readonly ttlMs?: number
-  /** The most entries (and as many more as there are writers at the moment): beyond, one that was not read lately goes. Default: none go. The same for all. */
+  /**
+   * The most entries (and as many more as there are writers at the moment): beyond, one that was not read lately goes.
+   * Default: none go. The same for all.
+   */
   readonly maxEntries?: number
   /** The longest value that this process writes, in bytes, encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
@@ -46,8 +49,9 @@ export interface MapSettings<V> extends ValueSettings<V> {
 /**
  * A hash map that all processes read and write.
  *
- * Reads never wait, and take no lock. Each write is one atomic step: whoever reads sees the value before or the one after, and a process that is killed
- * while it writes has written or has not. Keys are text, numbers or bytes of at most 1 KiB; values whatever the codec takes, up to `valueBytesMax`.
+ * Reads never wait, and take no lock. Each write is one atomic step: whoever reads sees the value before or the one
+ * after, and a process that is killed while it writes has written or has not. Keys are text, numbers or bytes of at
+ * most 1 KiB; values whatever the codec takes, up to `valueBytesMax`.
  */
 export class SharedMap<V> {
   readonly name: string
@@ -115,8 +119,8 @@ export class SharedMap<V> {
   }
 
   /**
-   * Put `value` in the place of `expected` (undefined: nothing); false when something else is there. Values are compared as the codec encodes
-   * them: objects by content, with their properties in the same order.
+   * Put `value` in the place of `expected` (undefined: nothing); false when something else is there. Values are
+   * compared as the codec encodes them: objects by content, with their properties in the same order.
    */
   async compareAndSet(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
@@ -130,8 +134,9 @@ export class SharedMap<V> {
   }
 
   /**
-   * Replace a value by what `change` makes of it; undefined stands for no value, before and after. Gives the new value. When another writes in between `change` is called again, so it
-   * must bear that. Keeps the end of life of the entry unless told otherwise.
+   * Replace a value by what `change` makes of it; undefined stands for no value, before and after. Gives the new value.
+   * When another writes in between `change` is called again, so it must bear that. Keeps the end of life of the entry
+   * unless told otherwise.
    */
   async update(
     key: MapKey,
@@ -178,8 +183,8 @@ export class SharedMap<V> {
   }
 
   /**
-   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile; of those that come and go
-   * meanwhile some are given.
+   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile;
+   * of those that come and go meanwhile some are given.
    */
   async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
     for (const entry of this.entriesSync()) {

@@ -17,8 +17,8 @@ export type Remove = (key: MapKey, condition: (there: number) => boolean) => boo
 /**
  * Takes out of a map what has expired, and what is over its bound.
  *
- * One hand for all processes goes round the table: an entry that was read since the hand's last turn stays once more, one that was not goes
- * ("second chance", Corbató 1968, an approximation of least recently used).
+ * One hand for all processes goes round the table: an entry that was read since the hand's last turn stays once more,
+ * one that was not goes ("second chance", Corbató 1968, an approximation of least recently used).
  */
 export class Sweeper {
   readonly #core: MapCore
@@ -65,7 +65,10 @@ export class Sweeper {
     return gone
   }
 
-  /** The entry under the hand if it has expired, or (`any`) was not read since the last turn; its key is in `#key` then. Else 0. */
+  /**
+   * The entry under the hand if it has expired, or (`any`) was not read since the last turn; its key is in `#key` then.
+   * Else 0.
+   */
   #candidate(any: boolean): number {
     const { heap, body } = this.#core
     const { memory, epochs } = heap

@@ -14,8 +14,9 @@ import {
 } from './layout.ts'
 
 /**
- * One table of slots, looked through from the place that the hash says, which are its upper bits, to the first slot that was never used. A key that is not found on the way
- * is put there; slots never become empty again. So two who put the same key meet at the same slot, and a key is in a table once.
+ * One table of slots, looked through from the place that the hash says, which are its upper bits, to the first slot
+ * that was never used. A key that is not found on the way is put there; slots never become empty again. So two who put
+ * the same key meet at the same slot, and a key is in a table once.
  */
 export class Table {
   /** Of the block. */
@@ -51,7 +52,10 @@ export class Table {
     return this.#memory.load(this.offset + TableOffset.Next)
   }
 
-  /** Find the slot of `key`, or the empty one (`word` without a reference) where it would be put. False when there is neither. */
+  /**
+   * Find the slot of `key`, or the empty one (`word` without a reference) where it would be put. False when there is
+   * neither.
+   */
   find(key: Key): boolean {
     const mask = (1 << this.log2) - 1
     const { hash } = key

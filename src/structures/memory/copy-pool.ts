@@ -7,9 +7,10 @@ const POOL_BYTES = 65_536
 const LOOP_BYTES_MAX = 64
 
 /**
- * Makes copies of shared memory that are handed out. A buffer for each would cost more than all the rest of a read (the engine takes memory for it from the
- * system's allocator, clears it, and has to be told when it is not used any more), so small copies are parts of one, as those of `Buffer.from` are.
- * It is given up when it is used up; the engine frees it when no copy in it is used any more.
+ * Makes copies of shared memory that are handed out. A buffer for each would cost more than all the rest of a read (the
+ * engine takes memory for it from the system's allocator, clears it, and has to be told when it is not used any more),
+ * so small copies are parts of one, as those of `Buffer.from` are. It is given up when it is used up; the engine frees
+ * it when no copy in it is used any more.
  */
 export class CopyPool {
   #buffer: ArrayBuffer = new ArrayBuffer(0)
@@ -32,7 +33,7 @@ export class CopyPool {
     const first = at >>> 2
     const count = (lengthBytes + 3) >>> 2
     if (lengthBytes <= LOOP_BYTES_MAX)
-      for (let word = 0; word < count; word += 1) words[first + word] = source[from + word] as number
+      for (let word = 0; word < count; word += 1) words[first + word] = source[from + word]!
     else words.set(source.subarray(from, from + count), first)
   }
 

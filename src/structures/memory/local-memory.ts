@@ -8,8 +8,9 @@ const LOOP_BYTES_MAX = 16
 /**
  * Memory of this machine, kept coherent by its processors.
  *
- * Where this is the only WordMemory of a process (always, but in tests) the engine calls its methods directly and inlines them: what is left is the engine's own
- * `Atomics`. `aether bench structures` shows it: a counter's `addSync`, which goes through here, beside `Atomics.add` on a plain array.
+ * Where this is the only WordMemory of a process (always, but in tests) the engine calls its methods directly and
+ * inlines them: what is left is the engine's own `Atomics`. `aether bench structures` shows it: a counter's `addSync`,
+ * which goes through here, beside `Atomics.add` on a plain array.
  */
 export class LocalMemory implements WordMemory {
   readonly lengthBytes: number
@@ -66,7 +67,7 @@ export class LocalMemory implements WordMemory {
   }
 
   peek(offset: number): number {
-    return this.#words[offset >>> 2] as number
+    return this.#words[offset >>> 2]!
   }
 
   poke(offset: number, value: number): void {
@@ -74,7 +75,7 @@ export class LocalMemory implements WordMemory {
   }
 
   peekFloat(offset: number): number {
-    return this.#floats[offset >>> 3] as number
+    return this.#floats[offset >>> 3]!
   }
 
   pokeFloat(offset: number, value: number): void {
@@ -89,12 +90,12 @@ export class LocalMemory implements WordMemory {
 
   read(offset: number, target: Uint8Array, lengthBytes: number): void {
     if (lengthBytes > LOOP_BYTES_MAX) target.set(this.#bytes.subarray(offset, offset + lengthBytes))
-    else for (let at = 0; at < lengthBytes; at += 1) target[at] = this.#bytes[offset + at] as number
+    else for (let at = 0; at < lengthBytes; at += 1) target[at] = this.#bytes[offset + at]!
   }
 
   write(offset: number, source: Uint8Array, lengthBytes: number): void {
     if (lengthBytes <= LOOP_BYTES_MAX)
-      for (let at = 0; at < lengthBytes; at += 1) this.#bytes[offset + at] = source[at] as number
+      for (let at = 0; at < lengthBytes; at += 1) this.#bytes[offset + at] = source[at]!
     else this.#bytes.set(source.length === lengthBytes ? source : source.subarray(0, lengthBytes), offset)
   }
 

@@ -22,8 +22,8 @@ export interface MvRluOptions<V> {
 }
 
 /**
- * Objects that refer to each other, read without waiting and changed several at a time: multi-version read-log-update. A section sees all
- * objects as they were when it began (snapshot isolation), whatever is committed meanwhile.
+ * Objects that refer to each other, read without waiting and changed several at a time: multi-version read-log-update.
+ * A section sees all objects as they were when it began (snapshot isolation), whatever is committed meanwhile.
  *
  * ```ts
  * const accounts = await shared.mvRlu<Account>('accounts')
@@ -34,8 +34,9 @@ export interface MvRluOptions<V> {
  * })
  * ```
  *
- * Two sections that read the same and change different objects can both commit, though neither could after the other ("write skew"); where that matters, `tryLockConst` what
- * was read. How it works, and why it is right, is in ./layout.ts. Made by {@link Structures.mvRlu}.
+ * Two sections that read the same and change different objects can both commit, though neither could after the other
+ * ("write skew"); where that matters, `tryLockConst` what was read. How it works, and why it is right, is in
+ * ./layout.ts. Made by {@link Structures.mvRlu}.
  */
 export class MvRlu<V> {
   readonly name: string
@@ -54,12 +55,18 @@ export class MvRlu<V> {
     this.#settings = { ...settings, name, root: this.root }
   }
 
-  /** Begin a section. Sections may overlap and last across an `await`; of one thread, one at a time can have objects locked. */
+  /**
+   * Begin a section. Sections may overlap and last across an `await`; of one thread, one at a time can have objects
+   * locked.
+   */
   readLock(options?: SectionOptions): MvRluSection<V> {
     return this.#begin(options)
   }
 
-  /** Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again, and also where it has to wait for another section of this thread. Resolves with what it gave. */
+  /**
+   * Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again,
+   * and also where it has to wait for another section of this thread. Resolves with what it gave.
+   */
   async update<T>(
     work: (section: MvRluSection<V>) => T | Promise<T>,
     options: SectionOptions & WaitOptions = {},
@@ -86,7 +93,10 @@ export class MvRlu<V> {
     }
   }
 
-  /** The same, on this thread. @throws TimeoutError where each attempt until then was aborted: nothing was changed; StructureError where another section of this thread has objects locked, which could not end meanwhile. */
+  /**
+   * The same, on this thread. @throws TimeoutError where each attempt until then was aborted: nothing was changed;
+   * StructureError where another section of this thread has objects locked, which could not end meanwhile.
+   */
   updateSync<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions & BlockOptions = {}): T {
     const { timeoutMs = Number.POSITIVE_INFINITY } = options
     const deadlineNs = native.monotonicNs() + timeoutMs * 1e6
@@ -108,7 +118,10 @@ export class MvRlu<V> {
     return new MvRluSection(this.#heap, this.#log, settings)
   }
 
-  /** Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with looking for some. */
+  /**
+   * Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with
+   * looking for some.
+   */
   #attempt<T>(
     work: (section: MvRluSection<V>) => T,
     options: SectionOptions,

@@ -21,12 +21,18 @@ export function referenceOf(heap: Heap, object: MvRluObject): number {
   throw new ArgumentError('object', `${String(object)} is no object; use what allocate() gave, or root`)
 }
 
-/** The state of the object's block; undefined when it is not there any more. Inside an epoch it stays in memory if it was. */
+/**
+ * The state of the object's block; undefined when it is not there any more. Inside an epoch it stays in memory if it
+ * was.
+ */
 export function stateOf(heap: Heap, object: MvRluObject): number | undefined {
   const state = heap.blocks.state(object % REFERENCES)
   const isIt = kindOf(state) === BlockKind.Live && generationOf(state) === Math.floor(object / REFERENCES)
   return isIt ? state : undefined
 }
 
-/** For roots, which lie within the block of their name and are never freed: in no state that a block could be retired from. */
+/**
+ * For roots, which lie within the block of their name and are never freed: in no state that a block could be retired
+ * from.
+ */
 export const ROOT_STATE: number = blockState(BlockKind.Closed, 0, 0)

@@ -12,8 +12,8 @@ const CONFLICTS_PER_LOOK = 16
 let conflicts = 0
 
 /**
- * The write set of a section that has not ended. Everything that it takes or locks is named in it before, so that who recovers its owner finds it:
- * an object is noted, then locked; a block is the intent's until it is in its entry.
+ * The write set of a section that has not ended. Everything that it takes or locks is named in it before, so that who
+ * recovers its owner finds it: an object is noted, then locked; a block is the intent's until it is in its entry.
  */
 export class OpenWriteSet {
   /** Its block. */
@@ -72,7 +72,7 @@ export class OpenWriteSet {
   }
 
   assign(object: number, value: Uint8Array): void {
-    this.#write(this.find(object) as Entry, value, value.length)
+    this.#write(this.find(object)!, value, value.length)
     this.changed = true
   }
 
@@ -93,7 +93,7 @@ export class OpenWriteSet {
   }
 
   free(object: number): void {
-    const entry = this.find(object) as Entry
+    const entry = this.find(object)!
     const { memory, epochs } = this.#heap
     this.changed = true
     if (entry.kind !== EntryKind.Make) {

@@ -54,7 +54,10 @@ export class MvRluSection<V> implements Disposable {
     return this.#state === 'aborted'
   }
 
-  /** The object's value at the moment of this section, or what the section has assigned; undefined before the first, and for what is freed. */
+  /**
+   * The object's value at the moment of this section, or what the section has assigned; undefined before the first, and
+   * for what is freed.
+   */
   dereference(object: MvRluObject): V | undefined {
     const reference = this.#check(object)
     const ours = this.#writes?.find(reference)
@@ -62,17 +65,26 @@ export class MvRluSection<V> implements Disposable {
     return this.#isThere(object) ? this.#valueOf(this.#visible(reference)) : undefined
   }
 
-  /** Lock the object, to {@link assign} or {@link free} it. False where another has it, has changed it since this section began, or has freed it: then abort, and begin anew. */
+  /**
+   * Lock the object, to {@link assign} or {@link free} it. False where another has it, has changed it since this
+   * section began, or has freed it: then abort, and begin anew.
+   */
   tryLock(object: MvRluObject): boolean {
     return this.#lock(object, true)
   }
 
-  /** Lock the object so that nobody else changes it until the commit, without changing it: for what one has read and decides by. */
+  /**
+   * Lock the object so that nobody else changes it until the commit, without changing it: for what one has read and
+   * decides by.
+   */
   tryLockConst(object: MvRluObject): boolean {
     return this.#lock(object, false)
   }
 
-  /** Give the object, which is locked, a new value: there for others after the commit. @throws HeapFullError: the section can only be aborted then. */
+  /**
+   * Give the object, which is locked, a new value: there for others after the commit. @throws HeapFullError: the
+   * section can only be aborted then.
+   */
   assign(object: MvRluObject, value: V): void {
     const writes = this.#writesOf(object)
     const bytes = this.#encode(value)
@@ -88,14 +100,19 @@ export class MvRluSection<V> implements Disposable {
     return this.#attempt(() => writes.make(bytes))
   }
 
-  /** Free the object, which is locked: from the commit on it is gone. Whatever refers to it should be assigned anew in the same section. */
+  /**
+   * Free the object, which is locked: from the commit on it is gone. Whatever refers to it should be assigned anew in
+   * the same section.
+   */
   free(object: MvRluObject): void {
     const writes = this.#writesOf(object)
     if (object === this.#settings.root) throw this.#misuse('the root cannot be freed')
     this.#attempt(() => writes.free(referenceOf(this.#heap, object)))
   }
 
-  /** Commit what was assigned, made and freed, if anything, and end the section. Idempotent; not after {@link abort}. */
+  /**
+   * Commit what was assigned, made and freed, if anything, and end the section. Idempotent; not after {@link abort}.
+   */
   readUnlock(): void {
     if (this.#state === 'committed') return
     this.#checkActive()
@@ -129,7 +146,10 @@ export class MvRluSection<V> implements Disposable {
     this.#log.end(this.#reading)
   }
 
-  /** The newest version that is not newer than the section. Reads the lock before the head, which is changed before the lock is opened. */
+  /**
+   * The newest version that is not newer than the section. Reads the lock before the head, which is changed before the
+   * lock is opened.
+   */
   #visible(object: number): number {
     const lock = this.#words.lock(object)
     if (lock !== 0 && this.#words.isCommitted(lock) && this.#words.clockOfSet(lock) <= this.clock) {
@@ -158,7 +178,7 @@ export class MvRluSection<V> implements Disposable {
     const isRoot = object === this.#settings.root
     const state = isRoot ? ROOT_STATE : stateOf(this.#heap, object)
     const writes = state === undefined ? undefined : this.#open()
-    return writes?.lock(reference, state as number, write) ?? false
+    return writes?.lock(reference, state!, write) ?? false
   }
 
   #open(): OpenWriteSet | undefined {

@@ -6,7 +6,10 @@ import { isInList, noteLinked } from '../list/node.ts'
 import { EntryKind, ObjectOffset, VersionOffset, WriteSetOffset } from './layout.ts'
 import { type Entry, Words } from './write-set.ts'
 
-/** Bring the versions of a committed write set to their objects and open its locks. By anybody, inside an epoch; more than once does no harm. */
+/**
+ * Bring the versions of a committed write set to their objects and open its locks. By anybody, inside an epoch; more
+ * than once does no harm.
+ */
 export function finish(words: Words, set: number): void {
   const { memory } = words.heap
   const finished = offsetOf(set) + WriteSetOffset.Finished
@@ -39,7 +42,10 @@ export function undo(words: Words, set: number, setState: number): void {
   epochs.retire(set, setState)
 }
 
-/** Retire what nobody can want any more since the watermark has come to a finished write set. By anybody, inside an epoch; may be done twice. */
+/**
+ * Retire what nobody can want any more since the watermark has come to a finished write set. By anybody, inside an
+ * epoch; may be done twice.
+ */
 export function reclaim(words: Words, set: number, watermark: number): void {
   assert.ok(words.clockOfSet(set) <= watermark, 'what is collected is not newer than the watermark')
   for (const entry of words.entries(set)) if (entry.version !== 0 && entry.object !== 0) reclaimEntry(words, entry)
@@ -73,7 +79,10 @@ function reclaimOlder(words: Words, version: number): void {
   memory.store(offsetOf(version) + VersionOffset.Older, 0)
 }
 
-/** For recovery: what a participant that has ended was doing to objects is finished where it was committed, undone where not. */
+/**
+ * For recovery: what a participant that has ended was doing to objects is finished where it was committed, undone where
+ * not.
+ */
 export function settleWriteSet(heap: Heap, participant: Participant): void {
   participant.publishSnapshot(0)
   const set = participant.writeSet
@@ -90,7 +99,9 @@ export function settleWriteSet(heap: Heap, participant: Participant): void {
   }
 }
 
-/** Looking for it in the log first, and then whether it was noted, cannot miss both: it is noted before it is unlinked. */
+/**
+ * Looking for it in the log first, and then whether it was noted, cannot miss both: it is noted before it is unlinked.
+ */
 function settle(words: Words, set: number, state: number): void {
   const { heap } = words
   if (isInList(heap, HeaderOffset.CommitHead, set)) noteLinked(heap, set)

@@ -3,8 +3,9 @@ import { HeaderOffset } from '../heap/layout.ts'
 import { Participant } from '../heap/participant.ts'
 
 /**
- * What a participant's word says: 0: it has no section. -1: one is beginning, whose snapshot is not known yet. Else twice the snapshot modulo 2^30, plus one: the log
- * from the oldest snapshot to the newest is in memory, which has room for 2^26 blocks at most, so the difference tells them apart.
+ * What a participant's word says: 0: it has no section. -1: one is beginning, whose snapshot is not known yet. Else
+ * twice the snapshot modulo 2^30, plus one: the log from the oldest snapshot to the newest is in memory, which has room
+ * for 2^26 blocks at most, so the difference tells them apart.
  */
 const ENTERING = -1
 const MODULUS = 2 ** 30
@@ -25,8 +26,8 @@ export class Snapshots {
   }
 
   /**
-   * Take a snapshot; `now` gives the clock. It is said before that one is coming, so who looks for the lowest either waits, or has looked
-   * before: then the clock that he began with is not above ours.
+   * Take a snapshot; `now` gives the clock. It is said before that one is coming, so who looks for the lowest either
+   * waits, or has looked before: then the clock that he began with is not above ours.
    */
   begin(now: () => number): Snapshot {
     const { self } = this.#heap
@@ -49,7 +50,10 @@ export class Snapshots {
     return this.#ours.size
   }
 
-  /** Whatever any section wants, now or later, is not superseded at or before this clock; -1 while one is beginning. `clock`: taken before. `ask`: find out who is dead. */
+  /**
+   * Whatever any section wants, now or later, is not superseded at or before this clock; -1 while one is beginning.
+   * `clock`: taken before. `ask`: find out who is dead.
+   */
   watermark(clock: number, ask: boolean): number {
     const { memory, peers } = this.#heap
     const high = memory.load(HeaderOffset.ParticipantsHigh)

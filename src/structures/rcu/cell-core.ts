@@ -24,7 +24,10 @@ export class CellCore {
     this.#place = place
   }
 
-  /** The present version's block, 0 before the first. Stays what it is until the end of the section, or operation, in which this is called. */
+  /**
+   * The present version's block, 0 before the first. Stays what it is until the end of the section, or operation, in
+   * which this is called.
+   */
   load(): number {
     return this.#heap.memory.load(this.#place)
   }
@@ -46,7 +49,10 @@ export class CellCore {
     return memory.copy(offsetOf(block) + VersionOffset.Value, memory.peek(offsetOf(block) + VersionOffset.Length))
   }
 
-  /** Put a new version in the place of the present one, which must be `expected` where that is said. Gives its number; 0 where it was another. @throws HeapFullError */
+  /**
+   * Put a new version in the place of the present one, which must be `expected` where that is said. Gives its number; 0
+   * where it was another. @throws HeapFullError
+   */
   assign(value: Uint8Array, expected?: number): number {
     const { memory, intent, epochs } = this.#heap
     intent.begin(this.#place, Reach.Cell)

@@ -10,7 +10,10 @@ export interface CellOptions<V> {
   readonly valueBytesMax?: number
 }
 
-/** Something that is read often and replaced seldom, as a whole: a configuration, a table. Used by {@link Rcu}; made by {@link Structures.cell}. */
+/**
+ * Something that is read often and replaced seldom, as a whole: a configuration, a table. Used by {@link Rcu}; made by
+ * {@link Structures.cell}.
+ */
 export class RcuCell<V> {
   readonly name: string
   readonly #core: CellCore

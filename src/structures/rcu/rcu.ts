@@ -7,8 +7,8 @@ import type { RcuCell } from './rcu-cell.ts'
 import { ReadSection } from './read-section.ts'
 
 /**
- * Read-copy-update, among processes: who reads neither waits nor is waited for by who writes; who writes replaces the whole, and waits, where that
- * matters, until nobody can still be looking at what was there before.
+ * Read-copy-update, among processes: who reads neither waits nor is waited for by who writes; who writes replaces the
+ * whole, and waits, where that matters, until nobody can still be looking at what was there before.
  *
  * ```ts
  * const { rcu } = shared
@@ -35,8 +35,8 @@ export class Rcu {
   }
 
   /**
-   * Begin a section in which to read. Sections may overlap and last across an `await`; but memory that anybody frees meanwhile, in any structure of the
-   * region, waits for the end of it.
+   * Begin a section in which to read. Sections may overlap and last across an `await`; but memory that anybody frees
+   * meanwhile, in any structure of the region, waits for the end of it.
    */
   readLock(): ReadSection {
     this.#heap.checkOpen()
@@ -44,7 +44,8 @@ export class Rcu {
   }
 
   /**
-   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for all who ask in this thread: do not change it.
+   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for
+   * all who ask in this thread: do not change it.
    * @throws StructureError outside of every section.
    */
   dereference<V>(cell: RcuCell<V>): V | undefined {
@@ -53,8 +54,8 @@ export class Rcu {
   }
 
   /**
-   * The bytes of the cell's value where they lie in memory, without a copy; not to be written to. They stay as they are until the section
-   * ends; after that they are somebody else's.
+   * The bytes of the cell's value where they lie in memory, without a copy; not to be written to. They stay as they are
+   * until the section ends; after that they are somebody else's.
    * @throws StructureError outside of every section.
    */
   dereferenceBytes(cell: RcuCell<unknown>): Uint8Array | undefined {
@@ -62,7 +63,10 @@ export class Rcu {
     return cell.view()
   }
 
-  /** Replace the cell's value. Resolves with the number of the new version. Memory of the old one is used again after a grace period. @throws HeapFullError */
+  /**
+   * Replace the cell's value. Resolves with the number of the new version. Memory of the old one is used again after a
+   * grace period. @throws HeapFullError
+   */
   async assign<V>(cell: RcuCell<V>, value: V, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.assignSync(cell, value)
@@ -73,7 +77,10 @@ export class Rcu {
     return cell.assign(value)
   }
 
-  /** Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another process was faster. Resolves with the new value. */
+  /**
+   * Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another
+   * process was faster. Resolves with the new value.
+   */
   async update<V>(cell: RcuCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
     options?.signal?.throwIfAborted()
     return this.updateSync(cell, change)
@@ -87,7 +94,10 @@ export class Rcu {
     }
   }
 
-  /** Resolves when everybody who is in a section now, in any process, has left it. Waits for ever where its own caller is in one. */
+  /**
+   * Resolves when everybody who is in a section now, in any process, has left it. Waits for ever where its own caller
+   * is in one.
+   */
   async synchronize(options?: WaitOptions): Promise<void> {
     this.#heap.checkOpen()
     await this.#periods.wait(this.#periods.state(), options)
@@ -101,7 +111,10 @@ export class Rcu {
     this.#periods.waitSync(this.#periods.state(), options)
   }
 
-  /** Have `callback` run in this process after a grace period, in the order of these calls. It keeps the process alive; where the structures are closed before, it is not run. */
+  /**
+   * Have `callback` run in this process after a grace period, in the order of these calls. It keeps the process alive;
+   * where the structures are closed before, it is not run.
+   */
   call(callback: () => void): void {
     this.#heap.checkOpen()
     this.#callbacks.add(callback)
@@ -119,7 +132,10 @@ export class Rcu {
     return this.#periods.state()
   }
 
-  /** Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now and then is enough. */
+  /**
+   * Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now
+   * and then is enough.
+   */
   pollState(state: GracePeriodState): boolean {
     this.#heap.checkOpen()
     return this.#periods.hasPassed(state, true)

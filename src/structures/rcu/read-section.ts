@@ -2,7 +2,8 @@ import type { Stay } from '../heap/epochs.ts'
 import type { Heap } from '../heap/heap.ts'
 
 /**
- * From {@link Rcu.readLock} to {@link readUnlock}: what was dereferenced in between stays as it is in memory. Ends with `using`, too.
+ * From {@link Rcu.readLock} to {@link readUnlock}: what was dereferenced in between stays as it is in memory. Ends with
+ * `using`, too.
  */
 export class ReadSection implements Disposable {
   readonly #heap: Heap

@@ -11,7 +11,8 @@ const MEMBER_WORDS = 8
 const ALL = 0x7fffffff
 
 /**
- * The longest sleep without a look. Being woken is the rule; this is for what nobody rings for: who holds it was killed, or the one that should have rung.
+ * The longest sleep without a look. Being woken is the rule; this is for what nobody rings for: who holds it was
+ * killed, or the one that should have rung.
  */
 const LOOK_MS = 50
 
@@ -36,18 +37,23 @@ export type Attempt<T> = (ask: boolean) => T | undefined
  * Sleeping until something changes, and waking who sleeps: threads by futex, event loops by their member's doorbell.
  *
  * ```
- *  0  sequence: futex word, raised with each ring     4  wanted: 1 when somebody may sleep     8  a bit for each member whose event loop waits
+ *  0  sequence: futex word, raised with each ring     4  wanted: 1 when somebody may sleep     8
+ *       a bit for each member whose event loop waits
  * ```
  *
- * A waiter says that it wants to be woken, then tries once more, then sleeps; who changes something looks afterwards whether anybody
- * wants to be woken. In whatever order these four steps come, the waiter sees the change or is seen. Where nobody waits a ring is one load.
+ * A waiter says that it wants to be woken, then tries once more, then sleeps; who changes something looks afterwards
+ * whether anybody wants to be woken. In whatever order these four steps come, the waiter sees the change or is seen.
+ * Where nobody waits a ring is one load.
  */
 export class Bell {
   readonly #heap: Heap
   readonly #offset: number
   readonly #describe: (() => WaitDescription) | undefined
 
-  /** `describe`: what is told of a wait that lasts, where somebody has what is waited for; none is told of a consumer that waits for work. */
+  /**
+   * `describe`: what is told of a wait that lasts, where somebody has what is waited for; none is told of a consumer
+   * that waits for work.
+   */
   constructor(heap: Heap, offset: number, describe?: () => WaitDescription) {
     this.#heap = heap
     this.#offset = offset

@@ -14,7 +14,10 @@ export class Ring implements Disposable {
     this.#abort = signal === undefined ? undefined : addAbortListener(signal, () => this.#ring())
   }
 
-  /** Resolves at the next ring, at once when there was one since the last call, and after `lookMs` anyway. Keeps the process alive. */
+  /**
+   * Resolves at the next ring, at once when there was one since the last call, and after `lookMs` anyway. Keeps the
+   * process alive.
+   */
   async next(lookMs: number): Promise<void> {
     if (!this.#rung) {
       await new Promise<void>((resolve) => {

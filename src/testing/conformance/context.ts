@@ -53,7 +53,10 @@ export interface Timers {
   readonly maxDestinationReadAtomic?: number
 }
 
-/** One end of a connection with what most cases need: a domain, memory, a queue each for sends and receives, a queue pair. */
+/**
+ * One end of a connection with what most cases need: a domain, memory, a queue each for sends and receives, a queue
+ * pair.
+ */
 export class End {
   readonly player: Player
   readonly gid: bigint

@@ -24,7 +24,10 @@ import type {
 } from './player.ts'
 import { attempt } from './player-nouns.ts'
 
-/** What the cases of some objects need: the owner's word that its address space, and some "physical" memory, may be reached. */
+/**
+ * What the cases of some objects need: the owner's word that its address space, and some "physical" memory, may be
+ * reached.
+ */
 const OPTIONS = { allowProcessCopy: true, physicalBytes: 1 << 16 }
 
 /** A player in this process, over the public nouns. */
@@ -163,13 +166,13 @@ export class LocalPlayer extends LocalQueuePlayer implements Player {
 
 function completionAt(batch: CompletionBatch, row: number): Completion {
   return {
-    id: batch.id[row] as number,
-    status: batch.status[row] as number,
-    opcode: batch.opcode[row] as number,
-    byteLength: batch.byteLength[row] as number,
-    immediate: batch.immediate[row] as number,
-    flags: batch.flags[row] as number,
-    queuePairNumber: batch.queuePairNumber[row] as number,
-    sourceQueuePair: batch.sourceQueuePair[row] as number,
+    id: batch.id[row]!,
+    status: batch.status[row]!,
+    opcode: batch.opcode[row]!,
+    byteLength: batch.byteLength[row]!,
+    immediate: batch.immediate[row]!,
+    flags: batch.flags[row]!,
+    queuePairNumber: batch.queuePairNumber[row]!,
+    sourceQueuePair: batch.sourceQueuePair[row]!,
   }
 }

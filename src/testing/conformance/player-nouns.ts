@@ -45,7 +45,7 @@ export class PlayerNouns {
   }
 
   protected handleOf(noun: Noun): Handle {
-    return this.#handles.get(noun) as Handle
+    return this.#handles.get(noun)!
   }
 
   protected get<T extends Noun>(handle: Handle, kind: { readonly prototype: T; readonly name: string }): T {

@@ -78,7 +78,7 @@ export function startPlayer(): RemotePlayer {
   const waiting = new Map<number, Waiting>()
   let next = 1
   child.on('message', (answer: PlayerAnswer) => {
-    const { resolve, reject } = waiting.get(answer.id) as Waiting
+    const { resolve, reject } = waiting.get(answer.id)!
     waiting.delete(answer.id)
     if ('error' in answer) reject(new PlayerError(answer.error))
     else resolve(answer.value)

@@ -15,13 +15,15 @@ export interface ConformanceSetup {
   /** Name for `openDevice`. */
   readonly device: string
   readonly placement: Placement
-  /** The suite waits only through this; a simulated provider lets its time pass here. Default: turns of the event loop. */
+  /**
+   * The suite waits only through this; a simulated provider lets its time pass here. Default: turns of the event loop.
+   */
   readonly until?: Until
   /** Names of cases that this provider may answer with Unsupported, and why. Everything else must pass. */
   readonly allowUnsupported?: Readonly<Record<string, string>>
   /**
-   * Names of cases whose rule this device is known to keep otherwise, with how exactly. Only a failure that says so is excused, and only of this
-   * device: the rule stays as it is for all others.
+   * Names of cases whose rule this device is known to keep otherwise, with how exactly. Only a failure that says so is
+   * excused, and only of this device: the rule stays as it is for all others.
    */
   readonly allowDifferent?: Readonly<Record<string, Difference>>
   /** Run only cases whose name contains this. */

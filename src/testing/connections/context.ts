@@ -19,7 +19,10 @@ export interface ConnectionSetup {
   readonly address: string
   /** An IPv6 address of it, where it has one. */
   readonly address6?: string
-  /** An address in the device's network that nobody has: connecting there finds silence. Absent where the carrier has no such thing. */
+  /**
+   * An address in the device's network that nobody has: connecting there finds silence. Absent where the carrier has no
+   * such thing.
+   */
   readonly silentAddress?: string
   /** Names of cases that may be answered with Unsupported, and why. */
   readonly allowUnsupported?: Readonly<Record<string, string>>

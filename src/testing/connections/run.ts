@@ -16,7 +16,9 @@ export interface ConnectionReport {
   readonly failed: number
 }
 
-/** Run the suite of the connection manager over one device. Resolves to the report; never rejects for a failing case. */
+/**
+ * Run the suite of the connection manager over one device. Resolves to the report; never rejects for a failing case.
+ */
 export async function runConnectionConformance(setup: ConnectionSetup): Promise<ConnectionReport> {
   const results: ConnectionCaseResult[] = []
   for (const each of connectionCases) {

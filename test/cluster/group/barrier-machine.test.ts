@@ -41,8 +41,8 @@ class Ranks {
   settle(): void {
     for (let any = true; any; ) {
       any = false
-      for (let from = 0; from < this.size; from++)
-        for (let to = 0; to < this.size; to++) any = this.deliver(from, to) || any
+      for (let from = 0; from < this.size; from += 1)
+        for (let to = 0; to < this.size; to += 1) any = this.deliver(from, to) || any
     }
   }
 
@@ -52,22 +52,22 @@ class Ranks {
 }
 
 test('nobody is released before all have arrived, in any order of messages', () => {
-  for (let seed = 0; seed < 200; seed++) {
+  for (let seed = 0; seed < 200; seed += 1) {
     const random = new Random(seed)
     const ranks = new Ranks(seed % 4 === 0 ? 10 + random.below(70) : 1 + random.below(5))
     const entered = new Array<number>(ranks.size).fill(0)
-    for (let step = 0; step < 40 * ranks.size; step++) {
+    for (let step = 0; step < 40 * ranks.size; step += 1) {
       const [from, to] = [random.below(ranks.size), random.below(ranks.size)]
       if (random.below(3) > 0) ranks.deliver(from, to)
       else if (ranks.word(to, BarrierWord.Released) === entered[to]) {
-        entered[to]!++
+        entered[to]! += 1
         ranks.enter(to)
       }
-      for (let rank = 0; rank < ranks.size; rank++)
+      for (let rank = 0; rank < ranks.size; rank += 1)
         assert.ok(ranks.word(rank, BarrierWord.Released) <= Math.min(...entered), `seed ${seed}`)
     }
     ranks.settle()
-    for (let rank = 0; rank < ranks.size; rank++)
+    for (let rank = 0; rank < ranks.size; rank += 1)
       assert.equal(ranks.word(rank, BarrierWord.Released), Math.min(...entered), `seed ${seed}`)
   }
 })
@@ -149,15 +149,15 @@ test('a rank that does not even answer is missing, with those that answer that t
   Atomics.add(ranks.words[9]!, BarrierWord.Question, 1)
   ranks.machines[9]!.turn()
   // Rank 3 is stopped: nothing reaches it.
-  for (let rank = 0; rank < 12; rank++) if (rank !== 3) ranks.deliver(9, rank)
-  for (let rank = 0; rank < 12; rank++) ranks.deliver(rank, 9)
+  for (let rank = 0; rank < 12; rank += 1) if (rank !== 3) ranks.deliver(9, rank)
+  for (let rank = 0; rank < 12; rank += 1) ranks.deliver(rank, 9)
   assert.equal(ranks.word(9, BarrierWord.Answer), 0)
   assert.equal(ranks.word(9, BarrierWord.Missing), 0b1111_1111_1111 & ~(1 << 2) & ~(1 << 9))
 })
 
 test('an answer to an older question counts for nothing', () => {
   const ranks = new Ranks(2)
-  for (let question = 1; question <= 2; question++) {
+  for (let question = 1; question <= 2; question += 1) {
     Atomics.add(ranks.words[0]!, BarrierWord.Question, 1)
     ranks.machines[0]!.turn()
   }
@@ -170,15 +170,15 @@ test('an answer to an older question counts for nothing', () => {
 
 test('the death of a rank half way down the tree keeps from nobody below it that the last barrier has ended', () => {
   const ranks = new Ranks(12)
-  for (let rank = 0; rank < 12; rank++) ranks.enter(rank)
+  for (let rank = 0; rank < 12; rank += 1) ranks.enter(rank)
   for (const leaf of [9, 10, 11]) ranks.deliver(leaf, 1)
-  for (let child = 1; child <= 8; child++) ranks.deliver(child, 0)
+  for (let child = 1; child <= 8; child += 1) ranks.deliver(child, 0)
   assert.equal(ranks.word(0, BarrierWord.Released), 1)
   // Rank 1 dies before it has passed the release on.
-  for (let rank = 0; rank < 12; rank++) if (rank !== 1) ranks.machines[rank]!.memberDied(1)
+  for (let rank = 0; rank < 12; rank += 1) if (rank !== 1) ranks.machines[rank]!.memberDied(1)
   ranks.channel(0, 1).length = 0
   ranks.settle()
-  for (let rank = 0; rank < 12; rank++) {
+  for (let rank = 0; rank < 12; rank += 1) {
     if (rank === 1) continue
     assert.deepEqual([ranks.word(rank, BarrierWord.Released), ranks.word(rank, BarrierWord.Possible)], [1, 1])
     assert.equal(ranks.word(rank, BarrierWord.Failed), 2)

@@ -5,7 +5,10 @@ import { BarrierMachine } from '../../../src/cluster/group/barrier-machine.ts'
 import { MemberEndedError, MissingMembersError } from '../../../src/cluster/group/errors.ts'
 import type { Agent } from '../../../src/runtime/index.ts'
 
-/** Barriers of `size` ranks in one thread: each rank's two sides, and messages that are delivered when asked for, in order from one rank to another. */
+/**
+ * Barriers of `size` ranks in one thread: each rank's two sides, and messages that are delivered when asked for, in
+ * order from one rank to another.
+ */
 class Ranks {
   readonly barriers: Barrier[]
   readonly machines: BarrierMachine[]

@@ -1,7 +1,8 @@
 /**
- * Memberships under random faults: members crash in the middle of what they say, are stopped for longer than a lease, are cut off from each
- * other; messages take their time. Asserted at every step: views that all their members have installed form one chain. At the end: whoever
- * lives either ended itself or is in one and the same view, which has nobody else.
+ * Memberships under random faults: members crash in the middle of what they say, are stopped for longer than a lease,
+ * are cut off from each other; messages take their time. Asserted at every step: views that all their members have
+ * installed form one chain. At the end: whoever lives either ended itself or is in one and the same view, which has
+ * nobody else.
  */
 import assert from 'node:assert/strict'
 import process from 'node:process'
@@ -78,7 +79,7 @@ class Run {
     // Faults in the first second, so that they meet; then time enough for everything to be noticed.
     while (this.nowMs < 12 * LEASE_MS) {
       if (this.nowMs < 2 * LEASE_MS) this.#maybeFault()
-      for (let rank = 0; rank < this.size; rank++) this.#turn(rank)
+      for (let rank = 0; rank < this.size; rank += 1) this.#turn(rank)
       this.nowMs += STEP_MS
     }
     this.#assertOneGroup()
@@ -92,14 +93,14 @@ class Run {
     const member = this.members[rank]!
     const kind = random.below(3)
     if (kind === 0 && left.crashes > 0 && member.alive) {
-      left.crashes--
+      left.crashes -= 1
       this.#kill(rank, 'is killed')
     } else if (kind === 1 && left.pauses > 0 && member.alive && member.tickedMs > member.stoppedUntilMs) {
-      left.pauses--
+      left.pauses -= 1
       member.stoppedUntilMs = this.nowMs + random.below(this.faults.pauseMsMax)
       this.trace.push(`${this.nowMs}: rank ${rank} is stopped until ${member.stoppedUntilMs}`)
     } else if (kind === 2 && left.cuts > 0) {
-      left.cuts--
+      left.cuts -= 1
       this.#cutOff(random.below(1 << this.size))
     }
   }
@@ -107,8 +108,8 @@ class Run {
   /** Ranks whose bit is set do not reach the others any more. */
   #cutOff(side: number): void {
     this.trace.push(`${this.nowMs}: cut ${side.toString(2)}`)
-    for (let from = 0; from < this.size; from++) {
-      for (let to = 0; to < this.size; to++) {
+    for (let from = 0; from < this.size; from += 1) {
+      for (let to = 0; to < this.size; to += 1) {
         if (((side >> from) & 1) === ((side >> to) & 1)) continue
         this.cut[from * this.size + to] = true
         this.channels[from * this.size + to]!.length = 0
@@ -119,7 +120,7 @@ class Run {
   #turn(rank: number): void {
     const member = this.members[rank]!
     if (!member.alive || this.nowMs < member.stoppedUntilMs) return
-    for (let from = 0; from < this.size; from++) if (from !== rank) this.#receive(from, rank)
+    for (let from = 0; from < this.size; from += 1) if (from !== rank) this.#receive(from, rank)
     if (!member.alive || this.nowMs - member.tickedMs < BEAT_MS) return
     member.tickedMs = this.nowMs
     const heard = [...member.heard]
@@ -159,7 +160,7 @@ class Run {
     for (const effect of effects) {
       // Anything may be the last thing that it does.
       if (this.left.crashes > 0 && this.nowMs < 2 * LEASE_MS && this.random.below(150) === 0) {
-        this.left.crashes--
+        this.left.crashes -= 1
         this.#kill(rank, 'is killed in the middle of a step')
         return
       }
@@ -257,7 +258,7 @@ test('members that are cut off from each other, crash and are stopped: never two
   let alone = 0
   for (const seed of seeds) {
     const run = simulate(seed, { crashes: 2, pauses: 2, pauseMsMax: 3 * LEASE_MS, cuts: 2 })
-    if (run.living().length > 0) alone++
+    if (run.living().length > 0) alone += 1
   }
   assert.ok(chosen !== undefined || alone > count / 5, `in ${alone} runs somebody lived on: too few to mean anything`)
 })

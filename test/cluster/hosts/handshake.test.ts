@@ -63,7 +63,8 @@ test('what a listener once answered convinces no other caller', () => {
 })
 
 test('a proof that is sent back to who made it proves nothing', () => {
-  // One without the secret calls a listener with the nonce that the listener gave, and hands a caller's proof back to the caller.
+  // One without the secret calls a listener with the nonce that the listener gave, and hands a caller's proof back to
+  // the caller.
   const caller = new CallerHandshake(secret)
   const called = replyOf(caller.step(new ListenerHandshake(other).opening))
   const back = caller.step(Buffer.concat([Buffer.of(1), called.subarray(-32)]))
@@ -89,7 +90,7 @@ test('sealed messages open in their order, and nothing else opens', () => {
   const frames = ['one', 'two', 'two'].map((text) => closing.close(Buffer.from(text)))
   assert.equal(opening.open(frames[0]!)?.toString(), 'one')
   assert.equal(opening.open(frames[2]!), undefined, 'one left out')
-  for (let byte = 0; byte < frames[1]!.length; byte++) {
+  for (let byte = 0; byte < frames[1]!.length; byte += 1) {
     const changed = Buffer.from(frames[1]!)
     changed[byte]! ^= 1
     const fresh = new Seal(key)

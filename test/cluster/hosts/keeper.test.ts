@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { Caller } from '../../../src/cluster/hosts/caller.ts'
-import type { ConnectionLimits } from '../../../src/cluster/hosts/connection.ts'
 import { encodeFrame } from '../../../src/cluster/hosts/frames.ts'
 import { Keeper } from '../../../src/cluster/hosts/keeper.ts'
+import { RendezvousCaller } from '../../../src/cluster/hosts/rendezvous-caller.ts'
+import type { ConnectionLimits } from '../../../src/cluster/hosts/sealed-connection.ts'
 import { until } from '../support.ts'
 
 const secret = Buffer.from('a secret of more than thirty-two bytes')
@@ -58,7 +58,7 @@ class House implements AsyncDisposable {
 }
 
 class Rank {
-  readonly caller: Caller
+  readonly caller: RendezvousCaller
   readonly gathered: (readonly unknown[])[] = []
   readonly ended: string[] = []
   readonly lost: string[] = []
@@ -66,7 +66,7 @@ class Rank {
 
   constructor(rank: number, size: number, port: number, own: Buffer, timeoutMs: number) {
     const options = { host: '127.0.0.1', port, secret: own, rank, size, timeoutMs, limits }
-    this.caller = new Caller(options, {
+    this.caller = new RendezvousCaller(options, {
       gathered: (_, values) => this.gathered.push(values),
       ended: (other, why) => this.ended.push(`${other}: ${why}`),
       lost: (why) => this.lost.push(why),
@@ -79,7 +79,7 @@ class Rank {
 
 /** Gives three rounds and waits for all of each. */
 async function complete(ranks: readonly Rank[]): Promise<void> {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 3; round += 1) {
     for (const [rank, each] of ranks.entries()) each.caller.give(round, `${round} of ${rank}`)
     await until(() => ranks.every((each) => each.gathered.length === round + 1), `round ${round}`)
   }
@@ -251,5 +251,5 @@ test('a port that is taken is an error that says so', async () => {
 
 /** The socket under a caller, to do to it what a network does. */
 function socketOf({ caller }: Rank): Socket {
-  return caller.socket as Socket
+  return caller.socket!
 }

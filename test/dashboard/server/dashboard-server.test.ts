@@ -20,7 +20,7 @@ class StillSpace implements DashboardSource {
   lineBytes = 10
 
   look(): Frame {
-    this.looks++
+    this.looks += 1
     const nothing = { members: [], links: [], operations: [], regions: [], histograms: [] }
     const log = [{ atMs: this.looks, kind: 'note' as const, text: `${this.looks} `.padEnd(this.lineBytes, '.') }]
     return { atMs: this.looks, space: 'still', epoch: 1, running: true, ...nothing, log, lostEvents: 0 }

@@ -9,7 +9,6 @@ import { PageHistories } from '../../../src/dashboard/session/page-histories.ts'
 import { describeRecordedPage } from '../../../src/dashboard/session/recorded-page.ts'
 import {
   EVENT_NUMBERS,
-  type PartHeader,
   packPart,
   readPartHeader,
   type SessionRecord,
@@ -33,7 +32,9 @@ interface Happening {
   /** Nothing is told of how that came about. */
   readonly isUntold?: boolean
   readonly lostEvents?: number
-  /** The region is another one from then on, of the same name; or there is none at that look, and another one after it. */
+  /**
+   * The region is another one from then on, of the same name; or there is none at that look, and another one after it.
+   */
   readonly becomes?: 'other' | 'none'
   /** Who has the region open from then on. */
   readonly openAt?: readonly number[]
@@ -69,7 +70,7 @@ function recordingOf(
   }
   const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source, aether: '1', clock: space.clock })
   let lostEvents = 0
-  for (let look = 0; look < looks; look++) {
+  for (let look = 0; look < looks; look += 1) {
     happening = happenings.find((each) => each.look === look)
     lostEvents += happening?.lostEvents ?? 0
     if (happening?.becomes !== undefined) {
@@ -77,7 +78,7 @@ function recordingOf(
       copies.clear()
     }
     openAt = happening?.openAt ?? openAt
-    for (let rank = 0; rank < members; rank++) {
+    for (let rank = 0; rank < members; rank += 1) {
       if (openAt?.includes(rank) !== false) continue
       map.forget(rank)
       copies.delete(rank)
@@ -109,7 +110,7 @@ function partsOf(bytes: Buffer): Buffer[] {
   return parts
 }
 
-const withBadLine = (part: Buffer): Buffer => packPart(`${unpackPart(part)}{}\n`, readPartHeader(part) as PartHeader)
+const withBadLine = (part: Buffer): Buffer => packPart(`${unpackPart(part)}{}\n`, readPartHeader(part)!)
 
 describe('a page of a recording', () => {
   const reads = { look: 25, copies: { 1: 'S', 2: 'S' } }
@@ -274,7 +275,7 @@ describe('a page of a recording', () => {
     const events = Array.from({ length: 5000 }, (_, number): ReadEvent => {
       const event = { ...nothing, timeNs: number, what: EventKind.Copy }
       const get = (): number => {
-        reads++
+        reads += 1
         return number
       }
       return Object.defineProperty(event, 'rank', { get }) as typeof event & ReadEvent

@@ -42,7 +42,7 @@ function record(looks: number, limitBytes = 2 ** 30, close = true, size = {}): R
     clock: space.clock,
     onEnd: (why) => ends.push(why),
   })
-  for (let look = 0; look < looks; look++) recorder.look(space.look())
+  for (let look = 0; look < looks; look += 1) recorder.look(space.look())
   if (close) recorder.close()
   return { path, space, ends }
 }
@@ -127,7 +127,7 @@ describe('a recording of the dashboard', () => {
     const path = join(folder, `${files++}.session`)
     const space = new SyntheticSpace({ members: 2, pages: 256, blocksALook: 1, lookMs: 200 })
     const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', clock: space.clock })
-    for (let look = 0; look < 60; look++) {
+    for (let look = 0; look < 60; look += 1) {
       const frame = space.look()
       recorder.look({ ...frame, atMs: frame.atMs - (look < 20 ? 0 : 3_600_000) })
     }
@@ -177,7 +177,7 @@ describe('a recording of the dashboard', () => {
       takeEvents: () => (space.looks === 1 ? space.takeEvents() : none),
     }
     const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source, aether: '1', clock: space.clock })
-    for (let look = 0; look < 5 * 110; look++) recorder.look(space.look())
+    for (let look = 0; look < 5 * 110; look += 1) recorder.look(space.look())
     recorder.close()
     using session = open(path)
     assert.equal(session.page('grid', 3, 108_000)?.history.length, 2)
@@ -338,7 +338,7 @@ describe('a recording of the dashboard', () => {
     const space = new SyntheticSpace({ members: 2, pages: 1000, blocksALook: 2, lookMs: 200 })
     space.logText = 'x'.repeat(5000)
     const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', clock: space.clock })
-    for (let look = 0; look < 20; look++) {
+    for (let look = 0; look < 20; look += 1) {
       const frame = space.look()
       const huge = { ...frame.regions[0]!, name: 'huge', pages: 2 ** 26 }
       recorder.look({ ...frame, regions: [...frame.regions, huge], lostEvents: look === 3 ? Number.NaN : 0 })
@@ -431,7 +431,7 @@ describe('a recording of the dashboard', () => {
     )
     using session = open(path)
     assert.equal(session.part(0)?.messages.length, 1)
-    for (let number = 1; number < bad.length + 3; number++)
+    for (let number = 1; number < bad.length + 3; number += 1)
       assert.match(session.part(number)?.damage ?? `part ${number} was taken`, /damaged/)
   })
 

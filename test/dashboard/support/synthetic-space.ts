@@ -14,7 +14,10 @@ export interface SyntheticSize {
   readonly lookMs?: number
 }
 
-/** A space of which everything is made up, the same at each run: as many members, links and pages as are wanted, changing from look to look. */
+/**
+ * A space of which everything is made up, the same at each run: as many members, links and pages as are wanted,
+ * changing from look to look.
+ */
 export class SyntheticSpace implements DashboardSource {
   readonly size: SyntheticSize
   readonly map: PageMap
@@ -142,8 +145,8 @@ export class SyntheticSpace implements DashboardSource {
     const blocks = Math.ceil(pages / PAGES_PER_BLOCK)
     const states = Object.keys(directory.cache.states)
     const entries = new DataView(new ArrayBuffer(PAGES_PER_BLOCK * PAGE_ENTRY_BYTES))
-    for (let count = 0; count < Math.min(blocks, blocksALook); count++, this.#block = (this.#block + 1) % blocks) {
-      for (let page = 0; page < PAGES_PER_BLOCK; page++) {
+    for (let count = 0; count < Math.min(blocks, blocksALook); count += 1, this.#block = (this.#block + 1) % blocks) {
+      for (let page = 0; page < PAGES_PER_BLOCK; page += 1) {
         const state = (page + look + this.#block) % 3 === 0 ? 'M' : 'S'
         entries.setUint8(page * PAGE_ENTRY_BYTES, 1 + states.indexOf(state))
       }

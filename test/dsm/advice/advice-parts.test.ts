@@ -20,7 +20,7 @@ describe('parts of advice', () => {
   function write(rank: number, byte: number): void {
     const bytes = new Uint8Array(PAGE)
     const watch = new SharingWatch({ region: 'r', pageBytes: PAGE, now: () => 0, bytesOf: () => bytes })
-    for (let time = 0; time < 2 * BOUNCES_MIN; time++) {
+    for (let time = 0; time < 2 * BOUNCES_MIN; time += 1) {
       watch.writable(3)
       bytes[byte]! += 1
       watch.writeEnded(3, 'writer')

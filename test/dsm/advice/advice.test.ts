@@ -21,7 +21,7 @@ async function adviceAfter(
   round: () => Promise<unknown>,
   isEnough: (page: PageAdvice) => boolean = ({ kind }) => kind !== 'unclear',
 ): Promise<Advice> {
-  for (let rounds = 0; ; rounds++) {
+  for (let rounds = 0; ; rounds += 1) {
     await round()
     const advice = await ranks.on<Advice>(0, 'advice', name)
     const found = pages.map((index) => advice.pages.find((page) => page.index === index))
@@ -62,7 +62,7 @@ for (const coherence of protocols.keys()) {
         )
         assert.deepEqual([silent, unwatched, more], [[], [], false])
         assert.equal(pages.length, 1)
-        const { kind, writers, readers, overlaps, finding, remedy, sharesLine } = pages[0] as PageAdvice
+        const { kind, writers, readers, overlaps, finding, remedy, sharesLine } = pages[0]!
         assert.equal(kind, 'false-sharing')
         assert.deepEqual(
           writers.map(({ rank, ranges }) => [rank, ranges]),
@@ -126,7 +126,7 @@ for (const coherence of protocols.keys()) {
         () => Promise.all([0, 1].map((rank) => two.on(rank, 'fillAndFence', name, 9 * PAGE + 64 + 64 * rank, 64, 300))),
         ({ kind, writers }) => kind !== 'unclear' && writers.every(({ samples }) => samples > 16),
       )
-      const { kind, writers, overlaps, readers } = pages[0] as PageAdvice
+      const { kind, writers, overlaps, readers } = pages[0]!
       assert.deepEqual([kind, overlaps, readers], ['false-sharing', [], []])
       assert.deepEqual(
         writers.map(({ rank, ranges }) => [rank, ranges]),
@@ -145,7 +145,7 @@ for (const coherence of protocols.keys()) {
           two.on(0, 'look', name, 200 * PAGE + 4000, 5000),
         ]),
       )
-      const { kind, writers, readers, finding } = pages[0] as PageAdvice
+      const { kind, writers, readers, finding } = pages[0]!
       assert.deepEqual([pages.length, kind, readers], [1, 'reader-writer', [0]])
       assert.deepEqual(
         writers.map(({ rank, ranges }) => [rank, ranges]),
@@ -165,7 +165,7 @@ describe('the adviser', () => {
     const fill = (name: string) =>
       Promise.all([0, 1].map((rank) => ranks.on(rank, 'fill', name, 'call', 64 * rank, 64, 5000)))
     await adviceAfter(ranks, 'on', [0], () => fill('on'))
-    for (let round = 0; round < 3; round++) await fill('off')
+    for (let round = 0; round < 3; round += 1) await fill('off')
     assert.deepEqual(await ranks.all('counters', 'off'), [undefined, undefined])
     for (const counted of await ranks.all<{ twins: number; bounces: number }>('counters', 'on'))
       assert.ok(counted.twins > 0 && counted.bounces > 0, JSON.stringify(counted))
@@ -190,7 +190,7 @@ describe('the adviser', () => {
     const { pages } = await adviceAfter(ranks, 'long', [1], () =>
       Promise.all([0, 1].map((rank) => ranks.on(rank, 'fill', 'long', 'call', 65_536 + 8192 * rank, 24, 3000))),
     )
-    const { kind, writers, grainBytes, smallerPagesHelp } = pages[0] as PageAdvice
+    const { kind, writers, grainBytes, smallerPagesHelp } = pages[0]!
     assert.deepEqual([kind, grainBytes, smallerPagesHelp], ['false-sharing', 16, true])
     assert.deepEqual(
       writers.map(({ ranges }) => ranges),
@@ -203,7 +203,7 @@ describe('the adviser', () => {
     await ranks.all('join')
     await ranks.all('open', 'many', { coherence: 'directory', size: '16MiB', advise: true })
     let advice: Advice | undefined
-    for (let round = 0; advice?.more !== true; round++) {
+    for (let round = 0; advice?.more !== true; round += 1) {
       assert.ok(round < ROUNDS_MAX, JSON.stringify(advice))
       await ranks.all('sweep', 'many', 4000, 1)
       await ranks.all('sweep', 'many', 200, 20)
@@ -230,7 +230,7 @@ describe('the adviser', () => {
     await using ranks = new Ranks(fixture, 2)
     await ranks.all('join')
     await ranks.all('open', 'given', { coherence: 'mesi', size: '64KiB', placement: 'cyclic', advise: true })
-    for (let time = 0; time < 30; time++) {
+    for (let time = 0; time < 30; time += 1) {
       await Promise.all([0, 1].map((rank) => ranks.on(rank, 'fill', 'given', 'call', PAGE * (1 - rank), 8, 1)))
       await Promise.all([0, 1].map((rank) => ranks.on(rank, 'giveUp', 'given', PAGE * (1 - rank), PAGE)))
     }
@@ -248,7 +248,7 @@ describe('the adviser', () => {
       () => ranks.all('writeAndTakeBack', 'blind', 40, 1000),
       ({ unseen }) => unseen.length === 2,
     )
-    const { kind, writers, finding, remedy } = pages[0] as PageAdvice
+    const { kind, writers, finding, remedy } = pages[0]!
     assert.deepEqual([kind, writers], ['unclear', []])
     assert.match(finding, /no byte had changed when it left ranks 0 and 1/)
     assert.match(remedy, /^writes that leave a byte as it was are not seen/)

@@ -1,6 +1,7 @@
 /**
- * Pages that are held for as long as anybody likes, as pinned ones are: what waits for them comes late, and in the order in which it came. The model checker
- * holds a page only until the thread that asked for it has run, so it does not see all that can happen then.
+ * Pages that are held for as long as anybody likes, as pinned ones are: what waits for them comes late, and in the
+ * order in which it came. The model checker holds a page only until the thread that asked for it has run, so it does
+ * not see all that can happen then.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,13 +29,13 @@ class Play {
   }
 
   run(): void {
-    for (let step = 0; step < STEPS; step++) {
+    for (let step = 0; step < STEPS; step += 1) {
       if (this.#random.below(3) === 0) this.#ask()
       else this.#deliver()
     }
-    for (let step = 0; step < LAST_STEPS && !this.#isAtRest(); step++) {
+    for (let step = 0; step < LAST_STEPS && !this.#isAtRest(); step += 1) {
       this.#deliver()
-      for (const node of this.#nodes) for (let page = 0; page < PAGES; page++) node.retry(page)
+      for (const node of this.#nodes) for (let page = 0; page < PAGES; page += 1) node.retry(page)
     }
     assert.ok(this.#isAtRest(), 'it does not come to rest')
   }
@@ -86,7 +87,7 @@ class Play {
 for (const [name, protocol] of protocols) {
   test(`${name}: pages that are held for long lead nowhere that the table does not know`, () => {
     for (const ranks of [3, 4]) {
-      for (let seed = 1; seed <= SEEDS; seed++) {
+      for (let seed = 1; seed <= SEEDS; seed += 1) {
         try {
           new Play(protocol, ranks, seed).run()
         } catch (error) {

@@ -1,6 +1,7 @@
 /**
- * The classic races of coherence protocols, each played by hand in every protocol that can have it: which message overtakes which is written down, and the cell of
- * the table that is there for it must have been used. What the model checker finds by walking everywhere is here to be read.
+ * The classic races of coherence protocols, each played by hand in every protocol that can have it: which message
+ * overtakes which is written down, and the cell of the table that is there for it must have been used. What the model
+ * checker finds by walking everywhere is here to be read.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -93,7 +94,8 @@ race(
     stage.store(2)
     stage.deliver(2, 0)
     stage.deliver(0, 1)
-    // All but what the evicting node says to home: the page goes to 2, is written there, and to home, and is written there.
+    // All but what the evicting node says to home: the page goes to 2, is written there, and to home, and is written
+    // there.
     while (stage.underWay(0, 2).length > 0) stage.deliver(0, 2)
     stage.deliver(1, 2)
     while (stage.underWay(2, 0).length > 0) stage.deliver(2, 0)
@@ -166,7 +168,7 @@ race(
     stage.deliver(2, 0)
     stage.store(3)
     stage.deliver(3, 0)
-    for (let count = name === 'token' ? 3 : 1; count > 0; count--) stage.deliver(0, 2)
+    for (let count = name === 'token' ? 3 : 1; count > 0; count -= 1) stage.deliver(0, 2)
     stage.settle()
     assert.deepEqual(stage.members.map(({ value }) => value).slice(2), [2, 3])
   },
@@ -246,7 +248,7 @@ race(
 )
 
 race('a page that is granted is used once before it goes on', all('cache M ForwardModified'), (stage) => {
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < 50; round += 1) {
     const before = stage.members.filter(({ wants }) => wants === 'none').length
     assert.equal(before, 3)
     stage.store(1)
@@ -296,7 +298,7 @@ for (const [name, protocol] of protocols) {
 
   test(`what was evicted can be had again, and no bytes come late (${name})`, () => {
     const stage = new Stage(protocol, 3)
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 5; round += 1) {
       own(stage, 1)
       share(stage, 2)
       assert.ok(stage.evict(2))

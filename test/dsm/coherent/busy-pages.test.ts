@@ -22,7 +22,7 @@ describe('the busiest pages', () => {
 
   test('are found among many others, with blocks that stay bounded', () => {
     const pages = new BusyPages('sought')
-    for (let time = 0; time < 40_000; time++) {
+    for (let time = 0; time < 40_000; time += 1) {
       pages.count(1000 + time, 'readFaults')
       // By now the places are taken.
       if (time < 2000) continue
@@ -38,8 +38,8 @@ describe('the busiest pages', () => {
     ] as const) {
       const values = of(page)
       assert.ok(values !== undefined)
-      const counted = values[counter] as number
-      assert.ok(counted > 0 && counted <= all && counted + (values['before'] as number) >= all, JSON.stringify(values))
+      const counted = values[counter]!
+      assert.ok(counted > 0 && counted <= all && counted + values['before']! >= all, JSON.stringify(values))
     }
     pages.close()
     assert.deepEqual(readings(threadProfile(), 'sought'), [])
@@ -69,7 +69,7 @@ describe('the busiest pages of real ranks', () => {
     const earlier = Profile.fromJSON(await ranks.on(0, 'profile'))
     let profiles: ProfileJson[] = []
     const ofPage = (json: ProfileJson) => busy(json).find(({ label }) => label === '11 busy')?.values
-    for (let round = 0; ; round++) {
+    for (let round = 0; ; round += 1) {
       assert.ok(round < 100, `page 11 is not the busiest: ${JSON.stringify(profiles.map(busy))}`)
       await fill()
       profiles = await ranks.all<ProfileJson>('profile')
@@ -79,10 +79,10 @@ describe('the busiest pages of real ranks', () => {
     for (const json of profiles) assert.ok(busy(json).length <= BUSY_PAGES_MAX)
     const sum = Profile.merge(profiles.map((json) => Profile.fromJSON(json))).toJSON()
     const calls = profiles.map((json) => ofPage(json)?.['calls'] ?? 0)
-    assert.equal(ofPage(sum)?.['calls'], (calls[0] as number) + (calls[1] as number))
+    assert.equal(ofPage(sum)?.['calls'], calls[0]! + calls[1]!)
     const since = Profile.fromJSON(profiles[0]).since(earlier).toJSON()
     const before = ofPage(earlier.toJSON())?.['calls'] ?? 0
-    assert.equal(ofPage(since)?.['calls'], (calls[0] as number) - before)
+    assert.equal(ofPage(since)?.['calls'], calls[0]! - before)
     assert.match(String(Profile.fromJSON(profiles[0])), /dsm\.pages\.busy invalidations +11 busy/)
   })
 

@@ -51,7 +51,7 @@ describe('a mesi region of four ranks', () => {
     let value = 0
     for (const writing of ways)
       for (const reading of ways) {
-        value++
+        value += 1
         await ranks.on(value % 4, 'writeBytes', name, 4090, new Uint8Array(12).fill(value), writing)
         for (const seen of await ranks.all<Uint8Array>('readBytes', name, 4090, 12, reading))
           assert.deepEqual([...seen], new Array(12).fill(value), `${writing}, ${reading}`)
@@ -121,7 +121,7 @@ describe('a mesi region of four ranks', () => {
           const models = await ranks.all<Uint8Array>('compareWithModel', name, 17 + grain, rounds, grain, ways)
           const seen = await ranks.on<Uint8Array>(last % 4, 'readBytes', name, 0, MODEL_BYTES)
           for (const [rank, model] of models.entries())
-            for (let unit = 0; unit * grain < model.length; unit++) {
+            for (let unit = 0; unit * grain < model.length; unit += 1) {
               const ours = seen.subarray((unit * 4 + rank) * grain, (unit * 4 + rank + 1) * grain)
               assert.equal(
                 Buffer.compare(ours, model.subarray(unit * grain, (unit + 1) * grain)),
@@ -260,7 +260,7 @@ describe('a mesi region of four ranks', () => {
   })
 
   test('closing while pages are on their way harms nobody', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 5; round += 1) {
       const name = await region({ size: '1MiB' })
       void ranks.all('prefetch', name, 0, 2 ** 20).catch(() => {})
       await ranks.all('close', name)

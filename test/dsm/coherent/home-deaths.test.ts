@@ -1,4 +1,7 @@
-/** Rank 0, which also keeps the names of regions and the rendezvous, is killed, on one machine and between hosts; and homes are killed while pages come back to them. */
+/**
+ * Rank 0, which also keeps the names of regions and the rendezvous, is killed, on one machine and between hosts; and
+ * homes are killed while pages come back to them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { protocols } from '../../../src/dsm/index.ts'
@@ -88,7 +91,7 @@ for (const coherence of protocols.keys()) {
     let written = 0
     const writing = [1, 2].map(async (rank) => {
       await ranks.on(rank, 'fillPages', 'r', rank - 1, rank, 8)
-      written++
+      written += 1
     })
     await ranks.on(1, 'sleep', 100)
     assert.deepEqual([written, await readByte(ranks, 3, 0), await readByte(ranks, 3, 1)], [0, 5, 5])

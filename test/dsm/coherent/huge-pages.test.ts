@@ -31,7 +31,7 @@ function freeInPool(): number {
 
 /** Regions that were closed give their memory back a moment later. */
 async function untilGivenBack(): Promise<void> {
-  for (let turn = 0; turn < 100 && freeInPool() < RANKS * PAGES; turn++) await setTimeout(20)
+  for (let turn = 0; turn < 100 && freeInPool() < RANKS * PAGES; turn += 1) await setTimeout(20)
 }
 
 const noPool =

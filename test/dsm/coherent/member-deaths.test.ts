@@ -52,7 +52,7 @@ for (const coherence of protocols.keys()) {
   })
 
   test(`${coherence}: what is asked for at the very moment of a death is had or lost, by name, and nobody hangs`, async () => {
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < 2; round += 1) {
       await using ranks = await three({ coherence })
       // Page 1 is at home at rank 0, page 4 at the victim's.
       const page = round % 2 === 0 ? 1 : 4
@@ -117,9 +117,10 @@ test('a region that is made after a death has its pages at the living: none is l
     await assert.rejects(ranks.on(0, 'barrier'), { name: 'MemberEndedError' })
     for (const rank of [2, 0])
       await ranks.on(rank, 'open', 'late', { coherence: 'directory', size: 12 * 4096, placement })
-    for (let page = 0; page < 12; page++) await ranks.on(page % 2 === 0 ? 0 : 2, 'fetchAdd', 'late', page * 4096, 5n)
+    for (let page = 0; page < 12; page += 1) await ranks.on(page % 2 === 0 ? 0 : 2, 'fetchAdd', 'late', page * 4096, 5n)
     for (const rank of [0, 2])
-      for (let page = 0; page < 12; page++) assert.equal(await ranks.on(rank, 'fetchAdd', 'late', page * 4096, 0n), 5n)
+      for (let page = 0; page < 12; page += 1)
+        assert.equal(await ranks.on(rank, 'fetchAdd', 'late', page * 4096, 0n), 5n)
   }
 })
 

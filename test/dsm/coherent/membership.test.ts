@@ -1,4 +1,6 @@
-/** Real processes that are stopped for longer than a lease: the others go on without them, and they end when they go on. */
+/**
+ * Real processes that are stopped for longer than a lease: the others go on without them, and they end when they go on.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { useRuntimeDirectory } from '../../cluster/support.ts'

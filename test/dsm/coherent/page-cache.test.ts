@@ -69,7 +69,7 @@ describe('memory for pages of other ranks', () => {
         const models = await ranks.all<Uint8Array>('compareWithModel', name, 7 + grain, 40, grain, ways)
         const seen = await ranks.on<Uint8Array>(0, 'readBytes', name, 0, 96 * 4096)
         for (const [rank, model] of models.entries())
-          for (let unit = 0; unit * grain < model.length; unit++)
+          for (let unit = 0; unit * grain < model.length; unit += 1)
             assert.equal(
               Buffer.compare(
                 seen.subarray((unit * 3 + rank) * grain, (unit * 3 + rank + 1) * grain),

@@ -18,9 +18,9 @@ test('no page is taken from under a pin, and the last to let go of a wanted page
           const needed = what === 'pinRead' ? PageRight.Read : PageRight.Write
           const expected = right >= needed && !wanted ? PinResult.Pinned : PinResult.NotHere
           assert.equal(words.tryPin(1, needed), expected)
-          if (expected === PinResult.Pinned) pins++
+          if (expected === PinResult.Pinned) pins += 1
         } else if (what === 'unpin' && pins > 0) {
-          pins--
+          pins -= 1
           assert.equal(words.unpin(1), pins === 0 && wanted)
         } else if (what === 'want') {
           wanted = true
@@ -73,8 +73,8 @@ test('the ring of demands gives back what was put in, in order, across its wrap-
   counters[0] = counters[16] = 2 ** 31 - 700
   const seen: number[] = []
   let pushed = 0
-  for (let round = 0; round < 5; round++) {
-    while (ring.tryPush(round, pushed, pushed % 3 === 0)) pushed++
+  for (let round = 0; round < 5; round += 1) {
+    while (ring.tryPush(round, pushed, pushed % 3 === 0)) pushed += 1
     assert.equal(
       ring.drain((_region, page, write) => seen.push(write === (page % 3 === 0) ? page : -1)),
       1024,
@@ -100,7 +100,7 @@ test('a window is known to the other side as it was added; what is cleared is re
   })
   let count = 0
   while (ours.tryAdd(place(count))) {
-    count++
+    count += 1
     if (count % 100 === 0) assert.equal(theirs.windows().length, count)
   }
   assert.deepEqual(theirs.windows().at(-1), place(count - 1))

@@ -1,4 +1,7 @@
-/** Regions of every protocol but mesi, whose file tests what all share: what hangs on the protocol, with real processes, page faults and moved bytes. */
+/**
+ * Regions of every protocol but mesi, whose file tests what all share: what hangs on the protocol, with real processes,
+ * page faults and moved bytes.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { protocols } from '../../../src/dsm/index.ts'
@@ -33,7 +36,7 @@ for (const coherence of [...protocols.keys()].filter((name) => name !== 'mesi'))
       let value = 0
       for (const writing of ways)
         for (const reading of ways) {
-          value++
+          value += 1
           await ranks.on(value % 4, 'writeBytes', name, 4090, new Uint8Array(12).fill(value), writing)
           for (const seen of await ranks.all<Uint8Array>('readBytes', name, 4090, 12, reading))
             assert.deepEqual([...seen], new Array(12).fill(value), `${writing}, ${reading}`)
@@ -61,7 +64,7 @@ for (const coherence of [...protocols.keys()].filter((name) => name !== 'mesi'))
           const models = await ranks.all<Uint8Array>('compareWithModel', name, 17 + grain, 25, grain, ways)
           const seen = await ranks.on<Uint8Array>(last % 4, 'readBytes', name, 0, bytes)
           for (const [rank, model] of models.entries())
-            for (let unit = 0; unit * grain < model.length; unit++) {
+            for (let unit = 0; unit * grain < model.length; unit += 1) {
               const ours = seen.subarray((unit * 4 + rank) * grain, (unit * 4 + rank + 1) * grain)
               const expected = model.subarray(unit * grain, (unit + 1) * grain)
               assert.equal(Buffer.compare(ours, expected), 0, `rank ${rank} unit ${unit}`)

@@ -83,7 +83,7 @@ describe('ranges that a program knows that it is going to use', () => {
   test('that both pin at once are had by one after the other', async () => {
     await open('both', 32)
     const pinOnce = async (rank: number): Promise<void> => {
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < 10; round += 1) {
         await ranks.on(rank, 'pin', 'both', 0, 32 * 4096, { access: 'write' })
         await ranks.on(rank, 'unpin', 'both')
       }

@@ -14,7 +14,7 @@ test('the second fault in a row begins it; each marker that is touched doubles i
   assert.deepEqual(ahead.faulted(18), { from: 19, to: 27 })
   let { from, to } = ahead.faulted(19)
   assert.deepEqual([from, to], [27, 43])
-  for (let round = 0; round < 3; round++) ({ from, to } = ahead.faulted(from))
+  for (let round = 0; round < 3; round += 1) ({ from, to } = ahead.faulted(from))
   assert.equal(to - from, 32)
 })
 
@@ -32,7 +32,7 @@ test('large pages and small caches are not flooded', () => {
     const ahead = new Readahead(1e6, pageBytes, cachePages)
     ahead.faulted(0)
     let { from, to } = ahead.faulted(1)
-    for (let round = 0; round < 10; round++) ({ from, to } = ahead.faulted(from))
+    for (let round = 0; round < 10; round += 1) ({ from, to } = ahead.faulted(from))
     return to - from
   }
   assert.deepEqual([window(2 ** 20, Number.POSITIVE_INFINITY), window(4096, 40), window(4096, 3)], [2, 10, 0])

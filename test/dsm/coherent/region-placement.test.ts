@@ -51,11 +51,11 @@ describe('where the pages of a region have their home', () => {
 
   test('a page that all touch at once has one home, and no addition is lost', async () => {
     await open('raced', 'first-touch')
-    for (let page = 0; page < 9; page++) await ranks.all('addMixed', 'raced', page * 4096 + 8, 20, ['async', 'sync'])
+    for (let page = 0; page < 9; page += 1) await ranks.all('addMixed', 'raced', page * 4096 + 8, 20, ['async', 'sync'])
     const [first, ...others] = await Promise.all([0, 1, 2].map((rank) => homes('raced', rank)))
     assert.ok(first?.every((home) => home !== null))
     for (const other of others) assert.deepEqual(other, first)
-    for (let page = 0; page < 9; page++)
+    for (let page = 0; page < 9; page += 1)
       assert.equal(await ranks.on(page % 3, 'fetchAdd', 'raced', page * 4096 + 8, 0n), 60n)
   })
 

@@ -74,7 +74,7 @@ test('one rank after the other is killed: what was fenced is copied on', async (
 
 test('views are fenced like explicit calls, and go on with what was fenced', { skip: noViews }, async () => {
   await using ranks = await opened(3, 'directory')
-  for (let round = 1; round <= 3; round++) {
+  for (let round = 1; round <= 3; round += 1) {
     await ranks.on(1, 'setElement', 'r', 'int32', 1024 * 4, round)
     await ranks.on(1, 'setElement', 'r', 'int32', 0, round)
     await ranks.on(1, 'fence', 'r')
@@ -87,10 +87,10 @@ test('views are fenced like explicit calls, and go on with what was fenced', { s
 test('ranks that want the same pages, with little room for them, lose no addition, and neither does a death', async () => {
   await using ranks = await opened(3, 'directory', { cacheSize: '16KiB' })
   await Promise.all([0, 1, 2].map((rank) => ranks.on(rank, 'hammer', 'r', 4, 50)))
-  for (let page = 0; page < 12; page++) await ranks.all('fetchAdd', 'r', page * 4096, 1n)
+  for (let page = 0; page < 12; page += 1) await ranks.all('fetchAdd', 'r', page * 4096, 1n)
   await ranks.all('fence', 'r')
   await ranks.kill(1)
-  for (let page = 0; page < 12; page++) {
+  for (let page = 0; page < 12; page += 1) {
     const added = page === 4 ? 204n : 3n
     assert.equal(await ranks.on(page % 2 === 0 ? 0 : 2, 'fetchAdd', 'r', page * 4096, 0n), added, `page ${page}`)
   }

@@ -27,7 +27,7 @@ describe('pages that are touched for the first time', { skip: noViews }, () => {
           const name = `first-${coherence}-${placement}-${downwards}`
           await ranks.all('open', name, { size: PAGES * 4096, coherence, placement })
           await ranks.all('addToPages', name, PAGES, downwards)
-          for (let rank = 0; rank < RANKS; rank++)
+          for (let rank = 0; rank < RANKS; rank += 1)
             assert.deepEqual(await ranks.on(rank, 'pagesOtherThan', name, PAGES, RANKS), [], `seen by rank ${rank}`)
         })
 
@@ -35,7 +35,8 @@ describe('pages that are touched for the first time', { skip: noViews }, () => {
     test(`lose no store of one after the other: ${coherence}`, async () => {
       const name = `turns-${coherence}`
       await ranks.all('open', name, { size: RANKS * PAGES * 4096, coherence, placement: 'block' })
-      // Pages of rank 0's are had by rank 1 first, then by their home, which has nothing else to do: what it is let into, it writes at once.
+      // Pages of rank 0's are had by rank 1 first, then by their home, which has nothing else to do: what it is let
+      // into, it writes at once.
       await ranks.on(1, 'addToPages', name, PAGES, true)
       await ranks.on(0, 'addToPages', name, PAGES, true)
       for (const rank of [1, 0]) assert.deepEqual(await ranks.on(rank, 'pagesOtherThan', name, PAGES, 2), [])

@@ -33,7 +33,7 @@ class Play {
   }
 
   run(steps: number): void {
-    for (let step = 0; step < steps; step++) {
+    for (let step = 0; step < steps; step += 1) {
       this.#nowNs += 1 + this.#random.below(1000)
       if (this.#random.below(3) === 0) this.#ask()
       else this.#deliver()

@@ -174,7 +174,8 @@ const makers: { readonly [Name in keyof typeof algorithms]: Maker } = {
     }
   },
   allToAll(algorithm: keyof typeof algorithms.allToAll, size, [count = 0], root, draw) {
-    // The root has no part in it: it picks between the two kinds here. What is for calls in place works with any memory that has the input in the output.
+    // The root has no part in it: it picks between the two kinds here. What is for calls in place works with any memory
+    // that has the input in the output.
     const inPlace = root % 2 === 1
     const inputs = rangeOf(size).map((rank) => draw(rank, count * size))
     return {
@@ -186,7 +187,8 @@ const makers: { readonly [Name in keyof typeof algorithms]: Maker } = {
     }
   },
   allToAllV(algorithm: keyof typeof algorithms.allToAllV, size, counts, root, draw) {
-    // The root has no part in it: it picks who is told that its output shares memory with its input, which changes no result.
+    // The root has no part in it: it picks who is told that its output shares memory with its input, which changes no
+    // result.
     const sharing = (rank: number) => (rank + root) % 2 === 1
     // What rank i sends to rank j, with gaps between the parts.
     const length = (from: number, to: number) => counts[(from * 3 + to) % size]! + ((from + to) % 2)

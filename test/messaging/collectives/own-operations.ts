@@ -1,7 +1,10 @@
 import type { ElementKindName } from '../../../src/messaging/collectives/element-kind.ts'
 import type { OperationName } from '../../../src/messaging/collectives/operation.ts'
 
-/** What two elements of a kind combine to, written down apart from the code under test: exactly first, then made to fit the kind. */
+/**
+ * What two elements of a kind combine to, written down apart from the code under test: exactly first, then made to fit
+ * the kind.
+ */
 
 export type Value = number | bigint
 type Combine = (left: Value, right: Value) => Value

@@ -78,8 +78,9 @@ class Player {
 }
 
 /**
- * Plays the schedules of all ranks against each other. Nothing is kept on the way: an element moves only when its sender and its receiver are both at
- * it, so what deadlocks without buffers deadlocks here. The order of moves is drawn from the seed.
+ * Plays the schedules of all ranks against each other. Nothing is kept on the way: an element moves only when its
+ * sender and its receiver are both at it, so what deadlocks without buffers deadlocks here. The order of moves is drawn
+ * from the seed.
  */
 export function play(
   schedules: readonly Schedule[],

@@ -45,7 +45,10 @@ interface Event {
   readonly apply: () => void
 }
 
-/** Agreements of one group, with links that delay, deaths, cuts and stops drawn from a seed; time goes from event to event. */
+/**
+ * Agreements of one group, with links that delay, deaths, cuts and stops drawn from a seed; time goes from event to
+ * event.
+ */
 export class AgreementWorld {
   readonly members: readonly Member[]
   readonly size: number

@@ -5,9 +5,9 @@ import { performance } from 'node:perf_hooks'
 import process from 'node:process'
 import test, { type TestContext } from 'node:test'
 import { openPeers, type PeerAddress, type PeerGroup, type Peers } from '../../../src/messaging/index.ts'
-import type { Channel } from '../../../src/messaging/peers/channel.ts'
 import { Hub, type HubOwner } from '../../../src/messaging/peers/hub.ts'
 import { peerLimits } from '../../../src/messaging/peers/limits.ts'
+import type { PeerChannel } from '../../../src/messaging/peers/peer-channel.ts'
 import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
 import { Mesh } from './mesh.ts'
 
@@ -91,7 +91,7 @@ test('a thread that waits for a peer that was killed is told', { skip }, async (
 test('the time of a thread that waits is over also where something comes all the time', () => {
   const owner: HubOwner = { attached: () => {}, detached: () => {}, merged: () => {}, turnedAway: () => {} }
   const hub = new Hub(0, peerLimits({}), owner)
-  const busy = { link: { poll: () => 1 }, pump: () => {} } as unknown as Channel
+  const busy = { link: { poll: () => 1 }, pump: () => {} } as unknown as PeerChannel
   let looks = 0
   const enough = (): boolean => looks++ > 50_000_000
   assert.throws(() => hub.spin(enough, [busy], 5, () => 'nothing'), { code: 'ERR_AETHER_TIMEOUT' })
@@ -117,7 +117,7 @@ async function pair(): Promise<{
 }> {
   const peers = [openPeers({ number: 0 }), openPeers({ number: 1 })] as const
   const links = memoryLinks({ ringBytes: 4096, delayTurnsMax: 0 })
-  await Promise.all(peers.map((each, number) => each.attach(links[number] as MemoryLink)))
+  await Promise.all(peers.map((each, number) => each.attach(links[number]!)))
   return { peers, links }
 }
 

@@ -140,7 +140,8 @@ test('processes that connect to each other at the same moment, again and again',
   for (const outcome of await Promise.all(outcomes)) assert.deepEqual(outcome, { met: one!.length })
 })
 
-// ---- turned away -------------------------------------------------------------------------------------------------------------------
+// ---- turned away
+// -------------------------------------------------------------------------------------------------------------------
 
 test('one that is turned away is told so by `connect` itself, with the reason, and never was connected', {
   skip,

@@ -10,7 +10,10 @@ import { Mesh } from './mesh.ts'
 const gcd = (left: number, right: number): number => (right === 0 ? left : gcd(right, left % right))
 const common: CustomOperation<number> = { combine: gcd, name: 'gcd' }
 
-/** x → a x + b modulo a prime, as a 2^32 + b: of two, first the left one. Associative, and the order is seen in the result. */
+/**
+ * x → a x + b modulo a prime, as a 2^32 + b: of two, first the left one. Associative, and the order is seen in the
+ * result.
+ */
 const PRIME = 65_521n
 const affine: CustomOperation<bigint> = {
   combine: (left, right) => {

@@ -37,7 +37,7 @@ for (const [what, [end, why]] of Object.entries(enders)) {
       )
       const [own] = await Promise.allSettled(calls)
       assert.equal(own!.status, 'rejected')
-      assert.match(String((own as PromiseRejectedResult).reason), why)
+      assert.match(String(own!.reason), why)
       // Whose part was over before is told in its next call.
       for (const group of groups) await assert.rejects(group.barrier(), why)
       for (const peers of mesh.peers) assert.deepEqual([peers.all.length, peers.lastError], [size - 1, undefined])

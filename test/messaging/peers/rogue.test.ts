@@ -6,7 +6,7 @@ import { openPeers, type PeerError, type Peers } from '../../../src/messaging/in
 import { FRAME_BYTES, type Frame, FrameKind, FrameView } from '../../../src/messaging/peers/frame.ts'
 import { GroupEngine } from '../../../src/messaging/peers/group-engine.ts'
 import { type Plan, planOf } from '../../../src/messaging/peers/plan.ts'
-import { IncomingStream } from '../../../src/messaging/peers/streams.ts'
+import { IncomingPieces } from '../../../src/messaging/peers/streams.ts'
 import { until } from '../../cluster/support.ts'
 import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
 
@@ -87,7 +87,7 @@ test('more bytes than the call has, or than there was room for, end the group', 
   came(engine, {}, 2)
   await assert.rejects(call, { code: 'ERR_AETHER_COLLECTIVE_MISMATCH' })
 
-  const stream = new IncomingStream(100, 10)
+  const stream = new IncomingPieces(100, 10)
   assert.equal(stream.take(new Uint8Array(10), 0, 10), 0)
   assert.equal(stream.take(new Uint8Array(1), 0, 1), -1)
 })
@@ -148,7 +148,8 @@ const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate)
 }
 
-// ---- over a link ---------------------------------------------------------------------------------------------------------------------
+// ---- over a link
+// ---------------------------------------------------------------------------------------------------------------------
 
 /** The other end of a link, which says what the test wants. */
 class Rogue {

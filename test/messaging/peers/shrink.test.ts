@@ -174,7 +174,8 @@ test('another quorum, times that cannot be, a signal, a context that is closed: 
   await Promise.all([mesh.peers[0]!.close(), assert.rejects(closing, { code: 'ERR_AETHER_CLOSED' })])
 })
 
-// ---- over a simulated network --------------------------------------------------------------------------------------------------------
+// ---- over a simulated network
+// --------------------------------------------------------------------------------------------------------
 
 const smooth: SimulationOptions = {}
 const rough: SimulationOptions = {
@@ -183,7 +184,10 @@ const rough: SimulationOptions = {
 }
 const watchful = { keepAliveMs: 200 }
 const options = { absentAfterMs: 2000, timeoutMs: 20_000 }
-/** A loss is noticed within this, see simulated.test.ts; then at most a few rounds follow, each after `absentAfterMs` at most. */
+/**
+ * A loss is noticed within this, see simulated.test.ts; then at most a few rounds follow, each after `absentAfterMs` at
+ * most.
+ */
 const AGREED_MS = 40_000
 /** Of each kind of fault. */
 const SEEDS = 12
@@ -290,7 +294,8 @@ test(`${SEEDS} seeds: one stands still while the rest agree, and is told when it
   }
 })
 
-// ---- with processes ------------------------------------------------------------------------------------------------------------------
+// ---- with processes
+// ------------------------------------------------------------------------------------------------------------------
 
 async function heard<T>(child: ChildProcess): Promise<T> {
   const [message] = (await once(child, 'message')) as [T]

@@ -11,7 +11,10 @@ import {
 import { connectSimulated, openLinkHost } from '../simulated-links.ts'
 
 export interface SimulatedMeshOptions extends PeerLimits {
-  /** Ask a silent peer whether it is there after so long; default 0, never, so that no probe moves on what has got stuck. */
+  /**
+   * Ask a silent peer whether it is there after so long; default 0, never, so that no probe moves on what has got
+   * stuck.
+   */
   readonly keepAliveMs?: number
   /** Connections between each two, all attached at once; default 1. */
   readonly linksEach?: number
@@ -24,8 +27,9 @@ const NS_PER_MS = 1e6
 type Distribute<Fault> = Fault extends unknown ? Omit<Fault, 'atNs'> : never
 
 /**
- * Everybody connected with everybody over a simulated network: each peer is a host. Timers and the clock of this process stand still but for what
- * `drive` lets pass, so that all limits of time are in virtual time and a seed takes the same course on any machine.
+ * Everybody connected with everybody over a simulated network: each peer is a host. Timers and the clock of this
+ * process stand still but for what `drive` lets pass, so that all limits of time are in virtual time and a seed takes
+ * the same course on any machine.
  */
 export class SimulatedMesh {
   readonly peers: readonly Peers[]

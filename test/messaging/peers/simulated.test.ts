@@ -14,8 +14,9 @@ const rough: SimulationOptions = {
 }
 const watchful = { keepAliveMs: 200 }
 /**
- * Virtual time from a loss to the last survivor's error: a silent peer is asked after two rounds of keep-alive at most, the device gives up after its
- * retries, and the note of who finds out first takes no longer than the retries of lost packets.
+ * Virtual time from a loss to the last survivor's error: a silent peer is asked after two rounds of keep-alive at most,
+ * the device gives up after its retries, and the note of who finds out first takes no longer than the retries of lost
+ * packets.
  */
 const TOLD_MS = 1500
 

@@ -16,8 +16,8 @@ import { allowedList, ask, connectTo, descriptors, openThreads, placeOf, where }
 const allowed = [...native.allowedProcessors()]
 
 test('two threads serve at once, each with its connections, on the processors that were named', async () => {
-  const first = allowed[0] as number
-  const last = allowed.at(-1) as number
+  const first = allowed[0]!
+  const last = allowed.at(-1)!
   const { listener } = await openThreads({ cpus: [first, [last]] })
   const clients = [await connectTo(listener), await connectTo(listener)] as const
   const places = await Promise.all(clients.map(placeOf))
@@ -65,8 +65,8 @@ test('a connection goes to the thread that has the fewest', async () => {
 })
 
 test('processors that cannot be had are refused by name, with those that can', async () => {
-  const wrong = (allowed.at(-1) as number) + 1
-  await assert.rejects(openThreads({ cpus: [allowed[0] as number, wrong, -1] }), (error) => {
+  const wrong = allowed.at(-1)! + 1
+  await assert.rejects(openThreads({ cpus: [allowed[0]!, wrong, -1] }), (error) => {
     assert.ok(error instanceof AffinityError)
     assert.equal(error.code, 'ERR_AETHER_AFFINITY')
     assert.deepEqual(error.processors, [wrong, -1])
@@ -322,5 +322,5 @@ test('threads that fail leave nothing open in the process', async () => {
   }
   await listener.close()
   // Each would leave a device's memory, doorbell and peers: several, each time. One or two may be open for a moment.
-  assert.ok((counts[3] as number) - (counts[1] as number) < 4, counts.join(' '))
+  assert.ok(counts[3]! - counts[1]! < 4, counts.join(' '))
 })

@@ -1,13 +1,18 @@
-// The same for libmlx5's direct verbs and the extended interface by which they are posted: one translation unit with the other stand-in, under both names.
-#include "verbs-stand-in.cc"
-
+// The same for libmlx5's direct verbs and the extended interface by which they are posted: one translation unit with
+// the other stand-in, under both names.
 #include <infiniband/mlx5dv.h>
+
+#include "verbs-stand-in.cc"
 
 namespace {
 
 // What is set between two posts of the extended interface is recorded as it is called.
-void start(struct ibv_qp_ex*) { record("ibv_wr_start"); }
-void stop(struct ibv_qp_ex*) { record("ibv_wr_abort"); }
+void start(struct ibv_qp_ex*) {
+  record("ibv_wr_start");
+}
+void stop(struct ibv_qp_ex*) {
+  record("ibv_wr_abort");
+}
 
 int complete(struct ibv_qp_ex* qp) {
   FAULT_ERRNO("ibv_wr_complete")
@@ -22,10 +27,13 @@ int complete(struct ibv_qp_ex* qp) {
 }
 
 void write(struct ibv_qp_ex* qp, uint32_t key, uint64_t address) {
-  record("ibv_wr_rdma_write id=%ld flags=%u rkey=%#x remote=%#lx", static_cast<long>(qp->wr_id), qp->wr_flags, key, static_cast<unsigned long>(address));
+  record("ibv_wr_rdma_write id=%ld flags=%u rkey=%#x remote=%#lx", static_cast<long>(qp->wr_id), qp->wr_flags, key,
+         static_cast<unsigned long>(address));
 }
 
-void setSegments(struct ibv_qp_ex*, size_t count, const struct ibv_sge* list) { record("  sge=%s", segmentsOf(list, static_cast<int>(count)).c_str()); }
+void setSegments(struct ibv_qp_ex*, size_t count, const struct ibv_sge* list) {
+  record("  sge=%s", segmentsOf(list, static_cast<int>(count)).c_str());
+}
 
 void setTarget(struct mlx5dv_qp_ex*, struct ibv_ah*, uint32_t number, uint64_t key) {
   record("  dc target=%#x key=%#lx", number, static_cast<unsigned long>(key));
@@ -35,10 +43,12 @@ void list(struct mlx5dv_qp_ex*, struct mlx5dv_mkey* key, uint32_t access, uint16
   record("mlx5dv_wr_mr_list key=%#x access=%#x pieces=%s", key->lkey, access, segmentsOf(pieces, count).c_str());
 }
 
-void interleaved(struct mlx5dv_qp_ex*, struct mlx5dv_mkey* key, uint32_t access, uint32_t repeat, uint16_t count, struct mlx5dv_mr_interleaved* pieces) {
-  record("mlx5dv_wr_mr_interleaved key=%#x access=%#x repeat=%u count=%u first=%#lx+%u skip=%u last=%#lx+%u skip=%u", key->lkey, access, repeat, count,
-         static_cast<unsigned long>(pieces[0].addr), pieces[0].bytes_count, pieces[0].bytes_skip, static_cast<unsigned long>(pieces[count - 1].addr),
-         pieces[count - 1].bytes_count, pieces[count - 1].bytes_skip);
+void interleaved(struct mlx5dv_qp_ex*, struct mlx5dv_mkey* key, uint32_t access, uint32_t repeat, uint16_t count,
+                 struct mlx5dv_mr_interleaved* pieces) {
+  record("mlx5dv_wr_mr_interleaved key=%#x access=%#x repeat=%u count=%u first=%#lx+%u skip=%u last=%#lx+%u skip=%u",
+         key->lkey, access, repeat, count, static_cast<unsigned long>(pieces[0].addr), pieces[0].bytes_count,
+         pieces[0].bytes_skip, static_cast<unsigned long>(pieces[count - 1].addr), pieces[count - 1].bytes_count,
+         pieces[count - 1].bytes_skip);
 }
 
 // The length in sixteenths of a kilobit is in the control segment itself.
@@ -58,16 +68,21 @@ struct mlx5dv_qp_ex direct;
 
 }  // namespace
 
-EXPORT bool mlx5dv_is_supported(struct ibv_device* device) { return device == &devices[1]; }
+EXPORT bool mlx5dv_is_supported(struct ibv_device* device) {
+  return device == &devices[1];
+}
 
-EXPORT struct ibv_qp* mlx5dv_create_qp(struct ibv_context* context, struct ibv_qp_init_attr_ex* a, struct mlx5dv_qp_init_attr* m) {
+EXPORT struct ibv_qp* mlx5dv_create_qp(struct ibv_context* context, struct ibv_qp_init_attr_ex* a,
+                                       struct mlx5dv_qp_init_attr* m) {
   FAULT_NULL("mlx5dv_create_qp")
-  record("mlx5dv_create_qp type=%#x mask=%#x operations=%#lx own mask=%#lx operations=%#lx", a->qp_type, a->comp_mask, static_cast<unsigned long>(a->send_ops_flags),
-         static_cast<unsigned long>(m->comp_mask), static_cast<unsigned long>(m->send_ops_flags));
+  record("mlx5dv_create_qp type=%#x mask=%#x operations=%#lx own mask=%#lx operations=%#lx", a->qp_type, a->comp_mask,
+         static_cast<unsigned long>(a->send_ops_flags), static_cast<unsigned long>(m->comp_mask),
+         static_cast<unsigned long>(m->send_ops_flags));
   if (m->comp_mask & MLX5DV_QP_INIT_ATTR_MASK_DC)
-    record("  dc type=%d key=%#lx shared=%d queues=%d", m->dc_init_attr.dc_type,
-           static_cast<unsigned long>(m->dc_init_attr.dc_type == MLX5DV_DCTYPE_DCT ? m->dc_init_attr.dct_access_key : 0), a->srq != nullptr,
-           (a->send_cq != nullptr) + (a->recv_cq != nullptr));
+    record(
+        "  dc type=%d key=%#lx shared=%d queues=%d", m->dc_init_attr.dc_type,
+        static_cast<unsigned long>(m->dc_init_attr.dc_type == MLX5DV_DCTYPE_DCT ? m->dc_init_attr.dct_access_key : 0),
+        a->srq != nullptr, (a->send_cq != nullptr) + (a->recv_cq != nullptr));
   return makePair(context, a->qp_context, a->qp_type, a->send_cq, a->recv_cq, a->cap);
 }
 

@@ -2,7 +2,8 @@
 //
 //   AETHER_STAND_IN_LOG=PATH               a line for each call, with its arguments
 //   AETHER_STAND_IN_FAIL=NAME=ERRNO,…      these calls fail with that errno
-//   AETHER_STAND_IN_HOLD=NAME              that call says «held» and does not go on before the file AETHER_STAND_IN_GATE is there
+//   AETHER_STAND_IN_HOLD=NAME              that call says «held» and does not go on before the file
+//                                          AETHER_STAND_IN_GATE is there
 //
 // Compiled with AETHER_STAND_IN_SILENT it does none of that, for measurements of what stands above the library.
 #pragma once
@@ -17,7 +18,9 @@
 #ifdef AETHER_STAND_IN_SILENT
 
 static inline void record(const char*, ...) {}
-static inline int faultOf(const char*) { return 0; }
+static inline int faultOf(const char*) {
+  return 0;
+}
 static inline void holdHere(const char*) {}
 
 #else
@@ -55,10 +58,10 @@ static inline void holdHere(const char* name) {
 #endif
 
 // For verbs that return NULL and set errno, and for those that return an errno.
-#define FAULT_NULL(name)                        \
-  if (const int fault = faultOf(name)) {        \
-    errno = fault;                              \
-    return nullptr;                             \
+#define FAULT_NULL(name)                 \
+  if (const int fault = faultOf(name)) { \
+    errno = fault;                       \
+    return nullptr;                      \
   }
 #define FAULT_ERRNO(name) \
   if (const int fault = faultOf(name)) return fault;

@@ -1,9 +1,9 @@
-// A library that stands in for libibverbs in tests, on machines without any RDMA: it records what it is asked, hands out objects that hold nothing,
-// and completes every signaled send at once with success. It is no device: nothing is moved.
+// A library that stands in for libibverbs in tests, on machines without any RDMA: it records what it is asked, hands
+// out objects that hold nothing, and completes every signaled send at once with success. It is no device: nothing is
+// moved.
 //
-// Two devices: standin0, an Ethernet port with a table of gids, and standin1, two InfiniBand ports with local identifiers 7 and 9.
-#include "recording.h"
-
+// Two devices: standin0, an Ethernet port with a table of gids, and standin1, two InfiniBand ports with local
+// identifiers 7 and 9.
 #include <infiniband/verbs.h>
 #include <unistd.h>
 
@@ -11,6 +11,8 @@
 #include <deque>
 #include <map>
 #include <string>
+
+#include "recording.h"
 
 #undef ibv_get_device_list
 #undef ibv_query_port
@@ -49,7 +51,8 @@ struct SharedQueue {
   struct ibv_srq_attr attributes;
 };
 
-// What MLNX_OFED 4 puts in front of a context (AETHER_STAND_IN_EXPERIMENTAL): its last calls, in its order, and the length.
+// What MLNX_OFED 4 puts in front of a context (AETHER_STAND_IN_EXPERIMENTAL): its last calls, in its order, and the
+// length.
 struct ExperimentalRegistration {
   struct ibv_pd* pd;
   void* address;
@@ -61,10 +64,14 @@ struct ExperimentalRegistration {
 struct ExperimentalCalls {
   void (*driverRegister)();
   struct ibv_mr* (*registerMemory)(ExperimentalRegistration*);
-  void (*createAddress)(), (*queryValues)(), (*createQueue)(), (*pollQueue)(), (*getLegacyXrc)(), (*setLegacyXrc)(), (*driverRegisterShared)();
-  void (*registerShared)(), (*driverModifyPair)(), (*modifyPair)(), (*driverPostTask)(), (*postTask)(), (*driverModifyQueue)(), (*modifyQueue)();
-  void (*driverDestroyFlow)(), (*destroyFlow)(), (*driverCreateFlow)(), (*createFlow)(), (*driverQueryPort)(), (*queryPort)();
-  void (*createTarget)(), (*destroyTarget)(), (*queryTarget)(), (*driverQueryDevice)(), (*queryDevice)(), (*driverCreatePair)(), (*createPair)();
+  void (*createAddress)(), (*queryValues)(), (*createQueue)(), (*pollQueue)(), (*getLegacyXrc)(), (*setLegacyXrc)(),
+      (*driverRegisterShared)();
+  void (*registerShared)(), (*driverModifyPair)(), (*modifyPair)(), (*driverPostTask)(), (*postTask)(),
+      (*driverModifyQueue)(), (*modifyQueue)();
+  void (*driverDestroyFlow)(), (*destroyFlow)(), (*driverCreateFlow)(), (*createFlow)(), (*driverQueryPort)(),
+      (*queryPort)();
+  void (*createTarget)(), (*destroyTarget)(), (*queryTarget)(), (*driverQueryDevice)(), (*queryDevice)(),
+      (*driverCreatePair)(), (*createPair)();
   size_t bytes;
 };
 
@@ -73,7 +80,8 @@ struct Context {
   ExperimentalCalls experimental;
   struct verbs_context verbs;
 };
-static_assert(offsetof(Context, verbs) == offsetof(Context, experimental) + sizeof(ExperimentalCalls), "the table lies directly in front");
+static_assert(offsetof(Context, verbs) == offsetof(Context, experimental) + sizeof(ExperimentalCalls),
+              "the table lies directly in front");
 
 struct DeviceMemory {
   struct ibv_dm dm;
@@ -83,14 +91,16 @@ struct DeviceMemory {
 std::atomic<uint32_t> nextNumber{0x100};
 
 Context* contextOf(struct ibv_context* context) {
-  return reinterpret_cast<Context*>(reinterpret_cast<char*>(context) - offsetof(Context, verbs) - offsetof(struct verbs_context, context));
+  return reinterpret_cast<Context*>(reinterpret_cast<char*>(context) - offsetof(Context, verbs) -
+                                    offsetof(struct verbs_context, context));
 }
 
 std::string segmentsOf(const struct ibv_sge* list, int count) {
   std::string text = "[";
   for (int index = 0; index < count; index++) {
     char each[96];
-    snprintf(each, sizeof each, "%s%#lx+%u:%#x", index == 0 ? "" : " ", static_cast<unsigned long>(list[index].addr), list[index].length, list[index].lkey);
+    snprintf(each, sizeof each, "%s%#lx+%u:%#x", index == 0 ? "" : " ", static_cast<unsigned long>(list[index].addr),
+             list[index].length, list[index].lkey);
     text += each;
   }
   return text + "]";
@@ -161,11 +171,13 @@ void recordSend(const struct ibv_send_wr& wr, enum ibv_qp_type type) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_RDMA_READ:
-      record("  rdma remote=%#lx rkey=%#x imm=%#x", static_cast<unsigned long>(wr.wr.rdma.remote_addr), wr.wr.rdma.rkey, be32toh(wr.imm_data));
+      record("  rdma remote=%#lx rkey=%#x imm=%#x", static_cast<unsigned long>(wr.wr.rdma.remote_addr), wr.wr.rdma.rkey,
+             be32toh(wr.imm_data));
       break;
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      record("  atomic remote=%#lx rkey=%#x compareAdd=%#lx swap=%#lx", static_cast<unsigned long>(wr.wr.atomic.remote_addr), wr.wr.atomic.rkey,
+      record("  atomic remote=%#lx rkey=%#x compareAdd=%#lx swap=%#lx",
+             static_cast<unsigned long>(wr.wr.atomic.remote_addr), wr.wr.atomic.rkey,
              static_cast<unsigned long>(wr.wr.atomic.compare_add), static_cast<unsigned long>(wr.wr.atomic.swap));
       break;
     case IBV_WR_SEND_WITH_INV:
@@ -176,8 +188,10 @@ void recordSend(const struct ibv_send_wr& wr, enum ibv_qp_type type) {
       record("  imm=%#x", be32toh(wr.imm_data));
       break;
     case IBV_WR_BIND_MW:
-      record("  bind rkey=%#x addr=%#lx length=%lu access=%#x mr=%#x", wr.bind_mw.rkey, static_cast<unsigned long>(wr.bind_mw.bind_info.addr),
-             static_cast<unsigned long>(wr.bind_mw.bind_info.length), wr.bind_mw.bind_info.mw_access_flags, wr.bind_mw.bind_info.mr->lkey);
+      record("  bind rkey=%#x addr=%#lx length=%lu access=%#x mr=%#x", wr.bind_mw.rkey,
+             static_cast<unsigned long>(wr.bind_mw.bind_info.addr),
+             static_cast<unsigned long>(wr.bind_mw.bind_info.length), wr.bind_mw.bind_info.mw_access_flags,
+             wr.bind_mw.bind_info.mr->lkey);
       break;
     default:
       break;
@@ -220,7 +234,8 @@ int postSharedReceive(struct ibv_srq*, struct ibv_recv_wr* wr, struct ibv_recv_w
   for (; wr != nullptr; wr = wr->next) {
     *bad = wr;
     FAULT_ERRNO("ibv_post_srq_recv")
-    record("shared receive id=%ld segments=%s", static_cast<long>(wr->wr_id), segmentsOf(wr->sg_list, wr->num_sge).c_str());
+    record("shared receive id=%ld segments=%s", static_cast<long>(wr->wr_id),
+           segmentsOf(wr->sg_list, wr->num_sge).c_str());
   }
   return 0;
 }
@@ -254,7 +269,8 @@ struct ibv_mw* allocateWindow(struct ibv_pd* pd, enum ibv_mw_type type) {
 int bindWindow(struct ibv_qp*, struct ibv_mw* mw, struct ibv_mw_bind* bind) {
   FAULT_ERRNO("ibv_bind_mw")
   mw->rkey = (mw->rkey & ~0xffu) | ((mw->rkey + 1) & 0xff);
-  record("ibv_bind_mw id=%ld length=%lu access=%#x", static_cast<long>(bind->wr_id), static_cast<unsigned long>(bind->bind_info.length), bind->bind_info.mw_access_flags);
+  record("ibv_bind_mw id=%ld length=%lu access=%#x", static_cast<long>(bind->wr_id),
+         static_cast<unsigned long>(bind->bind_info.length), bind->bind_info.mw_access_flags);
   return 0;
 }
 
@@ -361,7 +377,8 @@ struct ibv_mr* makeMemory(struct ibv_pd* pd, void* address, size_t length) {
 
 struct ibv_mr* registerExperimental(ExperimentalRegistration* in) {
   FAULT_NULL("ibv_exp_reg_mr")
-  record("ibv_exp_reg_mr address=%p length=%zu access=%#lx mask=%#x", in->address, in->length, static_cast<unsigned long>(in->access), in->mask);
+  record("ibv_exp_reg_mr address=%p length=%zu access=%#lx mask=%#x", in->address, in->length,
+         static_cast<unsigned long>(in->access), in->mask);
   return makeMemory(in->pd, nullptr, 0);
 }
 
@@ -373,11 +390,13 @@ struct ibv_mr* registerDevice(struct ibv_pd* pd, struct ibv_dm*, uint64_t offset
 
 int advise(struct ibv_pd*, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge* list, uint32_t count) {
   FAULT_ERRNO("ibv_advise_mr")
-  record("ibv_advise_mr advice=%d flags=%u ranges=%s", advice, flags, segmentsOf(list, static_cast<int>(count)).c_str());
+  record("ibv_advise_mr advice=%d flags=%u ranges=%s", advice, flags,
+         segmentsOf(list, static_cast<int>(count)).c_str());
   return 0;
 }
 
-struct ibv_qp* makePair(struct ibv_context* context, void* user, enum ibv_qp_type type, struct ibv_cq* send, struct ibv_cq* receive, const struct ibv_qp_cap& cap) {
+struct ibv_qp* makePair(struct ibv_context* context, void* user, enum ibv_qp_type type, struct ibv_cq* send,
+                        struct ibv_cq* receive, const struct ibv_qp_cap& cap) {
   auto* pair = new Pair();
   pair->qp.context = context;
   pair->qp.qp_context = user;
@@ -401,16 +420,21 @@ struct ibv_qp* openPair(struct ibv_context* context, struct ibv_qp_open_attr* a)
   return makePair(context, a->qp_context, a->qp_type, nullptr, nullptr, {});
 }
 
-int queryDeviceEx(struct ibv_context* context, const struct ibv_query_device_ex_input*, struct ibv_device_attr_ex* a, size_t size) {
+int queryDeviceEx(struct ibv_context* context, const struct ibv_query_device_ex_input*, struct ibv_device_attr_ex* a,
+                  size_t size) {
   FAULT_ERRNO("ibv_query_device_ex")
   memset(a, 0, size);
   a->max_dm_size = 1 << 20;
   return ibv_query_device(context, &a->orig_attr);
 }
 
-bool isInfiniBand(struct ibv_context* context) { return context->device == &devices[1]; }
+bool isInfiniBand(struct ibv_context* context) {
+  return context->device == &devices[1];
+}
 
-int portsOf(struct ibv_context* context) { return isInfiniBand(context) ? 2 : 1; }
+int portsOf(struct ibv_context* context) {
+  return isInfiniBand(context) ? 2 : 1;
+}
 
 // What fits into the send queue's elements of this device.
 constexpr uint32_t kMostInlineBytes = 220;
@@ -442,11 +466,15 @@ struct GidRow {
 
 // Index 2 is empty. 5 is the one to be chosen for IPv4, 3 for IPv6.
 const GidRow ethernetGids[] = {
-    {0, IBV_GID_TYPE_ROCE_V1, 0xfe80000000000000, 0x5054000000000001}, {1, IBV_GID_TYPE_ROCE_V2, 0xfe80000000000000, 0x5054000000000001},
-    {3, IBV_GID_TYPE_ROCE_V2, 0xfd00000000000000, 0x1},                {4, IBV_GID_TYPE_ROCE_V1, 0, 0xffff0a000001},
-    {5, IBV_GID_TYPE_ROCE_V2, 0, 0xffff0a000001},                      {6, IBV_GID_TYPE_ROCE_V2, 0, 0xffffa9fe0001},
+    {0, IBV_GID_TYPE_ROCE_V1, 0xfe80000000000000, 0x5054000000000001},
+    {1, IBV_GID_TYPE_ROCE_V2, 0xfe80000000000000, 0x5054000000000001},
+    {3, IBV_GID_TYPE_ROCE_V2, 0xfd00000000000000, 0x1},
+    {4, IBV_GID_TYPE_ROCE_V1, 0, 0xffff0a000001},
+    {5, IBV_GID_TYPE_ROCE_V2, 0, 0xffff0a000001},
+    {6, IBV_GID_TYPE_ROCE_V2, 0, 0xffffa9fe0001},
 };
-const GidRow infinibandGids[] = {{0, IBV_GID_TYPE_IB, 0xfe80000000000000, 0x2c90300000001}, {0, IBV_GID_TYPE_IB, 0xfe80000000000000, 0x2c90300000002}};
+const GidRow infinibandGids[] = {{0, IBV_GID_TYPE_IB, 0xfe80000000000000, 0x2c90300000001},
+                                 {0, IBV_GID_TYPE_IB, 0xfe80000000000000, 0x2c90300000002}};
 
 }  // namespace
 
@@ -455,12 +483,18 @@ EXPORT struct ibv_device** ibv_get_device_list(int* count) {
   strcpy(devices[1].name, "standin1");
   FAULT_NULL("ibv_get_device_list")
   *count = getenv("AETHER_STAND_IN_EMPTY") == nullptr ? 2 : 0;
-  return new struct ibv_device*[3]{&devices[0], &devices[1], nullptr};
+  return new struct ibv_device* [3] { &devices[0], &devices[1], nullptr };
 }
 
-EXPORT void ibv_free_device_list(struct ibv_device** list) { delete[] list; }
-EXPORT const char* ibv_get_device_name(struct ibv_device* device) { return device->name; }
-EXPORT __be64 ibv_get_device_guid(struct ibv_device*) { return htobe64(0x5054000000000001); }
+EXPORT void ibv_free_device_list(struct ibv_device** list) {
+  delete[] list;
+}
+EXPORT const char* ibv_get_device_name(struct ibv_device* device) {
+  return device->name;
+}
+EXPORT __be64 ibv_get_device_guid(struct ibv_device*) {
+  return htobe64(0x5054000000000001);
+}
 EXPORT int ibv_fork_init() {
   record("ibv_fork_init");
   return 0;
@@ -542,11 +576,15 @@ EXPORT int ibv_query_device(struct ibv_context* context, struct ibv_device_attr*
   return 0;
 }
 
-EXPORT int ibv_query_port(struct ibv_context*, uint8_t, struct _compat_ibv_port_attr*) { return ENOSYS; }
+EXPORT int ibv_query_port(struct ibv_context*, uint8_t, struct _compat_ibv_port_attr*) {
+  return ENOSYS;
+}
 
-EXPORT ssize_t _ibv_query_gid_table(struct ibv_context* context, struct ibv_gid_entry* entries, size_t most, uint32_t, size_t) {
+EXPORT ssize_t _ibv_query_gid_table(struct ibv_context* context, struct ibv_gid_entry* entries, size_t most, uint32_t,
+                                    size_t) {
   const GidRow* rows = isInfiniBand(context) ? infinibandGids : ethernetGids;
-  const size_t count = isInfiniBand(context) ? sizeof infinibandGids / sizeof *rows : sizeof ethernetGids / sizeof *rows;
+  const size_t count =
+      isInfiniBand(context) ? sizeof infinibandGids / sizeof *rows : sizeof ethernetGids / sizeof *rows;
   for (size_t index = 0; index < count && index < most; index++) {
     entries[index] = {};
     entries[index].gid_index = rows[index].index;
@@ -558,8 +596,12 @@ EXPORT ssize_t _ibv_query_gid_table(struct ibv_context* context, struct ibv_gid_
   return static_cast<ssize_t>(count);
 }
 
-EXPORT int ibv_query_gid(struct ibv_context*, uint8_t, int, union ibv_gid*) { return EINVAL; }
-EXPORT int ibv_query_pkey(struct ibv_context*, uint8_t, int, __be16*) { return EINVAL; }
+EXPORT int ibv_query_gid(struct ibv_context*, uint8_t, int, union ibv_gid*) {
+  return EINVAL;
+}
+EXPORT int ibv_query_pkey(struct ibv_context*, uint8_t, int, __be16*) {
+  return EINVAL;
+}
 
 EXPORT struct ibv_pd* ibv_alloc_pd(struct ibv_context* context) {
   FAULT_NULL("ibv_alloc_pd")
@@ -577,7 +619,8 @@ EXPORT int ibv_dealloc_pd(struct ibv_pd* pd) {
 EXPORT struct ibv_mr* ibv_reg_mr(struct ibv_pd* pd, void* address, size_t length, int access) {
   holdHere("ibv_reg_mr");
   FAULT_NULL("ibv_reg_mr")
-  record("ibv_reg_mr length=%zu access=%#x aligned=%d", length, access, reinterpret_cast<uintptr_t>(address) % 4096 == 0);
+  record("ibv_reg_mr length=%zu access=%#x aligned=%d", length, access,
+         reinterpret_cast<uintptr_t>(address) % 4096 == 0);
   return makeMemory(pd, address, length);
 }
 
@@ -590,7 +633,8 @@ EXPORT int ibv_rereg_mr(struct ibv_mr* mr, int flags, struct ibv_pd* pd, void* a
     errno = fault;
     return IBV_REREG_MR_ERR_CMD;
   }
-  record("ibv_rereg_mr flags=%#x hasDomain=%d hasAddress=%d length=%zu access=%#x", flags, pd != nullptr, address != nullptr, length, access);
+  record("ibv_rereg_mr flags=%#x hasDomain=%d hasAddress=%d length=%zu access=%#x", flags, pd != nullptr,
+         address != nullptr, length, access);
   mr->lkey = nextNumber++;
   mr->rkey = mr->lkey | 0x10000;
   return 0;
@@ -621,7 +665,8 @@ EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel* channel) {
   return 0;
 }
 
-EXPORT struct ibv_cq* ibv_create_cq(struct ibv_context* context, int depth, void* user, struct ibv_comp_channel* channel, int vector) {
+EXPORT struct ibv_cq* ibv_create_cq(struct ibv_context* context, int depth, void* user,
+                                    struct ibv_comp_channel* channel, int vector) {
   FAULT_NULL("ibv_create_cq")
   record("ibv_create_cq depth=%d vector=%d", depth, vector);
   auto* queue = new Queue();
@@ -650,18 +695,23 @@ EXPORT int ibv_get_cq_event(struct ibv_comp_channel* channel, struct ibv_cq** cq
   return 0;
 }
 
-EXPORT void ibv_ack_cq_events(struct ibv_cq* cq, unsigned count) { cq->comp_events_completed += count; }
+EXPORT void ibv_ack_cq_events(struct ibv_cq* cq, unsigned count) {
+  cq->comp_events_completed += count;
+}
 
 EXPORT int ibv_get_async_event(struct ibv_context* context, struct ibv_async_event* event) {
   return read(context->async_fd, event, sizeof *event) == sizeof *event ? 0 : -1;
 }
 
-EXPORT void ibv_ack_async_event(struct ibv_async_event* event) { record("ibv_ack_async_event type=%d", event->event_type); }
+EXPORT void ibv_ack_async_event(struct ibv_async_event* event) {
+  record("ibv_ack_async_event type=%d", event->event_type);
+}
 
 EXPORT struct ibv_qp* ibv_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* a) {
   FAULT_NULL("ibv_create_qp")
-  record("ibv_create_qp type=%d send=%u receive=%u sendSegments=%u receiveSegments=%u inline=%u signalAll=%d shared=%d", a->qp_type, a->cap.max_send_wr,
-         a->cap.max_recv_wr, a->cap.max_send_sge, a->cap.max_recv_sge, a->cap.max_inline_data, a->sq_sig_all, a->srq != nullptr);
+  record("ibv_create_qp type=%d send=%u receive=%u sendSegments=%u receiveSegments=%u inline=%u signalAll=%d shared=%d",
+         a->qp_type, a->cap.max_send_wr, a->cap.max_recv_wr, a->cap.max_send_sge, a->cap.max_recv_sge,
+         a->cap.max_inline_data, a->sq_sig_all, a->srq != nullptr);
   if (a->cap.max_inline_data > kMostInlineBytes) {
     errno = EINVAL;
     return nullptr;
@@ -670,12 +720,13 @@ EXPORT struct ibv_qp* ibv_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* 
 }
 
 EXPORT int ibv_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* a, int mask) {
-  record("ibv_modify_qp mask=%#x state=%d port=%d", mask, mask & IBV_QP_STATE ? a->qp_state : -1, mask & IBV_QP_PORT ? a->port_num : -1);
+  record("ibv_modify_qp mask=%#x state=%d port=%d", mask, mask & IBV_QP_STATE ? a->qp_state : -1,
+         mask & IBV_QP_PORT ? a->port_num : -1);
   if (mask & IBV_QP_AV)
     record("  vector global=%d lid=%u gid=%016lx%016lx sgid=%u hops=%u port=%u", a->ah_attr.is_global, a->ah_attr.dlid,
            static_cast<unsigned long>(be64toh(a->ah_attr.grh.dgid.global.subnet_prefix)),
-           static_cast<unsigned long>(be64toh(a->ah_attr.grh.dgid.global.interface_id)), a->ah_attr.grh.sgid_index, a->ah_attr.grh.hop_limit,
-           a->ah_attr.port_num);
+           static_cast<unsigned long>(be64toh(a->ah_attr.grh.dgid.global.interface_id)), a->ah_attr.grh.sgid_index,
+           a->ah_attr.grh.hop_limit, a->ah_attr.port_num);
   holdHere("ibv_modify_qp");
   FAULT_ERRNO("ibv_modify_qp")
   auto* pair = reinterpret_cast<Pair*>(qp);

@@ -63,7 +63,7 @@ test('a stream whose items nobody takes is told of at the end that sends, with i
   let go = (): void => {}
   const handlers = {
     *list() {
-      for (let item = 0; ; item++) yield item
+      for (let item = 0; ; item += 1) yield item
     },
     async gather(items: AsyncIterable<number>) {
       await new Promise<void>((resolve) => (go = resolve))

@@ -1,4 +1,7 @@
-/** What the addon asks of mlx5's direct verbs, seen by a library that records it. None of this has been run on hardware by us. */
+/**
+ * What the addon asks of mlx5's direct verbs, seen by a library that records it. None of this has been run on hardware
+ * by us.
+ */
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { noStandIn, StandIn } from '../../native/verbs-stand-in/stand-in.ts'

@@ -1,4 +1,7 @@
-/** Physical memory by the experimental verb of MLNX_OFED 4, as a stand-in that has its layout sees it. No machine of ours has that library. */
+/**
+ * Physical memory by the experimental verb of MLNX_OFED 4, as a stand-in that has its layout sees it. No machine of
+ * ours has that library.
+ */
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { noStandIn, StandIn, type StandInRun, type StandInTools } from '../../native/verbs-stand-in/stand-in.ts'

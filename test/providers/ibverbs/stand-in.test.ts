@@ -1,4 +1,7 @@
-/** What the addon asks of libibverbs, seen by a library that records it: arguments, layouts, errors, life times. No RDMA device is needed. */
+/**
+ * What the addon asks of libibverbs, seen by a library that records it: arguments, layouts, errors, life times. No RDMA
+ * device is needed.
+ */
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { noStandIn, StandIn, type StandInRun } from '../../native/verbs-stand-in/stand-in.ts'
@@ -125,9 +128,9 @@ test('how much can be sent inline is found by making queue pairs, when somebody 
   const run = await standIn.run(({ open }) => {
     const device = open('standin0')
     const { appendFileSync } = process.getBuiltinModule('node:fs')
-    appendFileSync(process.env['AETHER_STAND_IN_LOG'] as string, 'asked\n')
+    appendFileSync(process.env['AETHER_STAND_IN_LOG']!, 'asked\n')
     console.log(JSON.stringify([device.attributes.maxInlineBytes, device.attributes.maxInlineBytes]))
-    appendFileSync(process.env['AETHER_STAND_IN_LOG'] as string, 'answered\n')
+    appendFileSync(process.env['AETHER_STAND_IN_LOG']!, 'answered\n')
   })
   assert.deepEqual(printed(run), [220, 220])
   const asked = run.log.slice(run.log.indexOf('asked'), run.log.indexOf('answered'))

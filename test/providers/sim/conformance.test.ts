@@ -31,8 +31,8 @@ async function conforms(
 const never = (): boolean => false
 
 /**
- * Where packets are lost: what nobody repeats is lost with them (datagrams, unreliable connections), and so is a refusal, whose sender then answers no more;
- * the cases of dynamic connections allow one retry only.
+ * Where packets are lost: what nobody repeats is lost with them (datagrams, unreliable connections), and so is a
+ * refusal, whose sender then answers no more; the cases of dynamic connections allow one retry only.
  */
 function isLoss({ name, reason }: CaseResult): boolean {
   if (/^(uc|ud|dc): /.test(name)) return true

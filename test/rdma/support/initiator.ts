@@ -1,4 +1,7 @@
-/** The end that a fault is tested from: a queue pair with memory, and completions that come in bounded time or are missed loudly. */
+/**
+ * The end that a fault is tested from: a queue pair with memory, and completions that come in bounded time or are
+ * missed loudly.
+ */
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
@@ -56,9 +59,9 @@ export class Initiator implements Disposable {
     const all: Outcome[] = []
     while (all.length < count) {
       const rows = this.queue.poll(this.#batch)
-      for (let row = 0; row < rows; row++) {
+      for (let row = 0; row < rows; row += 1) {
         const status = statusName(this.#batch.status[row] as CompletionStatus)
-        all.push({ id: this.#batch.id[row] as number, status })
+        all.push({ id: this.#batch.id[row]!, status })
       }
       if (Date.now() > deadline) throw new Error(`${all.length} of ${count} completions in ${patienceMs} ms`)
       if (rows === 0) await turn()
@@ -81,7 +84,10 @@ export class Initiator implements Disposable {
   }
 }
 
-/** Each request is either done, or its failure is named, and everything behind a failure is flushed. Returns how many were done. */
+/**
+ * Each request is either done, or its failure is named, and everything behind a failure is flushed. Returns how many
+ * were done.
+ */
 export function assertTruthful(outcomes: readonly Outcome[], causes: readonly string[] = [RETRY_EXCEEDED]): number {
   const failed = outcomes.findIndex(({ status }) => status !== SUCCESS)
   if (failed < 0) return outcomes.length

@@ -1,6 +1,6 @@
 /**
- * Stands in for sshd on the second guest: the first line of a connection is a command line, which a shell runs with the connection as its input and output. A
- * connection that ends is the end of the command's input, as with sshd.
+ * Stands in for sshd on the second guest: the first line of a connection is a command line, which a shell runs with the
+ * connection as its input and output. A connection that ends is the end of the command's input, as with sshd.
  */
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'

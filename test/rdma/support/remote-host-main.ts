@@ -1,4 +1,7 @@
-/** What the second of two guests runs: starts programs for the tests on the first. A connection that ends takes its programs with it. */
+/**
+ * What the second of two guests runs: starts programs for the tests on the first. A connection that ends takes its
+ * programs with it.
+ */
 import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { type Program, startProgram } from './program.ts'

@@ -1,6 +1,6 @@
 /**
- * The second of two guests, which starts the programs that a test on the first asks for. Lines of JSON over TCP; the other end is
- * `remote-host-main.ts`.
+ * The second of two guests, which starts the programs that a test on the first asks for. Lines of JSON over TCP; the
+ * other end is `remote-host-main.ts`.
  */
 import { connect, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -58,7 +58,10 @@ export class RemoteHost implements Disposable {
     return this.start(...words).finished()
   }
 
-  /** The other guest is gone at once, as if its power had been cut, and does not come back in this boot. Its programs count as ended. */
+  /**
+   * The other guest is gone at once, as if its power had been cut, and does not come back in this boot. Its programs
+   * count as ended.
+   */
   cutPower(): void {
     this.start('sh', '-c', 'echo b > /proc/sysrq-trigger')
     this.#lose()

@@ -17,7 +17,6 @@ export function parseResources(text: string, device = 'rxe0'): Resources {
     .trim()
     .split(/\s+/)
   const pairs: [string, number][] = []
-  for (let index = 0; index + 1 < words.length; index += 2)
-    pairs.push([words[index] as string, Number(words[index + 1])])
+  for (let index = 0; index + 1 < words.length; index += 2) pairs.push([words[index]!, Number(words[index + 1])])
   return Object.fromEntries(pairs)
 }

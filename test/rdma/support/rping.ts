@@ -1,6 +1,7 @@
 /**
- * Both ends of rping(1), as rdma-core's librdmacm/examples/rping.c talks: each turn the client advertises its text, the server READs it and says go on;
- * the client advertises an empty buffer, the server WRITEs the text there and says go on. All messages have 16 bytes.
+ * Both ends of rping(1), as rdma-core's librdmacm/examples/rping.c talks: each turn the client advertises its text, the
+ * server READs it and says go on; the client advertises an empty buffer, the server WRITEs the text there and says go
+ * on. All messages have 16 bytes.
  */
 import assert from 'node:assert/strict'
 import type { Connection } from '../../../src/cm/index.ts'

@@ -1,4 +1,7 @@
-/** A process with memory of 64 KiB that others read and write. Each caller gets a queue pair of its own, for as long as this process lives. */
+/**
+ * A process with memory of 64 KiB that others read and write. Each caller gets a queue pair of its own, for as long as
+ * this process lives.
+ */
 import { createServer } from 'node:net'
 import { Access, openDevice } from '../../../src/verbs/index.ts'
 import { introduce, understand } from './target.ts'

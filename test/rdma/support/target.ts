@@ -1,11 +1,17 @@
-/** The other end: memory that others reach, and queue pairs for it. Runs `target-main.ts`; talks over TCP, one line of JSON each way per connection. */
+/**
+ * The other end: memory that others reach, and queue pairs for it. Runs `target-main.ts`; talks over TCP, one line of
+ * JSON each way per connection.
+ */
 import { connect } from 'node:net'
 import type { RegionToken, RemoteEndpoint } from '../../../src/verbs/index.ts'
 import type { Initiator } from './initiator.ts'
 import type { Program } from './program.ts'
 import { REMOTE_ADDRESS, type RemoteHost } from './remote-host.ts'
 
-/** 4.096 µs × 2^16 is 268 ms, and six retries: a peer that is gone is known after some two seconds, on soft-RoCE up to four times that. */
+/**
+ * 4.096 µs × 2^16 is 268 ms, and six retries: a peer that is gone is known after some two seconds, on soft-RoCE up to
+ * four times that.
+ */
 const patient = { timeout: 16, retryCount: 6 }
 
 /** A target on the other host, for as long as it is in scope. */

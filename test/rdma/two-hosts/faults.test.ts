@@ -1,6 +1,6 @@
 /**
- * What a program sees when the network or the other process fails: every request completes, in bounded time, with what really happened to it, and
- * nothing is left in the kernel.
+ * What a program sees when the network or the other process fails: every request completes, in bounded time, with what
+ * really happened to it, and nothing is left in the kernel.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -71,10 +71,10 @@ for (const percent of [1, 20]) {
     await withLoss(percent, async () => {
       while (done < ROUNDS || lostPackets() === 0) {
         if (await playRound(initiator, token, 1 + (done % 255))) {
-          done++
+          done += 1
           continue
         }
-        broken++
+        broken += 1
         assert.ok(broken < ROUNDS, 'connections break more often than they carry anything')
         assert.equal(initiator.pair.query().state, QueuePairState.Error)
         initiator.replacePair()
@@ -92,9 +92,9 @@ test('a link that is down for a moment costs nothing, or a failure that is named
   let token = await target.connect(initiator)
   const write = (id: number): void =>
     initiator.pair.prepareWrite({ local: initiator.memory.subarray(0, 4096), remote: token }).post(id)
-  for (let id = 0; id < 100; id++) write(id)
+  for (let id = 0; id < 100; id += 1) write(id)
   execFileSync('ip', ['link', 'set', 'eth0', 'down'])
-  for (let id = 100; id < 200; id++) write(id)
+  for (let id = 100; id < 200; id += 1) write(id)
   await sleep(300)
   execFileSync('ip', ['link', 'set', 'eth0', 'up'])
   // soft-RoCE flushes what its own card did not take, and keeps the cause to itself.
@@ -114,7 +114,7 @@ test('a killed process is known to its peer, and the kernel keeps nothing of it'
   using initiator = new Initiator()
   const token = await target.connect(initiator)
   await target[Symbol.asyncDispose]()
-  for (let id = 0; id < 50; id++) {
+  for (let id = 0; id < 50; id += 1) {
     initiator.pair.prepareWrite({ local: initiator.memory.subarray(0, 8), remote: token }).post(id)
   }
   assert.equal(assertTruthful(await initiator.completions(50)), 0)

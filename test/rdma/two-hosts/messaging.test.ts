@@ -53,12 +53,15 @@ function cutCable(): Disposable {
   }
 }
 
-/** Messages of all lengths to who gives them back: through the ring, at its bound, beyond it, and so long that they are fetched in parts. */
+/**
+ * Messages of all lengths to who gives them back: through the ring, at its bound, beyond it, and so long that they are
+ * fetched in parts.
+ */
 async function thereAndBack(endpoint: Endpoint): Promise<void> {
   const most = endpoint.link.messageBytesMax
   const lengths = [0, 1, 7, 31, 32, 1000, 4096, 4097, most, most + 1, 1_000_000, 8]
   const bytesOf = (index: number): Uint8Array =>
-    Uint8Array.from({ length: lengths[index] as number }, (_, at) => at * 31 + index)
+    Uint8Array.from({ length: lengths[index]! }, (_, at) => at * 31 + index)
   const sent = Promise.all(lengths.map((_, index) => endpoint.sendWithImmediate(bytesOf(index), index)))
   let came = 0
   for await (const { data, immediate } of endpoint.messages()) {

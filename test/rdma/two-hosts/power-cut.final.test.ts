@@ -40,7 +40,7 @@ test('a machine without power is known to its peer in bounded time, and nothing 
 
   remote.cutPower()
   await sleep(2000)
-  for (let id = 1; id <= 100; id++) write(id)
+  for (let id = 1; id <= 100; id += 1) write(id)
   const startedMs = Date.now()
   assert.equal(assertTruthful(await initiator.completions(100)), 0)
   console.log(`power cut: known after ${Date.now() - startedMs} ms`)

@@ -21,7 +21,7 @@ test('two hosts push to queues and stacks of both over RDMA: every value is take
   using launched = runOnHosts('run', script)
   const { status, output }: ProgramEnd = await launched.finished(RUN_PATIENCE_MS)
   assert.equal(status, 0, output)
-  const taken = [...output.matchAll(/\[\d\] taken (.*)/g)].map(([, json]) => JSON.parse(json as string))
+  const taken = [...output.matchAll(/\[\d\] taken (.*)/g)].map(([, json]) => JSON.parse(json!))
   assert.equal(taken.length, RANKS, output)
   assert.equal(output.match(/device rxe0/g)?.length, RANKS, output)
   const [here, there] = taken as [Record<string, number[]>, Record<string, number[]>]

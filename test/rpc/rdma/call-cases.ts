@@ -50,16 +50,16 @@ function serve(server: Server): void {
       const parts = [0, third, 2 * third + 1, source.length]
       await Promise.all(
         [0, 1, 2].map((part) => {
-          const offset = parts[part] as number
-          const length = (parts[part + 1] as number) - offset
+          const offset = parts[part]!
+          const length = parts[part + 1]! - offset
           return source.read({ buffer: own, offset, length }, offset)
         }),
       )
-      for (let at = 0; at < own.length; at += 1) own.bytes[at] = 255 - (own.bytes[at] as number)
+      for (let at = 0; at < own.length; at += 1) own.bytes[at] = 255 - own.bytes[at]!
       await target.write(own)
     },
     async beyond(what, { source, target }) {
-      const error = await rejection((attempts[what] as Attempt)(source, target, new Uint8Array(source.length)))
+      const error = await rejection(attempts[what]!(source, target, new Uint8Array(source.length)))
       return (error as { code: string }).code
     },
   })

@@ -71,7 +71,7 @@ class Handlers {
 
   /** What the link is told by an operation: address and key of the caller's memory. */
   async #steal(operate: () => Promise<void>): Promise<RemoteAddress> {
-    const link = this.link as VerbsLink
+    const link = this.link!
     let stolen: RemoteAddress | undefined
     for (const name of ['read', 'write'] as const) {
       const real = link[name].bind(link)
@@ -81,11 +81,11 @@ class Handlers {
       }
     }
     await operate()
-    return stolen as RemoteAddress
+    return stolen!
   }
 
   async #storm(own: RdmaBuffer, remote: RemoteAddress, length: number): Promise<void> {
-    const link = this.link as VerbsLink
+    const link = this.link!
     const buffer = link.lending?.register(own.bytes)
     try {
       for (let round = 0; !this.#stop; round += 1) {

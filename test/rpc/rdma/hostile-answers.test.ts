@@ -25,7 +25,7 @@ test(
     const extension = encodeExtension({
       ...NO_EXTENSION,
       body: { address: 4096, key: 77, length: 100_000 },
-    }) as Uint8Array
+    })!
     bad.onMessage = (ring, offset) => {
       const view = new DataView(ring.buffer, ring.byteOffset + offset)
       if (view.getUint8(0) !== FrameKind.Request) return

@@ -55,7 +55,7 @@ async function scene(play: (scene: Scene) => Promise<void>): Promise<void> {
 /** A request, or what else, whose body is said to lie at the client. */
 function offer(kind: number, call: number, length: number): Uint8Array {
   const body = { address: 4096, key: 77, length }
-  const extension = encodeExtension({ ...NO_EXTENSION, body }) as Uint8Array
+  const extension = encodeExtension({ ...NO_EXTENSION, body })!
   return frame(kind, FrameFlag.Offered, extension.length, call, take, 1_000_000, extension)
 }
 

@@ -10,7 +10,10 @@ import { rejection, until } from '../support.ts'
 const LONG_MS = 120_000
 const ROUNDS = 3
 
-/** Has the station write into the buffer, ends the call by `end` in the middle of that, and gives what it ended with. The memory is the caller's again then, and all 0. */
+/**
+ * Has the station write into the buffer, ends the call by `end` in the middle of that, and gives what it ended with.
+ * The memory is the caller's again then, and all 0.
+ */
 async function overwritten(
   client: Client<typeof stationMemory>,
   buffer: RdmaBuffer,

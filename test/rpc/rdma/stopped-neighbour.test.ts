@@ -15,7 +15,10 @@ const LONG_BYTES = 1 << 20
 const STOPPED_MS = 1500
 const service = defineService({ name: 'neighbour', methods: { echo: unary({ codec: bytes }) } })
 
-/** The peer of this link is stopped in the middle of an access, as this end's device sees it, until what it gives is called. */
+/**
+ * The peer of this link is stopped in the middle of an access, as this end's device sees it, until what it gives is
+ * called.
+ */
 function stopInside({ pair }: VerbsLink): () => void {
   const provider = pair.provider as ShmQueuePair
   provider.awaitOutside = () => false

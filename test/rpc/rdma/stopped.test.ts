@@ -14,7 +14,10 @@ const FENCE_MS = 50
 /** A process that does little but copy is stopped in the middle of a copy within so many tries; half of them are. */
 const TRIES_MAX = 40
 
-/** The server is stopped while its handler writes, the caller gives up, and the call ends: with what, and what the buffer is worth then. */
+/**
+ * The server is stopped while its handler writes, the caller gives up, and the call ends: with what, and what the
+ * buffer is worth then.
+ */
 async function stopAndGiveUp(server: StationProcess, channel: Channel, buffer: RdmaBuffer): Promise<unknown> {
   const client = channel.client(stationMemory)
   const abort = new AbortController()
@@ -58,7 +61,8 @@ test(
         isLost = buffer.lost
         assert.equal(buffer.uses, 0)
         if (error === undefined) {
-          // It was stopped between two copies: the device has taken the key back, and what it does when it goes on reaches nothing.
+          // It was stopped between two copies: the device has taken the key back, and what it does when it goes on
+          // reaches nothing.
           assert.equal(isLost, false)
           buffer.bytes.fill(9)
           process.kill(server.pid, 'SIGCONT')

@@ -29,8 +29,9 @@ interface Posted {
 }
 
 /**
- * The memory of a few ranks in one process, and no clock but its own. What ranks have under way is carried out step by step, in an order that the seed draws; so it goes
- * through more interleavings than any network, READs and WRITEs are torn, and a rank can be stopped between any two steps.
+ * The memory of a few ranks in one process, and no clock but its own. What ranks have under way is carried out step by
+ * step, in an order that the seed draws; so it goes through more interleavings than any network, READs and WRITEs are
+ * torn, and a rank can be stopped between any two steps.
  */
 export class FakeWorld {
   readonly memories: readonly Uint8Array[]
@@ -120,7 +121,7 @@ export class FakeWorld {
         this.#tell(choice - runnable.length)
         return true
       }
-      if (this.#advance(runnable[choice] as Posted)) return true
+      if (this.#advance(runnable[choice]!)) return true
     }
   }
 
@@ -142,7 +143,7 @@ export class FakeWorld {
   /** True where it is done. */
   #advance(posted: Posted): boolean {
     const { from, home, steps, what } = posted
-    const rank = this.ranks[from] as FakeWords
+    const rank = this.ranks[from]!
     if (this.stopped.has(home) && from !== home) {
       this.#posted.delete(posted)
       posted.reject(new HomeLostError(what, home, 'it was stopped'))
@@ -224,7 +225,7 @@ export class FakeWords implements RemoteWords {
       else if (this.#world.cut.has(home) && home !== this.rank)
         reject(new HomeLostError(what, home, 'it did not answer'))
       else {
-        const steps = carryOut(this.#world.memories[home] as Uint8Array, batch)
+        const steps = carryOut(this.#world.memories[home]!, batch)
         this.#world.post({ from: this.rank, home, what, steps, resolve, reject })
       }
     })
@@ -232,13 +233,13 @@ export class FakeWords implements RemoteWords {
 
   storeOwn(offset: number, value: bigint): void {
     if (this.#world.stopped.has(this.rank)) return
-    const own = this.#world.memories[this.rank] as Uint8Array
+    const own = this.#world.memories[this.rank]!
     new BigUint64Array(own.buffer, own.byteOffset + offset, 1)[0] = value
   }
 
   loadOwn(offset: number): bigint {
-    const own = this.#world.memories[this.rank] as Uint8Array
-    return new BigUint64Array(own.buffer, own.byteOffset + offset, 1)[0] as bigint
+    const own = this.#world.memories[this.rank]!
+    return new BigUint64Array(own.buffer, own.byteOffset + offset, 1)[0]!
   }
 
   isMember(rank: number): boolean {
@@ -285,7 +286,7 @@ function* carryOut(memory: Uint8Array, batch: readonly Command[]): Generator<voi
       }
     } else {
       const words = new BigUint64Array(memory.buffer, memory.byteOffset + offset, 1)
-      command.before = words[0] as bigint
+      command.before = words[0]!
       if (command.kind === 'fetchAdd') words[0] = command.before + command.amount
       else if (command.before === command.expected) words[0] = command.desired
     }

@@ -10,15 +10,16 @@ import {
   type LogInput,
   logModel,
   type SequentialModel,
-} from '../../../src/testing/linearizability/index.ts'
+} from '../../../tools/linearizability/index.ts'
 
 type Call = { input: EntryInput | LogInput; calledAt: number; returned: { at: number; output: number } | undefined }
 
 const LOG = 'log'
 
 /**
- * A key of a map whose entries go by themselves, because there are too many or their lives are over: it is as if somebody deleted them. Who finds nothing was preceded by that; one that nobody missed
- * need not have gone. What the call of a rank that was stopped has done is what it did if it did anything.
+ * A key of a map whose entries go by themselves, because there are too many or their lives are over: it is as if
+ * somebody deleted them. Who finds nothing was preceded by that; one that nobody missed need not have gone. What the
+ * call of a rank that was stopped has done is what it did if it did anything.
  */
 export const goingEntryModel: SequentialModel<number, EntryInput, number> = {
   ...entryModel,
@@ -30,7 +31,10 @@ export const goingEntryModel: SequentialModel<number, EntryInput, number> = {
   },
 }
 
-/** What clients saw of a map, a counter, a log and a cell, by key. Times may be equal only where calls may have overlapped. */
+/**
+ * What clients saw of a map, a counter, a log and a cell, by key. Times may be equal only where calls may have
+ * overlapped.
+ */
 export class Histories {
   readonly #calls = new Map<string, Call[]>()
   readonly #now: () => number

@@ -65,7 +65,7 @@ test('so many permits as there are, and those of a dead rank are free', async ()
   )
   const homeRank = world.structures[0]!.homeOf('jobs')
   const [first, second] = [one, two, three].filter((_, rank) => rank !== homeRank)
-  const dying = [0, 1, 2].filter((rank) => rank !== homeRank)[0] as number
+  const dying = [0, 1, 2].filter((rank) => rank !== homeRank)[0]!
   await world.play(first!.acquire())
   const held = await world.play(second!.acquire())
   assert.equal(await world.play(second!.tryAcquire()), undefined)

@@ -7,7 +7,7 @@ import {
   checkLinearizable,
   type HistoryCall,
   type ListInput,
-} from '../../../src/testing/linearizability/index.ts'
+} from '../../../tools/linearizability/index.ts'
 
 export const listKinds = ['queue', 'stack'] as const
 export type ListKind = (typeof listKinds)[number]

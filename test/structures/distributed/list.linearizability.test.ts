@@ -20,7 +20,7 @@ async function opened(
   kind: ListKind,
   seed: number,
 ): Promise<{ readonly lists: readonly GroupList<number>[]; readonly capacity: number }> {
-  const capacity = CAPACITIES[seed % CAPACITIES.length] as number
+  const capacity = CAPACITIES[seed % CAPACITIES.length]!
   const options = { codec: number, ...(capacity === 0 ? {} : { capacity }) }
   const lists: readonly GroupList<number>[] = await world.play(
     Promise.all(world.structures.map((shared) => shared[kind]<number>('l', options))),

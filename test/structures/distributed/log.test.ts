@@ -235,7 +235,7 @@ for (const [name, options, act] of acts) {
       assert.equal(await world.play(logs[2]!.append(7)), end)
       const after = (await world.play(logs[0]!.read(0))).map(({ value }) => value)
       assert.equal(after.at(-1), 7)
-      assert.ok(after.length <= Math.min(options.capacity as number, (options.capacityBytes ?? 1000) / 8), `${steps}`)
+      assert.ok(after.length <= Math.min(options.capacity!, (options.capacityBytes ?? 1000) / 8), `${steps}`)
       await assertNothingLeft(world, after.length, steps)
     }
     assert.ok(outcomes.has('done'))

@@ -118,7 +118,8 @@ test('a get waits for two round trips at most, marks included, and a set of a fu
       await world.play(one.set(key, key))
     }
   }
-  // Look, claim, confirm; two more where a fingerprint is the same by chance, in one of ten. Blocks come from a sweep now and then.
+  // Look, claim, confirm; two more where a fingerprint is the same by chance, in one of ten. Blocks come from a sweep
+  // now and then.
   assert.ok(news.filter((trips) => trips <= 5).length > 195, news.join(' '))
   assert.ok(news.filter((trips) => trips === 3).length > 150, news.join(' '))
 })

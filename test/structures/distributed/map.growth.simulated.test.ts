@@ -14,7 +14,9 @@ const BUCKETS = 8
 const SEEDS = Math.ceil(Number(process.env['AETHER_TEST_HISTORIES'] ?? 150) / 8)
 const FILLED = 44
 const GROWN = 60
-/** About how long it takes to grow, in virtual time: where packets are lost, mostly waiting until they are sent again. */
+/**
+ * About how long it takes to grow, in virtual time: where packets are lost, mostly waiting until they are sent again.
+ */
 const WORK_NS = { smooth: 1_200_000, rough: 3_000_000_000 }
 
 test('over adapters and networks of which some are rough, a map grows while ranks crash and pause; nothing that was acknowledged is lost, and no table is left over', async () => {

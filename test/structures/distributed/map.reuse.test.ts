@@ -51,7 +51,7 @@ async function fallAsleep(world: FakeWorld, steps: number, call: Promise<unknown
 async function firstTable(world: FakeWorld): Promise<number> {
   const { tables } = await world.play(takeCensus(new Home(world.ranks[0]!, 0).on('a census')))
   assert.equal(tables.size, 1)
-  return [...tables].map((table) => table / 65_536)[0] as number
+  return [...tables].map((table) => table / 65_536)[0]!
 }
 
 /** How often a chunk has been a table. */
@@ -74,7 +74,7 @@ test('a reader that sleeps at any step of a lookup, while the chunk of its table
     assert.ok((await generation(world, root)) > 1, 'the chunk is another table')
     world.paused.delete(1)
     // What was there when it began, or is now.
-    assert.ok([7, -7].includes((await world.play(answer)) as number), `${steps}`)
+    assert.ok([7, -7].includes((await world.play(answer))!), `${steps}`)
     assert.equal(await world.play(none), undefined)
     assert.equal(await world.play(reader.get(7)), -7)
   }

@@ -59,8 +59,8 @@ test('a rank that is killed takes with it what it kept, and nothing else', async
   await using ranks = await opened(3)
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
   const homes = await Promise.all(names.map((name) => ranks.on<number>(0, 'homeOf', name)))
-  const lost = names[homes.indexOf(2)] as string
-  const kept = names[homes.indexOf(1)] as string
+  const lost = names[homes.indexOf(2)]!
+  const kept = names[homes.indexOf(1)]!
   await ranks.all('add', lost, 3)
   await ranks.all('add', kept, 3)
   const adding = ranks.on(1, 'add', lost, 10_000_000)
@@ -91,12 +91,12 @@ test('what a rank had acknowledged before it was killed is there, what it was ab
       expected.set(key, value)
       acknowledged += 1
     }
-    const last = JSON.parse(lines(file).at(-1) as string) as { key: string; value: number }
+    const last = JSON.parse(lines(file).at(-1)!) as { key: string; value: number }
     for (const [key, value] of expected)
       assert.ok(found.get(key) === value || (key === last.key && found.get(key) === last.value), `${key} ${value}`)
   }
   // Of the one that was killed the last update was acknowledged, or not.
-  assert.ok([acknowledged, acknowledged - 1, acknowledged + 1].includes(found.get('all') as number))
+  assert.ok([acknowledged, acknowledged - 1, acknowledged + 1].includes(found.get('all')!))
   await Promise.all([0, 1].map((rank) => ranks.on(rank, 'close')))
 })
 
@@ -135,7 +135,7 @@ for (const kind of listKinds) {
       const begun = new Set([...acknowledged, (acknowledged.at(-1) ?? rank * 1e6 - 1) + 1])
       const mine = here.filter((value) => Math.floor(value / 1e6) === rank)
       assert.ok(mine.every((value) => begun.has(value)))
-      if (kind === 'queue') assert.ok(mine.every((value, at) => at === 0 || value > (mine[at - 1] as number)))
+      if (kind === 'queue') assert.ok(mine.every((value, at) => at === 0 || value > mine[at - 1]!))
     }
     assert.ok(missing <= 1, `${missing}`)
     await ranks.on(0, 'close')
@@ -198,8 +198,7 @@ test('a map grows while a rank that writes to it is killed, and everything that 
   const files = [0, 1, 2].map((rank) => join(directory, `filled-${rank}`))
   // A table has 7168 slots: it is split while all of them write.
   await ranks.on(0, 'fillMap', 'big', 0, 5000, files[0])
-  const acknowledged = (rank: number): number =>
-    Number(existsSync(files[rank] as string) && readFileSync(files[rank] as string, 'utf8'))
+  const acknowledged = (rank: number): number => Number(existsSync(files[rank]!) && readFileSync(files[rank]!, 'utf8'))
   const filling = [1, 2].map((rank) => ranks.on(rank, 'fillMap', 'big', rank, 3000, files[rank]))
   filling[1]?.catch(() => {})
   await until(() => acknowledged(2) >= 800, 'nobody writes', 120_000)

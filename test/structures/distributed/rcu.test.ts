@@ -233,7 +233,7 @@ async function tortureWrite(
     if (update > 0) ages[update - 1] = 1
     await (update % 2 === 0 ? rcu.synchronize() : rcu.barrier())
     // All that were out before are a grace period older.
-    for (let out = 0; out < update; out += 1) ages[out] = (ages[out] as number) + 1
+    for (let out = 0; out < update; out += 1) ages[out] = ages[out]! + 1
   }
 }
 
@@ -245,15 +245,15 @@ async function tortureRead(
   ages: number[],
   seen: number[],
 ): Promise<void> {
-  const { rcu } = world.structures[rank] as GroupStructures
+  const { rcu } = world.structures[rank]!
   for (let turn = 0; turn < 40; turn += 1) {
     using _section = rcu.readLock()
     const element = await rcu.dereference(cell)
     if (element === undefined) continue
     const [first] = element
-    assert.ok(element.length === 8 + ((first as number) % 90) && element.every((byte) => byte === first), 'torn')
+    assert.ok(element.length === 8 + (first! % 90) && element.every((byte) => byte === first), 'torn')
     await world.ranks[rank]!.sleep(world.random.below(20) / 100)
-    seen.push(ages[first as number] as number)
+    seen.push(ages[first!]!)
   }
 }
 
@@ -270,13 +270,13 @@ test('who dereferences what is replaced meanwhile, time and again, gets whole va
       assigning = false
     }
     const read = async (rank: number): Promise<void> => {
-      const { rcu } = world.structures[rank] as GroupStructures
+      const { rcu } = world.structures[rank]!
       for (let last = 0; assigning; ) {
         using _section = rcu.readLock()
         const value = (await rcu.dereferenceBytes(cells[rank]!)) ?? new Uint8Array(150)
-        assert.deepEqual(value, new Uint8Array(150).fill(value[0] as number), `seed ${seed}`)
-        assert.ok((value[0] as number) >= last)
-        last = value[0] as number
+        assert.deepEqual(value, new Uint8Array(150).fill(value[0]!), `seed ${seed}`)
+        assert.ok(value[0]! >= last)
+        last = value[0]!
       }
     }
     await world.play(Promise.all([assign(), read(0), read(2)]))

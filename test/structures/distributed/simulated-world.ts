@@ -92,7 +92,10 @@ export class SimulatedWorld implements Disposable {
     this.cluster.close()
   }
 
-  /** Over channels of the group that lose nothing, unless an end of them is gone; a host that is paused is told when it goes on. */
+  /**
+   * Over channels of the group that lose nothing, unless an end of them is gone; a host that is paused is told when it
+   * goes on.
+   */
   #ring(
     from: number,
     { to, home, place }: { readonly to: number; readonly home: number; readonly place: number },
@@ -117,7 +120,10 @@ export class SimulatedWorld implements Disposable {
   }
 }
 
-/** A program on a simulated host: it goes on when its adapter has something for it, and not while the host is paused or gone. */
+/**
+ * A program on a simulated host: it goes on when its adapter has something for it, and not while the host is paused or
+ * gone.
+ */
 class SimulatedRuntime implements WordsRuntime {
   readonly #cluster: SimulatedCluster
   readonly #host: SimulatedHost

@@ -75,7 +75,7 @@ test('a home that crashes is lost to those who use it, in bounded time, whether 
   for (const told of [true, false]) {
     using world = new SimulatedWorld(2, 3)
     const shared = world.structures[0]!
-    const name = ['a', 'b', 'c', 'd', 'e'].find((one) => shared.homeOf(one) === 1) as string
+    const name = ['a', 'b', 'c', 'd', 'e'].find((one) => shared.homeOf(one) === 1)!
     const counter = await world.play(shared.counter(name))
     if (told) world.crash(1, world.cluster.nowNs + 1000)
     else world.cluster.inject({ kind: 'crash', host: 1, atNs: world.cluster.nowNs + 1000 })

@@ -13,7 +13,10 @@ interface World {
   play<T>(work: Promise<T>): Promise<T>
 }
 
-/** A map of numbers at rank 0 whose tables have few slots, so that they are split after a few entries; as each rank has it. */
+/**
+ * A map of numbers at rank 0 whose tables have few slots, so that they are split after a few entries; as each rank has
+ * it.
+ */
 export async function openSmallTables(world: World, buckets: number, maxEntries = 0): Promise<GroupMap<number>[]> {
   const request = { name: 'small', ttlMs: 0, maxEntries, codec: codecNumber(number), capacity: 1, buckets, parts: 1 }
   const parts = await world.play(Promise.all(world.ranks.map((words) => openMapPart(new Home(words, 0), request))))

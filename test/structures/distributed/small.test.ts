@@ -130,8 +130,8 @@ test('a structure whose home is lost says so, the others go on', async () => {
   const world = new FakeWorld(2, 3)
   const shared = world.structures[0]!
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
-  const lost = names.find((name) => shared.homeOf(name) === 1) as string
-  const kept = names.find((name) => shared.homeOf(name) === 0) as string
+  const lost = names.find((name) => shared.homeOf(name) === 1)!
+  const kept = names.find((name) => shared.homeOf(name) === 0)!
   const [far, near] = await world.play(Promise.all([shared.counter(lost), shared.counter(kept)]))
   world.stop(1)
   await assert.rejects(world.play(far!.add()), {

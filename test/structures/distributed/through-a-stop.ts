@@ -2,7 +2,10 @@ import type { SimulationOptions } from '../../../src/providers/index.ts'
 import type { FakeWorld } from './fake-world.ts'
 import type { SimulatedWorld } from './simulated-world.ts'
 
-/** Ranks of a world whose clients are played through a stop: one that ends, one that is paused, and one to which nothing happens. */
+/**
+ * Ranks of a world whose clients are played through a stop: one that ends, one that is paused, and one to which nothing
+ * happens.
+ */
 export const RANKS = 3
 export const ENDS = 1
 const PAUSED = 2
@@ -17,8 +20,8 @@ export const rough: SimulationOptions = {
 type Begin = (rank: number) => readonly Promise<unknown>[]
 
 /**
- * Play clients while one rank is stopped after fewer than `stepsMax` of its steps (undefined: it is not), and another is paused for a while; until all clients of ranks that
- * live are done.
+ * Play clients while one rank is stopped after fewer than `stepsMax` of its steps (undefined: it is not), and another
+ * is paused for a while; until all clients of ranks that live are done.
  */
 export async function playThroughAStop(world: FakeWorld, stepsMax: number | undefined, begin: Begin): Promise<void> {
   const [living, ended] = [world.ranks[0]!, world.ranks[ENDS]!]
@@ -38,7 +41,10 @@ export async function settleTheStop(world: FakeWorld): Promise<void> {
 /** Ranks that go on after the stop. */
 export const LEFT: readonly number[] = [0, PAUSED]
 
-/** The same over simulated adapters: by the seed a rank crashes after `afterNs` of virtual time, or one is paused then for `pauseNs`, or nothing happens. */
+/**
+ * The same over simulated adapters: by the seed a rank crashes after `afterNs` of virtual time, or one is paused then
+ * for `pauseNs`, or nothing happens.
+ */
 export async function playThroughACrash(
   world: SimulatedWorld,
   seed: number,

@@ -41,7 +41,8 @@ for (const [what, setting] of Object.entries(settings)) {
       world.ranks[2]!.stepsLeft = steps
       Promise.resolve(change()).catch(() => {})
       await world.play(world.ranks[0]!.sleep(5))
-      // Where nothing was changed there is still nothing for some; a leader, a holder and a reader that die are as good as gone.
+      // Where nothing was changed there is still nothing for some; a leader, a holder and a reader that die are as good
+      // as gone.
       if (woken) changed += 1
       world.stop(2)
       await world.play(world.ranks[0]!.sleep(5))
@@ -216,7 +217,7 @@ test('who is told to stop waiting stops at once, asleep or in line', async () =>
   for (const at of [1, 0, 2]) {
     const before = world.nowMs
     aborts[at]!.abort()
-    await world.play(waiting[at] as Promise<void>)
+    await world.play(waiting[at]!)
     assert.ok(world.nowMs - before < 1, `${world.nowMs - before} ms`)
   }
 })

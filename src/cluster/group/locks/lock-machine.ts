@@ -29,12 +29,14 @@ export interface LockMachineOptions {
 }
 
 /**
- * The agent's side of locks. The queue of a lock is kept by one rank, chosen by the lock's name; when that rank dies, by the next living one.
+ * The agent's side of locks. The queue of a lock is kept by one rank, chosen by the lock's name; when that rank dies,
+ * by the next living one.
  *
- * A new keeper knows nothing of the old queue. So everybody who learns of a death first tells the successor what it holds and wants of the dead
- * one's locks, and then reports to everybody; a keeper grants nothing from a death on until all living ranks have reported it. A rank that is asked
- * as keeper by one who heard of a death first keeps the question, and grants nothing until it knows by itself that it is the keeper: before that it
- * has no reports to wait for. Of a lock that passed so from a dead keeper nobody can say whether the dead one held it: it counts as abandoned
+ * A new keeper knows nothing of the old queue. So everybody who learns of a death first tells the successor what it
+ * holds and wants of the dead one's locks, and then reports to everybody; a keeper grants nothing from a death on until
+ * all living ranks have reported it. A rank that is asked as keeper by one who heard of a death first keeps the
+ * question, and grants nothing until it knows by itself that it is the keeper: before that it has no reports to wait
+ * for. Of a lock that passed so from a dead keeper nobody can say whether the dead one held it: it counts as abandoned
  * unless a holder is known.
  */
 export class LockMachine {
@@ -50,15 +52,18 @@ export class LockMachine {
   }
 
   /**
-   * Ask for the lock. `done` is called once: when it is had, or when `release` was called before. `token` is one that this rank has never used: an
-   * answer to an earlier wish may still be under way.
+   * Ask for the lock. `done` is called once: when it is had, or when `release` was called before. `token` is one that
+   * this rank has never used: an answer to an earlier wish may still be under way.
    */
   want(token: number, name: string, mode: LockMode, done: (outcome: LockOutcome) => void): void {
     this.#own.set(token, { name, mode, state: 'waiting', abandonedBy: NOBODY, sinceNs: monotonicNow(), done })
     this.#tell(this.#keeperOf(name), { op: 'want', name, token, mode })
   }
 
-  /** Let go, or give up. `had`: the program had the lock; false where it had stopped waiting before it knew of the grant. */
+  /**
+   * Let go, or give up. `had`: the program had the lock; false where it had stopped waiting before it knew of the
+   * grant.
+   */
   release(token: number, had: boolean): void {
     const own = this.#own.get(token)
     if (own === undefined || own.state === 'leaving') return
@@ -108,7 +113,7 @@ export class LockMachine {
     this.#dead.add(rank)
     for (const queue of this.#queues.values()) queue.memberDied(rank)
     for (const [token, own] of before) this.#tellSuccessor(token, own)
-    for (let other = 0; other < this.#options.size; other++)
+    for (let other = 0; other < this.#options.size; other += 1)
       if (!this.#dead.has(other)) this.#tell(other, { op: 'report', dead: rank })
     this.#grantAll()
   }
@@ -188,7 +193,7 @@ export class LockMachine {
   /** Every death that is known here has been reported by all who live. */
   #isSettled(): boolean {
     for (const dead of this.#dead)
-      for (let rank = 0; rank < this.#options.size; rank++)
+      for (let rank = 0; rank < this.#options.size; rank += 1)
         if (!this.#dead.has(rank) && !this.#reportsOf(dead).has(rank)) return false
     return true
   }
@@ -212,7 +217,7 @@ export class LockMachine {
   /** Who keeps the lock while everybody lives. */
   #firstOf(name: string): number {
     let hash = 0
-    for (let index = 0; index < name.length; index++) hash = (Math.imul(hash, 31) + name.charCodeAt(index)) >>> 0
+    for (let index = 0; index < name.length; index += 1) hash = (Math.imul(hash, 31) + name.charCodeAt(index)) >>> 0
     return hash % this.#options.size
   }
 

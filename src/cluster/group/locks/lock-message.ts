@@ -19,7 +19,10 @@ export type LockMessage =
   /** From the keeper. */
   | { readonly op: 'granted'; readonly token: number; readonly abandonedBy: number }
   | { readonly op: 'released'; readonly token: number; readonly holders: readonly number[] }
-  /** From everybody to everybody: rank `dead` is known to be dead, and whatever it kept for the sender has been told to its successor. */
+  /**
+   * From everybody to everybody: rank `dead` is known to be dead, and whatever it kept for the sender has been told to
+   * its successor.
+   */
   | { readonly op: 'report'; readonly dead: number }
 
 export function encodeLockMessage(message: LockMessage): Uint8Array {

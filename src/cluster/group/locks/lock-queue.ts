@@ -14,10 +14,11 @@ export interface LockEntry {
 export const NOBODY = -1
 
 /**
- * Who holds one lock and who waits for it, in the order in which they came. Nobody overtakes: a reader that comes behind a waiting writer waits.
+ * Who holds one lock and who waits for it, in the order in which they came. Nobody overtakes: a reader that comes
+ * behind a waiting writer waits.
  *
- * A holder that dies leaves the lock *abandoned*: what it protects may be half changed. The lock goes on, and everybody who gets it is told by whom
- * it was left, until one who had it for writing has let go of it.
+ * A holder that dies leaves the lock *abandoned*: what it protects may be half changed. The lock goes on, and everybody
+ * who gets it is told by whom it was left, until one who had it for writing has let go of it.
  */
 export class LockQueue {
   #entries: LockEntry[] = []
@@ -51,13 +52,19 @@ export class LockQueue {
     this.#entries.push({ rank, token, mode, granted: false })
   }
 
-  /** Somebody tells a new keeper that he has it, and what he was told with it: he comes before those that wait, however late he says so. */
+  /**
+   * Somebody tells a new keeper that he has it, and what he was told with it: he comes before those that wait, however
+   * late he says so.
+   */
   addHolder(rank: number, token: number, mode: LockMode, abandonedBy: number): void {
     this.#entries.unshift({ rank, token, mode, granted: true })
     this.#abandonedBy = abandonedBy
   }
 
-  /** It lets go, or waits no more. `had`: its program did have the lock; a grant that it did not wait for changes nothing. */
+  /**
+   * It lets go, or waits no more. `had`: its program did have the lock; a grant that it did not wait for changes
+   * nothing.
+   */
   remove(rank: number, token: number, had: boolean): void {
     const gone = this.#entries.find((entry) => entry.rank === rank && entry.token === token)
     if (had && gone?.mode === 'write') this.#abandonedBy = NOBODY

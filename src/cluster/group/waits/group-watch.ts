@@ -63,9 +63,10 @@ interface Known extends WaitFinding {
 }
 
 /**
- * The watchdog of one rank, in its agent, which turns while the program's thread is blocked. From time to time it looks at what this rank waits for. What has
- * lasted for half of AETHER_WATCHDOG_MS is asked about: every rank says what it knows of that page, lock or barrier, and what it waits for itself. So a
- * wait gets the ranks that it is for, is shown in the member's table, and once it has lasted too long it is told of, with the circle that it is part of.
+ * The watchdog of one rank, in its agent, which turns while the program's thread is blocked. From time to time it looks
+ * at what this rank waits for. What has lasted for half of AETHER_WATCHDOG_MS is asked about: every rank says what it
+ * knows of that page, lock or barrier, and what it waits for itself. So a wait gets the ranks that it is for, is shown
+ * in the member's table, and once it has lasted too long it is told of, with the circle that it is part of.
  */
 export class GroupWatch {
   readonly #options: GroupWatchOptions
@@ -129,7 +130,7 @@ export class GroupWatch {
       const isLate = due.has(wait)
       const isSlow = this.#backOff.ageNs(wait.key, nowNs) >= slowNs
       const isWanted = isLate || (isSlow && !this.#known.has(wait.key))
-      if (isWanted && !this.#examine(wait, isLate) && isLate) untold++
+      if (isWanted && !this.#examine(wait, isLate) && isLate) untold += 1
     }
     if (untold > 0) printLine(`rank ${this.#options.rank} has ${untold} more waits that last as long`)
   }

@@ -45,7 +45,7 @@ function isSubject({ about, region, page, write, name, generation, token }: Reco
 
 /** As many waits, the longest first, as fit into one message. */
 export function watchAnswer(said: unknown, waits: readonly RankWait[]): WatchAnswer {
-  for (let count = waits.length; count > 0; count--) {
+  for (let count = waits.length; count > 0; count -= 1) {
     const answer = { said, waits: waits.slice(0, count) }
     if (Buffer.byteLength(JSON.stringify(answer)) <= ANSWER_BYTES_MAX) return answer
   }

@@ -1,16 +1,19 @@
 /**
  * A full-map directory that does not wait: three hops, and home goes on to the next request at once wherever it can.
  *
- * The states are those of MESI. What differs from `mesi` is the order of things: home decides who owns the page next and forgets the transaction; there is
- * no `Unblock`. A node may therefore hear of the next transaction before the bytes of its own have come, for they come from another node:
- *   - A forward reaches one that waits for its bytes or for acknowledgements: it keeps the forward until it has used the page once. So owners form
- *     a chain, each waiting for the one before it, and the page goes along it without home.
- *   - An invalidation reaches one that waits to read: kept likewise. But one that waits to *write* what it can read acknowledges at once, for the writer
- *     before it waits for just that.
- * Home waits only where its own memory is being written: for an owner that becomes a sharer (S_D), and for an evicted dirty page (X_P).
+ * The states are those of MESI. What differs from `mesi` is the order of things: home decides who owns the page next
+ * and forgets the transaction; there is no `Unblock`. A node may therefore hear of the next transaction before the
+ * bytes of its own have come, for they come from another node:
+ *   - A forward reaches one that waits for its bytes or for acknowledgements: it keeps the forward until it has used
+ *     the page once. So owners form a chain, each waiting for the one before it, and the page goes along it without
+ *     home.
+ *   - An invalidation reaches one that waits to read: kept likewise. But one that waits to *write* what it can read
+ *     acknowledges at once, for the writer before it waits for just that.
+ * Home waits only where its own memory is being written: for an owner that becomes a sharer (S_D), and for an evicted
+ * dirty page (X_P).
  *
- * No bytes reach a frame late: each request is answered by exactly one `Data…`, sent behind its bytes on the same queue pair, and a node neither asks
- * again nor evicts before it has come. Bytes for home's own frame are waited for by home.
+ * No bytes reach a frame late: each request is answered by exactly one `Data…`, sent behind its bytes on the same queue
+ * pair, and a node neither asks again nor evicts before it has come. Bytes for home's own frame are waited for by home.
  */
 import type { CacheRow, DirectoryRow, Protocol } from '../protocol.ts'
 import { to } from './cell.ts'
@@ -51,7 +54,8 @@ const IS: Row = {
     Store: to('IS'), // the thread faults once more when the page is readable
     DataShared: to('S', 'mapReadOnly'),
     DataExclusive: to('E', 'mapReadOnly'),
-    Invalidate: to('IS', 'defer'), // it overtook bytes that another node sends: they will come, and are the last ones written until we acknowledge
+    // it overtook bytes that another node sends: they will come, and are the last ones written until we acknowledge
+    Invalidate: to('IS', 'defer'),
     ...refused('I'),
   },
 }

@@ -1,25 +1,33 @@
 /**
  * Token coherence: who may do what is decided by counting, not by who asked whom in which order.
  *
- * A page has as many tokens as there are ranks; one of them is the owner token. All are always somewhere: at a node or in a message.
- *   1. Who writes holds every token.   2. Who reads holds at least one, and the bytes.   3. The owner token travels with the bytes, and who holds it
- *   answers for them.   4. Tokens are never dropped: an eviction sends them home.
- * Whatever messages do to each other, these four keep copies coherent. The rest of the table only sees to it that tokens get where they are wanted:
+ * A page has as many tokens as there are ranks; one of them is the owner token. All are always somewhere: at a node or
+ * in a message.
+ *   1. A writer holds every token.
+ *   2. A reader holds at least one, and the bytes.
+ *   3. The owner token travels with the bytes, and its holder answers for them.
+ *   4. Tokens are never dropped: an eviction sends them home.
+ * Whatever messages do to each other, these four keep copies coherent. The rest of the table only sees to it that
+ * tokens get where they are wanted:
  *
- *   - *Requests.* Home has hints of who holds tokens. It asks those on the requester's behalf (one for a reader, all for a writer) and says how many it has
- *     asked (`Asked`); each answers once, with tokens or with none. One that itself waits, and whom home has served before, keeps the question until it has
- *     used the page; one whom home has not served yet gives what it has. So in the usual case the order of home holds, as in a directory.
- *   - *Starvation.* Hints may be wrong and tokens under way elsewhere: where every answer is in and it does not suffice, the node asks persistently. All
- *     nodes note it in a table, and give what they have and what they get to the starving node of the lowest rank: a writer gets every token, a reader the
- *     owner token. When it is served it ends the request and marks those that wait in its table: it starves again only when they have been served. No clock
- *     is needed: as every question is answered, a node knows when its request came short.
- *   - *Frames.* A node's frame is written only by who answers its question or feeds it while it starves. It evicts only when every question has been
- *     answered and every node has acknowledged the end of its persistent request (`Deactivated`, behind all bytes on the same queue pair): so nothing comes
- *     late. What is pushed is never old: its tokens are on the way with it, so nobody can write meanwhile.
+ *   - *Requests.* Home has hints of who holds tokens. It asks those on the requester's behalf (one for a reader, all
+ *     for a writer) and says how many it has asked (`Asked`); each answers once, with tokens or with none. One that
+ *     itself waits, and whom home has served before, keeps the question until it has used the page; one whom home has
+ *     not served yet gives what it has. So in the usual case the order of home holds, as in a directory.
+ *   - *Starvation.* Hints may be wrong and tokens under way elsewhere: where every answer is in and it does not
+ *     suffice, the node asks persistently. All nodes note it in a table, and give what they have and what they get to
+ *     the starving node of the lowest rank: a writer gets every token, a reader the owner token. When it is served it
+ *     ends the request and marks those that wait in its table: it starves again only when they have been served. No
+ *     clock is needed: as every question is answered, a node knows when its request came short.
+ *   - *Frames.* A node's frame is written only by who answers its question or feeds it while it starves. It evicts only
+ *     when every question has been answered and every node has acknowledged the end of its persistent request
+ *     (`Deactivated`, behind all bytes on the same queue pair): so nothing comes late. What is pushed is never old: its
+ *     tokens are on the way with it, so nobody can write meanwhile.
  *
  * Home's own copy is where a page's memory is: it starts with every token and never evicts.
  *
- * Rights follow the tokens; states say what a node waits for: _A home has asked, answers are missing; _P asks persistently.
+ * Rights follow the tokens; states say what a node waits for: _A home has asked, answers are missing; _P asks
+ * persistently.
  */
 import type { CacheRow, DirectoryRow, Protocol } from '../protocol.ts'
 import { to } from './cell.ts'

@@ -29,7 +29,7 @@ const onDemand: readonly ConformanceCase[] = [
     await a.post({ id: 1, opcode: Opcode.Read, local: [a.segment(0, 4)], remote })
     const [completion] = await a.sent()
     const { RemoteOperationError, RemoteAccessError } = CompletionStatus
-    assert.ok([RemoteOperationError as number, RemoteAccessError].includes(completion?.status as number))
+    assert.ok([RemoteOperationError as number, RemoteAccessError].includes(completion!.status))
     await b.untilState(6)
   }),
   rule('rights of an implicit region hold', IMPLICIT, async (context) => {

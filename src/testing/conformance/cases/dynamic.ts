@@ -43,7 +43,9 @@ function receive({ end, queue }: TargetEnd, id: number, offset: number): Promise
   return end.player.receiveShared(queue, { id, local: [end.segment(offset, 16)] })
 }
 
-/** Dynamically connected transport: each request of an initiator names the target that it is connected to for its time. */
+/**
+ * Dynamically connected transport: each request of an initiator names the target that it is connected to for its time.
+ */
 export const dynamicCases: readonly ConformanceCase[] = [
   rule('dc: an initiator sends to one target after the other', DC, async (context) => {
     const a = await initiator(context)

@@ -370,7 +370,8 @@ const silence: readonly ConformanceCase[] = [
       const a = await context.end(0)
       const b = await context.end(1)
       await a.connect(b.pair.endpoint, SHORT)
-      // Behind what is sent. Numbers ahead of it would make the request look like one that was answered before, and be answered again.
+      // Behind what is sent. Numbers ahead of it would make the request look like one that was answered before, and be
+      // answered again.
       await b.connect({ ...a.pair.endpoint, psn: (a.pair.endpoint.psn - 1) & 0xffffff })
       await a.post({ id: 1, opcode: Opcode.Write, local: [a.segment(0, 8)], remote: b.target(0) })
       await a.sentWith(CompletionStatus.RetryExceeded, 1)

@@ -39,7 +39,9 @@ function sourceOf(type: QueuePairType): string {
   return type === 'dci' || type === 'dct' ? 'kernel mlx5 modify_dci_qp_is_ok, mlx5_ib_modify_dct' : MODIFY
 }
 
-/** States that a type can be brought to. SQE is not: whether a failed send leads there or to ERR is the device's affair. */
+/**
+ * States that a type can be brought to. SQE is not: whether a failed send leads there or to ERR is the device's affair.
+ */
 function reachable(type: QueuePairType): readonly number[] {
   const into = new Set(transitions[type].map((each) => each.to as number))
   return everyState.filter((state) => state === S.Reset || state === S.Error || into.has(state))

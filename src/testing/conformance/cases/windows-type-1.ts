@@ -146,7 +146,7 @@ export const typeOneCases: readonly ConformanceCase[] = [
       const key = await b.player.bind(b.pair.handle, bind)
       await b.post({ id: 91, opcode: Opcode.Send, bytes: new Uint8Array(new Uint32Array([key]).buffer) })
       await a.receivedWith(Success, 7)
-      const told = new Uint32Array(Uint8Array.from(await a.bytes(1024, 4)).buffer)[0] as number
+      const told = new Uint32Array(Uint8Array.from(await a.bytes(1024, 4)).buffer)[0]!
       await writes(a, b, told, Success)
     },
   ),

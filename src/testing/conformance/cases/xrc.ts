@@ -53,7 +53,10 @@ async function withFile(action: (path: string) => Promise<void>): Promise<void> 
   }
 }
 
-/** Extended reliable connections: one connection to a machine, and shared receive queues behind it that each request names. */
+/**
+ * Extended reliable connections: one connection to a machine, and shared receive queues behind it that each request
+ * names.
+ */
 export const xrcCases: readonly ConformanceCase[] = [
   rule('xrc: a message goes to the shared receive queue that it names', XRC, async (context) => {
     const domain = await context.players[1].xrcDomain()

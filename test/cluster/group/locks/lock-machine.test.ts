@@ -72,7 +72,10 @@ class World {
   readonly held = new Map<string, { rank: number; mode: LockMode; abandonedBy: number }>()
   readonly waiting = new Set<string>()
   readonly size: number
-  /** The token of the last wish of each rank and slot. A token is never used again: an answer to an old wish may still be under way. */
+  /**
+   * The token of the last wish of each rank and slot. A token is never used again: an answer to an old wish may still
+   * be under way.
+   */
   readonly #tokens = new Map<string, number>()
   #lastToken = 0
 
@@ -115,7 +118,7 @@ class World {
       this.held.delete(key)
       this.waiting.delete(key)
     }
-    for (let to = 0; to < this.size; to++) {
+    for (let to = 0; to < this.size; to += 1) {
       this.channels[to * this.size + rank]!.length = 0
       if (this.alive.has(to)) this.news.push({ to, dead: rank })
     }
@@ -243,7 +246,7 @@ test('a writer is alone whatever dies when, and whoever waits gets the lock in t
       }
       world.settle()
       // Whoever holds it lets go, until nobody waits.
-      for (let round = 0; round < 20 && world.waiting.size + world.held.size > 0; round++) {
+      for (let round = 0; round < 20 && world.waiting.size + world.held.size > 0; round += 1) {
         assert.ok(world.held.size > 0, `${[...world.waiting].join()} wait for ever`)
         for (const key of [...world.held.keys()]) world.release(Number(key.split('/')[0]), Number(key.split('/')[1]))
         world.settle()
@@ -266,7 +269,8 @@ test('who holds a lock for writing and dies is named to the next, also where the
       world.settle()
     }
     const [holder] = [...world.held.values()]
-    // The name 'x' is kept by rank 0 at first, then by rank 1. Where both are gone nobody knows who held it, and the first keeper is named.
+    // The name 'x' is kept by rank 0 at first, then by rank 1. Where both are gone nobody knows who held it, and the
+    // first keeper is named.
     const expected = dying.includes(1) ? [2, dying[0]] : [1, -1]
     assert.deepEqual([holder?.rank, holder?.abandonedBy], expected, dying.join())
   }

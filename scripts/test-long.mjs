@@ -1,0 +1,107 @@
+/**
+ * What takes too long for every commit and seldom finds anything: `npm run test:long [-- [--list] [STEP …]]`.
+ *
+ * Runs the named steps, or all of them one after the other, and writes into test/long-runs.json when each last ran, on
+ * which commit and with what result. Commit that file after a run.
+ *
+ * `--list` prints the steps and their last results and runs nothing. The exit status is 0 only when every step that was
+ * run succeeded.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const record = new URL('../test/long-runs.json', import.meta.url)
+
+const npm = (script, ...options) => ['npm', 'run', '--silent', script, '--', ...options]
+const node = (...words) => ['node', ...words]
+const earlyShapes = ['--shape', 'SB,MP,CoRR,CoWW,CoRW1,CoRW2,CoWR', '--coherence', 'mesi,hardware']
+
+/** Each step: what it looks for, its command, and what it sets in the environment. */
+const steps = [
+  { name: 'files', purpose: 'every test in a *.long.test.ts', command: node('scripts/test.mjs', '--long') },
+  {
+    name: 'histories',
+    purpose: '2,220 histories of structures between machines, judged',
+    command: node('scripts/test.mjs', 'test/structures/distributed/linearizability'),
+    environment: { AETHER_TEST_HISTORIES: '600' },
+  },
+  {
+    name: 'litmus',
+    purpose: '15,000 rounds of each shape with real processes',
+    command: npm('litmus', '--rounds', '15000', '--ranks', '2,3', ...earlyShapes, '--evictions', 'without'),
+  },
+  { name: 'modelcheck', purpose: 'every interleaving of three nodes, too', command: npm('modelcheck') },
+  { name: 'simulate', purpose: '50,000 simulated clusters', command: npm('simulate', '--seeds', '50000') },
+  { name: 'torture', purpose: 'processes killed and stopped', command: npm('torture', '--seconds', '60') },
+  {
+    name: 'torture-structures',
+    purpose: 'the same for every structure',
+    command: npm('torture', 'structures', '--seconds', '300'),
+  },
+  {
+    name: 'twice',
+    purpose: 'nothing that an earlier run left on the machine is in the way',
+    command: node('scripts/test.mjs', 'test/cluster/', 'test/native/', 'test/dsm/group'),
+  },
+  {
+    name: 'arm64',
+    purpose: 'the native tests, structures, RPC and the conformance suite on arm64, emulated',
+    command: node('scripts/test-arm64.mjs'),
+  },
+  {
+    name: 'rdma',
+    purpose: 'the long tests on real RDMA, in guests',
+    command: node('scripts/test-rdma.mjs', '--long'),
+    environment: { AETHER_RDMA_REQUIRED: '1' },
+  },
+]
+
+const { values: options, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { list: { type: 'boolean', default: false } },
+})
+
+function lastRuns() {
+  return existsSync(record) ? JSON.parse(readFileSync(record, 'utf8')) : {}
+}
+
+function printList() {
+  const runs = lastRuns()
+  for (const { name, purpose } of steps) {
+    const run = runs[name]
+    const when =
+      run === undefined ? 'never ran' : `${run.result} on ${run.date}, commit ${run.commit}, ${run.minutes} min`
+    console.log(`${name.padEnd(20)} ${purpose.padEnd(64)} ${when}`)
+  }
+}
+
+async function runStep({ name, purpose, command, environment }) {
+  console.log(`\n== ${name}: ${purpose}\n   ${command.join(' ')}`)
+  const startedMs = Date.now()
+  const [file, ...words] = command
+  const child = spawn(file, words, { cwd: root, stdio: 'inherit', env: { ...process.env, ...environment } })
+  const [status, signal] = await once(child, 'exit')
+  const run = {
+    result: status === 0 ? 'passed' : `failed (${signal ?? `status ${status}`})`,
+    date: new Date().toISOString().slice(0, 10),
+    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
+    minutes: Number(((Date.now() - startedMs) / 60_000).toFixed(1)),
+  }
+  writeFileSync(record, `${JSON.stringify({ ...lastRuns(), [name]: run }, undefined, 2)}\n`)
+  return status === 0
+}
+
+const unknown = names.filter((name) => !steps.some((step) => step.name === name))
+if (unknown.length > 0) {
+  console.error(`No step is named ${unknown.join(' or ')}. The steps: ${steps.map(({ name }) => name).join(', ')}.`)
+  process.exit(2)
+}
+let ok = true
+if (!options.list)
+  for (const step of steps) if (names.length === 0 || names.includes(step.name)) ok = (await runStep(step)) && ok
+printList()
+process.exit(ok ? 0 : 1)

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { AetherError } from '../native/index.ts'
+import type { Command } from './command.ts'
+import type { CommandEntry } from './commands.ts'
+import { readVersion } from './version.ts'
+
+/** What `aether-dsm-tools` exports. */
+interface Tools {
+  readonly commands: Readonly<Record<string, () => Promise<Command>>>
+}
+
+/** Every command that lies in `aether-dsm-tools`, in the order in which help lists them. */
+export const toolTable: readonly CommandEntry[] = [
+  toolEntry('demo', 'see what it is for: a shared counter, then PageRank by several processes'),
+  toolEntry('bench', 'measure verbs, messages, collectives, calls, pages and structures, beside other ways'),
+  toolEntry('litmus', 'play litmus tests of the shared memory with real processes'),
+  toolEntry('modelcheck', 'explore every interleaving of the coherence protocols'),
+  toolEntry('simulate', 'play clusters of coherent memory in virtual time, with everything that may go wrong'),
+  toolEntry(
+    'torture',
+    'kill and stop real processes while they work on shared pages or structures, and check what they saw',
+  ),
+]
+
+function toolEntry(name: string, summary: string): CommandEntry {
+  return { name, summary, load: () => loadTool(name) }
+}
+
+async function loadTool(name: string): Promise<Command> {
+  const file = findTools()
+  if (file === undefined) throw new AetherError('ERR_AETHER_TOOLS', missingText(name))
+  const { commands } = (await import(pathToFileURL(file).href)) as Tools
+  return await commands[name]!()
+}
+
+/** The tools of this checkout, of the project in the working directory, or beside this package; in this order. */
+function findTools(): string | undefined {
+  const ofCheckout = fileURLToPath(new URL('../../tools/index.js', import.meta.url))
+  if (existsSync(ofCheckout)) return ofCheckout
+  return resolveFrom(join(process.cwd(), 'package.json')) ?? resolveFrom(import.meta.url)
+}
+
+function resolveFrom(from: string | URL): string | undefined {
+  try {
+    return createRequire(from).resolve('aether-dsm-tools')
+  } catch {
+    return undefined
+  }
+}
+
+function missingText(name: string): string {
+  return `'${name}' is in the package aether-dsm-tools, which is not installed. Install it with:
+  npm install --save-dev aether-dsm-tools@${readVersion()}
+While it is not on the registry, pack it in a checkout with 'npm pack ./tools' and install the file that this writes.`
+}

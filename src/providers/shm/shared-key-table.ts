@@ -1,0 +1,219 @@
+import { randomInt } from 'node:crypto'
+import { Access } from '../access.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Pieces } from '../pieces.ts'
+import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyKind, KeyWord, MAX_KEYS, NO_DESCRIPTOR } from './layout.ts'
+import type { Segment } from './segment.ts'
+import type { SegmentList } from './segment-list.ts'
+import type { Span } from './span.ts'
+
+/** What every key has. */
+interface KeyFields {
+  readonly key: number
+  readonly address: number
+  readonly length: number
+  readonly access: number
+  readonly domainId: number
+}
+
+/** What a key stands for, where this device owns it. */
+export interface KeyedMemory extends KeyFields {
+  readonly descriptor: number
+  readonly offsetBytes: number
+  readonly span: Span
+  /** Its pages may not be there: copying may fail, so it is not for the shortest path. */
+  readonly paged: boolean
+}
+
+/** A memory window's key: part of the region `baseKey`, whose address `baseAddress` it begins at. */
+export interface KeyedWindow extends KeyFields {
+  readonly baseKey: number
+  readonly baseAddress: number
+  /** The only queue pair that it may be used through, or 0. */
+  readonly queuePair: number
+}
+
+/** An indirect key: `pieces`, which lie from page `firstPage` of the segment on. */
+export interface KeyedPieces extends KeyFields {
+  readonly pieces: Pieces
+  readonly firstPage: number
+}
+
+/** What can be taken back by a work request. */
+export interface Invalidatable {
+  /** A CompletionStatus, or an Outcome while a peer is inside. */
+  invalidate(key: number, pairNumber: number, domainId: number): number
+}
+
+/**
+ * A key is ten random bits, the index of its entry (14 bits), and eight bits that change at every use of the entry
+ * (with memory windows of type 2 the consumer chooses those).
+ */
+export function keyIndex(key: number): number {
+  return (key >>> 8) & (MAX_KEYS - 1)
+}
+
+/** Keys of the own segment: written here, read by every peer. */
+export class SharedKeyTable {
+  readonly #segment: Segment
+  readonly #entries: (KeyedMemory | undefined)[] = []
+  readonly #free: number[] = []
+  /** Regions whose pages may be missing, by index. */
+  readonly #paged = new Map<number, KeyedMemory>()
+  readonly #pieces = new Map<number, KeyedPieces>()
+  readonly #holders = new Map<number, Invalidatable>()
+
+  constructor(segment: Segment) {
+    this.#segment = segment
+  }
+
+  /**
+   * Take an entry; the key reaches nothing yet. Throws ENOMEM when all are taken. `holder` is asked when a work request
+   * invalidates the key.
+   */
+  reserve(verb: string, holder?: Invalidatable): number {
+    const index = this.#free.shift() ?? this.#entries.length
+    if (index >= MAX_KEYS)
+      throw new VerbsError(verb, Errno.ENOMEM, `all ${MAX_KEYS} keys of this device are in use; close some memory`)
+    // Never a hole in the array: looking up an element of one with holes costs more.
+    if (index === this.#entries.length) this.#entries.push(undefined)
+    if (holder !== undefined) this.#holders.set(index, holder)
+    return ((randomInt(1 << 10) << 22) | (index << 8) | (1 + randomInt(255))) >>> 0
+  }
+
+  publishRegion(entry: KeyedMemory): void {
+    const index = keyIndex(entry.key)
+    if (entry.paged) this.#paged.set(index, entry)
+    else this.#entries[index] = entry
+    this.#write(entry, KeyKind.Region, entry.descriptor, entry.offsetBytes, 0, 0, 0, 0)
+  }
+
+  publishWindow(entry: KeyedWindow): void {
+    this.#write(entry, KeyKind.Window, NO_DESCRIPTOR, entry.baseAddress, entry.queuePair, entry.baseKey, 0, 0)
+  }
+
+  publishPieces(entry: KeyedPieces): void {
+    this.#pieces.set(keyIndex(entry.key), entry)
+    const { count, repeat } = entry.pieces
+    this.#write(entry, KeyKind.Indirect, NO_DESCRIPTOR, 0, 0, entry.firstPage, count, repeat)
+  }
+
+  /** Whether peers find something under the key: a peer may have taken a window's back. */
+  isPublished(key: number): boolean {
+    return Atomics.load(this.#segment.keys, keyIndex(key) * KEY_WORDS + KeyWord.Key) === (key | 0)
+  }
+
+  /** Peers find nothing under the key from now on, accesses that began earlier may still run; the entry stays taken. */
+  withdraw(key: number): void {
+    const index = keyIndex(key)
+    Atomics.store(this.#segment.keys, index * KEY_WORDS + KeyWord.Key, 0)
+    this.#entries[index] = undefined
+    this.#paged.delete(index)
+    this.#pieces.delete(index)
+  }
+
+  /** Withdraw the key and give the entry back. */
+  release(key: number): void {
+    const index = keyIndex(key)
+    this.withdraw(key)
+    this.#holders.delete(index)
+    this.#free.push(index)
+  }
+
+  find(key: number): KeyedMemory | undefined {
+    const index = keyIndex(key)
+    const entry = this.#entries[index] ?? this.#paged.get(index)
+    return entry !== undefined && entry.key === key ? entry : undefined
+  }
+
+  /** Whom to ask to take a key back, or undefined where it cannot be. */
+  holder(key: number): Invalidatable | undefined {
+    return this.#holders.get(keyIndex(key))
+  }
+
+  /**
+   * The memory that covers a local segment and is surely there, or undefined: a local protection error, unless `gather`
+   * finds more.
+   */
+  covering(domainId: number, address: number, length: number, key: number): KeyedMemory | undefined {
+    const entry = this.#entries[keyIndex(key)]
+    return entry !== undefined && covers(entry, domainId, address, length, key) ? entry : undefined
+  }
+
+  /** Check one local segment and append it. False is a local protection error. Nothing is asked of an empty one. */
+  gather(
+    list: SegmentList,
+    domainId: number,
+    address: number,
+    length: number,
+    key: number,
+    writable: boolean,
+  ): boolean {
+    if (length === 0) return true
+    const entry = this.covering(domainId, address, length, key)
+    if (entry === undefined) return this.#gatherUnusual(list, domainId, address, length, key, writable)
+    if (writable && (entry.access & Access.LocalWrite) === 0) return false
+    list.add(entry.span, address - entry.address, length)
+    return true
+  }
+
+  /** Memory whose pages may be missing, or pieces. */
+  #gatherUnusual(
+    list: SegmentList,
+    domainId: number,
+    address: number,
+    length: number,
+    key: number,
+    writable: boolean,
+  ): boolean {
+    const index = keyIndex(key)
+    const entry = this.#paged.get(index) ?? this.#pieces.get(index)
+    const needed = writable ? Access.LocalWrite : 0
+    if (entry === undefined || !covers(entry, domainId, address, length, key)) return false
+    if ((entry.access & needed) !== needed) return false
+    if ('pieces' in entry)
+      return entry.pieces.walk(address, length, (pieceAddress, run, pieceKey) => {
+        if (this.#pieces.has(keyIndex(pieceKey))) return false
+        return this.gather(list, domainId, pieceAddress, run, pieceKey, writable)
+      })
+    const offset = address - entry.address
+    if (!entry.span.isThere(offset, length)) return false
+    list.add(entry.span, offset, length)
+    return true
+  }
+
+  #write(
+    entry: KeyFields,
+    kind: number,
+    descriptor: number,
+    offset: number,
+    queuePair: number,
+    base: number,
+    pieces: number,
+    repeat: number,
+  ): void {
+    const { keys, keyDoubles } = this.#segment
+    const index = keyIndex(entry.key)
+    const words = index * KEY_WORDS
+    const doubles = index * KEY_DOUBLES
+    keys[words + KeyWord.Access] = entry.access
+    keys[words + KeyWord.Domain] = entry.domainId
+    keys[words + KeyWord.Descriptor] = descriptor
+    keys[words + KeyWord.Kind] = kind
+    keys[words + KeyWord.QueuePair] = queuePair
+    keys[words + KeyWord.Base] = base
+    keys[words + KeyWord.Pieces] = pieces
+    keys[words + KeyWord.Repeat] = repeat
+    keys[words + KeyWord.Generation] = (keys[words + KeyWord.Generation]! + 1) | 0
+    keyDoubles[doubles + KeyDouble.Address] = entry.address
+    keyDoubles[doubles + KeyDouble.Length] = entry.length
+    keyDoubles[doubles + KeyDouble.Offset] = offset
+    Atomics.store(keys, words + KeyWord.Key, entry.key | 0)
+  }
+}
+
+function covers(entry: KeyFields, domainId: number, address: number, length: number, key: number): boolean {
+  if (entry.key !== key || entry.domainId !== domainId) return false
+  const offset = address - entry.address
+  return offset >= 0 && length > 0 && offset + length <= entry.length
+}

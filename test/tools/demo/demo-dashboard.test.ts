@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import process from 'node:process'
+import type { Readable } from 'node:stream'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { aether } from '../../cli/command-line.ts'
+import { until, useRuntimeDirectory } from '../../cluster/support.ts'
+import { Chromium, findChromium } from '../../support/chromium.ts'
+
+const directory = useRuntimeDirectory()
+const main = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
+const movingPages = fileURLToPath(new URL('../../../examples/moving-pages.js', import.meta.url))
+const chromium = findChromium()
+const skip = chromium === undefined && 'there is no Chromium on PATH; on Debian: apt-get install chromium'
+/** Processes are slow to start where the machine has other work. */
+const PATIENCE_MS = 120_000
+
+const TRAFFIC = "/[1-9][\\d.,]* ([KM]i)?B\\/s/.test(document.querySelector('.facts').innerText)"
+const DOTS = "Number(document.querySelector('#cluster canvas').dataset.dots)"
+const DEMO = ['--kron', '18', '--nodes', '3', '--coherence', 'directory', '--page-size', '4KiB']
+const HISTORY = "document.querySelector('#pages .card:last-child tbody').innerText"
+
+/** A command that goes on, with what it has said so far, killed at the end of its scope. */
+class Command implements AsyncDisposable {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>
+  said = ''
+  readonly #ended: Promise<unknown>
+
+  constructor(...args: readonly string[]) {
+    this.child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [this.child.stdout, this.child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (this.said += text))
+    this.#ended = once(this.child, 'close')
+  }
+
+  /** The address that it says. */
+  async address(): Promise<string> {
+    await until(() => /open http\S+\s/i.test(this.said), 'the address is said', PATIENCE_MS)
+    return /open (http\S+)/i.exec(this.said)![1]!
+  }
+
+  async end(signal?: NodeJS.Signals): Promise<number | null> {
+    if (signal !== undefined) this.child.kill(signal)
+    await this.#ended
+    return this.child.exitCode
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.child.kill('SIGTERM')
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), 20_000)
+    await this.#ended
+    clearTimeout(timer)
+  }
+}
+
+describe('the page beside real programs', { skip }, () => {
+  test('aether demo: its nodes appear and flows move; recorded, they do so again when it is over', async () => {
+    const file = join(directory, 'demo.session')
+    await using dashboard = new Command('dashboard', '--record', file)
+    const url = await dashboard.address()
+    {
+      await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
+      await browser.goTo(url)
+      const nodes = "document.querySelectorAll('#cluster .card tbody tr .swatch').length >= 3"
+      await browser.until("document.body.innerText.includes('waiting for a space')", 'the page', PATIENCE_MS)
+      // It may be over before a busy machine has drawn it: then once more.
+      const seen = { nodes: false, flows: false }
+      for (let run = 0; run < 4 && !(seen.nodes && seen.flows); run += 1) {
+        await using demo = new Command('demo', ...DEMO)
+        while (demo.child.exitCode === null) {
+          seen.nodes ||= await browser.evaluate<boolean>(nodes)
+          seen.flows ||= await browser.evaluate<boolean>(`${TRAFFIC} && ${DOTS} > 0`)
+          await new Promise((resolve) => setTimeout(resolve, 30))
+        }
+        assert.equal(await demo.end(), 0, demo.said)
+      }
+      assert.deepEqual(seen, { nodes: true, flows: true })
+      await browser.until("document.body.innerText.includes('waiting for a space')", 'it is over', PATIENCE_MS)
+      assert.deepEqual(browser.errors, [])
+    }
+    assert.equal(await dashboard.end('SIGTERM'), 0, dashboard.said)
+    assert.ok(statSync(file).size > 1000)
+
+    await using replay = new Command('dashboard', '--replay', file)
+    await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
+    await browser.goTo(await replay.address())
+    for (let press = 0; press < 4; press += 1) await browser.press(']')
+    await browser.until("document.querySelector('footer')?.innerText.includes('Recording')", 'a recording')
+    await browser.until(TRAFFIC, 'the flows of then', PATIENCE_MS)
+    await browser.press('6')
+    await browser.press('End')
+    await browser.until(
+      "/rank 2 (joined|is here|left)/.test(document.querySelector('#log').innerText)",
+      'the nodes of then',
+    )
+    assert.deepEqual(browser.errors, [])
+  })
+
+  test('aether run --dashboard: a page is followed through write, invalidation and reading again, with microseconds', async () => {
+    await using run = new Command('run', '-n', '3', '--dashboard', movingPages, '300')
+    await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
+    await browser.goTo(await run.address())
+    await browser.until(
+      "document.querySelectorAll('#cluster .card tbody tr .swatch').length === 3",
+      'nodes',
+      PATIENCE_MS,
+    )
+    await browser.press('3')
+    const legend = "document.querySelector('#pages .legend').innerText"
+    await browser.until(`/written [1-9]/.test(${legend})`, 'pages are written', PATIENCE_MS)
+    // Page 0 is the one that all ranks write, again and again.
+    await browser.press('ArrowRight')
+    await browser.until(`/wants to write/.test(${HISTORY})`, 'a write', PATIENCE_MS)
+    await browser.until(`/Forward|Invalidate/.test(${HISTORY})`, 'another copy is taken away', PATIENCE_MS)
+    await browser.until(
+      `/may write after [\\d.]+ µs/.test(${HISTORY})`,
+      'the new copy, and how long it took',
+      PATIENCE_MS,
+    )
+    const facts = "document.querySelector('#pages dl').innerText"
+    const owner = await browser.evaluate<string>(`/owner\\s+(rank \\d)/.exec(${facts})?.[1] ?? ''`)
+    await browser.until(
+      `(/owner\\s+(rank \\d)/.exec(${facts})?.[1] ?? ${JSON.stringify(owner)}) !== ${JSON.stringify(owner)}`,
+      'it goes on to another',
+      PATIENCE_MS,
+    )
+    const picture = "document.querySelectorAll('#pages canvas')[1].toDataURL()"
+    const before = await browser.evaluate<string>(picture)
+    await browser.until(`${picture} !== ${JSON.stringify(before)}`, 'its timeline goes on', PATIENCE_MS)
+    // Reading again: what a rank wrote, the next one reads, so pages become shared and are invalidated by the next
+    // write.
+    await browser.until(`/shared [1-9]/.test(${legend})`, 'pages are read again', PATIENCE_MS)
+    await browser.press('4')
+    const protocol = "document.querySelector('#protocol').innerText"
+    await browser.until(
+      `/Invalidate/.test(${protocol}) && /GetShared/.test(${protocol})`,
+      'both in the protocol',
+      PATIENCE_MS,
+    )
+    assert.deepEqual(browser.errors, [])
+  })
+})
+
+test('dashboard --record that cannot begin leaves no file in the way of the next try', async () => {
+  const file = join(directory, 'next-try.session')
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  try {
+    const { port } = holder.address() as AddressInfo
+    for (const wrong of [
+      ['--port', String(port)],
+      ['--token', 'short'],
+      ['--no-token', '--host', '0.0.0.0'],
+    ]) {
+      const result = aether('dashboard', '--record', file, ...wrong)
+      assert.notEqual(result.status, 0, wrong.join(' '))
+      assert.equal(existsSync(file), false, wrong.join(' '))
+    }
+  } finally {
+    holder.close()
+  }
+})
+
+test('dashboard --record and --replay refuse what makes no sense, and say what to do', () => {
+  const refuses = (what: RegExp, status: number, ...args: readonly string[]): void => {
+    const result = aether(...args)
+    assert.equal(result.status, status, result.stderr)
+    assert.match(result.stderr, what)
+    assert.doesNotMatch(result.stderr, /\n {4}at /)
+  }
+  refuses(/cannot be read/, 1, 'dashboard', '--replay', join(directory, 'nowhere'))
+  refuses(/--record FILE/, 1, 'dashboard', '--replay', main)
+  refuses(/is there already/, 1, 'dashboard', '--record', main)
+  refuses(/is there already/, 1, 'run', '-n', '1', '--dashboard', '--record', main, movingPages, '0')
+  refuses(/records nothing/, 2, 'dashboard', '--replay', 'a', '--record', 'b')
+  refuses(/leave 'shop' out/, 2, 'dashboard', 'shop', '--replay', 'a')
+  refuses(/--record-limit is for/, 2, 'dashboard', '--record-limit', '1MiB')
+  refuses(/such as 64MiB, not 'much'/, 2, 'dashboard', '--record', 'a', '--record-limit', 'much')
+  refuses(/4KiB or more/, 2, 'dashboard', '--record', 'a', '--record-limit', '1KiB')
+  refuses(/--record is for --dashboard/, 2, 'run', '-n', '1', '--record', 'a', movingPages)
+})

@@ -1,0 +1,61 @@
+import { benchIpc, benchMemcpy } from './baselines.ts'
+import { type BenchOptions, DEFAULT_TIME_MS, defaultSizes, oneSidedRequest } from './latency.ts'
+import { BenchLink } from './link.ts'
+import { measure } from './measure.ts'
+import { WINDOW } from './messages.ts'
+import { type BenchRow, rowOf, withBaselines } from './row.ts'
+import { bothWays } from './two-directional.ts'
+import { windowsOf } from './windows.ts'
+
+const ATOMIC_BYTES = 8
+
+/**
+ * How much goes through with many operations outstanding: one completion for each window of 32, the rest unsignaled, as
+ * a program that wants throughput would post. SEND goes one way to a receiver that spins; `write-both` and `read-both`
+ * are windows of both ends at the same time.
+ */
+export async function benchBandwidth(options: BenchOptions = {}): Promise<BenchRow[]> {
+  const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
+  const link = await BenchLink.open(device, Math.max(...sizes, ATOMIC_BYTES))
+  const rows: BenchRow[] = []
+  const keep = async (row: Promise<BenchRow>): Promise<void> => {
+    rows.push(await row)
+    onRow?.(rows.at(-1)!)
+  }
+  try {
+    for (const bytes of sizes) await keep(oneSided('write', link, bytes, timeMs))
+    for (const bytes of sizes) await keep(oneSided('read', link, bytes, timeMs))
+    await keep(oneSided('fetch-add', link, ATOMIC_BYTES, timeMs))
+    await keep(oneSided('compare-swap', link, ATOMIC_BYTES, timeMs))
+    for (const bytes of sizes) await keep(stream(link, bytes, timeMs))
+    for (const bytes of sizes) await keep(bothWays('write', link, bytes, timeMs))
+    for (const bytes of sizes) await keep(bothWays('read', link, bytes, timeMs))
+    for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
+    for (const bytes of sizes) await keep(benchIpc(link, bytes, timeMs))
+    return withBaselines(rows, link.device.attributes.provider, { 'write-both': 'write', 'read-both': 'read' })
+  } finally {
+    link.close()
+  }
+}
+
+async function oneSided(
+  op: 'write' | 'read' | 'fetch-add' | 'compare-swap',
+  link: BenchLink,
+  bytes: number,
+  timeMs: number,
+): Promise<BenchRow> {
+  const request = oneSidedRequest(op, link, bytes)
+  const windows = windowsOf(request, link)
+  const measurement = await measure(windows, timeMs, () => link.remoteCpuNs())
+  return rowOf(op, link.device.attributes.provider, bytes, measurement, WINDOW)
+}
+
+/** Messages one way, as many as the receiver takes. */
+async function stream(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
+  const send = link.pair.prepareSend({ local: link.memory.subarray(0, bytes) })
+  const windows = windowsOf(send, link)
+  const { value, remoteNs } = await link.serving('sink', bytes, () => measure(windows, timeMs, async () => 0))
+  const measuredNs = value.batchNs.reduce((sum, ns) => sum + ns, 0)
+  const measurement = { ...value, cpuNs: value.cpuNs + Math.min(remoteNs, measuredNs) }
+  return rowOf('send', link.device.attributes.provider, bytes, measurement, WINDOW)
+}

@@ -1,0 +1,52 @@
+/** What a rank does to the page in one step: a load or store through a view, or an explicit call on the whole page. */
+export type Act = 'load' | 'store' | 'readSync' | 'writeSync'
+
+export interface Step {
+  readonly rank: number
+  readonly act: Act
+}
+
+/** One measured access (the last step, always by rank 0) and what leads up to it. */
+export interface Scenario {
+  readonly op: string
+  /** The fewest ranks that it needs. */
+  readonly ranks: number
+  /**
+   * `shared`: one page whose home is rank 1, again and again; else a page that nobody has touched, with its home at
+   * rank 0 or rank 1.
+   */
+  readonly page: 'shared' | 'fresh-own' | 'fresh-remote'
+  readonly steps: readonly Step[]
+}
+
+const of = (text: string): Step[] =>
+  text.split(', ').map((step) => {
+    const [rank, act] = step.split(' ')
+    return { rank: Number(rank), act: act as Act }
+  })
+
+/** What the agent answers alone: the others are held against it, and it against a thread of C. */
+export const LOCAL_FAULT = 'load, never touched, home here'
+
+/**
+ * A load that faults, a store that faults, an upgrade of a page that is here for reading; and the same by explicit
+ * calls.
+ */
+export const scenarios: readonly Scenario[] = [
+  { op: LOCAL_FAULT, ranks: 2, page: 'fresh-own', steps: of('0 load') },
+  { op: 'load, never touched, home remote', ranks: 2, page: 'fresh-remote', steps: of('0 load') },
+  { op: 'load, written by its home', ranks: 2, page: 'shared', steps: of('1 store, 0 load') },
+  { op: 'load, written by a third rank', ranks: 3, page: 'shared', steps: of('2 store, 0 load') },
+  { op: 'store, written by its home', ranks: 2, page: 'shared', steps: of('1 store, 0 store') },
+  { op: 'store, written by a third rank', ranks: 3, page: 'shared', steps: of('2 store, 0 store') },
+  { op: 'store, here and 1 other sharer', ranks: 2, page: 'shared', steps: of('1 store, 0 load, 0 store') },
+  { op: 'store, here and 2 other sharers', ranks: 3, page: 'shared', steps: of('1 store, 2 load, 0 load, 0 store') },
+  {
+    op: 'store, here and 3 other sharers',
+    ranks: 4,
+    page: 'shared',
+    steps: of('1 store, 2 load, 3 load, 0 load, 0 store'),
+  },
+  { op: 'readSync, written by its home', ranks: 2, page: 'shared', steps: of('1 store, 0 readSync') },
+  { op: 'writeSync, written by its home', ranks: 2, page: 'shared', steps: of('1 store, 0 writeSync') },
+]

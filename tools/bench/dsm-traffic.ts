@@ -1,0 +1,42 @@
+import type { RegionGroup } from 'aether-dsm/internal/dsm'
+
+/** What the agents of all ranks have counted so far. */
+export interface Traffic {
+  readonly messages: number
+  /** Of pages that moved. */
+  readonly bytes: number
+  /** Page faults of views. */
+  readonly faults: number
+}
+
+const CALM_LOOKS = 3
+const LOOK_MS = 4
+/** Of a cluster that never comes to rest. */
+const LOOKS_MAX = 250
+const nap = new Int32Array(new SharedArrayBuffer(4))
+
+/**
+ * The same when nothing is under way any more: when looks some milliseconds apart see the same. What follows an
+ * access (a copy for the home, say) is not waited for by who made it, and an agent may have to wait for a processor.
+ */
+export function trafficAtRest(group: RegionGroup): Traffic {
+  let last = trafficOf(group)
+  for (let look = 0, calm = 0; calm < CALM_LOOKS && look < LOOKS_MAX; look += 1) {
+    Atomics.wait(nap, 0, 0, LOOK_MS)
+    const now = trafficOf(group)
+    calm = now.messages === last.messages && now.bytes === last.bytes ? calm + 1 : 0
+    last = now
+  }
+  return last
+}
+
+export function trafficOf(group: RegionGroup): Traffic {
+  let [messages, bytes, faults] = [0, 0, 0]
+  for (let rank = 0; rank < group.size; rank += 1) {
+    const profile = group.profile(rank)
+    messages += profile?.total('dsm.pages', 'messagesSent') ?? 0
+    bytes += profile?.total('dsm.pages', 'bytesSent') ?? 0
+    faults += (profile?.total('dsm.pages', 'readFaults') ?? 0) + (profile?.total('dsm.pages', 'writeFaults') ?? 0)
+  }
+  return { messages, bytes, faults }
+}

@@ -1,0 +1,221 @@
+import type { Column } from 'aether-dsm/internal/cli'
+import { formatBytes, formatRate, formatRatio, formatTime } from 'aether-dsm/internal/cli'
+import { type BenchRow, timeOf } from '../row.ts'
+import { bytesAxis, countAxis, distributionPlan, medianExplained, rateAxis, throughputAxis, timeAxis } from './axes.ts'
+import type { Axis, PlotPlan } from './plot.ts'
+import type { RowKind } from './row-kind.ts'
+import { rowTable } from './row-table.ts'
+
+/** Benchmarks whose rows are {@link BenchRow}s. */
+export type CommonName = 'latency' | 'bandwidth' | 'messaging' | 'rpc' | 'ops'
+type Plan = PlotPlan<BenchRow>
+
+const columns: readonly Column[] = [
+  { title: 'operation', align: 'left' },
+  { title: 'through', align: 'left' },
+  ...['length', 'p50', 'p99', 'max', 'operations', 'bytes', 'cpu', 'ratio'].map(
+    (title): Column => ({ title, align: 'right' }),
+  ),
+  { title: 'of', align: 'left' },
+]
+
+function cellsOf(row: BenchRow): string[] {
+  const { op, provider, bytes, p50Ns, p99Ns, maxNs, opsPerSec, gbPerSec, cpuNsPerOp, ratio, baseline } = row
+  const time = (ns: number | null): string => (ns === null ? '' : formatTime(ns / 1e6))
+  return [
+    op,
+    provider,
+    formatBytes(bytes),
+    ...[p50Ns, p99Ns, maxNs].map(time),
+    formatRate(opsPerSec),
+    `${gbPerSec.toFixed(2)} GB/s`,
+    time(cpuNsPerOp),
+    ratio === null ? '' : formatRatio(ratio),
+    baseline ?? '',
+  ]
+}
+
+const ofOp = ({ op }: BenchRow): string => op
+const ofProvider = ({ provider }: BenchRow): string => provider
+const ofLength = ({ bytes }: BenchRow): string => formatBytes(bytes)
+const named = ({ op, provider }: BenchRow): string => `${op}, ${provider}`
+const isStream = ({ op }: BenchRow): boolean => op.includes('stream') || op === 'memcpy'
+const isSingle = (row: BenchRow): boolean => !isStream(row)
+const highOf = (row: BenchRow): number | null => (timeOf(row) === row.p50Ns ? row.p99Ns : null)
+
+/** Which rows, and which of them are a plot and a line. */
+type Naming = Pick<Plan, 'figure' | 'group' | 'series' | 'where'>
+/** A plot for each operation, with a line for each who does it. */
+const byOp: Naming = { figure: ofOp, series: ofProvider }
+/** One plot, with a line for each operation of each. */
+const together = (title: string): Naming => ({ figure: () => title, series: named })
+
+function timeByLength(naming: Naming): Plan {
+  return {
+    kind: 'lines',
+    section: 'Time by length',
+    explained: `${medianExplained} Of others that tell no median it is the mean.`,
+    x: bytesAxis,
+    y: timeAxis,
+    points: (row) => [{ x: row.bytes, y: timeOf(row), high: highOf(row) }],
+    ...naming,
+  }
+}
+
+function throughputByLength(naming: Naming): Plan {
+  return {
+    kind: 'lines',
+    section: 'Bytes a second by length',
+    explained: 'As fast as they are taken. 1 GB is 10⁹ bytes.',
+    x: bytesAxis,
+    y: throughputAxis,
+    points: ({ bytes, gbPerSec }) => [{ x: bytes, y: gbPerSec }],
+    ...naming,
+  }
+}
+
+function rateByLength(naming: Naming): Plan {
+  return {
+    kind: 'lines',
+    section: 'Operations a second by length',
+    explained: 'As many as there are.',
+    x: bytesAxis,
+    y: rateAxis,
+    points: ({ bytes, opsPerSec }) => [{ x: bytes, y: opsPerSec }],
+    ...naming,
+  }
+}
+
+const timesSideBySide: Plan = {
+  kind: 'dots',
+  section: 'Times side by side',
+  explained: `${medianExplained} Of others that tell no median it is the mean.`,
+  where: isSingle,
+  group: ofLength,
+  figure: () => 'time of one',
+  category: ofOp,
+  series: ofProvider,
+  x: timeAxis,
+  value: (row) => ({ value: timeOf(row), high: highOf(row) }),
+}
+
+const ratesSideBySide: Plan = {
+  kind: 'dots',
+  section: 'Rates side by side',
+  explained: 'Of all processes together.',
+  group: ofLength,
+  figure: () => 'operations a second',
+  category: ofOp,
+  series: ofProvider,
+  x: rateAxis,
+  value: ({ opsPerSec }) => ({ value: opsPerSec }),
+}
+
+/** What is measured with N of something: `call-16`, `clients-4`; and of what. */
+const numbered = /^(call|clients|reads|writes|calls)-(\d+)$/
+const numberedTitles: Readonly<Record<string, string>> = {
+  call: 'calls under way of one client',
+  clients: 'client processes, 16 calls under way each',
+  reads: 'processes that read',
+  writes: 'processes that write',
+  calls: 'processes that call, 16 calls under way each',
+}
+const numberAxis: Axis = countAxis('at the same time')
+const numberOf = ({ op }: BenchRow): number => Number(numbered.exec(op)?.[2])
+const byNumber: Naming = {
+  where: ({ op }) => numbered.test(op),
+  figure: ({ op }) => numberedTitles[numbered.exec(op)![1]!]!,
+  group: ofLength,
+  series: ofProvider,
+}
+
+/** How a rate, and a time, change with the number that are there at the same time. */
+const scalingPlans: readonly Plan[] = [
+  {
+    kind: 'lines',
+    section: 'Rate by number',
+    explained: 'Operations a second of all together, with so many at the same time.',
+    x: numberAxis,
+    y: rateAxis,
+    points: (row) => [{ x: numberOf(row), y: row.opsPerSec }],
+    ...byNumber,
+  },
+  {
+    kind: 'lines',
+    section: 'Time by number',
+    explained: medianExplained,
+    x: numberAxis,
+    y: timeAxis,
+    points: (row) => [{ x: numberOf(row), y: timeOf(row), high: highOf(row) }],
+    ...byNumber,
+  },
+]
+
+const distributions: Plan = distributionPlan<BenchRow>({ ...byOp, where: isSingle, group: ofLength })
+
+function commonKind(notes: readonly string[], plots: readonly Plan[]): RowKind<BenchRow> {
+  return {
+    identity: ['op', 'provider', 'bytes'],
+    cost: { title: 'the median time (of streams the mean)', of: timeOf },
+    mark: { category: ({ op, bytes }) => `${op}, ${formatBytes(bytes)}`, series: ofProvider },
+    table: rowTable(columns, cellsOf),
+    notes,
+    plots,
+  }
+}
+
+const batchNotes: readonly string[] = [
+  'p50 and p99 are of means over batches, since one operation is shorter than the clock resolves; max is what one took',
+  'in the slowest batch if the others in it took the median. cpu is of both processes; for SEND both ends spin.',
+  'libfabric is fi_pingpong (messages of its shm provider), which is written in C and tells means: they are in operations, and in the ratio.',
+]
+
+/** Rows of `aether bench latency`, `bandwidth`, `messaging`, `rpc` and `ops`. */
+export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
+  latency: commonKind(batchNotes, [
+    timeByLength(together('one operation at a time')),
+    timesSideBySide,
+    distributionPlan({ ...together('one operation at a time'), group: ofLength }),
+  ]),
+
+  bandwidth: commonKind(batchNotes, [
+    throughputByLength(together('32 operations under way')),
+    rateByLength(together('32 operations under way')),
+    ratesSideBySide,
+  ]),
+
+  messaging: commonKind(
+    [
+      'Of message and send both ends spin; of message-loop and stream-loop both are in their event loops, and times are of single messages or of means over',
+      'batches of a stream. UCX is ucx_perftest (tag matching over shared memory), libfabric fi_pingpong (messages of its shm provider,',
+      'means only); both are in C. Of rendezvous both are in their event loops, and times are of messages, there and said so. cpu is of all processes, the server of Redis among',
+      'them. ratio is how many times the time of the row it names.',
+    ],
+    [
+      timeByLength({ ...byOp, where: isSingle }),
+      throughputByLength({ ...together('messages one after the other'), where: isStream }),
+      timesSideBySide,
+      { ...ratesSideBySide, where: isStream },
+      distributions,
+    ],
+  ),
+
+  rpc: commonKind(
+    [
+      'Times are there and back: of call-N, clients-N and object-64 of single calls, with others under way; of call-sync, object-sync, send-return and write-return means over batches.',
+      'Of rdma-source, rdma-target, body-request and body-answer the bytes go one way; memcpy is one copy of them within a process.',
+      'Every client is a process. gRPC carries the bytes without Protocol Buffers. cpu is of all processes; ends that spin or wait for a message that is due',
+      'take it, too. ratio is how many times the time of the row it names.',
+    ],
+    [timeByLength(byOp), ...scalingPlans, timesSideBySide, distributions],
+  ),
+
+  ops: commonKind(
+    [
+      'operations: of all processes together. Reads and writes are of values at random, the same ones for all; of hardware, directory and lmdb times are means',
+      'over batches of one process, of Redis single requests. directory moves pages of 4 KiB between processes that write in the same ones: who writes in pages of',
+      'its own pays nothing (aether bench dsm has both). Of calls each client has 16 under way. ratio is how many times the median of the row it names.',
+    ],
+    [...scalingPlans, ratesSideBySide, rateByLength(byOp), distributions],
+  ),
+}

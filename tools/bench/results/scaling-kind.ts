@@ -1,0 +1,65 @@
+import { formatBytes, formatCount, formatRatio } from 'aether-dsm/internal/cli'
+import type { ScalingRow } from '../scaling/scaling.ts'
+import { scalingLines } from '../scaling/scaling-table.ts'
+import { countAxis } from './axes.ts'
+import type { PlotPlan } from './plot.ts'
+import type { Before, BenchTable, RowKind } from './row-kind.ts'
+
+/** A line for each protocol and miss, a column for each number of nodes. */
+function table(rows: readonly ScalingRow[], before: Before<ScalingRow> | undefined): BenchTable {
+  const sizes = [...new Set(rows.map(({ ranks }) => ranks))].sort((one, other) => one - other)
+  const ratioOf = (row: ScalingRow): string => {
+    const ratio = before?.(row) ?? null
+    return ratio === null ? '' : ` (${formatRatio(ratio)})`
+  }
+  return {
+    columns: [
+      { title: 'protocol', align: 'left' },
+      { title: 'miss', align: 'left' },
+      ...sizes.map((size) => ({ title: `${formatCount(size)} nodes`, align: 'right' }) as const),
+    ],
+    cells: scalingLines(rows, sizes, ratioOf).map(({ protocol, miss, cells }) => [protocol, miss, ...cells]),
+  }
+}
+
+const nodesAxis = countAxis('nodes')
+
+/** What grows with the nodes, or does not: a plot for each miss, with a line for each protocol. */
+const byNodes = (
+  section: string,
+  y: Extract<PlotPlan<ScalingRow>, { kind: 'lines' }>['y'],
+  of: (row: ScalingRow) => number,
+): PlotPlan<ScalingRow> => ({
+  kind: 'lines',
+  section,
+  explained: 'Counted, not timed. Protocols that do the same lie on one another.',
+  figure: ({ miss }) => miss,
+  series: ({ protocol }) => protocol,
+  x: nodesAxis,
+  y,
+  points: (row) => [{ x: row.ranks, y: of(row) }],
+})
+
+/** Rows of `aether bench scaling`. */
+export const scalingKind: RowKind<ScalingRow> = {
+  identity: ['protocol', 'miss', 'ranks'],
+  cost: { title: 'the messages', of: ({ messages }) => messages },
+  mark: {
+    category: ({ miss, ranks }) => `${miss}, ${formatCount(ranks)} nodes`,
+    series: ({ protocol }) => protocol,
+  },
+  table,
+  notes: [
+    'Messages / KiB per miss (pages of 4 KiB, with the messages themselves) / messages one after the other until the access can be done.',
+    'Counted exactly, by the state machines of the agents in one process; an upgrade has to reach every other reader, in any protocol.',
+  ],
+  plots: [
+    byNodes('Messages by nodes', countAxis('messages'), ({ messages }) => messages),
+    byNodes('Delays by nodes', countAxis('messages one after the other', 'linear'), ({ hops }) => hops),
+    byNodes(
+      'Bytes by nodes',
+      { title: 'bytes, messages among them', scale: 'log', format: formatBytes },
+      ({ bytes }) => bytes,
+    ),
+  ],
+}

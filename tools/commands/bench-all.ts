@@ -1,0 +1,66 @@
+import { collectiveNames } from 'aether-dsm/internal/messaging'
+import { openDevice } from 'aether-dsm/internal/verbs'
+import type { CommonName } from '../bench/results/common-kinds.ts'
+import { storeNames } from '../bench/structures/bench-store.ts'
+import { collectivesBench } from './bench-collectives.ts'
+import { type CommonOptions, commonBench, commonTakes } from './bench-common.ts'
+import { dsmBench } from './bench-dsm.ts'
+import {
+  type BenchOption,
+  type BenchValues,
+  deviceDefault,
+  millisecondsOf,
+  numbersOf,
+  peersOf,
+  sizeMax,
+  wordsOf,
+} from './bench-options.ts'
+import type { PreparedBench } from './bench-run.ts'
+import { scalingBench } from './bench-scaling.ts'
+import { structuresBench } from './bench-structures.ts'
+
+/** How long each cell is measured unless told otherwise, in milliseconds: an overview, not the last digit. */
+export const ALL_TIME_MS = 20
+/** Lengths unless others are asked for. */
+export const allSizes: readonly number[] = [64, 65_536]
+
+export const allTakes: readonly BenchOption[] = ['device', 'sizes', 'time-ms', 'peers', 'suites']
+
+type AllOptions = Required<Pick<CommonOptions, 'device' | 'sizes' | 'timeMs' | 'peers'>>
+
+const common = (name: CommonName) => (options: AllOptions) =>
+  commonBench(name, { ...options, depths: [1, 16], clients: [1, 2], processes: [2, 4] })
+
+/** Each with so few cells that all together take some minutes, and so many that something can be seen to grow. */
+const short: Readonly<Record<string, (options: AllOptions) => PreparedBench>> = {
+  ...Object.fromEntries((Object.keys(commonTakes) as CommonName[]).map((name) => [name, common(name)])),
+  collectives: ({ device, sizes, timeMs }) =>
+    collectivesBench({ device, collectives: collectiveNames, processes: [2, 4], sizes, cellMs: timeMs }),
+  dsm: ({ timeMs }) => dsmBench({ ranks: [2], pageBytes: [4096], iterations: 10 * timeMs, cellMs: timeMs }),
+  scaling: () => scalingBench([2, 16, 128]),
+  structures: ({ timeMs }) =>
+    structuresBench({
+      stores: storeNames,
+      processes: [1, 2],
+      bytes: [16],
+      keys: ['uniform'],
+      writes: [0, 100],
+      timeMs,
+    }),
+}
+
+/** In the order in which they run. */
+export const suiteNames: readonly string[] = Object.keys(short)
+
+/** The benchmarks of `aether bench all`. @throws UsageError, and AetherError where there is no such device. */
+export function allBenchesOf(values: BenchValues): PreparedBench[] {
+  const options = {
+    device: values.device ?? deviceDefault,
+    sizes: numbersOf('sizes', values.sizes, allSizes, 1, sizeMax),
+    timeMs: millisecondsOf('time-ms', values['time-ms'], ALL_TIME_MS),
+    peers: peersOf(values.peers),
+  }
+  const names = wordsOf('suites', values.suites, suiteNames)
+  openDevice(options.device).close()
+  return names.map((name) => short[name]!(options))
+}

@@ -1,0 +1,72 @@
+import { formatBytes } from 'aether-dsm/internal/cli'
+import { openDevice } from 'aether-dsm/internal/verbs'
+import { benchBandwidth } from '../bench/bandwidth.ts'
+import { benchLatency, DEFAULT_TIME_MS } from '../bench/latency.ts'
+import { benchMessaging } from '../bench/messaging.ts'
+import { benchOps, defaultOpsProcesses, type OpsBenchOptions } from '../bench/ops/ops.ts'
+import { type CommonName, commonKinds } from '../bench/results/common-kinds.ts'
+import type { BenchRow } from '../bench/row.ts'
+import { benchRpc, defaultClients, defaultDepths, type RpcBenchOptions } from '../bench/rpc.ts'
+import {
+  type BenchOption,
+  type BenchValues,
+  deviceDefault,
+  millisecondsOf,
+  numbersOf,
+  peersOf,
+  sizeMax,
+} from './bench-options.ts'
+import { type PreparedBench, prepareBench } from './bench-run.ts'
+
+export type CommonOptions = RpcBenchOptions & OpsBenchOptions
+
+const depthMax = 4096
+const clientsMax = 256
+const processesMax = 64
+
+const measures: Readonly<Record<CommonName, (options: CommonOptions) => Promise<BenchRow[]>>> = {
+  latency: benchLatency,
+  bandwidth: benchBandwidth,
+  messaging: benchMessaging,
+  rpc: benchRpc,
+  ops: benchOps,
+}
+
+/** Benchmarks whose rows have one shape, in the order in which they run, and what they take. */
+export const commonTakes: Readonly<Record<CommonName, readonly BenchOption[]>> = {
+  latency: ['device', 'sizes', 'time-ms', 'peers'],
+  bandwidth: ['device', 'sizes', 'time-ms'],
+  messaging: ['device', 'sizes', 'time-ms', 'peers'],
+  rpc: ['device', 'sizes', 'time-ms', 'peers', 'depths', 'clients'],
+  ops: ['device', 'sizes', 'time-ms', 'peers', 'processes'],
+}
+
+/** @throws UsageError, and AetherError where there is no such device: a second process would stumble over it. */
+export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBench {
+  const device = values.device ?? deviceDefault
+  const options: CommonOptions = {
+    device,
+    // Without, each has its own.
+    ...(values.sizes !== undefined && { sizes: numbersOf('sizes', values.sizes, [], 1, sizeMax) }),
+    timeMs: millisecondsOf('time-ms', values['time-ms'], DEFAULT_TIME_MS),
+    peers: peersOf(values.peers),
+    depths: numbersOf('depths', values.depths, defaultDepths, 1, depthMax),
+    clients: numbersOf('clients', values.clients, defaultClients, 1, clientsMax),
+    processes: numbersOf('processes', values.processes, defaultOpsProcesses, 1, processesMax),
+  }
+  openDevice(device).close()
+  return commonBench(name, options)
+}
+
+export function commonBench(name: CommonName, options: CommonOptions): PreparedBench {
+  return prepareBench({
+    name,
+    kind: commonKinds[name],
+    measure: ({ progress, missing }) =>
+      measures[name]({
+        ...options,
+        onRow: ({ op, bytes }) => progress(`${op}, ${formatBytes(bytes)}`),
+        onMissing: missing,
+      }),
+  })
+}

@@ -1,0 +1,18 @@
+import { type Command, ExitCode, readVersion, Screen, withTraceFile } from 'aether-dsm/internal/cli'
+import { demoHelp, parseDemoOptions } from '../demo/demo-options.ts'
+import { runDemo } from '../demo/demo-run.ts'
+
+/** `aether demo`, which is `npm start`. */
+export const demoCommand: Command = {
+  help: demoHelp,
+
+  async run(args) {
+    const options = parseDemoOptions(args)
+    const screen = new Screen(options.json ? undefined : process.stdout)
+    screen.line(`Aether ${readVersion()}: shared memory for Node.js`)
+    screen.line()
+    const outcome = await withTraceFile('demo', options.trace, () => runDemo(options, screen))
+    if (options.json) process.stdout.write(`${JSON.stringify(outcome, undefined, 2)}\n`)
+    return outcome.right ? ExitCode.Done : ExitCode.Failed
+  },
+}

@@ -1,0 +1,186 @@
+import type { Command } from 'aether-dsm/internal/cli'
+import { formatTable, integerOption, ProgressLine, parseOptions, UsageError } from 'aether-dsm/internal/cli'
+import { protocols } from 'aether-dsm/internal/dsm'
+import { type PlanOptions, planSimulation, runSeeds, type SeedReport, shorten, simulate } from '../simulation/index.ts'
+
+const seedMax = 2 ** 48
+const seedsMax = 10_000_000
+const threadsMax = 256
+const table = {
+  seeds: { type: 'string', default: '200' },
+  first: { type: 'string', default: '1' },
+  seed: { type: 'string' },
+  hazards: { type: 'string' },
+  protocol: { type: 'string', default: 'all' },
+  threads: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+const help = `Usage: aether simulate [options]
+
+Plays clusters of coherent memory in virtual time, one for each seed: 2 to 5 nodes with the state machine and the connections of the agents over
+simulated devices, whose packets, lines of memory, completions and wake-ups may be late, lost, doubled or out of order, and programs that load,
+store and add on a few pages that they share. What goes wrong in a run (its hazards) is drawn from the seed, too: losses, cuts and links that heal,
+pauses, slow adapters, torn lines, completions before visibility; and deaths: crashes with and without late writes, pauses beyond the lease.
+
+After every event: one writer or many readers, by what the mmu allows; whoever may look sees what was stored last, byte by byte; a page that is
+said to be lost is had by nobody, was had by no survivor, and stays so. At the end: every access of the living was made or failed because of a
+lost page, they agree on who lives, all is at rest, homes know every holder, and for histories of up to 64 accesses one order is found that
+explains them all (sequential consistency). Now and then a seed is played twice, and must take the same course.
+
+Options:
+  --seeds N          so many seeds (default 200)
+  --first S          the first of them (default 1)
+  --seed S           only this one, told in full; where it fails, with the fewest hazards that it takes
+  --hazards LIST     with --seed: only these of its hazards, by number; 'none' for none
+  --protocol LIST    ${[...protocols.keys()].join(', ')}, or all (default)
+  --threads N        threads to play in (default one for each processor)
+  --json             the results as JSON
+
+Exit status: 1 when something was violated; the command that plays it again is printed.
+
+Examples:
+  aether simulate --seeds 2000
+  aether simulate --seed 17 --hazards 0,2`
+
+/** `aether simulate`. */
+export const simulateCommand: Command = {
+  help,
+
+  async run(args) {
+    const { values } = parseOptions('simulate', args, table)
+    const chosen = chosenProtocols(values.protocol)
+    if (values.seed !== undefined) {
+      const seed = integerOption('simulate', '--seed', values.seed, 0, seedMax)
+      return playOne(seed, { ...chosen, ...chosenHazards(values.hazards) }, values.json)
+    }
+    const first = integerOption('simulate', '--first', values.first, 0, seedMax)
+    const seeds = integerOption('simulate', '--seeds', values.seeds, 1, seedsMax)
+    const threads =
+      values.threads === undefined
+        ? {}
+        : { threads: integerOption('simulate', '--threads', values.threads, 1, threadsMax) }
+    return playMany(first, seeds, { ...chosen, ...threads }, values.json)
+  },
+}
+
+function chosenProtocols(text: string): PlanOptions {
+  if (text === 'all') return {}
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !protocols.has(name))
+  if (unknown !== undefined)
+    throw new UsageError(`there is no protocol '${unknown}'; there are ${[...protocols.keys()].join(', ')}`, 'simulate')
+  return { protocols: names }
+}
+
+function chosenHazards(text: string | undefined): PlanOptions {
+  if (text === undefined) return {}
+  if (text === 'none') return { hazards: [] }
+  return { hazards: text.split(',').map((each) => integerOption('simulate', '--hazards', each.trim(), 0, 100)) }
+}
+
+async function playMany(
+  first: number,
+  seeds: number,
+  options: PlanOptions & { readonly threads?: number },
+  json: boolean,
+): Promise<number> {
+  const progress = new ProgressLine(process.stderr)
+  const startedMs = performance.now()
+  let done = 0
+  let failed = 0
+  const onReport = (report: SeedReport): undefined => {
+    done += 1
+    if (report.violation !== undefined) failed += 1
+    progress.show(`${done} of ${seeds} seeds, ${failed} failed`)
+  }
+  const reports = await runSeeds({ first, seeds, ...options, onReport })
+  progress.clear()
+  const seconds = (performance.now() - startedMs) / 1000
+  const failures = reports
+    .filter(({ violation }) => violation !== undefined)
+    .sort((one, other) => one.seed - other.seed)
+  if (json) console.log(JSON.stringify({ seeds, seconds, failures, summary: summaryOf(reports) }))
+  else for (const line of [...tableOf(reports), `${seeds} seeds in ${seconds.toFixed(1)} s`]) console.log(line)
+  if (!json) for (const { seed, violation } of failures.slice(0, FAILURES_TOLD)) tellFailure(seed, violation!, options)
+  return failures.length === 0 ? 0 : 1
+}
+
+/** One bug shows in many seeds. */
+const FAILURES_TOLD = 5
+
+function playOne(seed: number, options: PlanOptions, json: boolean): number {
+  const plan = planSimulation(seed, options)
+  const result = simulate(plan)
+  if (json) console.log(JSON.stringify(result))
+  else {
+    console.log(
+      `seed ${seed}: ${plan.protocol}, ${plan.nodes} nodes × ${plan.threads} threads × ${plan.accesses} accesses, ${plan.pages} pages`,
+    )
+    for (const { text } of plan.hazards) console.log(`  hazard: ${text}`)
+    console.log(
+      `  ${result.events} events, ${(result.virtualNs / 1e6).toFixed(3)} simulated ms, ${result.accesses} accesses, course ${result.traceHash}`,
+    )
+  }
+  if (result.violation === undefined) return 0
+  if (!json) tellFailure(seed, result.violation, options)
+  return 1
+}
+
+function tellFailure(seed: number, violation: string, options: PlanOptions): void {
+  console.log(`\nseed ${seed}: ${violation}`)
+  const { hazards, result } = shorten(seed, options)
+  if (result.violation === undefined) return
+  const names = options.protocols === undefined ? '' : ` --protocol ${options.protocols.join()}`
+  const command = `npm run simulate -- --seed ${seed}${names} --hazards ${hazards.length === 0 ? 'none' : hazards.join()}`
+  console.log(`  shortened to ${hazards.length} hazards: ${result.violation}`)
+  for (const { text } of result.plan.hazards) console.log(`    ${text}`)
+  console.log(`  again: ${command}`)
+}
+
+interface Summary {
+  readonly protocol: string
+  readonly seeds: number
+  readonly failed: number
+  readonly accesses: number
+  readonly events: number
+  readonly searched: number
+  readonly deaths: number
+  readonly lost: number
+  readonly simulatedSeconds: number
+}
+
+function summaryOf(reports: readonly SeedReport[]): Summary[] {
+  const names = [...new Set(reports.map(({ protocol }) => protocol))].sort()
+  return names.map((protocol) => {
+    const own = reports.filter((report) => report.protocol === protocol)
+    const sum = (of: (report: SeedReport) => number): number => own.reduce((total, report) => total + of(report), 0)
+    return {
+      protocol,
+      seeds: own.length,
+      failed: sum(({ violation }) => (violation === undefined ? 0 : 1)),
+      accesses: sum(({ accesses }) => accesses),
+      events: sum(({ events }) => events),
+      searched: sum(({ searched }) => (searched ? 1 : 0)),
+      deaths: sum(({ deaths }) => deaths),
+      lost: sum(({ lost }) => lost),
+      simulatedSeconds: sum(({ virtualNs }) => virtualNs) / 1e9,
+    }
+  })
+}
+
+function tableOf(reports: readonly SeedReport[]): string[] {
+  const titles = ['seeds', 'failed', 'accesses', 'events', 'orders searched', 'deaths', 'pages lost', 'simulated s']
+  const columns = [
+    { title: 'protocol', align: 'left' as const },
+    ...titles.map((title) => ({ title, align: 'right' as const })),
+  ]
+  const rows = summaryOf(reports).map(({ protocol, simulatedSeconds, ...counts }) => {
+    const { seeds, failed, accesses, events, searched, deaths, lost } = counts
+    const columnsOf = [seeds, failed, accesses, events, searched, deaths, lost].map((value) =>
+      value.toLocaleString('en'),
+    )
+    return [protocol, ...columnsOf, simulatedSeconds.toFixed(1)]
+  })
+  return formatTable(columns, rows)
+}

@@ -1,0 +1,85 @@
+import { FairCircles } from './fair-circles.ts'
+import type { Graph } from './graph.ts'
+import { starved } from './starvation.ts'
+import { OPTIONAL, type World } from './world.ts'
+
+/** A state from which something is wrong with where things go, and what. */
+export interface Stuck {
+  readonly state: number
+  readonly what: string
+}
+
+/**
+ * Progress: whatever the order of deliveries, and of threads that run, once no new access begins all comes to rest:
+ * nobody waits and nothing is under way. Timeouts count only where nothing else can happen. Then, that no thread that
+ * waits can be passed over for ever (see starvation.ts).
+ *
+ * Computed from the end: good are the states at rest, then those all of whose next states are good. What never becomes
+ * good can stop short of rest or go in circles. With tokens there are circles that are left as soon as some message is
+ * delivered: while nodes do not agree yet on who starves, what they feed to each other goes round. Those are allowed,
+ * as every message is delivered some time; all others are not, nor is any in other protocols.
+ */
+export function firstWithoutProgress(graph: Graph, world: World, named: boolean): Stuck | undefined {
+  const good = new Uint8Array(graph.states)
+  for (let changed = true; changed; ) {
+    changed = false
+    for (let state = graph.states - 1; state >= 0; state -= 1) {
+      if (good[state] === 1 || !isGood(graph, world, good, state)) continue
+      good[state] = 1
+      changed = true
+    }
+  }
+  const bad = world.model.protocol.tokens === undefined ? good.indexOf(0) : firstFairCircle(graph, good)
+  if (bad >= 0) return { state: bad, what: describe(graph, world, bad) }
+  return named ? starved(graph, world) : undefined
+}
+
+/** -1 where there is none. */
+function firstFairCircle(graph: Graph, good: Uint8Array): number {
+  const circles = new FairCircles(
+    graph,
+    (state) => good[state] === 0,
+    (label) => label !== OPTIONAL,
+  )
+  return circles.first() ?? -1
+}
+
+function isGood(graph: Graph, world: World, good: Uint8Array, state: number): boolean {
+  let forced = 0
+  let timeouts = 0
+  let timeoutsGood = true
+  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge += 1) {
+    const [label, target] = [graph.label(edge), graph.target(edge)]
+    if (label === OPTIONAL || target === state) continue
+    if (label >= world.firstTimeoutLabel) {
+      timeouts += 1
+      timeoutsGood &&= good[target] === 1
+    } else {
+      forced += 1
+      if (good[target] === 0) return false
+    }
+  }
+  if (forced > 0) return true
+  return graph.facts(state) === 0 || (timeouts > 0 && timeoutsGood)
+}
+
+/**
+ * What is wrong where nothing is sure to happen in a state any more though somebody waits, or something is under way;
+ * undefined where all is well.
+ */
+export function whyStuck(graph: Graph, world: World, state: number): string | undefined {
+  if (graph.facts(state) === 0) return undefined
+  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge += 1)
+    if (graph.label(edge) !== OPTIONAL && graph.target(edge) !== state) return undefined
+  return describe(graph, world, state)
+}
+
+function describe(graph: Graph, world: World, state: number): string {
+  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge += 1) {
+    const label = graph.label(edge)
+    if (label !== OPTIONAL && graph.target(edge) !== state)
+      return 'progress: without any new access the nodes can go on for ever from here and never come to rest'
+  }
+  const waits = graph.facts(state) >>> world.channelCount !== 0
+  return `progress: nothing can happen any more, and ${waits ? 'somebody waits' : 'messages are left'}`
+}

@@ -1,0 +1,132 @@
+import type { Protocol } from 'aether-dsm/internal/dsm'
+import { stateDiagram } from './diagram.ts'
+import { cacheActionWords, cacheEventWords, directoryActionWords, directoryEventWords } from './words.ts'
+
+/** A table as far as a page shows it. */
+export interface ShownTable {
+  readonly initial: string
+  readonly states: Readonly<Record<string, ShownRow>>
+}
+
+interface ShownRow {
+  readonly describe: string
+  readonly transient: boolean
+  readonly on: Readonly<Record<string, { readonly actions: readonly string[]; readonly next: string } | undefined>>
+}
+
+/**
+ * The page of documentation of a protocol, in Markdown. Made from its tables alone, so that it cannot say anything else
+ * than they do.
+ */
+export function protocolPage(protocol: Protocol): string {
+  const { name, describe, source, cache, directory } = protocol
+  return `# The protocol ${name}
+
+${describe}
+
+Source: ${source}
+
+This page is made from the tables by \`npm run docs\`; what they do in every interleaving is looked at by \`npm run modelcheck -- --protocol ${name}\`.
+
+## A copy of a page
+
+One for each page at each node. The program's right is what the memory management unit allows at all times; what a copy is worth is what recovery goes by when members die.
+
+${markdownTable(
+  ['state', 'meaning', 'right', 'worth', 'stays'],
+  Object.entries(cache.states).map(([state, row]) => [
+    code(state),
+    row.describe,
+    row.right,
+    row.worth,
+    row.transient ? 'until a message comes' : 'yes',
+  ]),
+)}
+
+${section(cache, cacheEventWords, cacheActionWords)}
+
+## The entry at a page's home
+
+One for each page. Home's memory is valid where its frame surely holds what was written last.
+
+${markdownTable(
+  ['state', 'meaning', "home's memory", 'stays'],
+  Object.entries(directory.states).map(([state, row]) => [
+    code(state),
+    row.describe,
+    row.memory,
+    row.transient ? 'until a message comes' : 'yes',
+  ]),
+)}
+
+${section(directory, directoryEventWords, directoryActionWords)}
+`
+}
+
+function section(
+  table: ShownTable,
+  events: Readonly<Record<string, string>>,
+  actions: Readonly<Record<string, string>>,
+): string {
+  const rows = Object.entries(table.states).flatMap(([state, { on }]) =>
+    Object.entries(on).flatMap(([event, cell], index) =>
+      cell === undefined
+        ? []
+        : [
+            [
+              index === 0 ? code(state) : '',
+              event,
+              cell.actions.join(', '),
+              cell.next === state ? '·' : code(cell.next),
+            ],
+          ],
+    ),
+  )
+  const cells = Object.values(table.states).flatMap(({ on }) => Object.entries(on))
+  const usedEvents = Object.keys(events).filter((event) => cells.some(([each]) => each === event))
+  const usedActions = Object.keys(actions).filter((action) => cells.some(([, cell]) => cell?.actions.includes(action)))
+  return `Arrows are labelled by events; events that leave the state as it is are left out.
+
+\`\`\`mermaid
+${stateDiagram(table)}
+\`\`\`
+
+What each state does with each event; whatever is not here is a protocol error. A dot is the same state.
+
+${markdownTable(['state', 'event', 'actions, in order', 'next'], rows)}
+
+${markdownTable(
+  ['event', 'what happened'],
+  usedEvents.map((event) => [event, events[event]!]),
+)}
+
+${markdownTable(
+  ['action', 'what is done'],
+  usedActions.map((action) => [action, actions[action]!]),
+)}`
+}
+
+/** Names in a table that the page would have no words for. */
+export function wordless(protocol: Protocol): string[] {
+  const sides: readonly [ShownTable, Readonly<Record<string, string>>, Readonly<Record<string, string>>][] = [
+    [protocol.cache, cacheEventWords, cacheActionWords],
+    [protocol.directory, directoryEventWords, directoryActionWords],
+  ]
+  const names = sides.flatMap(([table, events, actions]) =>
+    Object.values(table.states).flatMap(({ on }) =>
+      Object.entries(on).flatMap(([event, cell]) => [
+        ...(event in events ? [] : [event]),
+        ...(cell?.actions.filter((action) => !(action in actions)) ?? []),
+      ]),
+    ),
+  )
+  return [...new Set(names)]
+}
+
+const code = (text: string): string => `\`${text}\``
+
+function markdownTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(titles), line(titles.map(() => '---')), ...rows.map((row) => line(row))].join('\n')
+}

@@ -1,0 +1,18 @@
+/**
+ * Whole clusters of coherent memory in virtual time: the engine and the mesh of the agents over simulated devices,
+ * programs that load, store and count on a few pages, and whatever may go wrong, all drawn from one seed.
+ *
+ * ```ts
+ * import { planSimulation, simulate } from 'aether-dsm/testing'
+ *
+ * const { violation, traceHash } = simulate(planSimulation(7))
+ * ```
+ */
+export type { Access as SimulatedAccess, Observation } from './access.ts'
+export type { Hazard } from './hazard.ts'
+export { type PlanOptions, planSimulation, type SimulationPlan } from './plan.ts'
+export { type RunSeedsOptions, runSeeds } from './run-seeds.ts'
+export { checkSequentialConsistency, type Verdict } from './sequential-consistency.ts'
+export { type Shortened, shorten } from './shorten.ts'
+export { type SimulationResult, simulate } from './simulate.ts'
+export type { SeedReport } from './simulation-worker.ts'

@@ -1,0 +1,132 @@
+/** What a program may do with a page at a node, by its mmu. */
+export const PageRight = { None: 0, Read: 1, Write: 2 } as const
+export type PageRight = (typeof PageRight)[keyof typeof PageRight]
+
+/** Something that must never be. */
+export class ViolationError extends Error {
+  override readonly name = 'ViolationError'
+}
+
+/** Sees everything at once, as no member does, and compares: who may do what, and what each byte of the region is. */
+export class Observer {
+  readonly pageBytes: number
+  /** The region as it would be in one memory. */
+  readonly #truth: Uint8Array
+  readonly #rights: Uint8Array[]
+  readonly #pages: number
+  /** Ranks that the others go on without: what they do is nobody's. */
+  readonly #out = new Set<number>()
+  /** Pages that were said to be lost. */
+  readonly #lost = new Set<number>()
+  /** Pages that somebody had who went on into the present epoch: those are not to be lost in it. */
+  #had: ReadonlySet<number> = new Set()
+
+  constructor(nodes: number, pages: number, pageBytes: number) {
+    this.pageBytes = pageBytes
+    this.#pages = pages
+    this.#truth = new Uint8Array(pages * pageBytes)
+    this.#rights = Array.from({ length: nodes }, () => new Uint8Array(pages))
+  }
+
+  right(rank: number, page: number): number {
+    return this.#rights[rank]![page]!
+  }
+
+  /**
+   * A node's mmu lets its program do more, or less: one writer or many readers, and whoever may look sees what is true.
+   */
+  rightChanged(rank: number, page: number, right: PageRight, frame: Uint8Array): void {
+    if (this.#out.has(rank)) return
+    this.#rights[rank]![page] = right
+    if (right === PageRight.None) return
+    if (this.#lost.has(page))
+      throw new ViolationError(`lost: rank ${rank} may ${nameOf(right)} page ${page}, which was said to be lost`)
+    this.#rights.forEach((rights, other) => {
+      const theirs = rights[page]!
+      if (other !== rank && theirs !== PageRight.None && (right === PageRight.Write || theirs === PageRight.Write))
+        throw new ViolationError(
+          `single writer or many readers: rank ${rank} may ${nameOf(right)} page ${page} while rank ${other} may ${nameOf(theirs)} it`,
+        )
+    })
+    this.compare(rank, page, frame, 'was granted')
+  }
+
+  /** An access was made at this moment. */
+  accessed(
+    rank: number,
+    page: number,
+    offset: number,
+    seen: number,
+    left: number | undefined,
+    frame: Uint8Array,
+  ): void {
+    if (this.#out.has(rank)) return
+    const at = page * this.pageBytes + offset
+    const truth = new DataView(this.#truth.buffer, at, 4)
+    if (seen !== truth.getInt32(0, true))
+      throw new ViolationError(
+        `data value: rank ${rank} saw ${seen} at byte ${offset} of page ${page}, where ${truth.getInt32(0, true)} was stored last`,
+      )
+    if (left !== undefined) truth.setInt32(0, left, true)
+    this.compare(rank, page, frame, 'accessed')
+  }
+
+  /** The members of an epoch go on without `rank`: all of them know, and none has anything from it any more. */
+  goOnWithout(rank: number): void {
+    this.#out.add(rank)
+    this.#rights[rank]!.fill(PageRight.None)
+  }
+
+  /** An epoch has come into force for all its members. */
+  epochBegan(): void {
+    this.#had = new Set(
+      Array.from({ length: this.#pages }, (_, page) => page).filter((page) => this.holders(page).length > 0),
+    )
+  }
+
+  isOut(rank: number): boolean {
+    return this.#out.has(rank)
+  }
+
+  get lostPages(): number {
+    return this.#lost.size
+  }
+
+  /** `rank` was told that nobody has the page any more. */
+  lost(rank: number, page: number): void {
+    if (this.#out.has(rank)) return
+    const holders = this.holders(page)
+    if (holders.length > 0)
+      throw new ViolationError(`lost: rank ${rank} is told that page ${page} is lost, and rank ${holders[0]} has it`)
+    if (this.#out.size === 0)
+      throw new ViolationError(`lost: page ${page} is lost to rank ${rank}, and nobody has died`)
+    if (this.#had.has(page) && !this.#lost.has(page))
+      throw new ViolationError(
+        `lost: page ${page} is lost to rank ${rank}, and somebody who lives had it at the last death`,
+      )
+    this.#lost.add(page)
+  }
+
+  compare(rank: number, page: number, frame: Uint8Array, what: string): void {
+    const begin = page * this.pageBytes
+    for (let offset = 0; offset < this.pageBytes; offset += 1) {
+      if (frame[offset] === this.#truth[begin + offset]) continue
+      throw new ViolationError(
+        `data value: byte ${offset} of page ${page}, which rank ${rank} ${what}, is ${frame[offset]} and should be ${this.#truth[begin + offset]}`,
+      )
+    }
+  }
+
+  /** Ranks that may look at a page. */
+  holders(page: number): number[] {
+    return this.#rights.flatMap((rights, rank) => (rights[page] === PageRight.None ? [] : [rank]))
+  }
+
+  get pages(): number {
+    return this.#pages
+  }
+}
+
+function nameOf(right: number): string {
+  return right === PageRight.Write ? 'write' : 'read'
+}

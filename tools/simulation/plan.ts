@@ -1,0 +1,66 @@
+import { protocols } from 'aether-dsm/internal/dsm'
+import { Stream } from 'aether-dsm/internal/providers'
+import { drawHazard, type Hazard } from './hazard.ts'
+
+const HAZARDS_MAX = 6
+
+/**
+ * Everything that a run is made of, drawn from its seed: some runs have few nodes and much sharing, others many
+ * hazards, others none (swarm testing).
+ */
+export interface SimulationPlan {
+  readonly seed: number
+  /** Name of the coherence protocol. */
+  readonly protocol: string
+  readonly nodes: number
+  /** Threads of a program at each node. */
+  readonly threads: number
+  readonly pages: number
+  /** Words of a page that are used; they lie on different lines. */
+  readonly words: number
+  /** Accesses of each thread. */
+  readonly accesses: number
+  /** Of a hundred accesses. */
+  readonly stores: number
+  readonly atomics: number
+  /** Of a hundred accesses, before how many a page is given up. */
+  readonly evictions: number
+  /** A thread pauses up to so long between two accesses. */
+  readonly thinkNs: number
+  readonly hazards: readonly Hazard[]
+}
+
+/** What the plan of a seed must be like. */
+export interface PlanOptions {
+  /** One of these protocols; default: all there are. */
+  readonly protocols?: readonly string[]
+  /** Only these of its hazards, by their index; default: all. */
+  readonly hazards?: readonly number[]
+}
+
+/** The plan of a seed. */
+export function planSimulation(seed: number, options: PlanOptions = {}): SimulationPlan {
+  const stream = new Stream(seed, 'plan', undefined)
+  const names = options.protocols ?? [...protocols.keys()]
+  const nodes = stream.between(2, 5)
+  // Short histories are searched for an order that explains them.
+  const short = stream.chance(0.3)
+  const count = stream.chance(0.1) ? 0 : stream.between(1, HAZARDS_MAX)
+  const hazards = Array.from({ length: count }, (_, index) =>
+    drawHazard(new Stream(seed, `hazard ${index}`, undefined), nodes),
+  )
+  return {
+    seed,
+    protocol: names[stream.below(names.length)]!,
+    nodes,
+    threads: short ? 1 : stream.between(1, 2),
+    pages: stream.between(1, 5),
+    words: stream.between(1, 4),
+    accesses: short ? stream.between(2, 12) : stream.between(10, 200),
+    stores: stream.between(0, 60),
+    atomics: stream.between(0, 30),
+    evictions: stream.chance(0.5) ? 0 : stream.between(1, 20),
+    thinkNs: stream.chance(0.5) ? 0 : stream.between(1, 20_000),
+    hazards: hazards.filter((_, index) => options.hazards?.includes(index) ?? true),
+  }
+}
