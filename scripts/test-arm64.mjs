@@ -95,7 +95,7 @@ function emulate(path) {
   const ownPath = join(scratch, 'own-path.mjs')
   writeFileSync(ownPath, `process.execPath = process.argv[0] = ${JSON.stringify(node)}\n`)
   const { AETHER_NATIVE: _, ...environment } = process.env
-  return { node, environment: { ...environment, NODE_OPTIONS: `--import=${ownPath}` } }
+  return { node, environment: { ...environment, NODE_OPTIONS: `--import=${ownPath}`, AETHER_TEST_CALL_MS: '600000' } }
 }
 
 function smoke({ node, environment }) {
@@ -139,10 +139,18 @@ function test({ node, environment }, filters) {
 function conform({ node, environment }, placement) {
   const program = `
     import { runProviderConformance } from ${JSON.stringify(join(root, 'dist/src/testing/index.js'))}
+    const patience = 6 // Emulated processors are slow.
+    const until = async (predicate, deadlineMs) => {
+      const end = performance.now() + patience * deadlineMs
+      while (!(await predicate())) {
+        if (performance.now() > end) throw new Error('it did not happen within ' + patience * deadlineMs + ' ms')
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
     const allowDifferent = {}
     for (const [name, failure] of Object.entries(${JSON.stringify(DIFFERENT_CASES)}))
       allowDifferent[name] = { behaviour: ${JSON.stringify(WITHOUT_COPY)}, failure: new RegExp(failure) }
-    const setup = { provider: 'shm', device: 'shm0', placement: '${placement}', allowDifferent }
+    const setup = { provider: 'shm', device: 'shm0', placement: '${placement}', until, allowDifferent }
     console.log(JSON.stringify((await runProviderConformance(setup)).results))`
   const env = { ...environment, AETHER_RUNTIME_DIRECTORY: scratch }
   const path = join(scratch, `${placement}.mjs`)
