@@ -1,79 +1,59 @@
-// Builds the addon: every .cc of this folder, against the headers of the package node-api-headers. No network, no other
-// tool than a C++ compiler.
-//   node native/build.mjs [--sanitize | --prebuilt]
-//     --sanitize: AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
-//     --prebuilt: and a copy for who installs the package and has no compiler, into ../prebuilds/PLATFORM; npm pack
-//     does it
+// Builds the addon: every .cc of this folder, against the headers of the package node-api-headers.
+// It needs a C++ compiler and no network.
+//   node native/build.mjs                for this machine, into build/Release
+//   node native/build.mjs --sanitize     with AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
+//   node native/build.mjs --prebuilt     for x64 and arm64, into ../prebuilds/linux-ARCH; npm pack runs it
 import { execFile, execFileSync } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-const here = dirname(fileURLToPath(import.meta.url))
-const sanitize = process.argv.includes('--sanitize')
-const output = join(here, 'build', sanitize ? 'Sanitized' : 'Release')
-const target = join(output, 'aether.node')
-
-if (process.platform !== 'linux') {
-  console.log(
-    `aether-dsm: no addon for ${process.platform}; the package can be imported, and open() says what is missing`,
-  )
-  process.exit(0)
-}
-
-// Parts of the addon that need headers which not every machine has: without them it is built without that part, and
-// says so when it is asked for.
-const parts = [
+/**
+ * The least glibc that a prebuilt addon may need: that of RHEL 9, Amazon Linux 2023, Ubuntu 22.04 and Debian 12.
+ * The build fails if a newer symbol comes in. Distributions with an older glibc build the addon from source.
+ */
+const LEAST_GLIBC = '2.34'
+const PREBUILT = [
+  { arch: 'x64', compiler: 'x86_64-linux-gnu-g++', package: 'g++-x86-64-linux-gnu' },
+  { arch: 'arm64', compiler: 'aarch64-linux-gnu-g++', package: 'g++-aarch64-linux-gnu' },
+]
+/** Parts of the addon whose headers a machine may lack. An own build leaves them out; a prebuilt addon has them all. */
+const PARTS = [
   { prefix: 'verbs-', header: 'infiniband/verbs.h', define: 'AETHER_VERBS', package: 'libibverbs-dev' },
   { prefix: 'rdmacm-', header: 'rdma/rdma_cma.h', define: 'AETHER_RDMACM', package: 'librdmacm-dev' },
   { prefix: 'mlx5-', header: 'infiniband/mlx5dv.h', define: 'AETHER_MLX5', package: 'libibverbs-dev' },
 ]
 
+const here = dirname(fileURLToPath(import.meta.url))
 const files = readdirSync(here)
 const newest = Math.max(
   ...files.filter((name) => /\.(cc|h|mjs)$/.test(name)).map((name) => statSync(join(here, name)).mtimeMs),
 )
-const isFresh = (path) => existsSync(path) && statSync(path).mtimeMs >= newest
+const run = promisify(execFile)
 
-const compiler = [process.env.CXX, 'c++', 'g++', 'clang++'].find((name) => {
+/** A reason why nothing can be built, told without a stack. */
+class BuildError extends Error {}
+
+const runs = (compiler) => {
   try {
-    execFileSync(name, ['--version'], { stdio: 'ignore' })
+    execFileSync(compiler, ['--version'], { stdio: 'ignore' })
     return true
   } catch {
     return false
   }
-})
-if (compiler === undefined) {
-  console.error('aether-dsm: no C++ compiler was found, and the addon must be compiled.')
-  console.error(
-    'Install one (Debian, Ubuntu: apt-get install g++; Fedora: dnf install gcc-c++), or name it in CXX, and run npm ci again.',
+}
+
+function ownCompiler() {
+  const compiler = [process.env.CXX, 'c++', 'g++', 'clang++'].find((name) => name !== undefined && runs(name))
+  if (compiler !== undefined) return compiler
+  throw new BuildError(
+    'no C++ compiler was found, and the addon must be compiled.\nInstall one (Debian, Ubuntu: apt-get install g++; Fedora: dnf install gcc-c++), or name it in CXX, and run npm ci again.',
   )
-  process.exit(1)
 }
 
-function finish() {
-  if (process.argv.includes('--prebuilt')) {
-    const libc = readdirSync('/lib').some((name) => name.startsWith('ld-musl-')) ? '-musl' : ''
-    const folder = join(here, '..', 'prebuilds', `${process.platform}-${process.arch}${libc}`)
-    mkdirSync(folder, { recursive: true })
-    copyFileSync(target, join(folder, 'aether.node'))
-  }
-  process.exit(0)
-}
-
-const hasHeader = (name) => {
+const hasHeader = (compiler, name) => {
   try {
     execFileSync(compiler, ['-E', '-x', 'c++', '-'], {
       input: `#include <${name}>\n`,
@@ -84,49 +64,109 @@ const hasHeader = (name) => {
     return false
   }
 }
-const missing = parts.filter((part) => !hasHeader(part.header))
-const defines = parts.filter((part) => !missing.includes(part)).map((part) => `-D${part.define}`)
-const sources = files.filter((name) => name.endsWith('.cc') && !missing.some((part) => name.startsWith(part.prefix)))
-// Installing the headers makes what was built without them stale.
-const builtWith = join(output, 'parts.txt')
-const isSame = existsSync(builtWith) && readFileSync(builtWith, 'utf8') === defines.join(' ')
-if (isFresh(target) && isSame) finish()
-for (const part of missing)
-  console.log(
-    `aether-dsm: <${part.header}> is not there, so the addon is built without RDMA devices (Debian, Ubuntu: apt-get install ${part.package})`,
-  )
 
-const include = createRequire(import.meta.url)('node-api-headers').include_dir
-const mode = sanitize ? ['-O1', '-g', '-fsanitize=address,undefined', '-fno-omit-frame-pointer'] : ['-O2']
-const flags = [
-  '-std=c++17',
-  '-fPIC',
-  '-fvisibility=hidden',
-  '-Wall',
-  '-Wextra',
-  '-Werror=return-type',
-  '-D_GNU_SOURCE',
-  `-I${include}`,
-  ...defines,
-  ...mode,
-]
-const run = promisify(execFile)
+/** Compile into `folder`, unless `target` is newer than every source and has the same parts. */
+async function build({ compiler, folder, target, missing, compileFlags, linkFlags }) {
+  const defines = PARTS.filter((part) => !missing.includes(part)).map((part) => `-D${part.define}`)
+  // Installing a header makes what was built without it stale.
+  const builtWith = join(folder, 'parts.txt')
+  const hasSameParts = existsSync(builtWith) && readFileSync(builtWith, 'utf8') === defines.join(' ')
+  if (hasSameParts && existsSync(target) && statSync(target).mtimeMs >= newest) return
+  for (const part of missing)
+    console.log(
+      `aether-dsm: <${part.header}> is not there, so the addon is built without RDMA devices (Debian, Ubuntu: apt-get install ${part.package})`,
+    )
+  const sources = files.filter((name) => name.endsWith('.cc') && !missing.some((part) => name.startsWith(part.prefix)))
+  const flags = [
+    '-std=c++17',
+    '-fPIC',
+    '-fvisibility=hidden',
+    '-Wall',
+    '-Wextra',
+    '-Werror=return-type',
+    '-D_GNU_SOURCE',
+    `-I${createRequire(import.meta.url)('node-api-headers').include_dir}`,
+    ...defines,
+    ...compileFlags,
+  ]
+  mkdirSync(folder, { recursive: true })
+  mkdirSync(dirname(target), { recursive: true })
+  // Names of our own until all is done: two builds at once must not see each other's halves.
+  const scratch = (name) => join(folder, `${name}.${process.pid}`)
+  const whole = `${target}.${process.pid}`
+  try {
+    const compiled = await Promise.all(
+      sources.map((name) => run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])),
+    )
+    for (const { stderr } of compiled) if (stderr !== '') console.error(stderr)
+    await run(compiler, [...compileFlags, '-shared', ...sources.map(scratch), '-ldl', ...linkFlags, '-o', whole])
+  } catch (error) {
+    for (const path of [...sources.map(scratch), whole]) rmSync(path, { force: true })
+    throw new BuildError(`${compiler} failed\n${error.stderr}`)
+  }
+  for (const name of sources) renameSync(scratch(name), join(folder, name.replace(/\.cc$/, '.o')))
+  renameSync(whole, target)
+  writeFileSync(builtWith, defines.join(' '))
+}
 
-mkdirSync(output, { recursive: true })
-// A name of our own until it is whole: two builds at once must not see each other's halves.
-const scratch = (name) => join(output, `${name}.${process.pid}`)
+async function buildOwn(name, flags) {
+  const compiler = ownCompiler()
+  const folder = join(here, 'build', name)
+  const missing = PARTS.filter((part) => !hasHeader(compiler, part.header))
+  await build({ compiler, folder, target: join(folder, 'aether.node'), missing, compileFlags: flags, linkFlags: [] })
+}
+
+/** What a prebuilt addon asks of the machine: the versions of symbols by name, and no C++ library but its own. */
+function checkNeeds(target) {
+  const text = readFileSync(target, 'latin1')
+  const [, leastMinor] = LEAST_GLIBC.split('.').map(Number)
+  const tooNew = [...text.matchAll(/GLIBC_2\.(\d+)/g)].filter(([, minor]) => Number(minor) > leastMinor)
+  const foreign = [...text.matchAll(/libstdc\+\+\.so|GLIBCXX_[\d.]+/g)]
+  const wrong = [...new Set([...tooNew, ...foreign].map(([symbol]) => symbol))]
+  if (wrong.length === 0) return
+  rmSync(target)
+  throw new BuildError(`${target} would need ${wrong.join(', ')}; at most glibc ${LEAST_GLIBC} is allowed`)
+}
+
+async function buildPrebuilt() {
+  const absent = PREBUILT.filter(({ compiler }) => !runs(compiler)).map((each) => each.package)
+  for (const { compiler } of PREBUILT.filter((each) => runs(each.compiler)))
+    absent.push(...PARTS.filter((part) => !hasHeader(compiler, part.header)).map((part) => part.package))
+  if (absent.length > 0)
+    throw new BuildError(
+      `packing builds the addon for ${PREBUILT.map(({ arch }) => arch).join(' and ')}, and something is missing (Debian, Ubuntu: apt-get install ${[...new Set(absent)].join(' ')})`,
+    )
+  for (const { arch, compiler } of PREBUILT) {
+    const target = join(here, '..', 'prebuilds', `linux-${arch}`, 'aether.node')
+    await build({
+      compiler,
+      folder: join(here, 'build', `Prebuilt-${arch}`),
+      target,
+      missing: [],
+      compileFlags: ['-O2'],
+      // libgcc_s stays shared: Node.js needs it anyway, and the static one requires glibc 2.35.
+      // Unused parts of libstdc++ are dropped, because they require 2.36.
+      linkFlags: ['-static-libstdc++', '-Wl,--exclude-libs,ALL,--gc-sections', '-s'],
+    })
+    checkNeeds(target)
+  }
+}
+
+/** Only musl's loader has this name. */
+const usesMusl = () => /\/ld-musl-/.test(readFileSync('/proc/self/maps', 'latin1'))
+
+if (process.platform !== 'linux' || usesMusl()) {
+  const place = process.platform === 'linux' ? 'musl' : process.platform
+  console.log(`aether-dsm: no addon for ${place}; the package can be imported, and open() says what is missing`)
+  process.exit(0)
+}
 try {
-  const compiled = await Promise.all(
-    sources.map((name) => run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])),
-  )
-  for (const { stderr } of compiled) if (stderr !== '') console.error(stderr)
-  await run(compiler, [...flags, '-shared', ...sources.map(scratch), '-ldl', '-o', scratch('aether.node')])
+  if (process.argv.includes('--prebuilt')) await buildPrebuilt()
+  else if (process.argv.includes('--sanitize'))
+    await buildOwn('Sanitized', ['-O1', '-g', '-fsanitize=address,undefined', '-fno-omit-frame-pointer'])
+  else await buildOwn('Release', ['-O2'])
 } catch (error) {
-  console.error(`aether-dsm: ${compiler} failed\n${error.stderr}`)
-  for (const name of [...sources, 'aether.node']) rmSync(scratch(name), { force: true })
+  if (!(error instanceof BuildError)) throw error
+  console.error(`aether-dsm: ${error.message}`)
   process.exit(1)
 }
-for (const name of sources) renameSync(scratch(name), join(output, name.replace(/\.cc$/, '.o')))
-renameSync(scratch('aether.node'), target)
-writeFileSync(builtWith, defines.join(' '))
-finish()

@@ -81,25 +81,9 @@ static const char* adviceFor(const char* syscall, int error) {
   }
 }
 
-// Only the GNU library names them; musl has numbers and sentences.
 static std::string nameOf(int error) {
-#ifdef __GLIBC__
   const char* name = strerrorname_np(error);
-  if (name != nullptr) return name;
-#else
-  static const struct {
-    int error;
-    const char* name;
-  } names[] = {{EPERM, "EPERM"},     {ENOENT, "ENOENT"},      {ESRCH, "ESRCH"},   {EINTR, "EINTR"},
-               {EBADF, "EBADF"},     {EAGAIN, "EAGAIN"},      {ENOMEM, "ENOMEM"}, {EACCES, "EACCES"},
-               {EFAULT, "EFAULT"},   {EBUSY, "EBUSY"},        {EEXIST, "EEXIST"}, {EINVAL, "EINVAL"},
-               {ENFILE, "ENFILE"},   {EMFILE, "EMFILE"},      {ENOTTY, "ENOTTY"}, {EFBIG, "EFBIG"},
-               {ENOSPC, "ENOSPC"},   {EPIPE, "EPIPE"},        {ENODEV, "ENODEV"}, {ENOSYS, "ENOSYS"},
-               {ENOTSUP, "ENOTSUP"}, {ETIMEDOUT, "ETIMEDOUT"}};
-  for (const auto& each : names)
-    if (each.error == error) return each.name;
-#endif
-  return "errno " + std::to_string(error);
+  return name != nullptr ? name : "errno " + std::to_string(error);
 }
 
 napi_value throwSystem(napi_env env, const char* syscall, int error) {

@@ -48,6 +48,11 @@ const steps = [
     command: node('scripts/test.mjs', 'test/cluster/', 'test/native/', 'test/dsm/group'),
   },
   {
+    name: 'arm64',
+    purpose: 'the native tests, structures, RPC and the conformance suite on arm64, emulated',
+    command: node('scripts/test-arm64.mjs'),
+  },
+  {
     name: 'rdma',
     purpose: 'the long tests on real RDMA, in guests',
     command: node('scripts/test-rdma.mjs', '--long'),

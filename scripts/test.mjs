@@ -29,6 +29,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const FILE_TIMEOUT_MS = 600_000
 /** How long the children of a finished file may take to be gone. */
 const GRACE_MS = 3000
+/** How long after its time a file may take to end by the SIGTERM that run() sends it. */
+const TERMINATION_MS = 1000
 /** From here on a file is named as slow. */
 const SLOW_MS = 10_000
 /** Every process of this run inherits it; that is how those left behind are found. */
@@ -71,7 +73,7 @@ class Tally {
   failed = []
   /** Names with their reasons. */
   skipped = []
-  /** All of them, for the report: file, name, outcome, and the reason of a skip. */
+  /** All of them, for the report: file, name, outcome, and the reason of a skip or a failure. */
   tests = []
   /** File -> milliseconds of its tests together. */
   times = new Map()
@@ -80,7 +82,8 @@ class Tally {
     if (event.data.details?.type === 'suite') return
     if (event.type === 'test:fail') {
       this.failed.push(where(event))
-      this.note(event, 'failed')
+      const { error } = event.data.details
+      this.note(event, 'failed', String(error.cause?.message ?? error.message))
     } else if (event.data.skip !== undefined) {
       this.skipped.push(`${event.data.name}: ${reason(event.data.skip)}`)
       this.note(event, 'skipped', reason(event.data.skip))
@@ -109,11 +112,12 @@ const reason = (skip) => (typeof skip === 'string' && skip !== '' ? skip : 'no r
 function judged(event) {
   if (!isVerdict(event) || !isFileItself(event)) return event
   if (event.type === 'test:pass') return failure(event, 'the file ended without running a test')
-  return failure(event, ending(event.data.details?.error))
+  return failure(event, ending(event.data))
 }
 
-function ending(error) {
-  if (error?.failureType === 'testTimeoutFailure')
+function ending({ name, details }) {
+  const error = details?.error
+  if (error?.failureType === 'testTimeoutFailure' || overdue.has(name))
     return `the file did not end within ${timeoutMs} ms and was stopped (--timeout-ms=N allows more)`
   if (error?.signal) return `the process of the file was ended by ${error.signal}`
   return `the process of the file ended with status ${error?.exitCode}; what it printed stands above`
@@ -126,14 +130,49 @@ function failure(event, message) {
   return { type: 'test:fail', data: { ...event.data, details: { ...event.data.details, error } } }
 }
 
+/** Files that did not end, and the processes that were killed with them. */
+const overdue = new Set()
+const killed = []
+
+/**
+ * Ends a file that SIGTERM did not end. From Node.js 24 on a file's process catches that signal, so a blocked event
+ * loop never sees it. run() then waits until no process holds the file's output open.
+ * Processes whose parents are gone may be from this file, so they are killed, too.
+ */
+function killFile(file, files) {
+  const marked = new Map(processesLeft().map((each) => [each.pid, each]))
+  const fileOf = (each) =>
+    files.find((name) => each.arguments.includes(name)) ??
+    (marked.has(each.parent) ? fileOf(marked.get(each.parent)) : undefined)
+  const owners = [...marked.values()].map((each) => ({ ...each, file: fileOf(each) }))
+  if (!owners.some((each) => each.file === file)) return
+  overdue.add(file)
+  for (const each of owners.filter((one) => one.file === file || one.file === undefined)) {
+    kill(each.pid)
+    if (!each.arguments.includes(file)) killed.push(each)
+  }
+}
+
 async function runAll(files, concurrency, reporter, tally) {
   if (files.length === 0) return
+  const timers = []
   for await (const raw of run({ files, concurrency, timeout: timeoutMs })) {
+    if (raw.type === 'test:dequeue' && files.includes(raw.data.name))
+      timers.push(setTimeout(killFile, timeoutMs + TERMINATION_MS, raw.data.name, files))
     const event = judged(raw)
     if (isVerdict(event)) tally.count(event)
     // The runner's own totals are left out: there are two runs, and one line at the end tells both.
     if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) continue
     reporter.write(event)
+  }
+  for (const timer of timers) clearTimeout(timer)
+}
+
+function kill(pid) {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error
   }
 }
 
@@ -144,7 +183,9 @@ function processesLeft() {
     if (!/^\d+$/.test(entry) || Number(entry) === process.pid) continue
     try {
       if (!readFileSync(`/proc/${entry}/environ`, 'latin1').split('\0').includes(RUN_MARK)) continue
-      left.push({ pid: Number(entry), command: readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ') })
+      const [, parent] = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${entry}/status`, 'utf8'))
+      const arguments_ = readFileSync(`/proc/${entry}/cmdline`, 'utf8').split('\0')
+      left.push({ pid: Number(entry), parent: Number(parent), arguments: arguments_ })
     } catch {
       // It ended while we looked, or it is another user's.
     }
@@ -160,7 +201,7 @@ async function reapLeft() {
     await sleep(100)
     left = processesLeft()
   }
-  for (const { pid } of left) process.kill(pid, 'SIGKILL')
+  for (const { pid } of left) kill(pid)
   return left
 }
 
@@ -197,9 +238,10 @@ async function main() {
   await runAll(stress, 1, reporter, tally)
   await new Promise((resolve) => reporter.once('end', resolve).end())
 
-  const left = await reapLeft()
+  const left = [...killed, ...(await reapLeft())]
   rmSync(runtimeDirectory, { recursive: true, force: true })
-  for (const { pid, command } of left) console.error(`Left behind by a test, now killed: process ${pid}: ${command}`)
+  for (const { pid, arguments: command } of left)
+    console.error(`Left behind by a test, now killed: process ${pid}: ${command.join(' ')}`)
   for (const line of tally.skipped) console.log(`skipped: ${line}`)
   for (const line of tally.failed) console.log(`failed: ${line}`)
   for (const [file, ms] of slowest(tally.times)) console.log(`slow: ${(ms / 1000).toFixed(0)} s ${file}`)

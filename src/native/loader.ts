@@ -1,9 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Addon } from './addon.ts'
 import { AetherError, ArgumentError, SystemError, UnsupportedError } from './errors.ts'
+import { whyUnsupported } from './platform.ts'
 
 /** The addon could not be loaded. `tried` says where it was looked for and why each place failed. */
 export class NativeMissingError extends AetherError {
@@ -38,30 +39,21 @@ function packageRoot(): string {
   return folder
 }
 
-/** musl's loader is in /lib under its own name. */
-function libcSuffix(): string {
-  try {
-    return readdirSync('/lib').some((name) => name.startsWith('ld-musl-')) ? '-musl' : ''
-  } catch {
-    return ''
-  }
-}
-
+/** The addon built on this machine comes first: somebody built it on purpose. */
 function candidates(): string[] {
   const named = process.env['AETHER_NATIVE']
   if (named !== undefined && named !== '') return [named]
   const root = packageRoot()
-  const platform = `${process.platform}-${process.arch}${libcSuffix()}`
-  return [join(root, 'native', 'build', 'Release', 'aether.node'), join(root, 'prebuilds', platform, 'aether.node')]
+  return [
+    join(root, 'native', 'build', 'Release', 'aether.node'),
+    join(root, 'prebuilds', `${process.platform}-${process.arch}`, 'aether.node'),
+  ]
 }
 
 /** Find the addon, load it into this environment, and give it this package's error classes. */
 export function loadAddon(): Addon {
-  if (process.platform !== 'linux') {
-    throw new UnsupportedError(
-      `shared memory needs Linux (x64 or arm64) and this is ${process.platform}: the package can be imported here, but not opened`,
-    )
-  }
+  const reason = whyUnsupported()
+  if (reason !== undefined) throw new UnsupportedError(reason)
   const require = createRequire(import.meta.url)
   const tried: string[] = []
   for (const path of candidates()) {
@@ -73,12 +65,8 @@ export function loadAddon(): Addon {
       )
       return addon
     } catch (error) {
-      const reason = existsSync(path)
-        ? error instanceof Error
-          ? error.message
-          : String(error)
-        : 'there is no such file'
-      tried.push(`${path}: ${reason}`)
+      const why = existsSync(path) ? (error instanceof Error ? error.message : String(error)) : 'there is no such file'
+      tried.push(`${path}: ${why}`)
     }
   }
   throw new NativeMissingError(tried)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { root, SeededTree } from './checkout.ts'
@@ -58,8 +58,16 @@ test('what package.json points to is there', () => {
   for (const path of [...targets, ...Object.values(description.bin)]) assert.ok(existsSync(join(root, path)), path)
 })
 
-test('packing builds what is loaded where there is no compiler', () => {
-  assert.equal(description.scripts['prepack'], 'node native/build.mjs --prebuilt')
+test('packing builds what is packed, and what is loaded where there is no compiler', () => {
+  assert.equal(description.scripts['prepack'], 'npm run --silent build && node native/build.mjs --prebuilt')
+})
+
+test('no script runs where the package is installed, so that npm has nothing to warn about', () => {
+  // npm warns about `prepare` too if the package comes from a file.
+  // `npm ci` also runs `postprepare`, and only in the checkout.
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare'])
+    assert.equal(description.scripts[name], undefined, name)
+  assert.equal(description.scripts['postprepare'], 'npm run build')
 })
 
 test('the commands start with the line that makes them programs', () => {
@@ -109,11 +117,6 @@ test('what is packed builds from its own sources and works where it is installed
   assert.equal(run(build).status, 0)
   const after = run('main.mjs')
   assert.equal(after.stdout, '5\n', after.stderr)
-  const prebuild = spawnSync(process.execPath, [build, '--prebuilt'], { cwd: join(tree.path, 'installed') })
-  assert.equal(prebuild.status, 0)
-  rmSync(join(target, 'native/build'), { recursive: true })
-  const prebuilt = run('main.mjs', { ...process.env, PATH: '' })
-  assert.equal(prebuilt.stdout, '5\n', `what is packed beside the sources is found: ${prebuilt.stderr}`)
 })
 
 test('the lock file names the packages of every platform, so that npm ci works on each', () => {

