@@ -8,6 +8,9 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 
+/** How long a child may take. Emulated processors need more. */
+const CHILD_MS_MAX = Number(process.env['AETHER_TEST_CALL_MS'] ?? 60_000)
+
 /** What a body may use. */
 export interface Tools {
   readonly aether: typeof import('../../src/native/index.ts')
@@ -63,7 +66,7 @@ export class Child implements AsyncDisposable {
       this.#stderr += text
     })
     this.#lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
-    this.#ended = this.#awaitEnd(options.timeoutMs ?? 60_000)
+    this.#ended = this.#awaitEnd(options.timeoutMs ?? CHILD_MS_MAX)
   }
 
   async #awaitEnd(timeoutMs: number): Promise<Outcome> {
