@@ -19,8 +19,9 @@ interface Shared {
 const shared = new Map<string, Shared>()
 
 /**
- * An adapter's hold on structures. Those of a space that is named are opened when they are first asked for, and closed
- * when the last adapter of this process gives them up; those that were handed in are their owner's to close.
+ * An adapter's hold on structures. If the adapter names a space, its structures are opened on first use. They are
+ * closed when the last adapter of this process releases them. Structures passed in by the caller stay the caller's to
+ * close.
  */
 export class Lease {
   readonly #where: string | Structures
@@ -30,7 +31,7 @@ export class Lease {
     this.#where = where
   }
 
-  /** Opens them unless they are open. After a failure the next call tries anew. */
+  /** Opens them unless they are open. After a failure the next call tries again. */
   async structures(): Promise<Structures> {
     if (typeof this.#where !== 'string') return this.#where
     this.#held ??= hold(this.#where)
@@ -59,7 +60,7 @@ function hold(name: string): Shared {
   }
   const made: Shared = { opened: openBoth(name), holders: 1 }
   shared.set(name, made)
-  // Whoever asked is told; this only lets the next one try anew.
+  // The caller has been told; this only lets the next call try again.
   made.opened.catch(() => forget(name, made))
   return made
 }

@@ -15,13 +15,15 @@ import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
 import { type LockOptions, SpaceLock } from './space-lock.ts'
 import { checkSpaceName } from './space-name.ts'
 
-/** Each time round somebody else removed the file between our opening and locking it, so somebody got on. */
+/**
+ * Each attempt fails only because another process removed the file after we opened it and before we locked it: that
+ * process made progress.
+ */
 const ATTEMPTS_MAX = 1000
 
 /**
- * Become a member of space `name`, making the space if nobody is in it.
- * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError when the lock is not to be
- * had.
+ * Become a member of space `name`, making the space if no process is in it.
+ * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError if the lock stays taken.
  */
 export async function enter(name: string, options: LockOptions = {}): Promise<Entry> {
   checkSpaceName(name)

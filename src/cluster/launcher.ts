@@ -9,7 +9,7 @@ import { reclaimSpaces } from './reclaim.ts'
 
 export type { FailurePolicy, LaunchOptions }
 
-/** One rank that did not end well of its own accord. */
+/** One rank that failed by itself. */
 export interface RankFailure {
   readonly rank: number
   readonly processId: number
@@ -60,7 +60,7 @@ class Launch {
   readonly #stderr: LineOutput
   readonly #onSignal = (signal: NodeJS.Signals): void => this.#interrupt(signal)
   readonly #onAbort = (): void => this.#interrupt('SIGTERM')
-  /** EPIPE: nobody reads us any more. */
+  /** EPIPE: no one reads our output any more. */
   readonly #onBroken = (): void => this.#stop('SIGTERM')
   #stopping: NodeJS.Signals | undefined
   #interruptedBy: NodeJS.Signals | undefined

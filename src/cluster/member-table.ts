@@ -51,7 +51,7 @@ export const SlotState = { Free: 0, Claimed: 1, Present: 2, Left: 3, Died: 4, Ab
 const STATE_BITS = 3
 const STATE_MASK = 7
 
-/** How a member ended. `aborted` joined only half: nobody was told of it. */
+/** How a member ended. `aborted` joined only half: no one was told of it. */
 export type Fate = 'left' | 'died' | 'aborted'
 
 const FATE_OF_STATE: Readonly<Record<number, Fate>> = {
@@ -137,8 +137,8 @@ export class MemberTable {
   }
 
   /**
-   * The member is none any more. False when somebody else has said so already: the first to say how it ended is
-   * believed by all.
+   * The member has ended. False if another process has recorded its end already: all processes believe the first
+   * record.
    */
   end(slot: number, epoch: number, fate: 'left' | 'died'): boolean {
     const present = (epoch << STATE_BITS) | SlotState.Present
@@ -155,7 +155,7 @@ export class MemberTable {
     }
   }
 
-  /** Everybody who is there, by slot. */
+  /** All members that are there, by slot. */
   present(): readonly MemberRecord[] {
     const records: MemberRecord[] = []
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
@@ -171,7 +171,7 @@ export class MemberTable {
   }
 
   /**
-   * The member in `slot`; undefined when nobody is there. The state word is read twice, so a slot that changes hands
+   * The member in `slot`; undefined if the slot is empty. The state word is read twice, so a slot that changes hands
    * meanwhile is not mixed up.
    */
   read(slot: number): MemberRecord | undefined {

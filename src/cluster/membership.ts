@@ -39,18 +39,18 @@ export interface EventOptions {
 export interface MembershipPart {
   /** The membership ends: give back what is held in this process. No lock is held. */
   close(): void
-  /** Under the lock, after somebody ended: finish or undo what was begun, give back what nobody holds any more. */
+  /** Under the lock, after a member ended: finish or undo what was begun, release what no member holds any more. */
   settle(): void
   /** Names of what the bits of a slot stand for. */
   namesOf(held: Int32Array): readonly string[]
 }
 
 /**
- * One member's hold on a space. Each `open` makes one, also several in one process and in its Workers: members come, go
- * and crash on their own, whoever they share a process with.
+ * One member's hold on a space. Each `open` makes one, also several in one process and in its Workers. Members that
+ * share a process still come, go and crash separately.
  *
- * It does not keep the process alive; only a pending `events()` does. When the process exits in order the slot is left
- * in order; when it is killed the others see to it.
+ * It does not keep the process alive; only a pending `events()` does. If the process exits in order, its slot is left
+ * in order; if it is killed, the other members clean up.
  */
 export class Membership implements AsyncDisposable {
   readonly name: string
@@ -91,15 +91,15 @@ export class Membership implements AsyncDisposable {
     return this.#closed
   }
 
-  /** Everybody who is in the space, this member included, by slot. */
+  /** All members of the space by slot, this one included. */
   members(): readonly Member[] {
     this.#checkOpen()
     return this.#entry.table.present().map(({ slot, epoch, processId }) => ({ slot, epoch, processId }))
   }
 
   /**
-   * Who joins, leaves and dies from this call on. While a `next()` is pending the process stays alive; `return()`
-   * (leaving a `for await`) unsubscribes; it ends when the space is closed.
+   * Joins, departures and deaths from this call on. While a `next()` is pending the process stays alive. `return()`
+   * (leaving a `for await`) unsubscribes. The iteration ends when the space is closed.
    */
   events(options: EventOptions = {}): AsyncIterableIterator<SpaceEvent, undefined> {
     this.#checkOpen()
@@ -128,8 +128,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * A snapshot of what `member` (this one where none is named) has counted; undefined when its slot is another's by
-   * now. The dead can be read until then.
+   * A snapshot of the counters of `member` (by default this one); undefined once another member has taken its slot. A
+   * member that died can be read until then.
    */
   profile(member: Member = this.self): Profile | undefined {
     this.#checkOpen()
@@ -156,8 +156,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * Whether this very member still runs, after a look at its process: one that was killed this moment is seen to be
-   * dead, without the event loop. @internal
+   * Whether this very member still runs, after a look at its process. A member killed a moment ago is seen to be dead,
+   * without the event loop. @internal
    */
   isAlive(slot: number, epoch: number): boolean {
     const record = this.#entry.table.read(slot)
@@ -167,7 +167,7 @@ export class Membership implements AsyncDisposable {
     return false
   }
 
-  /** Ring the doorbell of whoever is in `slot`. @internal */
+  /** Ring the doorbell of the member in `slot`. @internal */
   ring(slot: number): void {
     const record = this.#entry.table.read(slot)
     if (record !== undefined) ring(record)
@@ -262,7 +262,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * We were the first to see a death, so it is for us to clear up; should we not get to it, whoever holds the lock next
+   * We were the first to see a death, so it is for us to clear up. If we do not get to it, the next holder of the lock
    * does.
    */
   #settleSoon(): void {

@@ -25,7 +25,7 @@ export class OrphanGuard {
   constructor() {
     this.#shell = spawn('/bin/sh', ['-c', PROGRAM], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
     this.#shell.unref()
-    // Without the guard all works but for our own violent end, which is no reason to fail.
+    // Without the guard only the case of our own violent end is not covered; that does not justify an error.
     this.#shell.on('error', () => {})
     this.#shell.stdin?.on('error', () => {})
   }

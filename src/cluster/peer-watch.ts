@@ -8,8 +8,8 @@ import { isAlive } from './process-identity.ts'
 /** The watcher's token of our own doorbell; epochs, which begin at 1, are the tokens of others. */
 const BELL = 0
 /**
- * How often to look without being woken: a member may be killed after it joined or left and before it rang, and the end
- * of a Worker wakes nobody.
+ * How often to look without being woken. A member may be killed after it joined or left and before it rang, and the end
+ * of a Worker rings no bell.
  */
 const CHECK_MS = 1000
 
@@ -17,7 +17,7 @@ const CHECK_MS = 1000
 export interface PeerWatchListener {
   /** The table may have changed. */
   changed(): void
-  /** Somebody has come or gone. */
+  /** A member has come or gone. */
   saw(change: MemberChange): void
   /** This process was the first to see that a member died, so it is the one to clear up. */
   sawDeath(): void

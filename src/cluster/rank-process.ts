@@ -105,7 +105,7 @@ export class RankProcess implements LaunchedRank {
     try {
       process.kill(-this.processId, signal)
     } catch {
-      // Nobody is left in the group.
+      // No rank is left in the group.
     }
   }
 }

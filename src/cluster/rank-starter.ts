@@ -22,7 +22,7 @@ export interface RankStarter {
 /** What the launcher is told beside the ends of ranks. */
 export interface StarterEvents {
   say(text: string): void
-  /** Nothing is heard any more from a rank that nobody has seen end: its host may be gone. */
+  /** A rank has fallen silent, and its end was not seen: its host may be gone. */
   silent(rank: number, why: string): void
 }
 

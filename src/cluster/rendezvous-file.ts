@@ -37,8 +37,8 @@ const PATTERN = /^member +(\d+) +(\d+) +(\d+) +(\d+) ([0-9a-f]{32}) ([0-9a-f]{8}
  *       256   record of member slot 1 …
  * ```
  *
- * Each record is written with one write(2) within a page, which a signal cannot cut, and has a check sum: a killed
- * writer harms at most its own. flock(2) on the file is the lock of the whole space; the kernel releases it when its
+ * Each record is written with one write(2) within a page, which a signal cannot cut, and has a checksum: a killed
+ * writer harms at most its own. The lock of the whole space is flock(2) on the file; the kernel releases it when its
  * holder ends.
  */
 export class RendezvousFile {
@@ -104,7 +104,7 @@ export class RendezvousFile {
     this.#writeLine(slot + 1, '')
   }
 
-  /** Forget all records: nobody in them holds an arena. Under the lock. */
+  /** Forget all records: none of their processes holds an arena. Under the lock. */
   clear(): void {
     ftruncateSync(this.descriptor, 0)
   }

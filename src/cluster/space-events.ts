@@ -1,18 +1,18 @@
 import type { Member } from './member-table.ts'
 
-/** Somebody entered. */
+/** A process entered the space. */
 export interface JoinedEvent {
   readonly type: 'joined'
   readonly member: Member
 }
 
-/** Somebody closed the space, or its process exited in order. */
+/** A member closed the space, or its process exited in order. */
 export interface LeftEvent {
   readonly type: 'left'
   readonly member: Member
 }
 
-/** Somebody's process (or Worker) ended without leaving. */
+/** A member's process (or Worker) ended without leaving. */
 export interface DiedEvent {
   readonly type: 'died'
   readonly member: Member
@@ -42,8 +42,8 @@ interface Pending {
 const DONE: IteratorResult<SpaceEvent, undefined> = { done: true, value: undefined }
 
 /**
- * The iterator behind `space.events()`. Events are derived when they are asked for, so an iterator that nobody pulls
- * costs nothing. It ends with the space, by `return()`, or rejects with the reason of its signal.
+ * The iterator behind `space.events()`. Events are derived when they are asked for, so an iterator that is not pulled
+ * costs nothing. It ends with the space or by `return()`, or rejects with the reason of its signal.
  */
 export class SpaceEvents implements AsyncIterableIterator<SpaceEvent, undefined> {
   readonly #source: EventSource

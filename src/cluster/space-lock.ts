@@ -18,7 +18,7 @@ export interface LockOptions {
 
 /**
  * The lock of a space: flock(2) on its rendezvous file. The kernel releases it when the holder ends, however it ends.
- * What runs under it is a synchronous function: nobody awaits anything while others wait.
+ * What runs under it is a synchronous function: the holder awaits nothing while others wait.
  */
 export class SpaceLock {
   readonly #descriptor: number
@@ -63,7 +63,7 @@ export class SpaceLock {
   }
 }
 
-/** Which process holds flock(2) on the file, as /proc/locks tells; undefined when nobody in this pid namespace does. */
+/** Which process holds flock(2) on the file, as /proc/locks tells; undefined if none in this pid namespace does. */
 function holderOf(descriptor: number): number | undefined {
   const { ino } = fstatSync(descriptor)
   const pattern = new RegExp(`FLOCK\\s+\\S+\\s+WRITE\\s+(\\d+)\\s+\\S+:${ino}\\s`)

@@ -15,13 +15,13 @@ import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
 import { checkSpaceName } from './space-name.ts'
 import { askToShow, shownBy } from './watching.ts'
 
-/** A member as somebody outside sees it. */
+/** A member as an observer outside the space sees it. */
 export interface ObservedMember extends Pick<MemberRecord, 'slot' | 'epoch' | 'processId' | 'startTime'> {
   /** Its rank where it is one of a group, and the group's size. */
   readonly group: { readonly rank: number; readonly size: number } | undefined
 }
 
-/** How somebody who was a member ended. */
+/** How a former member ended. */
 export interface EndedMember {
   readonly epoch: number
   readonly slot: number
@@ -30,8 +30,7 @@ export interface EndedMember {
 }
 
 /**
- * A running space, seen by somebody who is no member of it: it reads shared memory, takes no lock, and rings nobody's
- * bell.
+ * A running space, seen by an observer that is not a member: it reads shared memory, takes no lock, and wakes no one.
  */
 export class SpaceObserver {
   readonly name: string
@@ -46,7 +45,7 @@ export class SpaceObserver {
     this.#archive = new EpochArchive(arena.control)
   }
 
-  /** @throws SpaceError where nobody is in the space; ArgumentError for a name that no space can have. */
+  /** @throws SpaceError if no process is in the space; ArgumentError for a name that no space can have. */
   static attach(name: string): SpaceObserver {
     checkSpaceName(name)
     for (const record of liveRecords(rendezvousPath(name))) {
@@ -65,7 +64,10 @@ export class SpaceObserver {
     return this.arena.lastEpoch
   }
 
-  /** Who is there and runs, by slot. One that was killed a moment ago and that no member has buried is left out. */
+  /**
+   * The members that run, by slot. A member killed a moment ago is left out even if no other member has recorded its
+   * death.
+   */
   members(): readonly ObservedMember[] {
     return this.#table
       .present()
@@ -136,7 +138,7 @@ export class SpaceObserver {
   }
 }
 
-/** Names of the spaces of this user that somebody is in now, in the order of the alphabet. */
+/** Names of this user's spaces that have a member now, in alphabetical order. */
 export function runningSpaces(): readonly string[] {
   const directory = dirname(rendezvousPath('any'))
   const suffix = `-${pidNamespace()}`

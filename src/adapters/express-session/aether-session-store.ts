@@ -22,9 +22,9 @@ export type StoredSession = SessionData & { readonly id: string }
 export type SessionCallback<T = void> = (error?: unknown, result?: T) => void
 
 /**
- * Sessions as JSON, as express-session's own store keeps them, each until its cookie expires. `touch` and `set` of
- * several processes at a time are one step each: a touch never brings back what a `set` has changed, nor a session that
- * was destroyed.
+ * Sessions as JSON, as express-session's own store keeps them, each until its cookie expires. `touch` and `set` are one
+ * step each, even if several processes call them at a time. A touch never undoes a change made by `set`, and never
+ * brings back a destroyed session.
  */
 export class AetherSessionStore extends Store {
   readonly #map: LeasedMap<SessionData>

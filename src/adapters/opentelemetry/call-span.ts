@@ -68,7 +68,7 @@ export class CallSpans {
 }
 
 export const ANSWERED: CallEnding = { status: 'OK' }
-/** Whoever read a stream of answers has had enough. */
+/** The reader of a stream of answers stopped reading. */
 export const LEFT: CallEnding = { status: 'CANCELLED' }
 
 /** What a caller was told. Whatever is no answer is a failure. */
@@ -91,7 +91,8 @@ export function handlerEnding(error: unknown): CallEnding {
 }
 
 /**
- * Why nobody waited for the answer any more. A server that was too slow has failed; one whose caller went away has not.
+ * Why the caller no longer waited for the answer. A server that was too slow has failed; one whose caller went away has
+ * not.
  */
 export function abortedEnding(reason: unknown): CallEnding {
   if (!(reason instanceof RpcError)) return { status: 'CANCELLED' }

@@ -21,10 +21,10 @@ export class PackageMissingError extends AetherError {
 }
 
 /**
- * The user's `@opentelemetry/api`. It is looked for when it is first wanted, not when this module is loaded, so that
- * its absence has an error of its own. The package keeps what was registered with it in a place that all its copies
- * share, so it does not matter which of them is found.
- * @throws PackageMissingError where it is not installed.
+ * The user's `@opentelemetry/api`. It is looked up on first use, not when this module is loaded, so that its absence
+ * has an error of its own. All copies of that package share what was registered, so it does not matter which copy is
+ * found.
+ * @throws PackageMissingError if it is not installed.
  */
 export function openTelemetryApi(): OpenTelemetryApi {
   try {

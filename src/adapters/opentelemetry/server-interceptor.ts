@@ -5,11 +5,11 @@ import type { OpenTelemetryOptions } from './open-telemetry-options.ts'
 import { TracedStream } from './traced-stream.ts'
 
 /**
- * A span of kind SERVER around each handler of a server:
- * `createServer({ interceptors: [openTelemetryServerInterceptor()] })`. Its parent is the span that the call's metadata
- * name, where they do; it is active while the handler runs, and ends when the handler is done. Calls that no handler
- * sees (refused, unknown) have none.
- * @throws PackageMissingError where `@opentelemetry/api` is not installed.
+ * A span of kind SERVER around each handler of a server: `createServer({ interceptors:
+ * [openTelemetryServerInterceptor()] })`. Its parent is the span named in the call's metadata, if there is one. The
+ * span is active while the handler runs and ends when the handler is done. Calls that reach no handler (refused,
+ * unknown method) have no span.
+ * @throws PackageMissingError if `@opentelemetry/api` is not installed.
  */
 export function openTelemetryServerInterceptor(options: OpenTelemetryOptions = {}): ServerInterceptor {
   const spans = new CallSpans('server', options)

@@ -6,13 +6,13 @@ export interface StreamWatcher {
   run<T>(act: () => T): T
   completed(): void
   failed(error: unknown): void
-  /** Whoever read it has had enough. */
+  /** The reader stopped reading. */
   left(): void
 }
 
 /**
- * A stream whose end is told, once; its items are made in a context of its own, not in that of who asks for them. With
- * a signal, its abort is an end, too, also where nobody reads any more.
+ * A stream that reports its end once. Its items are produced in a context of its own, not in the reader's. If it has a
+ * signal, an abort ends it too, even when no one is reading any more.
  */
 export class TracedStream implements AsyncIterableIterator<unknown> {
   readonly #iterator: AsyncIterator<unknown>

@@ -27,9 +27,9 @@ const Base: typeof RateLimiterStoreAbstract = createRequire(import.meta.url)(
 )
 
 /**
- * Points by key in windows of time, counted exactly over all processes: each change is one compare-and-set, whoever is
- * killed. Windows are measured by the machine's monotonic clock, so they last as long as they should when the time of
- * day is set.
+ * Points by key in windows of time, counted exactly over all processes. Each change is one compare-and-set, so the
+ * count stays exact if a process is killed. Windows are measured by the machine's monotonic clock: changing the time of
+ * day does not change their length.
  */
 export class RateLimiterAether extends Base {
   declare readonly points: number

@@ -104,7 +104,7 @@ export class Barrier {
     return Atomics.load(this.#words, BarrierWord.Answer) >= question
   }
 
-  /** Throws who is missing, unless everybody has come while that was asked. */
+  /** Throws which ranks are missing, unless all of them arrived in the meantime. */
   #giveUp(generation: number, timeoutMs: number): void {
     if (this.#isOver(generation, Atomics.load(this.#words, BarrierWord.Released))) return
     this.#givenUp = generation

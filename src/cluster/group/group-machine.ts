@@ -69,14 +69,14 @@ const BEATS_PER_LEASE = 5
 const REMOVED_EXIT_CODE = 72
 const gone: RegistryAnswer = { kind: 'gone', rank: COORDINATOR }
 
-/** Who else in the agent listens to the group. */
+/** Another part of the agent that listens to the group. */
 export interface GroupListener {
   message(from: number, bytes: Uint8Array): void
   /** A rank is out of the group; its messages have all been handled, and none comes any more. */
   memberDied(rank: number): void
   /** The members are these now; those who are not any more were told one by one. */
   viewChanged(view: MembershipView): void
-  /** Nobody has region `id` open any more. */
+  /** No rank has region `id` open any more. */
   regionFree(id: number): void
   /** Another rank wants to know something. */
   answer(question: unknown): unknown
@@ -155,7 +155,7 @@ export class GroupMachine {
     return watch
   }
 
-  /** Who is there besides us, and has not left. */
+  /** The other ranks that are there and have not left. */
   #others(): number[] {
     const ranks = Array.from({ length: this.#start.size }, (_, rank) => rank)
     return ranks.filter((rank) => rank !== this.#start.rank && !this.#gone.has(rank))
@@ -204,7 +204,7 @@ export class GroupMachine {
 
   #beat(): void {
     const { now, timers } = this.#context.runtime
-    // All have left, or are gone: nobody is waited for, and nobody waits.
+    // All other ranks have left or died: there is none to wait for, and none waits for us.
     if (this.#isAlone()) return
     this.#step({ type: 'tick', heard: this.mesh.takeHeard() })
     timers.at(now() + this.#beatNs, () => this.#beat())
@@ -216,7 +216,7 @@ export class GroupMachine {
 
   #trouble(event: MembershipEvent & { readonly rank: number }): void {
     const { rank, why } = event as { rank: number; why: string }
-    // Who has left stays until all have: one that ends after we left is missed by nobody.
+    // A rank that has left stays until all have. If it ends after we left, no one misses it.
     if (this.#hasLeft && this.#gone.get(rank) === 'left') return
     trace.publish(TraceLevel.Warn, event.type, () => ({ of: rank, why }))
     if (this.#complete) this.#step(event)
@@ -257,7 +257,7 @@ export class GroupMachine {
     native.exitNow(REMOVED_EXIT_CODE)
   }
 
-  /** Who belongs to the group. */
+  /** The members of the group. */
   get view(): MembershipView {
     return this.#membership.view
   }

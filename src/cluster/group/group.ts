@@ -40,7 +40,7 @@ export interface ProfilingPlace {
   readonly lengthBytes: number
 }
 
-/** Where the agent learns that somebody watches, and says what it shows. */
+/** Where the agent learns that a watcher is there, and publishes what it shows. */
 export interface WatchingPlace {
   readonly descriptor: number
   readonly slot: number
@@ -100,8 +100,8 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * What a rank's threads (of this rank, where none is named) have counted, read from shared memory without disturbing
-   * them; undefined for a rank of another machine, and once its slot is another's.
+   * Counters of a rank's threads (by default this rank's), read from shared memory without disturbing them. Undefined
+   * for a rank of another machine, and once another member has taken its slot.
    */
   profile(): Profile
   profile(rank: number): Profile | undefined
@@ -144,16 +144,16 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * Take the lock `name` of this group: alone, or with `mode: 'read'` together with other readers. Who asks first gets
-   * it first. It is let go of by `release()` or at the end of a block:
+   * Take the lock `name` of this group: alone, or with `mode: 'read'` together with other readers. Requests are served
+   * in the order in which they arrive. Release it with `release()` or at the end of a block:
    *
    * ```ts
    * using held = await group.lock('accounts')
    * if (held.abandonedBy !== null) repair()
    * ```
    *
-   * It does not count: who holds it and asks again waits for itself. When its holder dies or leaves, the next one gets
-   * it.
+   * The lock is not recursive: a holder that asks for it again waits for itself. If its holder dies or leaves, the next
+   * rank in line gets it.
    * @throws LockTimeoutError naming the ranks that hold it; ArgumentError.
    */
   async lock(name: string, options: LockRequest = {}): Promise<HeldLock> {

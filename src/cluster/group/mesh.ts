@@ -128,7 +128,7 @@ export class Mesh {
     return peer === this.rank || this.#links[peer]?.dead === false
   }
 
-  /** Send a copy of `bytes` (at most {@link MESSAGE_BYTES_MAX}). To the dead: nothing happens. */
+  /** Send a copy of `bytes` (at most {@link MESSAGE_BYTES_MAX}). If the peer is dead, nothing happens. */
   send(peer: number, bytes: Uint8Array): void {
     this.#link(peer).send(bytes)
   }

@@ -30,7 +30,7 @@ const Round = { Introduction: 0, Card: 1, Connected: 2, Left: 3 } as const
 /** How long a rank that has left waits for the others to have heard of it. */
 const LEAVE_MS_MAX = 10_000
 
-/** Who a rank is, before anything else. */
+/** A rank's identity, sent before anything else. */
 interface Introduction extends Machine {
   readonly protocol: number
   readonly endianness: string
@@ -128,7 +128,7 @@ export class TcpMeeting implements Meeting {
 
   async left(): Promise<void> {
     const signal = AbortSignal.timeout(LEAVE_MS_MAX)
-    // Who does not hear of it now will take our end for a death, which by now is nobody's loss.
+    // A rank that does not hear of it now will take our end for a death, which by now does no harm.
     await this.#line.gather(Round.Left, null, signal).catch(() => {})
   }
 

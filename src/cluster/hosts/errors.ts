@@ -12,7 +12,10 @@ export class SecretError extends AetherError {
   }
 }
 
-/** The rendezvous of a group was not reached, did not let this process in, or refused somebody; `code` says which. */
+/**
+ * The rendezvous of a group was not reached, did not let this process in, or refused another process; `code` says
+ * which.
+ */
 export class RendezvousError extends AetherError {
   override readonly name = 'RendezvousError'
   /** The other end, `host:port`. */

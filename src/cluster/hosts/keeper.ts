@@ -5,8 +5,8 @@ import { checkFromRank, type FromKeeper, type FromRank, type Refusal } from './m
 import { CONNECTION_LIMITS, type ConnectionEnd, type ConnectionLimits, SealedConnection } from './sealed-connection.ts'
 
 /**
- * Connections that have not said yet who they are. One more, and the oldest is dropped: strangers who only sit there
- * keep nobody out.
+ * Connections that have not yet said who they are. One more, and the oldest is dropped, so that idle strangers keep no
+ * one out.
  */
 const STRANGERS_MAX = 64
 /** Refusals that are told one by one; then only how many. */
@@ -43,9 +43,9 @@ interface Seat {
 }
 
 /**
- * Where the ranks of a group meet over TCP: it lets in who knows the secret, gathers what they say to each other, and
- * then watches over them: who ends without a word, or falls silent, is told to the others. Lives in rank 0 or in the
- * launcher.
+ * The place where the ranks of a group meet over TCP. It lets in processes that know the secret and gathers what they
+ * say to each other. Then it watches over them: if one ends without a farewell or falls silent, the others are told.
+ * Lives in rank 0 or in the launcher.
  */
 export class Keeper {
   readonly #options: KeeperOptions
@@ -93,7 +93,7 @@ export class Keeper {
     return [...this.#seats.keys()].filter((rank) => this.#seats[rank] === undefined && !this.#gone.has(rank))
   }
 
-  /** Take leave of the ranks, and let nobody in any more. Idempotent. */
+  /** Say goodbye to the ranks, and let no one in any more. Idempotent. */
   close(): void {
     if (this.#closed) return
     this.#closed = true
@@ -152,7 +152,7 @@ export class Keeper {
     this.#options.onJoin?.(rank, address)
     this.#take(seat, 0, message.value)
     this.#tellMissing()
-    // Nobody else has any business here; the port is free again.
+    // No one else is expected here; the port is free again.
     if (this.missing().length === 0) this.#server.close()
     return seat
   }

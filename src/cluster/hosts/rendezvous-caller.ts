@@ -5,7 +5,7 @@ import { CallerHandshake } from './handshake.ts'
 import { checkFromKeeper, type FromKeeper, type FromRank, type Refusal } from './messages.ts'
 import { type ConnectionEnd, type ConnectionLimits, SealedConnection } from './sealed-connection.ts'
 
-/** Who listens may start later than who calls: so long until the next try, at first and at most. */
+/** The keeper may start to listen after the ranks start to call. Time until the next try, at first and at most. */
 const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 1000
 
@@ -26,11 +26,11 @@ export interface CallerHandlers {
   ended(rank: number, why: string, certain: boolean): void
   /** The keeper is gone: with `orderly`, it took its leave; `certain`: its process has ended. */
   lost(why: string, orderly: boolean, certain: boolean): void
-  /** This rank is not let in, or nobody is there. Nothing comes after it. */
+  /** This rank was not let in, or no one answers. Nothing comes after it. */
   failed(error: Error): void
 }
 
-/** A rank's end of the rendezvous: calls until somebody answers, joins, gives and takes, then shows signs of life. */
+/** A rank's end of the rendezvous: calls until the keeper answers, joins, gives and takes, then shows signs of life. */
 export class RendezvousCaller {
   readonly #options: CallerOptions
   readonly #handlers: CallerHandlers

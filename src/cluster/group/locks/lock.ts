@@ -26,9 +26,9 @@ export class HeldLock implements Disposable {
   readonly name: string
   readonly mode: LockMode
   /**
-   * The rank that died while it held the lock for writing; null where there is none. What the lock protects may be half
-   * changed: make it whole, or give up. Everybody who gets the lock is told, until one who had it for writing lets go
-   * of it. (As EOWNERDEAD of pthread_mutex_lock(3).)
+   * The rank that died while it held the lock for writing, or null. What the lock protects may be half changed: repair
+   * it, or give up. Each rank that gets the lock is told, until one that held it for writing releases it. (As
+   * EOWNERDEAD of pthread_mutex_lock(3).)
    */
   readonly abandonedBy: number | null
   readonly #release: () => void
