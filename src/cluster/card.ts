@@ -34,7 +34,7 @@ export class Card {
     if (bytes.byteLength > CARD_BYTES_MAX) {
       throw new ArgumentError(
         'bytes',
-        `a card holds ${CARD_BYTES_MAX} bytes, not ${bytes.byteLength}; publish where more is to be found`,
+        `a card holds at most ${CARD_BYTES_MAX} bytes, not ${bytes.byteLength}; publish an address where the rest can be read`,
       )
     }
     const next = Atomics.load(this.#sequence, 0) + 1

@@ -33,7 +33,11 @@ export async function enter(name: string, options: LockOptions = {}): Promise<En
     const entry = await tryEnter(name, path, options)
     if (entry !== undefined) return entry
   }
-  throw new SpaceError('ERR_AETHER_SPACE_UNREACHABLE', name, `${path} is removed again and again; what removes it?`)
+  throw new SpaceError(
+    'ERR_AETHER_SPACE_UNREACHABLE',
+    name,
+    `${path} keeps being removed; stop the program that removes it`,
+  )
 }
 
 /** Where the processes of this user and pid namespace meet for space `name`. */
@@ -43,7 +47,7 @@ export function rendezvousPath(name: string): string {
 
 function checkPlatform(): void {
   if (process.platform === 'linux') return
-  throw new UnsupportedError(`a space needs Linux, for its memfd, flock and pidfd; this is ${process.platform}`)
+  throw new UnsupportedError(`a space needs Linux (memfd, flock and pidfd); this is ${process.platform}`)
 }
 
 async function tryEnter(name: string, path: string, options: LockOptions): Promise<Entry | undefined> {
@@ -101,7 +105,7 @@ function adopt(name: string, record: RendezvousRecord): Arena | undefined {
     const why = `process ${processId} is in it, but its memory cannot be reached: ${(cause as Error).message}`
     throw new SpaceError('ERR_AETHER_SPACE_UNREACHABLE', name, `space '${name}' cannot be entered: ${why}`, { cause })
   }
-  const how = 'use the same version everywhere, or end the others first'
+  const how = 'use the same version everywhere, or end the other processes first'
   throw new SpaceError(
     'ERR_AETHER_SPACE_VERSION',
     name,
@@ -132,7 +136,7 @@ function claimSlot(
     throw new SpaceError(
       'ERR_AETHER_SPACE_FULL',
       name,
-      `space '${name}' has ${MEMBERS_MAX} members, the most it can have`,
+      `space '${name}' has ${MEMBERS_MAX} members, the maximum; close one first`,
     )
   }
   const before = table.glance(slot)

@@ -57,7 +57,7 @@ export class RendezvousFile {
     const status = fstatSync(descriptor)
     if (status.isFile() && status.uid === process.geteuid?.()) return new RendezvousFile(path, descriptor)
     closeSync(descriptor)
-    throw new AccessError(path, `${path} is not a plain file of yours; remove it`)
+    throw new AccessError(path, `${path} is not a regular file that you own; remove it`)
   }
 
   /** The file where it is there and is one of this user's; never makes it. */
@@ -133,7 +133,11 @@ function openOwn(path: string): number {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     const why = code === 'ELOOP' ? 'it is a symbolic link' : (cause as Error).message
-    throw new AccessError(path, `cannot open ${path}: ${why}; remove it, or make room and permission for it`, { cause })
+    throw new AccessError(
+      path,
+      `cannot open ${path}: ${why}; remove it, or free some space and check the permissions`,
+      { cause },
+    )
   }
 }
 

@@ -55,7 +55,7 @@ export class SpaceObserver {
     throw new SpaceError(
       'ERR_AETHER_SPACE_UNREACHABLE',
       name,
-      `nobody is in a space '${name}' of yours on this machine`,
+      `no process of yours is in a space '${name}' on this machine`,
     )
   }
 

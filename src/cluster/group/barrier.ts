@@ -131,7 +131,7 @@ export class Barrier {
     const rank = failed - 1
     throw new MemberEndedError(
       [rank],
-      `rank ${rank} has ended or left the group: a barrier of all ranks cannot end any more`,
+      `rank ${rank} has ended or left the group, so a barrier of all ranks can no longer complete`,
     )
   }
 
@@ -148,8 +148,9 @@ export class Barrier {
       if ((word & (1 << (rank & 31))) !== 0) ranks.push(rank)
     }
     // All have come just now, but the news of that is still on its way: it is waited for, as the next wait does.
-    const who = ranks.length === 0 ? 'the news that all have come is late' : `${ranksInWords(ranks)} did not come`
-    return new MissingMembersError(ranks, `no barrier within ${timeoutMs} ms: ${who}`)
+    const who =
+      ranks.length === 0 ? 'all have arrived, but the release was late' : `${ranksInWords(ranks)} did not arrive`
+    return new MissingMembersError(ranks, `the barrier did not complete within ${timeoutMs} ms: ${who}`)
   }
 }
 

@@ -15,7 +15,7 @@ export function chooseDevice(wanted: string | undefined, machines: readonly Mach
   const own = machines[0]!
   const reachable = machines.every((machine) => machine.processes === own.processes)
   if (wanted === SHM && !reachable)
-    throw new JoinError(`device ${SHM} is memory of one machine, but ${whereTheyAre(machines)}; choose an RDMA device`)
+    throw new JoinError(`device ${SHM} works on one machine only, but ${whereTheyAre(machines)}; choose an RDMA device`)
   if (wanted !== undefined) return wanted
   if (machines.every((machine) => machine.space === own.space)) return SHM
   const names = deviceNames().filter((name) => name !== SHM)
@@ -23,8 +23,8 @@ export function chooseDevice(wanted: string | undefined, machines: readonly Mach
   if (active !== undefined) return active
   const none = names.length === 0 ? 'there is no RDMA device here' : `no port of ${names.join(', ')} is active here`
   throw new JoinError(
-    `${whereTheyAre(machines)}, and ${none}: load its driver, or add a software one (rdma link add rxe0 type rxe netdev …); ` +
-      `${DEVICE_VARIABLE} names one`,
+    `${whereTheyAre(machines)}, and ${none}: load its driver, or add a software device (rdma link add rxe0 type rxe netdev …); ` +
+      `set ${DEVICE_VARIABLE} to choose a device by name`,
   )
 }
 

@@ -252,7 +252,7 @@ export class GroupMachine {
     flushTrace()
     writeSync(
       2,
-      `aether: rank ${rank} is out of its group: ${why}. Ending the process, so that it does not work with what may be stale.\n`,
+      `aether: rank ${rank} is out of its group: ${why}. The process ends, so that it does not work with stale data.\n`,
     )
     native.exitNow(REMOVED_EXIT_CODE)
   }

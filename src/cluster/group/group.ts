@@ -245,14 +245,14 @@ export abstract class Group implements AsyncDisposable {
 function checkTold(topic: string, value: unknown): void {
   const lengthBytes = 1 + Buffer.byteLength(JSON.stringify({ op: 'tell', topic, value }))
   if (lengthBytes <= MESSAGE_BYTES_MAX) return
-  const rule = `what is told with its topic has at most ${MESSAGE_BYTES_MAX} bytes as JSON`
+  const rule = `a topic and its value together take at most ${MESSAGE_BYTES_MAX} bytes as JSON`
   throw new ArgumentError('value', `${rule}, not ${lengthBytes}`)
 }
 
 /** Apart from those of regions. */
 function lockName(name: string): string {
   if (typeof name === 'string' && name !== '') return `group/${name}`
-  throw new ArgumentError('name', 'a lock of a group has a name')
+  throw new ArgumentError('name', 'a lock of a group needs a name')
 }
 
 /** Keeps what the agent says until there is a group to hear it. */

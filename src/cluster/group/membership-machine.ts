@@ -226,7 +226,7 @@ export class MembershipMachine {
   }
 
   #accusedBy(rank: number): void {
-    this.#accuse(rank, 'it takes this rank for dead')
+    this.#accuse(rank, 'it considers this rank dead')
     this.#hostile.add(rank)
   }
 
@@ -271,8 +271,8 @@ export class MembershipMachine {
     const held = [...this.#out].map(([rank, why]) => `rank ${rank}: ${why}`).join('; ')
     this.#end(
       this.#hostile.size > 0
-        ? `the others take this rank for dead and go on without it (${held})`
-        : `too few ranks are left with this one to be sure that no others go on (${held})`,
+        ? `the others consider this rank dead and go on without it (${held})`
+        : `too few ranks remain with this one to rule out that others go on (${held})`,
     )
   }
 
@@ -284,7 +284,7 @@ export class MembershipMachine {
   #install(members: readonly number[]): void {
     const gone = this.#view.members
       .filter((rank) => !members.includes(rank))
-      .map((rank) => ({ rank, why: this.#out.get(rank) ?? 'the others take it for dead' }))
+      .map((rank) => ({ rank, why: this.#out.get(rank) ?? 'the others consider it dead' }))
     this.#view = { epoch: this.#view.epoch + 1, members: [...members] }
     const stays = (rank: number): boolean => members.includes(rank)
     this.#out = new Map([...this.#out].filter(([rank]) => stays(rank)))

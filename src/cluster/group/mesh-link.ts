@@ -92,7 +92,10 @@ export class MeshLink {
 
   send(bytes: Uint8Array): void {
     if (bytes.length > MESSAGE_BYTES_MAX) {
-      throw new ArgumentError('bytes', `a message of the mesh holds ${MESSAGE_BYTES_MAX} bytes, not ${bytes.length}`)
+      throw new ArgumentError(
+        'bytes',
+        `a message of the mesh holds at most ${MESSAGE_BYTES_MAX} bytes, not ${bytes.length}`,
+      )
     }
     if (this.dead) return
     if (this.#mustWait()) this.#waiting.push({ bytes: bytes.slice() })

@@ -185,7 +185,7 @@ export class Mesh {
 
   /** The peer has sent what no rank sends: nothing more is sent to it. */
   reject(peer: number): void {
-    this.#link(peer).broken ??= 'it sent a message that is none'
+    this.#link(peer).broken ??= 'it sent a malformed message'
   }
 
   /** Ranks that something has come from since the last call. */

@@ -22,7 +22,7 @@ export function parseHosts(text: string): readonly HostSlots[] {
   const hosts = text.split(',').map((part) => parseHost(part.trim()))
   const names = new Set(hosts.map(({ host }) => host))
   if (names.size === hosts.length) return hosts
-  throw new ArgumentError('hosts', `hosts '${text}' name a host twice; give it slots instead: host:2`)
+  throw new ArgumentError('hosts', `hosts '${text}' names a host twice; give it slots instead: host:2`)
 }
 
 function parseHost(part: string): HostSlots {
@@ -31,7 +31,7 @@ function parseHost(part: string): HostSlots {
   if (!HOST_PATTERN.test(host) || host.startsWith('-') || slots === 0 || (slots ?? 1) > SLOTS_MAX)
     throw new ArgumentError(
       'hosts',
-      `'${part}' is no host: a name or address, then, if need be, ':' and how many ranks`,
+      `'${part}' is not a host; write a name or address, optionally with ':' and a number of ranks`,
     )
   return { host, slots }
 }
@@ -60,7 +60,10 @@ function slotCounts(hosts: readonly HostSlots[], ranks: number): readonly number
   const fixed = hosts.reduce((sum, { slots = 0 }) => sum + slots, 0)
   const open = hosts.filter(({ slots }) => slots === undefined).length
   if (open === 0 && fixed < ranks)
-    throw new ArgumentError('hosts', `the hosts have slots for ${fixed} ranks, not for ${ranks}`)
+    throw new ArgumentError(
+      'hosts',
+      `the hosts have slots for ${fixed} ranks, not for ${ranks}; change the slots or the number of ranks`,
+    )
   let left = ranks
   let shared = Math.max(0, ranks - fixed)
   let sharers = open

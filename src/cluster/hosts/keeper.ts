@@ -79,7 +79,7 @@ export class Keeper {
       keeper.#server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)))
       keeper.#server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve)
     })
-    keeper.#server.on('error', (error) => options.log(`the rendezvous cannot take a connection: ${error.message}`))
+    keeper.#server.on('error', (error) => options.log(`the rendezvous cannot accept a connection: ${error.message}`))
     return keeper
   }
 
@@ -132,7 +132,10 @@ export class Keeper {
     if (oldest === undefined) return
     this.#strangers.delete(oldest)
     oldest.close()
-    this.#refused('somebody', `more than ${STRANGERS_MAX} connections had not said who they are; dropped the oldest`)
+    this.#refused(
+      'somebody',
+      `more than ${STRANGERS_MAX} connections had not identified themselves; dropped the oldest`,
+    )
   }
 
   #admit(connection: SealedConnection, address: string, message: FromRank | undefined): Seat | undefined {
@@ -141,7 +144,7 @@ export class Keeper {
     if (message?.type !== 'join') return this.#reject(connection, address, 'it did not say which rank it is')
     const { rank } = message
     if (message.size !== size)
-      return this.#reject(connection, address, `it is of a group of ${message.size}, and this one has ${size}`)
+      return this.#reject(connection, address, `its group has ${message.size} ranks, and this one has ${size}`)
     if (rank >= size) return this.#reject(connection, address, `rank ${rank} is not one of ${size}`)
     const known = this.#seats[rank]
     if (known !== undefined || this.#gone.has(rank))
@@ -170,7 +173,7 @@ export class Keeper {
       this.#take(seat, message.round, message.value)
     else {
       seat.connection.close()
-      this.#lost(seat, 'it said what no rank says', undefined)
+      this.#lost(seat, 'it sent an unknown message', undefined)
     }
   }
 
@@ -223,7 +226,7 @@ export class Keeper {
     this.#refusals += 1
     if (this.#refusals > REFUSALS_TOLD_MAX) return
     this.#options.log(`the rendezvous refused ${address}: ${reason}`)
-    if (this.#refusals === REFUSALS_TOLD_MAX) this.#options.log('further refusals are not told')
+    if (this.#refusals === REFUSALS_TOLD_MAX) this.#options.log('further refusals are not reported')
     this.#lastRefusal = { address, reason }
     this.#tellMissing()
   }
@@ -234,7 +237,7 @@ function ended(rank: number, why: string, certain: boolean): FromKeeper {
 }
 
 function addressOf(socket: Socket): string {
-  return `${socket.remoteAddress?.replace(/^::ffff:/, '') ?? 'somebody who is gone'}:${socket.remotePort ?? '?'}`
+  return `${socket.remoteAddress?.replace(/^::ffff:/, '') ?? 'a closed connection'}:${socket.remotePort ?? '?'}`
 }
 
 function describeStranger(end: ConnectionEnd): string {
@@ -242,9 +245,9 @@ function describeStranger(end: ConnectionEnd): string {
     case 'secret':
       return 'it does not know the secret'
     case 'late':
-      return 'it did not say in time who it is'
+      return 'it did not identify itself in time'
     case 'closed':
-      return 'it went away without saying who it is'
+      return 'it went away without identifying itself'
     case 'failed':
     case 'malformed':
       return end.message

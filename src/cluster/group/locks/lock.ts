@@ -108,7 +108,7 @@ export class Locks {
 function check(name: string, request: LockRequest): { mode: LockMode; timeoutMs: number } {
   const lengthBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (lengthBytes < 1 || lengthBytes > LOCK_NAME_BYTES_MAX)
-    throw new ArgumentError('name', `the name of a lock is 1 to ${LOCK_NAME_BYTES_MAX} bytes of text`)
+    throw new ArgumentError('name', `the name of a lock must be a string of 1 to ${LOCK_NAME_BYTES_MAX} bytes`)
   const { mode = 'write', timeoutMs = TIMEOUT_MS } = request
   if (mode !== 'read' && mode !== 'write')
     throw new ArgumentError('options.mode', `options.mode must be 'read' or 'write', not '${String(mode)}'`)
@@ -152,8 +152,8 @@ export class LockTimeoutError extends AetherError {
   readonly holders: readonly number[]
 
   constructor(lock: string, timeoutMs: number, holders: readonly number[]) {
-    const who = holders.length === 0 ? 'who holds it is not known' : `it is held by ${ranksInWords(holders)}`
-    super('ERR_AETHER_TIMEOUT', `lock '${lock}' did not come within ${timeoutMs} ms: ${who}`)
+    const who = holders.length === 0 ? 'its holder is not known' : `it is held by ${ranksInWords(holders)}`
+    super('ERR_AETHER_TIMEOUT', `lock '${lock}' was not granted within ${timeoutMs} ms: ${who}`)
     this.lock = lock
     this.holders = holders
   }
