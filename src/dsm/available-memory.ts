@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * How many bytes this process could take now before the kernel had to end somebody: what the machine has available, or
- * what is left in the tightest control group. Undefined where the kernel does not tell.
+ * How many bytes this process could take now before the kernel would have to kill a process. The smaller of what the
+ * machine has available and what is left in the tightest control group. Undefined if the kernel does not tell.
  */
 export function availableMemory(): number | undefined {
   const limits = [machineAvailable(), ...groupsAvailable()].filter((bytes) => bytes !== undefined)

@@ -4,9 +4,13 @@ import { ArgumentError } from '../native/index.ts'
  * How copies of a region are kept the same.
  * - `hardware`: all members share one machine and one memory object; the processor's caches do the work.
  * - `mesi`, `moesi`, `directory`, `token`: each rank has memory of its own; a page's home hands it around (one writer
- *   or many readers). With `mesi` home orders everything and has the bytes of what is shared; with `moesi` the writer
- *   serves its readers, and home is written when it evicts the page; with `directory` home does not wait for those it
- *   has served: fewest messages; with `token` rights are counted in tokens, and home only has hints.
+ *   or many readers).
+ *
+ * The four protocols differ:
+ * - `mesi`: home orders everything and has the bytes of shared pages.
+ * - `moesi`: the writer serves its readers; home is written when the writer evicts the page.
+ * - `directory`: home does not wait for the ranks that it has served, which takes the fewest messages.
+ * - `token`: rights are counted in tokens, and home only has hints.
  */
 export type CoherenceKind = 'hardware' | 'mesi' | 'moesi' | 'directory' | 'token'
 

@@ -25,9 +25,9 @@ import { openRegionOf } from './region-openers.ts'
 import { parseRegionRequest, type RegionOptions } from './region-request.ts'
 
 /**
- * Become one of N ranks that compute together: those that `aether-dsm run -n N`, srun or mpirun started, or with
- * `{ rank, size, rendezvous }`. Ranks of several machines meet over TCP, which takes a shared secret, and are connected
- * over RDMA.
+ * Become one of N ranks that compute together. The ranks are started by `aether-dsm run -n N`, srun or mpirun, or given
+ * as `{ rank, size, rendezvous }`. Ranks on several machines meet over TCP, which takes a shared secret, and are
+ * connected over RDMA.
  *
  * ```ts
  * await using group = await join()
@@ -36,9 +36,10 @@ import { parseRegionRequest, type RegionOptions } from './region-request.ts'
  * await group.barrier()
  * ```
  *
- * @throws JoinError where it is not said which rank of how many this is; MissingMembersError naming ranks that did not
- * come in time; MemberEndedError when one died before all had come; SecretError and RendezvousError where they meet
- * over TCP.
+ * @throws JoinError if rank or size is not given, or no device connects the ranks.
+ * @throws MissingMembersError naming ranks that did not join in time.
+ * @throws MemberEndedError if a rank died before all had joined.
+ * @throws SecretError and RendezvousError if the ranks meet over TCP.
  */
 export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
   const demands = new DemandRing()

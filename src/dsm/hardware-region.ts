@@ -26,9 +26,9 @@ export async function openHardwareRegion(host: RegionHost, request: RegionReques
 }
 
 /**
- * A region of one machine: one memory object, mapped by all, kept coherent by the processors' caches. No fault, no
- * protocol, no agent: every call is done when it returns, and the promises of the plain-named calls only make it look
- * like the other kinds.
+ * A region of one machine: one memory object, mapped by all, kept coherent by the processors' caches. There are no
+ * faults, protocol or agent. Every call is done when it returns; the plain-named calls return promises only to match
+ * the other kinds.
  */
 export class HardwareRegion extends Region {
   readonly #directory: RegionDirectory

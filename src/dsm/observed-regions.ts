@@ -3,8 +3,8 @@ import { coherenceOf } from './coherence.ts'
 import { type RegionEntry, RegionState, RegionTable } from './region-table.ts'
 
 /**
- * A region in the arena of a space, as somebody outside sees it: one memory for all, whose pages have no state of their
- * own.
+ * A region in the arena of a space, as an observer outside sees it: one memory for all. Its pages have no state of
+ * their own.
  */
 export interface ObservedRegion extends Pick<RegionEntry, 'name' | 'size' | 'pageSize'> {
   readonly index: number

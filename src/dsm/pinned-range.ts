@@ -1,7 +1,4 @@
-/**
- * Part of a region whose pages stay here until it is let go of: by `release()`, or at the end of the block that has it
- * as `using`.
- */
+/** Part of a region whose pages stay here until it is released by `release()`, or at the end of its `using` block. */
 export class PinnedRange implements Disposable {
   readonly offsetBytes: number
   readonly lengthBytes: number

@@ -14,7 +14,7 @@ const PAGE_BYTES = 4096
 /** fallocate(2) starts over when a signal comes; so it is asked for pieces. */
 const RESERVE_STEP_BYTES = 2 ** 28
 const RESERVE_ATTEMPTS_MAX = 100
-/** Left for everybody else. */
+/** Left for all other processes. */
 const HEADROOM_BYTES = 2 ** 26
 
 /** The table has room for the two that need no parameter; the others are of kinds that are not kept in it. */
@@ -33,12 +33,12 @@ export interface Closable {
 /**
  * The regions of a space: made, opened, deleted, and given back.
  *
- * A region lives as long as its space: closing it, even last, keeps the bytes for whoever opens it next. `delete` takes
- * the name away at once; the bytes are given back when nobody has it open any more, killed openers included. Who has
- * what open is a bit in the opener's own slot, so it ends with the opener and nothing has to be counted down.
+ * A region lives as long as its space: closing it, even last, keeps the bytes for the next process that opens it.
+ * `delete` takes the name away at once. The bytes are given back when no process has it open any more, killed openers
+ * included. Each open is a bit in the opener's own slot, so it ends with the opener and nothing has to be counted down.
  *
  * ```
- *            write            fallocate done          delete            nobody has it
+ *            write            fallocate done          delete            no opener left
  *   Free ─────────► Creating ───────────────► Ready ─────────► Deleted ──────────────► Freeing ──► Free
  *                      └── cut off: punched, Free             cut off: punched again, Free ──┘
  * ```
@@ -87,8 +87,8 @@ export class RegionDirectory implements MembershipPart {
     if (uses > 0) return
     this.#uses.delete(region.index)
     Atomics.and(this.#held, wordOf(region.index), ~maskOf(region.index))
-    // A deleter that came before saw our bit and left the region to us; one that comes later sees that we have gone.
-    // Should we not get the lock, whoever has it next gives the bytes back.
+    // A deleter that came before saw our bit and left the region to us; one that comes later sees that we have gone. If
+    // we do not get the lock, its next holder gives the bytes back.
     const isLast = this.#table.stateOf(region.index) === RegionState.Deleted
     if (isLast) await this.#membership.locked(() => this.settle()).catch(() => {})
   }
@@ -152,7 +152,7 @@ export class RegionDirectory implements MembershipPart {
         `there is no region '${name}' in this space; pass a size to make it`,
       )
     }
-    // The dead may hold what is about to be needed.
+    // Members that died may hold what is about to be needed.
     this.#membership.settleMembers()
     this.settle()
     const [index] = this.#table.inState(RegionState.Free)
@@ -193,8 +193,8 @@ export class RegionDirectory implements MembershipPart {
   }
 
   /**
-   * Take the pages now. Tmpfs itself would take all there is and leave it to the kernel to end somebody, so what there
-   * is is looked at first.
+   * Take the pages now. Tmpfs itself would take all memory there is and leave the kernel to kill a process, so
+   * available memory is checked first.
    */
   #reserve(name: string, extent: Extent): void {
     if (extent.length === 0) return

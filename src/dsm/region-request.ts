@@ -19,8 +19,8 @@ export interface RegionOptions {
   readonly placement?: Placement
   /**
    * What this process may do with it; default `'write'`, which includes reading. With `'read'` every call that would
-   * write throws ReadOnlyError, and a store into a view ends the process with status 72 and a sentence: a store cannot
-   * be given an error. Other processes may say otherwise.
+   * write throws ReadOnlyError. A store into a view ends the process with status 72 and a message, since a store cannot
+   * throw. Other processes may open it differently.
    */
   readonly access?: RegionAccess
   /**
@@ -35,16 +35,19 @@ export interface RegionOptions {
    */
   readonly cacheEnabled?: boolean
   /**
-   * With 1, what was last fenced of each page (`fence()`, a barrier, or the page's going to another rank) is kept by
-   * two ranks, its home and the next, and outlives the end of any one rank: the page then goes on with those bytes,
-   * without what its last writer had not fenced. With 0, the default, a page is lost whose only copy has gone. Means
-   * nothing to `hardware`. Pages may be up to 64 MiB long.
+   * How many further copies are kept of each page's last fenced bytes; default 0.
+   *
+   * With 1, two ranks keep them: the page's home and the next. A page is fenced by `fence()`, by a barrier, and when it
+   * goes to another rank. The bytes then outlive the end of any one rank; only what the last writer had not fenced is
+   * lost. Pages may be up to 64 MiB long.
+   *
+   * With 0, a page is lost if the rank with its only copy ends. Has no effect on `hardware`.
    */
   readonly replicas?: 0 | 1
   /**
    * Have this rank's agent find out which pages are taken away from here again and again, and which of their bytes this
-   * rank writes: what `advice()` tells. Default `false`, or `true` where AETHER_ADVISE is 1. Means nothing to
-   * `hardware`; every rank has its own.
+   * rank writes. `advice()` reports it. Default `false`, or `true` if AETHER_ADVISE is 1. Has no effect on `hardware`;
+   * each rank sets its own.
    */
   readonly advise?: boolean
   /**

@@ -58,7 +58,7 @@ export class RegionWindow {
     return offsetBytes >= this.offsetBytes && offsetBytes + lengthBytes <= this.offsetBytes + this.lengthBytes
   }
 
-  /** Lay private memory back, so that a view somebody kept is harmless. Idempotent. */
+  /** Lay private memory back, so that a view still in use is harmless. Idempotent. */
   close(): void {
     if (!this.#mapped) return
     this.#mapped = false

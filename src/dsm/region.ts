@@ -73,11 +73,11 @@ export interface PageDescription {
   readonly state: string
   /** Rank that keeps it; null where there is none, or where that is not decided yet (placement `'first-touch'`). */
   readonly home: number | null
-  /** Slot or rank that may write it now; null where nobody or anybody may. */
+  /** Slot or rank that may write it now; null if none or any of them may. */
   readonly owner: number | null
   /** Slots or ranks that hold a copy. */
   readonly sharers: readonly number[]
-  /** How often it changed hands; null where nobody counts. */
+  /** How often it changed hands; null if that is not counted. */
   readonly version: number | null
 }
 
@@ -89,10 +89,10 @@ const COPY_BYTES_MAX = 2 ** 30
 /**
  * Named bytes that several processes share, seen as typed arrays. Every coherence kind is a subclass.
  *
- * Plain access through a view costs a typed-array load or store. The calls named `…Sync` work on the same memory and
- * may block the thread where the kind has to fetch a page first; the plain-named ones never do.
+ * Plain access through a view costs a typed-array load or store. The calls named `…Sync` work on the same memory, and
+ * may block the thread if the kind has to fetch a page first. The plain-named calls never block.
  *
- * Offsets are bytes from the region's begin. 64-bit atomics need offsets that are multiples of 8 and give unsigned
+ * Offsets are bytes from the region's start. 64-bit atomics need offsets that are multiples of 8 and give unsigned
  * values (`BigInt.asIntN(64, value)` reads one as signed).
  */
 export abstract class Region implements AsyncDisposable {
@@ -164,9 +164,9 @@ export abstract class Region implements AsyncDisposable {
    */
   abstract release(offsetBytes: number, lengthBytes: number): Promise<void>
   /**
-   * Have the pages of this range here, and keep them until the {@link PinnedRange} is let go of: views of it do not
-   * fault meanwhile, and everybody else who wants one of the pages waits. Two that pin the same pages in several calls
-   * can wait for each other, until one of them gets a TimeoutError.
+   * Fetch the pages of this range, and keep them here until the {@link PinnedRange} is released. Views of it do not
+   * fault meanwhile, and other ranks that want one of the pages wait. Two callers that pin the same pages in several
+   * calls can wait for each other, until one of them gets a TimeoutError.
    *
    * ```ts
    * using pinned = await region.pin(0, 65536, { access: 'write' })
@@ -175,20 +175,20 @@ export abstract class Region implements AsyncDisposable {
   abstract pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange>
   /** Who keeps the allocations. */
   protected abstract readonly allocator: Allocator
-  /** Who keeps locks for those who share the region; undefined where nobody does. */
+  /** The keeper of locks for the ranks that share the region; undefined if there is none. */
   protected abstract get locks(): Locks | undefined
   /** How much memory the region takes up in this process. */
   abstract memoryUse(): MemoryUse
   /** What is known about page `index`. */
   abstract page(index: number): PageDescription
   /**
-   * Which pages bounce between ranks, who writes where in them, and what to do about it: asks every rank's agent, so
-   * also ranks whose programs are blocked. Ranks that have the region open with `advise` tell; a rank that does not
-   * answer within two seconds, or ends, is in `silent`.
+   * Which pages bounce between ranks, which rank writes where in them, and what to do about it. It asks every rank's
+   * agent, so blocked programs answer too. Ranks that have the region open with `advise` report. A rank that does not
+   * answer within two seconds, or ends, is listed in `silent`.
    * @throws UnsupportedError for `hardware`, whose pages do not move.
    */
   abstract advice(options?: RegionCallOptions): Promise<Advice>
-  /** Give up this member's hold. Views that are still around show memory of nobody. Idempotent. */
+  /** Give up this member's hold. Views that are still in use then show private memory. Idempotent. */
   abstract close(): Promise<void>
   /** Take the name away; the bytes are given back when the last member that has the region open closes it or ends. */
   abstract delete(): Promise<void>
@@ -251,31 +251,32 @@ export abstract class Region implements AsyncDisposable {
   }
 
   /**
-   * Have a part of the region, as long as `lengthBytes`, that nobody else is given. Whoever uses `alloc` leaves all
-   * offsets to it. The bytes are what they were: zero, or what was left by whom the part was freed by.
+   * Reserve a part of the region, as long as `lengthBytes`, for the caller. If you use `alloc`, leave all offsets to
+   * it. The bytes are not cleared: they are zero, or what the previous user of the part left.
    *
    * ```ts
    * const counters = await region.alloc(4096, { align: region.pageSize, name: 'counters' })
    * const words = region.view(BigInt64Array, { byteOffset: counters.offsetBytes, length: 512 })
    * ```
    *
-   * @throws AllocationError where there is no such stretch left, or there is one of that name and other length;
-   * ArgumentError.
+   * @throws AllocationError if no such stretch is left, or that name has an allocation of another length;
+   *   ArgumentError.
    */
   async alloc(lengthBytes: number, options: AllocOptions = {}): Promise<Allocation> {
     this.checkOpen()
     return await allocateFrom(this.allocator, this.name, lengthBytes, options)
   }
 
-  /** Give an {@link Allocation} back, for everybody. @throws AllocationError where that was done before. */
+  /** Free an {@link Allocation}, for all processes. @throws AllocationError if it has been freed before. */
   async free(allocation: Allocation): Promise<void> {
     this.checkOpen()
     await allocation.free()
   }
 
   /**
-   * Take a lock of this region, which means what its users agree on: see `lock` of a group for who gets it and when.
-   * @throws LockTimeoutError; UnsupportedError in a space, whose members have nobody that keeps locks.
+   * Take a lock of this region, which means what its users agree on. See `lock` of a group for the order in which ranks
+   * get it.
+   * @throws LockTimeoutError; UnsupportedError in a space, which has no keeper of locks.
    */
   async lock(options: RegionLockRequest = {}): Promise<HeldLock> {
     return await this.#checkLocks().lock(this.#lockName(options), options)

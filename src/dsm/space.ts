@@ -22,8 +22,8 @@ export interface OpenOptions {
 }
 
 /**
- * Join the space `name`: processes of this user on this machine that share memory. The first one in makes it; when the
- * last has left, closed or been killed, all of its memory is gone. No server, no configuration.
+ * Join the space `name`: processes of this user on this machine that share memory. The first process to join makes it.
+ * Once its last process has closed it, ended or been killed, all of its memory is gone. No server, no configuration.
  *
  * Every call is a member of its own, also within one process and in Workers.
  *
@@ -33,8 +33,8 @@ export interface OpenOptions {
  * Atomics.add(region.int32, 0, 1)
  * ```
  *
- * @throws ArgumentError for a bad name; UnsupportedError off Linux; AccessError for another user's directory;
- * SpaceError when it is full or cannot be reached; TimeoutError naming the process that holds the lock.
+ * @throws ArgumentError for a bad name; UnsupportedError off Linux; AccessError for another user's directory.
+ * @throws SpaceError if it is full or cannot be reached; TimeoutError naming the process that holds the lock.
  */
 export async function open(name: string, options: OpenOptions = {}): Promise<Space> {
   const { signal, lockTimeoutMs } = options
@@ -73,15 +73,15 @@ export class Space implements AsyncDisposable {
     return this.#host.membership.profiling
   }
 
-  /** Everybody who is in the space now, this member included, by slot. */
+  /** All members of the space now, this one included, by slot. */
   members(): readonly Member[] {
     return this.#host.membership.members()
   }
 
   /**
-   * Who joins, leaves and dies from this call on, in order; a death says which regions the dead had open.
-   * While one is awaited the process stays alive. Leaving the `for await` unsubscribes; `signal` makes it reject with
-   * the signal's reason; it ends with the space.
+   * Joins, departures and deaths from this call on, in order; a death lists the regions that the member had open. While
+   * an event is awaited the process stays alive. Leaving the `for await` unsubscribes. `signal` makes it reject with
+   * the signal's reason. The iteration ends with the space.
    */
   events(options?: EventOptions): AsyncIterableIterator<SpaceEvent, undefined> {
     return this.#host.membership.events(options)
@@ -140,7 +140,7 @@ export class Space implements AsyncDisposable {
     return this.#host.membership.waits(member)
   }
 
-  /** Leave: close the regions, then the slot. Idempotent. Views that somebody kept show memory of nobody. */
+  /** Leave: close the regions, then the slot. Idempotent. Views that are still in use then show private memory. */
   close(): Promise<void> {
     return this.#host.membership.close()
   }

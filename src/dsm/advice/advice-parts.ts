@@ -16,7 +16,7 @@ export const ADVISE_DIRECTORY_VARIABLE = 'AETHER_ADVISE_DIRECTORY'
 /** A rank that is killed, or ends by process.exit, has written what it knew so long before. */
 const WRITE_NS = 100e6
 
-/** More than any launch has: what says so is no part. */
+/** More than any launch has: a file with a larger rank is not a part. */
 const RANKS_MAX = 65_536
 
 /** What a part is of. */
@@ -41,8 +41,8 @@ interface Part extends PartFacts {
 let partsMade = 0
 
 /**
- * What one rank says of one region, in a file of its own: written again where there is something new, and when the
- * region is closed.
+ * What one rank reports about one region, in a file of its own. It is rewritten when there is something new, and when
+ * the region is closed.
  */
 export class AdvicePart {
   readonly #path: string

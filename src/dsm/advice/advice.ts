@@ -2,11 +2,11 @@ import type { ByteRange } from './byte-map.ts'
 
 /**
  * Why a page bounces between ranks:
- * - `false-sharing`: several ranks write it, each other bytes of it, as far as those that do so often are concerned
- * - `true-sharing`: several ranks write the same bytes, or, in pages of more than 4 KiB, within the same `grainBytes`:
- *   there it may be false sharing, too
+ * - `false-sharing`: several ranks write it often, each other bytes of it
+ * - `true-sharing`: several ranks write the same bytes. In pages of more than 4 KiB, bytes within the same `grainBytes`
+ *   count as the same, so it may be false sharing too
  * - `reader-writer`: one rank writes it, others read it
- * - `unclear`: who writes what was not seen
+ * - `unclear`: it was not observed which rank writes what
  */
 export type SharingKind = 'false-sharing' | 'true-sharing' | 'reader-writer' | 'unclear'
 
@@ -14,8 +14,8 @@ export type SharingKind = 'false-sharing' | 'true-sharing' | 'reader-writer' | '
 export interface PageWriter {
   readonly rank: number
   /**
-   * Bytes of the page that it was seen to change, in ascending order. Gaps of less than 16 bytes that nobody else
-   * changes are closed.
+   * Bytes of the page that the rank was seen to change, in ascending order. Gaps of less than 16 bytes that no other
+   * rank changes are closed.
    */
   readonly ranges: readonly ByteRange[]
   /** How often it was looked at what had changed. */

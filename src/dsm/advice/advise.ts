@@ -7,7 +7,7 @@ const LINE_BYTES = 64
 const SMALL_PAGE_BYTES = 4096
 /** Shorter gaps between bytes of one rank are most likely bytes whose values did not change. */
 const GAP_BYTES = 16
-/** Who was seen to change bytes less often may not have written all of what it writes. */
+/** A rank that was seen to change bytes less often may not have written all of what it writes. */
 const CHANGES_MIN = 4
 
 /** What the pages of a region are like. */
@@ -93,7 +93,7 @@ function writerOf({ rank, record }: Part, all: readonly ByteMap[]): PageWriter {
   return { rank, ranges: closed(record.written.ranges(), others), samples: record.samples }
 }
 
-/** Without the short gaps that nobody else writes in. */
+/** Without the short gaps in which no other rank writes. */
 function closed(ranges: readonly ByteRange[], others: readonly ByteMap[]): ByteRange[] {
   const merged: ByteRange[] = []
   for (const range of ranges) {
@@ -120,7 +120,7 @@ function overlapOf(pageBytes: number, maps: readonly ByteMap[]): ByteMap {
   return twice
 }
 
-/** Whether two maps have bytes in one unit of so many bytes. */
+/** Whether two maps have bytes in one unit of this many bytes. */
 function shareUnits(maps: readonly ByteMap[], unitBytes: number): boolean {
   const taken = new Set<number>()
   return maps.some((map) => {

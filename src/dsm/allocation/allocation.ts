@@ -9,7 +9,7 @@ export interface AllocOptions {
    * `align: region.pageSize`.
    */
   readonly align?: number
-  /** Everybody who asks for this name gets the same part of the region; the first who asks makes it. */
+  /** All callers that ask for this name get the same part of the region; the first one makes it. */
   readonly name?: string
 }
 
@@ -32,22 +32,22 @@ export class AllocationError extends AetherError {
   }
 }
 
-/** Who keeps the allocations of a region. */
+/** The keeper of a region's allocations. */
 export interface Allocator {
   allocate(request: AllocationRequest): Promise<AllocationOutcome>
   free(id: number): Promise<AllocationOutcome>
 }
 
 /**
- * A part of a region that nobody else is given until it is freed: by `free()`, or at the end of the block that has it
- * as `await using`. It outlives the process that asked for it, as the bytes of the region do.
+ * A part of a region that is reserved until it is freed by `free()`, or at the end of its `await using` block. It
+ * outlives the process that asked for it, as the bytes of the region do.
  */
 export class Allocation implements AsyncDisposable {
   readonly region: string
   readonly offsetBytes: number
   readonly lengthBytes: number
   readonly name: string | null
-  /** Whether it was made by this call; else somebody had asked for its name before. */
+  /** Whether this call made it; false if a caller had asked for its name before. */
   readonly created: boolean
   readonly #id: number
   readonly #allocator: Allocator
@@ -63,7 +63,7 @@ export class Allocation implements AsyncDisposable {
     this.#allocator = allocator
   }
 
-  /** Give it back, for everybody. @throws AllocationError where it was given back before, by whomever. */
+  /** Free it, for all processes. @throws AllocationError if it has been freed before, by any process. */
   async free(): Promise<void> {
     const outcome = await this.#allocator.free(this.#id)
     if (outcome.kind === 'freed') return

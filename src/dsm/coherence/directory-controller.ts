@@ -58,7 +58,7 @@ function forward(kind: MessageKind): Act {
   }
 }
 
-/** Who is asked first for a reader: home itself where it can, else who should have the owner token. */
+/** The rank asked first for a reader: home itself if it can, else the rank that should have the owner token. */
 function readersSource(
   port: DirectoryPort,
   { owner }: DirectoryEntry,
@@ -230,7 +230,7 @@ export class DirectoryController {
   }
 
   /**
-   * Put the entry into one of the stable states of the protocol's `recovery`, with nothing under way and nobody
+   * Put the entry into one of the stable states of the protocol's `recovery`, with nothing under way and no request
    * waiting.
    */
   install(entry: DirectoryEntry, owner: number, sharers: Iterable<number>): void {
@@ -242,7 +242,7 @@ export class DirectoryController {
     entry.state = this.#table.index(owner >= 0 ? owned : entry.sharers.size > 0 ? shared : none)
   }
 
-  /** Nobody's request is being served or waits any more. */
+  /** No request is being served or waits any more. */
   forget(entry: DirectoryEntry): void {
     this.#rest(entry)
     entry.queue = []

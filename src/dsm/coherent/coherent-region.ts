@@ -49,9 +49,9 @@ const SYSTEM_PAGE_BYTES = 4096
 const NOTHING_KNOWN = { state: undefined, owner: -1, sharers: [], version: null }
 
 /**
- * A region whose ranks have memory of their own. A view's page faults are answered by the agent; the explicit calls
- * below ask the agent for the page, hold it while they copy, and never fault. A call that spans pages is not atomic as
- * a whole; each page's part is.
+ * A region whose ranks have memory of their own. The agent answers the page faults of views. The explicit calls below
+ * ask the agent for the page, hold it while they copy, and never fault. A call that spans pages is not atomic as a
+ * whole; each page's part is.
  */
 export class CoherentRegion extends Region {
   readonly plan: RegionPlan
@@ -128,8 +128,8 @@ export class CoherentRegion extends Region {
   }
 
   /**
-   * Every write here takes effect while its page is held alone, so there is nothing to wait for but the order of this
-   * thread's own accesses, and, with `replicas: 1`, the ranks that keep what was written.
+   * Every write here takes effect while its page is held alone. So the fence waits only for this thread's own accesses
+   * and, with `replicas: 1`, for the ranks that keep what was written.
    */
   async fence(options?: RegionCallOptions): Promise<void> {
     options?.signal?.throwIfAborted()
@@ -306,7 +306,7 @@ export class CoherentRegion extends Region {
     await agent.command('closeRegion', this.name)
   }
 
-  /** A thread of the program's that waits for a page of a view is woken: it finds memory of nobody there. */
+  /** A program thread that waits for a page of a view is woken: it finds private memory there. */
   #closeWindows(): void {
     const { userfault } = this.#host
     const places = this.#windows.places()
@@ -371,7 +371,7 @@ export class CoherentRegion extends Region {
     return Object.assign(copy, { finish })
   }
 
-  /** Have all pages of a range come here, so many of them under way at a time. */
+  /** Bring all pages of a range here, a bounded number of them at a time. */
   async #bring(
     offsetBytes: number,
     lengthBytes: number,

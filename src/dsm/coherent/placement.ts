@@ -10,10 +10,10 @@ export type AgreedPlacement =
   | { readonly blockCyclic: number }
   | { readonly explicit: string }
 
-/** A home that nobody knows yet. */
+/** A home that is not known yet. */
 export const NO_HOME = -1
 
-/** A placement worked out for a region of so many pages. */
+/** A placement worked out for a region of `pages` pages. */
 export interface EvaluatedPlacement {
   readonly agreed: AgreedPlacement
   /**

@@ -22,7 +22,7 @@ export interface Recording {
 
 /**
  * Read a file that an agent wrote under `AETHER_RECORD`.
- * @throws RecordingError where it is none, or cannot be read.
+ * @throws RecordingError if it is not a recording, or cannot be read.
  */
 export function readRecording(path: string): Recording {
   const lines = textOf(path).split('\n')
