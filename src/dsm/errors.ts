@@ -40,10 +40,7 @@ export class ReadOnlyError extends AetherError {
   readonly region: string
 
   constructor(region: string) {
-    super(
-      'ERR_AETHER_READ_ONLY',
-      `region '${region}' is open for reading only here; open it with access: 'write' to write`,
-    )
+    super('ERR_AETHER_READ_ONLY', `region '${region}' is open read-only here; open it with access: 'write' to write`)
     this.region = region
   }
 }

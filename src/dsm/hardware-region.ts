@@ -126,13 +126,14 @@ export class HardwareRegion extends Region {
 
   async advice(): Promise<never> {
     throw new UnsupportedError(
-      `region '${this.name}' has coherence 'hardware': its pages do not move between processes, so there is nothing to advise`,
+      `region '${this.name}' has coherence 'hardware': its pages do not move between processes, so there is no advice`,
     )
   }
 
   page(index: number): PageDescription {
     this.checkOpen()
-    if (!Number.isSafeInteger(index)) throw new ArgumentError('index', `a page has a whole number, not ${index}`)
+    if (!Number.isSafeInteger(index))
+      throw new ArgumentError('index', `a page number must be a whole number, not ${index}`)
     const offsetBytes = index * PAGE_BYTES
     const lengthBytes = Math.min(PAGE_BYTES, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))

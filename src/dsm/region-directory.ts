@@ -157,11 +157,11 @@ export class RegionDirectory implements MembershipPart {
     this.settle()
     const [index] = this.#table.inState(RegionState.Free)
     if (index === undefined) {
-      const advice = 'delete some, or put several things into one'
+      const advice = 'delete some, or keep several things in one'
       throw new RegionError(
         'ERR_AETHER_REGIONS_FULL',
         name,
-        `a space has at most ${REGIONS_MAX} regions, and it has them; ${advice}`,
+        `the space has ${REGIONS_MAX} regions, the maximum; ${advice}`,
       )
     }
     // A kind with memory of its own at each member needs no bytes in the arena.
@@ -272,7 +272,7 @@ function checkSame(request: RegionRequest, entry: RegionEntry): void {
   const kind = wanted.coherence === entry.coherence && (grain || request.coherence === 'hardware')
   if (kind && (request.size ?? entry.size) === entry.size) return
   const asked = describe(request.size ?? entry.size, { ...entry, ...wanted })
-  const message = `region '${entry.name}' exists as ${describe(entry.size, entry)}, but was asked for as ${asked}; ask for the same, or leave size out`
+  const message = `region '${entry.name}' exists as ${describe(entry.size, entry)}, but was requested as ${asked}; request the same, or leave size out`
   throw new RegionError('ERR_AETHER_REGION_MISMATCH', entry.name, message)
 }
 

@@ -111,8 +111,8 @@ export function parseRegionRequest(name: string, options: RegionOptions, automat
 export function checkRegionName(name: string): string {
   const lengthBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (lengthBytes >= 1 && lengthBytes <= REGION_NAME_BYTES_MAX && !CONTROL_CHARACTER.test(name)) return name
-  const rule = `1 to ${REGION_NAME_BYTES_MAX} bytes of text without control characters`
-  throw new ArgumentError('name', `the name of a region is ${rule}, not ${JSON.stringify(name)}`)
+  const rule = `a string of 1 to ${REGION_NAME_BYTES_MAX} bytes without control characters`
+  throw new ArgumentError('name', `the name of a region must be ${rule}, not ${JSON.stringify(name)}`)
 }
 
 function checkPageSize(size: Size): number {
@@ -130,7 +130,7 @@ export function checkAccess(access: unknown): RegionAccess {
 function checkCache({ cacheSize, cacheEnabled = true }: RegionOptions, pageSize: number): number | undefined {
   if (!checkFlag(cacheEnabled, 'cacheEnabled')) {
     if (cacheSize === undefined) return 0
-    throw new ArgumentError('cacheSize', 'cacheSize means nothing with cacheEnabled: false; leave one of them out')
+    throw new ArgumentError('cacheSize', 'cacheSize has no effect with cacheEnabled: false; leave out one of them')
   }
   if (cacheSize === undefined) return undefined
   const bytes = parseSize(cacheSize, 'cacheSize')

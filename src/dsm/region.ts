@@ -339,7 +339,7 @@ export abstract class Region implements AsyncDisposable {
   /** For windows: what a store into one says that ends the process; undefined where stores are allowed. */
   protected get storeSentence(): string | undefined {
     if (this.access !== 'read') return undefined
-    return `region '${this.name}' is open for reading only in this process, and a view of it was written, which cannot be answered with an error; ending the process. Open it with access: 'write' to write.`
+    return `region '${this.name}' is open for reading only in this process, and a view of it was written. A view cannot throw, so the process ends. Open it with access: 'write' to write.`
   }
 
   /** Checks of a call that wants a range. Gives what it is wanted for. */
@@ -390,12 +390,12 @@ export abstract class Region implements AsyncDisposable {
     const { locks } = this
     if (locks !== undefined) return locks
     throw new UnsupportedError(
-      `region '${this.name}' is in a space, where nobody keeps locks; ranks that join() have them`,
+      `region '${this.name}' is in a space, which has no locks; use a region of a group (join()), or a mutex of openStructures()`,
     )
   }
 
   #lockName({ name = '' }: RegionLockRequest): string {
-    if (typeof name !== 'string') throw new ArgumentError('options.name', 'options.name must be text')
+    if (typeof name !== 'string') throw new ArgumentError('options.name', 'options.name must be a string')
     return `region/${this.name}/${name}`
   }
 
@@ -418,7 +418,7 @@ export abstract class Region implements AsyncDisposable {
     if ((byteOffset % 4096) + lengthBytes <= 2 ** 32) return
     throw new ArgumentError(
       'options.length',
-      `a view of ${lengthBytes} bytes is longer than the 4 GiB that an engine allows; take several with byteOffset and length`,
+      `a view of ${lengthBytes} bytes exceeds the 4 GiB that JavaScript allows; take several views with byteOffset and length`,
     )
   }
 

@@ -30,7 +30,7 @@ export function formatSize(bytes: number): string {
 function parseText(text: string, argument: string): number {
   const match = PATTERN.exec(text.trim())
   if (match === null)
-    throw new ArgumentError(argument, `${argument} ${show(text)} is no size; write for example '64MiB'`)
+    throw new ArgumentError(argument, `${argument} ${show(text)} is not a size; write for example '64MiB'`)
   const [, digits = '', unit = ''] = match
   const factor = UNITS[unit === '' ? 'B' : unit]
   if (factor === undefined) throw new ArgumentError(argument, `${argument} ${show(text)}: ${unitHint(unit)}`)
@@ -40,7 +40,7 @@ function parseText(text: string, argument: string): number {
 function unitHint(unit: string): string {
   const binary = Object.keys(UNITS).find((known) => known.charAt(0).toLowerCase() === unit.charAt(0).toLowerCase())
   const hint = binary === undefined ? '' : `; did you mean ${binary}?`
-  return `${show(unit)} is no unit that Aether knows (B, KiB, MiB, GiB, TiB)${hint}`
+  return `${show(unit)} is not a known unit (B, KiB, MiB, GiB, TiB)${hint}`
 }
 
 function show(value: unknown): string {

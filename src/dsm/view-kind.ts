@@ -48,5 +48,5 @@ export function checkViewKind(kind: unknown): void {
   if (KINDS.has(kind)) return
   const name = typeof kind === 'function' ? kind.name : String(kind)
   const names = [...KINDS].map((known) => (known as { name: string }).name).join(', ')
-  throw new ArgumentError('kind', `${name} is no view of a region; use one of ${names}`)
+  throw new ArgumentError('kind', `${name} is not a view type; use one of ${names}`)
 }

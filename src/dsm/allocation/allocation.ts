@@ -68,7 +68,11 @@ export class Allocation implements AsyncDisposable {
     const outcome = await this.#allocator.free(this.#id)
     if (outcome.kind === 'freed') return
     const what = `the ${this.lengthBytes} bytes at offset ${this.offsetBytes} of region '${this.region}'`
-    throw new AllocationError('ERR_AETHER_NOT_ALLOCATED', this.region, `${what} were freed before`)
+    throw new AllocationError(
+      'ERR_AETHER_NOT_ALLOCATED',
+      this.region,
+      `${what} have been freed before; free an allocation once`,
+    )
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -91,11 +95,11 @@ export async function allocateFrom(
   if (outcome.kind === 'allocated') return new Allocation(region, outcome.record, outcome.created, allocator)
   if (outcome.kind === 'other') {
     const { lengthBytes: present, offsetBytes } = outcome.record
-    const message = `'${request.name}' of region '${region}' has ${present} bytes at offset ${offsetBytes}; asked for were ${lengthBytes} bytes, aligned to ${request.alignBytes}`
+    const message = `'${request.name}' of region '${region}' has ${present} bytes at offset ${offsetBytes}; requested were ${lengthBytes} bytes, aligned to ${request.alignBytes}; use another name or the same length`
     throw new AllocationError('ERR_AETHER_ALLOCATION_MISMATCH', region, message)
   }
   const largest = outcome.kind === 'exhausted' ? outcome.largestBytes : 0
-  const message = `region '${region}' has no ${formatSize(lengthBytes)} in a row left: the longest free stretch is of ${formatSize(largest)}; free some, or use a larger region`
+  const message = `region '${region}' has no ${formatSize(lengthBytes)} left in one piece: the longest free stretch is ${formatSize(largest)}; free some, or use a larger region`
   throw new AllocationError('ERR_AETHER_REGION_EXHAUSTED', region, message, largest)
 }
 
@@ -106,6 +110,6 @@ function checkRequest(lengthBytes: number, { align = 8, name }: AllocOptions): A
     throw new ArgumentError('options.align', `options.align must be a power of two up to 2^30, not ${String(align)}`)
   const nameBytes = name === undefined ? 1 : typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (nameBytes < 1 || nameBytes > NAME_BYTES_MAX)
-    throw new ArgumentError('options.name', `options.name must be 1 to ${NAME_BYTES_MAX} bytes of text`)
+    throw new ArgumentError('options.name', `options.name must be a string of 1 to ${NAME_BYTES_MAX} bytes`)
   return { lengthBytes, alignBytes: align, name: name ?? null }
 }

@@ -376,7 +376,10 @@ class RegionAgentMachine implements Machine {
     }
     // Its window is being closed: the main thread wakes it when that is done.
     if (this.#wasWindow(address)) return
-    throw new AetherError('ERR_AETHER_AGENT', `a fault at address ${address.toString(16)} is in no region's window`)
+    throw new AetherError(
+      'ERR_AETHER_AGENT',
+      `a fault at address ${address.toString(16)} is not in the window of any region`,
+    )
   }
 
   /** A page's home answers for it; where this rank does not know that, another does. */

@@ -17,13 +17,13 @@ const busyPageCounters: CounterLayout<PageEvent | 'before'> = defineCounters(
     labelled: 'page',
     gauges: ['before'],
     help: {
-      '': 'The pages of each region that a rank asked for and lost most often, by number and region; since each is among them.',
+      '': 'The pages of each region that a rank asked for and lost most often, by number and region; since each was listed.',
       readFaults: 'Page faults of loads.',
       writeFaults: 'Page faults of stores.',
       calls: 'How often an explicit call asked for it.',
       invalidations: 'How often it was taken away for a writer elsewhere.',
       downgrades: 'How often it became read-only for a reader elsewhere.',
-      before: 'How many of all these it had at most before it was among them.',
+      before: 'Upper bound of these events before it was listed.',
     },
   },
 )

@@ -192,7 +192,8 @@ export class CoherentRegion extends Region {
 
   page(index: number): PageDescription {
     this.checkOpen()
-    if (!Number.isSafeInteger(index)) throw new ArgumentError('index', `a page has a whole number, not ${index}`)
+    if (!Number.isSafeInteger(index))
+      throw new ArgumentError('index', `a page number must be a whole number, not ${index}`)
     const offsetBytes = index * this.pageSize
     const lengthBytes = Math.min(this.pageSize, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))
@@ -247,7 +248,7 @@ export class CoherentRegion extends Region {
       const asked = { region: this.id, sizeBytes: this.size, ...question }
       const outcome = (await agent.command('allocation', asked)) as AllocationOutcome | undefined
       if (outcome !== undefined) return outcome
-      throw new MemberEndedError([0], `rank 0 has ended or left, and it kept the allocations of region '${this.name}'`)
+      throw new MemberEndedError([0], `rank 0 has ended or left; it kept the allocations of region '${this.name}'`)
     }
     return { allocate: (allocate) => ask({ allocate }), free: (free) => ask({ free }) }
   }

@@ -134,7 +134,7 @@ export class PageAccess {
     const { region, pageSize, agent, id } = this.#options
     const failure = agent.commandSync('failure', { id, page }, FAILURE_MS) as PageFailure
     if (failure.kind === 'memberDied') return new PageLostError(region, page, failure.rank)
-    const why = `there is no memory left at rank ${failure.rank}`
+    const why = `rank ${failure.rank} has no memory left`
     return new MemoryExhaustedError(`page ${page} of region '${region}'`, pageSize, undefined, why)
   }
 
@@ -143,7 +143,7 @@ export class PageAccess {
     const known = homeOf(page)
     const home = known === NO_HOME ? 'not decided' : `rank ${known}`
     return new TimeoutError(
-      `page ${page} of region '${region}' did not come within ${PAGE_MS_MAX} ms; its home is ${home}: is a rank stopped, or has it not opened the region?`,
+      `page ${page} of region '${region}' did not arrive within ${PAGE_MS_MAX} ms; its home is ${home}; check whether a rank is stopped or has not opened the region`,
     )
   }
 }

@@ -89,9 +89,10 @@ function trimmed(finding: PageFinding): PageFinding {
 export function explainPage(write: boolean, { self, said, silent }: SubjectAnswers): WaitFinding {
   const own = said.get(self) as PageFinding | undefined
   if (own === undefined || !('right' in own)) return { ranks: [], state: 'the region is closed here' }
-  if (own.recovering) return { ranks: [...silent], state: 'the members agree on who has what, after a death' }
+  if (own.recovering)
+    return { ranks: [...silent], state: 'after a death, the members are agreeing on which rank has what' }
   if (own.home === NO_HOME)
-    return { ranks: [own.register], state: `its home is not decided yet: rank ${own.register} does that` }
+    return { ranks: [own.register], state: `its home is not decided yet; rank ${own.register} decides it` }
   const at = said.get(own.home) as PageFinding | { closed: true } | null | undefined
   if (at === null || (at !== undefined && 'closed' in at))
     return { ranks: [own.home], state: `its home, rank ${own.home}, has not opened the region` }

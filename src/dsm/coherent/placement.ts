@@ -70,7 +70,7 @@ function explicit(said: readonly number[], pages: number, ranks: number): Evalua
   if (wrong >= 0)
     throw new ArgumentError(
       'placement',
-      `placement gives ${String(said[wrong])} for page ${wrong}, which is none of the ${ranks} ranks`,
+      `placement gives ${String(said[wrong])} for page ${wrong}; a rank is a number from 0 to ${ranks - 1}`,
     )
   const homes = new SharedArrayBuffer(4 * pages)
   const table = new Int32Array(homes)

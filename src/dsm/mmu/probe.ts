@@ -34,7 +34,7 @@ export function probeUserfault(): UserfaultProbe {
 }
 
 function refuse(why: string, cause?: Error): UserfaultProbe {
-  const message = `views of coherent regions need Linux 6.4 or later with userfaultfd allowed: ${why}. The explicit calls (read, write, fetchAdd, …) work without; so do 'hardware' regions`
+  const message = `views of coherent regions need Linux 6.4 or later with userfaultfd allowed: ${why}. The explicit calls (read, write, fetchAdd, …) and 'hardware' regions work without it`
   return { refused: new UnsupportedError(message, cause && { cause }) }
 }
 

@@ -171,7 +171,7 @@ describe('the adviser', () => {
       assert.ok(counted.twins > 0 && counted.bounces > 0, JSON.stringify(counted))
     const advice = await ranks.on<Advice>(0, 'advice', 'off')
     assert.deepEqual(advice, { region: 'off', pages: [], unwatched: [0, 1], silent: [], more: false })
-    assert.match(adviceText(advice), /nothing is known of ranks 0 and 1: .*AETHER_ADVISE=1/)
+    assert.match(adviceText(advice), /nothing is known about ranks 0 and 1: .*AETHER_ADVISE=1/)
   })
 
   test('AETHER_ADVISE=1 turns it on for regions that do not say', async () => {
@@ -211,7 +211,7 @@ describe('the adviser', () => {
     }
     assert.ok(advice.pages.length <= 128, `${advice.pages.length} pages`)
     assert.match(adviceText(advice), /and more than there is room to remember/)
-    assert.match(adviceText(advice, 3), /\n {2}and \d+ pages more/)
+    assert.match(adviceText(advice, 3), /\n {2}and \d+ more pages/)
   })
 
   test('a rank that dies, or is stopped, holds nobody up', async () => {

@@ -205,7 +205,7 @@ const II_A: Row = {
 }
 
 const homeU: HomeRow = {
-  describe: "Nobody holds a copy; home's memory is valid.",
+  describe: "No node holds a copy; home's memory is valid.",
   transient: false,
   memory: 'valid',
   on: {

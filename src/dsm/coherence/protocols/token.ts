@@ -81,7 +81,7 @@ const answerQuestions = (state: CacheState): Row['on'] => ({
 
 const I: Row = {
   describe:
-    'Nothing mapped here; perhaps tokens, and where a request was refused while they came, even bytes: they are given to whoever asks.',
+    'Nothing mapped here; perhaps tokens and, if a request was refused while they came, even bytes: they go to any node that asks.',
   transient: false,
   right: 'none',
   worth: 'none',
@@ -425,7 +425,7 @@ const EI_A: Row = {
 
 const H: HomeRow = {
   describe:
-    "Home's hints: the owner is who should have the owner token (none: home itself), the sharers who may have others. Rights do not hang on them.",
+    "Home's hints: the owner should have the owner token (none: home itself), the sharers may have others. Rights do not depend on them.",
   transient: false,
   memory: 'stale', // home's own copy knows
   on: {
@@ -442,7 +442,7 @@ const H: HomeRow = {
 export const token: Protocol<CacheState, 'H'> = {
   name: 'token',
   describe:
-    "Token coherence: rights are counted in tokens; requests follow home's hints, and a node that comes short asks every node persistently.",
+    "Token coherence: rights are counted in tokens; requests follow home's hints, and a node that falls short asks every node persistently.",
   source:
     "Martin, Hill, Wood: Token Coherence: Decoupling Performance and Correctness (ISCA 2003); data-carrying rule and persistent requests with tables at each node as in gem5's MOESI_CMP_token-*.sm. That every question is answered, and the end of a persistent request acknowledged, is new here: frames are written one-sidedly.",
   cache: {
