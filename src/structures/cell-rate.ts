@@ -2,7 +2,7 @@ import { ArgumentError } from '../native/index.ts'
 
 /** What a limiter lets through. */
 export interface RateLimiterOptions {
-  /** So many in each interval, and so many at once after a pause. */
+  /** How many are allowed in each interval, and how many at once after a pause. */
   readonly limit: number
   readonly intervalMs: number
 }
@@ -17,8 +17,8 @@ export interface RateVerdict {
 }
 
 /**
- * What comes of asking: the verdict, and the word to put in the place of the one that was looked at; undefined where it
- * was refused.
+ * The outcome of a request: the verdict, and the word to replace the one that was looked at; undefined if it was
+ * refused.
  */
 export interface CellRateOutcome {
   readonly verdict: RateVerdict
@@ -26,9 +26,9 @@ export interface CellRateOutcome {
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371), whose whole state is one word: the time at which all that was let
- * through is paid for, in microseconds of whatever clock those who ask share. Whoever keeps the word replaces it by
- * compare-and-swap, and asks again where another was faster.
+ * The generic cell rate algorithm (ITU-T I.371). Its whole state is one word: the time at which all that was let
+ * through is paid for, in microseconds of a clock that the callers share. The owner of the word replaces it by
+ * compare-and-swap, and asks again if another caller was faster.
  */
 export class CellRate {
   readonly limit: number

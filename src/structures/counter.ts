@@ -6,7 +6,8 @@ import type { WaitOptions } from './waiting/bell.ts'
 export const COUNTER_BYTES = 64
 
 /**
- * A 64-bit number that all add to. What was added is there, once, whoever is killed at whatever instant.
+ * A 64-bit number that all processes add to. Each addition counts exactly once, even if a process is killed at any
+ * instant.
  *
  * Values are JavaScript numbers and exact to 2^53; beyond 2^63 it wraps.
  */

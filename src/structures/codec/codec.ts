@@ -2,7 +2,7 @@ import { ArgumentError } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 
 /**
- * How values become bytes and bytes values. A map or queue is opened with the same codec by everybody: its name is
+ * How values become bytes and bytes values. All processes must open a map or queue with the same codec: its name is
  * compared.
  */
 export interface Codec<V> {
@@ -13,8 +13,8 @@ export interface Codec<V> {
   /** `bytes` are of this call only: what is kept of them is copied. */
   decode(bytes: Uint8Array): V
   /**
-   * The same for `bytes` that nobody else uses, so that a value may keep them. For codecs that would otherwise copy
-   * them; without it, `decode` is called.
+   * As `decode`, for `bytes` that have no other user, so that a value may keep them. For codecs that would otherwise
+   * copy them; without it, `decode` is called.
    */
   adopt?(bytes: Uint8Array): V
 }

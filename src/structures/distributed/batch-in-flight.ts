@@ -47,7 +47,7 @@ export class BatchInFlight {
     this.#resolve()
   }
 
-  /** It was not, or nobody knows. What a device may still write into is not used again. */
+  /** It was not carried out, or that is unknown. Memory that a device may still write into is not used again. */
   fail(error: Error): void {
     this.#reject(error)
   }

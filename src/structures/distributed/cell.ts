@@ -20,13 +20,15 @@ interface Version {
 const NONE: Version = { word: 0n, version: 0, bytes: new Uint8Array(0) }
 
 /**
- * Something that the ranks of a group read often and replace seldom, as a whole. Used by {@link GroupRcu}; made by
- * {@link GroupStructures.cell}.
+ * A value that the ranks of a group read often and replace seldom, as a whole. Used by {@link GroupRcu}; made by {@link
+ * GroupStructures.cell}.
  *
- * One word names the block of the present version. Reading is a READ of the word, and of the block where that is
- * another than this rank has read last; to replace it is a compare-and-swap on the word, in the same batch as the new
- * block, and takes effect in that. A reader copies, and checks by the tag that what it copied is what the word meant
- * (record.ts): so a block is used again as soon as no word names it, and no reader holds up anybody's memory.
+ * One word names the block of the present version.
+ * 1. To read is a READ of the word, and a READ of the block if it differs from the one that this rank has read last.
+ * 2. To replace is a compare-and-swap on the word, in the same batch as the new block. It takes effect in the
+ *    compare-and-swap.
+ * 3. A reader copies, and checks by the tag that its copy is what the word meant (record.ts). So a block is used again
+ *    as soon as no word names it, and no reader delays that.
  */
 export class GroupCell<V> {
   readonly name: string
@@ -124,7 +126,7 @@ export class GroupCell<V> {
   }
 
   #encode(value: V): Uint8Array {
-    // The codec may use its bytes anew, and they are written later.
+    // The codec may use its bytes again, and they are written later.
     const bytes = new Uint8Array(this.#codec.encode(value))
     if (bytes.length <= this.#valueBytesMax) return bytes
     const limit = `'${this.name}' takes ${this.#valueBytesMax} (options.valueBytesMax)`

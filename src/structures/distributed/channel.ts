@@ -5,9 +5,9 @@ import type { GroupFollower } from './log-follower.ts'
 import type { Promised } from './promised.ts'
 
 /**
- * Messages to whoever subscribes, among the ranks of a group; as {@link SharedChannel} on one machine. Publishing waits
- * for nobody: the latest messages are kept, as a log keeps its entries, and a subscriber that is further behind is told
- * how many it missed. Who subscribes is written down nowhere, so a subscriber that dies leaves nothing.
+ * Messages to all subscribers, among the ranks of a group; as {@link SharedChannel} on one machine. Publishing does not
+ * wait for subscribers. The latest messages are kept, as a log keeps its entries, and a subscriber that falls behind
+ * them is told how many it missed. Subscribers are not recorded, so a subscriber that dies leaves nothing.
  */
 export class GroupChannel<V> extends GroupLogBase<V> implements Omit<Promised<SharedChannel<V>>, 'subscribe'> {
   /**

@@ -12,9 +12,9 @@ export function flagBytes(ranks: number): number {
 }
 
 /**
- * Up or down, the same for all ranks of a group; as {@link Flag} on one machine. One word that is 0 or 1: `raise` and
- * `lower` are one compare-and-swap, `isRaised` one READ, a round trip each; `wait` is one where it is up, else two
- * until it sleeps, and one when it is woken (group-bell.ts).
+ * A flag, up or down, the same for all ranks of a group; as {@link Flag} on one machine. It is one word that is 0 or 1.
+ * `raise` and `lower` are one compare-and-swap, `isRaised` is one READ: a round trip each. `wait` is one round trip if
+ * the flag is up, else two until it sleeps, and one when it is woken (group-bell.ts).
  */
 export class GroupFlag implements Promised<Flag> {
   readonly name: string

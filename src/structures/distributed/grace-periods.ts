@@ -12,8 +12,8 @@ export interface GroupGracePeriodState {
 }
 
 /**
- * The grace periods that this rank waits for, one after the other: one that begins later than a moment, and is over, is
- * over for that moment too.
+ * The grace periods that this rank waits for, one after the other. A period that begins later than a moment, and is
+ * over, is over for that moment too.
  */
 export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
   readonly #words: RemoteWords

@@ -147,7 +147,7 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupRateLimiter(name, words, offset, options)
   }
 
-  /** Who leads; the lease is 5 s unless said otherwise. */
+  /** The leader election `name`; the default lease is 5 s. */
   async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<GroupLeader> {
     checkWhole('options.leaseMs', leaseMs, INTERVAL_MS_MAX)
     const { words, offset } = await this.#open('leader', name, leaderBytes(this.#words.ranks), [leaseMs])
@@ -202,7 +202,7 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupLog(name, core, { codec, valueBytesMax })
   }
 
-  /** The channel `name`: messages to whoever subscribes. Bounds as of a log. */
+  /** The channel `name`: messages to all subscribers. Bounds as of a log. */
   async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<GroupChannel<V>> {
     this.#checkOpen()
     const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY } = options
@@ -241,10 +241,7 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupCell(name, { home: words, pool: home.pool, place: offset }, { codec, valueBytesMax })
   }
 
-  /**
-   * The objects `name`: one that is there from the begin, and those that are made and linked from it. Values have at
-   * most 60 KiB.
-   */
+  /** The objects `name`: the root object, and objects that are made and linked from it. Values have at most 60 KiB. */
   async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<GroupMvRlu<V>> {
     this.#checkOpen()
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
@@ -264,9 +261,9 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   /**
-   * @internal A rank is out of the group, and cannot reach this rank's memory any more: what it had here is this
-   * rank's. Done where it is noticed by the home itself, because a late write of one that was given up could otherwise
-   * fall on what is another's by then.
+   * @internal A rank is out of the group, and cannot reach this rank's memory any more: what it had here is this rank's
+   *   now. The home itself does this when it notices. Otherwise a late write of a rank that was given up could hit
+   *   memory that has a new owner.
    */
   async settle(rank: number): Promise<void> {
     const own = this.#homes.find((home) => home.rank === this.#words.rank)
@@ -282,7 +279,7 @@ export class GroupStructures implements AsyncDisposable {
     )
   }
 
-  /** Another rank is short of memory at a home. Where the home is lost nobody waits for the answer. */
+  /** Another rank is short of memory at a home. If the home is lost, no rank waits for the answer. */
   #giveBack(rank: number): void {
     const home = this.closed ? undefined : this.#homes.find((one) => one.rank === rank)
     home?.pool.giveBackForOthers().catch(() => {})

@@ -37,19 +37,23 @@ function decode(word: bigint): Term {
 const PATIENCE = 1.1
 /** Between two looks that count as one wait; the number of renewals comes again after twenty times as long. */
 const LEASES_BETWEEN_LOOKS = 1000
-/** A candidate looks so often in a lease: a leader that is stopped wakes nobody. */
+/** How often a candidate looks in a lease: a stopped leader wakes no one. */
 const LOOKS_PER_LEASE = 4
 
 /**
  * One leader at a time, among the ranks of a group, for as long as it renews its lease; as {@link Leader} on one
  * machine.
  *
- * One word, and no time in it: clocks of several machines differ. A leader renews by changing the word, and counts its
- * lease from *before* it began to do so; a follower that has seen the same word for longer than a lease, counted from
- * *after* its first look, knows that the leader's lease is over, for the change was made before that look. So only the
- * rates of the clocks matter. `tryCampaign` is a READ and a compare-and-swap, two round trips; a renewal one. A leader
- * that dies is followed at once, one that is stopped when its lease is over for a follower that looked meanwhile, which
- * one that waits does four times a lease, or when the group gives it up.
+ * The state is one word without a time in it, since clocks of several machines differ:
+ * 1. A leader renews by changing the word, and counts its lease from *before* it began to do so.
+ * 2. A follower counts from *after* its first look at the word. The change was made before that look. So if it has seen
+ *    the same word for longer than a lease, the leader's lease is over.
+ * 3. So only the rates of the clocks matter.
+ *
+ * `tryCampaign` is a READ and a compare-and-swap, two round trips; a renewal is one.
+ *
+ * A leader that dies is followed at once. One that is stopped is followed when its lease is over, by a follower that
+ * looked meanwhile (a waiting one looks four times a lease), or when the group gives it up.
  */
 export class GroupLeader implements Promised<Leader> {
   readonly name: string
@@ -83,7 +87,7 @@ export class GroupLeader implements Promised<Leader> {
     return await this.#attempt()
   }
 
-  /** The present term, 0 before the first; whether somebody leads is another question. */
+  /** The present term, 0 before the first. The term does not tell whether there is a leader now. */
   async term(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return decode(await this.#home.load64(this.#offset)).term

@@ -33,7 +33,7 @@ export class GroupLogBase<V> {
   protected async add(value: V, options: WaitOptions | undefined): Promise<number> {
     options?.signal?.throwIfAborted()
     const { codec, valueBytesMax } = this.#settings
-    // The codec may use its bytes anew, and they are written later.
+    // The codec may use its bytes again, and they are written later.
     const bytes = new Uint8Array(codec.encode(value))
     if (bytes.length > valueBytesMax) {
       const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${valueBytesMax} (options.valueBytesMax)`
@@ -59,8 +59,8 @@ export class GroupLogBase<V> {
 
 /**
  * Entries in the order in which the ranks of a group append them, the latest of which are kept; as {@link SharedLog} on
- * one machine. Each is there whole or not at all, and a rank that dies or is stopped while it appends holds nobody up.
- * An append is one round trip, and one more for each append of another rank that came first; it takes effect in the
+ * one machine. Each is there whole or not at all. A rank that dies or is stopped while it appends delays no one. An
+ * append is one round trip, and one more for each append of another rank that came first. It takes effect in the
  * compare-and-swap of its slot (log-core.ts).
  */
 export class GroupLog<V>

@@ -31,8 +31,8 @@ export interface GroupMapOptions<V> {
    */
   readonly maxEntries?: number
   /**
-   * How many entries it is made for at first, where it is made: 1 to 2.5 million at each home, default 5000. It grows
-   * by itself, to some 3 million.
+   * How many entries it is made for at first: 1 to 2.5 million at each home, default 5000. Has an effect only for the
+   * call that makes it. It grows by itself, to about 3 million.
    */
   readonly capacity?: number
   /**
@@ -59,8 +59,8 @@ export interface MapPart {
 
 /**
  * A hash map that the ranks of a group read and write; as {@link SharedMap} on one machine. Reads are one round trip or
- * two; writes three, of a new key four or three; see map-shard.ts for why they are each one step for all who look, and
- * what a rank that dies leaves behind.
+ * two; writes three, of a new key four or three. See map-shard.ts for why each is one atomic step for all readers, and
+ * for what a rank that dies leaves behind.
  */
 export class GroupMap<V> implements Promised<SharedMap<V>> {
   readonly name: string
@@ -143,8 +143,8 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * How many entries there are, expired ones included that nobody has met since. Reads the whole table, so what is
-   * changed meanwhile is counted or not.
+   * How many entries there are, including expired ones that no operation has met since. Reads the whole table, so a
+   * concurrent change is counted or not.
    */
   async size(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
@@ -153,8 +153,8 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile;
-   * of those that come and go meanwhile some are given.
+   * Keys and values, in no order. An entry that stays during the whole iteration is given once, with a value that it
+   * had meanwhile. Of entries that come and go meanwhile, some are given.
    */
   async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
     for (const { shard } of this.#parts) {

@@ -14,10 +14,10 @@ export function mutexBytes(ranks: number): number {
 }
 
 /**
- * At most one holder at a time, among the ranks of a group; as {@link Mutex} on one machine. One word (hold-word.ts),
- * so that to take it, to count the holds and to say by whom are one compare-and-swap: `tryLock` is a READ and that, two
- * round trips; letting go one, which nobody waits for. A rank that dies before the compare-and-swap has it not, after
- * it has it, and is followed by whoever asks next.
+ * At most one holder at a time, among the ranks of a group; as {@link Mutex} on one machine. Its state is one word
+ * (hold-word.ts), so one compare-and-swap takes it, counts the holds and names the holder. `tryLock` is a READ and
+ * that, two round trips; release is one, which the caller does not wait for. A rank that dies before the
+ * compare-and-swap does not hold it. One that dies after it held it, and the next rank that asks takes it over.
  */
 export class GroupMutex implements Promised<Mutex> {
   readonly name: string
