@@ -53,9 +53,9 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * The object's value at the moment of this section, or what the section has assigned; undefined before the first, and
-   * for what is freed. Two round trips; 1 where this rank knows the newest version, 1 more for each that is newer than
-   * the section, none for what the section has seen before.
+   * The object's value at the moment of this section, or what the section has assigned. Undefined before the first
+   * assignment, and for a freed object. Two round trips; one if this rank knows the newest version; one more for each
+   * version newer than the section. None for what the section has seen before.
    */
   async dereference(object: MvRluObject): Promise<V | undefined> {
     const place = await this.#placeOf(object)
@@ -71,16 +71,16 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * Lock the object, to {@link assign} or {@link free} it. False where another has it, has changed it since this
-   * section began, or has freed it: then abort, and begin anew.
+   * Lock the object, to {@link assign} or {@link free} it. False if another section has locked it, has changed it since
+   * this section began, or has freed it: then abort, and start again.
    */
   tryLock(object: MvRluObject): Promise<boolean> {
     return this.#turns.take(() => this.#lock(object, true))
   }
 
   /**
-   * Lock the object so that nobody else changes it until the commit, without changing it: for what one has read and
-   * decides by.
+   * Lock the object so that no other section changes it until the commit, without changing it: for what you have read
+   * and decide by.
    */
   tryLockConst(object: MvRluObject): Promise<boolean> {
     return this.#turns.take(() => this.#lock(object, false))
@@ -119,8 +119,8 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * Free the object, which is locked: from the commit on it is gone. Whatever refers to it should be assigned anew in
-   * the same section.
+   * Free the object, which is locked: from the commit on it is gone. Assign all objects that refer to it again in the
+   * same section.
    */
   async free(object: MvRluObject): Promise<void> {
     await this.#turns.take(async () => {
@@ -131,8 +131,8 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * Commit what was assigned, made and freed, if anything, and end the section. Idempotent; not after {@link abort}.
-   * Where the home is lost meanwhile, nobody knows whether it was done. @throws HomeLostError, HeapFullError
+   * Commit what was assigned, made and freed, if anything, and end the section. Idempotent; not after {@link abort}. If
+   * the home is lost meanwhile, it is unknown whether the commit was done. @throws HomeLostError, HeapFullError
    */
   async readUnlock(): Promise<void> {
     await this.#turns.take(async () => {
@@ -224,7 +224,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     throw new StructureError('ERR_AETHER_READ_SECTION', name, `'${name}': ${why}`)
   }
 
-  /** A copy: the codec may use its bytes anew, and they are written later. */
+  /** A copy: the codec may use its bytes again, and they are written later. */
   #encode(value: V): Uint8Array {
     return new Uint8Array(encodeValue(this.#settings, this.#settings.name, value))
   }

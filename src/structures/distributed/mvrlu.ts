@@ -9,8 +9,8 @@ import { ROOT } from './mvrlu-layout.ts'
 import { GroupMvRluSection } from './mvrlu-section.ts'
 
 /**
- * Objects that refer to each other, read without waiting and changed several at a time, by the ranks of a group; as
- * {@link MvRlu} on one machine, but that everything is a promise. A section sees all objects as they were when it began
+ * Objects that refer to each other, read without waiting and changed several at a time, by the ranks of a group. As
+ * {@link MvRlu} on one machine, but every call returns a promise. A section sees all objects as they were when it began
  * (snapshot isolation), whatever is committed meanwhile.
  *
  * ```ts
@@ -26,7 +26,7 @@ import { GroupMvRluSection } from './mvrlu-section.ts'
  */
 export class GroupMvRlu<V> {
   readonly name: string
-  /** The object that is there from the begin, without a value. */
+  /** The object that is there from the start, without a value. */
   readonly root: MvRluObject = ROOT
   readonly #core: MvRluCore
   readonly #settings: ValueSettings<V>
@@ -78,8 +78,8 @@ export class GroupMvRlu<V> {
   }
 
   /**
-   * Find what nobody can want any more: versions that were replaced, by whomever. Done by itself after every 32
-   * commits, and when memory is short. Waits for no reader.
+   * Free versions that were replaced, by any rank, and that no section can need any more. It runs by itself after every
+   * 32 commits, and when memory is short. Waits for no reader.
    */
   async collect(): Promise<void> {
     this.#checkOpen()

@@ -13,7 +13,7 @@ import { BODY_OFFSET, entryBytes, type NameEntry, readEntry, writeEntry } from '
 export interface NameRequest {
   readonly kind: StructureKindName
   readonly name: string
-  /** Fixed when it is made; NaN where whoever opens it does not care. */
+  /** Fixed when it is made; NaN if the opener accepts any. */
   readonly parameters: readonly number[]
   /** What the body is when it is made. */
   makeBody(): Promise<NewBody>
@@ -32,16 +32,17 @@ export interface NamedStructure extends NameEntry {
   readonly offset: number
 }
 
-/** A body of so many bytes, all zero. */
+/** A body of this many bytes, all zero. */
 export function zeros(lengthBytes: number): () => Promise<NewBody> {
   return async () => ({ bytes: new Uint8Array(lengthBytes), undo: async () => {} })
 }
 
 /**
- * The structures of a home by name: 1024 slots (block-word.ts). A name is looked for from the place that its hash says
- * to the first empty slot, which is also the only place where it may be put, and slots never become empty again; so of
- * two who make the same name one finds that of the other. The entry is written before the slot names it; whoever dies
- * in between has left a block that no slot names.
+ * The structures of a home by name: 1024 slots (block-word.ts).
+ * 1. A name is looked for from the place given by its hash to the first empty slot, which is also the only place where
+ *    it may be put.
+ * 2. Slots never become empty again. So if two ranks make the same name, one finds that of the other.
+ * 3. The entry is written before the slot names it. A rank that dies in between has left a block that no slot names.
  */
 export class Names {
   readonly #home: HomeWords

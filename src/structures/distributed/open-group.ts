@@ -113,7 +113,7 @@ async function meet(
     toAll(group, problem === undefined ? 'connected' : refusalFor(problem.error, true)),
     signal,
   )
-  // Who has given up meanwhile is why nobody can connect with it.
+  // A rank that has given up meanwhile is the reason why no rank can connect with it.
   const later = refusalIn(said)
   if (problem !== undefined && later?.mayFollow !== false) throw problem.error
   if (later !== undefined) throw later.error

@@ -11,7 +11,7 @@ import { ReadSections } from './read-sections.ts'
 import { ReaderBells } from './reader-bells.ts'
 import type { RemoteWords } from './remote-words.ts'
 
-/** Who reads at this rank, and waiting for all who do anywhere. */
+/** The readers at this rank, and waiting for all readers at all ranks. */
 export interface Readers {
   readonly sections: ReadSections
   readonly periods: GroupGracePeriods
@@ -42,8 +42,8 @@ export class GroupReadSection implements Disposable {
 }
 
 /**
- * Read-copy-update, among the ranks of a group; as {@link Rcu} on one machine, but that to dereference is a round trip,
- * and so a promise.
+ * Read-copy-update, among the ranks of a group; as {@link Rcu} on one machine, but to dereference is a round trip, so
+ * it returns a promise.
  *
  * ```ts
  * const { rcu } = shared
@@ -55,16 +55,18 @@ export class GroupReadSection implements Disposable {
  * }
  * ```
  *
- * A section is written down in the memory of the rank that reads, and whoever waits for readers reads it there: to
- * begin and to end a section is a store each. Why a grace period waits for enough: a reader has written that its
- * section has begun before its READ of a cell is carried out; who replaces the cell reads how many sections have begun
- * after its compare-and-swap has been carried out. So of a section that got the old version either its begin is seen,
- * and its end is waited for, or its READ came after the swap, and it got the new one. Both numbers only rise, so it
- * does not matter that they are not read at one moment.
+ * A section is recorded in the memory of the reader's rank, and ranks that wait for readers read it there. So to begin
+ * and to end a section is a store each. Why a grace period waits for enough:
  *
- * Ranks that are out of the group are not waited for: one that dies is told by the group, at the latest when its lease
- * is over, and one that was stopped for that long ends itself when it goes on. Until then one that does not answer is
- * waited for, for 30 s. Memory hangs on none of this: see {@link GroupCell}.
+ * 1. A reader has recorded that its section has begun before its READ of a cell is carried out.
+ * 2. A rank that replaces the cell reads how many sections have begun after its compare-and-swap has been carried out.
+ * 3. So take a section that got the old version. Its start is seen, and its end is waited for. Otherwise its READ came
+ *    after the swap, and it got the new version.
+ * 4. Both numbers only rise, so it does not matter that they are not read at one moment.
+ *
+ * Ranks that are out of the group are not waited for. The group reports a rank that dies, at the latest when its lease
+ * is over. A rank that was stopped for that long ends itself when it goes on. Until then a rank that does not answer is
+ * waited for, for 30 s. Memory does not depend on any of this: see {@link GroupCell}.
  */
 export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'barrier'> {
   readonly #sections: ReadSections
@@ -135,9 +137,9 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Resolves when everybody who is in a section now, at any rank, has left it. A round trip where nobody is. Waits for
-   * ever where its own caller is in one. @throws HomeLostError where a rank cannot be reached for 30 s that the group
-   * still has.
+   * Resolves when all sections that are open now, at any rank, have ended. A round trip if there are none. Waits for
+   * ever if its own caller is in one. @throws HomeLostError if a rank that the group still has cannot be reached for 30
+   * s.
    */
   async synchronize(options?: WaitOptions): Promise<void> {
     this.#checkOpen()
@@ -155,7 +157,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
 
   /**
    * Resolves when all callbacks that this rank has given to {@link call} before have run. @throws HomeLostError as
-   * {@link synchronize}; the callbacks wait on until the group has given that rank up.
+   * {@link synchronize}. Then the callbacks wait until the group has given that rank up.
    */
   async barrier(options?: WaitOptions): Promise<void> {
     this.#checkOpen()
@@ -172,8 +174,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now
-   * and then is enough. A round trip or two.
+   * Whether all sections that were open at that moment have ended. Asking helps a grace period on, so asking from time
+   * to time is enough. A round trip or two.
    */
   async pollState(state: GroupGracePeriodState): Promise<boolean> {
     this.#checkOpen()

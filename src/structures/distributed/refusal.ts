@@ -18,7 +18,7 @@ export function refusalFor(error: unknown, mayFollow: boolean): Refusal {
 }
 
 /**
- * The error of a rank to which others said this; one that does not follow from another first. Undefined where nobody
+ * The error of a rank to which others said this; one that does not follow from another first. Undefined if no rank
  * refused.
  */
 export function refusalIn(

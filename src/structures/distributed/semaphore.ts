@@ -13,11 +13,12 @@ export function semaphoreBytes(permits: number, ranks: number): number {
 }
 
 /**
- * At most N holders at a time, among the ranks of a group; as {@link Semaphore} on one machine. A word for each permit
- * (hold-word.ts), so nothing is counted that a death could leave wrong. `tryAcquire` is a READ of all words and a
- * compare-and-swap on one that is free, two round trips, and one more for each that another took meanwhile. It takes
- * effect in the compare-and-swap; where it gives undefined, every permit was held when the READ saw it, though not all
- * at one moment.
+ * At most N holders at a time, among the ranks of a group; as {@link Semaphore} on one machine. There is a word for
+ * each permit (hold-word.ts), so there is no count that a death could leave wrong. `tryAcquire` is a READ of all words
+ * and a compare-and-swap on one that is free, two round trips, and one more for each that another rank took meanwhile.
+ *
+ * It takes effect in the compare-and-swap. If it returns undefined, every permit was held when the READ saw it, though
+ * not all at one moment.
  */
 export class GroupSemaphore implements Promised<Semaphore> {
   readonly name: string
@@ -66,7 +67,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
     return undefined
   }
 
-  /** Those that nobody who is there holds, from where this rank looks first. */
+  /** Permits that no live rank holds, from where this rank looks first. */
   async #free(): Promise<{ readonly index: number; readonly seen: bigint }[]> {
     const read = await this.#home.read(this.#offset, this.permits * 8)
     const all = Array.from({ length: this.permits }, (_, at) => {
