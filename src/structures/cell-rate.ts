@@ -27,7 +27,7 @@ export interface CellRateOutcome {
 
 /**
  * The generic cell rate algorithm (ITU-T I.371). Its whole state is one word: the time at which all that was let
- * through is paid for, in microseconds of a clock that the callers share. The owner of the word replaces it by
+ * through is paid for. It is in microseconds of a clock that the callers share. The owner of the word replaces it by
  * compare-and-swap, and asks again if another caller was faster.
  */
 export class CellRate {

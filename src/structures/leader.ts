@@ -69,8 +69,8 @@ interface Lease {
  * One leader at a time, among all processes, for as long as it renews its lease.
  *
  * The word is a term (32 bits) and when its lease ends (milliseconds of the monotonic clock, modulo 2^32). Every change
- * is a compare-and-swap of both, so whoever has been overtaken finds out. A leader that is killed is followed at once;
- * one that is stopped, when its lease is over.
+ * is a compare-and-swap of both, so a leader that has been overtaken finds out. A leader that is killed is followed at
+ * once; one that is stopped, when its lease is over.
  */
 export class Leader {
   readonly name: string
@@ -99,7 +99,7 @@ export class Leader {
     return this.#attempt(true)
   }
 
-  /** The present term, 0 before the first; whether somebody leads is another question. */
+  /** The present term, 0 before the first. The term does not tell whether there is a leader now. */
   termSync(): number {
     this.#heap.checkOpen()
     return termOf(this.#heap.memory.load64(this.#word))
@@ -155,8 +155,8 @@ export class Leader {
   }
 
   /**
-   * Who leads which term, for telling that it is dead; written after the term began, so it may be missing, but is never
-   * of an older term than it says.
+   * The leader of each term, to report that it is dead. Written after the term began, so it may be missing, but it is
+   * never of an older term than it says.
    */
   #noteHolder(term: number): void {
     const { memory, owner } = this.#heap

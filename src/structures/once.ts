@@ -60,7 +60,7 @@ export class Once {
     return this.#heap.memory.load(this.#word) === DONE
   }
 
-  /** 0 where nobody does it. */
+  /** 0 if no process does it. */
   #doer(): number {
     const doer = this.#heap.memory.load(this.#word)
     return doer === DONE ? 0 : doer
@@ -77,8 +77,8 @@ export class Once {
   }
 
   /**
-   * @throws ClosedError where the structures were closed meanwhile: it was given up then, and nobody will know that it
-   * was done.
+   * @throws ClosedError if the structures were closed meanwhile: the work was given up, and no process will know that
+   *   it was done.
    */
   #done(): true {
     this.#heap.checkOpen()

@@ -8,8 +8,8 @@ import type { WaitOptions } from './waiting/bell.ts'
 export const RATE_LIMITER_BYTES = 64
 
 /**
- * Lets through so many in each interval, counted over all processes: by the generic cell rate algorithm (cell-rate.ts),
- * in one word and by the machine's monotonic clock.
+ * Limits a rate, counted over all processes: by the generic cell rate algorithm (cell-rate.ts), in one word and by the
+ * machine's monotonic clock.
  */
 export class RateLimiter {
   readonly name: string

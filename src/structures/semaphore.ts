@@ -31,8 +31,8 @@ export class Permit implements Disposable {
 /**
  * At most N holders at a time, among all processes.
  *
- * Each permit is a word with the name of its holder, so nothing is counted that a death could leave wrong: the permit
- * of a killed process is free.
+ * Each permit is a word with the name of its holder. So there is no count that a death could leave wrong: the permit of
+ * a killed process is free.
  */
 export class Semaphore {
   readonly name: string

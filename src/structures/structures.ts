@@ -117,8 +117,8 @@ export class Structures implements AsyncDisposable {
   }
 
   /**
-   * Settle what the dead left, and free what nobody looks at any more. Done by itself where it is met, or memory is
-   * short; for tests and tools.
+   * Settle what dead members left, and free what no member looks at any more. It runs by itself when an operation meets
+   * such memory, or memory is short; for tests and tools.
    */
   recover(): void {
     this.#heap.checkOpen()
@@ -174,7 +174,7 @@ export class Structures implements AsyncDisposable {
     return new RateLimiter(name, this.#heap, offset, options)
   }
 
-  /** Who leads; the lease is 5 s unless said otherwise. */
+  /** The leader election `name`; the default lease is 5 s. */
   async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<Leader> {
     checkWhole('options.leaseMs', leaseMs, LEASE_MS_MAX)
     const { offset } = this.#open('leader', name, LEADER_BYTES, [leaseMs])
@@ -221,7 +221,7 @@ export class Structures implements AsyncDisposable {
     return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax })
   }
 
-  /** The channel `name`: messages to whoever subscribes. */
+  /** The channel `name`: messages to all subscribers. */
   async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<SharedChannel<V>> {
     const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
     checkWhole('options.capacity', capacity, ENTRIES_MAX)
@@ -237,7 +237,7 @@ export class Structures implements AsyncDisposable {
     return new RcuCell(name, this.#heap, offset, { codec, valueBytesMax })
   }
 
-  /** The objects `name`: one that is there from the begin, and those that are made and linked from it. */
+  /** The objects `name`: the root object, and objects that are made and linked from it. */
   async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<MvRlu<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
     const { offset } = this.#open('mv-rlu', name, ROOT_BODY_BYTES, [codecNumber(codec)])

@@ -8,9 +8,9 @@ export interface ValueCopy {
 }
 
 /**
- * Takes values out of shared memory in two steps: {@link copy} while they are sure not to change, then {@link decode},
- * since a codec is the user's code. Bytes that a codec adopts are copied once. For other codecs the same memory is used
- * again and again.
+ * Takes values out of shared memory in two steps: {@link copy} while they are sure not to change, then {@link decode}.
+ * A codec is the user's code, so it runs after the copy. Bytes that a codec adopts are copied once. For other codecs
+ * the same memory is used again and again.
  */
 export class ValueReader<V> implements ValueCopy {
   readonly #memory: WordMemory

@@ -33,8 +33,9 @@ export type OwnBlock = Omit<BlockName, 'fingerprint' | 'tentative'>
 /**
  * The blocks that this rank has at one home: those in the chunks that it took.
  *
- * An owner is not told when its block is taken out of a map: a rank that died between taking it out and telling would
- * leave it lost. Instead the owner looks from time to time which of its blocks are in no slot any more (census.ts).
+ * An owner is not told when its block is taken out of a map. Otherwise a rank that died between taking it out and
+ * telling would leave it lost. Instead the owner looks from time to time which of its blocks are in no slot any more
+ * (census.ts).
  *
  * An owner's operation puts a block into one slot, once, and it never moves. So a block that no slot names, and that no
  * operation of the owner is about, is free for good. The home looks through the blocks of a dead rank in the same way.

@@ -24,7 +24,7 @@ const NONE: Version = { word: 0n, version: 0, bytes: new Uint8Array(0) }
  * GroupStructures.cell}.
  *
  * One word names the block of the present version.
- * 1. To read is a READ of the word, and a READ of the block if it differs from the one that this rank has read last.
+ * 1. To read is a READ of the word, and of the block unless this rank has read that block last.
  * 2. To replace is a compare-and-swap on the word, in the same batch as the new block. It takes effect in the
  *    compare-and-swap.
  * 3. A reader copies, and checks by the tag that its copy is what the word meant (record.ts). So a block is used again

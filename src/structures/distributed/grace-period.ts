@@ -34,8 +34,8 @@ export class GracePeriod {
   }
 
   /**
-   * @throws HomeLostError if one of the awaited ranks cannot be reached for long while the group still has it: it is
-   *   not known here whether its sections have ended.
+   * @throws HomeLostError if one of the awaited ranks cannot be reached for long while the group still has it. Then it
+   *   is not known here whether its sections have ended.
    */
   checkReached(): void {
     for (const [rank, { sinceMs, error }] of this.#unreached) {

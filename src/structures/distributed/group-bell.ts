@@ -35,7 +35,7 @@ type Attempt<T> = () => Promise<T | undefined>
  *    time to time anyway (look-ms.ts).
  * 3. A ring for one rank where no call waits any more is passed on.
  *
- * If a ring is for one, the calls of this rank stand in line and only the first one looks; the next is told when it
+ * If a ring is for one, the calls of this rank stand in line and only the first one looks. The others are told when it
  * goes.
  */
 export class GroupBell {

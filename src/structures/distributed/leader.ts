@@ -53,7 +53,7 @@ const LOOKS_PER_LEASE = 4
  * `tryCampaign` is a READ and a compare-and-swap, two round trips; a renewal is one.
  *
  * A leader that dies is followed at once. One that is stopped is followed when its lease is over, by a follower that
- * looked meanwhile (a waiting one looks four times a lease), or when the group gives it up.
+ * looked meanwhile; a waiting one looks four times a lease. Otherwise it is followed when the group gives it up.
  */
 export class GroupLeader implements Promised<Leader> {
   readonly name: string

@@ -18,8 +18,8 @@ const TRIMMED_AT_ONCE = 30
  * A log, or what a channel keeps, at one home.
  *
  * **Append**
- * 1. The block is written. Then one compare-and-swap puts its name into the slot of the next index, replacing what was
- *    there a round before: the oldest entry, if the log is full.
+ * 1. The block is written. Then one compare-and-swap puts its name into the slot of the next index, in place of what
+ *    was there a round before. If the log is full, that is the oldest entry.
  * 2. So an entry comes, and the oldest goes, in one step, in which the append takes effect. An index is never taken
  *    without its entry, and a rank can leave nothing half done.
  * 3. The word that the swap expects is never in that slot again (block-word.ts). The rank knows that all lower indexes
@@ -31,14 +31,14 @@ const TRIMMED_AT_ONCE = 30
  * A fetch-and-add on the end would let many ranks append at a time. But a rank stopped after it would hold up all
  * readers until the group gives it up, and would leave a gap among the indexes. It would also take two round trips.
  *
- * **Behind the swap in the same batch** come the mark of the end, the next slots and the marks (log-view.ts), so that
- * the next append knows what to expect.
+ * **Behind the swap in the same batch** come the mark of the end, the next slots and the marks (log-view.ts). They tell
+ * the next append what to expect.
  *
  * **Trim** is one compare-and-swap for each slot, oldest first. If a rank is stopped in between, it has trimmed some,
  * and the next one goes on.
  *
- * **Memory**: a block that no slot names is found by the rank that made it, or by the home if that rank is out of the
- * group (block-pool.ts).
+ * **Memory**: the rank that made a block finds that no slot names it; if that rank is out of the group, the home does
+ * (block-pool.ts).
  *
  * **Reads** copy, and check by the tag that what they copied is what the slot meant (record.ts).
  */

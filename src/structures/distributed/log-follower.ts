@@ -8,8 +8,8 @@ import type { RecordRead } from './log-reader.ts'
 const READ_AT_ONCE = 64
 
 /**
- * Yields the entries of a group's log or channel one after the other, and waits for more, until it is closed or its
- * signal is aborted. As {@link Follower} on one machine. Its position is known to this rank alone. Entries are read
+ * Yields the entries of a group's log or channel one after the other, and waits for more. It ends when it is closed or
+ * its signal is aborted. As {@link Follower} on one machine. Its position is known to this rank alone. Entries are read
  * ahead, up to 64 at a time.
  */
 export class GroupFollower<V> extends EntryFollower<V> {

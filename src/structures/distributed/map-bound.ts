@@ -17,8 +17,8 @@ const LOOKS_MAX = 3
 /**
  * The bound of a part of a map: how many entries it has, and which are evicted if it has too many.
  *
- * 1. Of about thirty entries drawn at random, the one not used for longest is evicted: sampling instead of a list of
- *    all (as Redis does), with ages that lie beside the slots.
+ * 1. Of about thirty entries drawn at random, the one not used for longest is evicted. As in Redis, sampling replaces a
+ *    list of all. The ages lie beside the slots.
  * 2. So a rank that looks for a key sees how old its entry is. It marks it as used by a compare-and-swap that it does
  *    not wait for, once in a moment (map-count.ts).
  * 3. A rank that puts a new key into a full map reads the sample together with the claim of its slot. It takes the

@@ -14,7 +14,7 @@ export interface PassedBy {
 
 /**
  * Removes entries whose life is over when an operation meets them. An expired entry that is never looked up would stay.
- * So each write also looks at the heads of two others in the buckets of its key: sooner or later as many are removed as
+ * So each write also looks at the heads of two others in the buckets of its key. Sooner or later as many are removed as
  * are put.
  */
 export class MapExpiry {

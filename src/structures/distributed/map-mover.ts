@@ -48,14 +48,14 @@ interface Place {
 }
 
 /**
- * Splits tables. Lock-free: writers help, each step is a compare-and-swap that has no effect when it comes late, and
- * the others finish what a dead rank left undone.
+ * Splits tables. Lock-free: writers help, and each step is a compare-and-swap that has no effect when it comes late.
+ * The others finish what a dead rank left undone.
  *
  * 1. Two tables are linked below the one that is full, with every slot *unset*.
  * 2. Then, slot by slot, the slot is frozen, so that no rank changes it any more.
  * 3. An empty slot is put into the same slot of the table that its hash does not choose. After that the entry is put
  *    into the same slot of the table below that its hash chooses.
- * 4. So as long as the slot of an entry is unset in its table, no rank can have changed the entry, and its block tells
+ * 4. So as long as the slot of an entry is unset in its table, no rank can have changed the entry. Its block then tells
  *    its hash. A late mover finds neither slot unset.
  * 5. When all slots are moved the node is done, and the chunk is free.
  */

@@ -23,8 +23,8 @@ export type MapChange =
 const PAUSE_MS_MAX = 8
 
 /**
- * The entries of a map at one home: RACE hashing (Zuo and others, "One-sided RDMA-Conscious Extendible Hashing for
- * Disaggregated Memory", USENIX ATC 2021), with two differences.
+ * The entries of a map at one home: RACE hashing, with two differences. Source: Zuo and others, "One-sided
+ * RDMA-Conscious Extendible Hashing for Disaggregated Memory", USENIX ATC 2021.
  * 1. A full table is split into two new ones, slot by slot (map-mover.ts), so that no rank waits for the one that
  *    splits it.
  * 2. A new key is put in two steps.

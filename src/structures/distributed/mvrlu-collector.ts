@@ -80,7 +80,7 @@ export class Collector {
   }
 
   /**
-   * For the home, which has shut out a rank: open what that rank had locked, and cut off what it had replaced when no
+   * For the home, which has shut out a rank. Open what that rank had locked. Cut off what it had replaced when no
    * section needs it any more. If another rank has a slot locked, and would put back what it found there when it
    * aborts, wait until that lock is released.
    */

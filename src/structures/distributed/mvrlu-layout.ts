@@ -24,7 +24,7 @@ import { CHUNK_BYTES } from './layout.ts'
  * 4. A rank that wants to commit, or begins a section, first finishes an unfinished write set, which holds all that
  *    this takes. Heads are changed from the version before to the one after, locks from the section's own word to its
  *    own word and `done`.
- * 5. Each of these words occurs only once, so many ranks can do it at once, and a late one does nothing.
+ * 5. Each of these words occurs only once, and many ranks can do it at once; a late one does nothing.
  *
  * Hence a committer that dies or is stopped delays no one. Of the log of commits only the last entry is ever needed,
  * and it is one block.

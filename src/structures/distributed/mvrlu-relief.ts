@@ -10,8 +10,8 @@ const WAIT_AGAIN_MS = 1000
 const PAUSE_MS_MAX = 8
 
 /**
- * Cuts off old versions of all objects of a home for a rank that is short of memory there, whatever it needs the memory
- * for and whichever ranks have opened the objects.
+ * Cuts off old versions of all objects of a home for a rank that is short of memory there. It does so whatever the
+ * memory is for, and whichever ranks have opened the objects.
  */
 export class MvRluRelief {
   readonly #home: Home

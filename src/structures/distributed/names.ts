@@ -39,7 +39,7 @@ export function zeros(lengthBytes: number): () => Promise<NewBody> {
 
 /**
  * The structures of a home by name: 1024 slots (block-word.ts).
- * 1. A name is looked for from the place given by its hash to the first empty slot, which is also the only place where
+ * 1. A name is looked for from the place given by its hash to the first empty slot. That is also the only place where
  *    it may be put.
  * 2. Slots never become empty again. So if two ranks make the same name, one finds that of the other.
  * 3. The entry is written before the slot names it. A rank that dies in between has left a block that no slot names.

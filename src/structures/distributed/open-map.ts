@@ -22,7 +22,10 @@ export interface MapPartRequest {
   readonly parts: number
 }
 
-/** Find the part of a map at `home`, or make it: its table first, so that a rank that finds the map finds all of it. */
+/**
+ * Find the part of a map at `home`, or make it. Its table is made first, so that a rank that finds the map finds all of
+ * it.
+ */
 export async function openMapPart(home: Home, request: MapPartRequest): Promise<MapPart> {
   const { name, ttlMs, maxEntries, codec, capacity, parts } = request
   const bound = Math.ceil(maxEntries / parts)

@@ -7,8 +7,8 @@ import { namesBlock, placeOf, readSegment, SEGMENT_HEAD_BYTES, segmentNameIn } f
 const NEXT = 24
 
 /**
- * Add the segments of a queue and the blocks that its places name to `blocks`: from the head's word on, for before it
- * everything was taken.
+ * Add the segments of a queue and the blocks that its places name to `blocks`. It starts at the head's word, for before
+ * it everything was taken.
  *
  * A segment that was emptied and has another use by now shows that the head's word has moved on. Then the look starts
  * again from there. What was found before may stay in the set, for too many blocks do no harm.

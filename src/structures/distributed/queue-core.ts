@@ -68,9 +68,9 @@ interface Look {
  * by a place that was not taken though `capacity` places from it on had been seen filled. Both are of the moment of
  * that READ.
  *
- * All that a rank remembers stays true: at least this many are taken, at least this many are filled. If a rank slept
- * for so long that its segment has another use by now, it finds neither its words nor its blocks there (each block says
- * for which segment it was made). Then it looks at the ends' words again.
+ * All that a rank remembers stays true: at least this many are taken, at least this many are filled. A rank may have
+ * slept for so long that its segment has another use by now. If so, it finds neither its words nor its blocks there:
+ * each block says for which segment it was made. Then it looks at the ends' words again.
  *
  * A segment is freed like every block, when its owner's census, which goes from the head's word on (queue-census.ts),
  * does not find it any more. The tail's word leaves a segment before the head's does, so a rank that begins with either

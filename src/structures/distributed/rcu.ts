@@ -138,8 +138,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
 
   /**
    * Resolves when all sections that are open now, at any rank, have ended. A round trip if there are none. Waits for
-   * ever if its own caller is in one. @throws HomeLostError if a rank that the group still has cannot be reached for 30
-   * s.
+   * ever if its own caller is in one.
+   * @throws HomeLostError if a rank that the group still has cannot be reached for 30 s.
    */
   async synchronize(options?: WaitOptions): Promise<void> {
     this.#checkOpen()

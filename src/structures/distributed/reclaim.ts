@@ -16,7 +16,7 @@ export interface Asked {
 }
 
 /**
- * Has the other ranks look for chunks of a home that they hold and do not need: only the rank that took a chunk knows
+ * Has the other ranks look for chunks of a home that they hold and do not need. Only the rank that took a chunk knows
  * which of its blocks are free.
  * 1. Each is told by a ring, which also reaches an idle rank.
  * 2. It gives back what is wholly free, and adds 1 to a word at the home, which tells the asking rank how many have

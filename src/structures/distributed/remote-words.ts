@@ -4,9 +4,9 @@ import type { Command } from './command.ts'
 export const BATCH_MAX = 32
 
 /**
- * The memory in which the ranks of a group keep structures, a part at each rank, as one rank reaches it: by one-sided
- * verbs, also its own. It is the one seam of everything in this folder. What a structure does that others can see it
- * does by {@link run}.
+ * The memory in which the ranks of a group keep structures, a part at each rank, as one rank reaches it. It uses
+ * one-sided verbs, also for its own part. It is the one seam of everything in this folder. What a structure does that
+ * others can see it does by {@link run}.
  *
  * It returns promises, because every call is a round trip. The simulator and the tests have seams of their own, in
  * which the same sources run.

@@ -15,7 +15,8 @@ export function semaphoreBytes(permits: number, ranks: number): number {
 /**
  * At most N holders at a time, among the ranks of a group; as {@link Semaphore} on one machine. There is a word for
  * each permit (hold-word.ts), so there is no count that a death could leave wrong. `tryAcquire` is a READ of all words
- * and a compare-and-swap on one that is free, two round trips, and one more for each that another rank took meanwhile.
+ * and a compare-and-swap on one that is free: two round trips. It takes one more for each permit that another rank took
+ * meanwhile.
  *
  * It takes effect in the compare-and-swap. If it returns undefined, every permit was held when the READ saw it, though
  * not all at one moment.

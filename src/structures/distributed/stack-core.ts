@@ -52,8 +52,9 @@ const NOTHING: Top = { word: 0n, depth: 0, names: [], value: undefined }
  * A census has to find the blocks of a stack, which would be a round trip for each. So a block has the names of up to
  * 16 below it (stack-names.ts).
  *
- * Round trips: push 1 if this rank was the last one here, else 3, and 2 more for each time that others were faster; pop
- * 3, of several in a row 1 each.
+ * Round trips:
+ * - push: 1 if this rank was the last one here, else 3; 2 more for each time that others were faster
+ * - pop: 3; of several in a row 1 each
  */
 export class GroupStackCore implements GroupListCore {
   readonly #home: HomeWords

@@ -24,8 +24,8 @@ export function belowIn(names: readonly bigint[]): readonly bigint[] | undefined
 /**
  * Add the blocks of a stack to `blocks`: one READ for each group, for the names of all others are in its topmost block.
  *
- * What lies on the stack while this goes on was there when the word of the top was read, and what lies below a block
- * never changes; so it is found. A block that is another by now was taken away, and with it all above it. Then the look
+ * What lies on the stack while this goes on was there when the word of the top was read. What lies below a block never
+ * changes, so it is found. A block that is another by now was taken away, and with it all above it. Then the look
  * starts again, on a stack that is less high.
  */
 export async function lookThroughStack(home: HomeWords, place: number, blocks: Set<number>): Promise<void> {

@@ -20,8 +20,8 @@ export interface MarksPlace {
 
 /**
  * The ranks that wait for one thing: a bit for each, beside it at its home. A rank sets its own before it looks once
- * more and sleeps. The rank that is to wake it takes the bit away, so that one is woken once for each time that it has
- * said it waits, by one other. A rank that meets bits of ranks that are out of the group takes them away.
+ * more and sleeps. The rank that is to wake it takes the bit away. So each time a rank has said that it waits, one
+ * other rank wakes it, once. A rank that meets bits of ranks that are out of the group takes them away.
  */
 export class WaitingRanks {
   readonly #at: MarksPlace

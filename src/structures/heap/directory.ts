@@ -43,7 +43,7 @@ export interface StructureRequest {
   readonly kind: StructureKindName
   readonly name: string
   readonly bodyBytes: number
-  /** Fixed when it is made; NaN where whoever opens it does not care. */
+  /** Fixed when it is made; NaN if the opener accepts any. */
   readonly parameters: readonly number[]
 }
 
@@ -58,8 +58,8 @@ export interface FoundStructure {
 
 /**
  * The structures of a heap by name: 1024 words, each 0 or the reference of a structure's block. A name is looked for
- * from the place that its hash says to the first empty one, which is also the only place where it may be put; so of two
- * who make the same name one finds that of the other.
+ * from the place given by its hash to the first empty one. That is also the only place where it may be put. So if two
+ * members make the same name, one finds that of the other.
  */
 export class Directory {
   readonly #heap: Heap

@@ -35,9 +35,9 @@ export interface HeapUsage {
 }
 
 /**
- * One participant's hold on a heap: memory for structures that several processes share, from which blocks are taken,
- * linked into a structure by one compare-and-swap, unlinked by one, and given back when nobody looks at them any more.
- * See layout.ts, block-state.ts, intent.ts and epochs.ts for how this survives the death of any process at any
+ * One participant's hold on a heap: memory for structures that several processes share. A block is taken from it,
+ * linked into a structure by one compare-and-swap, unlinked by another. It is given back when no member looks at it any
+ * more. See layout.ts, block-state.ts, intent.ts and epochs.ts for how this survives the death of any process at any
  * instruction.
  */
 export class Heap {
@@ -46,7 +46,7 @@ export class Heap {
   readonly peers: Peers
   readonly blocks: BlockTable
   readonly epochs: Epochs
-  /** Rings when somebody has left. */
+  /** Rings when a member has left. */
   readonly left: Bell
   /** This participant's entry. */
   readonly self: Participant
@@ -133,9 +133,9 @@ export class Heap {
   }
 
   /**
-   * Take a block, named by the intent, which has begun. Not from inside an operation: to find memory everybody has to
-   * be outside of one for a moment. `essential`: what it takes to give memory back in the end; it may come from what is
-   * kept for that.
+   * Take a block, named by the intent, which has begun. Do not call it from inside an operation: to find memory, all
+   * members have to be outside of one for a moment. `essential`: the block is needed to give memory back in the end,
+   * and may come from a reserve.
    * @throws HeapFullError; the intent has then ended.
    */
   allocate(lengthBytes: number, essential: boolean = false): Allocation {
@@ -256,7 +256,7 @@ export class Heap {
     }
   }
 
-  /** Nobody wakes this. */
+  /** Nothing wakes this. */
   #pause(milliseconds: number): void {
     this.memory.wait(HeaderOffset.Magic, HEAP_MAGIC, milliseconds)
   }

@@ -42,8 +42,8 @@ export interface LogRecord {
 }
 
 /**
- * Where a reader is: the record that it read last, by which it finds the next one without a search as long as that is
- * there.
+ * Where a reader is: the record that it read last. While that record is there, the reader finds the next one by it
+ * without a search.
  */
 export interface LogPosition {
   /** The index that it wants next. */
@@ -53,9 +53,9 @@ export interface LogPosition {
 }
 
 /**
- * A log as a {@link Chain}: appended where it is linked, dropped from the other end where there are more than are to be
- * kept. Readers hold nothing in the memory that all share, so one that is slow, stopped or dead costs the others
- * nothing: it finds what it wanted gone.
+ * A log as a {@link Chain}: records are appended where they are linked, and dropped from the other end if there are too
+ * many. Readers hold nothing in shared memory. So a slow, stopped or dead reader costs the others nothing: it finds
+ * what it wanted gone.
  */
 export class LogCore {
   readonly #heap: Heap
@@ -176,9 +176,9 @@ export class LogCore {
   }
 
   /**
-   * Whether the record before the one that is wanted still leads to it: it is what it was, and not in front of the
-   * dummy. What was dropped stays as it is for a while, for ever where its dropper was killed, but what came after it
-   * may have been dropped and used anew.
+   * Whether the record before the wanted one still leads to it: it is what it was, and not in front of the dummy. What
+   * was dropped stays as it is for a while, for ever if its dropper was killed. But what came after it may have been
+   * dropped and used again.
    */
   #isThere({ next, reference, state }: LogPosition): boolean {
     if (reference === 0 || this.#indexOf(this.#chain.dummy) >= next) return false

@@ -17,9 +17,9 @@ export interface ChannelOptions<V> {
 }
 
 /**
- * Messages to whoever subscribes. Publishing waits for nobody: the latest messages are kept, and a subscriber that is
- * further behind than that is told how many it missed. Who subscribes is written down nowhere, so a subscriber that is
- * killed leaves nothing. Made by {@link Structures.channel}.
+ * Messages to all subscribers. Publishing does not wait for them. The latest messages are kept, and a subscriber that
+ * falls behind them is told how many it missed. Subscribers are not recorded, so a subscriber that is killed leaves
+ * nothing. Made by {@link Structures.channel}.
  */
 export class SharedChannel<V> extends LogBase<V> {
   /** Resolves with the message's index when it is there for all who have subscribed. @throws HeapFullError */

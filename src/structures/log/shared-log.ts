@@ -88,7 +88,7 @@ export class LogBase<V> {
 
 /**
  * Entries in the order in which processes append them, the latest of which are kept. Each is there whole or not at all;
- * one that is killed while it appends holds nobody up. Made by {@link Structures.log}.
+ * a process that is killed while it appends delays no one. Made by {@link Structures.log}.
  */
 export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V>> {
   /** Resolves with the entry's index. @throws HeapFullError: nothing is dropped for it. */

@@ -13,7 +13,7 @@ const Kind = { Text: 0, Number: 1, Bytes: 2 } as const
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** One key as bytes: filled anew for each operation, so that none is allocated. */
+/** One key as bytes: filled again for each operation, so that none is allocated. */
 export class Key {
   hash: number = 0
   /** Length in bytes, and kind from bit 16 on. */

@@ -45,8 +45,8 @@ export const FROZEN: number = 1 << 26
 const FINGERPRINT_SHIFT = 27
 
 /**
- * In the place of a reference: the entry that was here is in the next table, or was a deleted one, and is not to be
- * looked at here any more. Of no block.
+ * In place of a reference: the entry that was here is in the next table, or was a deleted one. Do not look at it here
+ * any more. Not the reference of any block.
  */
 export const MOVED = 1
 

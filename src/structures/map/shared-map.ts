@@ -49,9 +49,9 @@ export interface MapSettings<V> extends ValueSettings<V> {
 /**
  * A hash map that all processes read and write.
  *
- * Reads never wait, and take no lock. Each write is one atomic step: whoever reads sees the value before or the one
- * after, and a process that is killed while it writes has written or has not. Keys are text, numbers or bytes of at
- * most 1 KiB; values whatever the codec takes, up to `valueBytesMax`.
+ * Reads never wait, and take no lock. Each write is one atomic step: a reader sees the value before it or the one
+ * after. A process that is killed while it writes has written or has not. Keys are text, numbers or bytes of at most 1
+ * KiB. Values are whatever the codec takes, up to `valueBytesMax`.
  */
 export class SharedMap<V> {
   readonly name: string
@@ -171,7 +171,7 @@ export class SharedMap<V> {
     return this.#remove(key, (there) => this.#living(there) !== 0)
   }
 
-  /** How many entries there are, expired ones included that nobody has met since. */
+  /** How many entries there are, including expired ones that no operation has met since. */
   async size(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.sizeSync()
@@ -183,8 +183,8 @@ export class SharedMap<V> {
   }
 
   /**
-   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile;
-   * of those that come and go meanwhile some are given.
+   * Keys and values, in no order. An entry that stays during the whole iteration is given once, with a value that it
+   * had meanwhile. Of entries that come and go meanwhile, some are given.
    */
   async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
     for (const entry of this.entriesSync()) {
@@ -317,7 +317,7 @@ export class SharedMap<V> {
     }
   }
 
-  /** The entry, unless it is none, deleted or has expired. */
+  /** The entry, unless it is missing, deleted or expired. */
   #living(entry: number): number {
     if (entry === 0 || isDeleted(this.#heap, entry)) return 0
     const end = this.#heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)

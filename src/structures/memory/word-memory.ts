@@ -1,14 +1,18 @@
 /**
- * The seam below every structure: words and bytes that several processes share, by offset.
+ * The seam below every structure on one machine: words and bytes that several processes share, by offset.
  *
- * What a structure does is a sequence of these calls and nothing else that others could see, so the same algorithm runs
- * on the memory of one machine (CPU atomics), on the memory of a home at the other end of one-sided verbs (READ, WRITE,
- * CAS, FAA), and in tests that stop a process between any two calls.
+ * What a structure does is a sequence of these calls and nothing else that others could see. So the same algorithm runs
+ * on the memory of one machine (CPU atomics), and in tests that stop a process between any two calls. Structures of a
+ * group have a seam of their own (distributed/remote-words.ts).
  *
- * Offsets are bytes from the begin of the memory. Words of 32 bits lie at multiples of 4 and are signed; those of 64
- * bits at multiples of 8. `load`, `store` and the read-modify-writes are sequentially consistent. `peek` and `poke` are
- * plain: for what nobody else writes, or what is published by a later atomic of the same process; and for what others
- * read only when this process has ended, who then see all that it did, in its order, up to the end.
+ * Offsets are bytes from the start of the memory. Words of 32 bits lie at multiples of 4 and are signed; those of 64
+ * bits at multiples of 8. `load`, `store` and the read-modify-writes are sequentially consistent.
+ *
+ * `peek` and `poke` are plain. They are for memory
+ *
+ * 1. that no other process writes;
+ * 2. that a later atomic of the same process publishes;
+ * 3. that others read only when this process has ended. They then see all that it did, in its order, up to the end.
  */
 export interface WordMemory {
   readonly lengthBytes: number
@@ -37,7 +41,7 @@ export interface WordMemory {
    * `Buffer.from` do; they begin at multiples of 8 there.
    */
   copy(offset: number, lengthBytes: number): Uint8Array
-  /** Copy `lengthBytes` bytes into `target`, from its begin. */
+  /** Copy `lengthBytes` bytes into `target`, from its start. */
   read(offset: number, target: Uint8Array, lengthBytes: number): void
   /** Copy the first `lengthBytes` of `source` here. */
   write(offset: number, source: Uint8Array, lengthBytes: number): void

@@ -34,13 +34,13 @@ export interface MvRluOptions<V> {
  * })
  * ```
  *
- * Two sections that read the same and change different objects can both commit, though neither could after the other
- * ("write skew"); where that matters, `tryLockConst` what was read. How it works, and why it is right, is in
+ * Two sections that read the same objects and change different ones can both commit, though neither could after the
+ * other ("write skew"). If that matters, `tryLockConst` what was read. How it works, and why it is right, is in
  * ./layout.ts. Made by {@link Structures.mvRlu}.
  */
 export class MvRlu<V> {
   readonly name: string
-  /** The object that is there from the begin, without a value. */
+  /** The object that is there from the start, without a value. */
   readonly root: MvRluObject
   readonly #heap: Heap
   readonly #log: CommitLog
@@ -64,8 +64,8 @@ export class MvRlu<V> {
   }
 
   /**
-   * Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again,
-   * and also where it has to wait for another section of this thread. Resolves with what it gave.
+   * Run `work` in a section and commit. Resolves with the result of `work`. If `work` calls `abort`, as after a lock
+   * that it did not get, run it again. Also run it again if it has to wait for another section of this thread.
    */
   async update<T>(
     work: (section: MvRluSection<V>) => T | Promise<T>,
@@ -94,8 +94,8 @@ export class MvRlu<V> {
   }
 
   /**
-   * The same, on this thread. @throws TimeoutError where each attempt until then was aborted: nothing was changed;
-   * StructureError where another section of this thread has objects locked, which could not end meanwhile.
+   * The same, on this thread. @throws TimeoutError if every attempt until then was aborted: nothing was changed.
+   * @throws StructureError if another section of this thread has objects locked, which could not end meanwhile.
    */
   updateSync<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions & BlockOptions = {}): T {
     const { timeoutMs = Number.POSITIVE_INFINITY } = options
@@ -105,7 +105,7 @@ export class MvRlu<V> {
       if (done !== undefined) return done.value
       const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
       if (leftMs <= 0) throw new TimeoutError(`waited ${timeoutMs} ms in vain for the objects of '${this.name}'`)
-      // Nobody wakes this.
+      // Nothing wakes this.
       if (attempt > 1)
         this.#heap.memory.wait(HeaderOffset.Magic, HEAP_MAGIC, Math.min(leftMs, pauseMs(attempt, Math.random())))
     }

@@ -66,16 +66,16 @@ export class MvRluSection<V> implements Disposable {
   }
 
   /**
-   * Lock the object, to {@link assign} or {@link free} it. False where another has it, has changed it since this
-   * section began, or has freed it: then abort, and begin anew.
+   * Lock the object, to {@link assign} or {@link free} it. False if another section has locked it, has changed it since
+   * this section began, or has freed it: then abort, and start again.
    */
   tryLock(object: MvRluObject): boolean {
     return this.#lock(object, true)
   }
 
   /**
-   * Lock the object so that nobody else changes it until the commit, without changing it: for what one has read and
-   * decides by.
+   * Lock the object so that no other section changes it until the commit, without changing it: for what you have read
+   * and decide by.
    */
   tryLockConst(object: MvRluObject): boolean {
     return this.#lock(object, false)
@@ -101,8 +101,8 @@ export class MvRluSection<V> implements Disposable {
   }
 
   /**
-   * Free the object, which is locked: from the commit on it is gone. Whatever refers to it should be assigned anew in
-   * the same section.
+   * Free the object, which is locked: from the commit on it is gone. Assign all objects that refer to it again in the
+   * same section.
    */
   free(object: MvRluObject): void {
     const writes = this.#writesOf(object)

@@ -7,8 +7,8 @@ import { EntryKind, ObjectOffset, VersionOffset, WriteSetOffset } from './layout
 import { type Entry, Words } from './write-set.ts'
 
 /**
- * Bring the versions of a committed write set to their objects and open its locks. By anybody, inside an epoch; more
- * than once does no harm.
+ * Bring the versions of a committed write set to their objects and open its locks. Any participant may do it, inside an
+ * epoch; doing it more than once does no harm.
  */
 export function finish(words: Words, set: number): void {
   const { memory } = words.heap
@@ -43,8 +43,8 @@ export function undo(words: Words, set: number, setState: number): void {
 }
 
 /**
- * Retire what nobody can want any more since the watermark has come to a finished write set. By anybody, inside an
- * epoch; may be done twice.
+ * Retire what no section can need any more since the watermark has come to a finished write set. Any participant may do
+ * it, inside an epoch; it may be done twice.
  */
 export function reclaim(words: Words, set: number, watermark: number): void {
   assert.ok(words.clockOfSet(set) <= watermark, 'what is collected is not newer than the watermark')

@@ -7,8 +7,8 @@ import type { RcuCell } from './rcu-cell.ts'
 import { ReadSection } from './read-section.ts'
 
 /**
- * Read-copy-update, among processes: who reads neither waits nor is waited for by who writes; who writes replaces the
- * whole, and waits, where that matters, until nobody can still be looking at what was there before.
+ * Read-copy-update, among processes. Readers do not wait for writers, nor writers for readers. A writer replaces the
+ * whole value and, if needed, waits until no reader can still be looking at the previous one.
  *
  * ```ts
  * const { rcu } = shared
@@ -35,8 +35,8 @@ export class Rcu {
   }
 
   /**
-   * Begin a section in which to read. Sections may overlap and last across an `await`; but memory that anybody frees
-   * meanwhile, in any structure of the region, waits for the end of it.
+   * Begin a section in which to read. Sections may overlap and last across an `await`. But memory that is freed
+   * meanwhile, in any structure of the region, waits for the section's end.
    */
   readLock(): ReadSection {
     this.#heap.checkOpen()
@@ -54,8 +54,8 @@ export class Rcu {
   }
 
   /**
-   * The bytes of the cell's value where they lie in memory, without a copy; not to be written to. They stay as they are
-   * until the section ends; after that they are somebody else's.
+   * The bytes of the cell's value where they lie in memory, without a copy. Do not write to them. They stay as they are
+   * until the section ends; after that the memory may have another use.
    * @throws StructureError outside of every section.
    */
   dereferenceBytes(cell: RcuCell<unknown>): Uint8Array | undefined {
@@ -95,8 +95,8 @@ export class Rcu {
   }
 
   /**
-   * Resolves when everybody who is in a section now, in any process, has left it. Waits for ever where its own caller
-   * is in one.
+   * Resolves when all sections that are open now, in any process, have ended. Waits for ever if its own caller is in
+   * one.
    */
   async synchronize(options?: WaitOptions): Promise<void> {
     this.#heap.checkOpen()
@@ -133,8 +133,8 @@ export class Rcu {
   }
 
   /**
-   * Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now
-   * and then is enough.
+   * Whether all sections that were open at that moment have ended. Asking helps a grace period on, so asking from time
+   * to time is enough.
    */
   pollState(state: GracePeriodState): boolean {
     this.#heap.checkOpen()

@@ -11,8 +11,8 @@ const MEMBER_WORDS = 8
 const ALL = 0x7fffffff
 
 /**
- * The longest sleep without a look. Being woken is the rule; this is for what nobody rings for: who holds it was
- * killed, or the one that should have rung.
+ * The longest sleep without a look. Being woken is the rule. This is for a change without a ring: the holder was
+ * killed, or the process that should have rung.
  */
 const LOOK_MS = 50
 
@@ -24,7 +24,7 @@ export interface WaitOptions {
 
 /** Options of everything that blocks the thread. */
 export interface BlockOptions {
-  /** Give up after so many milliseconds with a TimeoutError; without it, never. */
+  /** Give up after this many milliseconds with a TimeoutError; without it, never. */
   readonly timeoutMs?: number
 }
 
@@ -34,16 +34,18 @@ export interface BlockOptions {
 export type Attempt<T> = (ask: boolean) => T | undefined
 
 /**
- * Sleeping until something changes, and waking who sleeps: threads by futex, event loops by their member's doorbell.
+ * Sleeping until something changes, and waking sleepers: threads by futex, event loops by their member's doorbell.
  *
  * ```
- *  0  sequence: futex word, raised with each ring     4  wanted: 1 when somebody may sleep     8
- *       a bit for each member whose event loop waits
+ *   0  sequence: futex word, raised with each ring
+ *   4  wanted: 1 when a waiter may sleep
+ *   8  a bit for each member whose event loop waits
  * ```
  *
- * A waiter says that it wants to be woken, then tries once more, then sleeps; who changes something looks afterwards
- * whether anybody wants to be woken. In whatever order these four steps come, the waiter sees the change or is seen.
- * Where nobody waits a ring is one load.
+ * 1. A waiter says that it wants to be woken, then tries once more, then sleeps.
+ * 2. A process that changes something looks afterwards whether a waiter wants to be woken.
+ *
+ * In whatever order these steps come, the waiter sees the change or is seen. Without waiters a ring is one load.
  */
 export class Bell {
   readonly #heap: Heap
@@ -51,7 +53,7 @@ export class Bell {
   readonly #describe: (() => WaitDescription) | undefined
 
   /**
-   * `describe`: what is told of a wait that lasts, where somebody has what is waited for; none is told of a consumer
+   * `describe`: reports a wait that lasts, if a process holds what is waited for. No wait is reported for a consumer
    * that waits for work.
    */
   constructor(heap: Heap, offset: number, describe?: () => WaitDescription) {

@@ -163,7 +163,7 @@ test('a rank that is there already, that is none of the group, or of another gro
   await until(() => house.keeper.missing().length === 1, 'rank 1 is in')
   for (const [rank, size, why] of [
     [1, 2, /rank 1 is already here, from 127/],
-    [0, 3, /of a group of 3, and this one has 2/],
+    [0, 3, /its group has 3 ranks, and this one has 2/],
     [5, 2, /rank 5 is not one of 2/],
   ] as const) {
     const twin = house.rank(rank, size)
