@@ -37,7 +37,7 @@ const PATTERN = /^member +(\d+) +(\d+) +(\d+) +(\d+) ([0-9a-f]{32}) ([0-9a-f]{8}
  *       256   record of member slot 1 …
  * ```
  *
- * Each record is written with one write(2) within a page, which a signal cannot cut, and has a checksum: a killed
+ * Each record is written with one write(2) within a page, which a signal cannot cut, and has a checksum. So a killed
  * writer harms at most its own. The lock of the whole space is flock(2) on the file; the kernel releases it when its
  * holder ends.
  */

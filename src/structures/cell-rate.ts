@@ -45,7 +45,7 @@ export class CellRate {
   /** @throws ArgumentError unless `count` can be asked for at once. */
   check(count: number): void {
     if (Number.isSafeInteger(count) && count >= 1 && count <= this.limit) return
-    throw new ArgumentError('count', `count must be a whole number from 1 to the limit of ${this.limit}, not ${count}`)
+    throw new ArgumentError('count', `count must be a whole number from 1 to the limit, ${this.limit}, not ${count}`)
   }
 
   /** Ask for `count` when the word is `word` and the clock says `nowUs`. */

@@ -36,7 +36,7 @@ export class HeapFullError extends AetherError {
     const use = `${usedBytes} of ${sizeBytes} bytes are in use`
     super(
       'ERR_AETHER_HEAP_FULL',
-      `no room for ${wantedBytes} bytes: ${use}${why}; open with a greater size, or bound what is kept`,
+      `no room for ${wantedBytes} bytes: ${use}${why}; open with a larger size, or bound what is kept`,
     )
     this.wantedBytes = wantedBytes
     this.usedBytes = usedBytes

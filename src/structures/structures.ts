@@ -283,10 +283,10 @@ function holdHeap(region: Region, membership: Membership): Heap {
   const names = held.get(membership) ?? new Set<string>()
   held.set(membership, names)
   if (names.has(region.name)) {
-    const advice = 'use what it gave, or open the space again for a member of its own'
+    const advice = 'use those, or open the space again for a second member'
     throw new ArgumentError(
       'options.region',
-      `this member has opened the structures of '${region.name}' already; ${advice}`,
+      `this member has already opened the structures of '${region.name}'; ${advice}`,
     )
   }
   const heap = new Heap(

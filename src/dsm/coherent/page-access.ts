@@ -143,7 +143,7 @@ export class PageAccess {
     const known = homeOf(page)
     const home = known === NO_HOME ? 'not decided' : `rank ${known}`
     return new TimeoutError(
-      `page ${page} of region '${region}' did not arrive within ${PAGE_MS_MAX} ms; its home is ${home}; check whether a rank is stopped or has not opened the region`,
+      `page ${page} of region '${region}' did not arrive within ${PAGE_MS_MAX} ms. Its home is ${home}. Check whether a rank is stopped or has not opened the region`,
     )
   }
 }

@@ -38,10 +38,10 @@ export interface ValueSettings<V> {
 export function encodeValue<V>({ codec, valueBytesMax }: ValueSettings<V>, name: string, value: V): Uint8Array {
   const bytes: unknown = codec.encode(value)
   if (!(bytes instanceof Uint8Array)) {
-    const why = `the codec '${codec.name}' must encode a value as a Uint8Array, and gave ${bytes === null ? 'null' : typeof bytes}`
+    const why = `the codec '${codec.name}' must encode a value as a Uint8Array, but returned ${bytes === null ? 'null' : typeof bytes}`
     throw new ArgumentError('options.codec', why)
   }
   if (bytes.length <= valueBytesMax) return bytes
-  const why = `a value of ${bytes.length} bytes, encoded; '${name}' takes ${valueBytesMax} (options.valueBytesMax)`
+  const why = `a value has ${bytes.length} bytes when encoded; '${name}' takes at most ${valueBytesMax} (options.valueBytesMax)`
   throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', name, why)
 }

@@ -79,7 +79,7 @@ export const json: Codec<unknown> = {
   name: 'json',
   encode(value) {
     const text = JSON.stringify(value)
-    if (text === undefined) throw new ArgumentError('value', `JSON has no word for ${typeof value}`)
+    if (text === undefined) throw new ArgumentError('value', `JSON cannot represent ${typeof value}`)
     const length = room(text.length * 3).write(text, 0)
     return scratch.subarray(0, length)
   },

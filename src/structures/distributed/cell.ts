@@ -129,8 +129,8 @@ export class GroupCell<V> {
     // The codec may use its bytes again, and they are written later.
     const bytes = new Uint8Array(this.#codec.encode(value))
     if (bytes.length <= this.#valueBytesMax) return bytes
-    const limit = `'${this.name}' takes ${this.#valueBytesMax} (options.valueBytesMax)`
-    const why = `a value of ${bytes.length} bytes, encoded; ${limit}`
+    const limit = `'${this.name}' takes at most ${this.#valueBytesMax} (options.valueBytesMax)`
+    const why = `a value has ${bytes.length} bytes when encoded; ${limit}`
     throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
   }
 }

@@ -12,7 +12,7 @@ export class HomeLostError extends AetherError {
   readonly rank: number
 
   constructor(structure: string, rank: number, why: string, options?: ErrorOptions) {
-    super('ERR_AETHER_HOME_LOST', `${structure} is kept at rank ${rank}, and that is lost: ${why}`, options)
+    super('ERR_AETHER_HOME_LOST', `${structure} is kept at rank ${rank}, which is lost: ${why}`, options)
     this.structure = structure
     this.rank = rank
   }

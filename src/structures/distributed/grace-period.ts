@@ -40,7 +40,7 @@ export class GracePeriod {
   checkReached(): void {
     for (const [rank, { sinceMs, error }] of this.#unreached) {
       if (!this.#waited.has(rank) || this.#words.nowMs() - sinceMs < UNREACHED_MS_MAX) continue
-      const why = 'this rank has lost its connection to it, so nobody here sees whether its sections have ended'
+      const why = 'this rank has lost its connection to it and cannot see whether its sections have ended'
       throw new HomeLostError('rcu', rank, `${why}; it is still in the group`, { cause: error })
     }
   }

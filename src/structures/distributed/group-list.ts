@@ -78,7 +78,7 @@ export abstract class GroupList<V> implements Promised<ValueList<V>> {
   #encode(value: V): Uint8Array {
     const bytes = new Uint8Array(this.#codec.encode(value))
     if (bytes.length <= this.#valueBytesMax) return bytes
-    const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${this.#valueBytesMax} (options.valueBytesMax)`
+    const why = `a value has ${bytes.length} bytes when encoded; '${this.name}' takes at most ${this.#valueBytesMax} (options.valueBytesMax)`
     throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
   }
 }

@@ -36,7 +36,7 @@ export class GroupLogBase<V> {
     // The codec may use its bytes again, and they are written later.
     const bytes = new Uint8Array(codec.encode(value))
     if (bytes.length > valueBytesMax) {
-      const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${valueBytesMax} (options.valueBytesMax)`
+      const why = `a value has ${bytes.length} bytes when encoded; '${this.name}' takes at most ${valueBytesMax} (options.valueBytesMax)`
       throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
     }
     return await this.core.append(bytes, options?.signal)

@@ -313,7 +313,7 @@ export class MapShard {
   }
 
   #full(): StructureError {
-    const why = 'has no room for this key: it has grown as far as it can; spread it, or bound what is kept'
+    const why = 'has no room for this key: it has grown as far as it can; keep it at more homes, or bound what is kept'
     return new StructureError('ERR_AETHER_MAP_FULL', this.home.what, `${this.home.what} ${why}`)
   }
 

@@ -206,7 +206,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     const { codec, valueBytesMax } = this.#settings
     const bytes = new Uint8Array(codec.encode(value))
     if (bytes.length > valueBytesMax) {
-      const why = `a value of ${bytes.length} bytes, encoded; this map takes ${valueBytesMax} (options.valueBytesMax)`
+      const why = `a value has ${bytes.length} bytes when encoded; this map takes at most ${valueBytesMax} (options.valueBytesMax)`
       throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
     }
     return { kind: 'put', value: bytes, endOfLife: endOfLife ?? this.#endOfLife(options?.ttlMs) }

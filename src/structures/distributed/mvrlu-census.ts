@@ -15,8 +15,8 @@ interface Named {
 
 /**
  * Add the blocks and tables of some objects:
- * 1. The last write set and, if it is not finished, the versions that it is about to put in. This comes first. Once the
- *    write set is found to be finished, what it was about to put in when it was read is in a head or below one.
+ * 1. The last write set and, if it is not finished, the versions that it is about to put in. This comes first. If the
+ *    write set turns out to be finished afterwards, the versions read from it are in a head or below one.
  * 2. The versions that heads name.
  * 3. The versions below, of slots whose lock is not 0.
  */

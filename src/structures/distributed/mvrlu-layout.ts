@@ -10,9 +10,9 @@ import { CHUNK_BYTES } from './layout.ts'
  *                                                        older             older: 0
  * ```
  *
- * **An object** is a slot in a table, and stays one: its number is that of the slot and a generation, which is in the
- * head word while the slot is empty. So a late compare-and-swap on a slot meets nothing but a slot. Each word of a slot
- * occurs only once: names of blocks have a tag, locks a number, empty heads the generation.
+ * **An object** is a slot in a table, and stays one. Its number is that of the slot and a generation; the generation is
+ * in the head word while the slot is empty. So a late compare-and-swap on a slot meets nothing but a slot. Each word of
+ * a slot occurs only once: names of blocks have a tag, locks a number, empty heads the generation.
  *
  * **The commit clock is the word of the last write set.**
  * 1. A section fills versions that nothing names yet, and a write set. For each of its objects the write set says which
@@ -42,8 +42,8 @@ import { CHUNK_BYTES } from './layout.ts'
  *
  * A commit expects a word of the clock that it saw while it had its locks. So the fence refuses what a dead rank had on
  * its way, or that was committed before the fence, and then the head says so. A rank that was given up but is not dead
- * sees that its lock has another owner when it reads the clock again, which it has to do after the fence. When a rank
- * is out, the home looks at all slots and opens its locks.
+ * has to read the clock again after the fence. It then sees that its lock has another owner. When a rank is out, the
+ * home looks at all slots and opens its locks.
  *
  * **Watermark.** A version is named by its slot's head, or by the version above it. Take the sections that had begun
  * when a commit was finished. Once they have ended (a grace period, grace-periods.ts), all others have that commit in
@@ -55,9 +55,9 @@ import { CHUNK_BYTES } from './layout.ts'
  * 3. by a rank that is short of memory, for all.
  *
  * Blocks that nothing names any more are found by their owners (census.ts). The lock of a slot is not 0 as long as a
- * version below the head may be needed, so the census reads a chain only there. That gives the two grace periods of
- * MV-RLU: one until no section needs a version, and for the block the census in which nothing names it. Within a
- * section no block that it can reach is used again: the cut that would take it away waits for the section.
+ * version below the head may be needed. So the census reads a chain only there. That gives the two grace periods of
+ * MV-RLU: one until no section needs a version, and for the block the census that misses it. Within a section no block
+ * that it can reach is used again: the cut that would take it away waits for the section.
  *
  * When a rank dies, what it was filling are blocks of its own that nothing names. What it had locked and not committed
  * is locked, and nothing else.

@@ -113,7 +113,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
         return await this.#writes.make(bytes)
       })
       if (object !== undefined) return object
-      const why = `'${this.#settings.name}' has as many objects as there can be, in ${TABLES_MAX} tables; free some`
+      const why = `'${this.#settings.name}' has the maximum of objects, in ${TABLES_MAX} tables; free some`
       throw new StructureError('ERR_AETHER_STRUCTURES_FULL', this.#settings.name, why)
     })
   }
@@ -138,7 +138,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     await this.#turns.take(async () => {
       if (this.#state === 'committed') return
       this.#checkActive()
-      if (this.#failed) throw this.#misuse('something of it was refused; abort it')
+      if (this.#failed) throw this.#misuse('an operation of the section was refused; abort the section')
       if (!this.#writes.changed) await this.#end('committed', true)
       else await this.#commit()
     })
@@ -161,7 +161,9 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     const clock = await this.#attempt(() => this.#writes.commit())
     if (clock === undefined) {
       await this.#end('aborted', false)
-      throw this.#misuse('the group has given this rank up, and others have taken its locks over; nothing was changed')
+      throw this.#misuse(
+        'the group has given this rank up, and other ranks have taken over its locks; nothing was changed',
+      )
     }
     await this.#end('committed', false)
     await this.#core.committed()
@@ -199,7 +201,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   async #placeToWrite(object: MvRluObject): Promise<number> {
     const place = await this.#placeOf(object)
     if (this.#writes.mayWrite(place)) return place
-    throw this.#misuse('the object is not locked by this section; see whether tryLock() gave true')
+    throw this.#misuse('the object is not locked by this section; check that tryLock() returned true')
   }
 
   async #placeOf(object: MvRluObject): Promise<number> {
@@ -220,7 +222,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   #checkRoom(): void {
     const { objectsMax, name } = this.#settings
     if (this.#writes.size < objectsMax) return
-    const why = `a section has at most ${objectsMax} objects locked or made (options.objectsMax)`
+    const why = `a section may lock or make at most ${objectsMax} objects (options.objectsMax)`
     throw new StructureError('ERR_AETHER_READ_SECTION', name, `'${name}': ${why}`)
   }
 
@@ -235,7 +237,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
 
   #checkActive(): void {
     if (this.#core.readers.sections.closed) throw new ClosedError('the structures of the group')
-    if (this.#state !== 'active') throw this.#misuse('the section has ended; begin another with readLock()')
+    if (this.#state !== 'active') throw this.#misuse('the section has ended; begin another one with readLock()')
   }
 
   #misuse(why: string): StructureError {

@@ -138,25 +138,25 @@ function watch(group: Group, words: VerbsWords, structures: GroupStructures): ()
     structures.settle(rank).catch(() => {})
   }
   for (let rank = 0; rank < group.size; rank += 1)
-    if (!group.isMember(rank)) ended(rank, 'it is not in the group any more')
+    if (!group.isMember(rank)) ended(rank, 'it is no longer in the group')
   return group.onEvent(({ rank, reason }) => ended(rank, reason))
 }
 
 /** @throws StructureError where what a peer has said is no card, or one with other options. */
 function checkCard(peer: number, card: unknown, own: string): Card {
   if (!isCard(card)) {
-    const why = `what rank ${peer} says is not understood; install the same version of the package everywhere`
+    const why = `rank ${peer} sent a message that is not understood; install the same version of the package everywhere`
     throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', 'structures', why)
   }
   if (card.agreed === own) return card
-  const why = `rank ${peer} opened them with ${card.agreed}, this one with ${own}; give the same options everywhere`
+  const why = `rank ${peer} opened them with ${card.agreed}, this one with ${own}; pass the same options everywhere`
   throw new StructureError('ERR_AETHER_STRUCTURE_MISMATCH', 'structures', why)
 }
 
 function checkSize(size: Size): number {
   const bytes = parseSize(size, 'options.size')
   if (bytes >= PART_BYTES_MIN && bytes <= PART_BYTES_MAX && bytes % CHUNK_BYTES === 0) return bytes
-  const rule = 'structures of a group take 1 MiB to 4 GiB at each home, a multiple of 64 KiB'
+  const rule = 'structures of a group take 1 MiB to 4 GiB at each home, in multiples of 64 KiB'
   throw new ArgumentError('options.size', `${rule}, not ${bytes} bytes`)
 }
 
@@ -165,5 +165,8 @@ function checkHomes(group: Group, homes: readonly number[] | undefined): readonl
   const ascends = homes.every((rank, at) => at === 0 || rank > homes[at - 1]!)
   if (homes.length > 0 && ascends && homes.every((rank) => Number.isInteger(rank) && rank >= 0 && rank < group.size))
     return homes
-  throw new ArgumentError('options.homes', `homes are ranks of the group, ascending, not ${JSON.stringify(homes)}`)
+  throw new ArgumentError(
+    'options.homes',
+    `homes must be ranks of the group in ascending order, not ${JSON.stringify(homes)}`,
+  )
 }

@@ -194,7 +194,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   #checkReading(name: string): void {
     this.#checkOpen()
     if (this.#sections.any) return
-    const why = `'${name}' is read outside of a section; call readLock() before`
+    const why = `'${name}' was read outside of a section; call readLock() first`
     throw new StructureError('ERR_AETHER_READ_SECTION', name, why)
   }
 }

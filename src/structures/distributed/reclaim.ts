@@ -83,6 +83,6 @@ export class Reclaim {
 export function saidOf({ ranks, looked }: Asked): string {
   if (ranks === 0) return ''
   return looked >= ranks
-    ? '; no rank has any to give back'
-    : `; ${ranks - looked} of ${ranks} other ranks did not say in time whether they have any to give back`
+    ? '; no rank has any to release'
+    : `; ${ranks - looked} of ${ranks} other ranks did not answer in time whether they have any to release`
 }

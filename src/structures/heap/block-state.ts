@@ -3,7 +3,6 @@
  *
  * ```
  *   bits 0-1  kind      2-9  slot of the member that set this state      10-31  generation, raised at each allocation
- *                                                                                           allocation
  *
  *          allocate           unlinked                       grace period over
  *   Free ───────────► Live ────────────────────────► Retired ─────────────────► Free

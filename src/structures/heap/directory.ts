@@ -85,7 +85,7 @@ export class Directory {
     throw new StructureError(
       'ERR_AETHER_STRUCTURES_FULL',
       request.name,
-      `${rule}; use a map for what there are many of`,
+      `${rule}; keep many things in one map instead of many structures`,
     )
   }
 
@@ -165,6 +165,6 @@ function mismatch(name: string, how: string): StructureError {
 function checkName(name: string): Uint8Array {
   const bytes = typeof name === 'string' ? Buffer.from(name) : new Uint8Array(0)
   if (bytes.length >= 1 && bytes.length <= STRUCTURE_NAME_BYTES_MAX) return bytes
-  const rule = `the name of a structure is 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes of text`
+  const rule = `the name of a structure must be a string of 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes`
   throw new ArgumentError('name', `${rule}, not ${JSON.stringify(name)}`)
 }

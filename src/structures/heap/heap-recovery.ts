@@ -127,7 +127,7 @@ export class HeapRecovery {
 
   #isReachable(intent: Intent, reference: number): boolean {
     const test = this.#reach.get(intent.reach)
-    if (test === undefined) throw new Error(`an intent of kind ${intent.reach} is of no structure that is known here`)
+    if (test === undefined) throw new Error(`an intent of kind ${intent.reach} belongs to no known structure`)
     return test(intent.structure, reference)
   }
 

@@ -237,7 +237,9 @@ export class Heap {
     this.intent.end()
     const { usedBytes, sizeBytes } = this.usage()
     const why =
-      behind < 0 ? '' : `, some of it because the member in slot ${behind} is inside an operation (is it stopped?)`
+      behind < 0
+        ? ''
+        : `; some of it waits for the member in slot ${behind}, which is inside an operation; check whether it is stopped`
     throw new HeapFullError(lengthBytes, usedBytes, sizeBytes, why)
   }
 
@@ -279,7 +281,11 @@ export function offsetOf(reference: number): number {
 function checkMember(name: string, { slot, epoch }: Peers): void {
   const rule = `the space has had ${epoch} members and this one is in slot ${slot}`
   if (slot < PARTICIPANTS_MAX && epoch <= EPOCH_MAX) return
-  throw new StructureError('ERR_AETHER_STRUCTURES_FULL', name, `${rule}; let all of its processes end and begin anew`)
+  throw new StructureError(
+    'ERR_AETHER_STRUCTURES_FULL',
+    name,
+    `${rule}; end all of its processes, then start them again`,
+  )
 }
 
 /**
@@ -296,7 +302,7 @@ function introduce(name: string, memory: WordMemory): number {
   for (const [offset, value] of wanted) {
     const there = memory.compareExchange(offset, 0, value)
     if (there !== 0 && there !== value) {
-      const what = `region '${name}' holds something else than structures, or those of another version of this package`
+      const what = `region '${name}' holds other data than structures, or structures of another version of this package`
       throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', name, what)
     }
   }

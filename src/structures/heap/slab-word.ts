@@ -1,6 +1,6 @@
 /**
- * What a slab is, in one word: kind in bits 0-2, the slot of the member that works on it in 3-10, and from 11 on what
- * the kind needs.
+ * What a slab is, in one word: kind in bits 0-2, and in 3-10 the slot of the member that works on it. From bit 11 on it
+ * has what the kind needs.
  *
  * ```
  *            compare-and-swap          made ready

@@ -101,7 +101,7 @@ export class Key {
 
   #putBytes(bytes: Uint8Array): number {
     if (!(bytes instanceof Uint8Array))
-      throw new ArgumentError('key', `a key is text, a number or a Uint8Array, not ${typeof bytes}`)
+      throw new ArgumentError('key', `a key must be a string, a number or a Uint8Array, not ${typeof bytes}`)
     if (bytes.length > KEY_BYTES_MAX) throw tooLong(bytes.length)
     this.bytes.set(bytes)
     return this.#filledUp(bytes.length)

@@ -19,15 +19,14 @@
  *    other process has to.
  * 3. At no moment was a clock taken that is not yet in use, so a killed process never has one.
  *
- * **Snapshots.** Before a section takes a snapshot (the clock of the last write set), and before a committer links
- * behind that write set, it *notes* in it that it is linked. For a section with snapshot s this means:
+ * **Snapshots.** Before a section takes a snapshot (the clock of the last write set), it *notes* in that write set that
+ * it is linked. So does a committer before it links behind it. For a section with snapshot s this means:
  * 1. Every write set with a clock up to s was noted before the section read anything.
  * 2. A write set that is not noted is not committed, or was committed after.
  * 3. A lock names its write set. So a reader that meets one knows at once which side it is on, and does not wait.
  *
  * **Helping.** Any participant can finish a committed write set, several at once:
- * 1. A head is changed from the version that was found under the lock to the new one, and a lock from this write set to
- *    none.
+ * 1. A head is changed from the version found under the lock to the new one, and a lock from this write set to none.
  * 2. Both happen once, for no block is used again while a participant that entered before is inside
  *    (../heap/epochs.ts).
  * 3. A participant finishes it if it wants an object that the write set has locked, collects, or recovers its owner.
@@ -38,7 +37,7 @@
  * watermark: for each version there, the older ones are retired, and objects that it freed. Retired blocks then wait
  * for the epochs.
  *
- * These are the two grace periods of MV-RLU: the first until no section may need a version, the second until no
+ * These are the two grace periods of MV-RLU. The first lasts until no section may need a version, the second until no
  * participant is looking at it.
  *
  * What is asserted:

@@ -104,7 +104,8 @@ export class MvRlu<V> {
       const done = this.#attempt(work, options, attempt)
       if (done !== undefined) return done.value
       const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
-      if (leftMs <= 0) throw new TimeoutError(`waited ${timeoutMs} ms in vain for the objects of '${this.name}'`)
+      if (leftMs <= 0)
+        throw new TimeoutError(`timed out after ${timeoutMs} ms waiting for the objects of '${this.name}'`)
       // Nothing wakes this.
       if (attempt > 1)
         this.#heap.memory.wait(HeaderOffset.Magic, HEAP_MAGIC, Math.min(leftMs, pauseMs(attempt, Math.random())))

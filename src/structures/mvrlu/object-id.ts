@@ -18,7 +18,7 @@ export function referenceOf(heap: Heap, object: MvRluObject): number {
   const { firstReference, slabs } = heap.blocks.layout
   const isInside = reference >= firstReference && reference < firstReference + slabs * GRANULES_PER_SLAB
   if (Number.isSafeInteger(object) && object >= 0 && isInside) return reference
-  throw new ArgumentError('object', `${String(object)} is no object; use what allocate() gave, or root`)
+  throw new ArgumentError('object', `${String(object)} is not an object; pass root, or what allocate() returned`)
 }
 
 /**

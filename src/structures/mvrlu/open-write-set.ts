@@ -180,7 +180,7 @@ export class OpenWriteSet {
   #add(object: number, state: number, kind: number): number {
     const { memory } = this.#heap
     if (this.#count === this.#capacity) {
-      const why = `a section has at most ${this.#capacity} objects locked or made (options.objectsMax)`
+      const why = `a section may lock or make at most ${this.#capacity} objects (options.objectsMax)`
       throw new StructureError('ERR_AETHER_READ_SECTION', 'mv-rlu', why)
     }
     const at = entryAt(this.set, this.#count)

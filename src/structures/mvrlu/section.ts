@@ -116,7 +116,7 @@ export class MvRluSection<V> implements Disposable {
   readUnlock(): void {
     if (this.#state === 'committed') return
     this.#checkActive()
-    if (this.#failed) throw this.#misuse('memory ran out in the middle of it; abort it')
+    if (this.#failed) throw this.#misuse('memory ran out in the middle of the section; abort it')
     const writes = this.#writes
     if (writes?.changed !== true) {
       this.#end('committed')
@@ -192,7 +192,7 @@ export class MvRluSection<V> implements Disposable {
     const reference = this.#check(object)
     const writes = this.#writes
     if (writes?.mayWrite(reference) === true) return writes
-    throw this.#misuse('the object is not locked by this section; see whether tryLock() gave true')
+    throw this.#misuse('the object is not locked by this section; check that tryLock() returned true')
   }
 
   #attempt<T>(work: () => T): T {
@@ -220,7 +220,7 @@ export class MvRluSection<V> implements Disposable {
 
   #checkActive(): void {
     this.#heap.checkOpen()
-    if (this.#state !== 'active') throw this.#misuse('the section has ended; begin another with readLock()')
+    if (this.#state !== 'active') throw this.#misuse('the section has ended; begin another one with readLock()')
   }
 
   #misuse(why: string): StructureError {
@@ -230,6 +230,6 @@ export class MvRluSection<V> implements Disposable {
 
 /** @internal */
 export function otherSection(name: string): OtherSectionError {
-  const why = `'${name}': another section of this thread has objects locked; end it before, or use update(), which waits`
+  const why = `'${name}': another section of this thread has objects locked; end it first, or use update(), which waits`
   return new OtherSectionError('ERR_AETHER_READ_SECTION', name, why)
 }

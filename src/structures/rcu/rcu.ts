@@ -107,7 +107,7 @@ export class Rcu {
   synchronizeSync(options?: BlockOptions): void {
     this.#heap.checkOpen()
     if (this.#heap.epochs.stays)
-      throw misuse('synchronizeSync', 'this thread is in a section, which would wait for itself')
+      throw misuse('synchronizeSync', 'this thread is in a section and would wait for itself; end the section first')
     this.#periods.waitSync(this.#periods.state(), options)
   }
 
@@ -148,7 +148,7 @@ export class Rcu {
 
   #checkReading(name: string): void {
     this.#heap.checkOpen()
-    if (!this.#heap.epochs.stays) throw misuse(name, `'${name}' is read outside of a section; call readLock() before`)
+    if (!this.#heap.epochs.stays) throw misuse(name, `'${name}' was read outside of a section; call readLock() first`)
   }
 }
 

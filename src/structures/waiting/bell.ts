@@ -98,7 +98,7 @@ export class Bell {
       const outcome = attempt(ask)
       if (outcome !== undefined) return outcome
       const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
-      if (leftMs <= 0) throw new TimeoutError(`waited ${timeoutMs} ms in vain for ${what}`)
+      if (leftMs <= 0) throw new TimeoutError(`timed out after ${timeoutMs} ms waiting for ${what}`)
       memory.wait(this.#offset + Offset.Sequence, sequence, Math.min(leftMs, LOOK_MS))
       watched?.look()
     }

@@ -56,7 +56,7 @@ test('a home that is full says so in bounded time, and that nobody has any memor
   const began = world.nowMs
   await assert.rejects(world.play(two.set('x', VALUE)), {
     code: 'ERR_AETHER_HEAP_FULL',
-    message: /kept at rank 0; no rank has any to give back/,
+    message: /kept at rank 0; no rank has any to release/,
   })
   assert.ok(world.nowMs - began < 1000)
 })
