@@ -1,18 +1,18 @@
 import { ArgumentError } from '../native/index.ts'
 
-/** What a limiter lets through. */
+/** Options of `rateLimiter()`: how much is allowed in which time. */
 export interface RateLimiterOptions {
   /** How many are allowed in each interval, and how many at once after a pause. */
   readonly limit: number
   readonly intervalMs: number
 }
 
-/** What a limiter says. */
+/** The answer of a rate limiter. */
 export interface RateVerdict {
   readonly allowed: boolean
-  /** How many more would be let through now. */
+  /** How many more are allowed now. */
   readonly remaining: number
-  /** When to come again; 0 when it was allowed. */
+  /** Milliseconds until a retry can succeed; 0 if it was allowed. */
   readonly retryAfterMs: number
 }
 
@@ -33,7 +33,7 @@ export interface CellRateOutcome {
 export class CellRate {
   readonly limit: number
   readonly intervalMs: number
-  /** Microseconds that one costs. */
+  /** Microseconds that one permission costs. */
   readonly #cost: number
 
   constructor({ limit, intervalMs }: RateLimiterOptions) {

@@ -23,7 +23,7 @@ export class Counter {
     this.#offset = offset
   }
 
-  /** Add `amount` (a whole number, default 1); gives the sum. */
+  /** Add `amount` (a whole number, default 1). Resolves with the sum. */
   async add(amount: number = 1, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.addSync(amount)
@@ -45,7 +45,7 @@ export class Counter {
     return Number(this.#heap.memory.load64(this.#offset))
   }
 
-  /** Replace the value; gives the one before. */
+  /** Replace the value. Resolves with the previous one. */
   async set(value: number, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.setSync(value)
@@ -60,7 +60,9 @@ export class Counter {
     }
   }
 
-  /** Replace the value if it is `expected`; gives the one before, so it was replaced where that equals `expected`. */
+  /**
+   * Replace the value if it is `expected`. Resolves with the previous value: it was replaced if that equals `expected`.
+   */
   async compareAndSet(expected: number, value: number, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.compareAndSetSync(expected, value)

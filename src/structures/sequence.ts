@@ -6,7 +6,7 @@ import type { WaitOptions } from './waiting/bell.ts'
 export const SEQUENCE_BYTES = 64
 const TAKEN_MAX = 2 ** 32
 
-/** Numbers that are given out once each, from 1. One that a killed process took is not given to another. */
+/** Numbers that are given out once each, from 1. A number that a killed process took is not given out again. */
 export class Sequence {
   readonly name: string
   readonly #heap: Heap

@@ -35,24 +35,24 @@ import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
 
 /** Options of {@link openStructures}. */
 export interface StructuresOptions {
-  /** The region that they are kept in. Default `'structures'`. */
+  /** The region that holds them. Default `'structures'`. */
   readonly region?: string
-  /** Memory for all of them together, fixed when the first one opens it: 1 MiB to 4 GiB. Default 64 MiB. */
+  /** Memory for all of them together, fixed by the first process that opens them: 1 MiB to 4 GiB. Default 64 MiB. */
   readonly size?: Size
   /** Take the memory at once (default), or as it is touched. */
   readonly reserve?: boolean
-  /** Overwrite memory that this process frees with 0xdb, to find who reads it too late. Default false. */
+  /** Overwrite memory that this process frees with 0xdb, to find code that reads it too late. Default false. */
   readonly poison?: boolean
   readonly signal?: AbortSignal
 }
 
 const DEFAULT_SIZE = '64MiB'
 const LEASE_MS_MAX = 2 ** 30
-/** The most entries of whatever has a bound on them. */
+/** The largest bound on a number of entries. */
 const ENTRIES_MAX = 2 ** 26
 
 /**
- * Open the structures of a space; the first one in makes them. They live as long as the space does.
+ * Open the structures of a space; the first process to open them makes them. They live as long as the space does.
  *
  * ```ts
  * await using space = await open('shop')
@@ -61,8 +61,8 @@ const ENTRIES_MAX = 2 ** 26
  * hits.addSync()
  * ```
  *
- * @throws RegionError where the region exists with another size; StructureError for another version;
- * MemoryExhaustedError; ArgumentError.
+ * @throws RegionError if the region exists with another size; StructureError for another version; MemoryExhaustedError;
+ *   ArgumentError.
  */
 export async function openStructures(space: Space, options: StructuresOptions = {}): Promise<Structures> {
   const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, poison = false, signal } = options
@@ -82,9 +82,11 @@ export async function openStructures(space: Space, options: StructuresOptions = 
   }
 }
 
-/** The structures of one region, as one member holds them. Every thread opens its own, through a space of its own. */
+/**
+ * The structures of one region, as one member holds them. Each thread has to open its own, through a space of its own.
+ */
 export class Structures implements AsyncDisposable {
-  /** Reads of cells, and waiting for readers. */
+  /** Read-copy-update: reads of cells, and waiting for readers. */
   readonly rcu: Rcu
   readonly #region: Region
   readonly #heap: Heap
@@ -126,7 +128,7 @@ export class Structures implements AsyncDisposable {
     this.#heap.collect()
   }
 
-  /** What memory is in use. Looks at every block: for people and tools. */
+  /** The memory in use. Looks at every block, so it is for people and tools. */
   usage(): HeapUsage {
     this.#heap.checkOpen()
     return this.#heap.usage()
@@ -182,8 +184,9 @@ export class Structures implements AsyncDisposable {
   }
 
   /**
-   * The map `name`, empty if it is new. Options that are kept with it are those it was made with; one that is given has
-   * to agree. `codec` says what the values are; with the default they are whatever `structuredClone` takes.
+   * The map `name`, empty if it is new. Options that are kept with the map are those it was made with; options passed
+   * later must agree. `codec` defines the type of the values; with the default they are anything that `structuredClone`
+   * takes.
    */
   async map<V = unknown>(name: string, options: MapOptions<V> = {}): Promise<SharedMap<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
@@ -244,7 +247,7 @@ export class Structures implements AsyncDisposable {
     return new MvRlu(name, this.#heap, offset, this.#commits, { codec, valueBytesMax })
   }
 
-  /** Leave. What this member holds is given up. Idempotent. */
+  /** Leave. All that this member holds is released. Idempotent. */
   async close(): Promise<void> {
     if (this.closed) return
     this.#stop()
@@ -276,7 +279,7 @@ export class Structures implements AsyncDisposable {
   }
 }
 
-/** Members and the names of regions whose heap they hold: a second hold would be the same participant twice. */
+/** Members and the names of regions whose heap they hold. A second hold would be the same participant twice. */
 const held = new WeakMap<Membership, Set<string>>()
 
 function holdHeap(region: Region, membership: Membership): Heap {
@@ -299,7 +302,7 @@ function holdHeap(region: Region, membership: Membership): Heap {
   return heap
 }
 
-/** When the space is closed first. */
+/** If the space is closed first. */
 class HeapPart implements MembershipPart {
   readonly #heap: Heap
 
@@ -312,7 +315,7 @@ class HeapPart implements MembershipPart {
   }
 
   settle(): void {
-    // Members are recovered when they are met: see heap/recovery.ts.
+    // Dead members are recovered when they are met: see heap/heap-recovery.ts.
   }
 
   namesOf(): readonly string[] {

@@ -6,11 +6,11 @@ import { StructureError } from '../errors.ts'
  * compared.
  */
 export interface Codec<V> {
-  /** Told apart by it; at most 64 characters. */
+  /** Identifies the codec; at most 64 characters. */
   readonly name: string
   /** The bytes are copied before anything else is encoded, so the same memory may be used again each time. */
   encode(value: V): Uint8Array
-  /** `bytes` are of this call only: what is kept of them is copied. */
+  /** `bytes` are valid during this call only: copy what you keep of them. */
   decode(bytes: Uint8Array): V
   /**
    * As `decode`, for `bytes` that have no other user, so that a value may keep them. For codecs that would otherwise
@@ -19,21 +19,21 @@ export interface Codec<V> {
   adopt?(bytes: Uint8Array): V
 }
 
-/** The value of bytes that are this value's own. */
+/** Decode bytes that belong to this value alone. */
 export function decodeOwn<V>(codec: Codec<V>, bytes: Uint8Array): V {
   return codec.adopt === undefined ? codec.decode(bytes) : codec.adopt(bytes)
 }
 
-/** What a structure's values are. */
+/** How a structure's values are encoded. */
 export interface ValueSettings<V> {
   readonly codec: Codec<V>
-  /** The longest value, in bytes, encoded. */
+  /** The longest value, in bytes when encoded. */
   readonly valueBytesMax: number
 }
 
 /**
- * The bytes of a value for the structure `name`. @throws StructureError where there are too many, ArgumentError where
- * the codec gives none.
+ * The bytes of a value for the structure `name`. @throws StructureError if there are too many, ArgumentError if the
+ * codec returns no Uint8Array.
  */
 export function encodeValue<V>({ codec, valueBytesMax }: ValueSettings<V>, name: string, value: V): Uint8Array {
   const bytes: unknown = codec.encode(value)

@@ -9,7 +9,7 @@ import { decodeKey, encodeKey, type KeyBytes } from './map-key.ts'
 import type { MapChange, MapShard } from './map-shard.ts'
 import type { Promised } from './promised.ts'
 
-/** The longest value of a group's map in bytes, encoded: a block has 64 KiB. */
+/** The longest value of a group's map in bytes when encoded: a block has 64 KiB. */
 export const GROUP_VALUE_BYTES_MAX: number = 60 * 1024
 
 /**
@@ -39,7 +39,7 @@ export interface GroupMapOptions<V> {
    * Have every home keep a part of the entries, by their keys, instead of all at one. Then it is lost in parts, too.
    */
   readonly spread?: boolean
-  /** The longest value that this rank writes, in bytes, encoded. Default and most 60 KiB. */
+  /** The longest value that this rank writes, in bytes when encoded. Default and most 60 KiB. */
   readonly valueBytesMax?: number
 }
 

@@ -38,7 +38,7 @@ export const StructureKind = {
 } as const
 export type StructureKindName = keyof typeof StructureKind
 
-/** What is asked of the directory. */
+/** A request to the directory. */
 export interface StructureRequest {
   readonly kind: StructureKindName
   readonly name: string
@@ -47,11 +47,11 @@ export interface StructureRequest {
   readonly parameters: readonly number[]
 }
 
-/** A structure that is there. */
+/** A structure that exists. */
 export interface FoundStructure {
   /** Of its block. */
   readonly reference: number
-  /** Where its body begins, in bytes. */
+  /** Where its body starts, in bytes. */
   readonly offset: number
   readonly parameters: readonly number[]
 }
@@ -69,7 +69,7 @@ export class Directory {
   }
 
   /**
-   * Find it, or make it with a body of zeros. @throws StructureError for another kind or other parameters;
+   * Find the structure, or make it with a body of zeros. @throws StructureError for another kind or other parameters;
    * HeapFullError; ArgumentError.
    */
   open(request: StructureRequest): FoundStructure {

@@ -41,8 +41,8 @@ export class Chain {
   }
 
   /**
-   * Put the first dummy there, which `make` takes and fills: into the head, and from there into the tail. Outside of
-   * every epoch.
+   * Put the first dummy there, which `make` takes and fills: into the head, and from there into the tail. Call it
+   * outside of every epoch.
    */
   begin(make: () => number): void {
     const { memory, intent } = this.#heap
@@ -91,7 +91,10 @@ export class Chain {
     return true
   }
 
-  /** Make `first`, which comes after `dummy`, the new dummy, and retire the old one. False when another has. */
+  /**
+   * Make `first`, which comes after `dummy`, the new dummy, and retire the old one. False if another member has done
+   * so.
+   */
   tryUnlink(dummy: number, first: number): boolean {
     const { memory, intent, epochs, blocks } = this.#heap
     // The tail must not fall behind the head.

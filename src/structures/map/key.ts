@@ -3,7 +3,7 @@ import { hashWords } from '../hash.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
 import { EntryOffset, keyRoom } from './layout.ts'
 
-/** What a map's entries are found by. Keys of different kinds are different: `1` is not `'1'`. */
+/** The key of a map's entry. Keys of different kinds are different: `1` is not `'1'`. */
 export type MapKey = string | number | Uint8Array
 
 /** The longest key in bytes; text counts in UTF-8. */

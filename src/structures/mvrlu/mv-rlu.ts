@@ -15,9 +15,9 @@ export const ROOT_BODY_BYTES: number = OBJECT_BYTES
 
 /** Options of `mvRlu()`. */
 export interface MvRluOptions<V> {
-  /** How values become bytes. Default `structured`. The same for all who open it. */
+  /** How values become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
-  /** The longest value that this process assigns, in bytes, encoded. Default 1 MiB. */
+  /** The longest value that this process assigns, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
 }
 
@@ -56,8 +56,8 @@ export class MvRlu<V> {
   }
 
   /**
-   * Begin a section. Sections may overlap and last across an `await`; of one thread, one at a time can have objects
-   * locked.
+   * Begin a section. Sections may overlap and last across an `await`. Only one section of a thread at a time can have
+   * objects locked.
    */
   readLock(options?: SectionOptions): MvRluSection<V> {
     return this.#begin(options)
@@ -120,8 +120,8 @@ export class MvRlu<V> {
   }
 
   /**
-   * Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with
-   * looking for some.
+   * Undefined if it has to be tried again: it was aborted, or found no memory, and the next section first looks for
+   * some.
    */
   #attempt<T>(
     work: (section: MvRluSection<V>) => T,
@@ -145,7 +145,7 @@ export class MvRlu<V> {
   }
 }
 
-/** It found no memory, and the next section begins with looking for some. */
+/** It found no memory, and the next section first looks for some. */
 function isToTryAgain(error: unknown, attempt: number): boolean {
   return error instanceof HeapFullError && attempt < MEMORY_ATTEMPTS
 }

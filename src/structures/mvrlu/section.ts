@@ -15,20 +15,20 @@ export interface SectionSettings<V> extends ValueSettings<V> {
   readonly name: string
   readonly root: MvRluObject
   readonly objectsMax: number
-  /** Called where it could lock nothing because another section of this thread has something locked. */
+  /** Called if it could lock nothing because another section of this thread has objects locked. */
   readonly onHeldUp?: () => void
 }
 
-/** What a section was to do needs another one of this thread to end first. */
+/** Another section of this thread has to end before this one can go on. */
 export class OtherSectionError extends StructureError {}
 
 /**
- * A section: reads everything as it was when it began, and changes what it has locked, all at once or not at all.
+ * A section reads everything as it was when it began, and changes what it has locked, all at once or not at all.
  *
- * Ends with {@link readUnlock}, which commits, or {@link abort}; also with `using`, which aborts.
+ * It ends with {@link readUnlock}, which commits, or {@link abort}; also with `using`, which aborts.
  */
 export class MvRluSection<V> implements Disposable {
-  /** The commit that it sees last. */
+  /** The last commit that it sees. */
   readonly clock: number
   readonly #heap: Heap
   readonly #log: CommitLog
@@ -55,8 +55,8 @@ export class MvRluSection<V> implements Disposable {
   }
 
   /**
-   * The object's value at the moment of this section, or what the section has assigned; undefined before the first, and
-   * for what is freed.
+   * The object's value at the moment of this section, or what the section has assigned. Undefined before the first
+   * assignment, and for a freed object.
    */
   dereference(object: MvRluObject): V | undefined {
     const reference = this.#check(object)
@@ -82,7 +82,7 @@ export class MvRluSection<V> implements Disposable {
   }
 
   /**
-   * Give the object, which is locked, a new value: there for others after the commit. @throws HeapFullError: the
+   * Assign a new value to the object, which must be locked. Others see it after the commit. @throws HeapFullError; the
    * section can only be aborted then.
    */
   assign(object: MvRluObject, value: V): void {
@@ -91,7 +91,7 @@ export class MvRluSection<V> implements Disposable {
     this.#attempt(() => writes.assign(referenceOf(this.#heap, object), bytes))
   }
 
-  /** Make an object. To be found by others it has to be in a value of one that they know. */
+  /** Make an object. Others can find it only through the value of an object that they know. */
   allocate(value: V): MvRluObject {
     this.#checkActive()
     const bytes = this.#encode(value)

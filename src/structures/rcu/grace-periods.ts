@@ -26,7 +26,9 @@ export class GracePeriods {
     return { epoch: this.#heap.epochs.now }
   }
 
-  /** Whether a grace period has passed since; helps it on. `ask`: find out whether those who hold it up are alive. */
+  /**
+   * Whether a grace period has passed since; helps it on. `ask`: find out whether members that hold it up are alive.
+   */
   hasPassed({ epoch }: GracePeriodState, ask: boolean): boolean {
     const { epochs } = this.#heap
     while (!epochs.hasPassed(epoch)) if (epochs.advance(ask) >= 0) return epochs.hasPassed(epoch)

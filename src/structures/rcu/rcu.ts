@@ -44,8 +44,8 @@ export class Rcu {
   }
 
   /**
-   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for
-   * all who ask in this thread: do not change it.
+   * The cell's value, undefined before the first assignment. It is decoded once for each version, so all callers in
+   * this thread get the same object: do not change it.
    * @throws StructureError outside of every section.
    */
   dereference<V>(cell: RcuCell<V>): V | undefined {
@@ -78,8 +78,8 @@ export class Rcu {
   }
 
   /**
-   * Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another
-   * process was faster. Resolves with the new value.
+   * Replace the value by the result of `change`, which must not alter the old one. If another process is faster,
+   * `change` is called again. Resolves with the new value.
    */
   async update<V>(cell: RcuCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
     options?.signal?.throwIfAborted()
@@ -103,7 +103,7 @@ export class Rcu {
     await this.#periods.wait(this.#periods.state(), options)
   }
 
-  /** The same, blocking this thread. @throws TimeoutError; StructureError where this thread is in a section itself. */
+  /** The same, blocking this thread. @throws TimeoutError; StructureError if this thread is in a section itself. */
   synchronizeSync(options?: BlockOptions): void {
     this.#heap.checkOpen()
     if (this.#heap.epochs.stays)
@@ -112,8 +112,8 @@ export class Rcu {
   }
 
   /**
-   * Have `callback` run in this process after a grace period, in the order of these calls. It keeps the process alive;
-   * where the structures are closed before, it is not run.
+   * Run `callback` in this process after a grace period, in the order of these calls. It keeps the process alive. If
+   * the structures are closed before, it is not run.
    */
   call(callback: () => void): void {
     this.#heap.checkOpen()
@@ -126,7 +126,7 @@ export class Rcu {
     await this.#callbacks.barrier(options)
   }
 
-  /** This moment, for {@link pollState}. */
+  /** The present moment, for {@link pollState}. */
   getState(): GracePeriodState {
     this.#heap.checkOpen()
     return this.#periods.state()

@@ -16,21 +16,19 @@ const ALL = 0x7fffffff
  */
 const LOOK_MS = 50
 
-/** Options of everything that waits. */
+/** Options of all calls that wait. */
 export interface WaitOptions {
   /** Stop waiting; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 
-/** Options of everything that blocks the thread. */
+/** Options of all calls that block the thread. */
 export interface BlockOptions {
   /** Give up after this many milliseconds with a TimeoutError; without it, never. */
   readonly timeoutMs?: number
 }
 
-/**
- * Tries once; undefined when it is not to be had yet. `ask`: take the time to find out whether who holds it is alive.
- */
+/** Tries once; undefined if it is not available yet. `ask`: take the time to find out whether the holder is alive. */
 export type Attempt<T> = (ask: boolean) => T | undefined
 
 /**
@@ -62,7 +60,7 @@ export class Bell {
     this.#describe = describe
   }
 
-  /** Something changed: wake all who wait. */
+  /** Something changed: wake all waiters. */
   ring(): void {
     if (this.#heap.memory.load(this.#offset + Offset.Wanted) !== 0) this.#wake()
   }
@@ -85,7 +83,7 @@ export class Bell {
     }
   }
 
-  /** The same, on this thread. @throws TimeoutError saying that it waited for `what`. */
+  /** The same, on this thread. @throws TimeoutError naming `what` it waited for. */
   waitSync<T>(attempt: Attempt<T>, what: string, { timeoutMs = Number.POSITIVE_INFINITY }: BlockOptions = {}): T {
     const { memory } = this.#heap
     const first = attempt(false)
