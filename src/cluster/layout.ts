@@ -18,7 +18,7 @@
  * the lock can finish or undo the work of a process that was killed.
  */
 
-/** The most members that a space has at a time. Each open of a space is one. */
+/** The most members that a space has at a time. Each `open()` of a space counts as one. */
 export const MEMBERS_MAX = 256
 /** The most regions that a space has at a time. */
 export const REGIONS_MAX = 1024

@@ -2,16 +2,16 @@ import { MEMBERS_MAX, SLOT_BYTES, SLOTS_OFFSET } from './layout.ts'
 import type { ThreadIdentity } from './process-identity.ts'
 import { forgetShown } from './watching.ts'
 
-/** A member of a space as others name it. A slot is used again; slot and epoch together are unique. */
+/** A member of a space, as others name it. A slot is reused; slot and epoch together are unique. */
 export interface Member {
   /** Its place, 0 to 255. */
   readonly slot: number
-  /** The how-manieth member of this space it is, from 1. */
+  /** Its number among all members that the space has had, from 1. */
   readonly epoch: number
   readonly processId: number
 }
 
-/** What a slot holds besides. */
+/** What else a slot holds. */
 export interface MemberRecord extends Member, ThreadIdentity {
   /** The doorbell's write end in that process. */
   readonly doorbell: number
@@ -30,7 +30,7 @@ export interface MemberRecord extends Member, ThreadIdentity {
  *      32   inode of the doorbell's pipe  Float64
  *      64   held: 1024 bits, a bit for each thing of the arena that this member has open; only it writes (bits belong
  *           to dsm/)
- *     192   what it shows to who watches (watching.ts)
+ *     192   what it shows to watchers (watching.ts)
  * ```
  *
  * ```
@@ -96,7 +96,7 @@ export class MemberTable {
   }
 
   /**
-   * The slot whose member ended longest ago, so that what it held stays readable for as long as can be; undefined when
+   * The slot whose member ended longest ago, so that what it held stays readable for as long as possible. Undefined if
    * all are taken.
    */
   freeSlot(): number | undefined {
@@ -131,7 +131,7 @@ export class MemberTable {
     forgetShown(this.#words.buffer, record.slot)
   }
 
-  /** From now on the member is one. */
+  /** The member becomes visible to all. */
   admit(slot: number, epoch: number): void {
     Atomics.store(this.#words, slot * WORDS, (epoch << STATE_BITS) | SlotState.Present)
   }
@@ -191,7 +191,7 @@ export class MemberTable {
     return Atomics.load(this.#words, word) === state ? record : undefined
   }
 
-  /** Process of the one that has or last had `slot`. */
+  /** Process of the member that has or last had `slot`. */
   processIdOf(slot: number): number {
     return Atomics.load(this.#words, slot * WORDS + Word.ProcessId)
   }

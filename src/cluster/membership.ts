@@ -25,7 +25,7 @@ import { isAlive } from './process-identity.ts'
 import { type SpaceEvent, SpaceEvents } from './space-events.ts'
 import type { LockOptions } from './space-lock.ts'
 
-/** Leaving needs no lock, it is only tidier with it. */
+/** Leaving does not need the lock; with it, leaving also cleans up. */
 const LEAVE_TIMEOUT_MS = 2000
 const EXIT_TIMEOUT_MS = 100
 
@@ -35,7 +35,7 @@ export interface EventOptions {
   readonly signal?: AbortSignal
 }
 
-/** What a room above has to do for a member. */
+/** What a room above does for a member. */
 export interface MembershipPart {
   /** The membership ends: give back what is held in this process. No lock is held. */
   close(): void
@@ -113,14 +113,14 @@ export class Membership implements AsyncDisposable {
     return new SpaceEvents(source, options.signal)
   }
 
-  /** Replace this member's card, and ring the others. @throws ArgumentError when it is longer than a card holds. */
+  /** Replace this member's card, and ring the others. @throws ArgumentError if it is longer than a card holds. */
   publish(bytes: Uint8Array): void {
     this.#checkOpen()
     this.#cardOf(this.self.slot).write(bytes)
     this.#ringOthers()
   }
 
-  /** A copy of what `member` published; undefined when it has published nothing or is not there any more. */
+  /** A copy of what `member` published; undefined if it has published nothing or is gone. */
   card(member: Member): Uint8Array | undefined {
     this.#checkOpen()
     const card = this.#cardOf(member.slot).read()
@@ -139,8 +139,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * What `member`'s threads wait for, where that has lasted for half of AETHER_WATCHDOG_MS, the longest first;
-   * undefined when its slot is another's by now.
+   * What `member`'s threads have waited for, for at least half of AETHER_WATCHDOG_MS, the longest wait first. Undefined
+   * once another member has taken its slot.
    */
   waits(member: Member): readonly WaitReading[] | undefined {
     this.#checkOpen()
@@ -173,7 +173,9 @@ export class Membership implements AsyncDisposable {
     if (record !== undefined) ring(record)
   }
 
-  /** Leave. Idempotent; never fails for another's sake: where the lock is not to be had the next one clears up. */
+  /**
+   * Leave. Idempotent. It never fails because of another member: if the lock is not available, the next one cleans up.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -208,12 +210,12 @@ export class Membership implements AsyncDisposable {
     this.#parts.push(part)
   }
 
-  /** What this member holds, as bits; what any member holds. @internal */
+  /** What the member in `slot` holds, as bits. @internal */
   heldBy(slot: number): Int32Array {
     return this.#entry.table.held(slot)
   }
 
-  /** End the members that are gone but not seen to be. Under the lock. @internal */
+  /** End the members that are gone but not yet recorded as ended. Under the lock. @internal */
   settleMembers(): void {
     settleMembers(this.#entry.table)
   }

@@ -17,8 +17,8 @@ export interface DiedEvent {
   readonly type: 'died'
   readonly member: Member
   /**
-   * What it cost: the regions it had open, by name. Their bytes are all there; what the dead member was in the middle
-   * of changing may be half changed. Empty when nothing was touched.
+   * The regions that it had open, by name. Their bytes are all there, but what the dead member was changing may be half
+   * changed. Empty if it had none open.
    */
   readonly regions: readonly string[]
 }
@@ -27,9 +27,9 @@ export type SpaceEvent = JoinedEvent | LeftEvent | DiedEvent
 
 /** Where a stream's events come from. */
 export interface EventSource {
-  /** What is new since the last call. */
+  /** The events since the last call. */
   take(): readonly SpaceEvent[]
-  /** Call `wake` whenever there may be something; it keeps the process alive until the returned function is called. */
+  /** Call `wake` whenever there may be events. It keeps the process alive until the returned function is called. */
   wait(wake: () => void): () => void
   isClosed(): boolean
 }
@@ -85,7 +85,7 @@ export class SpaceEvents implements AsyncIterableIterator<SpaceEvent, undefined>
     this.#adjustWaiting()
   }
 
-  /** True when there was an answer. */
+  /** True if there was an answer. */
   #settle(pending: Pending): boolean {
     const event = this.#ended ? undefined : this.#ready.shift()
     if (event !== undefined) pending.resolve({ done: false, value: event })

@@ -3,9 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { native, TimeoutError } from '../native/index.ts'
 import { describeProcess } from './process-identity.ts'
 
-/**
- * Under the lock only short synchronous work is done, so waiting longer means that its holder is stopped or starved.
- */
+/** Only short synchronous work is done under the lock, so a longer wait means that its holder is stopped or starved. */
 export const LOCK_TIMEOUT_MS = 10_000
 
 const PAUSE_MS_MAX = 16
@@ -31,7 +29,7 @@ export class SpaceLock {
 
   /**
    * Run `work` under the lock. Polls, because a blocking flock would block the event loop.
-   * @throws TimeoutError naming who holds it.
+   * @throws TimeoutError naming the holder.
    */
   async run<T>(work: () => T, options: LockOptions = {}): Promise<T> {
     const { timeoutMs = LOCK_TIMEOUT_MS, signal } = options

@@ -17,7 +17,7 @@ import { askToShow, shownBy } from './watching.ts'
 
 /** A member as an observer outside the space sees it. */
 export interface ObservedMember extends Pick<MemberRecord, 'slot' | 'epoch' | 'processId' | 'startTime'> {
-  /** Its rank where it is one of a group, and the group's size. */
+  /** Its rank and the group's size, if it is in a group. */
   readonly group: { readonly rank: number; readonly size: number } | undefined
 }
 
@@ -81,7 +81,7 @@ export class SpaceObserver {
       }))
   }
 
-  /** How the members ended whose epochs are above `after`, as far as it is still known. */
+  /** How the members ended whose epochs are above `after`, as far as that is still known. */
   endedSince(after: number): readonly EndedMember[] {
     const ended: EndedMember[] = []
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
@@ -97,7 +97,7 @@ export class SpaceObserver {
     return ended.sort((a, b) => a.epoch - b.epoch)
   }
 
-  /** A snapshot of what the member has counted. */
+  /** A snapshot of the member's counters. */
   profile({ slot }: Pick<ObservedMember, 'slot'>): Profile {
     return Profile.read(this.arena.control, PROFILING_OFFSET + slot * PROFILING_AREA_BYTES)
   }
@@ -107,12 +107,12 @@ export class SpaceObserver {
     return this.#table.held(slot)
   }
 
-  /** Ask the members to write journals for `ms` from now on; a call renews it. */
+  /** Ask the members to write journals for `ms` milliseconds from now on; a call renews it. */
   askToShow(ms: number): void {
     askToShow(this.arena.control, native.monotonicNs() + ms * 1e6)
   }
 
-  /** The member's journal, opened, to be closed by the caller; undefined where it keeps none (now). */
+  /** The member's journal, opened, to be closed by the caller; undefined if it keeps none now. */
   openJournal({ slot, processId }: Pick<ObservedMember, 'slot' | 'processId'>): number | undefined {
     const shown = shownBy(this.arena.control, slot)
     if (shown === undefined) return undefined

@@ -33,7 +33,7 @@ function groupsAvailable(): readonly (number | undefined)[] {
 function groupLeft(directory: string, limitFile: string, usageFile: string): number | undefined {
   const limit = Number(read(join(directory, limitFile)) ?? Number.NaN)
   const usage = Number(read(join(directory, usageFile)) ?? Number.NaN)
-  // Files read lately count as usage, but the kernel drops them before it refuses memory.
+  // Recently read files count as usage, but the kernel drops them before it refuses memory.
   const droppable = Number(/^inactive_file (\d+)$/m.exec(read(join(directory, 'memory.stat')) ?? '')?.[1] ?? 0)
   const left = limit - usage + droppable
   return Number.isFinite(left) ? left : undefined

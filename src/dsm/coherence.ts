@@ -14,10 +14,10 @@ import { ArgumentError } from '../native/index.ts'
  */
 export type CoherenceKind = 'hardware' | 'mesi' | 'moesi' | 'directory' | 'token'
 
-/** What `auto` takes where members have memory of their own. */
+/** What `auto` selects if members have memory of their own. */
 export const AUTOMATIC_PROTOCOL: CoherenceKind = 'directory'
 
-/** What may be asked for: a kind, or `auto`: `hardware` where all members share one machine, else `directory`. */
+/** A kind, or `auto`: `hardware` if all members share one machine, else `directory`. */
 export type Coherence = CoherenceKind | 'auto'
 
 /** The kinds with the number that stands for them in shared memory. A number is never given to another kind. */
@@ -32,7 +32,7 @@ export const COHERENCE_NUMBERS: Readonly<Record<CoherenceKind, number>> = {
 /** Every kind that a region may have. */
 export const coherenceKinds: readonly CoherenceKind[] = Object.keys(COHERENCE_NUMBERS) as CoherenceKind[]
 
-/** @throws ArgumentError when `value` is none of the kinds, naming them. */
+/** @throws ArgumentError naming the kinds if `value` is not one of them. */
 export function checkCoherence(value: unknown): Coherence {
   const known = ['auto', ...Object.keys(COHERENCE_NUMBERS)]
   if (typeof value === 'string' && known.includes(value)) return value as Coherence

@@ -79,17 +79,17 @@ export class RegionGroup extends Group {
     this.#host = { membership, directory: new RegionDirectory(membership), locks: this.locks, coherent }
   }
 
-  /** Whether views of coherent regions are to be had here; else why not. */
+  /** Why views of coherent regions are not available here; undefined if they are. */
   get viewsRefused(): string | undefined {
     const { userfault } = this.#host.coherent
     return 'refused' in userfault ? userfault.refused.message : undefined
   }
 
   /**
-   * Make the region `name`, or open the one that is there; without `size` it must be. Every rank that uses it opens it;
-   * pages whose home is at a rank that has not opened it yet are waited for.
-   * @throws RegionError when there is one of other parameters (the message shows both) or none; MemoryExhaustedError;
-   * ArgumentError.
+   * Make the region `name`, or open it if it exists; without `size` it must exist. Every rank that uses it has to open
+   * it: accesses to a page wait until the rank of the page's home has opened it.
+   * @throws RegionError if it exists with other parameters (the message shows both), or does not exist;
+   *   MemoryExhaustedError; ArgumentError.
    */
   async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
     this.checkOpen()
@@ -99,7 +99,7 @@ export class RegionGroup extends Group {
     return await openRegionOf(this.#host, request)
   }
 
-  /** As in a group without regions; what was written in regions with replicas is fenced before. */
+  /** As in a group without regions. Before it, what was written in regions with replicas is fenced. */
   override async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
     this.checkOpen()
     await Promise.all(this.#replicatedRegions().map((region) => region.fence()))

@@ -111,7 +111,7 @@ export class HardwareRegion extends Region {
     this.checkRange(offsetBytes, lengthBytes)
   }
 
-  /** There is nothing to keep: no page ever goes. */
+  /** There is nothing to do: pages never leave. */
   async pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange> {
     options?.signal?.throwIfAborted()
     const access = this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')

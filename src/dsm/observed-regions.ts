@@ -13,7 +13,7 @@ export interface ObservedRegion extends Pick<RegionEntry, 'name' | 'size' | 'pag
   readonly openAt: readonly number[]
 }
 
-/** The regions of a space that are ready, by name; those that Aether keeps for itself too. */
+/** The regions of a space that are ready, by name, including those that Aether keeps for itself. */
 export function observedRegions(observer: SpaceObserver): readonly ObservedRegion[] {
   const table = new RegionTable(observer.arena.control)
   const members = observer.members()

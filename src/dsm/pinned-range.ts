@@ -2,7 +2,7 @@
 export class PinnedRange implements Disposable {
   readonly offsetBytes: number
   readonly lengthBytes: number
-  /** What may be done there without waiting. */
+  /** What is allowed there without waiting. */
   readonly access: 'read' | 'write'
   readonly #unpin: () => void
   #released = false
@@ -19,7 +19,7 @@ export class PinnedRange implements Disposable {
     return this.#released
   }
 
-  /** Let go. Idempotent. */
+  /** Release the pages. Idempotent. */
   release(): void {
     if (this.#released) return
     this.#released = true

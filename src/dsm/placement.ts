@@ -21,8 +21,8 @@ export type Placement =
   | ((page: number, ranks: number) => number)
 
 /**
- * @throws ArgumentError unless `placement` is one of those. What an array or a function says is looked at when the
- * number of pages is known.
+ * @throws ArgumentError unless `placement` is one of those. The values of an array or a function are checked when the
+ *   number of pages is known.
  */
 export function checkPlacement(placement: unknown): Placement {
   if (placement === 'block' || placement === 'cyclic' || placement === 'first-touch') return placement

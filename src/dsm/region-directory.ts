@@ -11,13 +11,13 @@ import { alignUp, type Extent, type RegionEntry, RegionState, RegionTable } from
 import { formatSize } from './size.ts'
 
 const PAGE_BYTES = 4096
-/** fallocate(2) starts over when a signal comes; so it is asked for pieces. */
+/** fallocate(2) starts over when a signal comes, so memory is requested in pieces. */
 const RESERVE_STEP_BYTES = 2 ** 28
 const RESERVE_ATTEMPTS_MAX = 100
 /** Left for all other processes. */
 const HEADROOM_BYTES = 2 ** 26
 
-/** The table has room for the two that need no parameter; the others are of kinds that are not kept in it. */
+/** The table has room for the two that need no parameter; the others are for kinds that are not kept in it. */
 const placementNumber = (placement: Placement): number => (placement === 'block' ? 1 : placement === 'cyclic' ? 2 : 3)
 
 /** A member's hold on an entry of the directory. */
@@ -25,7 +25,7 @@ export interface HeldRegion extends RegionEntry {
   readonly index: number
 }
 
-/** What must not fail to be closed before the arena is. */
+/** What has to be closed before the arena is. */
 export interface Closable {
   close(): unknown
 }
@@ -63,8 +63,9 @@ export class RegionDirectory implements MembershipPart {
   }
 
   /**
-   * Make the region, or open the one of that name if all that was asked for agrees.
-   * @throws RegionError for another of that name, none, or too many; MemoryExhaustedError; TimeoutError for the lock.
+   * Make the region, or open the one of that name if all that was requested agrees.
+   * @throws RegionError if it exists with other parameters, does not exist, or there are too many;
+   *   MemoryExhaustedError; TimeoutError for the lock.
    */
   async open(request: RegionRequest): Promise<HeldRegion> {
     const options: LockOptions = { signal: request.signal }
@@ -93,7 +94,7 @@ export class RegionDirectory implements MembershipPart {
     if (isLast) await this.#membership.locked(() => this.settle()).catch(() => {})
   }
 
-  /** Take the name away. Nothing happens when it was deleted before. */
+  /** Take the name away. Nothing happens if it was deleted before. */
   async delete(region: HeldRegion): Promise<void> {
     await this.#membership.locked(() => {
       if (this.#table.stateOf(region.index) === RegionState.Ready)
@@ -265,7 +266,7 @@ function numbersOf(request: RegionRequest): Omit<RegionEntry, 'name' | 'size' | 
   }
 }
 
-/** Page size and placement mean nothing to `hardware`, so they may differ there. */
+/** Page size and placement have no effect on `hardware`, so they may differ there. */
 function checkSame(request: RegionRequest, entry: RegionEntry): void {
   const wanted = numbersOf(request)
   const grain = wanted.pageSize === entry.pageSize && wanted.placement === entry.placement

@@ -30,8 +30,8 @@ export class RegionWindow {
 
   /**
    * Map `lengthBytes` (a multiple of `pageBytes`, the size of its pages) of `descriptor` from `fileOffsetBytes` on.
-   * With `readOnly`, a store ends the process with that sentence.
-   * @throws SystemError where the address space or the kernel's number of mappings is exhausted.
+   * With `readOnly`, a store ends the process with that message.
+   * @throws SystemError if the address space or the kernel's number of mappings is exhausted.
    */
   constructor(
     descriptor: number,

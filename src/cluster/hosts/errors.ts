@@ -1,9 +1,9 @@
 import { AetherError } from '../../native/index.ts'
 
-/** The shared secret, without which ranks of several machines do not meet, is missing or not fit. */
+/** The shared secret is missing or not acceptable. Ranks of several machines cannot meet without it. */
 export class SecretError extends AetherError {
   override readonly name = 'SecretError'
-  /** The file; undefined where none was named. */
+  /** The file; undefined if none was named. */
   readonly path: string | undefined
 
   constructor(path: string | undefined, message: string, options?: ErrorOptions) {

@@ -1,13 +1,13 @@
 import { ArgumentError } from '../../native/index.ts'
 
-/** A host of a launch. */
+/** A host to launch ranks on. */
 export interface HostSlots {
   readonly host: string
-  /** How many ranks it takes; undefined: as many as come to it. */
+  /** How many ranks it takes; undefined: an even share of what the others leave. */
   readonly slots: number | undefined
 }
 
-/** Which ranks a host runs. */
+/** The ranks that a host runs. */
 export interface HostShare {
   readonly host: string
   readonly ranks: readonly number[]
@@ -17,7 +17,7 @@ export interface HostShare {
 const HOST_PATTERN = /^(?:[\w.+-]+@)?\[?[\w:][\w.:%-]*\]?$/
 const SLOTS_MAX = 256
 
-/** `a,b:2`. @throws ArgumentError where it is no such list, or names a host twice. */
+/** Parse a list like `a,b:2`. @throws ArgumentError if it is not such a list, or names a host twice. */
 export function parseHosts(text: string): readonly HostSlots[] {
   const hosts = text.split(',').map((part) => parseHost(part.trim()))
   const names = new Set(hosts.map(({ host }) => host))
@@ -37,9 +37,9 @@ function parseHost(part: string): HostSlots {
 }
 
 /**
- * Ranks to hosts, in order and in blocks: neighbours by number are neighbours by machine. Hosts without a number share
- * evenly what the others leave.
- * @throws ArgumentError where there are fewer slots than ranks.
+ * Assign ranks to hosts, in order and in blocks: ranks with adjacent numbers are on the same or adjacent hosts. Hosts
+ * without a number share evenly what the others leave.
+ * @throws ArgumentError if there are fewer slots than ranks.
  */
 export function placeRanks(hosts: readonly HostSlots[], ranks: number): readonly HostShare[] {
   const counts = slotCounts(hosts, ranks)
@@ -51,7 +51,7 @@ export function placeRanks(hosts: readonly HostSlots[], ranks: number): readonly
   return shares.filter((share) => share.ranks.length > 0)
 }
 
-/** How many ranks a launch has where it is not said: one for each slot. */
+/** The default number of ranks of a launch: one for each slot. */
 export function slotsOf(hosts: readonly HostSlots[]): number {
   return hosts.reduce((sum, { slots = 1 }) => sum + slots, 0)
 }

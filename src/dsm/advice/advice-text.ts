@@ -5,7 +5,7 @@ import type { ByteRange } from './byte-map.ts'
 
 type Found = Omit<PageAdvice, 'finding' | 'remedy'>
 
-/** More are counted, not told. */
+/** Further ranges are counted, not listed. */
 const RANGES_TOLD = 4
 const WRITERS_TOLD = 8
 
@@ -16,7 +16,7 @@ const KIND_WORDS = {
   unclear: 'unclear',
 } as const
 
-/** What was found of a page, as a sentence without its end. */
+/** The finding on a page, as a sentence without its full stop. */
 export function findingOf(found: Found): string {
   const { kind, index, writers, readers, unseen, overlaps, grainBytes } = found
   const ranks = writers.map(({ rank }) => rank)

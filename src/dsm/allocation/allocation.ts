@@ -5,7 +5,7 @@ import type { AllocationOutcome, AllocationRecord, AllocationRequest } from './a
 /** Options of `alloc`. */
 export interface AllocOptions {
   /**
-   * The offset is a multiple of it: a power of two, default 8. What several ranks write is best given pages of its own:
+   * The offset is a multiple of it: a power of two, default 8. Give data that several ranks write pages of its own:
    * `align: region.pageSize`.
    */
   readonly align?: number
@@ -13,11 +13,11 @@ export interface AllocOptions {
   readonly name?: string
 }
 
-/** Memory of a region could not be handed out, or not be taken back; `code` says which of it. */
+/** Memory of a region could not be allocated or freed; `code` says why. */
 export class AllocationError extends AetherError {
   override readonly name = 'AllocationError'
   readonly region: string
-  /** The longest stretch that is free, in bytes, where it was too short. */
+  /** The longest free stretch in bytes, if it was too short. */
   readonly largestBytes: number | undefined
 
   constructor(

@@ -6,12 +6,12 @@ import { type LockMode, NOBODY } from './lock-queue.ts'
 
 /** The longest name of a lock, in bytes of UTF-8. */
 export const LOCK_NAME_BYTES_MAX = 256
-/** How long to wait for a lock where nothing else is said. */
+/** How long to wait for a lock by default. */
 const TIMEOUT_MS = 60_000
-/** How long to wait for the keeper to say who holds a lock that did not come. */
+/** How long to wait for the keeper to name the holders of a lock that was not granted. */
 const HOLDERS_MS = 1000
 
-/** How a lock is asked for. */
+/** Options of a lock request. */
 export interface LockRequest {
   /** `'write'` (default): alone. `'read'`: together with other readers. */
   readonly mode?: LockMode
@@ -21,7 +21,7 @@ export interface LockRequest {
   readonly signal?: AbortSignal
 }
 
-/** A lock that is held until it is let go of: by `release()`, or at the end of the block that has it as `using`. */
+/** A held lock. Release it with `release()`, or at the end of its `using` block. */
 export class HeldLock implements Disposable {
   readonly name: string
   readonly mode: LockMode
@@ -46,7 +46,7 @@ export class HeldLock implements Disposable {
     return this.#released
   }
 
-  /** Let go. Idempotent. */
+  /** Release it. Idempotent. */
   release(): void {
     if (this.#released) return
     this.#released = true
@@ -120,7 +120,7 @@ function check(name: string, request: LockRequest): { mode: LockMode; timeoutMs:
   return { mode, timeoutMs }
 }
 
-/** Undefined where it did not come in time, or `signal` came first. */
+/** Undefined if it did not come in time, or `signal` came first. */
 async function firstOf<T>(
   outcome: Promise<T>,
   timeoutMs: number,
@@ -144,11 +144,11 @@ async function firstOf<T>(
   }
 }
 
-/** A lock did not come in time. */
+/** A lock was not granted in time. */
 export class LockTimeoutError extends AetherError {
   override readonly name = 'LockTimeoutError'
   readonly lock: string
-  /** Ranks that hold it, where that is known. */
+  /** Ranks that hold it, if known. */
   readonly holders: readonly number[]
 
   constructor(lock: string, timeoutMs: number, holders: readonly number[]) {
