@@ -1,7 +1,7 @@
 import { open, type Space } from '../dsm/index.ts'
 import { openStructures, type Structures } from '../structures/index.ts'
 
-/** What several adapters of one process share: a space, entered once. */
+/** A space that several adapters of one process share, entered once. */
 interface Opened {
   readonly space: Space
   readonly structures: Structures
@@ -13,8 +13,8 @@ interface Shared {
 }
 
 /**
- * By the name of the space. One process is one member however many adapters it has: a space has room for 254 with
- * structures open.
+ * By the name of the space. One process is one member, however many adapters it has: at most 254 members of a space can
+ * have structures open.
  */
 const shared = new Map<string, Shared>()
 
@@ -44,7 +44,7 @@ export class Lease {
     }
   }
 
-  /** Give them up. Idempotent; {@link structures} opens them again. */
+  /** Release them. Idempotent; {@link structures} opens them again. */
   async release(): Promise<void> {
     const held = this.#held
     this.#held = undefined

@@ -37,7 +37,7 @@ export class LeasedMap<V> {
   async close(): Promise<void> {
     const map = this.#map
     this.#map = undefined
-    // A map that never opened has been complained about where it was asked for.
+    // If the map never opened, the caller that asked for it got the error.
     await map?.catch(() => undefined)
     await this.#lease.release()
   }

@@ -34,7 +34,7 @@ export function openTelemetryClientInterceptor(options: OpenTelemetryOptions = {
   }
 }
 
-/** The call with the trace in its metadata; itself, where no propagator says anything. */
+/** The call with the trace in its metadata; the call itself, if no propagator adds anything. */
 function carry({ api }: CallSpans, call: ClientCallInfo, own: Context): ClientCallInfo {
   const carrier: Record<string, string> = {}
   api.propagation.inject(own, carrier)

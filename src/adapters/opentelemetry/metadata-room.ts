@@ -16,7 +16,7 @@ export function withinMetadata(metadata: Metadata, added: Readonly<Record<string
   return some
 }
 
-/** A character has at most three bytes of UTF-8 for each of its units, and a control character six in JSON. */
+/** A UTF-16 unit takes at most three bytes of UTF-8, and a control character six in JSON. */
 const UNIT_BYTES_MAX = 6
 /** Quotes, colon, comma. */
 const ENTRY_BYTES = 6

@@ -8,7 +8,7 @@ export type OpenTelemetryApi = typeof Api
 const NAME = '@opentelemetry/api'
 const require = createRequire(import.meta.url)
 
-/** A package that an adapter stands on, and that the user has to install, is not there. */
+/** A package that an adapter needs, and that you have to install, is missing. */
 export class PackageMissingError extends AetherError {
   override readonly name = 'PackageMissingError'
   /** Its name, as npm knows it. */
@@ -31,7 +31,7 @@ export function openTelemetryApi(): OpenTelemetryApi {
     return require(NAME) as OpenTelemetryApi
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    // Another module that is missing is a fault of that installation, and its own message says more.
+    // If another module is missing, that installation is broken, and its own message says more.
     if (code === 'MODULE_NOT_FOUND' && message.includes(`'${NAME}'`))
       throw new PackageMissingError(NAME, { cause: error })
     throw error

@@ -15,7 +15,7 @@ export function openTelemetryServerInterceptor(options: OpenTelemetryOptions = {
   const spans = new CallSpans('server', options)
   const { context, propagation, trace, ROOT_CONTEXT } = spans.api
   return (request, call, next) => {
-    // Not what is active: where both ends are in one process, that may be the span of any caller.
+    // Not the active span: if both ends are in one process, that may be the span of any caller.
     const parent = propagation.extract(ROOT_CONTEXT, call.metadata)
     const span = spans.begin(call.method, call.kind, parent)
     const own = trace.setSpan(parent, span)
@@ -55,7 +55,8 @@ function watched(spans: CallSpans, span: Span, own: Context, call: CallContext, 
 }
 
 /**
- * The caller was told of the abort, whatever the handler said later; but for calls with a key, whose answer is kept.
+ * The caller was told of the abort, whatever the handler returned later. Calls with a key are an exception: their
+ * answer is kept.
  */
 function ending({ signal, idempotencyKey }: CallContext, handlers: CallEnding): CallEnding {
   return signal.aborted && idempotencyKey === undefined ? abortedEnding(signal.reason) : handlers

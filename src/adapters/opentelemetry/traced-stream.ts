@@ -1,8 +1,8 @@
 import type { Stream } from '../../rpc/index.ts'
 
-/** What a stream tells its span. */
+/** What a stream reports to its span. */
 export interface StreamWatcher {
-  /** In which context its items are made. */
+  /** Runs `act` in the context in which the stream's items are made. */
   run<T>(act: () => T): T
   completed(): void
   failed(error: unknown): void
@@ -63,7 +63,7 @@ export class TracedStream implements AsyncIterableIterator<unknown> {
   }
 }
 
-/** `for await` waits for the items of an iterable that is none of promises, too; so does this. */
+/** `for await` also waits for items of an iterable that does not yield promises; so does this. */
 function asynchronous(stream: Stream<unknown>): AsyncIterable<unknown> {
   return Symbol.asyncIterator in stream ? stream : awaited(stream)
 }

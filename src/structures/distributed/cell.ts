@@ -9,7 +9,7 @@ import { RECORD_BYTES, readRecord, writeRecord } from './record.ts'
 /** Bytes of a cell's body: the word that names the block of its version, 0 before the first (block-word.ts). */
 export const CELL_BYTES = 8
 
-/** A version of what is in a cell. */
+/** A version of a cell's value. */
 interface Version {
   readonly word: bigint
   /** From 1 on; 0: none. */
@@ -37,7 +37,7 @@ export class GroupCell<V> {
   readonly #place: number
   readonly #codec: Codec<V>
   readonly #valueBytesMax: number
-  /** As it was read last. */
+  /** The version that was read last. */
   #seen: Version = NONE
   #decoded = 0
   #value: V | undefined
@@ -56,7 +56,7 @@ export class GroupCell<V> {
     this.#valueBytesMax = valueBytesMax
   }
 
-  /** @internal The present version. One round trip where this rank has read it before, else two. */
+  /** @internal The present version. One round trip if this rank has read it before, else two. */
   async load(): Promise<Version> {
     for (;;) {
       const version = await this.#versionOf(await this.#home.load64(this.#place))
@@ -76,8 +76,8 @@ export class GroupCell<V> {
   }
 
   /**
-   * @internal Put a new version in the place of the present one, which must be `expected` where that is said. Gives its
-   * number; 0 where it was another. @throws HeapFullError
+   * @internal Replace the present version, which must be `expected` if that is given. Resolves with the new number; 0
+   *   if the version was another. @throws HeapFullError
    */
   async assign(value: V, signal: AbortSignal | undefined, expected?: number): Promise<number> {
     const bytes = this.#encode(value)
@@ -110,7 +110,7 @@ export class GroupCell<V> {
     return true
   }
 
-  /** Undefined where it was replaced meanwhile. */
+  /** Undefined if it was replaced meanwhile. */
   async #versionOf(word: bigint): Promise<Version | undefined> {
     if (word === this.#seen.word) return this.#seen
     const block = decodeBlock(word)
@@ -119,7 +119,7 @@ export class GroupCell<V> {
     return record && this.#see({ word, version: record.index, bytes: record.value })
   }
 
-  /** Versions rise; of two that are read at a time the later one stays. */
+  /** Versions rise; if two are read at a time the later one stays. */
   #see(version: Version): Version {
     if (version.version > this.#seen.version) this.#seen = version
     return version

@@ -6,7 +6,7 @@ import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a leader's body: its word, and who waits. */
+/** Bytes of a leader's body: its word, and the marks of the waiters. */
 export function leaderBytes(ranks: number): number {
   return 8 + waitingRanksBytes(ranks)
 }
@@ -33,9 +33,12 @@ function decode(word: bigint): Term {
   return { term: Number(word >> 32n), renewals: low >>> 16, rank: rank === 0 ? undefined : rank - 1 }
 }
 
-/** A follower waits so much longer than the leader's lease: clocks of two machines may run that differently. */
+/**
+ * How much longer than the leader's lease a follower waits: the clocks of two machines may run at rates that differ by
+ * this factor.
+ */
 const PATIENCE = 1.1
-/** Between two looks that count as one wait; the number of renewals comes again after twenty times as long. */
+/** The most between two looks that count as one wait; the number of renewals comes again after twenty times as long. */
 const LEASES_BETWEEN_LOOKS = 1000
 /** How often a candidate looks in a lease: a stopped leader wakes no one. */
 const LOOKS_PER_LEASE = 4
@@ -80,7 +83,8 @@ export class GroupLeader implements Promised<Leader> {
   }
 
   /**
-   * Undefined when another leads, or may do so still: it takes two calls, a lease apart, to tell that one is silent.
+   * Resolves with undefined if another rank leads, or may still lead: it takes two calls, a lease apart, to tell that a
+   * leader is silent.
    */
   async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
     options?.signal?.throwIfAborted()
@@ -126,9 +130,7 @@ export class GroupLeader implements Promised<Leader> {
   }
 }
 
-/**
- * One term, as its leader holds it. What has to be asked of the home is asked beside: the leader goes by its own clock.
- */
+/** One term, as its leader holds it. Requests to the home run in the background: the leader goes by its own clock. */
 class GroupLease {
   readonly term: number
   readonly leaseMs: number
@@ -139,7 +141,7 @@ class GroupLease {
   /** The lease counts from here. */
   #renewedMs: number
   #renewing = false
-  /** What is asked of the home at the moment. */
+  /** The present request to the home. */
   settled: Promise<void> = Promise.resolve()
   #ended = false
 
@@ -204,7 +206,7 @@ class GroupLease {
     this.#word = ended
   }
 
-  /** Where it is given up by that, one of those who wait is told. */
+  /** If that gives the leadership up, one of the waiters is told. */
   async #swap(by: bigint): Promise<boolean> {
     const swap = new CompareExchangeCommand(this.#offset, this.#word, by)
     const waiting = this.#bell.read()

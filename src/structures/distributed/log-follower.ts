@@ -4,7 +4,7 @@ import type { WaitOptions } from '../waiting/bell.ts'
 import type { GroupLogCore } from './log-core.ts'
 import type { RecordRead } from './log-reader.ts'
 
-/** Entries that are read in one go. */
+/** Entries that are read at once. */
 const READ_AT_ONCE = 64
 
 /**
@@ -30,13 +30,13 @@ export class GroupFollower<V> extends EntryFollower<V> {
     this.#turn = this.#begin.catch(() => {})
   }
 
-  /** The index of the entry that it wants next; 0 before it is known where it begins. */
+  /** The index of the next entry to yield; 0 before the starting position is known. */
   get position(): number {
     return this.#next
   }
 
   /**
-   * Resolves when it is known where this begins. What is appended or published after that is given for sure. @throws
+   * Resolves when the starting position is known. All that is appended or published after that is received. @throws
    * HomeLostError
    */
   get ready(): Promise<void> {
@@ -44,7 +44,7 @@ export class GroupFollower<V> extends EntryFollower<V> {
   }
 
   /**
-   * Resolves with the next entry when there is one; with none when this is closed. Rejects with the reason of the
+   * Resolves with the next entry when there is one, or as done when this is closed. Rejects with the reason of the
    * signal. @throws HomeLostError
    */
   override next(): Promise<IteratorResult<LogEntry<V>, undefined>> {

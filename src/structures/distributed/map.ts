@@ -13,21 +13,21 @@ import type { Promised } from './promised.ts'
 export const GROUP_VALUE_BYTES_MAX: number = 60 * 1024
 
 /**
- * Options of `map()` of a group's structures. Those that are kept with the map have to be the same for all who open it:
- * all but `capacity` and `valueBytesMax`.
+ * Options of `map()` of a group's structures. All but `capacity` and `valueBytesMax` are kept with the map: all openers
+ * must agree on them.
  */
 export interface GroupMapOptions<V> {
   /** How values become bytes. Default `structured`. */
   readonly codec?: Codec<V>
   /**
-   * How long entries live when `set` does not say, in milliseconds. Default: for ever. Clocks of machines differ, and
-   * lives with them.
+   * How long entries live if `set` does not say, in milliseconds. Default: for ever. Clocks of machines differ, and so
+   * do lifetimes.
    */
   readonly ttlMs?: number
   /**
-   * The most entries (and as many more as there are writers at the moment): beyond, one that was not used lately goes.
-   * Default: none go. With `spread` each home bounds its part, which is `maxEntries` by the number of homes, rounded
-   * up.
+   * The most entries (plus one for each concurrent writer). Beyond that, an entry that was not used recently is
+   * evicted. Default: no bound. With `spread` each home bounds its part, to `maxEntries` divided by the number of
+   * homes, rounded up.
    */
   readonly maxEntries?: number
   /**
@@ -36,10 +36,11 @@ export interface GroupMapOptions<V> {
    */
   readonly capacity?: number
   /**
-   * Have every home keep a part of the entries, by their keys, instead of all at one. Then it is lost in parts, too.
+   * Have every home keep a part of the entries, by their keys, instead of one home all of them. If a home is lost, only
+   * its part is.
    */
   readonly spread?: boolean
-  /** The longest value that this rank writes, in bytes when encoded. Default and most 60 KiB. */
+  /** The longest value that this rank writes, in bytes when encoded. Default and maximum: 60 KiB. */
   readonly valueBytesMax?: number
 }
 
@@ -51,7 +52,7 @@ export interface GroupMapSettings<V> {
   readonly valueBytesMax: number
 }
 
-/** A part of a map: at one home. */
+/** A part of a map, at one home. */
 export interface MapPart {
   readonly shard: MapShard
   readonly seed: number
@@ -89,7 +90,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Put a value in the place of what is there. @throws StructureError where the map is full; HeapFullError where its
+   * Set the value of `key`, replacing the previous one. @throws StructureError if the map is full; HeapFullError if its
    * home has no memory.
    */
   async set(key: MapKey, value: V, options?: SetOptions): Promise<void> {
@@ -97,7 +98,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     await this.#change(key, options, () => put)
   }
 
-  /** Put a value where there is none; false when there is one. */
+  /** Set the value of `key` if there is none; false if there is one. */
   async setIfAbsent(key: MapKey, value: V, options?: SetOptions): Promise<boolean> {
     const put = this.#put(value, options)
     const there = await this.#change(key, options, (entry) => (entry === undefined ? put : KEEP))
@@ -105,8 +106,8 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Put `value` in the place of `expected` (undefined: nothing); false when something else is there. Values are
-   * compared as the codec encodes them: objects by content, with their properties in the same order.
+   * Replace `expected` by `value` (undefined: no value); false if the value is another. Values are compared as the
+   * codec encodes them: objects by content, with their properties in the same order.
    */
   async compareAndSet(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): Promise<boolean> {
     if (expected === undefined) return await this.setIfAbsent(key, value, options)
@@ -118,9 +119,9 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Replace a value by what `change` makes of it; undefined stands for no value, before and after. Gives the new value.
-   * When another writes in between `change` is called again, so it must bear that. Keeps the end of life of the entry
-   * unless told otherwise.
+   * Replace a value by the result of `change`; undefined stands for no value, before and after. Resolves with the new
+   * value. If another rank writes in between, `change` is called again, so it must be free of side effects. The entry
+   * keeps its end of life unless `ttlMs` is given.
    */
   async update(
     key: MapKey,
@@ -137,7 +138,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     return value
   }
 
-  /** False when there was no value. */
+  /** Delete `key`; false if there was no value. */
   async delete(key: MapKey, options?: WaitOptions): Promise<boolean> {
     return (await this.#change(key, options, () => REMOVE)) !== undefined
   }
@@ -170,13 +171,13 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     return this.entries()
   }
 
-  /** Delete all that is there; what others put meanwhile may stay. */
+  /** Delete all entries that are there now; entries that others put meanwhile may stay. */
   async clear(options?: WaitOptions): Promise<void> {
     options?.signal?.throwIfAborted()
     await Promise.all(this.#parts.map(({ shard }) => shard.clear()))
   }
 
-  /** Gives the living entry that was there before. */
+  /** Resolves with the live entry that was there before. */
   async #change(
     key: MapKey,
     options: WaitOptions | undefined,

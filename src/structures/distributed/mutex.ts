@@ -8,7 +8,7 @@ import type { Promised } from './promised.ts'
 import { letGo } from './release.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a mutex's body: its word, and who waits. */
+/** Bytes of a mutex's body: its word, and the marks of the waiters. */
 export function mutexBytes(ranks: number): number {
   return 8 + waitingRanksBytes(ranks)
 }
@@ -35,13 +35,13 @@ export class GroupMutex implements Promised<Mutex> {
     this.#bell = home.bell(offset + 8, 'one')
   }
 
-  /** Resolves when it is held. @throws HomeLostError, of all methods. */
+  /** Resolves when this rank holds it. @throws HomeLostError, of all methods. */
   async lock(options?: WaitOptions): Promise<MutexHold> {
     const describe = (): WaitDescription => describeHold(this.#home.what, this.#seen)
     return await this.#bell.wait(() => this.#attempt(), { ...options, describe })
   }
 
-  /** Undefined when another has it. */
+  /** Take the mutex if it is free; undefined if another rank holds it. */
   async tryLock(options?: WaitOptions): Promise<MutexHold | undefined> {
     options?.signal?.throwIfAborted()
     return await this.#attempt()

@@ -17,13 +17,13 @@ export interface GroupSectionSettings<V> extends ValueSettings<V> {
 }
 
 /**
- * A section: reads everything as it was when it began, and changes what it has locked, all at once or not at all. As
- * {@link MvRluSection} on one machine, but that everything is a promise.
+ * A section reads everything as it was when it began, and changes what it has locked, all at once or not at all. As
+ * {@link MvRluSection} on one machine, but every call returns a promise.
  *
- * Ends with {@link readUnlock}, which commits, or {@link abort}; also with `await using`, which aborts.
+ * It ends with {@link readUnlock}, which commits, or {@link abort}; also with `await using`, which aborts.
  */
 export class GroupMvRluSection<V> implements AsyncDisposable {
-  /** The commit that it sees last. */
+  /** The last commit that it sees. */
   readonly clock: number
   readonly #core: MvRluCore
   readonly #settings: GroupSectionSettings<V>
@@ -37,7 +37,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   #state: 'active' | 'committed' | 'aborted' = 'active'
   #failed = false
 
-  /** @internal `section`: that of this rank which it is, among all readers. */
+  /** @internal `section`: its number among all sections of readers of this rank. */
   constructor(core: MvRluCore, settings: GroupSectionSettings<V>, section: number, snapshot: Moment) {
     this.#core = core
     this.#settings = settings
@@ -87,7 +87,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * Give the object, which is locked, a new value: there for others after the commit. @throws HeapFullError: the
+   * Assign a new value to the object, which must be locked. Others see it after the commit. @throws HeapFullError; the
    * section can only be aborted then.
    */
   async assign(object: MvRluObject, value: V): Promise<void> {
@@ -100,7 +100,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * Make an object. To be found by others it has to be in a value of one that they know. @throws HeapFullError as
+   * Make an object. Others can find it only through the value of an object that they know. @throws HeapFullError as
    * {@link assign}.
    */
   async allocate(value: V): Promise<MvRluObject> {
@@ -144,9 +144,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     })
   }
 
-  /**
-   * End the section as if it had not been. Idempotent, also after a commit. A round trip where it has locked anything.
-   */
+  /** End the section as if it had not been. Idempotent, also after a commit. A round trip if it has locked anything. */
   async abort(): Promise<void> {
     await this.#turns.take(async () => {
       if (this.#state === 'active') await this.#end('aborted', true)
@@ -186,7 +184,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
       assert.ok((older?.clock ?? 0) < version.clock, 'clocks fall from version to version')
       version = older
     }
-    // What is made of the slot after an object was freed is another one.
+    // If the slot was reused after an object was freed, its object is another one.
     return version?.object === object ? version : undefined
   }
 

@@ -8,7 +8,7 @@ import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a once's body: its word, and who waits. */
+/** Bytes of a once's body: its word, and the marks of the waiters. */
 export function onceBytes(ranks: number): number {
   return 8 + waitingRanksBytes(ranks)
 }
@@ -49,7 +49,7 @@ export class GroupOnce implements Promised<Once> {
     try {
       await work()
     } catch (error) {
-      // Where the home is lost there is nothing to let go of; what went wrong is the work.
+      // If the home is lost there is nothing to release; the error to report is that of the work.
       await this.#replace(own, endedHold(own)).catch(() => {})
       throw error
     }

@@ -12,14 +12,11 @@ import { refusalFor, refusalIn } from './refusal.ts'
 import { Rings } from './rings.ts'
 import { VerbsWords } from './verbs-words.ts'
 
-/** Options of `openStructures(group)`. All ranks give the same. */
+/** Options of `openStructures(group)`. All ranks must pass the same. */
 export interface GroupStructuresOptions {
-  /** Apart from others of the group with another name. Default `'structures'`. */
+  /** Tells these structures from others of the group. Default `'structures'`. */
   readonly name?: string
-  /**
-   * Memory that each home gives, a multiple of 64 KiB: 1 MiB to 4 GiB. Default 16 MiB. On a network adapter it is
-   * pinned.
-   */
+  /** Memory at each home, a multiple of 64 KiB: 1 MiB to 4 GiB. Default 16 MiB. On a network adapter it is pinned. */
   readonly size?: Size
   /** The ranks that keep structures, ascending. Default: all. What a rank keeps is lost with it. */
   readonly homes?: readonly number[]
@@ -67,7 +64,7 @@ export async function openGroupStructures(
     stops.push(watch(group, words, structures))
     return structures
   } catch (error) {
-    // The others would wait for this rank. Where the group is closed they know.
+    // The others would wait for this rank. If the group is closed, they know already.
     await exchange.say(toAll(group, refusalFor(error, false))).catch(() => {})
     end()
     throw error
@@ -78,7 +75,8 @@ export async function openGroupStructures(
 const openings = new WeakMap<Group, Map<string, number>>()
 
 /**
- * All ranks open the same, so this is the same number at each; what is said in one opening is not heard in the next.
+ * All ranks open the same structures in the same order, so this is the same number at each. Messages of one opening are
+ * not heard in the next.
  */
 function openingOf(group: Group, name: string): number {
   const counts = openings.get(group) ?? new Map<string, number>()
@@ -92,7 +90,7 @@ function toAll<T>(group: Group, value: T): readonly T[] {
   return Array.from({ length: group.size }, () => value)
 }
 
-/** Connect with all that are there, and wait until they are, too. */
+/** Connect with all ranks that are there, and wait until they are connected too. */
 async function meet(
   group: Group,
   exchange: Exchange,
@@ -119,7 +117,7 @@ async function meet(
   if (later !== undefined) throw later.error
 }
 
-/** Gives what went wrong, if anything. */
+/** Returns what went wrong, if anything. */
 function connectAll(words: VerbsWords, cards: readonly (Card | undefined)[]): { readonly error: unknown } | undefined {
   try {
     for (const [peer, card] of cards.entries())
@@ -142,7 +140,7 @@ function watch(group: Group, words: VerbsWords, structures: GroupStructures): ()
   return group.onEvent(({ rank, reason }) => ended(rank, reason))
 }
 
-/** @throws StructureError where what a peer has said is no card, or one with other options. */
+/** @throws StructureError if a peer's message is not a card, or is a card with other options. */
 function checkCard(peer: number, card: unknown, own: string): Card {
   if (!isCard(card)) {
     const why = `rank ${peer} sent a message that is not understood; install the same version of the package everywhere`

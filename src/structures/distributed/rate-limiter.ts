@@ -35,7 +35,7 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
     this.#rate = new CellRate(options)
   }
 
-  /** Ask for `count` at once; all or none. @throws HomeLostError, of all methods. */
+  /** Request `count` permissions at once; all or none are granted. @throws HomeLostError, of all methods. */
   async take(count: number = 1, options?: WaitOptions): Promise<RateVerdict> {
     this.#rate.check(count)
     for (let seen = await this.#home.load64(this.#offset); ; ) {
@@ -48,7 +48,7 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
     }
   }
 
-  /** Resolves when `count` have been let through. */
+  /** Resolves when `count` permissions have been granted. */
   async wait(count: number = 1, options: WaitOptions = {}): Promise<void> {
     for (;;) {
       const { allowed, retryAfterMs } = await this.take(count, options)
@@ -57,7 +57,7 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
     }
   }
 
-  /** Forget what was let through. */
+  /** Forget what was granted before. */
   async reset(options?: WaitOptions): Promise<void> {
     for (let word = await this.#home.load64(this.#offset); ; ) {
       options?.signal?.throwIfAborted()

@@ -18,8 +18,8 @@ export interface Readers {
 }
 
 /**
- * From {@link GroupRcu.readLock} to {@link readUnlock}: who waits for a grace period meanwhile waits for the end of it.
- * Ends with `using`, too.
+ * A section from {@link GroupRcu.readLock} to {@link readUnlock}. A grace period that begins meanwhile waits for its
+ * end. It also ends with `using`.
  */
 export class GroupReadSection implements Disposable {
   readonly #sections: ReadSections
@@ -87,8 +87,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Begin a section in which to read. Sections may overlap, and last as long as one wishes: only those who wait for
-   * readers are held up.
+   * Begin a section in which to read. Sections may overlap, and last as long as you like: they delay only callers that
+   * wait for readers.
    */
   readLock(): GroupReadSection {
     this.#checkOpen()
@@ -96,8 +96,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for
-   * all who ask with this cell: do not change it. A round trip, and one more for a version that is new here.
+   * The cell's value, undefined before the first assignment. It is decoded once for each version, so all callers with
+   * this cell get the same object: do not change it. A round trip, and one more for a version that is new here.
    * @throws StructureError outside of every section; HomeLostError.
    */
   async dereference<V>(cell: GroupCell<V>): Promise<V | undefined> {
@@ -113,8 +113,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Replace the cell's value. Resolves with the number of the new version. A round trip, and two more for each other
-   * that came in between. @throws HeapFullError, HomeLostError
+   * Replace the cell's value. Resolves with the number of the new version. A round trip, and two more for each
+   * assignment by another rank in between. @throws HeapFullError, HomeLostError
    */
   async assign<V>(cell: GroupCell<V>, value: V, options?: WaitOptions): Promise<number> {
     this.#checkOpen()
@@ -123,8 +123,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another
-   * rank was faster. Resolves with the new value.
+   * Replace the value by the result of `change`, which must not alter the old one. If another rank is faster, `change`
+   * is called again. Resolves with the new value.
    */
   async update<V>(cell: GroupCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
     this.#checkOpen()
@@ -147,8 +147,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Have `callback` run at this rank after a grace period, in the order of these calls. It keeps the process alive;
-   * where the structures are closed before, it is not run.
+   * Run `callback` at this rank after a grace period, in the order of these calls. It keeps the process alive. If the
+   * structures are closed before, it is not run.
    */
   call(callback: () => void): void {
     this.#checkOpen()
@@ -167,7 +167,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
     await ran
   }
 
-  /** This moment, for {@link pollState}. */
+  /** The present moment, for {@link pollState}. */
   getState(): GroupGracePeriodState {
     this.#checkOpen()
     return this.#periods.state()

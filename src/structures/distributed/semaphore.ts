@@ -7,7 +7,7 @@ import type { Promised } from './promised.ts'
 import { letGo } from './release.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a semaphore's body: a word for each permit, and who waits. */
+/** Bytes of a semaphore's body: a word for each permit, and the marks of the waiters. */
 export function semaphoreBytes(permits: number, ranks: number): number {
   return permits * 8 + waitingRanksBytes(ranks)
 }
@@ -27,7 +27,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
   readonly #home: HomeWords
   readonly #offset: number
   readonly #bell: GroupBell
-  /** Where to look first: beside what others take. */
+  /** Where to look first: away from what others take. */
   #next: number
 
   /** @internal */
@@ -40,18 +40,18 @@ export class GroupSemaphore implements Promised<Semaphore> {
     this.#next = home.words.rank % permits
   }
 
-  /** Resolves when there is one. @throws HomeLostError, of all methods. */
+  /** Resolves when this rank has a permit. @throws HomeLostError, of all methods. */
   async acquire(options?: WaitOptions): Promise<Permit> {
     return await this.#bell.wait(() => this.#attempt(), options)
   }
 
-  /** Undefined when all are taken. */
+  /** Take a permit; undefined if all are taken. */
   async tryAcquire(options?: WaitOptions): Promise<Permit | undefined> {
     options?.signal?.throwIfAborted()
     return await this.#attempt()
   }
 
-  /** How many are free now. */
+  /** How many permits are free now. */
   async available(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return (await this.#free()).length

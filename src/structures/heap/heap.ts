@@ -21,16 +21,18 @@ import {
 import { Participant, ParticipantState } from './participant.ts'
 import type { ReachTest } from './reach.ts'
 
-/** How often to try before saying that there is no memory; between two attempts others may leave their operations. */
+/**
+ * How often to try before reporting that there is no memory; between two attempts others may leave their operations.
+ */
 const PRESSURE_ATTEMPTS = 24
 const PRESSURE_PAUSE_MS = 2
 const JOIN_ATTEMPTS = 2000
 
-/** What a heap uses. */
+/** The memory use of a heap. */
 export interface HeapUsage {
-  /** Bytes of all blocks that are in use or wait for readers to be done with them. */
+  /** Bytes of all blocks that are in use, or that readers may still use. */
   readonly usedBytes: number
-  /** Bytes that blocks can have in all. */
+  /** Bytes that all blocks can have in total. */
   readonly sizeBytes: number
 }
 
@@ -50,7 +52,7 @@ export class Heap {
   readonly left: Bell
   /** This participant's entry. */
   readonly self: Participant
-  /** What this participant's operation does that is under way. */
+  /** The operation of this participant that is under way. */
   readonly intent: Intent
   /** This participant as the holder of something. */
   readonly owner: number
@@ -67,8 +69,8 @@ export class Heap {
   #closed = false
 
   /**
-   * @throws StructureError where the memory is of another version, or the space has had more members than fit a
-   * holder's word.
+   * @throws StructureError if the memory is of another version, or the space has had more members than fit a holder's
+   *   word.
    */
   constructor(name: string, memory: WordMemory, peers: Peers) {
     this.name = name
@@ -94,22 +96,22 @@ export class Heap {
     this.owner = ownerWord(peers.slot, peers.epoch)
   }
 
-  /** Say how blocks of a kind of structure are looked for. Before {@link join}. */
+  /** Define how blocks of a kind of structure are looked for. Call it before {@link join}. */
   addReach(reach: number, test: ReachTest): void {
     this.#reach.set(reach, test)
   }
 
-  /** Say how something else in a participant's entry is settled. Before {@link join}. */
+  /** Define how another part of a participant's entry is settled. Call it before {@link join}. */
   addSettler(settler: Settler): void {
     this.#settlers.push(settler)
   }
 
-  /** Have `collector` called, between operations, where memory is wanted: it retires what it can do without. */
+  /** Have `collector` called, between operations, when memory is needed: it retires what it can do without. */
   addCollector(collector: () => void): void {
     this.#collectors.push(collector)
   }
 
-  /** Take this member's entry, after recovering who had it before. */
+  /** Take this member's entry, after recovering its previous owner. */
   join(): void {
     const { self } = this
     for (let attempt = 0; attempt < JOIN_ATTEMPTS; attempt += 1) {
@@ -144,7 +146,7 @@ export class Heap {
     return this.#allocation
   }
 
-  /** Overwrite blocks when they are freed, so that who still looks at one finds out. */
+  /** Overwrite blocks when they are freed, so that code that still looks at one finds out. */
   poisonFreed(): void {
     this.blocks.poisons = true
   }
@@ -161,7 +163,7 @@ export class Heap {
     return ask ? this.peers.isAlive(slot, epoch) : this.peers.isPresent(slot, epoch)
   }
 
-  /** What is told of a wait for `object`, which `owner` has. */
+  /** The description of a wait for `object`, which `owner` holds. */
   describeWait(object: string, owner: number): WaitDescription {
     const processId = owner === 0 ? undefined : this.peers.processOf?.(ownerSlot(owner), ownerEpoch(owner))
     const state = processId === undefined ? '' : `process ${processId} has it`
@@ -169,7 +171,7 @@ export class Heap {
     return { kind: 'structure', object: `${object} in '${this.name}'`, state, ranks: [], processes }
   }
 
-  /** Recover who is known to be gone; `ask`: find out who is. */
+  /** Recover members that are known to be gone; `ask`: find out which are. */
   recover(ask: boolean = false): void {
     this.#recovery.recoverAll(ask)
   }
@@ -192,8 +194,7 @@ export class Heap {
   }
 
   /**
-   * Something is held until `release` is called; on {@link close} that is done. Gives a function that releases it,
-   * once.
+   * Something is held until `release` is called; {@link close} calls it too. Returns a function that releases it, once.
    */
   hold(release: () => void): () => void {
     const once = () => {
@@ -211,7 +212,7 @@ export class Heap {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Leave. What others may still be looking at is left for the next to find. Idempotent. */
+  /** Leave. Blocks that others may still be looking at are left for the next member to find. Idempotent. */
   close(): void {
     if (this.#closed) return
     for (const release of this.#holds) release()
@@ -250,7 +251,7 @@ export class Heap {
     this.intent.begin(structure, reach)
   }
 
-  /** For what is essential, better a block that is too large than none. */
+  /** For an essential block, one that is too large is better than none. */
   #allocateAnySize(lengthBytes: number, essential: boolean): boolean {
     for (let length = lengthBytes; ; length *= 1.5) {
       if (this.#allocator.allocate(length, this.intent, this.#allocation, essential)) return true
@@ -289,8 +290,8 @@ function checkMember(name: string, { slot, epoch }: Peers): void {
 }
 
 /**
- * Write what a heap says of itself, or compare. Each word on its own: the first to write one is believed by all. Gives
- * the seed.
+ * Write the heap's own words, or compare them. Each word separately: all members believe the first that was written.
+ * Returns the seed.
  */
 function introduce(name: string, memory: WordMemory): number {
   const { slabs } = layoutOf(memory.lengthBytes)
