@@ -101,10 +101,7 @@ export class PeerWatch {
     if (!isAlive(record)) setImmediate(() => this.#fired(record.epoch)).unref()
   }
 
-  /**
-   * False where no pidfd is to be had: the process is gone, which a look at its start time tells, or we have no
-   * descriptor left.
-   */
+  /** False if there is no pidfd: the process is gone, as its start time shows, or we have no descriptor left. */
   #watchProcess(record: MemberRecord): boolean {
     let descriptor = -1
     try {
@@ -136,8 +133,8 @@ export class PeerWatch {
   }
 
   /**
-   * Those whose end no pidfd tells: Workers, and where a pidfd was not to be had. Our own main thread lives as long as
-   * we do.
+   * Members whose end no pidfd reports: Workers, and those for which there was no pidfd. Our own main thread lives as
+   * long as we do.
    */
   #checkUnwatched(): void {
     const unwatched = [...this.#peers.values()].filter(

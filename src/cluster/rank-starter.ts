@@ -66,7 +66,7 @@ async function startOnHosts(plan: LaunchPlan, events: StarterEvents): Promise<Ra
   return { ranks: hosts.flatMap((host) => host.ranks), hosts, close: () => keeper.close() }
 }
 
-/** Not handed on: who a rank is and how it meets the others, its host is told; paths are the host's own. */
+/** Not passed on: the host is told which rank a process is and how it meets the others; paths are the host's own. */
 const OWN_OF_HOSTS: ReadonlySet<string> = new Set([
   'AETHER_RANK',
   'AETHER_SIZE',

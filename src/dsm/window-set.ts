@@ -41,7 +41,7 @@ export class WindowSet {
     return this.#last
   }
 
-  /** Those that are mapped. */
+  /** Windows that are mapped. */
   places(): { readonly address: number; readonly lengthBytes: number }[] {
     return this.#windows.map(({ address, lengthBytes }) => ({ address, lengthBytes }))
   }

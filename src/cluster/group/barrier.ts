@@ -3,7 +3,7 @@ import { KeepAlive } from '../../runtime/index.ts'
 import { BarrierWord, newBarrierWords } from './barrier-words.ts'
 import { MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
 
-/** How long to wait for answers to "where are you?"; who has not answered by then is missing too. */
+/** How long to wait for answers to "where are you?"; a rank that has not answered by then is missing too. */
 const QUESTION_MS = 1000
 
 export interface BarrierOptions {

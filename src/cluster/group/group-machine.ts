@@ -43,9 +43,9 @@ export interface GroupStart {
 export interface GroupPeer {
   readonly rank: number
   readonly endpoint: RemoteEndpoint
-  /** Undefined where its process number means nothing here. */
+  /** Undefined if its process number has no meaning here. */
   readonly processId: number | undefined
-  /** The longest packet, in bytes; undefined where that means nothing. */
+  /** The longest packet, in bytes; undefined where it does not apply. */
   readonly pathMtu: number | undefined
 }
 
@@ -100,7 +100,7 @@ export class GroupMachine {
   /** Only the coordinator's is used. */
   readonly #registry = new RegionRegistry()
   readonly #gone = new Map<number, 'left' | 'died'>()
-  /** Questions under way, by token: to whom, and what to do with the answer. */
+  /** Questions under way, by token: the rank asked, and what to do with the answer. */
   readonly #asked = new Map<
     number,
     { readonly rank: number; readonly done: (answer: unknown) => void; readonly ifGone: unknown }

@@ -48,7 +48,7 @@ export interface MembershipStatement extends MembershipView {
   readonly out: readonly number[]
   /** Those of them whose death is certain. */
   readonly certain: readonly number[]
-  /** Those that hold something against one of us. */
+  /** Members that hold something against one of us. */
   readonly hostile: readonly number[]
 }
 

@@ -20,7 +20,7 @@ import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } fr
  */
 const NETWORK_TIMEOUT = 17
 
-/** A message that means nothing, to have something complete. */
+/** A message without a meaning, so that something completes. */
 const NOTHING = Uint8Array.of(MeshChannel.Nothing)
 
 type Place = { readonly address: number; readonly key: number }

@@ -22,7 +22,7 @@ export interface KeeperOptions {
   /** Where to listen; port 0 takes a free one. */
   readonly host: string | undefined
   readonly port: number
-  /** What an administrator should know, in one line: who was refused, from where and why. */
+  /** What an administrator should know, in one line: which connection was refused, from where and why. */
   readonly log: (line: string) => void
   /** A rank has joined. */
   readonly onJoin?: (rank: number, address: string) => void

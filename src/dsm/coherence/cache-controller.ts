@@ -104,7 +104,7 @@ function giveTokens(
 }
 
 /**
- * What each action of the tables means. Those that answer a message find it; those that this node's own wish starts
+ * What each action of the tables means. Actions that answer a message find it; those that a wish of this node starts
  * have none.
  */
 const meaning: Readonly<Record<CacheAction, Act>> = {
@@ -246,7 +246,7 @@ export class CacheController {
     return entry.valid ? (entry.owner ? 'dirty' : 'clean') : 'none'
   }
 
-  /** The tokens here, for who shows or checks them. */
+  /** The tokens here, for displays and checks. */
   tokens({ tokens, owner, valid }: CacheEntry): TokenCount {
     return { tokens, owner, valid }
   }

@@ -79,7 +79,7 @@ export class CoherenceNode implements CachePort {
    * coming.
    */
   readonly #deferred = new Map<number, CoherenceMessage[]>()
-  /** Of a token protocol: who asks persistently for what, ourselves among them. */
+  /** Of a token protocol: the nodes that ask persistently, and for what, ourselves among them. */
   readonly #starvers = new Starvers()
   /** Messages to ourselves, delivered in order before control returns to the caller. */
   readonly #toSelf: CoherenceMessage[] = []
@@ -176,7 +176,7 @@ export class CoherenceNode implements CachePort {
     return this.#caches.tokens(this.#seen(page))
   }
 
-  /** Of a token protocol: who asks persistently for a page, as far as is known here. */
+  /** Of a token protocol: the nodes that ask persistently for a page, as far as is known here. */
   starvers(page: number): readonly Starver[] {
     return this.#starvers.of(page)
   }
@@ -200,8 +200,8 @@ export class CoherenceNode implements CachePort {
   }
 
   /**
-   * Of a page whose home we are: whose request is being served, -1 at rest, and who was told to answer it. For people
-   * who ask why it takes long.
+   * Of a page whose home we are: the rank whose request is being served (-1 at rest), and the ranks told to answer it.
+   * For people who ask why it takes long.
    */
   serving(page: number): { requester: number; asked: number[] } {
     const { requester, forwardedTo, invalidated } = this.#entries.get(page) ?? this.#directories.newEntry()

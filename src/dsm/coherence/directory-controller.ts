@@ -201,7 +201,8 @@ export class DirectoryController {
 
   /** Everything about an entry that decides what happens next, as text; empty for one that nothing is remembered in. */
   fingerprint(entry: DirectoryEntry): string {
-    // Of those invalidated only their number is told; whose request is served and who was asked for it decides nothing.
+    // Of the invalidated copies only the number is reported. Which request is served, and which ranks were asked for
+    // it, decides nothing.
     const { state, invalidated, queue } = entry
     const [owner, sharers] = this.#holders(entry)
     if (state === this.#table.initial && owner < 0 && sharers.length === 0 && queue.length === 0) return ''

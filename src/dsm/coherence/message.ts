@@ -44,7 +44,7 @@ export const MessageKind = {
   // holder -> who asks persistently, and home to itself: tokens without bytes; with bytes and the owner token
   Tokens: 30,
   TokensOwner: 31,
-  // who asks persistently -> all, and their answer
+  // persistent requester -> all, and their answer
   ActivateShared: 32,
   ActivateModified: 33,
   Deactivate: 34,

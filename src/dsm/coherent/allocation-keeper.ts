@@ -1,6 +1,6 @@
 import { type AllocationOutcome, type AllocationRequest, Allocations } from '../allocation/allocations.ts'
 
-/** What is asked of who keeps the allocations of a region, by whomever. */
+/** A question to the keeper of a region's allocations. */
 export type AllocationQuestion = { readonly region: number; readonly sizeBytes: number } & (
   | { readonly allocate: AllocationRequest }
   | { readonly free: number }

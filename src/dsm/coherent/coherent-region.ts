@@ -301,7 +301,7 @@ export class CoherentRegion extends Region {
     this.forgetViews()
     this.#access.close()
     const { agent } = this.#host
-    // The agent lets go of the windows before they are unmapped.
+    // The agent drops the windows before they are unmapped.
     await agent.command('closeWindows', this.id)
     this.#closeWindows()
     await agent.command('closeRegion', this.name)

@@ -9,7 +9,7 @@ const UNITS_PER_BOUND = 16
  * limited number.
  */
 const REGISTRATIONS_MAX = 4096
-/** Where that is not to be had, units are so few. */
+/** If that is not possible, there are this many units at most. */
 const MIXED_UNITS_MAX = 1024
 
 /** A stretch of the frames that is taken, registered and given back at once. */

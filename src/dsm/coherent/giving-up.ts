@@ -1,5 +1,5 @@
 interface Range {
-  /** Those that are still here. */
+  /** Pages that are still here. */
   readonly pages: Set<number>
   readonly done: () => void
 }

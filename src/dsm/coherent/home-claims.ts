@@ -121,7 +121,7 @@ export class HomeClaims {
     return this.#waiting.size === 0
   }
 
-  /** The home of `page`: who was first, or else `claimant`. */
+  /** The home of `page`: the first claimant, or else `claimant`. */
   #settle(page: number, claimant: number): number {
     const before = Atomics.compareExchange(this.#homes!, page, NO_HOME, claimant)
     return before === NO_HOME ? claimant : before

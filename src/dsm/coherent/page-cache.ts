@@ -1,4 +1,4 @@
-/** How often busy pages are looked at again, and who waits for room is let in. */
+/** How often busy pages are looked at again, and requests that wait for room are let in. */
 const LOOK_AGAIN_NS = 50_000
 /** A page that is to be given back after its use stays at least so long. */
 const USE_NS = 20_000

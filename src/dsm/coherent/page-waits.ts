@@ -27,7 +27,7 @@ export interface PageFinding {
   readonly home: number
   /** The rank that decides on the home. */
   readonly register: number
-  /** At the home: the state of its entry, and whom that names. */
+  /** At the home: the state of its entry, and the ranks that it names. */
   readonly entry?: PageEntry
 }
 

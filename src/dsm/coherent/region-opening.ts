@@ -13,7 +13,7 @@ import { type AgreedPlacement, type EvaluatedPlacement, evaluatePlacement, place
 import { pageCount, type RegionPlan } from './region-plan.ts'
 import { WindowTable } from './window-table.ts'
 
-/** What the ranks must agree on, compared as text by who keeps the names of regions. */
+/** What the ranks must agree on. The keeper of the regions' names compares it as text. */
 interface Agreement {
   readonly size: number
   readonly pageSize: number

@@ -336,7 +336,7 @@ export class RegionServer implements EpochPort {
     return this.#claims.receive(from, message)
   }
 
-  /** User threads may have let go of pages (they ring): serve who waits for those. */
+  /** User threads may have released pages (they ring): serve requests that wait for those. */
   retryPinned(): void {
     const pages = [...this.#pinned]
     this.#pinned.clear()

@@ -12,7 +12,7 @@ let slices = 0
  */
 export type DemandCause = 'touch' | 'call' | 'prefetch'
 
-/** What is told of a page while a message about it is handled. */
+/** What is reported of a page while a message about it is handled. */
 export interface PageStates {
   /** The state of the own copy, by its name in the protocol's table. */
   copyState(page: number): string

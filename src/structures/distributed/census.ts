@@ -88,7 +88,7 @@ async function lookThrough(home: HomeWords, name: BlockName, entry: NameEntry, f
   }
 }
 
-/** What a cell has in the place of slots. */
+/** What a cell has instead of slots. */
 function addVersion({ body }: NameEntry, blocks: Set<number>): void {
   const version = decodeBlock(new DataView(body.buffer, body.byteOffset, 8).getBigUint64(0, true))
   if (version !== undefined) blocks.add(version.offset)

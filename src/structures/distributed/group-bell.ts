@@ -16,7 +16,7 @@ export interface BellOptions extends WaitOptions {
   readonly describe?: () => WaitDescription
 }
 
-/** Tries once; undefined when it is not to be had yet. */
+/** Tries once; undefined if it is not available yet. */
 type Attempt<T> = () => Promise<T | undefined>
 
 /**
@@ -159,7 +159,7 @@ export class GroupBell {
     try {
       await words.run(home, what, [read])
     } catch {
-      // The home is lost, or this rank leaves: who waits looks by itself, later.
+      // The home is lost, or this rank leaves: waiters look by themselves, later.
       return
     }
     await this.ring(read)

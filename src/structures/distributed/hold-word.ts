@@ -42,7 +42,7 @@ export function isHeld(words: RemoteWords, word: bigint): boolean {
   return rank !== undefined && words.isMember(rank)
 }
 
-/** For the watchdog: who has it, by the word as it was seen last. */
+/** For the watchdog: the holder, by the word as it was seen last. */
 export function describeHold(object: string, word: bigint): WaitDescription {
   const { rank } = holdOf(word)
   const state = rank === undefined ? '' : `rank ${rank} has it`

@@ -9,7 +9,7 @@ export type SlotView =
   | { readonly kind: 'there'; readonly word: bigint; readonly block: BlockName }
   /** Its entry was there, and was dropped. */
   | { readonly kind: 'gone' }
-  /** There was none yet. Where it is the index that comes next, its entry comes in the place of `word`. */
+  /** There was none yet. If it is the index that comes next, its entry replaces `word`. */
   | { readonly kind: 'free'; readonly word: bigint }
 
 const SLOT_BYTES = 8

@@ -74,8 +74,8 @@ export class LogView {
   }
 
   /**
-   * Look for the end, in one round trip, in which an append is tried before: who waits for one is told where it
-   * succeeds. True where it was found, and not only how far it is at least.
+   * Look for the end, in one round trip, in which an append is tried before; if it succeeds, waiting readers are told.
+   * True if the end was found; false if only a lower bound of it is known.
    */
   async look(append?: readonly [WriteCommand, CompareExchangeCommand]): Promise<boolean> {
     const from = this.#end
@@ -102,7 +102,7 @@ export class LogView {
     return this.#end
   }
 
-  /** A READ of both marks, and of who waits; for a batch, behind the slots. */
+  /** A READ of both marks, and of the marks of waiters; for a batch, behind the slots. */
   marks(): ReadCommand {
     return new ReadCommand(this.#body, logMarksBytes(this.#home.words.ranks))
   }

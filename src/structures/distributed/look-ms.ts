@@ -1,6 +1,6 @@
 import type { RemoteWords } from './remote-words.ts'
 
-/** From one look to the next of who waits and is told nothing, in milliseconds: at first, and at most. */
+/** From one look to the next of a waiter that is told nothing, in milliseconds: at first, and at most. */
 const LOOK_MS_MIN = 100
 const LOOK_MS_MAX = 1000
 

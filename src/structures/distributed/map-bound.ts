@@ -58,7 +58,7 @@ export class MapBound {
     return entriesOf(count) < this.max ? undefined : this.#sample()
   }
 
-  /** Put another entry in the place of one. True where it was done. */
+  /** Replace one entry by another. True if it was done. */
   async replace(
     before: readonly Command[],
     swap: CompareExchangeCommand,

@@ -139,7 +139,7 @@ export class MapShard {
     return new MapWalk(this.home, this.buckets)
   }
 
-  /** Those that are frozen are removed where they are moved to. */
+  /** Frozen ones are removed where they are moved to. */
   async #clear(walk: MapWalk, slots: readonly WalkedSlot[]): Promise<void> {
     for (let left = slots; left.length > 0; ) {
       const befores = await this.#remove(left)

@@ -36,7 +36,7 @@ export class MapWalk {
     return undefined
   }
 
-  /** What is in the place of a slot now. */
+  /** What is now where a slot was. */
   async again({ node, bucket, at }: WalkedSlot): Promise<readonly WalkedSlot[]> {
     return (await this.#read(node, bucket, 1)).filter((slot) => slot.at === at)
   }

@@ -21,7 +21,7 @@ import { backOff, Turns } from './turns.ts'
 import { headBytes, readValueBlock, writeValueBlock } from './value-block.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** The body of a queue: the words of its ends, then who waits for a value, and who for room. */
+/** The body of a queue: the words of its ends, then the marks of those that wait for a value, and for room. */
 const End = { Head: 0, Tail: 8, Waiting: 16 } as const
 export function queueBytes(ranks: number): number {
   return End.Waiting + 2 * waitingRanksBytes(ranks)

@@ -9,7 +9,7 @@ import { backOff, Turns } from './turns.ts'
 import { headBytes, readBlockHead, readValueBlock, type ValueBlock, writeValueBlock } from './value-block.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a stack's body: the word of its top, who waits for a value, and who for room. */
+/** Bytes of a stack's body: the word of its top, and the marks of those that wait for a value, and for room. */
 export function stackBytes(ranks: number): number {
   return 8 + 2 * waitingRanksBytes(ranks)
 }

@@ -77,7 +77,10 @@ export class BlockTable {
     this.#memory.store(this.#recordsOffset + slab * SLAB_RECORD_BYTES, word)
   }
 
-  /** How often blocks of the slab were freed: who has looked through it since the last time need not look again. */
+  /**
+   * How often blocks of the slab were freed: a member that has looked through it since the last time does not look
+   * again.
+   */
   freed(slab: number): number {
     return this.#memory.load(this.#recordsOffset + slab * SLAB_RECORD_BYTES + 4)
   }

@@ -99,7 +99,7 @@ export class MapCore {
     const { memory } = this.heap
     const place = this.body + BodyOffset.Table
     if (memory.peek(place) === 0) this.#begin()
-    // Plain looks: who then moves or grows looks again.
+    // Plain looks: a call that then moves or grows looks again.
     const table = this.#table.use(memory.peek(place))
     if (memory.peek(table.offset + TableOffset.Next) !== 0) this.#help(CHUNKS_AT_A_TIME)
     else if (this.#isFull(table, 5) && --this.#refusals < 0) this.#grow(table)

@@ -47,7 +47,7 @@ export class Sweeper {
     }
   }
 
-  /** Take out `count` entries that were not read lately. */
+  /** Take out `count` entries that were not read recently. */
   evict(count: number): void {
     for (let gone = 0; gone < count; gone += 1) if (!this.#look(LOOKED_MAX, true)) return
   }

@@ -57,7 +57,7 @@ export const WriteSetOffset = {
   Finished: 12,
   /** Float64. Final when it is linked. */
   Clock: 16,
-  /** Owner word of who fills it. */
+  /** Owner word of the participant that fills it. */
   Owner: 24,
   Entries: 32,
 } as const

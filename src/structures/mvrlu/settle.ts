@@ -30,7 +30,10 @@ function install(words: Words, object: number, version: number, clock: number): 
   memory.compareExchange(offsetOf(object) + ObjectOffset.Head, words.older(version), version)
 }
 
-/** Undo a write set that was not committed: its owner, or who recovers that. Inside an epoch; may be done twice. */
+/**
+ * Undo a write set that was not committed: called by its owner, or by the participant that recovers the owner. Inside
+ * an epoch; may be done twice.
+ */
 export function undo(words: Words, set: number, setState: number): void {
   const { epochs } = words.heap
   for (const { kind, object, objectState, version, versionState } of words.entries(set)) {
@@ -61,7 +64,7 @@ function reclaimEntry(words: Words, { kind, object, objectState, version, versio
   if (kind === EntryKind.Free) epochs.retire(object, objectState)
 }
 
-/** The oldest first, so that who is killed in the middle leaves the rest reachable for the next. */
+/** The oldest first, so that a participant killed in the middle leaves the rest reachable for the next. */
 function reclaimOlder(words: Words, version: number): void {
   const { memory, blocks, epochs } = words.heap
   const gone: { readonly reference: number; readonly state: number }[] = []

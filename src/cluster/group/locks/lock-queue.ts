@@ -24,7 +24,7 @@ export class LockQueue {
   #entries: LockEntry[] = []
   #abandonedBy: number
 
-  /** `abandonedBy`: who may have held it when its keeper died. */
+  /** `abandonedBy`: the rank that may have held it when its keeper died. */
   constructor(abandonedBy: number = NOBODY) {
     this.#abandonedBy = abandonedBy
   }
@@ -77,7 +77,7 @@ export class LockQueue {
     this.#entries = this.#entries.filter((entry) => entry.rank !== rank)
   }
 
-  /** Give the lock to whom it is due. Returns those who did not have it before. */
+  /** Grant the lock to the requests that are next. Returns those that did not have it before. */
   grant(): LockEntry[] {
     const granted: LockEntry[] = []
     for (const [index, entry] of this.#entries.entries()) {

@@ -183,7 +183,7 @@ export class GroupWatch {
       return true
     }
     if (this.#asking.size >= INQUIRIES_MAX) return false
-    // Where it is known already for whom, the others are asked only for what they wait for: that may close a circle.
+    // If the awaited ranks are known already, the others are asked only what they wait for: that may close a cycle.
     const question = subject.about === 'known' ? null : subject
     this.#asking.add(wait.key)
     this.#inquire(question, (outcome) => {

@@ -9,7 +9,7 @@ export type WaitSubject =
   /** No rank has to be asked. */
   | { readonly about: 'known'; readonly ranks: readonly number[]; readonly state: string }
 
-/** A wait of this rank's, before it is found out for whom. */
+/** A wait of this rank, before the awaited ranks are known. */
 export interface OpenWait {
   readonly key: string
   readonly kind: WaitKind
@@ -23,7 +23,7 @@ export interface OpenWait {
   readonly isTold?: boolean
 }
 
-/** What comes of asking: for whom the wait is, and in which state. */
+/** The result of asking: the awaited ranks, and the state of the wait. */
 export interface WaitFinding {
   readonly ranks: readonly number[]
   readonly state: string

@@ -9,7 +9,7 @@
  * 3. The owner token travels with the bytes, and its holder answers for them.
  * 4. Tokens are never dropped: an eviction sends them home.
  *
- * The rest of the table only sees to it that tokens get where they are wanted.
+ * The rest of the table only ensures that tokens get where they are wanted.
  *
  * *Requests.*
  * 1. Home has hints of which nodes hold tokens. It asks those on the requester's behalf (one for a reader, all for a
