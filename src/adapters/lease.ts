@@ -1,7 +1,7 @@
 import { open, type Space } from '../dsm/index.ts'
 import { openStructures, type Structures } from '../structures/index.ts'
 
-/** What several adapters of one process share: a space, entered once. */
+/** A space that several adapters of one process share, entered once. */
 interface Opened {
   readonly space: Space
   readonly structures: Structures
@@ -13,14 +13,15 @@ interface Shared {
 }
 
 /**
- * By the name of the space. One process is one member however many adapters it has: a space has room for 254 with
- * structures open.
+ * By the name of the space. One process is one member, however many adapters it has: at most 254 members of a space can
+ * have structures open.
  */
 const shared = new Map<string, Shared>()
 
 /**
- * An adapter's hold on structures. Those of a space that is named are opened when they are first asked for, and closed
- * when the last adapter of this process gives them up; those that were handed in are their owner's to close.
+ * An adapter's hold on structures. If the adapter names a space, its structures are opened on first use. They are
+ * closed when the last adapter of this process releases them. Structures passed in by the caller stay the caller's to
+ * close.
  */
 export class Lease {
   readonly #where: string | Structures
@@ -30,7 +31,7 @@ export class Lease {
     this.#where = where
   }
 
-  /** Opens them unless they are open. After a failure the next call tries anew. */
+  /** Opens them unless they are open. After a failure the next call tries again. */
   async structures(): Promise<Structures> {
     if (typeof this.#where !== 'string') return this.#where
     this.#held ??= hold(this.#where)
@@ -43,7 +44,7 @@ export class Lease {
     }
   }
 
-  /** Give them up. Idempotent; {@link structures} opens them again. */
+  /** Release them. Idempotent; {@link structures} opens them again. */
   async release(): Promise<void> {
     const held = this.#held
     this.#held = undefined
@@ -59,7 +60,7 @@ function hold(name: string): Shared {
   }
   const made: Shared = { opened: openBoth(name), holders: 1 }
   shared.set(name, made)
-  // Whoever asked is told; this only lets the next one try anew.
+  // The caller has been told; this only lets the next call try again.
   made.opened.catch(() => forget(name, made))
   return made
 }

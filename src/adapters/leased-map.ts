@@ -2,8 +2,8 @@ import type { MapOptions, SharedMap, Structures } from '../structures/index.ts'
 import { Lease } from './lease.ts'
 
 /**
- * A map behind an adapter: opened when it is first used, so that an adapter is made by `new`, as those that it takes
- * the place of are.
+ * A map behind an adapter. It is opened on first use, so an adapter can be made with `new`, like the stores that it
+ * replaces.
  */
 export class LeasedMap<V> {
   readonly #lease: Lease
@@ -17,7 +17,7 @@ export class LeasedMap<V> {
     this.#options = options
   }
 
-  /** After a failure the next call tries anew. */
+  /** After a failure the next call tries again. */
   open(): Promise<SharedMap<V>> {
     this.#map ??= this.#open()
     return this.#map
@@ -37,7 +37,7 @@ export class LeasedMap<V> {
   async close(): Promise<void> {
     const map = this.#map
     this.#map = undefined
-    // A map that never opened has been complained about where it was asked for.
+    // If the map never opened, the caller that asked for it got the error.
     await map?.catch(() => undefined)
     await this.#lease.release()
   }

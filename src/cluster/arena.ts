@@ -15,14 +15,14 @@ import {
 const Word = { Magic: 0, Version: 1, Nonce: 2, LastEpoch: 6, Members: 7, Regions: 8 } as const
 const NONCE_WORDS = 4
 
-/** Tells one arena from all others: which memory object, and a random number written into it. */
+/** Tells one arena from all others: its memory object, and a random number written into it. */
 export interface ArenaIdentity {
   readonly inode: number
   /** 32 hexadecimal digits. */
   readonly nonce: string
 }
 
-/** Why a descriptor of another process is not the arena that was looked for. */
+/** Why a descriptor of another process is not the wanted arena. */
 export type ArenaMismatch = 'other' | 'version'
 
 /** One process's hold on the memory object of a space, with the control part mapped. */
@@ -58,8 +58,8 @@ export class Arena {
   }
 
   /**
-   * The arena behind a descriptor of another process, if it is the one that is meant.
-   * @throws the error of open(2) when the descriptor cannot be reached.
+   * The arena behind a descriptor of another process, if it is the wanted one.
+   * @throws the error of open(2) if the descriptor cannot be reached.
    */
   static adopt(processId: number, remoteDescriptor: number, wanted: ArenaIdentity): Arena | ArenaMismatch {
     const path = `/proc/${processId}/fd/${remoteDescriptor}`
@@ -76,7 +76,7 @@ export class Arena {
     return Atomics.load(this.#header, Word.LastEpoch)
   }
 
-  /** Under the lock, once `epoch` stands in a slot: who reads it here then finds it there. */
+  /** Under the lock, once `epoch` stands in a slot: a process that reads it here then finds it there. */
   announceEpoch(epoch: number): void {
     Atomics.store(this.#header, Word.LastEpoch, epoch)
   }

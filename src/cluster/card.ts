@@ -4,7 +4,7 @@ import { CARD_HALF_BYTES, CARDS_OFFSET } from './layout.ts'
 /** Each half begins with its length. */
 const LENGTH_BYTES = 8
 
-/** The most that a member can publish. */
+/** The most bytes that a member can publish. */
 export const CARD_BYTES_MAX: number = CARD_HALF_BYTES - LENGTH_BYTES
 
 /**
@@ -16,7 +16,7 @@ export const CARD_BYTES_MAX: number = CARD_HALF_BYTES - LENGTH_BYTES
  * ```
  *
  * The owner writes the half that is not current, then raises the sequence (a word in its slot; 0: nothing published).
- * So a reader always finds a whole card, also when the owner was killed in the middle of writing.
+ * So a reader always finds a whole card, even if the owner was killed in the middle of writing.
  */
 export class Card {
   readonly #sequence: Int32Array
@@ -29,12 +29,12 @@ export class Card {
     this.#sequence = sequence
   }
 
-  /** Replace the card. Only its owner does. @throws ArgumentError when it is too long. */
+  /** Replace the card. Only its owner does. @throws ArgumentError if it is too long. */
   write(bytes: Uint8Array): void {
     if (bytes.byteLength > CARD_BYTES_MAX) {
       throw new ArgumentError(
         'bytes',
-        `a card holds ${CARD_BYTES_MAX} bytes, not ${bytes.byteLength}; publish where more is to be found`,
+        `a card holds at most ${CARD_BYTES_MAX} bytes, not ${bytes.byteLength}; publish an address where the rest can be read`,
       )
     }
     const next = Atomics.load(this.#sequence, 0) + 1
@@ -45,8 +45,8 @@ export class Card {
   }
 
   /**
-   * A copy of the card; undefined when nothing was published. Tries again while the owner replaces it faster than we
-   * copy.
+   * A copy of the card; undefined if nothing was published. Tries again while the owner replaces it faster than it is
+   * copied.
    */
   read(): Uint8Array | undefined {
     for (;;) {

@@ -1,6 +1,8 @@
 import { Writable } from 'node:stream'
 
-/** A stream that hands over what is written to it line by line: for who launches ranks and reads what they say. */
+/**
+ * A stream that hands over what is written to it line by line, for programs that launch ranks and read their output.
+ */
 export class CollectedLines extends Writable {
   readonly #take: (line: string) => void
   #rest = ''

@@ -15,13 +15,15 @@ import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
 import { type LockOptions, SpaceLock } from './space-lock.ts'
 import { checkSpaceName } from './space-name.ts'
 
-/** Each time round somebody else removed the file between our opening and locking it, so somebody got on. */
+/**
+ * Each attempt fails only because another process removed the file after we opened it and before we locked it: that
+ * process made progress.
+ */
 const ATTEMPTS_MAX = 1000
 
 /**
- * Become a member of space `name`, making the space if nobody is in it.
- * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError when the lock is not to be
- * had.
+ * Become a member of space `name`, making the space if no process is in it.
+ * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError if the lock stays taken.
  */
 export async function enter(name: string, options: LockOptions = {}): Promise<Entry> {
   checkSpaceName(name)
@@ -31,7 +33,11 @@ export async function enter(name: string, options: LockOptions = {}): Promise<En
     const entry = await tryEnter(name, path, options)
     if (entry !== undefined) return entry
   }
-  throw new SpaceError('ERR_AETHER_SPACE_UNREACHABLE', name, `${path} is removed again and again; what removes it?`)
+  throw new SpaceError(
+    'ERR_AETHER_SPACE_UNREACHABLE',
+    name,
+    `${path} keeps being removed; stop the program that removes it`,
+  )
 }
 
 /** Where the processes of this user and pid namespace meet for space `name`. */
@@ -41,7 +47,7 @@ export function rendezvousPath(name: string): string {
 
 function checkPlatform(): void {
   if (process.platform === 'linux') return
-  throw new UnsupportedError(`a space needs Linux, for its memfd, flock and pidfd; this is ${process.platform}`)
+  throw new UnsupportedError(`a space needs Linux (memfd, flock and pidfd); this is ${process.platform}`)
 }
 
 async function tryEnter(name: string, path: string, options: LockOptions): Promise<Entry | undefined> {
@@ -99,7 +105,7 @@ function adopt(name: string, record: RendezvousRecord): Arena | undefined {
     const why = `process ${processId} is in it, but its memory cannot be reached: ${(cause as Error).message}`
     throw new SpaceError('ERR_AETHER_SPACE_UNREACHABLE', name, `space '${name}' cannot be entered: ${why}`, { cause })
   }
-  const how = 'use the same version everywhere, or end the others first'
+  const how = 'use the same version everywhere, or end the other processes first'
   throw new SpaceError(
     'ERR_AETHER_SPACE_VERSION',
     name,
@@ -130,7 +136,7 @@ function claimSlot(
     throw new SpaceError(
       'ERR_AETHER_SPACE_FULL',
       name,
-      `space '${name}' has ${MEMBERS_MAX} members, the most it can have`,
+      `space '${name}' has ${MEMBERS_MAX} members, the maximum; close one first`,
     )
   }
   const before = table.glance(slot)

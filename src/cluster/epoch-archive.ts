@@ -13,9 +13,9 @@ export interface ArchivedMember {
 }
 
 /**
- * How members ended whose slot was given away again: a ring of 4096 by epoch, so that whoever looks seldom still learns
- * of all. Written under the lock by the one that takes the slot, before it takes it; the word with the epoch comes
- * last.
+ * How the members ended whose slot has been reused. A ring of 4096 entries by epoch, so that a process that looks
+ * rarely still learns of every end. Written under the lock, by the member that takes the slot, before it takes it. The
+ * word with the epoch is written last.
  */
 export class EpochArchive {
   readonly #words: Int32Array

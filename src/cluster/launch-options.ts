@@ -12,7 +12,7 @@ export type FailurePolicy = 'stop' | 'continue'
 
 /** The most ranks that one launcher starts. */
 export const RANKS_MAX = 256
-/** How long ranks have to end after they were asked to, before SIGKILL. */
+/** Milliseconds that ranks have to end on request, before SIGKILL. */
 export const GRACE_MS = 5000
 
 /** Never asks for a password; notices within a quarter of a minute that a host is gone. */
@@ -30,48 +30,48 @@ export interface LaunchOptions {
   /** The program that every rank runs. */
   readonly script: string
   readonly args?: readonly string[]
-  /** How many, 1 to 256. */
+  /** The number of ranks, 1 to 256. */
   readonly ranks: number
   /**
-   * Where they run, by ssh, in blocks; default all on this machine. The script and this package are at the same paths
-   * there.
+   * The hosts that run them, by ssh, in blocks of ranks; default: all on this machine. The script and this package must
+   * be at the same paths there.
    */
   readonly hosts?: readonly HostSlots[]
   /**
-   * With `hosts`: the command that reaches a host, whose name and a command line for its shell follow. Default
-   * {@link SSH}.
+   * With `hosts`: the command that reaches a host. The host's name and a command line for its shell are appended.
+   * Default {@link SSH}.
    */
   readonly ssh?: readonly string[]
-  /** With `hosts`: node there. Default the path of this process's own. */
+  /** With `hosts`: the path of node there. Default: the path of this process's own. */
   readonly remoteNode?: string
   /**
-   * With `hosts`: the address of this machine, where the ranks meet. Default the one that ssh came from, as each host
+   * With `hosts`: the address of this machine, where the ranks meet. Default: the one that ssh came from, as each host
    * sees it.
    */
   readonly address?: string
   /** With `hosts`: the TCP port where the ranks meet. Default 0, a free one. */
   readonly port?: number
   /**
-   * Without `hosts`: the name of the space in which the ranks meet, by which others may look at it. Default a random
-   * one.
+   * Without `hosts`: the name of the space in which the ranks meet, and by which others can observe it. Default: a
+   * random one.
    */
   readonly space?: string
   /** Default `'stop'`. */
   readonly onFailure?: FailurePolicy
   /** Milliseconds between asking ranks to end and SIGKILL. Default 5000. */
   readonly graceMs?: number
-  /** For node itself, before the script: `['--max-old-space-size=4096']`. */
+  /** Arguments for node itself, before the script: `['--max-old-space-size=4096']`. */
   readonly nodeArguments?: readonly string[]
-  /** Variables beside those of this process. */
+  /** Environment variables in addition to those of this process. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Where the ranks' lines go. Default the process's own. */
+  /** Where the ranks' lines go. Default: the process's own. */
   readonly stdout?: Writable
   readonly stderr?: Writable
   /** Stops all ranks like a SIGTERM to the launcher. */
   readonly signal?: AbortSignal
 }
 
-/** {@link LaunchOptions} with every gap filled. */
+/** {@link LaunchOptions} with all defaults filled in. */
 export interface LaunchPlan extends Required<Omit<LaunchOptions, 'signal' | 'stdout' | 'stderr' | 'address'>> {
   readonly address: string | undefined
   readonly stdout: Writable

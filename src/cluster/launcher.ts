@@ -9,38 +9,38 @@ import { reclaimSpaces } from './reclaim.ts'
 
 export type { FailurePolicy, LaunchOptions }
 
-/** One rank that did not end well of its own accord. */
+/** One rank that failed by itself. */
 export interface RankFailure {
   readonly rank: number
   readonly processId: number
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
-  /** The same in words. */
+  /** The same as a sentence. */
   readonly message: string
 }
 
 export interface LaunchResult {
   /** 0, or the status of the first rank that failed: its exit code, or 128 + the number of the signal that ended it. */
   readonly status: number
-  /** In the order in which they happened. Ranks that ended because they were stopped are not among them. */
+  /** In the order in which they happened, without ranks that ended because they were stopped. */
   readonly failures: readonly RankFailure[]
 }
 
-/** Exit status by which a rank says that its agent failed (design of the agent: it ends the process at once). */
+/** The exit status of a rank whose agent failed: the agent ends the process at once. */
 const AGENT_FAILED = 70
 const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
-/** Status of a rank that is lost with its host, as ssh has it. */
+/** Status of a rank that is lost with its host, as ssh reports it. */
 const LOST_STATUS = 255
-/** How long after the end of a rank its output may still be on its way. */
+/** How long after the end of a rank its output may still arrive. */
 const DRAIN_MS = 2000
 
 /**
  * Run a script as N ranks of one group and wait for all of them.
  *
- * Each finds `AETHER_RANK`, `AETHER_SIZE` and `AETHER_RENDEZVOUS` in its environment and calls `join()`. Output comes
- * line by line with the rank in front. SIGINT, SIGTERM and SIGHUP are passed on, then, after a grace, SIGKILL; a second
- * one kills at once. No rank outlives the launcher, even if that is killed.
- * @throws ArgumentError, AccessError before anything is started.
+ * Each rank finds `AETHER_RANK`, `AETHER_SIZE` and `AETHER_RENDEZVOUS` in its environment and calls `join()`. Output
+ * comes line by line, prefixed with the rank. SIGINT, SIGTERM and SIGHUP are passed on, followed after a grace by
+ * SIGKILL; a second signal kills at once. No rank outlives the launcher, even if that is killed.
+ * @throws ArgumentError or AccessError before any rank is started.
  */
 export async function launch(options: LaunchOptions): Promise<LaunchResult> {
   const plan = checkLaunch(options, process.stdout, process.stderr)
@@ -53,14 +53,14 @@ class Launch {
   readonly #guard = new OrphanGuard()
   #starter: RankStarter | undefined
   #ranks: readonly LaunchedRank[] = []
-  /** Ranks from which nothing is heard any more. */
+  /** Ranks that have fallen silent. */
   readonly #silent = new Set<number>()
   readonly #failures: RankFailure[] = []
   readonly #stdout: LineOutput
   readonly #stderr: LineOutput
   readonly #onSignal = (signal: NodeJS.Signals): void => this.#interrupt(signal)
   readonly #onAbort = (): void => this.#interrupt('SIGTERM')
-  /** EPIPE: nobody reads us any more. */
+  /** EPIPE: no one reads our output any more. */
   readonly #onBroken = (): void => this.#stop('SIGTERM')
   #stopping: NodeJS.Signals | undefined
   #interruptedBy: NodeJS.Signals | undefined
@@ -125,7 +125,7 @@ class Launch {
     if (this.#plan.onFailure === 'stop') this.#stop('SIGTERM')
   }
 
-  /** Its host may be gone; or it is stopped, which is as bad for those that compute with it. */
+  /** Its host may be gone, or the rank is stopped; the ranks that compute with it cannot go on in either case. */
   #giveUp(rank: number, why: string): void {
     const { processId, host } = this.#ranks[rank]!
     this.#silent.add(rank)
@@ -141,7 +141,7 @@ class Launch {
     this.#stop(signal)
   }
 
-  /** Ask all to end, and see to it; asked twice, see to it now. */
+  /** Ask all ranks to end, and enforce it after the grace; if asked twice, enforce it now. */
   #stop(signal: NodeJS.Signals): void {
     const again = this.#stopping !== undefined && this.#interruptedBy !== undefined
     const wanted = again ? 'SIGKILL' : signal

@@ -2,7 +2,7 @@
  * The arena: the one memory object of a space. Everything that members share is in it, at fixed places:
  *
  * ```
- *  0x0000000   header            4 KiB   magic, version, nonce, the last epoch given out, until when somebody watches
+ *  0x0000000   header            4 KiB   magic, version, nonce, the last epoch given out, until when a watcher is there
  *  0x0010000   epochs           64 KiB   4096 entries of 16 B, a ring: how each of the last 4096 members ended
  *  0x0020000   member slots     64 KiB   256 slots of 256 B
  *  0x0030000   region directory 256 KiB  1024 entries of 256 B (its inside belongs to dsm/)
@@ -13,12 +13,12 @@
  *  0x4000000   extents of regions, to the end of the file
  * ```
  *
- * The file is sparse: a page takes memory when it is first touched. All changes to slots being claimed and to the
- * directory are made under the lock of the rendezvous file; every structure has a state word that is written last, so
- * that the next holder of the lock can finish or undo what a killed one began.
+ * The file is sparse: a page takes memory when it is first touched. Claiming slots and changing the directory happen
+ * under the lock of the rendezvous file. Every structure has a state word that is written last. So the next holder of
+ * the lock can finish or undo the work of a process that was killed.
  */
 
-/** The most members that a space has at a time. Each open of a space is one. */
+/** The most members that a space has at a time. Each `open()` of a space counts as one. */
 export const MEMBERS_MAX = 256
 /** The most regions that a space has at a time. */
 export const REGIONS_MAX = 1024

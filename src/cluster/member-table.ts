@@ -2,16 +2,16 @@ import { MEMBERS_MAX, SLOT_BYTES, SLOTS_OFFSET } from './layout.ts'
 import type { ThreadIdentity } from './process-identity.ts'
 import { forgetShown } from './watching.ts'
 
-/** A member of a space as others name it. A slot is used again; slot and epoch together are unique. */
+/** A member of a space, as others name it. A slot is reused; slot and epoch together are unique. */
 export interface Member {
   /** Its place, 0 to 255. */
   readonly slot: number
-  /** The how-manieth member of this space it is, from 1. */
+  /** Its number among all members that the space has had, from 1. */
   readonly epoch: number
   readonly processId: number
 }
 
-/** What a slot holds besides. */
+/** What else a slot holds. */
 export interface MemberRecord extends Member, ThreadIdentity {
   /** The doorbell's write end in that process. */
   readonly doorbell: number
@@ -30,7 +30,7 @@ export interface MemberRecord extends Member, ThreadIdentity {
  *      32   inode of the doorbell's pipe  Float64
  *      64   held: 1024 bits, a bit for each thing of the arena that this member has open; only it writes (bits belong
  *           to dsm/)
- *     192   what it shows to who watches (watching.ts)
+ *     192   what it shows to watchers (watching.ts)
  * ```
  *
  * ```
@@ -51,7 +51,7 @@ export const SlotState = { Free: 0, Claimed: 1, Present: 2, Left: 3, Died: 4, Ab
 const STATE_BITS = 3
 const STATE_MASK = 7
 
-/** How a member ended. `aborted` joined only half: nobody was told of it. */
+/** How a member ended. `aborted` joined only half: no one was told of it. */
 export type Fate = 'left' | 'died' | 'aborted'
 
 const FATE_OF_STATE: Readonly<Record<number, Fate>> = {
@@ -96,7 +96,7 @@ export class MemberTable {
   }
 
   /**
-   * The slot whose member ended longest ago, so that what it held stays readable for as long as can be; undefined when
+   * The slot whose member ended longest ago, so that what it held stays readable for as long as possible. Undefined if
    * all are taken.
    */
   freeSlot(): number | undefined {
@@ -131,14 +131,14 @@ export class MemberTable {
     forgetShown(this.#words.buffer, record.slot)
   }
 
-  /** From now on the member is one. */
+  /** The member becomes visible to all. */
   admit(slot: number, epoch: number): void {
     Atomics.store(this.#words, slot * WORDS, (epoch << STATE_BITS) | SlotState.Present)
   }
 
   /**
-   * The member is none any more. False when somebody else has said so already: the first to say how it ended is
-   * believed by all.
+   * The member has ended. False if another process has recorded its end already: all processes believe the first
+   * record.
    */
   end(slot: number, epoch: number, fate: 'left' | 'died'): boolean {
     const present = (epoch << STATE_BITS) | SlotState.Present
@@ -155,7 +155,7 @@ export class MemberTable {
     }
   }
 
-  /** Everybody who is there, by slot. */
+  /** All members that are there, by slot. */
   present(): readonly MemberRecord[] {
     const records: MemberRecord[] = []
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
@@ -171,7 +171,7 @@ export class MemberTable {
   }
 
   /**
-   * The member in `slot`; undefined when nobody is there. The state word is read twice, so a slot that changes hands
+   * The member in `slot`; undefined if the slot is empty. The state word is read twice, so a slot that changes hands
    * meanwhile is not mixed up.
    */
   read(slot: number): MemberRecord | undefined {
@@ -191,7 +191,7 @@ export class MemberTable {
     return Atomics.load(this.#words, word) === state ? record : undefined
   }
 
-  /** Process of the one that has or last had `slot`. */
+  /** Process of the member that has or last had `slot`. */
   processIdOf(slot: number): number {
     return Atomics.load(this.#words, slot * WORDS + Word.ProcessId)
   }

@@ -25,7 +25,7 @@ import { isAlive } from './process-identity.ts'
 import { type SpaceEvent, SpaceEvents } from './space-events.ts'
 import type { LockOptions } from './space-lock.ts'
 
-/** Leaving needs no lock, it is only tidier with it. */
+/** Leaving does not need the lock; with it, leaving also cleans up. */
 const LEAVE_TIMEOUT_MS = 2000
 const EXIT_TIMEOUT_MS = 100
 
@@ -35,22 +35,22 @@ export interface EventOptions {
   readonly signal?: AbortSignal
 }
 
-/** What a room above has to do for a member. */
+/** What a room above does for a member. */
 export interface MembershipPart {
   /** The membership ends: give back what is held in this process. No lock is held. */
   close(): void
-  /** Under the lock, after somebody ended: finish or undo what was begun, give back what nobody holds any more. */
+  /** Under the lock, after a member ended: finish or undo what was begun, release what no member holds any more. */
   settle(): void
   /** Names of what the bits of a slot stand for. */
   namesOf(held: Int32Array): readonly string[]
 }
 
 /**
- * One member's hold on a space. Each `open` makes one, also several in one process and in its Workers: members come, go
- * and crash on their own, whoever they share a process with.
+ * One member's hold on a space. Each `open` makes one, also several in one process and in its Workers. Members that
+ * share a process still come, go and crash separately.
  *
- * It does not keep the process alive; only a pending `events()` does. When the process exits in order the slot is left
- * in order; when it is killed the others see to it.
+ * It does not keep the process alive; only a pending `events()` does. If the process exits in order, its slot is left
+ * in order; if it is killed, the other members clean up.
  */
 export class Membership implements AsyncDisposable {
   readonly name: string
@@ -91,15 +91,15 @@ export class Membership implements AsyncDisposable {
     return this.#closed
   }
 
-  /** Everybody who is in the space, this member included, by slot. */
+  /** All members of the space by slot, this one included. */
   members(): readonly Member[] {
     this.#checkOpen()
     return this.#entry.table.present().map(({ slot, epoch, processId }) => ({ slot, epoch, processId }))
   }
 
   /**
-   * Who joins, leaves and dies from this call on. While a `next()` is pending the process stays alive; `return()`
-   * (leaving a `for await`) unsubscribes; it ends when the space is closed.
+   * Joins, departures and deaths from this call on. While a `next()` is pending the process stays alive. `return()`
+   * (leaving a `for await`) unsubscribes. The iteration ends when the space is closed.
    */
   events(options: EventOptions = {}): AsyncIterableIterator<SpaceEvent, undefined> {
     this.#checkOpen()
@@ -113,14 +113,14 @@ export class Membership implements AsyncDisposable {
     return new SpaceEvents(source, options.signal)
   }
 
-  /** Replace this member's card, and ring the others. @throws ArgumentError when it is longer than a card holds. */
+  /** Replace this member's card, and ring the others. @throws ArgumentError if it is longer than a card holds. */
   publish(bytes: Uint8Array): void {
     this.#checkOpen()
     this.#cardOf(this.self.slot).write(bytes)
     this.#ringOthers()
   }
 
-  /** A copy of what `member` published; undefined when it has published nothing or is not there any more. */
+  /** A copy of what `member` published; undefined if it has published nothing or is gone. */
   card(member: Member): Uint8Array | undefined {
     this.#checkOpen()
     const card = this.#cardOf(member.slot).read()
@@ -128,8 +128,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * A snapshot of what `member` (this one where none is named) has counted; undefined when its slot is another's by
-   * now. The dead can be read until then.
+   * A snapshot of the counters of `member` (by default this one); undefined once another member has taken its slot. A
+   * member that died can be read until then.
    */
   profile(member: Member = this.self): Profile | undefined {
     this.#checkOpen()
@@ -139,8 +139,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * What `member`'s threads wait for, where that has lasted for half of AETHER_WATCHDOG_MS, the longest first;
-   * undefined when its slot is another's by now.
+   * What `member`'s threads have waited for, for at least half of AETHER_WATCHDOG_MS, the longest wait first. Undefined
+   * once another member has taken its slot.
    */
   waits(member: Member): readonly WaitReading[] | undefined {
     this.#checkOpen()
@@ -156,8 +156,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * Whether this very member still runs, after a look at its process: one that was killed this moment is seen to be
-   * dead, without the event loop. @internal
+   * Whether this very member still runs, after a look at its process. A member killed a moment ago is seen to be dead,
+   * without the event loop. @internal
    */
   isAlive(slot: number, epoch: number): boolean {
     const record = this.#entry.table.read(slot)
@@ -167,13 +167,15 @@ export class Membership implements AsyncDisposable {
     return false
   }
 
-  /** Ring the doorbell of whoever is in `slot`. @internal */
+  /** Ring the doorbell of the member in `slot`. @internal */
   ring(slot: number): void {
     const record = this.#entry.table.read(slot)
     if (record !== undefined) ring(record)
   }
 
-  /** Leave. Idempotent; never fails for another's sake: where the lock is not to be had the next one clears up. */
+  /**
+   * Leave. Idempotent. It never fails because of another member: if the lock is not available, the next one cleans up.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -208,12 +210,12 @@ export class Membership implements AsyncDisposable {
     this.#parts.push(part)
   }
 
-  /** What this member holds, as bits; what any member holds. @internal */
+  /** What the member in `slot` holds, as bits. @internal */
   heldBy(slot: number): Int32Array {
     return this.#entry.table.held(slot)
   }
 
-  /** End the members that are gone but not seen to be. Under the lock. @internal */
+  /** End the members that are gone but not yet recorded as ended. Under the lock. @internal */
   settleMembers(): void {
     settleMembers(this.#entry.table)
   }
@@ -262,7 +264,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * We were the first to see a death, so it is for us to clear up; should we not get to it, whoever holds the lock next
+   * We were the first to see a death, so it is for us to clear up. If we do not get to it, the next holder of the lock
    * does.
    */
   #settleSoon(): void {

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 /**
- * Reads the process groups to watch over; when its input ends without `done`, the launcher was killed, and so are they.
- * It is a shell because that takes a megabyte where node takes forty, and it must not share our fate: a session of its
- * own, deaf to the signals of a terminal.
+ * Reads the process groups to watch over. If its input ends without `done`, the launcher was killed, and it kills them.
+ * It is a shell because that takes a megabyte where node takes forty. It must not share our fate: it has a session of
+ * its own, and ignores the signals of a terminal.
  */
 const PROGRAM = `
 trap '' INT TERM HUP
@@ -18,14 +18,14 @@ done
 for group in $groups; do kill -KILL -"$group" 2>/dev/null; done
 `
 
-/** Sees to it that process groups do not outlive this process, not even when it is killed with SIGKILL. */
+/** Ensures that process groups do not outlive this process, even if it is killed with SIGKILL. */
 export class OrphanGuard {
   readonly #shell: ChildProcess
 
   constructor() {
     this.#shell = spawn('/bin/sh', ['-c', PROGRAM], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
     this.#shell.unref()
-    // Without the guard all works but for our own violent end, which is no reason to fail.
+    // Without the guard only the case of our own violent end is not covered; that does not justify an error.
     this.#shell.on('error', () => {})
     this.#shell.stdin?.on('error', () => {})
   }

@@ -8,8 +8,8 @@ import { isAlive } from './process-identity.ts'
 /** The watcher's token of our own doorbell; epochs, which begin at 1, are the tokens of others. */
 const BELL = 0
 /**
- * How often to look without being woken: a member may be killed after it joined or left and before it rang, and the end
- * of a Worker wakes nobody.
+ * How often to look without being woken. A member may be killed after it joined or left and before it rang, and the end
+ * of a Worker rings no bell.
  */
 const CHECK_MS = 1000
 
@@ -17,7 +17,7 @@ const CHECK_MS = 1000
 export interface PeerWatchListener {
   /** The table may have changed. */
   changed(): void
-  /** Somebody has come or gone. */
+  /** A member has come or gone. */
   saw(change: MemberChange): void
   /** This process was the first to see that a member died, so it is the one to clear up. */
   sawDeath(): void
@@ -101,10 +101,7 @@ export class PeerWatch {
     if (!isAlive(record)) setImmediate(() => this.#fired(record.epoch)).unref()
   }
 
-  /**
-   * False where no pidfd is to be had: the process is gone, which a look at its start time tells, or we have no
-   * descriptor left.
-   */
+  /** False if there is no pidfd: the process is gone, as its start time shows, or we have no descriptor left. */
   #watchProcess(record: MemberRecord): boolean {
     let descriptor = -1
     try {
@@ -136,8 +133,8 @@ export class PeerWatch {
   }
 
   /**
-   * Those whose end no pidfd tells: Workers, and where a pidfd was not to be had. Our own main thread lives as long as
-   * we do.
+   * Members whose end no pidfd reports: Workers, and those for which there was no pidfd. Our own main thread lives as
+   * long as we do.
    */
   #checkUnwatched(): void {
     const unwatched = [...this.#peers.values()].filter(

@@ -3,8 +3,8 @@ import process from 'node:process'
 import { native, processStatus } from '../native/index.ts'
 
 /**
- * A thread of a process, told apart from a later one that was given the same number: the kernel counts start times in
- * ticks since boot, and numbers come round again only after thousands of processes.
+ * A thread of a process, told apart from a later one with the same number. The kernel counts start times in ticks since
+ * boot, and numbers are reused only after thousands of processes.
  */
 export interface ThreadIdentity {
   readonly processId: number

@@ -74,7 +74,7 @@ export class RankProcess implements LaunchedRank {
       this.#child.once('error', (error) => this.#settle(() => resolve({ exitCode: null, signal: null, error })))
       this.#child.once('exit', (exitCode, signal) =>
         this.#settle(() => {
-          // What it started and left is ended with it, and lets go of our pipes.
+          // Processes that it started and left behind are ended with it, and release our pipes.
           this.#signalGroup('SIGKILL')
           resolve({ exitCode, signal, error: undefined })
         }),
@@ -105,7 +105,7 @@ export class RankProcess implements LaunchedRank {
     try {
       process.kill(-this.processId, signal)
     } catch {
-      // Nobody is left in the group.
+      // No rank is left in the group.
     }
   }
 }

@@ -22,7 +22,7 @@ export interface RankStarter {
 /** What the launcher is told beside the ends of ranks. */
 export interface StarterEvents {
   say(text: string): void
-  /** Nothing is heard any more from a rank that nobody has seen end: its host may be gone. */
+  /** A rank has fallen silent, and its end was not seen: its host may be gone. */
   silent(rank: number, why: string): void
 }
 
@@ -66,7 +66,7 @@ async function startOnHosts(plan: LaunchPlan, events: StarterEvents): Promise<Ra
   return { ranks: hosts.flatMap((host) => host.ranks), hosts, close: () => keeper.close() }
 }
 
-/** Not handed on: who a rank is and how it meets the others, its host is told; paths are the host's own. */
+/** Not passed on: the host is told which rank a process is and how it meets the others; paths are the host's own. */
 const OWN_OF_HOSTS: ReadonlySet<string> = new Set([
   'AETHER_RANK',
   'AETHER_SIZE',

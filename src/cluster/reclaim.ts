@@ -9,7 +9,7 @@ import { RendezvousFile } from './rendezvous-file.ts'
 const FILES_MAX = 256
 
 /**
- * Remove the rendezvous files that members killed to the last left behind (a few hundred bytes each; their memory went
+ * Remove the rendezvous files that are left when all members were killed (a few hundred bytes each; their memory went
  * with them). Only files of this pid namespace: process numbers in others mean other processes.
  */
 export function reclaimSpaces(): void {

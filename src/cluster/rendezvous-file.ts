@@ -37,8 +37,8 @@ const PATTERN = /^member +(\d+) +(\d+) +(\d+) +(\d+) ([0-9a-f]{32}) ([0-9a-f]{8}
  *       256   record of member slot 1 …
  * ```
  *
- * Each record is written with one write(2) within a page, which a signal cannot cut, and has a check sum: a killed
- * writer harms at most its own. flock(2) on the file is the lock of the whole space; the kernel releases it when its
+ * Each record is written with one write(2) within a page, which a signal cannot cut, and has a checksum. So a killed
+ * writer harms at most its own. The lock of the whole space is flock(2) on the file; the kernel releases it when its
  * holder ends.
  */
 export class RendezvousFile {
@@ -57,7 +57,7 @@ export class RendezvousFile {
     const status = fstatSync(descriptor)
     if (status.isFile() && status.uid === process.geteuid?.()) return new RendezvousFile(path, descriptor)
     closeSync(descriptor)
-    throw new AccessError(path, `${path} is not a plain file of yours; remove it`)
+    throw new AccessError(path, `${path} is not a regular file that you own; remove it`)
   }
 
   /** The file where it is there and is one of this user's; never makes it. */
@@ -104,7 +104,7 @@ export class RendezvousFile {
     this.#writeLine(slot + 1, '')
   }
 
-  /** Forget all records: nobody in them holds an arena. Under the lock. */
+  /** Forget all records: none of their processes holds an arena. Under the lock. */
   clear(): void {
     ftruncateSync(this.descriptor, 0)
   }
@@ -133,7 +133,11 @@ function openOwn(path: string): number {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     const why = code === 'ELOOP' ? 'it is a symbolic link' : (cause as Error).message
-    throw new AccessError(path, `cannot open ${path}: ${why}; remove it, or make room and permission for it`, { cause })
+    throw new AccessError(
+      path,
+      `cannot open ${path}: ${why}; remove it, or free some space and check the permissions`,
+      { cause },
+    )
   }
 }
 

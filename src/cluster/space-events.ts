@@ -1,24 +1,24 @@
 import type { Member } from './member-table.ts'
 
-/** Somebody entered. */
+/** A process entered the space. */
 export interface JoinedEvent {
   readonly type: 'joined'
   readonly member: Member
 }
 
-/** Somebody closed the space, or its process exited in order. */
+/** A member closed the space, or its process exited in order. */
 export interface LeftEvent {
   readonly type: 'left'
   readonly member: Member
 }
 
-/** Somebody's process (or Worker) ended without leaving. */
+/** A member's process (or Worker) ended without leaving. */
 export interface DiedEvent {
   readonly type: 'died'
   readonly member: Member
   /**
-   * What it cost: the regions it had open, by name. Their bytes are all there; what the dead member was in the middle
-   * of changing may be half changed. Empty when nothing was touched.
+   * The regions that it had open, by name. Their bytes are all there, but what the dead member was changing may be half
+   * changed. Empty if it had none open.
    */
   readonly regions: readonly string[]
 }
@@ -27,9 +27,9 @@ export type SpaceEvent = JoinedEvent | LeftEvent | DiedEvent
 
 /** Where a stream's events come from. */
 export interface EventSource {
-  /** What is new since the last call. */
+  /** The events since the last call. */
   take(): readonly SpaceEvent[]
-  /** Call `wake` whenever there may be something; it keeps the process alive until the returned function is called. */
+  /** Call `wake` whenever there may be events. It keeps the process alive until the returned function is called. */
   wait(wake: () => void): () => void
   isClosed(): boolean
 }
@@ -42,8 +42,8 @@ interface Pending {
 const DONE: IteratorResult<SpaceEvent, undefined> = { done: true, value: undefined }
 
 /**
- * The iterator behind `space.events()`. Events are derived when they are asked for, so an iterator that nobody pulls
- * costs nothing. It ends with the space, by `return()`, or rejects with the reason of its signal.
+ * The iterator behind `space.events()`. Events are derived when they are asked for, so an iterator that is not pulled
+ * costs nothing. It ends with the space or by `return()`, or rejects with the reason of its signal.
  */
 export class SpaceEvents implements AsyncIterableIterator<SpaceEvent, undefined> {
   readonly #source: EventSource
@@ -85,7 +85,7 @@ export class SpaceEvents implements AsyncIterableIterator<SpaceEvent, undefined>
     this.#adjustWaiting()
   }
 
-  /** True when there was an answer. */
+  /** True if there was an answer. */
   #settle(pending: Pending): boolean {
     const event = this.#ended ? undefined : this.#ready.shift()
     if (event !== undefined) pending.resolve({ done: false, value: event })

@@ -3,9 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { native, TimeoutError } from '../native/index.ts'
 import { describeProcess } from './process-identity.ts'
 
-/**
- * Under the lock only short synchronous work is done, so waiting longer means that its holder is stopped or starved.
- */
+/** Only short synchronous work is done under the lock, so a longer wait means that its holder is stopped or starved. */
 export const LOCK_TIMEOUT_MS = 10_000
 
 const PAUSE_MS_MAX = 16
@@ -18,7 +16,7 @@ export interface LockOptions {
 
 /**
  * The lock of a space: flock(2) on its rendezvous file. The kernel releases it when the holder ends, however it ends.
- * What runs under it is a synchronous function: nobody awaits anything while others wait.
+ * What runs under it is a synchronous function: the holder awaits nothing while others wait.
  */
 export class SpaceLock {
   readonly #descriptor: number
@@ -31,7 +29,7 @@ export class SpaceLock {
 
   /**
    * Run `work` under the lock. Polls, because a blocking flock would block the event loop.
-   * @throws TimeoutError naming who holds it.
+   * @throws TimeoutError naming the holder.
    */
   async run<T>(work: () => T, options: LockOptions = {}): Promise<T> {
     const { timeoutMs = LOCK_TIMEOUT_MS, signal } = options
@@ -58,12 +56,12 @@ export class SpaceLock {
   #timeout(timeoutMs: number): TimeoutError {
     const holder = holderOf(this.#descriptor)
     const who = holder === undefined ? 'another process' : describeProcess(holder)
-    const advice = holder === undefined ? 'try again' : `end it, or let it go on (kill -CONT ${holder})`
+    const advice = holder === undefined ? 'try again' : `end it, or continue it (kill -CONT ${holder})`
     return new TimeoutError(`space '${this.#space}' has been locked for ${timeoutMs} ms by ${who}; ${advice}`)
   }
 }
 
-/** Which process holds flock(2) on the file, as /proc/locks tells; undefined when nobody in this pid namespace does. */
+/** Which process holds flock(2) on the file, as /proc/locks tells; undefined if none in this pid namespace does. */
 function holderOf(descriptor: number): number | undefined {
   const { ino } = fstatSync(descriptor)
   const pattern = new RegExp(`FLOCK\\s+\\S+\\s+WRITE\\s+(\\d+)\\s+\\S+:${ino}\\s`)

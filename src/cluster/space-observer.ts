@@ -15,13 +15,13 @@ import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
 import { checkSpaceName } from './space-name.ts'
 import { askToShow, shownBy } from './watching.ts'
 
-/** A member as somebody outside sees it. */
+/** A member as an observer outside the space sees it. */
 export interface ObservedMember extends Pick<MemberRecord, 'slot' | 'epoch' | 'processId' | 'startTime'> {
-  /** Its rank where it is one of a group, and the group's size. */
+  /** Its rank and the group's size, if it is in a group. */
   readonly group: { readonly rank: number; readonly size: number } | undefined
 }
 
-/** How somebody who was a member ended. */
+/** How a former member ended. */
 export interface EndedMember {
   readonly epoch: number
   readonly slot: number
@@ -30,8 +30,7 @@ export interface EndedMember {
 }
 
 /**
- * A running space, seen by somebody who is no member of it: it reads shared memory, takes no lock, and rings nobody's
- * bell.
+ * A running space, seen by an observer that is not a member: it reads shared memory, takes no lock, and wakes no one.
  */
 export class SpaceObserver {
   readonly name: string
@@ -46,7 +45,7 @@ export class SpaceObserver {
     this.#archive = new EpochArchive(arena.control)
   }
 
-  /** @throws SpaceError where nobody is in the space; ArgumentError for a name that no space can have. */
+  /** @throws SpaceError if no process is in the space; ArgumentError for a name that no space can have. */
   static attach(name: string): SpaceObserver {
     checkSpaceName(name)
     for (const record of liveRecords(rendezvousPath(name))) {
@@ -56,7 +55,7 @@ export class SpaceObserver {
     throw new SpaceError(
       'ERR_AETHER_SPACE_UNREACHABLE',
       name,
-      `nobody is in a space '${name}' of yours on this machine`,
+      `no process of yours is in a space '${name}' on this machine`,
     )
   }
 
@@ -65,7 +64,10 @@ export class SpaceObserver {
     return this.arena.lastEpoch
   }
 
-  /** Who is there and runs, by slot. One that was killed a moment ago and that no member has buried is left out. */
+  /**
+   * The members that run, by slot. A member killed a moment ago is left out even if no other member has recorded its
+   * death.
+   */
   members(): readonly ObservedMember[] {
     return this.#table
       .present()
@@ -79,7 +81,7 @@ export class SpaceObserver {
       }))
   }
 
-  /** How the members ended whose epochs are above `after`, as far as it is still known. */
+  /** How the members ended whose epochs are above `after`, as far as that is still known. */
   endedSince(after: number): readonly EndedMember[] {
     const ended: EndedMember[] = []
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
@@ -95,7 +97,7 @@ export class SpaceObserver {
     return ended.sort((a, b) => a.epoch - b.epoch)
   }
 
-  /** A snapshot of what the member has counted. */
+  /** A snapshot of the member's counters. */
   profile({ slot }: Pick<ObservedMember, 'slot'>): Profile {
     return Profile.read(this.arena.control, PROFILING_OFFSET + slot * PROFILING_AREA_BYTES)
   }
@@ -105,12 +107,12 @@ export class SpaceObserver {
     return this.#table.held(slot)
   }
 
-  /** Ask the members to write journals for `ms` from now on; a call renews it. */
+  /** Ask the members to write journals for `ms` milliseconds from now on; a call renews it. */
   askToShow(ms: number): void {
     askToShow(this.arena.control, native.monotonicNs() + ms * 1e6)
   }
 
-  /** The member's journal, opened, to be closed by the caller; undefined where it keeps none (now). */
+  /** The member's journal, opened, to be closed by the caller; undefined if it keeps none now. */
   openJournal({ slot, processId }: Pick<ObservedMember, 'slot' | 'processId'>): number | undefined {
     const shown = shownBy(this.arena.control, slot)
     if (shown === undefined) return undefined
@@ -136,7 +138,7 @@ export class SpaceObserver {
   }
 }
 
-/** Names of the spaces of this user that somebody is in now, in the order of the alphabet. */
+/** Names of this user's spaces that have a member now, in alphabetical order. */
 export function runningSpaces(): readonly string[] {
   const directory = dirname(rendezvousPath('any'))
   const suffix = `-${pidNamespace()}`

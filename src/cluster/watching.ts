@@ -2,17 +2,17 @@ import { native } from '../native/index.ts'
 import { HEADER_OFFSET, SLOT_BYTES, SLOTS_OFFSET } from './layout.ts'
 
 /**
- * How somebody who is no member asks to see more of the members than they always show, and how each answers:
+ * How a watcher, which is not a member, asks the members to show more than they always show, and how each answers:
  *
  * ```
- * header, byte 256   until when somebody watches   Float64   ns of CLOCK_MONOTONIC, which all processes of a machine
- *                                                            share; 0: nobody ever has
- * slot,   byte 192   journal: descriptor + 1       Int32     in the member's process; 0: none
- *             200    inode of the journal          Float64   to tell it from another file under the same number
+ * header, byte 256   until when a watcher is there   Float64   ns of CLOCK_MONOTONIC, which all processes of a machine
+ *                                                              share; 0: there was never one
+ * slot,   byte 192   journal: descriptor + 1         Int32     in the member's process; 0: none
+ *             200    inode of the journal            Float64   to tell it from another file under the same number
  * ```
  *
- * Who watches renews the time again and again; when it is over, because he has gone, however he went, the members stop
- * showing. What a journal holds is the affair of the room that writes it (dsm/observation).
+ * A watcher renews the time again and again. When the time has passed, because the watcher left or died, the members
+ * stop showing. The room that writes the journal (dsm/observation) defines its contents.
  */
 const WATCHED_UNTIL_BYTE = 256
 const SHOWN_BYTE = 192
@@ -24,7 +24,7 @@ export interface ShownJournal {
   readonly inode: number
 }
 
-/** The watching side: ask everybody to show until `untilNs`. Of several who watch, the latest counts. */
+/** The watching side: ask all members to show until `untilNs`. Of several watchers, the latest time counts. */
 export function askToShow(control: ArrayBuffer, untilNs: number): void {
   const words = new Float64Array(control, HEADER_OFFSET + WATCHED_UNTIL_BYTE, 1)
   if (untilNs > words[0]!) words[0] = untilNs
@@ -37,7 +37,7 @@ export function shownBy(control: ArrayBuffer, slot: number): ShownJournal | unde
   return descriptor < 0 ? undefined : { descriptor, inode: inode[0]! }
 }
 
-/** Whoever takes a slot shows nothing yet. */
+/** A member that takes a slot shows nothing yet. */
 export function forgetShown(control: ArrayBufferLike, slot: number): void {
   Atomics.store(new Int32Array(control, SLOTS_OFFSET + slot * SLOT_BYTES + SHOWN_BYTE, 1), 0, 0)
 }
@@ -59,7 +59,7 @@ export class WatchRequest {
     ;[this.#word, this.#inode] = shownWords(this.#slots, offset - page)
   }
 
-  /** Nanoseconds of CLOCK_MONOTONIC; 0 where nobody ever asked. */
+  /** Nanoseconds of CLOCK_MONOTONIC; 0 if no watcher ever asked. */
   get untilNs(): number {
     return this.#until[0]!
   }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * How many bytes this process could take now before the kernel had to end somebody: what the machine has available, or
- * what is left in the tightest control group. Undefined where the kernel does not tell.
+ * How many bytes this process could take now before the kernel would have to kill a process. The smaller of what the
+ * machine has available and what is left in the tightest control group. Undefined if the kernel does not tell.
  */
 export function availableMemory(): number | undefined {
   const limits = [machineAvailable(), ...groupsAvailable()].filter((bytes) => bytes !== undefined)
@@ -33,7 +33,7 @@ function groupsAvailable(): readonly (number | undefined)[] {
 function groupLeft(directory: string, limitFile: string, usageFile: string): number | undefined {
   const limit = Number(read(join(directory, limitFile)) ?? Number.NaN)
   const usage = Number(read(join(directory, usageFile)) ?? Number.NaN)
-  // Files read lately count as usage, but the kernel drops them before it refuses memory.
+  // Recently read files count as usage, but the kernel drops them before it refuses memory.
   const droppable = Number(/^inactive_file (\d+)$/m.exec(read(join(directory, 'memory.stat')) ?? '')?.[1] ?? 0)
   const left = limit - usage + droppable
   return Number.isFinite(left) ? left : undefined

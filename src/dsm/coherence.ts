@@ -4,16 +4,20 @@ import { ArgumentError } from '../native/index.ts'
  * How copies of a region are kept the same.
  * - `hardware`: all members share one machine and one memory object; the processor's caches do the work.
  * - `mesi`, `moesi`, `directory`, `token`: each rank has memory of its own; a page's home hands it around (one writer
- *   or many readers). With `mesi` home orders everything and has the bytes of what is shared; with `moesi` the writer
- *   serves its readers, and home is written when it evicts the page; with `directory` home does not wait for those it
- *   has served: fewest messages; with `token` rights are counted in tokens, and home only has hints.
+ *   or many readers).
+ *
+ * The four protocols differ:
+ * - `mesi`: home orders everything and has the bytes of shared pages.
+ * - `moesi`: the writer serves its readers; home is written when the writer evicts the page.
+ * - `directory`: home does not wait for the ranks that it has served, which takes the fewest messages.
+ * - `token`: rights are counted in tokens, and home only has hints.
  */
 export type CoherenceKind = 'hardware' | 'mesi' | 'moesi' | 'directory' | 'token'
 
-/** What `auto` takes where members have memory of their own. */
+/** What `auto` selects if members have memory of their own. */
 export const AUTOMATIC_PROTOCOL: CoherenceKind = 'directory'
 
-/** What may be asked for: a kind, or `auto`: `hardware` where all members share one machine, else `directory`. */
+/** A kind, or `auto`: `hardware` if all members share one machine, else `directory`. */
 export type Coherence = CoherenceKind | 'auto'
 
 /** The kinds with the number that stands for them in shared memory. A number is never given to another kind. */
@@ -28,7 +32,7 @@ export const COHERENCE_NUMBERS: Readonly<Record<CoherenceKind, number>> = {
 /** Every kind that a region may have. */
 export const coherenceKinds: readonly CoherenceKind[] = Object.keys(COHERENCE_NUMBERS) as CoherenceKind[]
 
-/** @throws ArgumentError when `value` is none of the kinds, naming them. */
+/** @throws ArgumentError naming the kinds if `value` is not one of them. */
 export function checkCoherence(value: unknown): Coherence {
   const known = ['auto', ...Object.keys(COHERENCE_NUMBERS)]
   if (typeof value === 'string' && known.includes(value)) return value as Coherence

@@ -1,7 +1,7 @@
 import { AetherError } from '../native/index.ts'
 import { formatSize } from './size.ts'
 
-/** What was asked of a region and cannot be; `code` says which of it. */
+/** A region refused an operation; `code` says why. */
 export class RegionError extends AetherError {
   override readonly name = 'RegionError'
   /** The region's name. */
@@ -18,7 +18,7 @@ export class RegionError extends AetherError {
   }
 }
 
-/** Bytes outside of a region were asked for. */
+/** The range is not within the region. */
 export class OutOfBoundsError extends AetherError {
   override readonly name = 'OutOfBoundsError'
   readonly offsetBytes: number
@@ -34,25 +34,22 @@ export class OutOfBoundsError extends AetherError {
   }
 }
 
-/** A region that was opened with `access: 'read'` was to be written. */
+/** A write to a region that was opened with `access: 'read'`. */
 export class ReadOnlyError extends AetherError {
   override readonly name = 'ReadOnlyError'
   readonly region: string
 
   constructor(region: string) {
-    super(
-      'ERR_AETHER_READ_ONLY',
-      `region '${region}' is open for reading only here; open it with access: 'write' to write`,
-    )
+    super('ERR_AETHER_READ_ONLY', `region '${region}' is open read-only here; open it with access: 'write' to write`)
     this.region = region
   }
 }
 
-/** There is not enough memory for what was asked; nothing was taken. */
+/** There is not enough memory; nothing was taken. */
 export class MemoryExhaustedError extends AetherError {
   override readonly name = 'MemoryExhaustedError'
   readonly wantedBytes: number
-  /** What could be had, in bytes, where known. */
+  /** Bytes that were available, if known. */
   readonly availableBytes: number | undefined
 
   constructor(

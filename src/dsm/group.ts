@@ -25,9 +25,9 @@ import { openRegionOf } from './region-openers.ts'
 import { parseRegionRequest, type RegionOptions } from './region-request.ts'
 
 /**
- * Become one of N ranks that compute together: those that `aether-dsm run -n N`, srun or mpirun started, or with
- * `{ rank, size, rendezvous }`. Ranks of several machines meet over TCP, which takes a shared secret, and are connected
- * over RDMA.
+ * Become one of N ranks that compute together. The ranks are started by `aether-dsm run -n N`, srun or mpirun, or given
+ * as `{ rank, size, rendezvous }`. Ranks on several machines meet over TCP, which takes a shared secret, and are
+ * connected over RDMA.
  *
  * ```ts
  * await using group = await join()
@@ -36,9 +36,10 @@ import { parseRegionRequest, type RegionOptions } from './region-request.ts'
  * await group.barrier()
  * ```
  *
- * @throws JoinError where it is not said which rank of how many this is; MissingMembersError naming ranks that did not
- * come in time; MemberEndedError when one died before all had come; SecretError and RendezvousError where they meet
- * over TCP.
+ * @throws JoinError if rank or size is not given, or no device connects the ranks.
+ * @throws MissingMembersError naming ranks that did not join in time.
+ * @throws MemberEndedError if a rank died before all had joined.
+ * @throws SecretError and RendezvousError if the ranks meet over TCP.
  */
 export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
   const demands = new DemandRing()
@@ -78,17 +79,17 @@ export class RegionGroup extends Group {
     this.#host = { membership, directory: new RegionDirectory(membership), locks: this.locks, coherent }
   }
 
-  /** Whether views of coherent regions are to be had here; else why not. */
+  /** Why views of coherent regions are not available here; undefined if they are. */
   get viewsRefused(): string | undefined {
     const { userfault } = this.#host.coherent
     return 'refused' in userfault ? userfault.refused.message : undefined
   }
 
   /**
-   * Make the region `name`, or open the one that is there; without `size` it must be. Every rank that uses it opens it;
-   * pages whose home is at a rank that has not opened it yet are waited for.
-   * @throws RegionError when there is one of other parameters (the message shows both) or none; MemoryExhaustedError;
-   * ArgumentError.
+   * Make the region `name`, or open it if it exists; without `size` it must exist. Every rank that uses it has to open
+   * it: accesses to a page wait until the rank of the page's home has opened it.
+   * @throws RegionError if it exists with other parameters (the message shows both), or does not exist;
+   *   MemoryExhaustedError; ArgumentError.
    */
   async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
     this.checkOpen()
@@ -98,7 +99,7 @@ export class RegionGroup extends Group {
     return await openRegionOf(this.#host, request)
   }
 
-  /** As in a group without regions; what was written in regions with replicas is fenced before. */
+  /** As in a group without regions. Before it, what was written in regions with replicas is fenced. */
   override async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
     this.checkOpen()
     await Promise.all(this.#replicatedRegions().map((region) => region.fence()))

@@ -26,9 +26,9 @@ export async function openHardwareRegion(host: RegionHost, request: RegionReques
 }
 
 /**
- * A region of one machine: one memory object, mapped by all, kept coherent by the processors' caches. No fault, no
- * protocol, no agent: every call is done when it returns, and the promises of the plain-named calls only make it look
- * like the other kinds.
+ * A region of one machine: one memory object, mapped by all, kept coherent by the processors' caches. There are no
+ * faults, protocol or agent. Every call is done when it returns; the plain-named calls return promises only to match
+ * the other kinds.
  */
 export class HardwareRegion extends Region {
   readonly #directory: RegionDirectory
@@ -111,7 +111,7 @@ export class HardwareRegion extends Region {
     this.checkRange(offsetBytes, lengthBytes)
   }
 
-  /** There is nothing to keep: no page ever goes. */
+  /** There is nothing to do: pages never leave. */
   async pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange> {
     options?.signal?.throwIfAborted()
     const access = this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')
@@ -126,13 +126,14 @@ export class HardwareRegion extends Region {
 
   async advice(): Promise<never> {
     throw new UnsupportedError(
-      `region '${this.name}' has coherence 'hardware': its pages do not move between processes, so there is nothing to advise`,
+      `region '${this.name}' has coherence 'hardware': its pages do not move between processes, so there is no advice`,
     )
   }
 
   page(index: number): PageDescription {
     this.checkOpen()
-    if (!Number.isSafeInteger(index)) throw new ArgumentError('index', `a page has a whole number, not ${index}`)
+    if (!Number.isSafeInteger(index))
+      throw new ArgumentError('index', `a page number must be a whole number, not ${index}`)
     const offsetBytes = index * PAGE_BYTES
     const lengthBytes = Math.min(PAGE_BYTES, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))

@@ -3,8 +3,8 @@ import { coherenceOf } from './coherence.ts'
 import { type RegionEntry, RegionState, RegionTable } from './region-table.ts'
 
 /**
- * A region in the arena of a space, as somebody outside sees it: one memory for all, whose pages have no state of their
- * own.
+ * A region in the arena of a space, as an observer outside sees it: one memory for all. Its pages have no state of
+ * their own.
  */
 export interface ObservedRegion extends Pick<RegionEntry, 'name' | 'size' | 'pageSize'> {
   readonly index: number
@@ -13,7 +13,7 @@ export interface ObservedRegion extends Pick<RegionEntry, 'name' | 'size' | 'pag
   readonly openAt: readonly number[]
 }
 
-/** The regions of a space that are ready, by name; those that Aether keeps for itself too. */
+/** The regions of a space that are ready, by name, including those that Aether keeps for itself. */
 export function observedRegions(observer: SpaceObserver): readonly ObservedRegion[] {
   const table = new RegionTable(observer.arena.control)
   const members = observer.members()

@@ -1,11 +1,8 @@
-/**
- * Part of a region whose pages stay here until it is let go of: by `release()`, or at the end of the block that has it
- * as `using`.
- */
+/** Part of a region whose pages stay here until it is released by `release()`, or at the end of its `using` block. */
 export class PinnedRange implements Disposable {
   readonly offsetBytes: number
   readonly lengthBytes: number
-  /** What may be done there without waiting. */
+  /** What is allowed there without waiting. */
   readonly access: 'read' | 'write'
   readonly #unpin: () => void
   #released = false
@@ -22,7 +19,7 @@ export class PinnedRange implements Disposable {
     return this.#released
   }
 
-  /** Let go. Idempotent. */
+  /** Release the pages. Idempotent. */
   release(): void {
     if (this.#released) return
     this.#released = true

@@ -1,16 +1,16 @@
 import { ArgumentError } from '../native/index.ts'
 
 /**
- * Which rank is the *home* of each page: it keeps the page's memory where nobody else has a copy, and orders who gets
- * one.
+ * Which rank is the *home* of each page. The home keeps the page's memory when no other rank has a copy, and orders
+ * which ranks get one.
  * - `'block'`: contiguous runs of pages, one a rank, that differ in length by one page at most.
- * - `'cyclic'`: page `i` at rank `i` modulo their number.
+ * - `'cyclic'`: page `i` at rank `i` modulo the number of ranks.
  * - `{ blockCyclic: n }`: runs of `n` pages dealt out to the ranks in turn.
  * - `'first-touch'`: the rank that first asks for the page.
  * - an array with a rank for each page, or a function that gives it: called once for each page when the region is
  *   opened.
  *
- * Every rank must say the same; another placement than the one in force is refused.
+ * Every rank must pass the same placement; one that differs from the placement in force is refused.
  */
 export type Placement =
   | 'block'
@@ -21,8 +21,8 @@ export type Placement =
   | ((page: number, ranks: number) => number)
 
 /**
- * @throws ArgumentError unless `placement` is one of those. What an array or a function says is looked at when the
- * number of pages is known.
+ * @throws ArgumentError unless `placement` is one of those. The values of an array or a function are checked when the
+ *   number of pages is known.
  */
 export function checkPlacement(placement: unknown): Placement {
   if (placement === 'block' || placement === 'cyclic' || placement === 'first-touch') return placement

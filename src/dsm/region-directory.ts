@@ -11,13 +11,13 @@ import { alignUp, type Extent, type RegionEntry, RegionState, RegionTable } from
 import { formatSize } from './size.ts'
 
 const PAGE_BYTES = 4096
-/** fallocate(2) starts over when a signal comes; so it is asked for pieces. */
+/** fallocate(2) starts over when a signal comes, so memory is requested in pieces. */
 const RESERVE_STEP_BYTES = 2 ** 28
 const RESERVE_ATTEMPTS_MAX = 100
-/** Left for everybody else. */
+/** Left for all other processes. */
 const HEADROOM_BYTES = 2 ** 26
 
-/** The table has room for the two that need no parameter; the others are of kinds that are not kept in it. */
+/** The table has room for the two that need no parameter; the others are for kinds that are not kept in it. */
 const placementNumber = (placement: Placement): number => (placement === 'block' ? 1 : placement === 'cyclic' ? 2 : 3)
 
 /** A member's hold on an entry of the directory. */
@@ -25,7 +25,7 @@ export interface HeldRegion extends RegionEntry {
   readonly index: number
 }
 
-/** What must not fail to be closed before the arena is. */
+/** What has to be closed before the arena is. */
 export interface Closable {
   close(): unknown
 }
@@ -33,12 +33,12 @@ export interface Closable {
 /**
  * The regions of a space: made, opened, deleted, and given back.
  *
- * A region lives as long as its space: closing it, even last, keeps the bytes for whoever opens it next. `delete` takes
- * the name away at once; the bytes are given back when nobody has it open any more, killed openers included. Who has
- * what open is a bit in the opener's own slot, so it ends with the opener and nothing has to be counted down.
+ * A region lives as long as its space: closing it, even last, keeps the bytes for the next process that opens it.
+ * `delete` takes the name away at once. The bytes are given back when no process has it open any more, killed openers
+ * included. Each open is a bit in the opener's own slot, so it ends with the opener and nothing has to be counted down.
  *
  * ```
- *            write            fallocate done          delete            nobody has it
+ *            write            fallocate done          delete            no opener left
  *   Free ─────────► Creating ───────────────► Ready ─────────► Deleted ──────────────► Freeing ──► Free
  *                      └── cut off: punched, Free             cut off: punched again, Free ──┘
  * ```
@@ -63,8 +63,9 @@ export class RegionDirectory implements MembershipPart {
   }
 
   /**
-   * Make the region, or open the one of that name if all that was asked for agrees.
-   * @throws RegionError for another of that name, none, or too many; MemoryExhaustedError; TimeoutError for the lock.
+   * Make the region, or open the one of that name if all that was requested agrees.
+   * @throws RegionError if it exists with other parameters, does not exist, or there are too many;
+   *   MemoryExhaustedError; TimeoutError for the lock.
    */
   async open(request: RegionRequest): Promise<HeldRegion> {
     const options: LockOptions = { signal: request.signal }
@@ -87,13 +88,13 @@ export class RegionDirectory implements MembershipPart {
     if (uses > 0) return
     this.#uses.delete(region.index)
     Atomics.and(this.#held, wordOf(region.index), ~maskOf(region.index))
-    // A deleter that came before saw our bit and left the region to us; one that comes later sees that we have gone.
-    // Should we not get the lock, whoever has it next gives the bytes back.
+    // A deleter that came before saw our bit and left the region to us; one that comes later sees that we have gone. If
+    // we do not get the lock, its next holder gives the bytes back.
     const isLast = this.#table.stateOf(region.index) === RegionState.Deleted
     if (isLast) await this.#membership.locked(() => this.settle()).catch(() => {})
   }
 
-  /** Take the name away. Nothing happens when it was deleted before. */
+  /** Take the name away. Nothing happens if it was deleted before. */
   async delete(region: HeldRegion): Promise<void> {
     await this.#membership.locked(() => {
       if (this.#table.stateOf(region.index) === RegionState.Ready)
@@ -152,16 +153,16 @@ export class RegionDirectory implements MembershipPart {
         `there is no region '${name}' in this space; pass a size to make it`,
       )
     }
-    // The dead may hold what is about to be needed.
+    // Members that died may hold what is about to be needed.
     this.#membership.settleMembers()
     this.settle()
     const [index] = this.#table.inState(RegionState.Free)
     if (index === undefined) {
-      const advice = 'delete some, or put several things into one'
+      const advice = 'delete some, or keep several things in one'
       throw new RegionError(
         'ERR_AETHER_REGIONS_FULL',
         name,
-        `a space has at most ${REGIONS_MAX} regions, and it has them; ${advice}`,
+        `the space has ${REGIONS_MAX} regions, the maximum; ${advice}`,
       )
     }
     // A kind with memory of its own at each member needs no bytes in the arena.
@@ -193,8 +194,8 @@ export class RegionDirectory implements MembershipPart {
   }
 
   /**
-   * Take the pages now. Tmpfs itself would take all there is and leave it to the kernel to end somebody, so what there
-   * is is looked at first.
+   * Take the pages now. Tmpfs itself would take all memory there is and leave the kernel to kill a process, so
+   * available memory is checked first.
    */
   #reserve(name: string, extent: Extent): void {
     if (extent.length === 0) return
@@ -265,14 +266,14 @@ function numbersOf(request: RegionRequest): Omit<RegionEntry, 'name' | 'size' | 
   }
 }
 
-/** Page size and placement mean nothing to `hardware`, so they may differ there. */
+/** Page size and placement have no effect on `hardware`, so they may differ there. */
 function checkSame(request: RegionRequest, entry: RegionEntry): void {
   const wanted = numbersOf(request)
   const grain = wanted.pageSize === entry.pageSize && wanted.placement === entry.placement
   const kind = wanted.coherence === entry.coherence && (grain || request.coherence === 'hardware')
   if (kind && (request.size ?? entry.size) === entry.size) return
   const asked = describe(request.size ?? entry.size, { ...entry, ...wanted })
-  const message = `region '${entry.name}' exists as ${describe(entry.size, entry)}, but was asked for as ${asked}; ask for the same, or leave size out`
+  const message = `region '${entry.name}' exists as ${describe(entry.size, entry)}, but was requested as ${asked}; request the same, or leave size out`
   throw new RegionError('ERR_AETHER_REGION_MISMATCH', entry.name, message)
 }
 

@@ -8,7 +8,7 @@ export interface RegionHost {
   readonly membership: Membership
   /** The arena's list of regions. */
   readonly directory: RegionDirectory
-  /** Who keeps locks; a space has nobody. */
+  /** The keeper of locks; a space has none. */
   readonly locks?: Locks
   /** What coherent kinds need; a space has none. */
   readonly coherent?: CoherentHost

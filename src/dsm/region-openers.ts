@@ -18,7 +18,7 @@ const OPENERS: Readonly<Partial<Record<CoherenceKind, RegionOpener>>> = {
   token: openInGroup,
 }
 
-/** Opens `request` by its kind. @throws UnsupportedError where the kind is not to be had. */
+/** Opens `request` by its kind. @throws UnsupportedError if the kind is not available. */
 export async function openRegionOf(host: RegionHost, request: RegionRequest): Promise<Region> {
   const opener = OPENERS[request.coherence]
   if (opener === undefined)

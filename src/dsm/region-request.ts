@@ -13,43 +13,46 @@ export interface RegionOptions {
   readonly size?: Size
   /** Default `'auto'`. */
   readonly coherence?: Coherence
-  /** Grain of coherence: a multiple of 4 KiB, default 4 KiB. Means nothing to `hardware`. */
+  /** Unit of coherence: a multiple of 4 KiB, default 4 KiB. Has no effect on `hardware`. */
   readonly pageSize?: Size
-  /** Which rank keeps each page; see {@link Placement}. Default `'block'`. Means nothing to `hardware`. */
+  /** Which rank keeps each page; see {@link Placement}. Default `'block'`. Has no effect on `hardware`. */
   readonly placement?: Placement
   /**
    * What this process may do with it; default `'write'`, which includes reading. With `'read'` every call that would
-   * write throws ReadOnlyError, and a store into a view ends the process with status 72 and a sentence: a store cannot
-   * be given an error. Other processes may say otherwise.
+   * write throws ReadOnlyError. A store into a view ends the process with status 72 and a message, since a store cannot
+   * throw. Other processes may open it differently.
    */
   readonly access?: RegionAccess
   /**
-   * The most memory that pages of other ranks may take up in this process, in bytes: at least four pages. What is
-   * needed least is given back for what is wanted now, written back first where it was changed. Default: no bound.
-   * Means nothing to `hardware`; every rank has its own.
+   * The most memory that pages of other ranks may take up in this process, in bytes: at least four pages. When it is
+   * full, the pages that are needed least are given back, and written back first if they were changed. Default: no
+   * bound. Has no effect on `hardware`; each rank sets its own.
    */
   readonly cacheSize?: Size
   /**
-   * With `false` a page of another rank is given back right after each use. Default `true`. Means nothing to
+   * With `false` a page of another rank is given back right after each use. Default `true`. Has no effect on
    * `hardware`.
    */
   readonly cacheEnabled?: boolean
   /**
-   * With 1, what was last fenced of each page (`fence()`, a barrier, or the page's going to another rank) is kept by
-   * two ranks, its home and the next, and outlives the end of any one rank: the page then goes on with those bytes,
-   * without what its last writer had not fenced. With 0, the default, a page is lost whose only copy has gone. Means
-   * nothing to `hardware`. Pages may be up to 64 MiB long.
+   * How many further copies are kept of each page's last fenced bytes; default 0.
+   *
+   * With 1, two ranks keep them: the page's home and the next. A page is fenced by `fence()`, by a barrier, and when it
+   * goes to another rank. The bytes then outlive the end of any one rank; only what the last writer had not fenced is
+   * lost. Pages may be up to 64 MiB long.
+   *
+   * With 0, a page is lost if the rank with its only copy ends. Has no effect on `hardware`.
    */
   readonly replicas?: 0 | 1
   /**
    * Have this rank's agent find out which pages are taken away from here again and again, and which of their bytes this
-   * rank writes: what `advice()` tells. Default `false`, or `true` where AETHER_ADVISE is 1. Means nothing to
-   * `hardware`; every rank has its own.
+   * rank writes. `advice()` reports it. Default `false`, or `true` if AETHER_ADVISE is 1. Has no effect on `hardware`;
+   * each rank sets its own.
    */
   readonly advise?: boolean
   /**
    * Take the memory at once (default), so that a later store cannot fail. With `false` pages are taken as they are
-   * touched, which suits sparse regions; where memory has run out by then, the kernel ends a process.
+   * touched, which suits sparse regions. If memory has run out by then, the kernel kills a process.
    */
   readonly reserve?: boolean
   readonly signal?: AbortSignal
@@ -72,7 +75,7 @@ export interface RegionRequest {
   readonly signal: AbortSignal | undefined
 }
 
-/** Turns {@link RegionOptions.advise} on for every region that does not say. */
+/** Turns {@link RegionOptions.advise} on for every region that does not set it. */
 export const ADVISE_VARIABLE = 'AETHER_ADVISE'
 
 /** The longest name of a region, in bytes of UTF-8. */
@@ -81,11 +84,11 @@ export const REGION_NAME_BYTES_MAX = 128
 const PAGE_BYTES_MIN = 4096
 /** A page with replicas travels through messages, as a whole. */
 export const REPLICATED_PAGE_BYTES_MAX: number = 64 * 2 ** 20
-/** Room for an access that lies on two pages, while another is under way. */
+/** Room for an access that spans two pages, while another is under way. */
 const CACHE_PAGES_MIN = 4
 const CONTROL_CHARACTER = /\p{Cc}/u
 
-/** @throws ArgumentError naming the first argument that cannot be right. */
+/** @throws ArgumentError naming the first invalid argument. */
 export function parseRegionRequest(name: string, options: RegionOptions, automatic: CoherenceKind): RegionRequest {
   const coherence = checkCoherence(options.coherence ?? 'auto')
   const pageSize = checkPageSize(options.pageSize ?? PAGE_BYTES_MIN)
@@ -104,12 +107,12 @@ export function parseRegionRequest(name: string, options: RegionOptions, automat
   }
 }
 
-/** @throws ArgumentError unless `name` is 1 to 128 bytes of text without control characters. */
+/** @throws ArgumentError unless `name` is a string of 1 to 128 bytes without control characters. */
 export function checkRegionName(name: string): string {
   const lengthBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (lengthBytes >= 1 && lengthBytes <= REGION_NAME_BYTES_MAX && !CONTROL_CHARACTER.test(name)) return name
-  const rule = `1 to ${REGION_NAME_BYTES_MAX} bytes of text without control characters`
-  throw new ArgumentError('name', `the name of a region is ${rule}, not ${JSON.stringify(name)}`)
+  const rule = `a string of 1 to ${REGION_NAME_BYTES_MAX} bytes without control characters`
+  throw new ArgumentError('name', `the name of a region must be ${rule}, not ${JSON.stringify(name)}`)
 }
 
 function checkPageSize(size: Size): number {
@@ -127,7 +130,7 @@ export function checkAccess(access: unknown): RegionAccess {
 function checkCache({ cacheSize, cacheEnabled = true }: RegionOptions, pageSize: number): number | undefined {
   if (!checkFlag(cacheEnabled, 'cacheEnabled')) {
     if (cacheSize === undefined) return 0
-    throw new ArgumentError('cacheSize', 'cacheSize means nothing with cacheEnabled: false; leave one of them out')
+    throw new ArgumentError('cacheSize', 'cacheSize has no effect with cacheEnabled: false; leave out one of them')
   }
   if (cacheSize === undefined) return undefined
   const bytes = parseSize(cacheSize, 'cacheSize')

@@ -1,8 +1,8 @@
 import { DIRECTORY_ENTRY_BYTES, DIRECTORY_OFFSET, EXTENTS_OFFSET, REGIONS_MAX } from '../cluster/index.ts'
 
 /**
- * `Creating` and `Freeing` are seen only where a holder of the lock was killed: the next one undoes the first and
- * finishes the second.
+ * `Creating` and `Freeing` are seen only if a holder of the lock was killed: the next one undoes the first and finishes
+ * the second.
  */
 export const RegionState = { Free: 0, Creating: 1, Ready: 2, Deleted: 3, Freeing: 4 } as const
 

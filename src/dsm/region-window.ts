@@ -30,8 +30,8 @@ export class RegionWindow {
 
   /**
    * Map `lengthBytes` (a multiple of `pageBytes`, the size of its pages) of `descriptor` from `fileOffsetBytes` on.
-   * With `readOnly`, a store ends the process with that sentence.
-   * @throws SystemError where the address space or the kernel's number of mappings is exhausted.
+   * With `readOnly`, a store ends the process with that message.
+   * @throws SystemError if the address space or the kernel's number of mappings is exhausted.
    */
   constructor(
     descriptor: number,
@@ -58,7 +58,7 @@ export class RegionWindow {
     return offsetBytes >= this.offsetBytes && offsetBytes + lengthBytes <= this.offsetBytes + this.lengthBytes
   }
 
-  /** Lay private memory back, so that a view somebody kept is harmless. Idempotent. */
+  /** Lay private memory back, so that a view still in use is harmless. Idempotent. */
   close(): void {
     if (!this.#mapped) return
     this.#mapped = false

@@ -14,51 +14,53 @@ export type Bytes = ArrayBufferView | ArrayBufferLike
 
 /** Options of every asynchronous call on a region. */
 export interface RegionCallOptions {
-  /** Stop waiting; the call rejects with the signal's reason. Whether it took effect is then not known. */
+  /** Stop waiting; the call rejects with the signal's reason. It is then unknown whether the call took effect. */
   readonly signal?: AbortSignal
 }
 
 /** Options of `prefetch` and `pin`. */
 export interface PrefetchOptions extends RegionCallOptions {
-  /** What the pages are wanted for; default `'read'`. For writing, every other copy is taken away. */
+  /** The intended access; default `'read'`. For `'write'`, every other copy is taken away. */
   readonly access?: RegionAccess
 }
 
 /** Options of `lock`. */
 export interface RegionLockRequest extends LockRequest {
-  /** Which lock of the region; without a name there is one for the whole of it. */
+  /** Which lock of the region; without a name, the one lock for the whole region. */
   readonly name?: string
 }
 
 /** Memory that a region takes up in this process. */
 export interface MemoryUse {
-  /** Taken from the kernel, in bytes; of `hardware` regions by all members together, as far as it was taken at once. */
+  /** Bytes taken from the kernel. For `hardware` regions: by all members together, as far as it was taken at once. */
   readonly residentBytes: number
   /** Registered with the device that connects the ranks, in bytes: such memory cannot be swapped out. */
   readonly registeredBytes: number
-  /** Of it, what pages of other ranks may have taken, in bytes; counted where it is bounded. */
+  /** Of the resident bytes, those that pages of other ranks may have taken; counted only with a bound. */
   readonly cachedBytes: number
-  /** The bound on that in bytes; 0 where nothing is kept, null where there is no bound. */
+  /** The bound on `cachedBytes` in bytes; 0 if nothing is kept, null without a bound. */
   readonly cacheSize: number | null
   /**
-   * What this rank's agent keeps of pages that were fenced, its own among them, in bytes, beside all of the above; 0
-   * without `replicas`.
+   * Bytes of fenced pages that this rank's agent keeps, its own included, in addition to all of the above; 0 without
+   * `replicas`.
    */
   readonly replicaBytes: number
   /**
-   * What it is made of: `huge`, pages of 2 MiB from the system's pool; `transparent`, such pages where the kernel finds
-   * them; `ordinary`. Huge ones are for regions whose page size is a multiple of 2 MiB.
+   * What the memory is made of:
+   * - `huge`: pages of 2 MiB from the system's pool, for regions whose page size is a multiple of 2 MiB
+   * - `transparent`: such pages if the kernel finds them
+   * - `ordinary`: ordinary pages
    */
   readonly pages: 'huge' | 'transparent' | 'ordinary'
 }
 
-/** What a region is, fixed when it is made. */
+/** The properties of a region, fixed when it is made. */
 export interface RegionDescription {
   readonly name: string
   /** Length in bytes. */
   readonly size: number
   readonly coherence: CoherenceKind
-  /** Grain of coherence in bytes. */
+  /** Unit of coherence in bytes. */
   readonly pageSize: number
   /** What this process may do with it. */
   readonly access: RegionAccess
@@ -69,15 +71,15 @@ export interface PageDescription {
   readonly index: number
   readonly offsetBytes: number
   readonly lengthBytes: number
-  /** The state's name in the table of the region's protocol; `hardware` where there is none. */
+  /** The state's name in the table of the region's protocol; `hardware` without a protocol. */
   readonly state: string
-  /** Rank that keeps it; null where there is none, or where that is not decided yet (placement `'first-touch'`). */
+  /** Rank that keeps it; null if there is none, or it is not decided yet (placement `'first-touch'`). */
   readonly home: number | null
-  /** Slot or rank that may write it now; null where nobody or anybody may. */
+  /** Slot or rank that may write it now; null if none or any of them may. */
   readonly owner: number | null
   /** Slots or ranks that hold a copy. */
   readonly sharers: readonly number[]
-  /** How often it changed hands; null where nobody counts. */
+  /** How often it changed hands; null if that is not counted. */
   readonly version: number | null
 }
 
@@ -89,10 +91,10 @@ const COPY_BYTES_MAX = 2 ** 30
 /**
  * Named bytes that several processes share, seen as typed arrays. Every coherence kind is a subclass.
  *
- * Plain access through a view costs a typed-array load or store. The calls named `…Sync` work on the same memory and
- * may block the thread where the kind has to fetch a page first; the plain-named ones never do.
+ * Plain access through a view costs a typed-array load or store. The calls named `…Sync` work on the same memory, and
+ * may block the thread if the kind has to fetch a page first. The plain-named calls never block.
  *
- * Offsets are bytes from the region's begin. 64-bit atomics need offsets that are multiples of 8 and give unsigned
+ * Offsets are bytes from the region's start. 64-bit atomics need offsets that are multiples of 8 and give unsigned
  * values (`BigInt.asIntN(64, value)` reads one as signed).
  */
 export abstract class Region implements AsyncDisposable {
@@ -100,7 +102,7 @@ export abstract class Region implements AsyncDisposable {
   /** Length in bytes. */
   readonly size: number
   readonly coherence: CoherenceKind
-  /** Grain of coherence in bytes. */
+  /** Unit of coherence in bytes. */
   readonly pageSize: number
   /** What this process may do with it. */
   readonly access: RegionAccess
@@ -115,7 +117,7 @@ export abstract class Region implements AsyncDisposable {
     this.access = description.access
   }
 
-  /** True once `close()` was called, or the space that it belongs to ended. */
+  /** True once `close()` was called, or the space of the region has been closed. */
   abstract get closed(): boolean
 
   /**
@@ -128,11 +130,11 @@ export abstract class Region implements AsyncDisposable {
   abstract read<T extends Bytes>(offsetBytes: number, target: T, options?: RegionCallOptions): Promise<T>
   /** Copy `source` into the region. */
   abstract write(offsetBytes: number, source: Bytes, options?: RegionCallOptions): Promise<void>
-  /** Atomically add to the 64-bit word at `offsetBytes`, modulo 2^64. Resolves with what was there before. */
+  /** Atomically add to the 64-bit word at `offsetBytes`, modulo 2^64. Resolves with the previous value. */
   abstract fetchAdd(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint>
   /**
-   * Atomically store `desired` where the word equals `expected`. Resolves with what was there before: equal to
-   * `expected` means it was stored.
+   * Atomically store `desired` if the word equals `expected`. Resolves with the previous value: it was stored if that
+   * equals `expected`.
    */
   abstract compareSwap(
     offsetBytes: number,
@@ -140,16 +142,15 @@ export abstract class Region implements AsyncDisposable {
     desired: bigint,
     options?: RegionCallOptions,
   ): Promise<bigint>
-  /** Atomically replace the word. Resolves with what was there before. */
+  /** Atomically replace the word. Resolves with the previous value. */
   abstract swap(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint>
-  /** Everything this member wrote before is visible to the others before anything that it writes after. */
+  /** Make all earlier writes of this member visible to the others before any later write of it. */
   abstract fence(options?: RegionCallOptions): Promise<void>
-  /** Bring the pages of this range here, for reading or (`access: 'write'`) for writing, where that means anything. */
+  /** Fetch the pages of this range, for reading or (`access: 'write'`) for writing. Has no effect on `hardware`. */
   abstract prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void>
   /**
-   * Bring the pages of this range here, all asked for at once: for a computation that knows what it is going to read or
-   * write. Resolves when every page has been here; nothing keeps the others from taking them away again, see
-   * {@link pin}.
+   * Fetch the pages of this range, all requested at once, for a computation that knows what it is going to read or
+   * write. Resolves when every page has been here. Other ranks may take them away again; {@link pin} prevents that.
    */
   abstract acquire(
     offsetBytes: number,
@@ -158,39 +159,39 @@ export abstract class Region implements AsyncDisposable {
     options?: RegionCallOptions,
   ): Promise<void>
   /**
-   * This range is done with here: its pages are given up, and written back to their homes where they were written.
-   * Resolves when that is done; what was in use just then, or is wanted by others, goes its own way. Nothing has to be
-   * released: it saves the next one who wants a page a step.
+   * Give up the pages of this range, writing changed ones back to their homes. Resolves when that is done; pages that
+   * are in use, or that other ranks want, are left alone. You do not have to release pages: it saves the next rank that
+   * wants one a step.
    */
   abstract release(offsetBytes: number, lengthBytes: number): Promise<void>
   /**
-   * Have the pages of this range here, and keep them until the {@link PinnedRange} is let go of: views of it do not
-   * fault meanwhile, and everybody else who wants one of the pages waits. Two that pin the same pages in several calls
-   * can wait for each other, until one of them gets a TimeoutError.
+   * Fetch the pages of this range, and keep them here until the {@link PinnedRange} is released. Views of it do not
+   * fault meanwhile, and other ranks that want one of the pages wait. Two callers that pin the same pages in several
+   * calls can wait for each other, until one of them gets a TimeoutError.
    *
    * ```ts
    * using pinned = await region.pin(0, 65536, { access: 'write' })
    * ```
    */
   abstract pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange>
-  /** Who keeps the allocations. */
+  /** The keeper of the allocations. */
   protected abstract readonly allocator: Allocator
-  /** Who keeps locks for those who share the region; undefined where nobody does. */
+  /** The keeper of locks for the ranks that share the region; undefined if there is none. */
   protected abstract get locks(): Locks | undefined
   /** How much memory the region takes up in this process. */
   abstract memoryUse(): MemoryUse
   /** What is known about page `index`. */
   abstract page(index: number): PageDescription
   /**
-   * Which pages bounce between ranks, who writes where in them, and what to do about it: asks every rank's agent, so
-   * also ranks whose programs are blocked. Ranks that have the region open with `advise` tell; a rank that does not
-   * answer within two seconds, or ends, is in `silent`.
+   * Which pages bounce between ranks, which rank writes where in them, and what to do about it. It asks every rank's
+   * agent, so blocked programs answer too. Ranks that have the region open with `advise` report. A rank that does not
+   * answer within two seconds, or ends, is listed in `silent`.
    * @throws UnsupportedError for `hardware`, whose pages do not move.
    */
   abstract advice(options?: RegionCallOptions): Promise<Advice>
-  /** Give up this member's hold. Views that are still around show memory of nobody. Idempotent. */
+  /** Give up this member's hold. Views that are still in use then show private memory. Idempotent. */
   abstract close(): Promise<void>
-  /** Take the name away; the bytes are given back when the last member that has the region open closes it or ends. */
+  /** Delete the name. The bytes are given back when the last member that has the region open closes it or ends. */
   abstract delete(): Promise<void>
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -198,9 +199,9 @@ export abstract class Region implements AsyncDisposable {
   }
 
   /**
-   * A typed array over part of the region: at most 4 GiB, anywhere.
-   * Use `Atomics` where several members write: the engine may keep plain elements in registers for as long as it likes.
-   * @throws ArgumentError for an alignment that the element size does not divide; OutOfBoundsError.
+   * A typed array over part of the region: at most 4 GiB, anywhere. Use `Atomics` if several members write: the engine
+   * may keep plain elements in registers for as long as it likes.
+   * @throws ArgumentError for an offset that is not a multiple of the element size; OutOfBoundsError.
    */
   view<T extends View>(kind: ViewConstructor<T>, options: ViewOptions = {}): T {
     this.checkOpen()
@@ -251,31 +252,32 @@ export abstract class Region implements AsyncDisposable {
   }
 
   /**
-   * Have a part of the region, as long as `lengthBytes`, that nobody else is given. Whoever uses `alloc` leaves all
-   * offsets to it. The bytes are what they were: zero, or what was left by whom the part was freed by.
+   * Reserve a part of the region, as long as `lengthBytes`, for the caller. If you use `alloc`, leave all offsets to
+   * it. The bytes are not cleared: they are zero, or what the previous user of the part left.
    *
    * ```ts
    * const counters = await region.alloc(4096, { align: region.pageSize, name: 'counters' })
    * const words = region.view(BigInt64Array, { byteOffset: counters.offsetBytes, length: 512 })
    * ```
    *
-   * @throws AllocationError where there is no such stretch left, or there is one of that name and other length;
-   * ArgumentError.
+   * @throws AllocationError if no such stretch is left, or that name has an allocation of another length;
+   *   ArgumentError.
    */
   async alloc(lengthBytes: number, options: AllocOptions = {}): Promise<Allocation> {
     this.checkOpen()
     return await allocateFrom(this.allocator, this.name, lengthBytes, options)
   }
 
-  /** Give an {@link Allocation} back, for everybody. @throws AllocationError where that was done before. */
+  /** Free an {@link Allocation}, for all processes. @throws AllocationError if it has been freed before. */
   async free(allocation: Allocation): Promise<void> {
     this.checkOpen()
     await allocation.free()
   }
 
   /**
-   * Take a lock of this region, which means what its users agree on: see `lock` of a group for who gets it and when.
-   * @throws LockTimeoutError; UnsupportedError in a space, whose members have nobody that keeps locks.
+   * Take a lock of this region, which means what its users agree on. See `lock` of a group for the order in which ranks
+   * get it.
+   * @throws LockTimeoutError; UnsupportedError in a space, which has no keeper of locks.
    */
   async lock(options: RegionLockRequest = {}): Promise<HeldLock> {
     return await this.#checkLocks().lock(this.#lockName(options), options)
@@ -330,18 +332,18 @@ export abstract class Region implements AsyncDisposable {
     if (this.closed) throw new ClosedError(`region '${this.name}'`)
   }
 
-  /** Throws ReadOnlyError where this process may not write. */
+  /** Throws ReadOnlyError if this process may not write. */
   protected checkWritable(): void {
     if (this.access === 'read') throw new ReadOnlyError(this.name)
   }
 
-  /** For windows: what a store into one says that ends the process; undefined where stores are allowed. */
+  /** For windows: the message of a store that ends the process; undefined if stores are allowed. */
   protected get storeSentence(): string | undefined {
     if (this.access !== 'read') return undefined
-    return `region '${this.name}' is open for reading only in this process, and a view of it was written, which cannot be answered with an error; ending the process. Open it with access: 'write' to write.`
+    return `region '${this.name}' is open for reading only in this process, and a view of it was written. A view cannot throw, so the process ends. Open it with access: 'write' to write.`
   }
 
-  /** Checks of a call that wants a range. Gives what it is wanted for. */
+  /** Checks a call that requests a range. Returns the intended access. */
   protected checkWanted(offsetBytes: number, lengthBytes: number, access: RegionAccess): RegionAccess {
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)
@@ -362,7 +364,7 @@ export abstract class Region implements AsyncDisposable {
     throw new ArgumentError(argument, `${argument} must be a multiple of ${unit}, not ${offsetBytes}`)
   }
 
-  /** Checks of a 64-bit atomic operation, which writes. */
+  /** Checks a 64-bit atomic operation, which writes. */
   protected checkWord(offsetBytes: number): void {
     this.checkOpen()
     this.checkWritable()
@@ -370,7 +372,7 @@ export abstract class Region implements AsyncDisposable {
     this.checkRange(offsetBytes, 8)
   }
 
-  /** Checks of a copy; gives the caller's memory as bytes. */
+  /** Checks a copy; returns the caller's memory as bytes. */
   protected checkTransfer(offsetBytes: number, memory: Bytes, argument: 'target' | 'source'): Uint8Array {
     this.checkOpen()
     if (argument === 'source') this.checkWritable()
@@ -379,7 +381,7 @@ export abstract class Region implements AsyncDisposable {
     return bytes
   }
 
-  /** For `close()`: whole-region views are not handed out any more. */
+  /** For `close()`: whole-region views are no longer handed out. */
   protected forgetViews(): void {
     this.#whole.clear()
   }
@@ -389,12 +391,12 @@ export abstract class Region implements AsyncDisposable {
     const { locks } = this
     if (locks !== undefined) return locks
     throw new UnsupportedError(
-      `region '${this.name}' is in a space, where nobody keeps locks; ranks that join() have them`,
+      `region '${this.name}' is in a space, which has no locks; use a region of a group (join()), or a mutex of openStructures()`,
     )
   }
 
   #lockName({ name = '' }: RegionLockRequest): string {
-    if (typeof name !== 'string') throw new ArgumentError('options.name', 'options.name must be text')
+    if (typeof name !== 'string') throw new ArgumentError('options.name', 'options.name must be a string')
     return `region/${this.name}/${name}`
   }
 
@@ -417,7 +419,7 @@ export abstract class Region implements AsyncDisposable {
     if ((byteOffset % 4096) + lengthBytes <= 2 ** 32) return
     throw new ArgumentError(
       'options.length',
-      `a view of ${lengthBytes} bytes is longer than the 4 GiB that an engine allows; take several with byteOffset and length`,
+      `a view of ${lengthBytes} bytes exceeds the 4 GiB that JavaScript allows; take several views with byteOffset and length`,
     )
   }
 

@@ -7,10 +7,9 @@ const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 
 const PATTERN = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/
 
 /**
- * A {@link Size} in bytes.
- * Decimal units (`MB`) are refused because half of their users mean the binary ones, and the two must not meet in one
- * region.
- * @throws ArgumentError naming `argument` when it is not a whole number of bytes between 1 and 2^53 - 1.
+ * A {@link Size} in bytes. Decimal units (`MB`) are refused: half of their users mean the binary ones, and the two must
+ * not meet in one region.
+ * @throws ArgumentError naming `argument` if it is not a whole number of bytes between 1 and 2^53 - 1.
  */
 export function parseSize(size: Size, argument: string): number {
   const bytes = typeof size === 'string' ? parseText(size, argument) : size
@@ -18,7 +17,7 @@ export function parseSize(size: Size, argument: string): number {
   throw new ArgumentError(argument, `${argument} must be a whole number of bytes above 0, not ${show(size)}`)
 }
 
-/** Bytes for people: `67108864` is `64 MiB`; what is no whole number of units keeps its bytes. */
+/** Bytes for people: `67108864` is `64 MiB`; a size that is not a whole number of units is printed in bytes. */
 export function formatSize(bytes: number): string {
   for (const unit of ['TiB', 'GiB', 'MiB', 'KiB']) {
     const factor = UNITS[unit]!
@@ -30,7 +29,7 @@ export function formatSize(bytes: number): string {
 function parseText(text: string, argument: string): number {
   const match = PATTERN.exec(text.trim())
   if (match === null)
-    throw new ArgumentError(argument, `${argument} ${show(text)} is no size; write for example '64MiB'`)
+    throw new ArgumentError(argument, `${argument} ${show(text)} is not a size; write for example '64MiB'`)
   const [, digits = '', unit = ''] = match
   const factor = UNITS[unit === '' ? 'B' : unit]
   if (factor === undefined) throw new ArgumentError(argument, `${argument} ${show(text)}: ${unitHint(unit)}`)
@@ -40,7 +39,7 @@ function parseText(text: string, argument: string): number {
 function unitHint(unit: string): string {
   const binary = Object.keys(UNITS).find((known) => known.charAt(0).toLowerCase() === unit.charAt(0).toLowerCase())
   const hint = binary === undefined ? '' : `; did you mean ${binary}?`
-  return `${show(unit)} is no unit that Aether knows (B, KiB, MiB, GiB, TiB)${hint}`
+  return `${show(unit)} is not a known unit (B, KiB, MiB, GiB, TiB)${hint}`
 }
 
 function show(value: unknown): string {

@@ -15,15 +15,15 @@ import { parseRegionRequest, type RegionOptions } from './region-request.ts'
 
 /** Options of `open`. */
 export interface OpenOptions {
-  /** Stop waiting to get in. */
+  /** Stop waiting to join. */
   readonly signal?: AbortSignal
   /** How long another process may hold the space's lock before that is an error. Default 10 s. */
   readonly lockTimeoutMs?: number
 }
 
 /**
- * Join the space `name`: processes of this user on this machine that share memory. The first one in makes it; when the
- * last has left, closed or been killed, all of its memory is gone. No server, no configuration.
+ * Join the space `name`: processes of this user on this machine that share memory. The first process to join makes it.
+ * Once its last process has closed it, ended or been killed, all of its memory is gone. No server, no configuration.
  *
  * Every call is a member of its own, also within one process and in Workers.
  *
@@ -33,8 +33,8 @@ export interface OpenOptions {
  * Atomics.add(region.int32, 0, 1)
  * ```
  *
- * @throws ArgumentError for a bad name; UnsupportedError off Linux; AccessError for another user's directory;
- * SpaceError when it is full or cannot be reached; TimeoutError naming the process that holds the lock.
+ * @throws ArgumentError for a bad name; UnsupportedError off Linux; AccessError for another user's directory.
+ * @throws SpaceError if it is full or cannot be reached; TimeoutError naming the process that holds the lock.
  */
 export async function open(name: string, options: OpenOptions = {}): Promise<Space> {
   const { signal, lockTimeoutMs } = options
@@ -42,7 +42,7 @@ export async function open(name: string, options: OpenOptions = {}): Promise<Spa
   return new Space(new Membership(await enter(name, lock)))
 }
 
-/** One member's view of a space. Does not keep the process alive, except while an `events()` iteration waits. */
+/** One member's view of a space. It does not keep the process alive, except while an `events()` iteration waits. */
 export class Space implements AsyncDisposable {
   readonly #host: RegionHost
 
@@ -54,7 +54,7 @@ export class Space implements AsyncDisposable {
     return this.#host.membership.name
   }
 
-  /** This member: its slot, its epoch (the how-manieth member of the space it is) and its process. */
+  /** This member: its slot, its epoch (its number among all members that the space has had) and its process. */
   get self(): Member {
     return this.#host.membership.self
   }
@@ -63,35 +63,35 @@ export class Space implements AsyncDisposable {
     return this.#host.membership.closed
   }
 
-  /** What it is a view of. @internal for the rooms above. */
+  /** The membership behind it. @internal for the rooms above. */
   get membership(): Membership {
     return this.#host.membership
   }
 
-  /** Where this member counts what it does, for all members to read. */
+  /** This member's counters, which all members can read. */
   get profiling(): ProfilingArea {
     return this.#host.membership.profiling
   }
 
-  /** Everybody who is in the space now, this member included, by slot. */
+  /** All members of the space now, this one included, by slot. */
   members(): readonly Member[] {
     return this.#host.membership.members()
   }
 
   /**
-   * Who joins, leaves and dies from this call on, in order; a death says which regions the dead had open.
-   * While one is awaited the process stays alive. Leaving the `for await` unsubscribes; `signal` makes it reject with
-   * the signal's reason; it ends with the space.
+   * Joins, departures and deaths from this call on, in order; a death lists the regions that the member had open. While
+   * an event is awaited the process stays alive. Leaving the `for await` unsubscribes. `signal` makes it reject with
+   * the signal's reason. The iteration ends with the space.
    */
   events(options?: EventOptions): AsyncIterableIterator<SpaceEvent, undefined> {
     return this.#host.membership.events(options)
   }
 
   /**
-   * Make the region `name`, or open the one that is there; without `size` it must be. It lives as long as the space
-   * does: closing keeps its bytes, `region.delete()` gives them up.
-   * @throws RegionError when there is one of other parameters (the message shows both) or none; MemoryExhaustedError;
-   * ArgumentError.
+   * Make the region `name`, or open it if it exists; without `size` it must exist. It lives as long as the space:
+   * closing it keeps its bytes, `region.delete()` gives them up.
+   * @throws RegionError if it exists with other parameters (the message shows both), or does not exist;
+   *   MemoryExhaustedError; ArgumentError.
    */
   async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
     return await openRegionOf(this.#host, parseRegionRequest(name, options, 'hardware'))
@@ -103,19 +103,19 @@ export class Space implements AsyncDisposable {
     return this.#host.directory.list().map(({ name, size }) => ({ name, size }))
   }
 
-  /** Publish up to 4 KiB about this member, as a whole, in place of what it published before. */
+  /** Publish up to 4 KiB about this member, replacing as a whole what it published before. */
   publish(bytes: Uint8Array): void {
     this.#host.membership.publish(bytes)
   }
 
-  /** A copy of what `member` published; undefined when there is nothing, or the member is gone. */
+  /** A copy of what `member` published; undefined if there is nothing, or the member is gone. */
   card(member: Member): Uint8Array | undefined {
     return this.#host.membership.card(member)
   }
 
   /**
-   * What `member` has counted, read from shared memory without disturbing it; undefined when its slot is another's by
-   * now. Of this member, where none is named: all that this thread and, in a group, its agent have counted.
+   * Counters of `member` (by default this one), read from shared memory without disturbing it. Undefined once another
+   * member has taken its slot. They cover this thread and, in a group, its agent.
    */
   profile(): Profile
   profile(member: Member): Profile | undefined
@@ -123,24 +123,21 @@ export class Space implements AsyncDisposable {
     return this.#host.membership.profile(member)
   }
 
-  /**
-   * What all members that are here have counted, by their epochs; `Profile.merge(space.profiles().values())` is the
-   * sum.
-   */
+  /** Counters of all present members, by epoch; `Profile.merge(space.profiles().values())` is the sum. */
   profiles(): ReadonlyMap<number, Profile> {
     const profiles = this.members().map((member) => [member.epoch, this.profile(member)] as const)
     return new Map(profiles.filter((entry): entry is [number, Profile] => entry[1] !== undefined))
   }
 
   /**
-   * What `member`'s threads wait for, where that has lasted for half of `AETHER_WATCHDOG_MS`, the longest first;
-   * undefined when its slot is another's by now. Read from shared memory, so it tells of threads that are blocked, too.
+   * What `member`'s threads have waited for, for at least half of `AETHER_WATCHDOG_MS`, the longest wait first.
+   * Undefined once another member has taken its slot. Read from shared memory, so blocked threads are included.
    */
   waits(member: Member): readonly WaitReading[] | undefined {
     return this.#host.membership.waits(member)
   }
 
-  /** Leave: close the regions, then the slot. Idempotent. Views that somebody kept show memory of nobody. */
+  /** Leave: close the regions, then the slot. Idempotent. Views that are still in use then show private memory. */
   close(): Promise<void> {
     return this.#host.membership.close()
   }

@@ -1,6 +1,6 @@
 import { ArgumentError } from '../native/index.ts'
 
-/** Every typed array that a region can be seen as. */
+/** The typed arrays that a region can be viewed as. */
 export type View =
   | Int8Array
   | Uint8Array
@@ -14,16 +14,19 @@ export type View =
   | BigInt64Array
   | BigUint64Array
 
-/** The constructor of such a typed array. `Buffer` is one too but has a constructor of its own: use `Uint8Array`. */
+/**
+ * The constructor of such a typed array. `Buffer` is a typed array too but has a constructor of its own: use
+ * `Uint8Array`.
+ */
 export interface ViewConstructor<T extends View> {
   readonly name: string
   readonly BYTES_PER_ELEMENT: number
   new (buffer: ArrayBufferLike, byteOffset: number, length: number): T
 }
 
-/** Which part of a region a view shows. */
+/** The part of a region that a view shows. */
 export interface ViewOptions {
-  /** Where it begins, in bytes; a multiple of the element size. Default 0. */
+  /** Where it starts, in bytes; a multiple of the element size. Default 0. */
   readonly byteOffset?: number
   /** How many elements. Default: all that fit between `byteOffset` and the end of the region. */
   readonly length?: number
@@ -43,10 +46,10 @@ const KINDS: ReadonlySet<unknown> = new Set<unknown>([
   BigUint64Array,
 ])
 
-/** @throws ArgumentError when `kind` is not the constructor of a typed array. */
+/** @throws ArgumentError if `kind` is not the constructor of a typed array. */
 export function checkViewKind(kind: unknown): void {
   if (KINDS.has(kind)) return
   const name = typeof kind === 'function' ? kind.name : String(kind)
   const names = [...KINDS].map((known) => (known as { name: string }).name).join(', ')
-  throw new ArgumentError('kind', `${name} is no view of a region; use one of ${names}`)
+  throw new ArgumentError('kind', `${name} is not a view type; use one of ${names}`)
 }

@@ -5,8 +5,8 @@ const SYSTEM_PAGE_BYTES = 4096
 const WINDOW_STRIDE_BYTES = WINDOW_BYTES_MAX / 2
 
 /**
- * The windows through which one process sees one region, mapped as they are needed. One window a place, so that all
- * views of a process share page tables.
+ * The windows through which one process sees one region, mapped as they are needed. There is one window per place, so
+ * that all views of a process share page tables.
  */
 export class WindowSet {
   readonly #open: (offsetBytes: number, lengthBytes: number) => RegionWindow
@@ -41,7 +41,7 @@ export class WindowSet {
     return this.#last
   }
 
-  /** Those that are mapped. */
+  /** Windows that are mapped. */
   places(): { readonly address: number; readonly lengthBytes: number }[] {
     return this.#windows.map(({ address, lengthBytes }) => ({ address, lengthBytes }))
   }

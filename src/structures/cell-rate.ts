@@ -1,24 +1,24 @@
 import { ArgumentError } from '../native/index.ts'
 
-/** What a limiter lets through. */
+/** Options of `rateLimiter()`: how much is allowed in which time. */
 export interface RateLimiterOptions {
-  /** So many in each interval, and so many at once after a pause. */
+  /** How many are allowed in each interval, and how many at once after a pause. */
   readonly limit: number
   readonly intervalMs: number
 }
 
-/** What a limiter says. */
+/** The answer of a rate limiter. */
 export interface RateVerdict {
   readonly allowed: boolean
-  /** How many more would be let through now. */
+  /** How many more are allowed now. */
   readonly remaining: number
-  /** When to come again; 0 when it was allowed. */
+  /** Milliseconds until a retry can succeed; 0 if it was allowed. */
   readonly retryAfterMs: number
 }
 
 /**
- * What comes of asking: the verdict, and the word to put in the place of the one that was looked at; undefined where it
- * was refused.
+ * The outcome of a request: the verdict, and the word to replace the one that was looked at; undefined if it was
+ * refused.
  */
 export interface CellRateOutcome {
   readonly verdict: RateVerdict
@@ -26,14 +26,14 @@ export interface CellRateOutcome {
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371), whose whole state is one word: the time at which all that was let
- * through is paid for, in microseconds of whatever clock those who ask share. Whoever keeps the word replaces it by
- * compare-and-swap, and asks again where another was faster.
+ * The generic cell rate algorithm (ITU-T I.371). Its whole state is one word: the time at which all that was let
+ * through is paid for. It is in microseconds of a clock that the callers share. The owner of the word replaces it by
+ * compare-and-swap, and asks again if another caller was faster.
  */
 export class CellRate {
   readonly limit: number
   readonly intervalMs: number
-  /** Microseconds that one costs. */
+  /** Microseconds that one permission costs. */
   readonly #cost: number
 
   constructor({ limit, intervalMs }: RateLimiterOptions) {
@@ -45,7 +45,7 @@ export class CellRate {
   /** @throws ArgumentError unless `count` can be asked for at once. */
   check(count: number): void {
     if (Number.isSafeInteger(count) && count >= 1 && count <= this.limit) return
-    throw new ArgumentError('count', `count must be a whole number from 1 to the limit of ${this.limit}, not ${count}`)
+    throw new ArgumentError('count', `count must be a whole number from 1 to the limit, ${this.limit}, not ${count}`)
   }
 
   /** Ask for `count` when the word is `word` and the clock says `nowUs`. */

@@ -6,7 +6,8 @@ import type { WaitOptions } from './waiting/bell.ts'
 export const COUNTER_BYTES = 64
 
 /**
- * A 64-bit number that all add to. What was added is there, once, whoever is killed at whatever instant.
+ * A 64-bit number that all processes add to. Each addition counts exactly once, even if a process is killed at any
+ * instant.
  *
  * Values are JavaScript numbers and exact to 2^53; beyond 2^63 it wraps.
  */
@@ -22,7 +23,7 @@ export class Counter {
     this.#offset = offset
   }
 
-  /** Add `amount` (a whole number, default 1); gives the sum. */
+  /** Add `amount` (a whole number, default 1). Resolves with the sum. */
   async add(amount: number = 1, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.addSync(amount)
@@ -44,7 +45,7 @@ export class Counter {
     return Number(this.#heap.memory.load64(this.#offset))
   }
 
-  /** Replace the value; gives the one before. */
+  /** Replace the value. Resolves with the previous one. */
   async set(value: number, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.setSync(value)
@@ -59,7 +60,9 @@ export class Counter {
     }
   }
 
-  /** Replace the value if it is `expected`; gives the one before, so it was replaced where that equals `expected`. */
+  /**
+   * Replace the value if it is `expected`. Resolves with the previous value: it was replaced if that equals `expected`.
+   */
   async compareAndSet(expected: number, value: number, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.compareAndSetSync(expected, value)

@@ -1,6 +1,6 @@
 import { AetherError } from '../native/index.ts'
 
-/** What was asked of a structure and cannot be; `code` says which of it. */
+/** A structure refused an operation; `code` says why. */
 export class StructureError extends AetherError {
   override readonly name = 'StructureError'
   /** The structure's name, or that of the heap's region. */
@@ -25,18 +25,18 @@ export class StructureError extends AetherError {
   }
 }
 
-/** A heap has no memory left for what was asked; nothing was changed. */
+/** A heap has no memory left for the operation; nothing was changed. */
 export class HeapFullError extends AetherError {
   override readonly name = 'HeapFullError'
   readonly wantedBytes: number
-  /** Bytes of blocks that are in use, or wait for readers to be done with them. */
+  /** Bytes of blocks that are in use, or that readers may still use. */
   readonly usedBytes: number
 
   constructor(wantedBytes: number, usedBytes: number, sizeBytes: number, why: string) {
     const use = `${usedBytes} of ${sizeBytes} bytes are in use`
     super(
       'ERR_AETHER_HEAP_FULL',
-      `no room for ${wantedBytes} bytes: ${use}${why}; open with a greater size, or bound what is kept`,
+      `no room for ${wantedBytes} bytes: ${use}${why}; open with a larger size, or bound what is kept`,
     )
     this.wantedBytes = wantedBytes
     this.usedBytes = usedBytes

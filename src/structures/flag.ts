@@ -4,7 +4,7 @@ import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting
 /** Bytes of a flag's body: its bell, then the word. */
 export const FLAG_BYTES: number = BELL_BYTES + 64
 
-/** Up or down, the same for all, and waited for. Begins down. */
+/** A flag that all processes see up or down, and can wait for. It begins down. */
 export class Flag {
   readonly name: string
   readonly #heap: Heap
@@ -19,7 +19,7 @@ export class Flag {
     this.#word = offset + BELL_BYTES
   }
 
-  /** Put it up; true when it was down. Wakes all who wait for it. */
+  /** Raise the flag. True if it was down. Wakes all waiters. */
   async raise(options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     return this.raiseSync()
@@ -32,7 +32,7 @@ export class Flag {
     return wasDown
   }
 
-  /** Put it down; true when it was up. */
+  /** Lower the flag. True if it was up. */
   async lower(options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     return this.lowerSync()

@@ -1,6 +1,6 @@
 /**
- * MurmurHash3 (x86, 32 bits; Austin Appleby, public domain), over bytes. Unsigned.
- * Seeded per heap with a random number, so that nobody outside can choose keys that collide.
+ * MurmurHash3 (x86, 32 bits; Austin Appleby, public domain), over bytes. Unsigned. Seeded per heap with a random
+ * number, so that no outsider can choose keys that collide.
  */
 export function hashBytes(bytes: Uint8Array, length: number, seed: number): number {
   let hash = seed
@@ -18,8 +18,8 @@ export function hashBytes(bytes: Uint8Array, length: number, seed: number): numb
 }
 
 /**
- * The same of whole words, the last one filled up with zeros: what {@link hashBytes} gives for their bytes, which are
- * in this machine's order (little-endian: it is the only one there is).
+ * The same of whole words, the last one filled up with zeros. It equals {@link hashBytes} of their bytes, which are in
+ * this machine's order: little-endian, the only one supported.
  */
 export function hashWords(words: Int32Array, lengthBytes: number, seed: number): number {
   let hash = seed

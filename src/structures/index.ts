@@ -13,9 +13,9 @@
  * using hold = await mutex.lock({ signal: AbortSignal.timeout(1000) })
  * ```
  *
- * Plain names give promises, names with `Sync` do the same on this thread. On one machine the `Sync` form of what does
- * not wait is a few instructions, and is what a service wants; the promises are for programs that are to run over a
- * network as well.
+ * Plain names return promises; names with `Sync` do the same on this thread. On one machine the `Sync` form of a call
+ * that does not wait takes a few instructions: use it in services. The promises are for programs that should also run
+ * over a network.
  *
  * @module
  */

@@ -9,11 +9,13 @@ const HOLDER_OFFSET = 8
 const LOW = 0xffffffffn
 
 /**
- * One term of leadership. Lost when the lease is not renewed in time, which happens by itself while the event loop
- * runs.
+ * One term of leadership. The lease is renewed automatically while the event loop runs. The leadership is lost if that
+ * does not happen in time.
  */
 export class Leadership implements AsyncDisposable {
-  /** Raised with each leader: who guards something outside with it can refuse an older leader than one it has seen. */
+  /**
+   * A fencing token, raised with each leader: what you guard with it can refuse a leader older than one it has seen.
+   */
   readonly term: number
   /** Aborted when the leadership is lost or given up. */
   readonly signal: AbortSignal
@@ -29,13 +31,13 @@ export class Leadership implements AsyncDisposable {
     this.#timer = setInterval(() => this.#renew(), lease.leaseMs / 3).unref()
   }
 
-  /** Whether it still holds, by the clock, also where the event loop was held up. */
+  /** Whether the leadership still holds by the clock, even if the event loop was blocked. */
   get isLeader(): boolean {
     if (!this.signal.aborted && !this.#lease.isCurrent()) this.#lose()
     return !this.signal.aborted
   }
 
-  /** Give it up; another may have it at once. Idempotent. */
+  /** Give it up; another process may lead at once. Idempotent. */
   async resign(): Promise<void> {
     if (this.signal.aborted) return
     this.#lose()
@@ -69,8 +71,8 @@ interface Lease {
  * One leader at a time, among all processes, for as long as it renews its lease.
  *
  * The word is a term (32 bits) and when its lease ends (milliseconds of the monotonic clock, modulo 2^32). Every change
- * is a compare-and-swap of both, so whoever has been overtaken finds out. A leader that is killed is followed at once;
- * one that is stopped, when its lease is over.
+ * is a compare-and-swap of both, so a leader that has been overtaken finds out. A leader that is killed is followed at
+ * once; one that is stopped, when its lease is over.
  */
 export class Leader {
   readonly name: string
@@ -93,13 +95,13 @@ export class Leader {
     return await this.#bell.wait((ask) => this.#attempt(ask), options)
   }
 
-  /** Undefined when another leads. */
+  /** Resolves with undefined if another process leads. */
   async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
     options?.signal?.throwIfAborted()
     return this.#attempt(true)
   }
 
-  /** The present term, 0 before the first; whether somebody leads is another question. */
+  /** The present term, 0 before the first. The term does not tell whether there is a leader now. */
   termSync(): number {
     this.#heap.checkOpen()
     return termOf(this.#heap.memory.load64(this.#word))
@@ -155,8 +157,8 @@ export class Leader {
   }
 
   /**
-   * Who leads which term, for telling that it is dead; written after the term began, so it may be missing, but is never
-   * of an older term than it says.
+   * The leader of each term, to report that it is dead. Written after the term began, so it may be missing, but it is
+   * never of an older term than it says.
    */
   #noteHolder(term: number): void {
     const { memory, owner } = this.#heap

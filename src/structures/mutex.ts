@@ -5,14 +5,14 @@ import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting
 export const MUTEX_BYTES: number = BELL_BYTES + 64
 const TOKEN_OFFSET = 8
 
-/** The hold on a mutex; released by `release()`, by leaving a `using` block, or by the death of its process. */
+/** A hold on a mutex. It is released by `release()`, by leaving a `using` block, or by the death of its process. */
 export class MutexHold implements Disposable {
   /**
-   * Raised with each hold of the mutex: who guards something outside with it can refuse a hold that is older than one
-   * it has seen.
+   * A fencing token, raised with each hold of the mutex: what you guard with it can refuse a hold older than one it has
+   * seen.
    */
   readonly token: number
-  /** True when the holder before was killed while it held: what the mutex protects may be half changed. */
+  /** True if the previous holder was killed while it held the mutex: what it protects may be half changed. */
   readonly abandoned: boolean
   readonly #release: () => void
 
@@ -34,10 +34,10 @@ export class MutexHold implements Disposable {
 }
 
 /**
- * At most one holder at a time, among all processes. Not reentrant, not first come first served.
+ * At most one holder at a time, among all processes. Not reentrant, and not first come, first served.
  *
- * When the holder is killed the next one has it at once, and is told (`abandoned`). A holder that is stopped, or never
- * releases, keeps it.
+ * If the holder is killed, the next process gets the mutex at once, and is told (`abandoned`). A holder that is
+ * stopped, or never releases, keeps it.
  *
  * ```ts
  * using hold = await mutex.lock({ signal: AbortSignal.timeout(1000) })
@@ -66,7 +66,7 @@ export class Mutex {
     return this.#bell.waitSync((ask) => this.#attempt(ask), `mutex '${this.name}'`, options)
   }
 
-  /** Undefined when another has it. */
+  /** Take the mutex if it is free; undefined if another process holds it. */
   async tryLock(options?: WaitOptions): Promise<MutexHold | undefined> {
     options?.signal?.throwIfAborted()
     return this.tryLockSync()

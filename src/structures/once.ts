@@ -6,12 +6,12 @@ export const ONCE_BYTES: number = BELL_BYTES + 64
 
 const DONE = -1
 
-/** Something that one process does, and all others find done. */
+/** Work that one process does, and all others find done. */
 export class Once {
   readonly name: string
   readonly #heap: Heap
   readonly #bell: Bell
-  /** 0, the word of who does it, or {@link DONE}. */
+  /** 0, the word of the process that does it, or {@link DONE}. */
   readonly #word: number
 
   /** @internal */
@@ -23,8 +23,8 @@ export class Once {
   }
 
   /**
-   * Have `work` done once by all processes together. Resolves when it is done: true where this call did it. When `work`
-   * throws, or its process is killed, it is not done, and the next one does it; so it must bear being begun again.
+   * Run `work` once for all processes together. Resolves when it is done: true if this call did it. If `work` throws,
+   * or its process is killed, it is not done, and the next caller runs it. So it must be safe to start it again.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
     const ours = await this.#bell.wait((ask) => this.#attempt(ask), options)
@@ -38,7 +38,7 @@ export class Once {
     }
   }
 
-  /** The same, blocking this thread while another does it. @throws TimeoutError */
+  /** The same, blocking this thread while another process does it. @throws TimeoutError */
   runSync(work: () => unknown, options?: BlockOptions): boolean {
     if (!this.#bell.waitSync((ask) => this.#attempt(ask), `'${this.name}' to be done`, options)) return false
     const letGo = this.#heap.hold(() => this.#end(0))
@@ -60,7 +60,7 @@ export class Once {
     return this.#heap.memory.load(this.#word) === DONE
   }
 
-  /** 0 where nobody does it. */
+  /** 0 if no process does it. */
   #doer(): number {
     const doer = this.#heap.memory.load(this.#word)
     return doer === DONE ? 0 : doer
@@ -77,8 +77,8 @@ export class Once {
   }
 
   /**
-   * @throws ClosedError where the structures were closed meanwhile: it was given up then, and nobody will know that it
-   * was done.
+   * @throws ClosedError if the structures were closed meanwhile: the work was given up, and no process will know that
+   *   it was done.
    */
   #done(): true {
     this.#heap.checkOpen()
@@ -86,7 +86,7 @@ export class Once {
     return true
   }
 
-  /** Has no effect where it is not ours any more. */
+  /** Has no effect if it is not ours any more. */
   #end(state: number): void {
     this.#heap.memory.compareExchange(this.#word, this.#heap.owner, state)
     this.#bell.ring()

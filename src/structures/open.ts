@@ -4,7 +4,7 @@ import { type GroupStructures, type GroupStructuresOptions, openGroupStructures 
 import { openStructures as openSpaceStructures, type Structures, type StructuresOptions } from './structures.ts'
 
 /**
- * Open the structures of a space; the first one in makes them. They live as long as the space does.
+ * Open the structures of a space; the first process to open them makes them. They live as long as the space does.
  *
  * ```ts
  * await using space = await open('shop')
@@ -13,13 +13,13 @@ import { openStructures as openSpaceStructures, type Structures, type Structures
  * hits.addSync()
  * ```
  *
- * @throws RegionError where the region exists with another size; StructureError for another version;
- * MemoryExhaustedError; ArgumentError.
+ * @throws RegionError if the region exists with another size; StructureError for another version; MemoryExhaustedError;
+ *   ArgumentError.
  */
 export function openStructures(space: Space, options?: StructuresOptions): Promise<Structures>
 /**
- * Open structures of a group, whose ranks may be on several machines: every rank does, with the same options, and it
- * resolves when all have. They have the names and the meaning of those of a space, without the `Sync` forms.
+ * Open structures of a group, whose ranks may be on several machines. Every rank has to call it, with the same options;
+ * it resolves when all have. They have the same names and meaning as those of a space, without the `Sync` forms.
  *
  * ```ts
  * await using group = await join()
@@ -28,8 +28,8 @@ export function openStructures(space: Space, options?: StructuresOptions): Promi
  * await hits.add()
  * ```
  *
- * @throws StructureError where the ranks gave different options; VerbsError where the device has no memory for them;
- * ArgumentError.
+ * @throws StructureError if the ranks passed different options; VerbsError if the device has no memory for them;
+ *   ArgumentError.
  */
 export function openStructures(group: Group, options?: GroupStructuresOptions): Promise<GroupStructures>
 export function openStructures(

@@ -1,6 +1,6 @@
 /**
- * Who shares a heap, as the structures need to know it. A member is a slot and an epoch; slots are used again, both
- * together are unique. In a space this is its membership; tests and simulators have their own.
+ * The members that share a heap, as the structures need to know them. A member is a slot and an epoch; slots are used
+ * again, both together are unique. In a space this is its membership; tests and simulators have their own.
  */
 export interface Peers {
   /** This member. */
@@ -14,7 +14,7 @@ export interface Peers {
   processOf?(slot: number, epoch: number): number | undefined
   /** Wake the event loop of the member that is in `slot`. */
   ring(slot: number): void
-  /** Have `listener` called whenever this member was rung or somebody ended, until the returned function is called. */
+  /** Have `listener` called whenever this member was rung or a member ended, until the returned function is called. */
   onRing(listener: () => void): () => void
 }
 
@@ -22,8 +22,8 @@ const EPOCH_BITS = 24
 const EPOCH_MASK = 2 ** EPOCH_BITS - 1
 
 /**
- * The most members that a space may have had in its life for structures to be opened in it: so a holder's word is never
- * another's.
+ * The most members that a space may have had in its life when structures are opened in it. It keeps the word of a
+ * holder from ever being another's.
  */
 export const EPOCH_MAX: number = EPOCH_MASK
 

@@ -8,8 +8,8 @@ import type { WaitOptions } from './waiting/bell.ts'
 export const RATE_LIMITER_BYTES = 64
 
 /**
- * Lets through so many in each interval, counted over all processes: by the generic cell rate algorithm (cell-rate.ts),
- * in one word and by the machine's monotonic clock.
+ * Limits a rate, counted over all processes: by the generic cell rate algorithm (cell-rate.ts), in one word and by the
+ * machine's monotonic clock.
  */
 export class RateLimiter {
   readonly name: string
@@ -29,7 +29,7 @@ export class RateLimiter {
     this.#rate = new CellRate(options)
   }
 
-  /** Ask for `count` at once; all or none. */
+  /** Request `count` permissions at once; all or none are granted. */
   async take(count: number = 1, options?: WaitOptions): Promise<RateVerdict> {
     options?.signal?.throwIfAborted()
     return this.takeSync(count)
@@ -46,7 +46,7 @@ export class RateLimiter {
     }
   }
 
-  /** Resolves when `count` have been let through. */
+  /** Resolves when `count` permissions have been granted. */
   async wait(count: number = 1, { signal }: WaitOptions = {}): Promise<void> {
     for (;;) {
       signal?.throwIfAborted()
@@ -56,7 +56,7 @@ export class RateLimiter {
     }
   }
 
-  /** Forget what was let through. */
+  /** Forget what was granted before. */
   async reset(options?: WaitOptions): Promise<void> {
     options?.signal?.throwIfAborted()
     this.#heap.checkOpen()

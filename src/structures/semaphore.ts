@@ -9,7 +9,7 @@ export function semaphoreBytes(permits: number): number {
   return BELL_BYTES + permits * 4
 }
 
-/** One permit; given back by `release()`, by leaving a `using` block, or by the death of its process. */
+/** One permit. It is released by `release()`, by leaving a `using` block, or by the death of its process. */
 export class Permit implements Disposable {
   readonly #release: () => void
 
@@ -31,8 +31,8 @@ export class Permit implements Disposable {
 /**
  * At most N holders at a time, among all processes.
  *
- * Each permit is a word with the name of its holder, so nothing is counted that a death could leave wrong: the permit
- * of a killed process is free.
+ * Each permit is a word with the name of its holder. So there is no count that a death could leave wrong: the permit of
+ * a killed process is free.
  */
 export class Semaphore {
   readonly name: string
@@ -40,7 +40,7 @@ export class Semaphore {
   readonly #heap: Heap
   readonly #bell: Bell
   readonly #words: number
-  /** Where to look first: beside what others take. */
+  /** Where to look first: away from what others take. */
   #next: number
 
   /** @internal */
@@ -57,12 +57,12 @@ export class Semaphore {
     return await this.#bell.wait((ask) => this.#attempt(ask), options)
   }
 
-  /** Block this thread until there is one. @throws TimeoutError */
+  /** Block this thread until a permit is free. @throws TimeoutError */
   acquireSync(options?: BlockOptions): Permit {
     return this.#bell.waitSync((ask) => this.#attempt(ask), `a permit of semaphore '${this.name}'`, options)
   }
 
-  /** Undefined when all are taken. */
+  /** Take a permit; undefined if all are taken. */
   async tryAcquire(options?: WaitOptions): Promise<Permit | undefined> {
     options?.signal?.throwIfAborted()
     return this.tryAcquireSync()
@@ -72,7 +72,7 @@ export class Semaphore {
     return this.#attempt(true)
   }
 
-  /** How many are free now. */
+  /** How many permits are free now. */
   async available(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.availableSync()

@@ -6,7 +6,7 @@ import type { WaitOptions } from './waiting/bell.ts'
 export const SEQUENCE_BYTES = 64
 const TAKEN_MAX = 2 ** 32
 
-/** Numbers that are given out once each, from 1. One that a killed process took is not given to another. */
+/** Numbers that are given out once each, from 1. A number that a killed process took is not given out again. */
 export class Sequence {
   readonly name: string
   readonly #heap: Heap
@@ -19,7 +19,7 @@ export class Sequence {
     this.#offset = offset
   }
 
-  /** The next number; with `count`, the first of so many in a row. */
+  /** The next number; with `count`, the first of that many in a row. */
   async next(count: number = 1, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.nextSync(count)
@@ -43,7 +43,7 @@ export class Sequence {
   }
 }
 
-/** @throws ArgumentError unless so many numbers can be taken at once. */
+/** @throws ArgumentError unless this many numbers can be taken at once. */
 export function checkTaken(count: number): void {
   const rule = `count must be a whole number from 1 to 2^32, not ${count}`
   if (!Number.isSafeInteger(count) || count < 1 || count > TAKEN_MAX) throw new ArgumentError('count', rule)

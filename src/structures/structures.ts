@@ -35,24 +35,24 @@ import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
 
 /** Options of {@link openStructures}. */
 export interface StructuresOptions {
-  /** The region that they are kept in. Default `'structures'`. */
+  /** The region that holds them. Default `'structures'`. */
   readonly region?: string
-  /** Memory for all of them together, fixed when the first one opens it: 1 MiB to 4 GiB. Default 64 MiB. */
+  /** Memory for all of them together, fixed by the first process that opens them: 1 MiB to 4 GiB. Default 64 MiB. */
   readonly size?: Size
   /** Take the memory at once (default), or as it is touched. */
   readonly reserve?: boolean
-  /** Overwrite memory that this process frees with 0xdb, to find who reads it too late. Default false. */
+  /** Overwrite memory that this process frees with 0xdb, to find code that reads it too late. Default false. */
   readonly poison?: boolean
   readonly signal?: AbortSignal
 }
 
 const DEFAULT_SIZE = '64MiB'
 const LEASE_MS_MAX = 2 ** 30
-/** The most entries of whatever has a bound on them. */
+/** The largest bound on a number of entries. */
 const ENTRIES_MAX = 2 ** 26
 
 /**
- * Open the structures of a space; the first one in makes them. They live as long as the space does.
+ * Open the structures of a space; the first process to open them makes them. They live as long as the space does.
  *
  * ```ts
  * await using space = await open('shop')
@@ -61,8 +61,8 @@ const ENTRIES_MAX = 2 ** 26
  * hits.addSync()
  * ```
  *
- * @throws RegionError where the region exists with another size; StructureError for another version;
- * MemoryExhaustedError; ArgumentError.
+ * @throws RegionError if the region exists with another size; StructureError for another version; MemoryExhaustedError;
+ *   ArgumentError.
  */
 export async function openStructures(space: Space, options: StructuresOptions = {}): Promise<Structures> {
   const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, poison = false, signal } = options
@@ -82,9 +82,11 @@ export async function openStructures(space: Space, options: StructuresOptions = 
   }
 }
 
-/** The structures of one region, as one member holds them. Every thread opens its own, through a space of its own. */
+/**
+ * The structures of one region, as one member holds them. Each thread has to open its own, through a space of its own.
+ */
 export class Structures implements AsyncDisposable {
-  /** Reads of cells, and waiting for readers. */
+  /** Read-copy-update: reads of cells, and waiting for readers. */
   readonly rcu: Rcu
   readonly #region: Region
   readonly #heap: Heap
@@ -117,8 +119,8 @@ export class Structures implements AsyncDisposable {
   }
 
   /**
-   * Settle what the dead left, and free what nobody looks at any more. Done by itself where it is met, or memory is
-   * short; for tests and tools.
+   * Settle what dead members left, and free what no member looks at any more. It runs by itself when an operation meets
+   * such memory, or memory is short; for tests and tools.
    */
   recover(): void {
     this.#heap.checkOpen()
@@ -126,7 +128,7 @@ export class Structures implements AsyncDisposable {
     this.#heap.collect()
   }
 
-  /** What memory is in use. Looks at every block: for people and tools. */
+  /** The memory in use. Looks at every block, so it is for people and tools. */
   usage(): HeapUsage {
     this.#heap.checkOpen()
     return this.#heap.usage()
@@ -174,7 +176,7 @@ export class Structures implements AsyncDisposable {
     return new RateLimiter(name, this.#heap, offset, options)
   }
 
-  /** Who leads; the lease is 5 s unless said otherwise. */
+  /** The leader election `name`; the default lease is 5 s. */
   async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<Leader> {
     checkWhole('options.leaseMs', leaseMs, LEASE_MS_MAX)
     const { offset } = this.#open('leader', name, LEADER_BYTES, [leaseMs])
@@ -182,8 +184,9 @@ export class Structures implements AsyncDisposable {
   }
 
   /**
-   * The map `name`, empty if it is new. Options that are kept with it are those it was made with; one that is given has
-   * to agree. `codec` says what the values are; with the default they are whatever `structuredClone` takes.
+   * The map `name`, empty if it is new. Options that are kept with the map are those it was made with; options passed
+   * later must agree. `codec` defines the type of the values; with the default they are anything that `structuredClone`
+   * takes.
    */
   async map<V = unknown>(name: string, options: MapOptions<V> = {}): Promise<SharedMap<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
@@ -221,7 +224,7 @@ export class Structures implements AsyncDisposable {
     return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax })
   }
 
-  /** The channel `name`: messages to whoever subscribes. */
+  /** The channel `name`: messages to all subscribers. */
   async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<SharedChannel<V>> {
     const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
     checkWhole('options.capacity', capacity, ENTRIES_MAX)
@@ -237,14 +240,14 @@ export class Structures implements AsyncDisposable {
     return new RcuCell(name, this.#heap, offset, { codec, valueBytesMax })
   }
 
-  /** The objects `name`: one that is there from the begin, and those that are made and linked from it. */
+  /** The objects `name`: the root object, and objects that are made and linked from it. */
   async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<MvRlu<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
     const { offset } = this.#open('mv-rlu', name, ROOT_BODY_BYTES, [codecNumber(codec)])
     return new MvRlu(name, this.#heap, offset, this.#commits, { codec, valueBytesMax })
   }
 
-  /** Leave. What this member holds is given up. Idempotent. */
+  /** Leave. All that this member holds is released. Idempotent. */
   async close(): Promise<void> {
     if (this.closed) return
     this.#stop()
@@ -276,17 +279,17 @@ export class Structures implements AsyncDisposable {
   }
 }
 
-/** Members and the names of regions whose heap they hold: a second hold would be the same participant twice. */
+/** Members and the names of regions whose heap they hold. A second hold would be the same participant twice. */
 const held = new WeakMap<Membership, Set<string>>()
 
 function holdHeap(region: Region, membership: Membership): Heap {
   const names = held.get(membership) ?? new Set<string>()
   held.set(membership, names)
   if (names.has(region.name)) {
-    const advice = 'use what it gave, or open the space again for a member of its own'
+    const advice = 'use those, or open the space again for a second member'
     throw new ArgumentError(
       'options.region',
-      `this member has opened the structures of '${region.name}' already; ${advice}`,
+      `this member has already opened the structures of '${region.name}'; ${advice}`,
     )
   }
   const heap = new Heap(
@@ -299,7 +302,7 @@ function holdHeap(region: Region, membership: Membership): Heap {
   return heap
 }
 
-/** When the space is closed first. */
+/** If the space is closed first. */
 class HeapPart implements MembershipPart {
   readonly #heap: Heap
 
@@ -312,7 +315,7 @@ class HeapPart implements MembershipPart {
   }
 
   settle(): void {
-    // Members are recovered when they are met: see heap/recovery.ts.
+    // Dead members are recovered when they are met: see heap/heap-recovery.ts.
   }
 
   namesOf(): readonly string[] {

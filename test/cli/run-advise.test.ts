@@ -26,7 +26,7 @@ for (const [how, status] of [
     assert.equal(run.status, status, run.stderr)
     assert.match(run.stderr, told)
     assert.ok(run.stderr.indexOf("'grid'") < run.stderr.indexOf("region 'quiet': no page bounces"), run.stderr)
-    assert.doesNotMatch(run.stderr, /nothing is known of/)
+    assert.doesNotMatch(run.stderr, /nothing is known about/)
     assert.deepEqual(
       left().filter((name) => !before.includes(name)),
       [],

@@ -49,8 +49,8 @@ test('a script that does not exist, or is a directory, is one clear line', () =>
 
 test('hosts that are none, too few slots, and a port that is none are told before anything is started', () => {
   for (const [words, message] of [
-    [['--hosts', 'a,,b'], /'' is no host/],
-    [['--hosts=-oProxyCommand=x'], /is no host/],
+    [['--hosts', 'a,,b'], /'' is not a host/],
+    [['--hosts=-oProxyCommand=x'], /is not a host/],
     [['-n', '3', '--hosts', 'a:1,b:1'], /slots for 2 ranks, not for 3/],
     [['--hosts', 'a', '--port', '70000'], /--port takes an integer from 0 to 65535/],
   ] as const) {

@@ -54,7 +54,7 @@ test('top says what is wrong: no space, several, none of that name, a wrong inte
   assert.match(several.stderr, /which space\? These are running: first, second/)
   const missing = aether('top', 'third')
   assert.equal(missing.status, 1)
-  assert.match(missing.stderr, /nobody is in a space 'third'/)
+  assert.match(missing.stderr, /no process of yours is in a space 'third'/)
   const wrong = aether('top', 'first', '--interval', 'soon')
   assert.equal(wrong.status, 2)
   assert.match(wrong.stderr, /--interval is a number of seconds/)

@@ -98,7 +98,11 @@ test("another user's file is refused", {
 }, async () => {
   writeFileSync(path, '', { mode: 0o600 })
   chownSync(path, 65_534, 65_534)
-  await assert.rejects(open('shop'), { code: 'ERR_AETHER_FORBIDDEN', path, message: /is not a plain file of yours/ })
+  await assert.rejects(open('shop'), {
+    code: 'ERR_AETHER_FORBIDDEN',
+    path,
+    message: /is not a regular file that you own/,
+  })
 })
 
 test('the check sum guards every digit of a record', () => {

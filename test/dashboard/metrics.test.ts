@@ -77,7 +77,7 @@ describe('/metrics of the dashboard', () => {
 test('of a space that was named there are only its own', async () => {
   await using other = await open('other')
   const source = new FollowedSpace('mine')
-  assert.equal(source.metrics(), "# nobody is in a space 'mine' of yours on this machine\n")
+  assert.equal(source.metrics(), "# no process of yours is in a space 'mine' on this machine\n")
   await using mine = await open('mine')
   assert.match(source.metrics(), new RegExp(`space="${mine.name}"`))
   assert.doesNotMatch(source.metrics(), new RegExp(`space="${other.name}"`))

@@ -59,7 +59,7 @@ describe('a region that some open for reading only', () => {
     await ranks.on(0, 'open', 'again', { coherence: 'mesi', size: 4096 })
     await assert.rejects(ranks.on(0, 'open', 'again', { coherence: 'mesi', access: 'read' }), {
       code: 'ERR_AETHER_REGION_MISMATCH',
-      message: /access 'write'; it can be opened with another when it was closed/,
+      message: /access 'write'; it can be opened differently when it was closed/,
     })
     await ranks.on(1, 'open', 'again', { coherence: 'mesi', access: 'read' })
     await ranks.on(1, 'close', 'again')

@@ -141,7 +141,7 @@ test('a barrier names who is missing, and can be waited for again', async () => 
   }
   await assert.rejects(ranks.on(2, 'barrier', 300), {
     name: 'MissingMembersError',
-    message: /ranks 0, 1 and 3 did not come/,
+    message: /ranks 0, 1 and 3 did not arrive/,
   })
   // The others come and go on; who had given up finds that barrier over.
   const others = [0, 1, 3].map((rank) => ranks.on(rank, 'barrier'))

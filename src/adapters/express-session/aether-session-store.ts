@@ -6,33 +6,33 @@ const DAY_MS = 86_400_000
 
 /** Options of {@link AetherSessionStore}. */
 export interface AetherSessionStoreOptions {
-  /** The map that sessions are kept in. Default `'sessions'`. */
+  /** The map that holds the sessions. Default `'sessions'`. */
   readonly name?: string
   /**
-   * How long a session lives whose cookie does not say (one that the browser forgets when it is closed). Default one
-   * day.
+   * How long a session lives if its cookie has no expiry (one that the browser forgets when it is closed), in
+   * milliseconds. Default one day.
    */
   readonly ttlMs?: number
 }
 
-/** A session as `all` gives it. */
+/** A session as `all` returns it. */
 export type StoredSession = SessionData & { readonly id: string }
 
-/** Called without an error (undefined or null), or with what was thrown. */
+/** Called without an error (undefined or null), or with the error that was thrown. */
 export type SessionCallback<T = void> = (error?: unknown, result?: T) => void
 
 /**
- * Sessions as JSON, as express-session's own store keeps them, each until its cookie expires. `touch` and `set` of
- * several processes at a time are one step each: a touch never brings back what a `set` has changed, nor a session that
- * was destroyed.
+ * Sessions as JSON, as express-session's own store keeps them, each until its cookie expires. `touch` and `set` are one
+ * step each, even if several processes call them at a time. A touch never undoes a change made by `set`, and never
+ * brings back a destroyed session.
  */
 export class AetherSessionStore extends Store {
   readonly #map: LeasedMap<SessionData>
   readonly #ttlMs: number
 
   /**
-   * @param where the name of a space, which is entered when the store is first used; or structures that are open, which
-   * stay their owner's to close.
+   * @param where the name of a space, which is entered on first use of the store; or open structures, which the caller
+   *   has to close.
    */
   constructor(where: string | Structures, options: AetherSessionStoreOptions = {}) {
     super()
@@ -57,7 +57,7 @@ export class AetherSessionStore extends Store {
     this.#answer((map) => void map.deleteSync(sid), callback)
   }
 
-  /** Take over the cookie's new end, and nothing else. */
+  /** Take over the cookie's new expiry, and nothing else. */
   override touch(sid: string, session: SessionData, callback: SessionCallback = ignore): void {
     this.#answer((map) => {
       const ttlMs = this.#lifeOf(session)
@@ -80,12 +80,12 @@ export class AetherSessionStore extends Store {
     this.#answer((map) => map.clearSync(), callback)
   }
 
-  /** Give up the space, if it was named. The sessions stay while another process is in it. */
+  /** Release the space, if it was named. The sessions stay while another process has the space open. */
   async close(): Promise<void> {
     await this.#map.close()
   }
 
-  /** In milliseconds; not positive where the cookie has expired. */
+  /** Milliseconds that the session lives; not positive if the cookie has expired. */
   #lifeOf({ cookie }: SessionData): number {
     // A session that was read from a store has its date as text.
     const expires = cookie?.expires as Date | string | null | undefined
@@ -94,7 +94,7 @@ export class AetherSessionStore extends Store {
     return Number.isNaN(leftMs) ? this.#ttlMs : leftMs
   }
 
-  /** The callback is never called before this returns, and what it throws is its own. */
+  /** The callback is never called before this returns, and errors that it throws are not caught here. */
   #answer<T>(work: (map: SharedMap<SessionData>) => T, callback: SessionCallback<T>): void {
     const answered = this.#map.open().then(work)
     answered.then(

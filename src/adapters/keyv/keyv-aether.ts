@@ -3,30 +3,29 @@ import type { KeyvEntry, KeyvStoreAdapter } from 'keyv'
 import type { SharedMap, Structures } from '../../structures/index.ts'
 import { LeasedMap } from '../leased-map.ts'
 
-/** Options of {@link KeyvAether}. The same for all processes that use the map. */
+/** Options of {@link KeyvAether}. All processes that use the map must agree. */
 export interface KeyvAetherOptions {
-  /** The map that entries are kept in. Default `'keyv'`. */
+  /** The map that holds the entries. Default `'keyv'`. */
   readonly name?: string
-  /** The most entries: beyond, one that was not read lately goes. Default: none go. */
+  /** The most entries. Beyond that, an entry that was not read recently is evicted. Default: no bound. */
   readonly maxEntries?: number
 }
 
 /**
- * What Keyv hands over: the text of its serializer; or, without one, an object. Keys carry Keyv's namespace as a
- * prefix. Times to live are kept by the map, whose clock is the machine's and monotonic, and by Keyv in the value.
+ * A Keyv store of what Keyv passes on: the text of its serializer or, without one, an object. Keys carry Keyv's
+ * namespace as a prefix. The map keeps times to live by the machine's monotonic clock, and Keyv keeps them in the
+ * value.
  */
 export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
-  /**
-   * Keyv 5 iterates only over stores of dialects that it knows: as far as it can tell this one behaves like a Redis.
-   */
+  /** Keyv 5 iterates only over stores of dialects that it knows: to Keyv, this one behaves like a Redis. */
   readonly opts: { readonly dialect: 'redis'; readonly url: string; deserialize?: unknown }
-  /** Set by Keyv: whose entries `clear` takes away. */
+  /** Set by Keyv: the namespace whose entries `clear` deletes. */
   namespace?: string | undefined
   readonly #map: LeasedMap<unknown>
 
   /**
-   * @param where the name of a space, which is entered when the store is first used; or structures that are open, which
-   * stay their owner's to close.
+   * @param where the name of a space, which is entered on first use of the store; or open structures, which the caller
+   *   has to close.
    */
   constructor(where: string | Structures, options: KeyvAetherOptions = {}) {
     super()
@@ -45,7 +44,7 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
     return keys.map((key) => map.getSync(key) as Value | undefined)
   }
 
-  /** `ttl` in milliseconds; none, or 0: for ever. */
+  /** `ttl` in milliseconds; undefined or 0: for ever. */
   async set(key: string, value: unknown, ttl?: number): Promise<boolean> {
     put(await this.#map.open(), { key, value, ...(ttl === undefined ? {} : { ttl }) })
     return true
@@ -65,18 +64,18 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
     return keys.map((key) => map.hasSync(key))
   }
 
-  /** False when there was none. */
+  /** Delete `key`; false if it was not there. */
   async delete(key: string): Promise<boolean> {
     return (await this.#map.open()).deleteSync(key)
   }
 
-  /** True when at least one of them was there. */
+  /** Delete `keys`; true if at least one of them was there. */
   async deleteMany(keys: string[]): Promise<boolean> {
     const map = await this.#map.open()
     return keys.filter((key) => map.deleteSync(key)).length > 0
   }
 
-  /** Delete what belongs to the namespace; without one, all. */
+  /** Delete the entries of the namespace; without one, all. */
   async clear(): Promise<void> {
     const map = await this.#map.open()
     if (this.namespace === undefined) map.clearSync()
@@ -89,7 +88,7 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
     for (const [key, value] of within(map, namespace)) yield [key, value as Value]
   }
 
-  /** Give up the space, if it was named. The entries stay while another process is in it. */
+  /** Release the space, if it was named. The entries stay while another process has the space open. */
   async disconnect(): Promise<void> {
     await this.#map.close()
   }

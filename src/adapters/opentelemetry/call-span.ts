@@ -7,14 +7,14 @@ import type { OpenTelemetryOptions } from './open-telemetry-options.ts'
 const SYSTEM = 'aether'
 const SCOPE = 'aether-dsm'
 const PREFIX = 'ERR_AETHER_RPC_'
-/** What a class of errors is called that has no name, by the conventions. */
+/** The name of an error class without a name, by the conventions. */
 const OTHER_TYPE = '_OTHER'
 
-/** How a call ended, as its span says it. */
+/** How a call ended, as its span reports it. */
 export interface CallEnding {
-  /** `OK`, or the code of an error without what all of them begin with: `DEADLINE`. */
+  /** `OK`, or the code of an error without its common prefix: `DEADLINE`. */
   readonly status: string
-  /** Where that makes the span one that failed: which class of errors it was. */
+  /** The class of the error, if the span counts as failed. */
   readonly errorType?: string
   readonly outcome?: string
 }
@@ -22,7 +22,7 @@ export interface CallEnding {
 /**
  * Begins and ends spans of calls by the semantic conventions for RPC of OpenTelemetry, version 1.45
  * (docs/rpc/rpc-spans.md): name, kind, `rpc.system.name`, `rpc.method`, `rpc.response.status_code`, `error.type`.
- * Messages of errors are left out: they may quote what was asked.
+ * Messages of errors are left out: they may quote the request.
  */
 export class CallSpans {
   readonly api: OpenTelemetryApi
@@ -68,10 +68,10 @@ export class CallSpans {
 }
 
 export const ANSWERED: CallEnding = { status: 'OK' }
-/** Whoever read a stream of answers has had enough. */
+/** The reader of a stream of answers stopped reading. */
 export const LEFT: CallEnding = { status: 'CANCELLED' }
 
-/** What a caller was told. Whatever is no answer is a failure. */
+/** What a caller was told. All that is not an answer is a failure. */
 export function clientEnding(error: unknown): CallEnding {
   const errorType = typeOf(error)
   if (error instanceof RpcError) return { status: statusOf(error), errorType, outcome: error.outcome }
@@ -81,8 +81,8 @@ export function clientEnding(error: unknown): CallEnding {
 }
 
 /**
- * What a handler threw. An error of its service and a request that does not fit are the caller's matter: the server has
- * not failed.
+ * What a handler threw. An error of its service and a request that does not fit are the caller's concern: the server
+ * has not failed.
  */
 export function handlerEnding(error: unknown): CallEnding {
   if (error instanceof ServiceError) return { status: 'SERVICE' }
@@ -91,7 +91,8 @@ export function handlerEnding(error: unknown): CallEnding {
 }
 
 /**
- * Why nobody waited for the answer any more. A server that was too slow has failed; one whose caller went away has not.
+ * Why the caller no longer waited for the answer. A server that was too slow has failed; one whose caller went away has
+ * not.
  */
 export function abortedEnding(reason: unknown): CallEnding {
   if (!(reason instanceof RpcError)) return { status: 'CANCELLED' }

@@ -6,12 +6,14 @@ import type { OpenTelemetryOptions } from './open-telemetry-options.ts'
 import { type StreamWatcher, TracedStream } from './traced-stream.ts'
 
 /**
- * A span of kind CLIENT around each call of a channel:
- * `openChannel(source, { interceptors: [openTelemetryClientInterceptor()] })`. Its parent is the span that is active
- * where the call is made, and the trace goes to the server in the call's metadata, as the registered propagator writes
- * it. A span ends with its call; that of a stream of answers when the stream has been read to its end, or left, or its
- * `signal` is aborted; of one that nobody reads any more and that has no signal it does not end.
- * @throws PackageMissingError where `@opentelemetry/api` is not installed.
+ * A span of kind CLIENT around each call of a channel: `openChannel(source, { interceptors:
+ * [openTelemetryClientInterceptor()] })`. Its parent is the span that is active where the call is made. The registered
+ * propagator writes the trace into the call's metadata, which takes it to the server.
+ *
+ * A span ends with its call. The span of a stream of answers ends when the stream ends, the reader leaves it, or its
+ * `signal` is aborted. If a stream is abandoned without being closed and has no signal, its span does not end.
+ *
+ * @throws PackageMissingError if `@opentelemetry/api` is not installed.
  */
 export function openTelemetryClientInterceptor(options: OpenTelemetryOptions = {}): ClientInterceptor {
   const spans = new CallSpans('client', options)
@@ -32,7 +34,7 @@ export function openTelemetryClientInterceptor(options: OpenTelemetryOptions = {
   }
 }
 
-/** The call with the trace in its metadata; itself, where no propagator says anything. */
+/** The call with the trace in its metadata; the call itself, if no propagator adds anything. */
 function carry({ api }: CallSpans, call: ClientCallInfo, own: Context): ClientCallInfo {
   const carrier: Record<string, string> = {}
   api.propagation.inject(own, carrier)

@@ -1,8 +1,8 @@
 import { METADATA_BYTES_MAX, type Metadata } from '../../rpc/index.ts'
 
 /**
- * A call's metadata with what a propagator adds, field by field as long as it fits: a call must not be refused because
- * it is traced. The trace's own number comes first, and the baggage, which may have thousands of bytes, last.
+ * A call's metadata with the propagator's fields added one by one, as long as they fit: tracing must not cause a call
+ * to be refused. The trace identifier comes first; baggage, which may hold thousands of bytes, comes last.
  */
 export function withinMetadata(metadata: Metadata, added: Readonly<Record<string, string>>): Metadata {
   const all = { ...metadata, ...added }
@@ -16,7 +16,7 @@ export function withinMetadata(metadata: Metadata, added: Readonly<Record<string
   return some
 }
 
-/** A character has at most three bytes of UTF-8 for each of its units, and a control character six in JSON. */
+/** A UTF-16 unit takes at most three bytes of UTF-8, and a control character six in JSON. */
 const UNIT_BYTES_MAX = 6
 /** Quotes, colon, comma. */
 const ENTRY_BYTES = 6

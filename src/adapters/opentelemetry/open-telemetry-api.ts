@@ -8,7 +8,7 @@ export type OpenTelemetryApi = typeof Api
 const NAME = '@opentelemetry/api'
 const require = createRequire(import.meta.url)
 
-/** A package that an adapter stands on, and that the user has to install, is not there. */
+/** A package that an adapter needs, and that you have to install, is missing. */
 export class PackageMissingError extends AetherError {
   override readonly name = 'PackageMissingError'
   /** Its name, as npm knows it. */
@@ -21,17 +21,17 @@ export class PackageMissingError extends AetherError {
 }
 
 /**
- * The user's `@opentelemetry/api`. It is looked for when it is first wanted, not when this module is loaded, so that
- * its absence has an error of its own. The package keeps what was registered with it in a place that all its copies
- * share, so it does not matter which of them is found.
- * @throws PackageMissingError where it is not installed.
+ * The user's `@opentelemetry/api`. It is looked up on first use, not when this module is loaded, so that its absence
+ * has an error of its own. All copies of that package share what was registered, so it does not matter which copy is
+ * found.
+ * @throws PackageMissingError if it is not installed.
  */
 export function openTelemetryApi(): OpenTelemetryApi {
   try {
     return require(NAME) as OpenTelemetryApi
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    // Another module that is missing is a fault of that installation, and its own message says more.
+    // If another module is missing, that installation is broken, and its own message says more.
     if (code === 'MODULE_NOT_FOUND' && message.includes(`'${NAME}'`))
       throw new PackageMissingError(NAME, { cause: error })
     throw error

@@ -1,14 +1,14 @@
 import type { Attributes, TracerProvider } from '@opentelemetry/api'
 
-/** How spans of calls are made. */
+/** Options of the spans of calls. */
 export interface OpenTelemetryOptions {
-  /** Where tracers come from. Default: the provider that is registered globally, also where that happens later. */
+  /** The source of tracers. Default: the globally registered provider, even if it is registered later. */
   readonly tracerProvider?: TracerProvider
-  /** Set on each span: `server.address`, say, which interceptors do not know. */
+  /** Attributes of each span, such as `server.address`, which interceptors do not know. */
   readonly attributes?: Attributes
   /**
-   * Set `rpc.system` and `rpc.service`, too, as conventions before 1.38 had them; `rpc.method` stays what it is today.
-   * Default false.
+   * Also set `rpc.system` and `rpc.service`, as in conventions before 1.38; `rpc.method` stays as it is today. Default
+   * false.
    */
   readonly legacyAttributes?: boolean
 }

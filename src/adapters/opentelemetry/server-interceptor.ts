@@ -5,17 +5,17 @@ import type { OpenTelemetryOptions } from './open-telemetry-options.ts'
 import { TracedStream } from './traced-stream.ts'
 
 /**
- * A span of kind SERVER around each handler of a server:
- * `createServer({ interceptors: [openTelemetryServerInterceptor()] })`. Its parent is the span that the call's metadata
- * name, where they do; it is active while the handler runs, and ends when the handler is done. Calls that no handler
- * sees (refused, unknown) have none.
- * @throws PackageMissingError where `@opentelemetry/api` is not installed.
+ * A span of kind SERVER around each handler of a server: `createServer({ interceptors:
+ * [openTelemetryServerInterceptor()] })`. Its parent is the span named in the call's metadata, if there is one. The
+ * span is active while the handler runs and ends when the handler is done. Calls that reach no handler (refused,
+ * unknown method) have no span.
+ * @throws PackageMissingError if `@opentelemetry/api` is not installed.
  */
 export function openTelemetryServerInterceptor(options: OpenTelemetryOptions = {}): ServerInterceptor {
   const spans = new CallSpans('server', options)
   const { context, propagation, trace, ROOT_CONTEXT } = spans.api
   return (request, call, next) => {
-    // Not what is active: where both ends are in one process, that may be the span of any caller.
+    // Not the active span: if both ends are in one process, that may be the span of any caller.
     const parent = propagation.extract(ROOT_CONTEXT, call.metadata)
     const span = spans.begin(call.method, call.kind, parent)
     const own = trace.setSpan(parent, span)
@@ -55,7 +55,8 @@ function watched(spans: CallSpans, span: Span, own: Context, call: CallContext, 
 }
 
 /**
- * The caller was told of the abort, whatever the handler said later; but for calls with a key, whose answer is kept.
+ * The caller was told of the abort, whatever the handler returned later. Calls with a key are an exception: their
+ * answer is kept.
  */
 function ending({ signal, idempotencyKey }: CallContext, handlers: CallEnding): CallEnding {
   return signal.aborted && idempotencyKey === undefined ? abortedEnding(signal.reason) : handlers

@@ -1,18 +1,18 @@
 import type { Stream } from '../../rpc/index.ts'
 
-/** What a stream tells its span. */
+/** What a stream reports to its span. */
 export interface StreamWatcher {
-  /** In which context its items are made. */
+  /** Runs `act` in the context in which the stream's items are made. */
   run<T>(act: () => T): T
   completed(): void
   failed(error: unknown): void
-  /** Whoever read it has had enough. */
+  /** The reader stopped reading. */
   left(): void
 }
 
 /**
- * A stream whose end is told, once; its items are made in a context of its own, not in that of who asks for them. With
- * a signal, its abort is an end, too, also where nobody reads any more.
+ * A stream that reports its end once. Its items are produced in a context of its own, not in the reader's. If it has a
+ * signal, an abort ends it too, even when no one is reading any more.
  */
 export class TracedStream implements AsyncIterableIterator<unknown> {
   readonly #iterator: AsyncIterator<unknown>
@@ -63,7 +63,7 @@ export class TracedStream implements AsyncIterableIterator<unknown> {
   }
 }
 
-/** `for await` waits for the items of an iterable that is none of promises, too; so does this. */
+/** `for await` also waits for items of an iterable that does not yield promises; so does this. */
 function asynchronous(stream: Stream<unknown>): AsyncIterable<unknown> {
   return Symbol.asyncIterator in stream ? stream : awaited(stream)
 }

@@ -1,6 +1,6 @@
 import type { Codec } from '../../structures/index.ts'
 
-/** What a limiter keeps for a key. */
+/** What a limiter stores for a key. */
 export interface Consumed {
   readonly points: number
   /** When the window ends, in milliseconds of the machine's monotonic clock; 0: never. */

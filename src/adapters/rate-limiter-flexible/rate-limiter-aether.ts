@@ -5,31 +5,28 @@ import type { SharedMap, Structures } from '../../structures/index.ts'
 import { LeasedMap } from '../leased-map.ts'
 import { type Consumed, consumed } from './consumed.ts'
 
-/** Options of rate-limiter-flexible; those that name a database's tables have no meaning here. */
+/** Options of rate-limiter-flexible; those that name a database's tables have no effect here. */
 export interface RateLimiterAetherOptions extends Omit<IRateLimiterStoreOptions, 'storeClient'> {
   /**
-   * The name of a space, which is entered when the limiter is first used; or structures that are open, which stay their
-   * owner's to close.
+   * The name of a space, which is entered on first use of the limiter; or open structures, which the caller has to
+   * close.
    */
   readonly storeClient: string | Structures
   /**
-   * The map that points are kept in, of all limiters that share it: `keyPrefix` tells them apart. Default
-   * `'rate-limits'`.
+   * The map that holds the points of all limiters that share it: `keyPrefix` tells them apart. Default `'rate-limits'`.
    */
   readonly tableName?: string
 }
 
-/**
- * What the limiter's base class asks a store for is written in its types, but the class itself is only in its own file.
- */
+/** The types say what the limiter's base class requires of a store, but the class itself is only in its own file. */
 const Base: typeof RateLimiterStoreAbstract = createRequire(import.meta.url)(
   'rate-limiter-flexible/lib/RateLimiterStoreAbstract.js',
 )
 
 /**
- * Points by key in windows of time, counted exactly over all processes: each change is one compare-and-set, whoever is
- * killed. Windows are measured by the machine's monotonic clock, so they last as long as they should when the time of
- * day is set.
+ * Points by key in windows of time, counted exactly over all processes. Each change is one compare-and-set, so the
+ * count stays exact if a process is killed. Windows are measured by the machine's monotonic clock: changing the time of
+ * day does not change their length.
  */
 export class RateLimiterAether extends Base {
   declare readonly points: number
@@ -40,7 +37,7 @@ export class RateLimiterAether extends Base {
     this.#map = new LeasedMap(options.storeClient, options.tableName ?? 'rate-limits', { codec: consumed })
   }
 
-  /** Give up the space, if it was named. The points stay while another process is in it. */
+  /** Release the space, if it was named. The points stay while another process has the space open. */
   async close(): Promise<void> {
     await this.#map.close()
   }
@@ -56,8 +53,8 @@ export class RateLimiterAether extends Base {
   }
 
   /**
-   * @internal Add points to what is there; where nothing is, or it is to be replaced, a window begins. A duration of 0
-   * never ends.
+   * @internal Add points to what is there. If there is nothing, or it is to be replaced, a window begins. A duration of
+   *   0 never ends.
    */
   async _upsert(key: string, points: number, durationMs: number, replace: boolean = false): Promise<Consumed> {
     const amount = wholePoints(points)
@@ -77,8 +74,8 @@ export class RateLimiterAether extends Base {
 }
 
 /**
- * Programs without types pass text, too, which a Redis takes. @throws ArgumentError unless it is a whole number: a
- * Redis takes no other.
+ * Programs without types pass text too, which a Redis accepts. @throws ArgumentError unless it is a whole number: a
+ * Redis accepts no other.
  */
 function wholePoints(points: unknown): number {
   const amount = Number(points)
@@ -86,7 +83,7 @@ function wholePoints(points: unknown): number {
   throw new ArgumentError('points', `points must be a whole number, not ${points}`)
 }
 
-/** A window that were over before it is written down would be begun for ever. As short as a Redis has them. */
+/** A window that ended before it was written down would be started for ever. As short as Redis allows. */
 const WINDOW_MS_MIN = 1
 
 function begun(points: number, durationMs: number): Consumed {
@@ -97,7 +94,7 @@ function added({ points, endMs }: Consumed, more: number): Consumed {
   return { points: points + more, endMs }
 }
 
-/** False when another came in between, or the window ended. */
+/** False if another change came in between, or the window ended. */
 function put(map: SharedMap<Consumed>, key: string, there: Consumed | undefined, wanted: Consumed): boolean {
   if (wanted.endMs === 0) return map.compareAndSetSync(key, there, wanted, { ttlMs: 0 })
   const ttlMs = wanted.endMs - nowMs()

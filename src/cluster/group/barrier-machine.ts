@@ -3,13 +3,13 @@ import { BarrierWord } from './barrier-words.ts'
 import { MeshChannel } from './mesh-channel.ts'
 
 /**
- * The agent's side of barriers. A rank tells its parent in the {@link BarrierTree} when it and all below it have
- * arrived; the root's word that all have goes down the same way. Two messages a rank and barrier, and as many rounds as
- * the tree is deep, twice.
+ * The agent's side of barriers. When a rank and all ranks below it have arrived, it tells its parent in the {@link
+ * BarrierTree}. The root's message that all have arrived goes down the same way. Each rank sends two messages per
+ * barrier; the rounds are twice the depth of the tree.
  *
- * Only the root decides which barriers have ended: after a death it tells every rank directly up to which generation
- * they have, for the dead may have been on the way of that news. Who is missing is asked of everybody, which happens
- * only when a barrier takes too long: a rank that is stopped and does not even answer is missing too.
+ * Only the root decides which barriers have ended. After a death it tells every rank directly up to which generation
+ * they have, since the rank that died may have been on the path of that message. A rank asks every other which ranks
+ * are missing, but only if a barrier takes too long. A stopped rank that does not even answer counts as missing too.
  *
  *   12 bytes: channel, kind, -, -, generation (Int32), argument (Int32)
  *
@@ -40,7 +40,7 @@ export class BarrierMachine {
   /** By child: the last generation at which all below it have arrived. */
   readonly #below = new Map<number, number>()
   #question = 0
-  /** Who has not said yet where it is. */
+  /** Ranks that have not yet said where they are. */
   #silent = new Set<number>()
 
   constructor(options: BarrierMachineOptions) {
@@ -94,8 +94,8 @@ export class BarrierMachine {
   }
 
   /**
-   * Rank `rank` has left: barriers after generation `passed` cannot end any more. That one has ended, though the news
-   * of it, which comes down the tree, may come after the news of a rank that was quick to leave.
+   * Rank `rank` has left: barriers after generation `passed` cannot end any more. Generation `passed` has ended, but
+   * its release comes down the tree and may arrive after the news that `rank` left.
    */
   memberLeft(rank: number, passed: number): void {
     this.#fail(rank, passed)
@@ -154,7 +154,7 @@ export class BarrierMachine {
     Atomics.notify(words, BarrierWord.Released)
   }
 
-  /** The main thread wants to know who is missing: everybody is, but who says that it is there. */
+  /** The main thread asks which ranks are missing: all of them, until they say that they are there. */
   #ask(question: number): void {
     const { rank, size } = this.#options
     this.#question = question

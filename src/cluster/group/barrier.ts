@@ -3,7 +3,7 @@ import { KeepAlive } from '../../runtime/index.ts'
 import { BarrierWord, newBarrierWords } from './barrier-words.ts'
 import { MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
 
-/** How long to wait for answers to "where are you?"; who has not answered by then is missing too. */
+/** How long to wait for answers to "where are you?"; a rank that has not answered by then is missing too. */
 const QUESTION_MS = 1000
 
 export interface BarrierOptions {
@@ -104,7 +104,7 @@ export class Barrier {
     return Atomics.load(this.#words, BarrierWord.Answer) >= question
   }
 
-  /** Throws who is missing, unless everybody has come while that was asked. */
+  /** Throws which ranks are missing, unless all of them arrived in the meantime. */
   #giveUp(generation: number, timeoutMs: number): void {
     if (this.#isOver(generation, Atomics.load(this.#words, BarrierWord.Released))) return
     this.#givenUp = generation
@@ -131,7 +131,7 @@ export class Barrier {
     const rank = failed - 1
     throw new MemberEndedError(
       [rank],
-      `rank ${rank} has ended or left the group: a barrier of all ranks cannot end any more`,
+      `rank ${rank} has ended or left the group, so a barrier of all ranks can no longer complete`,
     )
   }
 
@@ -148,8 +148,9 @@ export class Barrier {
       if ((word & (1 << (rank & 31))) !== 0) ranks.push(rank)
     }
     // All have come just now, but the news of that is still on its way: it is waited for, as the next wait does.
-    const who = ranks.length === 0 ? 'the news that all have come is late' : `${ranksInWords(ranks)} did not come`
-    return new MissingMembersError(ranks, `no barrier within ${timeoutMs} ms: ${who}`)
+    const who =
+      ranks.length === 0 ? 'all have arrived, but the release was late' : `${ranksInWords(ranks)} did not arrive`
+    return new MissingMembersError(ranks, `the barrier did not complete within ${timeoutMs} ms: ${who}`)
   }
 }
 

@@ -7,15 +7,15 @@ import { LINK_BYTES } from './mesh-limits.ts'
 const SHM = 'shm0'
 
 /**
- * The verbs device that connects the ranks: the one that was asked for, else the one of shared memory where they all
- * run on one machine, else the first RDMA device whose port is active.
- * @throws JoinError where there is none, or shared memory was asked for that does not reach so far.
+ * The verbs device that connects the ranks: the requested one if there is a request. Otherwise it is shared memory if
+ * all ranks run on one machine, else the first RDMA device whose port is active.
+ * @throws JoinError if there is no such device, or shared memory was requested and the ranks are on several machines.
  */
 export function chooseDevice(wanted: string | undefined, machines: readonly Machine[]): string {
   const own = machines[0]!
   const reachable = machines.every((machine) => machine.processes === own.processes)
   if (wanted === SHM && !reachable)
-    throw new JoinError(`device ${SHM} is memory of one machine, but ${whereTheyAre(machines)}; choose an RDMA device`)
+    throw new JoinError(`device ${SHM} works on one machine only, but ${whereTheyAre(machines)}; choose an RDMA device`)
   if (wanted !== undefined) return wanted
   if (machines.every((machine) => machine.space === own.space)) return SHM
   const names = deviceNames().filter((name) => name !== SHM)
@@ -23,8 +23,8 @@ export function chooseDevice(wanted: string | undefined, machines: readonly Mach
   if (active !== undefined) return active
   const none = names.length === 0 ? 'there is no RDMA device here' : `no port of ${names.join(', ')} is active here`
   throw new JoinError(
-    `${whereTheyAre(machines)}, and ${none}: load its driver, or add a software one (rdma link add rxe0 type rxe netdev …); ` +
-      `${DEVICE_VARIABLE} names one`,
+    `${whereTheyAre(machines)}, and ${none}: load its driver, or add a software device (rdma link add rxe0 type rxe netdev …); ` +
+      `set ${DEVICE_VARIABLE} to choose a device by name`,
   )
 }
 
@@ -37,10 +37,10 @@ export interface GroupDevice {
 }
 
 /**
- * Look at the device that is to connect `ranks` ranks, and try what the agent will do. Here, because the agent cannot
- * be given an error.
- * @throws VerbsError where it cannot be opened, or memory for so many connections cannot be locked; JoinError where its
- * port is not active.
+ * Look at the device that is to connect `ranks` ranks, and try what the agent will do. It is done here because an error
+ * cannot be thrown into the agent.
+ * @throws VerbsError if it cannot be opened, or memory for that many connections cannot be locked; JoinError if its
+ *   port is not active.
  */
 export function inspectDevice(name: string, ranks: number): GroupDevice {
   using device = openDevice(name)

@@ -1,9 +1,9 @@
 import { AetherError } from '../../native/index.ts'
 
-/** A member of the group has ended, and what was asked cannot be had without it. */
+/** A member of the group has ended, and the operation cannot complete without it. */
 export class MemberEndedError extends AetherError {
   override readonly name = 'MemberEndedError'
-  /** The ranks that are gone. */
+  /** The ranks that have ended. */
   readonly ranks: readonly number[]
 
   constructor(ranks: readonly number[], message: string) {
@@ -12,7 +12,7 @@ export class MemberEndedError extends AetherError {
   }
 }
 
-/** Members did not come in time. */
+/** Members did not arrive in time. */
 export class MissingMembersError extends AetherError {
   override readonly name = 'MissingMembersError'
   /** The ranks that are missing. */
@@ -24,7 +24,7 @@ export class MissingMembersError extends AetherError {
   }
 }
 
-/** This process cannot become the member it wants to be. */
+/** This process cannot join the group with these options. */
 export class JoinError extends AetherError {
   override readonly name = 'JoinError'
 

@@ -48,7 +48,7 @@ export function decodeGroupCard(bytes: Uint8Array, size: number): GroupCard | un
   return { rank, size, endpoints }
 }
 
-/** Whose card it is, for somebody who does not know the group; undefined where the bytes are no card of a group. */
+/** Whose card it is, for a reader that does not know the group; undefined if the bytes are not a group's card. */
 export function readGroupCard(bytes: Uint8Array): { readonly rank: number; readonly size: number } | undefined {
   if (bytes.byteLength < 4 * HEAD_WORDS || bytes.byteLength % 4 !== 0) return undefined
   const words = new Uint32Array(Uint8Array.from(bytes).buffer)

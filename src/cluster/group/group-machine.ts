@@ -43,9 +43,9 @@ export interface GroupStart {
 export interface GroupPeer {
   readonly rank: number
   readonly endpoint: RemoteEndpoint
-  /** Undefined where its process number means nothing here. */
+  /** Undefined if its process number has no meaning here. */
   readonly processId: number | undefined
-  /** The longest packet, in bytes; undefined where that means nothing. */
+  /** The longest packet, in bytes; undefined where it does not apply. */
   readonly pathMtu: number | undefined
 }
 
@@ -69,14 +69,14 @@ const BEATS_PER_LEASE = 5
 const REMOVED_EXIT_CODE = 72
 const gone: RegistryAnswer = { kind: 'gone', rank: COORDINATOR }
 
-/** Who else in the agent listens to the group. */
+/** Another part of the agent that listens to the group. */
 export interface GroupListener {
   message(from: number, bytes: Uint8Array): void
   /** A rank is out of the group; its messages have all been handled, and none comes any more. */
   memberDied(rank: number): void
   /** The members are these now; those who are not any more were told one by one. */
   viewChanged(view: MembershipView): void
-  /** Nobody has region `id` open any more. */
+  /** No rank has region `id` open any more. */
   regionFree(id: number): void
   /** Another rank wants to know something. */
   answer(question: unknown): unknown
@@ -100,7 +100,7 @@ export class GroupMachine {
   /** Only the coordinator's is used. */
   readonly #registry = new RegionRegistry()
   readonly #gone = new Map<number, 'left' | 'died'>()
-  /** Questions under way, by token: to whom, and what to do with the answer. */
+  /** Questions under way, by token: the rank asked, and what to do with the answer. */
   readonly #asked = new Map<
     number,
     { readonly rank: number; readonly done: (answer: unknown) => void; readonly ifGone: unknown }
@@ -155,7 +155,7 @@ export class GroupMachine {
     return watch
   }
 
-  /** Who is there besides us, and has not left. */
+  /** The other ranks that are there and have not left. */
   #others(): number[] {
     const ranks = Array.from({ length: this.#start.size }, (_, rank) => rank)
     return ranks.filter((rank) => rank !== this.#start.rank && !this.#gone.has(rank))
@@ -204,7 +204,7 @@ export class GroupMachine {
 
   #beat(): void {
     const { now, timers } = this.#context.runtime
-    // All have left, or are gone: nobody is waited for, and nobody waits.
+    // All other ranks have left or died: there is none to wait for, and none waits for us.
     if (this.#isAlone()) return
     this.#step({ type: 'tick', heard: this.mesh.takeHeard() })
     timers.at(now() + this.#beatNs, () => this.#beat())
@@ -216,7 +216,7 @@ export class GroupMachine {
 
   #trouble(event: MembershipEvent & { readonly rank: number }): void {
     const { rank, why } = event as { rank: number; why: string }
-    // Who has left stays until all have: one that ends after we left is missed by nobody.
+    // A rank that has left stays until all have. If it ends after we left, no one misses it.
     if (this.#hasLeft && this.#gone.get(rank) === 'left') return
     trace.publish(TraceLevel.Warn, event.type, () => ({ of: rank, why }))
     if (this.#complete) this.#step(event)
@@ -252,12 +252,12 @@ export class GroupMachine {
     flushTrace()
     writeSync(
       2,
-      `aether: rank ${rank} is out of its group: ${why}. Ending the process, so that it does not work with what may be stale.\n`,
+      `aether: rank ${rank} is out of its group: ${why}. The process ends, so that it does not work with stale data.\n`,
     )
     native.exitNow(REMOVED_EXIT_CODE)
   }
 
-  /** Who belongs to the group. */
+  /** The members of the group. */
   get view(): MembershipView {
     return this.#membership.view
   }

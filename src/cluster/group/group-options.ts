@@ -9,17 +9,17 @@ import { parseRendezvous, type RendezvousPlace } from './rendezvous-place.ts'
 /** The variable that names the verbs device. */
 export const DEVICE_VARIABLE = 'AETHER_DEVICE'
 
-/** The variable that says how long a silence is an end, in milliseconds. */
+/** The variable that sets the lease, in milliseconds: a rank that is silent for longer is out. */
 const LEASE_VARIABLE = 'AETHER_LEASE_MS'
-/** Long enough for a healthy rank of a machine that has far too much to do. */
+/** Long enough for a healthy rank on an overloaded machine. */
 const LEASE_MS = 10_000
 const LEASE_MS_MIN = 500
 
-/** Options of `join()`. What is left out comes from the environment that `aether run`, srun or mpirun sets. */
+/** Options of `join()`. Defaults come from the environment that `aether-dsm run`, srun or mpirun sets. */
 export interface JoinOptions {
-  /** This process's number, 0 to `size` - 1. Default `AETHER_RANK`, or Open MPI's, PMI's or Slurm's. */
+  /** This process's rank, 0 to `size` - 1. Default `AETHER_RANK`, or the variable of Open MPI, PMI or Slurm. */
   readonly rank?: number
-  /** How many ranks there are. Default `AETHER_SIZE`, or Open MPI's, PMI's or Slurm's. */
+  /** The number of ranks. Default `AETHER_SIZE`, or the variable of Open MPI, PMI or Slurm. */
   readonly size?: number
   /**
    * Where the ranks meet: `local:NAME`, a space on this machine, or `tcp:HOST:PORT`, where rank 0 listens. Default
@@ -32,12 +32,12 @@ export interface JoinOptions {
    */
   readonly secretFile?: string
   /**
-   * The verbs device. Default `AETHER_DEVICE`, else `shm0` where all ranks are on one machine, else the first active
-   * RDMA device.
+   * The verbs device. Default `AETHER_DEVICE`, else `shm0` if all ranks are on one machine, else the first active RDMA
+   * device.
    */
   readonly device?: string
   /**
-   * A rank that is silent for so long, in milliseconds, is out of the group, at least 500. Default `AETHER_LEASE_MS`,
+   * A rank that is silent for this long, in milliseconds, is out of the group. At least 500. Default `AETHER_LEASE_MS`,
    * else 10,000.
    */
   readonly leaseMs?: number
@@ -62,7 +62,7 @@ const NO_RENDEZVOUS =
   "join() needs a rendezvous: start this program with 'aether-dsm run -n N', or give { rendezvous: 'local:NAME' }; for several machines " +
   "'tcp:HOST:PORT' of rank 0, or AETHER_RENDEZVOUS (mpirun -x AETHER_RENDEZVOUS …)"
 
-/** @throws JoinError where a value is neither given nor in the environment; ArgumentError where one cannot be right. */
+/** @throws JoinError if a value is neither given nor in the environment; ArgumentError if one is invalid. */
 export function planJoin(options: JoinOptions): JoinPlan {
   const found = rankSettings()
   const size = numberFrom(options.size, found.size, 'size')

@@ -25,22 +25,22 @@ import { TcpMeeting } from './tcp-meeting.ts'
 import { Topics } from './topics.ts'
 import type { GroupWaits } from './waits/index.ts'
 
-/** What happened to a rank. */
+/** A rank left or died. */
 export interface GroupEvent {
   readonly type: 'left' | 'died'
   readonly rank: number
-  /** In words. */
+  /** The cause, as a sentence. */
   readonly reason: string
 }
 
-/** Where the agent finds the place for its counters, or for what it waits for. */
+/** Where the agent finds the place for its counters, or for its waits. */
 export interface ProfilingPlace {
   readonly descriptor: number
   readonly offsetBytes: number
   readonly lengthBytes: number
 }
 
-/** Where the agent learns that somebody watches, and says what it shows. */
+/** Where the agent learns that a watcher is there, and publishes what it shows. */
 export interface WatchingPlace {
   readonly descriptor: number
   readonly slot: number
@@ -100,8 +100,8 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * What a rank's threads (of this rank, where none is named) have counted, read from shared memory without disturbing
-   * them; undefined for a rank of another machine, and once its slot is another's.
+   * Counters of a rank's threads (by default this rank's), read from shared memory without disturbing them. Undefined
+   * for a rank of another machine, and once another member has taken its slot.
    */
   profile(): Profile
   profile(rank: number): Profile | undefined
@@ -111,16 +111,16 @@ export abstract class Group implements AsyncDisposable {
     return member && this.parts.meeting.membership.profile(member)
   }
 
-  /** What all ranks of this machine have counted, by rank; `Profile.merge(group.profiles().values())` is the sum. */
+  /** Counters of all ranks of this machine, by rank; `Profile.merge(group.profiles().values())` is the sum. */
   profiles(): ReadonlyMap<number, Profile> {
     const profiles = this.#ranks.map(({ rank }) => [rank, this.profile(rank)] as const)
     return new Map(profiles.filter((entry): entry is [number, Profile] => entry[1] !== undefined))
   }
 
   /**
-   * What the ranks wait for that has lasted for half of `AETHER_WATCHDOG_MS`, for whom, and who waits for each other.
-   * The agents answer, so it tells of ranks whose program is blocked, too; it takes as long as the slowest answer, 2 s
-   * at most. A rank that does not answer is named.
+   * Waits that have lasted for at least half of `AETHER_WATCHDOG_MS`: what each rank waits for, which ranks it waits
+   * on, and cycles among them. The agents answer, so blocked programs are included. It takes as long as the slowest
+   * answer, at most 2 s. A rank that does not answer is named.
    */
   async waits(): Promise<GroupWaits> {
     this.checkOpen()
@@ -128,9 +128,10 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * Wait until every rank is here. What each wrote before is visible to all afterwards.
-   * @throws MissingMembersError naming who did not come in time (the same barrier may then be waited for again);
-   * MemberEndedError.
+   * Wait until every rank is here. What each rank wrote before is visible to all afterwards.
+   * @throws MissingMembersError naming ranks that did not arrive in time (the same barrier may then be waited for
+   *   again).
+   * @throws MemberEndedError if a rank has died or left.
    */
   async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
     this.checkOpen()
@@ -144,16 +145,16 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * Take the lock `name` of this group: alone, or with `mode: 'read'` together with other readers. Who asks first gets
-   * it first. It is let go of by `release()` or at the end of a block:
+   * Take the lock `name` of this group: alone, or with `mode: 'read'` together with other readers. Requests are served
+   * in the order in which they arrive. Release it with `release()` or at the end of a block:
    *
    * ```ts
    * using held = await group.lock('accounts')
    * if (held.abandonedBy !== null) repair()
    * ```
    *
-   * It does not count: who holds it and asks again waits for itself. When its holder dies or leaves, the next one gets
-   * it.
+   * The lock is not recursive: a holder that asks for it again waits for itself. If its holder dies or leaves, the next
+   * rank in line gets it.
    * @throws LockTimeoutError naming the ranks that hold it; ArgumentError.
    */
   async lock(name: string, options: LockRequest = {}): Promise<HeldLock> {
@@ -173,14 +174,14 @@ export abstract class Group implements AsyncDisposable {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Whether `rank` is one of the group still: it has neither left nor died. */
+  /** Whether `rank` is still a member: it has neither left nor died. */
   isMember(rank: number): boolean {
     return rank >= 0 && rank < this.size && !this.#gone.has(rank)
   }
 
   /**
-   * @internal Say something short to the program of another rank, for rooms above; what JSON can say, about 1.9 KiB.
-   * Lost where that rank is gone. @throws ArgumentError where it is longer.
+   * @internal Send a short message to the program of another rank, for rooms above: any JSON value of about 1.9 KiB.
+   *   Lost if that rank is gone. @throws ArgumentError if it is longer.
    */
   async tell(rank: number, topic: string, value: unknown): Promise<void> {
     this.checkOpen()
@@ -189,8 +190,8 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * @internal Call `listener` with what was told on `topic`, also before, until the returned function is called. One
-   * listener a topic.
+   * @internal Call `listener` with what was told on `topic`, also before this call, until the returned function is
+   *   called. One listener per topic.
    */
   onTold(topic: string, listener: (rank: number, value: unknown) => void): () => void {
     return this.#topics.listen(topic, listener)
@@ -241,21 +242,21 @@ export abstract class Group implements AsyncDisposable {
   }
 }
 
-/** Here and not in the agent, where it would end the process. */
+/** Checked here and not in the agent, where it would end the process. */
 function checkTold(topic: string, value: unknown): void {
   const lengthBytes = 1 + Buffer.byteLength(JSON.stringify({ op: 'tell', topic, value }))
   if (lengthBytes <= MESSAGE_BYTES_MAX) return
-  const rule = `what is told with its topic has at most ${MESSAGE_BYTES_MAX} bytes as JSON`
+  const rule = `a topic and its value together take at most ${MESSAGE_BYTES_MAX} bytes as JSON`
   throw new ArgumentError('value', `${rule}, not ${lengthBytes}`)
 }
 
-/** Apart from those of regions. */
+/** Kept apart from the locks of regions. */
 function lockName(name: string): string {
   if (typeof name === 'string' && name !== '') return `group/${name}`
-  throw new ArgumentError('name', 'a lock of a group has a name')
+  throw new ArgumentError('name', 'a lock of a group needs a name')
 }
 
-/** Keeps what the agent says until there is a group to hear it. */
+/** Keeps the agent's messages until there is a group to hear them. */
 export class NoteBox {
   readonly #kept: GroupNote[] = []
   #listener: ((note: GroupNote) => void) | undefined

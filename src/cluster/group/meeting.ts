@@ -20,8 +20,8 @@ export interface Meeting {
   /** This rank is connected to all. Resolves when every rank is. */
   connected(): Promise<void>
   /**
-   * This rank has heard that every other has left. Resolves when all have: then nothing is under way between them that
-   * anybody waits for.
+   * This rank has heard that every other has left. Resolves when all have: then nothing that a rank waits for is in
+   * flight between them.
    */
   left(): Promise<void>
   /** The agent has ended; `why` is what the others are told where the group is not complete yet. */

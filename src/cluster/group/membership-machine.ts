@@ -1,31 +1,38 @@
 /**
- * Who belongs to a group, in epochs: every survivor installs the same sequence of {@link MembershipView}s. A
+ * The membership of a group, in epochs: every survivor installs the same sequence of {@link MembershipView}s. A
  * synchronous state machine.
  *
- * A member says what it holds against others (a {@link MembershipStatement}) to all, at every change and at every beat.
- * What one member holds against a rank the others adopt, so their statements become equal; the next view is installed
- * where every remaining member has made the very same statement and the remaining ones are a quorum of the present
- * view:
+ * A member sends its suspicions (a {@link MembershipStatement}) to all, at every change and at every beat. The others
+ * adopt what one member holds against a rank, so their statements become equal. A member installs the next view if both
+ * hold:
  *
- *   more than half of its members, or exactly half with the lowest rank among them. Members whose death is certain do
- *   not count, unless they had held something against one of those who remain. Where all others are certainly dead,
- *   nothing is counted.
+ * 1. Every remaining member has made the very same statement.
+ * 2. The remaining members are a quorum of the present view: more than half of it, or exactly half including its lowest
+ *    rank.
  *
- * A member that can no longer be part of a quorum ends itself, at once where nothing could change that, else after a
- * grace in which the death of those who are silent may become certain.
+ * Members whose death is certain do not count for the quorum, unless they had suspected one of those that remain. If
+ * all others are certainly dead, nothing is counted.
  *
- * Why no two halves go on. Take two sets A and B of members that both made a view of the same epoch.
- * - Disjoint: members of A stated that all of B is out before A could be installed, the accused first, so B knows what
- *   a dead member of A had held against it, and counts it. So both sides are counted among the same members, and only
- *   one of them is more than half, or half with the lowest rank.
- * - With a member m in common: m stated both, and statements only grow, so (say) what B leaves out includes what A
- *   leaves out. Who installed A never stated B afterwards, so B leaves it out, and its own next view needs members of
- *   B, none of whom hears it any more: it ends.
+ * A member that can no longer be part of a quorum ends itself. It does so at once if nothing could change that, else
+ * after a grace in which the death of silent members may become certain.
  *
- * It rests on three things: a death that is called certain is one; what a rank sent before its certain death came
- * first; and a member that was itself stopped for as long as a lease (it may have missed what others said meanwhile)
- * calls nothing certain until it has been back for a lease. The two cases and the random faults of the test are the
- * argument's check.
+ * Why two halves cannot both go on. Take two sets A and B of members that both installed a view of the same epoch.
+ *
+ * 1. A and B are disjoint. Members of A stated that all of B is out before A could be installed, to the accused first.
+ *    So B knows what a dead member of A had held against it, and counts that member. Both sides are counted among the
+ *    same members, and only one is more than half, or half with the lowest rank.
+ * 2. A and B share a member m, which stated both. Statements only grow, so (say) what B leaves out includes what A
+ *    leaves out. A member that installed A never stated B afterwards, so B leaves it out. Its own next view needs
+ *    members of B, and none of them hears it any more: it ends.
+ *
+ * This rests on three assumptions:
+ *
+ * 1. A death that is called certain is certain.
+ * 2. All that a rank sent before its certain death arrived before the news of that death.
+ * 3. A member that was itself stopped for as long as a lease may have missed what others said. It calls nothing certain
+ *    until it has been back for a lease.
+ *
+ * The test plays the two cases and random faults to check the argument.
  */
 
 /** The members of one epoch. */
@@ -41,7 +48,7 @@ export interface MembershipStatement extends MembershipView {
   readonly out: readonly number[]
   /** Those of them whose death is certain. */
   readonly certain: readonly number[]
-  /** Those that hold something against one of us. */
+  /** Members that hold something against one of us. */
   readonly hostile: readonly number[]
 }
 
@@ -154,7 +161,7 @@ export class MembershipMachine {
     const gapNs = nowNs - this.#tickedNs
     this.#tickedNs = nowNs
     if (gapNs > LAPSE * leaseNs) this.#lapsedUntilNs = nowNs + leaseNs
-    // At first, and after a gap of our own, everybody's lease begins anew.
+    // At first, and after a gap of our own, the leases of all members start again.
     if (!(gapNs <= OWN_GAP * leaseNs)) this.#heardNs.fill(nowNs)
     for (const rank of heard) this.#heardNs[rank] = nowNs
     if (nowNs >= this.#lapsedUntilNs) this.#believeInDeaths()
@@ -187,7 +194,7 @@ export class MembershipMachine {
     if (statement.epoch > this.#view.epoch) {
       if (!statement.members.includes(this.#rank))
         this.#end(`rank ${from} says that the others go on without this rank`)
-      // Who is out here has not heard what we stated last; its view leads nowhere.
+      // A sender that is out here has not heard our last statement; its view leads nowhere.
       else if (!this.#out.has(from) && statement.epoch === this.#view.epoch + 1) this.#install(statement.members)
     }
     if (this.#ended) return
@@ -219,7 +226,7 @@ export class MembershipMachine {
   }
 
   #accusedBy(rank: number): void {
-    this.#accuse(rank, 'it takes this rank for dead')
+    this.#accuse(rank, 'it considers this rank dead')
     this.#hostile.add(rank)
   }
 
@@ -249,7 +256,7 @@ export class MembershipMachine {
   /** Whether `ranks` may go on alone where the death of `dead` is certain. */
   #isQuorum(ranks: readonly number[], dead: ReadonlySet<number>): boolean {
     const others = this.#view.members.filter((rank) => !ranks.includes(rank))
-    // Where all others are dead, nobody else can go on.
+    // If all others are dead, no other member can go on.
     if (others.every((rank) => dead.has(rank))) return true
     const counted = this.#view.members.filter((rank) => !dead.has(rank) || this.#hostile.has(rank))
     return 2 * ranks.length > counted.length || (2 * ranks.length === counted.length && ranks[0] === counted[0])
@@ -257,15 +264,15 @@ export class MembershipMachine {
 
   #withoutQuorum(remaining: readonly number[], nowNs: number): void {
     if (Number.isNaN(this.#withoutQuorumNs)) this.#withoutQuorumNs = nowNs
-    // What if every silent member turned out to be dead? Who takes us for dead is alive.
+    // What if every silent member turned out to be dead? A member that takes us for dead is alive.
     const silent = [...this.#out.keys()].filter((rank) => this.#certain.has(rank) || !this.#hostile.has(rank))
     const hopeless = !this.#isQuorum(remaining, new Set(silent))
     if (!hopeless && nowNs - this.#withoutQuorumNs < GRACE * this.#options.leaseNs) return
     const held = [...this.#out].map(([rank, why]) => `rank ${rank}: ${why}`).join('; ')
     this.#end(
       this.#hostile.size > 0
-        ? `the others take this rank for dead and go on without it (${held})`
-        : `too few ranks are left with this one to be sure that no others go on (${held})`,
+        ? `the others consider this rank dead and go on without it (${held})`
+        : `too few ranks remain with this one to rule out that others go on (${held})`,
     )
   }
 
@@ -277,7 +284,7 @@ export class MembershipMachine {
   #install(members: readonly number[]): void {
     const gone = this.#view.members
       .filter((rank) => !members.includes(rank))
-      .map((rank) => ({ rank, why: this.#out.get(rank) ?? 'the others take it for dead' }))
+      .map((rank) => ({ rank, why: this.#out.get(rank) ?? 'the others consider it dead' }))
     this.#view = { epoch: this.#view.epoch + 1, members: [...members] }
     const stays = (rank: number): boolean => members.includes(rank)
     this.#out = new Map([...this.#out].filter(([rank]) => stays(rank)))
@@ -288,7 +295,7 @@ export class MembershipMachine {
     this.#effects.push({ type: 'view', view: this.#view, gone })
   }
 
-  /** Who is accused must hear of it even where we die in the middle of telling. */
+  /** The accused must hear of it even if we die in the middle of telling. */
   #stateToAccusedFirst(before: MembershipStatement, own: MembershipStatement): void {
     const accused = own.out.filter((rank) => own.epoch !== before.epoch || !before.out.includes(rank))
     this.#state([...accused, ...this.#view.members.filter((rank) => !accused.includes(rank))])

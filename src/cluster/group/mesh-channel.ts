@@ -1,4 +1,4 @@
-/** Byte 0 of every message of the mesh: who it is for. */
+/** Byte 0 of every message of the mesh: which part receives it. */
 export const MeshChannel = {
   /** Nothing: sent for its completion. */
   Nothing: 0,

@@ -4,7 +4,7 @@ export const MESSAGE_BYTES_MAX = 2048
 export const SENDS_PER_LINK = 64
 /** Messages a link takes before the sender has to wait (receiver not ready). */
 export const RECEIVES_PER_LINK = 64
-/** Every so many sends one is signalled, which frees them all. */
+/** One in this many sends is signalled; its completion frees all before it. */
 export const SIGNAL_EVERY = 8
 /** What a link has registered. */
 export const LINK_BYTES: number = (SENDS_PER_LINK + RECEIVES_PER_LINK) * MESSAGE_BYTES_MAX

@@ -15,12 +15,12 @@ import { MeshChannel } from './mesh-channel.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
 
 /**
- * Exponent: 4.096 µs × 2^17 is 0.54 s until a request that nobody acknowledged is repeated, six times over: a network
- * may be interrupted for 3.8 s (and an adapter may take up to four times that) before a peer counts as dead.
+ * Exponent: 4.096 µs × 2^17 is 0.54 s until an unacknowledged request is repeated, six times over: a network may be
+ * interrupted for 3.8 s (and an adapter may take up to four times that) before a peer counts as dead.
  */
 const NETWORK_TIMEOUT = 17
 
-/** A message that means nothing, to have something complete. */
+/** A message without a meaning, so that something completes. */
 const NOTHING = Uint8Array.of(MeshChannel.Nothing)
 
 type Place = { readonly address: number; readonly key: number }
@@ -31,8 +31,8 @@ type Waiting =
 /**
  * One rank's connection to one other: a queue pair, a ring of send slots, a ring of receive slots.
  *
- * A send slot is reused after SENDS_PER_LINK further requests; the send queue holds no more than that, so by then the
- * request that used it has completed.
+ * A send slot is reused after SENDS_PER_LINK further requests. The send queue holds no more than that, so by then the
+ * request that used the slot has completed.
  */
 export class MeshLink {
   readonly peer: number
@@ -53,7 +53,7 @@ export class MeshLink {
   #posted = 0
   #completed = 0
   #nextSlot = 0
-  /** Who waits until all requests up to a number have completed, in the order of those. */
+  /** Callers that wait until all requests up to a number have completed, ordered by that number. */
   readonly #flushes: { readonly upTo: number; readonly done: () => void }[] = []
 
   constructor(peer: number, domain: ProtectionDomain, queue: CompletionQueue) {
@@ -92,7 +92,10 @@ export class MeshLink {
 
   send(bytes: Uint8Array): void {
     if (bytes.length > MESSAGE_BYTES_MAX) {
-      throw new ArgumentError('bytes', `a message of the mesh holds ${MESSAGE_BYTES_MAX} bytes, not ${bytes.length}`)
+      throw new ArgumentError(
+        'bytes',
+        `a message of the mesh holds at most ${MESSAGE_BYTES_MAX} bytes, not ${bytes.length}`,
+      )
     }
     if (this.dead) return
     if (this.#mustWait()) this.#waiting.push({ bytes: bytes.slice() })

@@ -32,9 +32,9 @@ export interface MeshMessage {
 /** How a peer is reached. */
 export interface MeshPeer {
   readonly endpoint: RemoteEndpoint
-  /** Undefined where its process number means nothing here. */
+  /** Undefined if its process number has no meaning here. */
   readonly processId: number | undefined
-  /** The longest packet, in bytes; undefined where that means nothing. */
+  /** The longest packet, in bytes; undefined where it does not apply. */
   readonly pathMtu: number | undefined
 }
 
@@ -128,7 +128,7 @@ export class Mesh {
     return peer === this.rank || this.#links[peer]?.dead === false
   }
 
-  /** Send a copy of `bytes` (at most {@link MESSAGE_BYTES_MAX}). To the dead: nothing happens. */
+  /** Send a copy of `bytes` (at most {@link MESSAGE_BYTES_MAX}). If the peer is dead, nothing happens. */
   send(peer: number, bytes: Uint8Array): void {
     this.#link(peer).send(bytes)
   }
@@ -169,8 +169,8 @@ export class Mesh {
   turn(): boolean {
     this.#reap()
     if (this.#handleInbox()) return true
-    // Deaths are looked for when there is nothing better to do: before sleeping (a descriptor that is readable ends the
-    // sleep at once), and now and then where no sleep comes.
+    // Look for deaths when there is nothing better to do: before sleeping (a readable descriptor ends the sleep at
+    // once), and from time to time if no sleep comes.
     this.#idleTurns = (this.#idleTurns + 1) % IDLE_TURNS
     return this.#idleTurns === 0 && this.#lookForDeaths()
   }
@@ -185,7 +185,7 @@ export class Mesh {
 
   /** The peer has sent what no rank sends: nothing more is sent to it. */
   reject(peer: number): void {
-    this.#link(peer).broken ??= 'it sent a message that is none'
+    this.#link(peer).broken ??= 'it sent a malformed message'
   }
 
   /** Ranks that something has come from since the last call. */

@@ -16,6 +16,6 @@ export interface RankPeer extends RankMember {
   readonly endpoint: RemoteEndpoint
   /** Whether its process number means something here, so that its end can be seen. */
   readonly visible: boolean
-  /** The longest packet between the two, in bytes; undefined where that means nothing. */
+  /** The longest packet between the two, in bytes; undefined where it does not apply. */
   readonly pathMtu: number | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * What everybody must agree on, kept by rank 0: names of regions with their parameters, and who has them open.
- * Parameters are compared as text; the first who opens a name decides.
+ * What all ranks must agree on, kept by rank 0: names of regions with their parameters, and which ranks have them open.
+ * Parameters are compared as text; the first rank that opens a name decides.
  */
 export interface RegistryEntry {
   readonly id: number
@@ -47,7 +47,7 @@ export class RegionRegistry {
     return known === undefined ? { kind: 'absent' } : opened(known)
   }
 
-  /** Rank `rank` needs it no more. Returns the id once nobody does: then the name is free again. */
+  /** Rank `rank` no longer needs it. Returns the id once no rank does: then the name is free again. */
   close(rank: number, name: string): number | undefined {
     const known = this.#entries.get(name)
     if (known === undefined) return undefined
@@ -57,7 +57,7 @@ export class RegionRegistry {
     return known.id
   }
 
-  /** A rank has ended. Returns the ids that nobody has open any more. */
+  /** A rank has ended. Returns the ids that no rank has open any more. */
   memberEnded(rank: number): number[] {
     this.#ended.push(rank)
     return [...this.#entries.keys()].map((name) => this.close(rank, name)).filter((id) => id !== undefined)

@@ -21,7 +21,7 @@ export function parseRendezvous(text: string): RendezvousPlace {
   return { kind: 'tcp', ...place, keeper: kind === 'launcher' ? 'launcher' : 'rank 0' }
 }
 
-/** `host:port`, with an IPv6 address in brackets. Undefined where it is none. */
+/** `host:port`, with an IPv6 address in brackets. Undefined if the text is not an address. */
 export function parseAddress(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
   const port = Number(digits)

@@ -62,7 +62,7 @@ function look(membership: Membership, plan: JoinPlan, seen: Map<number, Arrival>
 function missing(plan: JoinPlan, peers: readonly Arrival[]): MissingMembersError {
   const here = new Set(peers.map((peer) => peer.rank))
   const ranks = Array.from({ length: plan.size }, (_, rank) => rank).filter((rank) => !here.has(rank))
-  const message = `the group of ${plan.size} was not complete within ${plan.timeoutMs} ms: ${ranksInWords(ranks)} did not come`
+  const message = `the group of ${plan.size} was not complete within ${plan.timeoutMs} ms: ${ranksInWords(ranks)} did not join`
   return new MissingMembersError(ranks, message)
 }
 

@@ -30,7 +30,7 @@ const Round = { Introduction: 0, Card: 1, Connected: 2, Left: 3 } as const
 /** How long a rank that has left waits for the others to have heard of it. */
 const LEAVE_MS_MAX = 10_000
 
-/** Who a rank is, before anything else. */
+/** A rank's identity, sent before anything else. */
 interface Introduction extends Machine {
   readonly protocol: number
   readonly endianness: string
@@ -116,7 +116,7 @@ export class TcpMeeting implements Meeting {
     if (stranger >= 0) {
       const { linkLayer: other } = cards[stranger]!
       throw new JoinError(
-        `rank ${rank} has a device of ${linkLayer} (${this.device}), rank ${stranger} one of ${other}; choose devices of one kind`,
+        `the device of rank ${rank} (${this.device}) is ${linkLayer}, that of rank ${stranger} is ${other}; choose devices of one kind`,
       )
     }
     return cards.map((each, from) => this.#peer(from, each)).filter((peer) => peer.rank !== rank)
@@ -128,7 +128,7 @@ export class TcpMeeting implements Meeting {
 
   async left(): Promise<void> {
     const signal = AbortSignal.timeout(LEAVE_MS_MAX)
-    // Who does not hear of it now will take our end for a death, which by now is nobody's loss.
+    // A rank that does not hear of it now will take our end for a death, which by now does no harm.
     await this.#line.gather(Round.Left, null, signal).catch(() => {})
   }
 
@@ -164,7 +164,7 @@ export class TcpMeeting implements Meeting {
       !isIndex(epoch) ||
       slot >= MEMBERS_MAX
     )
-      throw new JoinError(`rank ${from} sent a card that is none; is it the same version of Aether?`)
+      throw new JoinError(`rank ${from} sent a malformed card; use the same version of Aether everywhere`)
     return { endpoint: decoded.endpoints[rank]!, linkLayer, mtuBytes, slot, epoch }
   }
 }
@@ -175,13 +175,13 @@ function checkIntroduction(value: unknown, from: number): Introduction {
   if (protocol !== PROTOCOL)
     throw new JoinError(`rank ${from} is another version of Aether; use the same version everywhere`)
   if (order !== endianness())
-    throw new JoinError(`rank ${from} runs on a machine of another byte order, which a group cannot span`)
+    throw new JoinError(`rank ${from} runs on a machine of another byte order; a group cannot mix byte orders`)
   if (
     !isIndex(processId) ||
     !isText(host, /^[^\p{Cc}]{0,255}$/u) ||
     ![group, space, processes].every((text) => isText(text, /^[0-9a-f]{16,64}$/))
   )
-    throw new JoinError(`rank ${from} introduced itself in a way that cannot be right`)
+    throw new JoinError(`rank ${from} sent an invalid introduction; use the same version of Aether everywhere`)
   return fields as unknown as Introduction
 }
 

@@ -54,8 +54,8 @@ export class ControlLine {
   }
 
   /**
-   * Give a value and wait for everybody's, by rank. @throws MissingMembersError, MemberEndedError, RendezvousError, the
-   * signal's reason.
+   * Give a value and wait for the values of all ranks, by rank. @throws MissingMembersError, MemberEndedError,
+   * RendezvousError, the signal's reason.
    */
   async gather(round: number, value: unknown, signal?: AbortSignal): Promise<readonly unknown[]> {
     signal?.throwIfAborted()
@@ -98,7 +98,7 @@ export class ControlLine {
       this.#complete ||= report.round === COMPLETING_ROUND
       if (this.#waiting?.round === report.round) this.#waiting.resolve(report.values)
     } else if (report.type === 'ended') {
-      // Once the group is complete the agent learns of deaths by the notices, and nobody here waits for the dead.
+      // Once the group is complete the agent learns of deaths by the notices, and no call here waits for dead ranks.
       if (!this.#complete || report.lost) this.#fail(endedTooSoon(report.ranks, report.why))
     } else {
       this.#fail(revive(report.error))

@@ -1,9 +1,9 @@
 import { AetherError } from '../../native/index.ts'
 
-/** The shared secret, without which ranks of several machines do not meet, is missing or not fit. */
+/** The shared secret is missing or not acceptable. Ranks of several machines cannot meet without it. */
 export class SecretError extends AetherError {
   override readonly name = 'SecretError'
-  /** The file; undefined where none was named. */
+  /** The file; undefined if none was named. */
   readonly path: string | undefined
 
   constructor(path: string | undefined, message: string, options?: ErrorOptions) {
@@ -12,7 +12,10 @@ export class SecretError extends AetherError {
   }
 }
 
-/** The rendezvous of a group was not reached, did not let this process in, or refused somebody; `code` says which. */
+/**
+ * The rendezvous of a group was not reached, did not let this process in, or refused another process; `code` says
+ * which.
+ */
 export class RendezvousError extends AetherError {
   override readonly name = 'RendezvousError'
   /** The other end, `host:port`. */

@@ -36,7 +36,7 @@ export class FrameReader {
     this.#wanted ??= this.#take(HEAD_BYTES)?.readUInt32BE(0)
     if (this.#wanted === undefined) return undefined
     if (this.#wanted > this.lengthMax)
-      throw new FrameTooLongError(`a frame of ${this.#wanted} bytes; ${this.lengthMax} are allowed`)
+      throw new FrameTooLongError(`a frame has ${this.#wanted} bytes, at most ${this.lengthMax} are allowed`)
     const frame = this.#take(this.#wanted)
     if (frame !== undefined) this.#wanted = undefined
     return frame

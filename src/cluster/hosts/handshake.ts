@@ -1,14 +1,17 @@
 /**
- * How two ends that share a secret convince each other of it, before either says anything else.
+ * How two ends that share a secret prove it to each other, before either says anything else.
  *
  * ```
  *   listener → caller   magic, nonce of the listener
  *   caller → listener   magic, nonce of the caller, HMAC(secret, "caller", both nonces)
  *   listener → caller   1, HMAC(secret, "listener", both nonces)      or 0, why not
  * ```
- * A proof is good for these two nonces only, so none can be replayed; the role is in it, so none can be sent back to
- * who made it; and it begins with a text of this protocol's own, so that the secret may serve other purposes too. The
- * keys of what follows come from the same nonces.
+ *
+ * 1. A proof is good for these two nonces only, so it cannot be replayed.
+ * 2. The role is in it, so it cannot be sent back to its maker.
+ * 3. It begins with a text of this protocol's own, so the secret may serve other purposes too.
+ *
+ * The keys of what follows come from the same nonces.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 

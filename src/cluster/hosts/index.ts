@@ -1,6 +1,6 @@
 /**
- * Groups of several hosts: how their ranks find each other over TCP, convince each other of a shared secret, and learn
- * of each other's end.
+ * Groups of several hosts: how their ranks find each other over TCP, prove that they know a shared secret, and learn of
+ * each other's end.
  */
 
 export { ControlLine, type ControlPlace } from './control-line.ts'

@@ -5,8 +5,8 @@ import { checkFromRank, type FromKeeper, type FromRank, type Refusal } from './m
 import { CONNECTION_LIMITS, type ConnectionEnd, type ConnectionLimits, SealedConnection } from './sealed-connection.ts'
 
 /**
- * Connections that have not said yet who they are. One more, and the oldest is dropped: strangers who only sit there
- * keep nobody out.
+ * Connections that have not yet said who they are. One more, and the oldest is dropped, so that idle strangers keep no
+ * one out.
  */
 const STRANGERS_MAX = 64
 /** Refusals that are told one by one; then only how many. */
@@ -22,7 +22,7 @@ export interface KeeperOptions {
   /** Where to listen; port 0 takes a free one. */
   readonly host: string | undefined
   readonly port: number
-  /** What an administrator should know, in one line: who was refused, from where and why. */
+  /** What an administrator should know, in one line: which connection was refused, from where and why. */
   readonly log: (line: string) => void
   /** A rank has joined. */
   readonly onJoin?: (rank: number, address: string) => void
@@ -43,9 +43,9 @@ interface Seat {
 }
 
 /**
- * Where the ranks of a group meet over TCP: it lets in who knows the secret, gathers what they say to each other, and
- * then watches over them: who ends without a word, or falls silent, is told to the others. Lives in rank 0 or in the
- * launcher.
+ * The place where the ranks of a group meet over TCP. It lets in processes that know the secret and gathers what they
+ * say to each other. Then it watches over them: if one ends without a farewell or falls silent, the others are told.
+ * Lives in rank 0 or in the launcher.
  */
 export class Keeper {
   readonly #options: KeeperOptions
@@ -79,7 +79,7 @@ export class Keeper {
       keeper.#server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)))
       keeper.#server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve)
     })
-    keeper.#server.on('error', (error) => options.log(`the rendezvous cannot take a connection: ${error.message}`))
+    keeper.#server.on('error', (error) => options.log(`the rendezvous cannot accept a connection: ${error.message}`))
     return keeper
   }
 
@@ -93,7 +93,7 @@ export class Keeper {
     return [...this.#seats.keys()].filter((rank) => this.#seats[rank] === undefined && !this.#gone.has(rank))
   }
 
-  /** Take leave of the ranks, and let nobody in any more. Idempotent. */
+  /** Say goodbye to the ranks, and let no one in any more. Idempotent. */
   close(): void {
     if (this.#closed) return
     this.#closed = true
@@ -132,7 +132,10 @@ export class Keeper {
     if (oldest === undefined) return
     this.#strangers.delete(oldest)
     oldest.close()
-    this.#refused('somebody', `more than ${STRANGERS_MAX} connections had not said who they are; dropped the oldest`)
+    this.#refused(
+      'somebody',
+      `more than ${STRANGERS_MAX} connections had not identified themselves; dropped the oldest`,
+    )
   }
 
   #admit(connection: SealedConnection, address: string, message: FromRank | undefined): Seat | undefined {
@@ -141,7 +144,7 @@ export class Keeper {
     if (message?.type !== 'join') return this.#reject(connection, address, 'it did not say which rank it is')
     const { rank } = message
     if (message.size !== size)
-      return this.#reject(connection, address, `it is of a group of ${message.size}, and this one has ${size}`)
+      return this.#reject(connection, address, `its group has ${message.size} ranks, and this one has ${size}`)
     if (rank >= size) return this.#reject(connection, address, `rank ${rank} is not one of ${size}`)
     const known = this.#seats[rank]
     if (known !== undefined || this.#gone.has(rank))
@@ -152,7 +155,7 @@ export class Keeper {
     this.#options.onJoin?.(rank, address)
     this.#take(seat, 0, message.value)
     this.#tellMissing()
-    // Nobody else has any business here; the port is free again.
+    // No one else is expected here; the port is free again.
     if (this.missing().length === 0) this.#server.close()
     return seat
   }
@@ -170,7 +173,7 @@ export class Keeper {
       this.#take(seat, message.round, message.value)
     else {
       seat.connection.close()
-      this.#lost(seat, 'it said what no rank says', undefined)
+      this.#lost(seat, 'it sent an unknown message', undefined)
     }
   }
 
@@ -223,7 +226,7 @@ export class Keeper {
     this.#refusals += 1
     if (this.#refusals > REFUSALS_TOLD_MAX) return
     this.#options.log(`the rendezvous refused ${address}: ${reason}`)
-    if (this.#refusals === REFUSALS_TOLD_MAX) this.#options.log('further refusals are not told')
+    if (this.#refusals === REFUSALS_TOLD_MAX) this.#options.log('further refusals are not reported')
     this.#lastRefusal = { address, reason }
     this.#tellMissing()
   }
@@ -234,7 +237,7 @@ function ended(rank: number, why: string, certain: boolean): FromKeeper {
 }
 
 function addressOf(socket: Socket): string {
-  return `${socket.remoteAddress?.replace(/^::ffff:/, '') ?? 'somebody who is gone'}:${socket.remotePort ?? '?'}`
+  return `${socket.remoteAddress?.replace(/^::ffff:/, '') ?? 'a closed connection'}:${socket.remotePort ?? '?'}`
 }
 
 function describeStranger(end: ConnectionEnd): string {
@@ -242,9 +245,9 @@ function describeStranger(end: ConnectionEnd): string {
     case 'secret':
       return 'it does not know the secret'
     case 'late':
-      return 'it did not say in time who it is'
+      return 'it did not identify itself in time'
     case 'closed':
-      return 'it went away without saying who it is'
+      return 'it went away without identifying itself'
     case 'failed':
     case 'malformed':
       return end.message

@@ -6,7 +6,7 @@ import { runtimeDirectory } from '../../runtime/index.ts'
 import { pidNamespace } from '../process-identity.ts'
 
 /**
- * Where a process runs, so that others can tell whether they can reach its memory. Digests, since nobody needs to know
+ * Where a process runs, so that others can tell whether they can reach its memory. Digests, since no one needs to know
  * more.
  */
 export interface Machine {

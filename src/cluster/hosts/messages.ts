@@ -10,14 +10,14 @@ export type FromRank =
 
 export type FromKeeper =
   | { readonly type: 'refused'; readonly reason: string }
-  /** Who is not here yet, and who was refused last. */
+  /** Ranks that are not here yet, and the latest refusal. */
   | { readonly type: 'missing'; readonly ranks: readonly number[]; readonly refusal: Refusal | null }
   | { readonly type: 'gathered'; readonly round: number; readonly values: readonly unknown[] }
   /** To the rank itself where it is taken for dead; `certain` where its process has ended. */
   | { readonly type: 'ended'; readonly rank: number; readonly why: string; readonly certain: boolean }
   | { readonly type: 'bye' }
 
-/** Somebody whom the keeper did not let in. */
+/** A process that the keeper did not let in. */
 export interface Refusal {
   /** From where. */
   readonly address: string

@@ -118,7 +118,7 @@ export class RemoteHost {
       for (let frame = this.#reader.next(); frame !== undefined; frame = this.#reader.next()) this.#take(frame)
     } catch (error) {
       if (!(error instanceof FrameTooLongError)) throw error
-      this.#lost('it said what no helper says')
+      this.#lost('it sent an unknown message')
     }
   }
 
@@ -136,7 +136,7 @@ export class RemoteHost {
   #take(frame: Buffer): void {
     if (frame[0] === FrameKind.Message) {
       const report = checkReport(frame.toString('utf8', 1))
-      if (report === undefined) this.#lost('it said what no helper says')
+      if (report === undefined) this.#lost('it sent an unknown message')
       else this.#hear(report)
     } else if (frame.length >= OUTPUT_HEAD_BYTES) {
       const rank = this.#byRank.get(frame.readUInt16BE(1))

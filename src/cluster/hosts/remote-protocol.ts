@@ -18,7 +18,7 @@ export const OUTPUT_HEAD_BYTES = 3
 export const REMOTE_FRAME_BYTES_MAX: number = 8 * 2 ** 20
 /** So often the launcher shows that it lives. */
 export const ALIVE_MS = 5000
-/** Without that the helper ends its ranks: nobody is left to do it. */
+/** After this time without a sign of life the helper ends its ranks: no one else is left to do it. */
 export const ALIVE_MS_MAX = 30_000
 
 /** The first order. */

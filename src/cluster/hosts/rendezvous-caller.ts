@@ -5,7 +5,7 @@ import { CallerHandshake } from './handshake.ts'
 import { checkFromKeeper, type FromKeeper, type FromRank, type Refusal } from './messages.ts'
 import { type ConnectionEnd, type ConnectionLimits, SealedConnection } from './sealed-connection.ts'
 
-/** Who listens may start later than who calls: so long until the next try, at first and at most. */
+/** The keeper may start to listen after the ranks start to call. Time until the next try, at first and at most. */
 const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 1000
 
@@ -26,11 +26,11 @@ export interface CallerHandlers {
   ended(rank: number, why: string, certain: boolean): void
   /** The keeper is gone: with `orderly`, it took its leave; `certain`: its process has ended. */
   lost(why: string, orderly: boolean, certain: boolean): void
-  /** This rank is not let in, or nobody is there. Nothing comes after it. */
+  /** This rank was not let in, or no one answers. Nothing comes after it. */
   failed(error: Error): void
 }
 
-/** A rank's end of the rendezvous: calls until somebody answers, joins, gives and takes, then shows signs of life. */
+/** A rank's end of the rendezvous: calls until the keeper answers, joins, gives and takes, then shows signs of life. */
 export class RendezvousCaller {
   readonly #options: CallerOptions
   readonly #handlers: CallerHandlers
@@ -44,7 +44,7 @@ export class RendezvousCaller {
   #joined = false
   #over = false
   /** Why the last try came to nothing. */
-  #trouble = 'nobody answered'
+  #trouble = 'there was no answer'
   #missing: readonly number[] | undefined
   #refusal: Refusal | null = null
 
@@ -119,7 +119,7 @@ export class RendezvousCaller {
   #hear(message: FromKeeper | undefined): void {
     switch (message?.type) {
       case undefined:
-        this.#lost('it said what no rendezvous says', false, false)
+        this.#lost('it sent an unknown message', false, false)
         break
       case 'refused':
         this.#fail(this.#refused(message.reason))
@@ -142,12 +142,13 @@ export class RendezvousCaller {
 
   #connectionEnded(end: ConnectionEnd): void {
     if (this.#joined) this.#lost(describeLoss(end, this.#options.limits), false, end.kind === 'closed')
-    else if (end.kind === 'refused') this.#fail(this.#refused('this process has another secret than it'))
+    else if (end.kind === 'refused')
+      this.#fail(this.#refused('the secret of this process differs from that of the rendezvous'))
     else if (end.kind === 'secret') this.#fail(this.#refused('it does not know the secret of this process'))
     else if (end.kind === 'protocol' || end.kind === 'malformed')
       this.#fail(this.#refused('it does not speak the protocol of a rendezvous, or another version of it'))
     // A listener of before that is just ending, or one that is overrun by strangers.
-    else this.#tryAgain(end.kind === 'failed' ? end.message : 'it did not go on with the connection')
+    else this.#tryAgain(end.kind === 'failed' ? end.message : 'it did not continue the handshake')
   }
 
   #refused(why: string): RendezvousError {
@@ -166,7 +167,7 @@ export class RendezvousCaller {
       return
     }
     const ranks = this.#missing ?? []
-    const who = ranks.length === 0 ? 'not all got on' : `${ranksInWords(ranks)} did not come`
+    const who = ranks.length === 0 ? 'not all ranks joined' : `${ranksInWords(ranks)} did not join`
     const refusal = this.#refusal
     const told = refusal === null ? '' : `; the rendezvous refused ${refusal.address}: ${refusal.reason}`
     const cause =

@@ -3,8 +3,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 const TAG_BYTES = 32
 
 /**
- * Messages of one direction of a connection, each with a tag over its number and its bytes: what was changed, left out,
- * repeated or put in on the way does not open. It does not hide what is said.
+ * Messages of one direction of a connection, each with a tag over its number and its bytes. A message that was changed,
+ * dropped, repeated or inserted on the way does not open. The contents are not encrypted.
  */
 export class Seal {
   readonly #key: Buffer

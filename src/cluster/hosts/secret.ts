@@ -15,8 +15,8 @@ const HOW = `make one with: (umask 077 && head -c 32 /dev/urandom | base64 > FIL
 
 /**
  * The secret in `path`: all of its bytes but one line end.
- * @throws SecretError where the file is missing, is open to other users, belongs to somebody else, or is too short or
- * too long.
+ * @throws SecretError if the file is missing, is open to other users, belongs to another user, or is too short or too
+ *   long.
  */
 export function readSecret(path: string | undefined): Buffer {
   if (path === undefined || path === '') {
@@ -36,14 +36,14 @@ export function readSecret(path: string | undefined): Buffer {
 
 function openSecret(path: string): number {
   try {
-    // Not blocked by a pipe that nobody writes into.
+    // Does not block on a pipe without a writer.
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (cause) {
     throw new SecretError(path, `the secret ${path} cannot be read (${(cause as Error).message}); ${HOW}`, { cause })
   }
 }
 
-/** Who can read it can join, and who can write it can let others in. */
+/** A user that can read it can join; one that can write it can let others in. */
 function checkFile(path: string, status: Stats): void {
   const user = process.geteuid?.() ?? -1
   if (!status.isFile()) throw new SecretError(path, `the secret ${path} is not a file`)

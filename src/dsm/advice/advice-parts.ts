@@ -8,18 +8,18 @@ import { addRecords, decodeRecord, type PageRecord } from './page-record.ts'
 import type { SharingWatch } from './sharing-watch.ts'
 
 /**
- * A directory where agents write what they would say to `advice()`, for who starts ranks and tells of it when they have
- * ended.
+ * The directory where agents write what they would report to `advice()`. A program that starts ranks reads it when they
+ * have ended.
  */
 export const ADVISE_DIRECTORY_VARIABLE = 'AETHER_ADVISE_DIRECTORY'
 
-/** A rank that is killed, or ends by process.exit, has written what it knew so long before. */
+/** A rank that is killed, or ends by process.exit(), has written what it knew this long before. */
 const WRITE_NS = 100e6
 
-/** More than any launch has: what says so is no part. */
+/** More than any launch has: a file with a larger rank is not a part. */
 const RANKS_MAX = 65_536
 
-/** What a part is of. */
+/** Which region a part is about. */
 export interface PartFacts {
   readonly region: string
   /** Lengths in bytes. */
@@ -41,8 +41,8 @@ interface Part extends PartFacts {
 let partsMade = 0
 
 /**
- * What one rank says of one region, in a file of its own: written again where there is something new, and when the
- * region is closed.
+ * What one rank reports about one region, in a file of its own. It is rewritten when there is something new, and when
+ * the region is closed.
  */
 export class AdvicePart {
   readonly #path: string
@@ -70,7 +70,7 @@ export class AdvicePart {
     this.#closed = true
   }
 
-  /** Whole or not at all. Never throws: a disk that is full must not be why a program fails. */
+  /** Whole or not at all. Never throws: a full disk must not make a program fail. */
   #write(): void {
     const seen = this.#watch.seen
     if (seen === this.#said) return
@@ -83,7 +83,10 @@ export class AdvicePart {
   }
 }
 
-/** Advice on every region of which there are parts, files that are none left out; the one with the worst page first. */
+/**
+ * Advice on every region that has parts; files that are not parts are left out. The region with the worst page comes
+ * first.
+ */
 export function readAdviceParts(directory: string): Advice[] {
   const regions = new Map<string, Part[]>()
   for (const file of readdirSync(directory).filter((name) => name.endsWith('.json'))) {
@@ -97,7 +100,7 @@ export function readAdviceParts(directory: string): Advice[] {
   return [...regions.values()].map(adviceOf).sort((a, b) => worst(b) - worst(a) || (a.region < b.region ? -1 : 1))
 }
 
-/** Undefined for what no rank has written. */
+/** Undefined if no rank has written it. */
 function readPart(path: string): Part | undefined {
   try {
     const part = JSON.parse(readFileSync(path, 'utf8')) as Partial<Part> | null

@@ -5,7 +5,7 @@ import type { ByteRange } from './byte-map.ts'
 
 type Found = Omit<PageAdvice, 'finding' | 'remedy'>
 
-/** More are counted, not told. */
+/** Further ranges are counted, not listed. */
 const RANGES_TOLD = 4
 const WRITERS_TOLD = 8
 
@@ -16,7 +16,7 @@ const KIND_WORDS = {
   unclear: 'unclear',
 } as const
 
-/** What was found of a page, as a sentence without its end. */
+/** The finding on a page, as a sentence without its full stop. */
 export function findingOf(found: Found): string {
   const { kind, index, writers, readers, unseen, overlaps, grainBytes } = found
   const ranks = writers.map(({ rank }) => rank)
@@ -30,7 +30,7 @@ export function findingOf(found: Found): string {
     return `${ranksOf(ranks)} writes page ${index}, bytes ${bytes}; ${ranksOf(readers)} ${readers.length > 1 ? 'read' : 'reads'} it`
   const seen = ranks.length === 0 ? '' : `; ${ranksOf(ranks)} changed bytes ${bytes}`
   const blind = unseen.length === 0 ? '' : `; no byte had changed when it left ${ranksOf(unseen)}`
-  return `page ${index} goes back and forth, between whom is not clear yet${seen}${blind}`
+  return `page ${index} goes back and forth; between which ranks is not clear yet${seen}${blind}`
 }
 
 function falseSharing({ index, writers, seldom }: Found): string {
@@ -43,7 +43,7 @@ function falseSharing({ index, writers, seldom }: Found): string {
 
 function bytesOfAll(writers: readonly PageWriter[]): string {
   const told = writers.slice(0, WRITERS_TOLD).map(({ ranges }) => bytesOf(ranges))
-  return listed(told.length < writers.length ? [...told, `${writers.length - told.length} parts more`] : told)
+  return listed(told.length < writers.length ? [...told, `${writers.length - told.length} more parts`] : told)
 }
 
 /** What can be done about a page. */
@@ -64,19 +64,19 @@ function separate({ sharesLine, smallerPagesHelp }: Found, pageBytes: number): s
 
 /** In long pages bytes side by side look like the same. */
 function shareLess(page: Found, pageBytes: number): string {
-  const less = `let each rank add up on its own and write the sum now and then; or hold region.lock() over many changes at once; or let one rank make the changes that the others ask for by message`
+  const less = `let each rank add up locally and write the sum from time to time; hold region.lock() over many changes at once; or send changes as messages to one rank that makes them`
   return page.grainBytes === 1
     ? less
     : `if they write the same bytes, ${less}; if they write side by side, ${separate(page, pageBytes)}`
 }
 
 function readLess(): string {
-  return `write less often and more at once; or keep what changes on a page of its own, if others read what lies beside it; or send it by message`
+  return `write less often, with more in each write; if others read data beside it, keep what changes on a page of its own; or send it as a message`
 }
 
 function lookAgain({ unseen }: Found): string {
-  if (unseen.length === 0) return `ask again later, and have every rank open the region with advise: true`
-  return `writes that leave a byte as it was are not seen: a lock word that is 0 again, or a demand for the page that nothing was written after; look for these at ${ranksOf(unseen)}`
+  if (unseen.length === 0) return `ask again later, and let every rank open the region with advise: true`
+  return `writes that leave a byte unchanged are not seen, such as a lock word that is 0 again, or a request to write that no write followed; look for these at ${ranksOf(unseen)}`
 }
 
 /** Advice as lines for a terminal, the worst page first; `pagesMax` of them, default 10. */
@@ -85,21 +85,21 @@ export function adviceText(advice: Advice, pagesMax = 10): string {
   const lines = [`region '${region}': ${headline(pages.length, more)}`]
   for (const { kind, moves, finding, remedy } of pages.slice(0, pagesMax))
     lines.push(`  ${KIND_WORDS[kind]}, taken away ${moves.toLocaleString('en')} times: ${finding}`, `    ${remedy}`)
-  if (pages.length > pagesMax) lines.push(`  and ${pages.length - pagesMax} pages more`)
+  if (pages.length > pagesMax) lines.push(`  and ${pages.length - pagesMax} more pages`)
   return [...lines, ...gaps(advice)].join('\n')
 }
 
 function headline(pages: number, more: boolean): string {
   if (pages === 0) return 'no page bounces between ranks'
   const count = pages === 1 ? 'a page bounces' : `${pages} pages bounce`
-  return `${count} between ranks${more ? ', and more than there is room to remember' : ''}`
+  return `${count} between ranks${more ? ', and more than the adviser can remember' : ''}`
 }
 
 function gaps({ unwatched, silent }: Advice): string[] {
   const lines: string[] = []
   if (unwatched.length > 0)
     lines.push(
-      `  nothing is known of ${ranksOf(unwatched)}: open the region there with advise: true, or set AETHER_ADVISE=1`,
+      `  nothing is known about ${ranksOf(unwatched)}: open the region there with advise: true, or set AETHER_ADVISE=1`,
     )
   if (silent.length > 0) lines.push(`  no answer from ${ranksOf(silent)}`)
   return lines

@@ -7,10 +7,10 @@ const LINE_BYTES = 64
 const SMALL_PAGE_BYTES = 4096
 /** Shorter gaps between bytes of one rank are most likely bytes whose values did not change. */
 const GAP_BYTES = 16
-/** Who was seen to change bytes less often may not have written all of what it writes. */
+/** A rank that was seen to change bytes less often may not have written all of what it writes. */
 const CHANGES_MIN = 4
 
-/** What the pages of a region are like. */
+/** The properties of a region's pages. */
 export interface AdvisedRegion {
   readonly name: string
   /** Lengths in bytes. */
@@ -19,7 +19,7 @@ export interface AdvisedRegion {
 }
 
 /**
- * The same of one page, from records as they were sent, which are checked; undefined where no rank saw it bounce. Pure.
+ * The same for one page, from records as they were sent, which are checked; undefined if no rank saw it bounce. Pure.
  */
 export function adviceOnPage(
   region: AdvisedRegion,
@@ -83,7 +83,7 @@ function kindOf({
   unseen,
 }: Pick<PageAdvice, 'overlaps' | 'writers' | 'seldom' | 'readers' | 'unseen'>): SharingKind {
   if (overlaps.length > 0) return 'true-sharing'
-  // Two are enough: a third that wrote now and then is not what makes the page go to and fro.
+  // Two are enough: a third rank that wrote from time to time is not what makes the page bounce.
   if (writers.length - seldom.length > 1) return 'false-sharing'
   return writers.length === 1 && readers.length > 0 && unseen.length === 0 ? 'reader-writer' : 'unclear'
 }
@@ -93,7 +93,7 @@ function writerOf({ rank, record }: Part, all: readonly ByteMap[]): PageWriter {
   return { rank, ranges: closed(record.written.ranges(), others), samples: record.samples }
 }
 
-/** Without the short gaps that nobody else writes in. */
+/** Without the short gaps in which no other rank writes. */
 function closed(ranges: readonly ByteRange[], others: readonly ByteMap[]): ByteRange[] {
   const merged: ByteRange[] = []
   for (const range of ranges) {
@@ -120,7 +120,7 @@ function overlapOf(pageBytes: number, maps: readonly ByteMap[]): ByteMap {
   return twice
 }
 
-/** Whether two maps have bytes in one unit of so many bytes. */
+/** Whether two maps have bytes in one unit of this many bytes. */
 function shareUnits(maps: readonly ByteMap[], unitBytes: number): boolean {
   const taken = new Set<number>()
   return maps.some((map) => {

@@ -1,4 +1,4 @@
-/** Pages that are counted at a time: so many sets, and so many in each. */
+/** Size of the counting table: the number of sets, and pages counted in each. */
 const SET_BITS = 10
 const SETS = 2 ** SET_BITS
 const PAGES_PER_SET = 4
@@ -10,18 +10,20 @@ export const WINDOW_NS = 5e9
 const NOBODY = -1
 
 /**
- * Counts how often each page of a region was lost lately, in memory that does not grow: a page has one set of places,
- * which it shares with others. Of many a set keeps those that come most, by Misra and Gries, "Finding repeated
- * elements" (1982): one that finds no place there takes a count off each, and who has none left has lost its place. So
- * a page is never counted higher than it was lost, and as many as a set has places are counted whole, wherever they
- * are.
+ * Counts how often each page of a region was lost recently, in bounded memory. A page has one set of places, which it
+ * shares with other pages. Each set keeps the pages that come most often, by Misra and Gries, "Finding repeated
+ * elements" (1982). A page that finds no place takes one off each count, and a page whose count reaches zero loses its
+ * place.
+ *
+ * So a page is never counted higher than it was lost. As many pages as a set has places are counted exactly, wherever
+ * they are.
  */
 export class BounceCounts {
   readonly #pages = new Int32Array(SETS * PAGES_PER_SET).fill(NOBODY)
   readonly #counts = new Uint8Array(SETS * PAGES_PER_SET)
   readonly #sinceNs = new Float64Array(SETS * PAGES_PER_SET)
 
-  /** True where the page was lost so often within a window that it bounces; counting then begins anew. */
+  /** True if the page was lost often enough within a window to count as bouncing; counting then starts again. */
   lost(page: number, nowNs: number): boolean {
     const place = this.#placeOf(page, nowNs)
     if (place === undefined) return false

@@ -1,12 +1,10 @@
-/** Bytes of a page from `begin` to before `end`. */
+/** Bytes of a page from `begin` up to, but not including, `end`. */
 export interface ByteRange {
   readonly begin: number
   readonly end: number
 }
 
-/**
- * Bits of a map, whatever the page's length: 4 KiB pages are told apart by bytes, longer ones by as many bytes more.
- */
+/** Bits of a map, for any page length: one byte each for pages of 4 KiB, proportionally more for longer ones. */
 const GRAINS = 4096
 
 /** Which bytes of a page were written, in 512 bytes. */
@@ -79,8 +77,8 @@ export class ByteMap {
 }
 
 /**
- * Mark the bytes of `map` in which `now` is not what `before` was: memory of one length, that begins at multiples of 4.
- * False where there are none.
+ * Mark the bytes of `map` in which `now` differs from `before`: memory of one length, that starts at multiples of 4.
+ * False if there are none.
  */
 export function markChanges(map: ByteMap, before: Uint8Array, now: Uint8Array): boolean {
   const words = before.length / 4

@@ -8,7 +8,7 @@ import { encodeRecord, type PageRecord, type SentRecord } from './page-record.ts
 export const RECORDS_MAX = 64
 /** A record whose page has not been lost for so long gives its place to another. */
 const COLD_NS = 10e9
-/** So many tenures of a page are compared one after the other, then one in {@link SAMPLE_EVERY}. */
+/** How many tenures of a page are compared one after the other; after that, one in {@link SAMPLE_EVERY}. */
 const SAMPLES_AT_ONCE = 16
 const SAMPLE_EVERY = 8
 /** Memory for copies of pages, in bytes; a page that is longer is never compared. */
@@ -35,10 +35,10 @@ export interface SharingWatchOptions {
 }
 
 /**
- * One rank's part of the adviser: which pages of a region are taken away from here again and again, and which of their
- * bytes this rank writes. It sees that by comparing a page, when it goes, with a copy (a *twin*, as in TreadMarks;
- * Keleher et al., USENIX Winter 1994) that was taken when the right to write it came. So it sees stores of any code,
- * and not those that leave a byte as it was. Pages that do not bounce are never copied. Used by the agent only.
+ * One rank's part of the adviser. It finds pages of a region that are taken away from here again and again, and which
+ * of their bytes this rank writes. When the right to write a page comes, it takes a copy (a *twin*, as in TreadMarks;
+ * Keleher et al., USENIX Winter 1994). When the page goes, it compares the two. So it sees stores of any code, except
+ * stores that leave a byte as it was. Pages that do not bounce are never copied. Used by the agent only.
  */
 export class SharingWatch {
   readonly #options: SharingWatchOptions
@@ -92,8 +92,8 @@ export class SharingWatch {
   }
 
   /**
-   * No thread here can write the page any more, which one could; for whom it goes to write or to read, or of its own
-   * accord.
+   * No thread here can write the page any more, which one could. `by`: taken for a writer, for a reader, or given up by
+   * itself.
    */
   writeEnded(page: number, by: 'writer' | 'reader' | 'nobody'): void {
     const record = this.#records.get(page)
@@ -104,8 +104,8 @@ export class SharingWatch {
   }
 
   /**
-   * The page, which threads here could read, was taken away for a writer elsewhere, or of its own accord. Where a fence
-   * had taken the right to write it, of which nothing is told here, a writer has lost it.
+   * The page, which threads here could read, was taken away for a writer elsewhere, or given up by itself. A fence may
+   * have taken the right to write it before, which is not reported here; then a writer has lost it.
    */
   readEnded(page: number, by: 'writer' | 'nobody'): void {
     if (this.#records.get(page)?.isWritten === true) this.writeEnded(page, by)

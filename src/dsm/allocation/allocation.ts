@@ -5,19 +5,19 @@ import type { AllocationOutcome, AllocationRecord, AllocationRequest } from './a
 /** Options of `alloc`. */
 export interface AllocOptions {
   /**
-   * The offset is a multiple of it: a power of two, default 8. What several ranks write is best given pages of its own:
+   * The offset is a multiple of it: a power of two, default 8. Give data that several ranks write pages of its own:
    * `align: region.pageSize`.
    */
   readonly align?: number
-  /** Everybody who asks for this name gets the same part of the region; the first who asks makes it. */
+  /** All callers that ask for this name get the same part of the region; the first one makes it. */
   readonly name?: string
 }
 
-/** Memory of a region could not be handed out, or not be taken back; `code` says which of it. */
+/** Memory of a region could not be allocated or freed; `code` says why. */
 export class AllocationError extends AetherError {
   override readonly name = 'AllocationError'
   readonly region: string
-  /** The longest stretch that is free, in bytes, where it was too short. */
+  /** The longest free stretch in bytes, if it was too short. */
   readonly largestBytes: number | undefined
 
   constructor(
@@ -32,22 +32,22 @@ export class AllocationError extends AetherError {
   }
 }
 
-/** Who keeps the allocations of a region. */
+/** The keeper of a region's allocations. */
 export interface Allocator {
   allocate(request: AllocationRequest): Promise<AllocationOutcome>
   free(id: number): Promise<AllocationOutcome>
 }
 
 /**
- * A part of a region that nobody else is given until it is freed: by `free()`, or at the end of the block that has it
- * as `await using`. It outlives the process that asked for it, as the bytes of the region do.
+ * A part of a region that is reserved until it is freed by `free()`, or at the end of its `await using` block. It
+ * outlives the process that asked for it, as the bytes of the region do.
  */
 export class Allocation implements AsyncDisposable {
   readonly region: string
   readonly offsetBytes: number
   readonly lengthBytes: number
   readonly name: string | null
-  /** Whether it was made by this call; else somebody had asked for its name before. */
+  /** Whether this call made it; false if a caller had asked for its name before. */
   readonly created: boolean
   readonly #id: number
   readonly #allocator: Allocator
@@ -63,12 +63,16 @@ export class Allocation implements AsyncDisposable {
     this.#allocator = allocator
   }
 
-  /** Give it back, for everybody. @throws AllocationError where it was given back before, by whomever. */
+  /** Free it, for all processes. @throws AllocationError if it has been freed before, by any process. */
   async free(): Promise<void> {
     const outcome = await this.#allocator.free(this.#id)
     if (outcome.kind === 'freed') return
     const what = `the ${this.lengthBytes} bytes at offset ${this.offsetBytes} of region '${this.region}'`
-    throw new AllocationError('ERR_AETHER_NOT_ALLOCATED', this.region, `${what} were freed before`)
+    throw new AllocationError(
+      'ERR_AETHER_NOT_ALLOCATED',
+      this.region,
+      `${what} have been freed before; free an allocation once`,
+    )
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -91,11 +95,11 @@ export async function allocateFrom(
   if (outcome.kind === 'allocated') return new Allocation(region, outcome.record, outcome.created, allocator)
   if (outcome.kind === 'other') {
     const { lengthBytes: present, offsetBytes } = outcome.record
-    const message = `'${request.name}' of region '${region}' has ${present} bytes at offset ${offsetBytes}; asked for were ${lengthBytes} bytes, aligned to ${request.alignBytes}`
+    const message = `'${request.name}' of region '${region}' has ${present} bytes at offset ${offsetBytes}; requested were ${lengthBytes} bytes, aligned to ${request.alignBytes}; use another name or the same length`
     throw new AllocationError('ERR_AETHER_ALLOCATION_MISMATCH', region, message)
   }
   const largest = outcome.kind === 'exhausted' ? outcome.largestBytes : 0
-  const message = `region '${region}' has no ${formatSize(lengthBytes)} in a row left: the longest free stretch is of ${formatSize(largest)}; free some, or use a larger region`
+  const message = `region '${region}' has no ${formatSize(lengthBytes)} left in one piece: the longest free stretch is ${formatSize(largest)}; free some, or use a larger region`
   throw new AllocationError('ERR_AETHER_REGION_EXHAUSTED', region, message, largest)
 }
 
@@ -106,6 +110,6 @@ function checkRequest(lengthBytes: number, { align = 8, name }: AllocOptions): A
     throw new ArgumentError('options.align', `options.align must be a power of two up to 2^30, not ${String(align)}`)
   const nameBytes = name === undefined ? 1 : typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (nameBytes < 1 || nameBytes > NAME_BYTES_MAX)
-    throw new ArgumentError('options.name', `options.name must be 1 to ${NAME_BYTES_MAX} bytes of text`)
+    throw new ArgumentError('options.name', `options.name must be a string of 1 to ${NAME_BYTES_MAX} bytes`)
   return { lengthBytes, alignBytes: align, name: name ?? null }
 }

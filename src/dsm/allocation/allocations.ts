@@ -3,7 +3,7 @@ export interface AllocationRequest {
   readonly lengthBytes: number
   /** A power of two. */
   readonly alignBytes: number
-  /** With a name there is one for everybody who asks for it. */
+  /** If it has a name, all who ask for that name share it. */
   readonly name: string | null
 }
 

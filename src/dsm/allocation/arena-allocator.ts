@@ -10,7 +10,7 @@ const HEAD_BYTES = 64
 /** Words of the head: which half is in force, and how long what stands in each is. */
 const Word = { InForce: 0, Length: 1 } as const
 
-/** Names of regions have no such character: these are not shown to anybody. */
+/** Names of regions cannot contain this character: regions with it in their name are hidden. */
 const HIDDEN = '\u0001'
 
 /** Whether the name is one of a region that keeps books. */
@@ -20,9 +20,9 @@ export const isHiddenName = (name: string): boolean => name.startsWith(HIDDEN)
 export const bookName = (name: string): string => `${HIDDEN}${name}`
 
 /**
- * The allocations of a region that lies in the arena, kept in a hidden region beside it, as text. They are changed
- * under the space's lock, which the kernel takes from a holder that ends; the new text is written beside the one in
- * force, and one store of a word puts it in force, so that a holder may be killed at any time.
+ * The allocations of a region that lies in the arena, kept as text in a hidden region beside it. They are changed under
+ * the space's lock, which the kernel takes from a holder that ends. The new text is written beside the one in force,
+ * and one store of a word puts it in force. So a holder may be killed at any time.
  */
 export class ArenaAllocator implements Allocator {
   readonly #host: RegionHost

@@ -72,15 +72,12 @@ export interface CachePort {
   failed(page: number, rank: number, wantsMemory: boolean): void
 }
 
-/** A page that is lost was told so before: whoever hears of it again knows why. */
+/** The loss of this page has been reported before: a rank that hears of it again knows why. */
 const UNKNOWN_RANK = -1
 
 type Act = (port: CachePort, entry: CacheEntry, page: number, message: CoherenceMessage | undefined) => void
 
-/**
- * A node asks again only when everybody has acknowledged the end of what it asked persistently before; the table asks
- * then.
- */
+/** A node asks again only when all have acknowledged the end of its last persistent request; the table asks then. */
 function request(kind: MessageKind): Act {
   return (port, entry, page) => {
     if (entry.acksMissing === 0) port.request(kind, page)
@@ -107,7 +104,7 @@ function giveTokens(
 }
 
 /**
- * What each action of the tables means. Those that answer a message find it; those that this node's own wish starts
+ * What each action of the tables means. Actions that answer a message find it; those that a wish of this node starts
  * have none.
  */
 const meaning: Readonly<Record<CacheAction, Act>> = {
@@ -249,7 +246,7 @@ export class CacheController {
     return entry.valid ? (entry.owner ? 'dirty' : 'clean') : 'none'
   }
 
-  /** The tokens here, for who shows or checks them. */
+  /** The tokens here, for displays and checks. */
   tokens({ tokens, owner, valid }: CacheEntry): TokenCount {
     return { tokens, owner, valid }
   }

@@ -26,9 +26,9 @@ export interface NodePort {
   protect(page: number): void
   unmap(page: number): void
   /**
-   * Our copy is gone with its rights, and no peer will write into its frame: its memory may be given back, and is asked
-   * for again with `ownFrame`. A port whose pushes are under way for a while first waits for those out of this frame.
-   * Never called at the page's home, whose frame is the page's memory.
+   * Our copy is gone with its rights, and no peer will write into its frame. Its memory may be given back; `ownFrame`
+   * asks for it again. A port whose pushes take a while first waits for those out of this frame. Never called at the
+   * page's home, whose frame is the page's memory.
    */
   evicted(page: number): void
   /** The page cannot be had; `rank` took it along, or has no memory for it. -1 where that was said before. */
@@ -79,7 +79,7 @@ export class CoherenceNode implements CachePort {
    * coming.
    */
   readonly #deferred = new Map<number, CoherenceMessage[]>()
-  /** Of a token protocol: who asks persistently for what, ourselves among them. */
+  /** Of a token protocol: the nodes that ask persistently, and for what, ourselves among them. */
   readonly #starvers = new Starvers()
   /** Messages to ourselves, delivered in order before control returns to the caller. */
   readonly #toSelf: CoherenceMessage[] = []
@@ -117,9 +117,9 @@ export class CoherenceNode implements CachePort {
   }
 
   /**
-   * Give up our copy of `page`: `evicted` is called when it is gone (before this returns, where there was none). False
-   * where it cannot be given up now (it is in motion, held, or wanted by others; or this is its home): take another, or
-   * try again later.
+   * Give up our copy of `page`: `evicted` is called when it is gone (before this returns, if there was none). Returns
+   * false if it cannot be given up now: it is in motion, held or wanted by others, or this is its home. Choose another
+   * page then, or try again later.
    */
   evict(page: number): boolean {
     if (this.#homeOf(page) === this.rank) return false
@@ -142,7 +142,7 @@ export class CoherenceNode implements CachePort {
     this.#afterStep(page)
   }
 
-  /** Whether anybody waits until the page need not be held. */
+  /** Whether a request waits until the page no longer has to be held. */
   isDeferred(page: number): boolean {
     return this.#deferred.has(page) || this.#starvingFor(page) !== undefined
   }
@@ -164,8 +164,8 @@ export class CoherenceNode implements CachePort {
   }
 
   /**
-   * Rights are counted in tokens: what the directory says are hints, and the mmu may allow less than the tokens would
-   * until a page is touched.
+   * Rights are counted in tokens: the directory only has hints, and the mmu may allow less than the tokens would until
+   * a page is touched.
    */
   get countsTokens(): boolean {
     return this.#options.protocol.tokens !== undefined
@@ -176,7 +176,7 @@ export class CoherenceNode implements CachePort {
     return this.#caches.tokens(this.#seen(page))
   }
 
-  /** Of a token protocol: who asks persistently for a page, as far as is known here. */
+  /** Of a token protocol: the nodes that ask persistently for a page, as far as is known here. */
   starvers(page: number): readonly Starver[] {
     return this.#starvers.of(page)
   }
@@ -200,8 +200,8 @@ export class CoherenceNode implements CachePort {
   }
 
   /**
-   * Of a page whose home we are: whose request is being served, -1 at rest, and who was told to answer it. For people
-   * who ask why it takes long.
+   * Of a page whose home we are: the rank whose request is being served (-1 at rest), and the ranks told to answer it.
+   * For people who ask why it takes long.
    */
   serving(page: number): { requester: number; asked: number[] } {
     const { requester, forwardedTo, invalidated } = this.#entries.get(page) ?? this.#directories.newEntry()
@@ -305,8 +305,8 @@ export class CoherenceNode implements CachePort {
   }
 
   /**
-   * Put the directory entry of a page whose home we are into the stable state in which these hold copies; -1: nobody
-   * owns it.
+   * Put the directory entry of a page whose home we are into the stable state in which these ranks hold copies. Owner
+   * -1: none owns it.
    */
   installDirectory(page: number, owner: number, sharers: Iterable<number>): void {
     const all = [...sharers]
@@ -317,7 +317,7 @@ export class CoherenceNode implements CachePort {
     else if (owner !== this.rank && !this.#copies.has(page)) this.#caches.install(this.#copy(page), 'none')
   }
 
-  /** Nobody has the page any more whose home we are: whoever drives this node refuses it from now on. */
+  /** No rank has a copy of this page, whose home we are. The driver of this node refuses it from now on. */
   installLost(page: number): void {
     this.#directories.install(this.#entry(page), -1, [])
     if (this.countsTokens) this.install(page, 'none')
@@ -454,7 +454,7 @@ export class CoherenceNode implements CachePort {
     if (!this.#starvers.hasMarked(page)) this.#caches.turnCame(this.#copy(page), page)
   }
 
-  /** Who starves is given what is here, and what will come. Where the page must be held, `retry` comes. */
+  /** A starving node is given what is here, and what will come. If the page must be held, `retry` comes. */
   #feedStarver(page: number): void {
     const starver = this.#starvingFor(page)
     if (starver === undefined || this.#mustHold(page)) return
@@ -464,7 +464,7 @@ export class CoherenceNode implements CachePort {
     this.#caches.starve(this.#copy(page), message, write)
   }
 
-  /** Who comes first of those that starve for a page, where it needs what is here. */
+  /** The first of the nodes that starve for a page, if it needs what is here. */
   #starvingFor(page: number): Starver | undefined {
     const starver = this.#starvers.first(page)
     if (starver === undefined || starver.rank === this.rank) return undefined
@@ -512,9 +512,9 @@ export class CoherenceNode implements CachePort {
   }
 
   /**
-   * What waits for a page, in its order, until one has to go on waiting: the page is held once more, or its table
-   * defers. Who starves comes before them all: else nodes whose questions arrive while the page is held hand it round
-   * among themselves for ever.
+   * Serve what waits for a page, in order, until an entry has to go on waiting: the page is held once more, or its
+   * table defers. Starving nodes come first. Otherwise nodes whose questions arrive while the page is held could pass
+   * it among themselves for ever.
    */
   #serveDeferred(page: number): void {
     const waiting = this.#deferred.get(page)
@@ -538,7 +538,7 @@ export class CoherenceNode implements CachePort {
     else this.#caches.receive(this.#copy(page), message)
   }
 
-  /** Who came first is served first. */
+  /** First come, first served. */
   #mustWait(page: number): boolean {
     return this.#deferred.has(page) || this.#mustHold(page)
   }

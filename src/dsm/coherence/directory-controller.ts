@@ -58,7 +58,7 @@ function forward(kind: MessageKind): Act {
   }
 }
 
-/** Who is asked first for a reader: home itself where it can, else who should have the owner token. */
+/** The rank asked first for a reader: home itself if it can, else the rank that should have the owner token. */
 function readersSource(
   port: DirectoryPort,
   { owner }: DirectoryEntry,
@@ -201,7 +201,8 @@ export class DirectoryController {
 
   /** Everything about an entry that decides what happens next, as text; empty for one that nothing is remembered in. */
   fingerprint(entry: DirectoryEntry): string {
-    // Of those invalidated only their number is told; whose request is served and who was asked for it decides nothing.
+    // Of the invalidated copies only the number is reported. Which request is served, and which ranks were asked for
+    // it, decides nothing.
     const { state, invalidated, queue } = entry
     const [owner, sharers] = this.#holders(entry)
     if (state === this.#table.initial && owner < 0 && sharers.length === 0 && queue.length === 0) return ''
@@ -230,7 +231,7 @@ export class DirectoryController {
   }
 
   /**
-   * Put the entry into one of the stable states of the protocol's `recovery`, with nothing under way and nobody
+   * Put the entry into one of the stable states of the protocol's `recovery`, with nothing under way and no request
    * waiting.
    */
   install(entry: DirectoryEntry, owner: number, sharers: Iterable<number>): void {
@@ -242,7 +243,7 @@ export class DirectoryController {
     entry.state = this.#table.index(owner >= 0 ? owned : entry.sharers.size > 0 ? shared : none)
   }
 
-  /** Nobody's request is being served or waits any more. */
+  /** No request is being served or waits any more. */
   forget(entry: DirectoryEntry): void {
     this.#rest(entry)
     entry.queue = []

@@ -13,9 +13,9 @@ export interface EpochPort extends Omit<NodePort, 'send'> {
   /** As `send`, on the same channel. */
   sendRecovery(to: number, message: RecoveryMessage): void
   /**
-   * The bytes of `page`, whose home this is, are to be those that were last fenced. Where others who keep them have to
-   * agree first, `restored` follows; until then nobody gets the page: what a new holder tells them could come before
-   * that.
+   * The bytes of `page`, whose home this is, are to be those that were last fenced. If other keepers have to agree
+   * first, `restored` follows. Until then no rank gets the page: what a new holder tells the keepers could arrive
+   * before that.
    */
   restore(page: number): Restoration
   /**
@@ -57,8 +57,8 @@ export function livingHome(home: number, ranks: number, members: readonly number
 }
 
 /**
- * A {@link CoherenceNode} through the epochs of its group. While a {@link RegionRecovery} is under way it acts on
- * nothing and remembers what its threads want; afterwards it goes on with what the members have left.
+ * A {@link CoherenceNode} through the epochs of its group. During a {@link RegionRecovery} it acts on nothing and
+ * remembers what its threads want. Afterwards it goes on with what the members have left.
  */
 export class EpochNode implements RecoveryHost {
   readonly rank: number
@@ -79,7 +79,7 @@ export class EpochNode implements RecoveryHost {
   readonly #leaving = new Set<number>()
   /** Pages of dead homes that were found to be somewhere. All others of theirs are lost. */
   readonly #inherited = new Set<number>()
-  /** Other pages whose home this is that nobody has any more, and who took them along. */
+  /** Other pages whose home this is and that are lost, with the rank whose end lost them. */
   readonly #lost = new Map<number, number>()
   /** Requests of others for lost pages that are being restored. */
   readonly #restoring = new Map<number, CoherenceMessage[]>()
@@ -121,7 +121,7 @@ export class EpochNode implements RecoveryHost {
   demand(page: number, write: boolean): void {
     this.#wants.set(page, write || this.#wants.get(page) === true)
     if (!this.isServing) return
-    // Who holds it may go on reading. Who wants to write asks for it anew.
+    // A holder may go on reading. A thread that wants to write asks for the page again.
     if (this.#leaving.has(page) && !write) this.#mapReadOnly(page)
     else if (!this.#isHeldElsewhere(page)) this.#demand(page, write)
   }
@@ -228,7 +228,7 @@ export class EpochNode implements RecoveryHost {
   *claims(): Generator<ClaimEntry & { readonly home: number }> {
     for (const { message } of this.#kept) if (settles(message.kind)) this.#node.absorb(message)
     this.#kept = []
-    // They are asked for again, and begun anew.
+    // They are asked for again, and started again.
     this.#restoring.clear()
     this.#node.forget()
     // What was to go and has not, is here still, as good as all others: its new owner has waited.
@@ -284,7 +284,7 @@ export class EpochNode implements RecoveryHost {
   }
 
   #stay(page: number, verdict: 'shared' | 'owner'): void {
-    // Bytes that are worth nothing are nobody's.
+    // Bytes without worth have no owner.
     if (this.#node.worth(page) === 'none')
       throw new ProtocolError('cache', page, this.#node.copyState(page), `verdict '${verdict}'`)
     this.#node.install(page, verdict)
@@ -335,7 +335,7 @@ export class EpochNode implements RecoveryHost {
     return wasHome && this.#lostWith(page) === undefined && this.#node.memory(page) === 'valid'
   }
 
-  /** Who took a page along whose home this is; undefined where it is there. */
+  /** The rank whose end lost this page, whose home this is; undefined if the page is not lost. */
   #lostWith(page: number): number | undefined {
     if (this.#isInherited(page)) return this.#inherited.has(page) ? undefined : this.#options.homeOf(page)
     return this.#lost.get(page)

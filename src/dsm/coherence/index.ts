@@ -1,8 +1,8 @@
 /**
  * Coherence protocols as tables, and the synchronous machine that runs them.
  *
- * A {@link Protocol} is data; a {@link CoherenceNode} is one member's part in it, and reaches the world through a
- * {@link NodePort} only: the agent gives it real frames, an mmu and queue pairs, the model checker gives it a model of
+ * A {@link Protocol} is data. A {@link CoherenceNode} is one member's part in it, and reaches the world through a
+ * {@link NodePort} only. The agent gives it real frames, an mmu and queue pairs; the model checker gives it a model of
  * them.
  */
 

@@ -44,7 +44,7 @@ export const MessageKind = {
   // holder -> who asks persistently, and home to itself: tokens without bytes; with bytes and the owner token
   Tokens: 30,
   TokensOwner: 31,
-  // who asks persistently -> all, and their answer
+  // persistent requester -> all, and their answer
   ActivateShared: 32,
   ActivateModified: 33,
   Deactivate: 34,
@@ -106,8 +106,8 @@ const withBytes: ReadonlySet<MessageKind> = new Set([
 export const carriesBytes = (kind: MessageKind): boolean => withBytes.has(kind)
 
 /**
- * Kinds that say that a page's bytes are where they are wanted, or that they may be written: after a death they are
- * still taken in. Nothing else is, for what it answers or asks may not have been acted on.
+ * Kinds that say that a page's bytes are where they are wanted, or that they may be written. Only these are still taken
+ * in after a death: what any other message answers or asks may not have been acted on.
  */
 export const settles = (kind: MessageKind): boolean =>
   carriesBytes(kind) ||

@@ -16,7 +16,7 @@ export const cacheEvents = [
   'EvictNothing', // the same, where no token has to go home
   'DataShared', // the bytes are in our frame; we are one of several readers
   'DataDirty', // the same, but home's memory lacks them: another node answers for them
-  'DataExclusive', // the bytes are in our frame; nobody else has a copy, home's memory is valid
+  'DataExclusive', // the bytes are in our frame; there is no other copy, and home's memory is valid
   // the right to write (and the bytes, where we lacked them), but invalidated sharers have yet to acknowledge
   'GrantMore',
   'GrantLast', // the right to write, and every acknowledgement is here
@@ -152,9 +152,11 @@ export interface StateRow<Event extends string, Action, State extends string> {
 export type Right = 'none' | 'read' | 'write'
 
 /**
- * What the bytes in a node's frame are good for when others are lost: nothing (`none`), or they are the ones written
- * last, and this node may be the only one to have them (`dirty`) or the home or an owner has them too (`clean`). All
- * copies that are worth something hold the same bytes.
+ * What the bytes in a node's frame are worth when others are lost. All copies that are worth something hold the same
+ * bytes.
+ * - `none`: nothing
+ * - `clean`: they are the bytes written last, and the home or an owner has them too
+ * - `dirty`: they are the bytes written last, and this node may be the only one to have them
  */
 export type Worth = 'none' | 'clean' | 'dirty'
 
@@ -177,13 +179,13 @@ export interface Table<State extends string, Row> {
 export interface Recovery<CacheState extends string, DirectoryState extends string> {
   /** No copy; one of several readers; the only copy, writable. */
   readonly cache: { readonly none: CacheState; readonly shared: CacheState; readonly owner: CacheState }
-  /** Nobody has a copy; several have, home's memory is valid; one node alone has. */
+  /** No copy exists; several do, and home's memory is valid; one node alone has one. */
   readonly directory: { readonly none: DirectoryState; readonly shared: DirectoryState; readonly owner: DirectoryState }
 }
 
 /**
- * What a token protocol has beside its tables: a page has as many tokens as the region has ranks, and in the beginning
- * all are at its home.
+ * What a token protocol has beside its tables: a page has as many tokens as the region has ranks. At first all of them
+ * are at its home.
  */
 export interface TokenStates<CacheState extends string> {
   /** Home's own copy with every token: where it starts. */

@@ -11,8 +11,8 @@ export type RecoveryMessage = { readonly epoch: number } & (
 )
 
 /**
- * What a member's copy of a page is worth. A writer's is the only one, and may change until it is taken away; all
- * others of a page hold the same bytes, which home's memory may lack where one is dirty.
+ * What a member's copy of a page is worth. A `writer`'s copy is the only one, and may change until it is taken away.
+ * All other copies of a page hold the same bytes. If one of them is `dirty`, home's memory may lack those bytes.
  */
 export type Claim = 'clean' | 'dirty' | 'writer'
 

@@ -6,15 +6,20 @@ export interface RankClaim {
   readonly claim: Claim
 }
 
-/** What a home makes of a page: who owns it, or who shares what home's memory holds too; or nobody has it any more. */
+/**
+ * A home's decision about a page: the rank that owns it, the ranks that share what home's memory holds too, or its
+ * loss.
+ */
 export type PageVerdict =
   | { readonly kind: 'owned'; readonly owner: number }
   | { readonly kind: 'shared'; readonly sharers: readonly number[] }
   | { readonly kind: 'lost' }
 
 /**
- * A writer stays the only owner. Else, where home's memory is valid, all who have the page go on sharing it; where it
- * is not, one of them becomes the owner and the others let go: nobody would know of them.
+ * Decide what becomes of a page's copies:
+ * 1. A writer stays the only owner.
+ * 2. Else, if home's memory is valid, all ranks that have the page go on sharing it.
+ * 3. Else one of them becomes the owner, and the others drop their copies, since no one would know of them.
  */
 export function judge(claims: readonly RankClaim[], home: number, isMemoryValid: boolean): PageVerdict {
   const writer = claims.find(({ claim }) => claim === 'writer')

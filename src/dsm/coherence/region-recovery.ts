@@ -1,25 +1,27 @@
 /**
  * How a region goes on after members are gone: the same for every protocol, and outside of their tables. A synchronous
- * state machine; one for each region and member, also for members that have not opened the region (they may be the next
- * home of its pages).
+ * state machine. There is one for each region and member, also for members that have not opened the region: they may be
+ * the next home of its pages.
  *
- *   1. Freeze. On a new view each member stops acting on messages and demands, and sends `flush` to every other, behind
- *      all that it sent before. When all flushes are here, so is everything that was under way. Answers among it are
- *      taken in (their bytes have come); the rest is forgotten.
- *   2. Claim. Each member tells each page's home what its copy is worth. A dead home's pages have moved to the next
- *      living rank.
- *   3. Judge. With all claims each home decides what becomes of each copy and rebuilds its entries, and tells who
- *      claimed.
- *   4. Ready. Who has done what it was told says so to all; with everybody's word, and not before, it goes on in the
- *      new epoch, and asks anew for what its threads wait for. Messages of older epochs are dropped from then on.
+ * 1. Freeze. On a new view each member stops acting on messages and demands, and sends `flush` to every other, behind
+ *    all that it sent before. Once all flushes have arrived, so has everything that was under way. Answers among it are
+ *    taken in (their bytes have come); the rest is forgotten.
+ * 2. Claim. Each member tells each page's home what its copy is worth. A dead home's pages have moved to the next live
+ *    rank.
+ * 3. Judge. With all claims each home decides what becomes of each copy, rebuilds its entries, and tells the claimants.
+ * 4. Ready. A member that has done what it was told says so to all. When all members have said so, and not before, it
+ *    goes on in the new epoch and asks again for what its threads wait for. From then on it drops messages of older
+ *    epochs.
  *
- * Nobody waits for a program that holds a copy which is to go (a pin may last): its member says which those are before
- * it is ready, and when each has gone. Until then the page's new owner, through whom all requests for it come, neither
- * writes it nor hands it on.
+ * Recovery does not wait for a program that holds a copy which is to go (a pin may last). Its member says which copies
+ * those are before it is ready, and when each has gone. Until then the page's new owner, through which all requests for
+ * it come, neither writes it nor hands it on.
  *
- * Another death in the middle starts it over. That is safe at any point: until everybody is ready nobody writes who did
- * not before, so copies that were told to go and ones that were told to stay hold the same bytes; and once somebody is
- * ready for all, all have done as they were told.
+ * Another death in the middle starts recovery over. That is safe at any point:
+ *
+ * 1. Until all members are ready, no rank writes that did not write before. So copies that were told to go and copies
+ *    that were told to stay hold the same bytes.
+ * 2. Once a member has the word of all that they are ready, all have done as they were told.
  */
 import type { ClaimEntry, RecoveryMessage, VerdictEntry } from './recovery-message.ts'
 import type { RankClaim } from './recovery-verdict.ts'
@@ -41,7 +43,7 @@ export interface RecoveryHost {
    * for each.
    */
   apply(verdicts: ReadonlyMap<number, VerdictEntry['verdict']>): Iterable<number>
-  /** Nobody holds `page` any more that was to go elsewhere. */
+  /** No rank holds `page` any more that was to drop it. */
   released(page: number): void
   /** Go on in the epoch. */
   resume(epoch: number): void
@@ -63,7 +65,7 @@ export class RegionRecovery {
   readonly #ready = new Set<number>()
   readonly #claims = new Map<number, RankClaim[]>()
   readonly #verdicts = new Map<number, VerdictEntry['verdict']>()
-  /** Who holds copies that were to go. */
+  /** Ranks that hold copies which were to go. */
   readonly #held = new Map<number, Set<number>>()
   /** Of epochs that this member has not heard of yet. */
   #early: { readonly from: number; readonly message: RecoveryMessage }[] = []
@@ -87,7 +89,7 @@ export class RegionRecovery {
     return this.#phase === 'idle'
   }
 
-  /** The last epoch in which everybody was ready. */
+  /** The last epoch in which all members were ready. */
   get recovered(): number {
     return this.#recovered
   }
@@ -96,7 +98,7 @@ export class RegionRecovery {
     return this.#view
   }
 
-  /** What was decided last has been done here, or is going to be: nobody has asked since what this member has. */
+  /** The last decision has been carried out here, or will be: no new round has begun since. */
   get isDecided(): boolean {
     return this.#phase === 'idle' || this.#phase === 'ready'
   }

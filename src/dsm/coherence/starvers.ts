@@ -13,9 +13,8 @@ export interface Starver {
 }
 
 /**
- * Who starves for which page, as far as this node has heard: every node keeps such a table, and gives what tokens it
- * has or gets to the starver of the lowest rank. That the low ranks do not starve the high ones is what the marks are
- * for.
+ * Which nodes starve for which page, as far as this node has heard. Every node keeps such a table, and gives the tokens
+ * that it has or gets to the starver of the lowest rank. Marks prevent low ranks from starving high ones.
  *
  * Source: Martin, Token Coherence, PhD thesis (2003), 3.2.5: distributed activation; gem5, structures/PersistentTable.
  */

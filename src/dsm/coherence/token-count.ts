@@ -4,7 +4,7 @@ import type { CacheEvent } from './protocol.ts'
 export interface TokenCount {
   /** How many, the owner token among them. */
   tokens: number
-  /** Whether the owner token is here: who has it answers for the bytes, and it never travels without them. */
+  /** Whether the owner token is here: its holder answers for the bytes, and it never travels without them. */
   owner: boolean
   /** Whether the bytes in our frame are the ones written last. Holds only while there is a token here. */
   valid: boolean

@@ -3,8 +3,8 @@ import { judge, type RankClaim, verdictFor } from './recovery-verdict.ts'
 import { type EpochMembers, type RecoveryHost, RegionRecovery } from './region-recovery.ts'
 
 /**
- * A member's part in the recovery of a region that it has not opened. It has nothing, but may be the next home of a
- * dead one's pages: it remembers who owns them, for the day on which it opens the region.
+ * A member's part in the recovery of a region that it has not opened. It has no copies, but may be the next home of a
+ * dead rank's pages. It remembers the owners of those pages until it opens the region.
  */
 export class UnopenedRegion implements RecoveryHost {
   readonly #rank: number

@@ -75,7 +75,7 @@ class RegionAgentMachine implements Machine {
   readonly #unopened = new Map<number, UnopenedRegion>()
   /** What this rank keeps of pages of others, also of regions that it has not opened. */
   readonly #replicas = new Map<number, ReplicaStore>()
-  /** Regions that nobody has open any more, but with messages still under way. */
+  /** Regions that no rank has open any more, but with messages still under way. */
   readonly #freed = new Set<number>()
   /** Regions that are closed for good: their numbers do not come again. */
   readonly #forgotten = new Set<number>()
@@ -122,7 +122,7 @@ class RegionAgentMachine implements Machine {
       message: (from, bytes) => this.#receive(from, bytes),
       memberDied: (rank) => {
         for (const server of this.#servers.values()) {
-          // What a page's home is, and whether nobody has it, is for recovery to say from now on.
+          // What a page's home is, and whether the page is lost, is for recovery to say from now on.
           this.#lane?.close(server.id)
           server.memberDied(rank)
         }
@@ -255,7 +255,7 @@ class RegionAgentMachine implements Machine {
     this.#early.delete(id)
   }
 
-  /** Nobody has ended or left yet. */
+  /** No rank has ended or left yet. */
   #isWhole(): boolean {
     const { mesh } = this.#group
     return Array.from({ length: mesh.size }, (_, rank) => rank).every((rank) => mesh.isAlive(rank))
@@ -314,7 +314,7 @@ class RegionAgentMachine implements Machine {
 
   #receiveReplica(from: number, bytes: Uint8Array): void {
     const message = decodeReplica(bytes)
-    // Nobody needs it any more, and who sent it waits to hear that it is kept.
+    // No rank needs it any more, and its sender waits to hear that it is kept.
     if (message !== undefined && this.#forgotten.has(message.region)) this.#answerLate(from, message)
     else if (message?.kind === 'kept') this.#servers.get(message.region)?.replicaKept(from, message.token)
     else if (message === undefined || !this.#replicasOf(message.region).receive(from, message))
@@ -376,7 +376,10 @@ class RegionAgentMachine implements Machine {
     }
     // Its window is being closed: the main thread wakes it when that is done.
     if (this.#wasWindow(address)) return
-    throw new AetherError('ERR_AETHER_AGENT', `a fault at address ${address.toString(16)} is in no region's window`)
+    throw new AetherError(
+      'ERR_AETHER_AGENT',
+      `a fault at address ${address.toString(16)} is not in the window of any region`,
+    )
   }
 
   /** A page's home answers for it; where this rank does not know that, another does. */

@@ -1,6 +1,6 @@
 import { type AllocationOutcome, type AllocationRequest, Allocations } from '../allocation/allocations.ts'
 
-/** What is asked of who keeps the allocations of a region, by whomever. */
+/** A question to the keeper of a region's allocations. */
 export type AllocationQuestion = { readonly region: number; readonly sizeBytes: number } & (
   | { readonly allocate: AllocationRequest }
   | { readonly free: number }
@@ -15,8 +15,9 @@ export function isAllocationQuestion(question: unknown): question is AllocationQ
 }
 
 /**
- * The allocations of a group's coherent regions, in the agent of one rank. Not in a page of the region: that would go
- * with whichever rank wrote it last; here they are lost with one rank only, which also keeps the names of the regions.
+ * The allocations of a group's coherent regions, in the agent of one rank. They are not kept in a page of the region,
+ * since that would be lost with the rank that wrote it last. Here they are lost with one rank only, which also keeps
+ * the names of the regions.
  */
 export class AllocationKeeper {
   readonly #regions = new Map<number, Allocations>()
@@ -30,7 +31,7 @@ export class AllocationKeeper {
     return 'free' in question ? allocations.free(question.free) : allocations.allocate(question.allocate)
   }
 
-  /** Nobody has the region open any more. */
+  /** No rank has the region open any more. */
   forget(region: number): void {
     this.#regions.delete(region)
   }

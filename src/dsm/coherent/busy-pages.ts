@@ -48,7 +48,7 @@ export class BusyPages {
     this.#region = region
   }
 
-  /** Undefined where nobody profiles. */
+  /** Undefined unless profiling is on. */
   static of(region: string): BusyPages | undefined {
     return isProfiling() ? new BusyPages(region) : undefined
   }

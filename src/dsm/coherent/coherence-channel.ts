@@ -4,9 +4,19 @@ import type { CoherenceMessage, FrameReference, MessageKind } from '../coherence
 /**
  * How a coherence message travels on the mesh, in host order (all ranks run on machines of one byte order):
  *
- *   byte 0 channel, 1 kind   UInt16 [1] epoch   Int32 [1] region [2] page [3] requester [4] count
- *        UInt32 [5] requester's key [6] home's key
- *   Float64 [4] requester's address [5] home's address                            48 bytes
+ * ```
+ * byte   0   Uint8     channel
+ *        1   Uint8     kind
+ *        2   Uint16    epoch
+ *        4   Int32     region
+ *        8   Int32     page
+ *       12   Int32     requester
+ *       16   Int32     count
+ *       20   Uint32    requester's key
+ *       24   Uint32    home's key
+ *       32   Float64   requester's address
+ *       40   Float64   home's address       48 bytes in all
+ * ```
  */
 export const COHERENCE_MESSAGE_BYTES = 48
 

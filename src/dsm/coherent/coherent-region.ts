@@ -49,9 +49,9 @@ const SYSTEM_PAGE_BYTES = 4096
 const NOTHING_KNOWN = { state: undefined, owner: -1, sharers: [], version: null }
 
 /**
- * A region whose ranks have memory of their own. A view's page faults are answered by the agent; the explicit calls
- * below ask the agent for the page, hold it while they copy, and never fault. A call that spans pages is not atomic as
- * a whole; each page's part is.
+ * A region whose ranks have memory of their own. The agent answers the page faults of views. The explicit calls below
+ * ask the agent for the page, hold it while they copy, and never fault. A call that spans pages is not atomic as a
+ * whole; each page's part is.
  */
 export class CoherentRegion extends Region {
   readonly plan: RegionPlan
@@ -128,8 +128,8 @@ export class CoherentRegion extends Region {
   }
 
   /**
-   * Every write here takes effect while its page is held alone, so there is nothing to wait for but the order of this
-   * thread's own accesses, and, with `replicas: 1`, the ranks that keep what was written.
+   * Every write here takes effect while its page is held alone. So the fence waits only for this thread's own accesses
+   * and, with `replicas: 1`, for the ranks that keep what was written.
    */
   async fence(options?: RegionCallOptions): Promise<void> {
     options?.signal?.throwIfAborted()
@@ -192,7 +192,8 @@ export class CoherentRegion extends Region {
 
   page(index: number): PageDescription {
     this.checkOpen()
-    if (!Number.isSafeInteger(index)) throw new ArgumentError('index', `a page has a whole number, not ${index}`)
+    if (!Number.isSafeInteger(index))
+      throw new ArgumentError('index', `a page number must be a whole number, not ${index}`)
     const offsetBytes = index * this.pageSize
     const lengthBytes = Math.min(this.pageSize, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))
@@ -247,7 +248,7 @@ export class CoherentRegion extends Region {
       const asked = { region: this.id, sizeBytes: this.size, ...question }
       const outcome = (await agent.command('allocation', asked)) as AllocationOutcome | undefined
       if (outcome !== undefined) return outcome
-      throw new MemberEndedError([0], `rank 0 has ended or left, and it kept the allocations of region '${this.name}'`)
+      throw new MemberEndedError([0], `rank 0 has ended or left; it kept the allocations of region '${this.name}'`)
     }
     return { allocate: (allocate) => ask({ allocate }), free: (free) => ask({ free }) }
   }
@@ -300,13 +301,13 @@ export class CoherentRegion extends Region {
     this.forgetViews()
     this.#access.close()
     const { agent } = this.#host
-    // The agent lets go of the windows before they are unmapped.
+    // The agent drops the windows before they are unmapped.
     await agent.command('closeWindows', this.id)
     this.#closeWindows()
     await agent.command('closeRegion', this.name)
   }
 
-  /** A thread of the program's that waits for a page of a view is woken: it finds memory of nobody there. */
+  /** A program thread that waits for a page of a view is woken: it finds private memory there. */
   #closeWindows(): void {
     const { userfault } = this.#host
     const places = this.#windows.places()
@@ -371,7 +372,7 @@ export class CoherentRegion extends Region {
     return Object.assign(copy, { finish })
   }
 
-  /** Have all pages of a range come here, so many of them under way at a time. */
+  /** Bring all pages of a range here, a bounded number of them at a time. */
   async #bring(
     offsetBytes: number,
     lengthBytes: number,

@@ -15,7 +15,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   openRegion: { object: () => 'the registry of regions', rank: 0 },
   lookUpRegion: { object: () => 'the registry of regions', rank: 0 },
   closeRegion: { object: () => 'the registry of regions', rank: 0 },
-  allocation: { object: () => 'who keeps the allocations', rank: 0 },
+  allocation: { object: () => 'the keeper of the allocations', rank: 0 },
 }
 
 /** Commands of the program's thread that wait for other ranks. */

@@ -18,9 +18,9 @@ export interface ReadFault {
 }
 
 /**
- * The faults of this process, read by the agent's thread: those with a known answer are answered where they are read
- * (native/fault-lane.cc), asleep or awake, and told afterwards. Who sleeps here must be told of them before anything
- * else happens to their pages.
+ * The faults of this process, read by the agent's thread. Faults with a known answer are answered where they are read
+ * (native/fault-lane.cc), whether the agent is asleep or awake, and reported to it afterwards. An agent that slept must
+ * be told of them before anything else happens to their pages.
  */
 export class FaultLane {
   readonly #userfault: number

@@ -23,7 +23,7 @@ export class FrameMemory {
   readonly #onTaken: (offsetBytes: number, lengthBytes: number) => void
   readonly #registered = new Map<number, MemoryRegion>()
 
-  /** `onTaken` is told of memory that nobody can have used before. */
+  /** `onTaken` is told of memory that no rank can have used before. */
   constructor(
     frames: Frames,
     units: FrameUnits,
@@ -66,8 +66,8 @@ export class FrameMemory {
   }
 
   /**
-   * Give the memory of a unit back, which nobody reads or writes; not where it holds pages whose home this rank is.
-   * Deregistered before the kernel has it: else peers would go on reaching the old pages.
+   * Give back the memory of a unit, which no thread reads or writes; not if it holds pages whose home this rank is. It
+   * is deregistered before the kernel gets it, else peers would go on reaching the old pages.
    */
   release(index: number): void {
     const memory = this.#registered.get(index)
@@ -79,8 +79,8 @@ export class FrameMemory {
   }
 
   /**
-   * With `giveBack` the kernel has all of it at once: else it keeps it until the last peer has taken its mapping away.
-   * Not while somebody has a view, whose pages would go, too.
+   * With `giveBack` the kernel gets all of it at once; else it keeps it until the last peer has removed its mapping. Do
+   * not give it back while a caller has a view, whose pages would go too.
    */
   close(giveBack: boolean): void {
     for (const memory of this.#registered.values()) memory.close()

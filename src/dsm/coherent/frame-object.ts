@@ -4,7 +4,7 @@ import { native, SystemError } from '../../native/index.ts'
 /** The huge pages that are used, in bytes. */
 export const HUGE_PAGE_BYTES: number = 2 * 2 ** 20
 
-/** At most so much is mapped at once to set it aside. */
+/** At most this much is mapped at once to set it aside. */
 const MAPPED_MAX = 2 ** 30
 
 /**
@@ -14,8 +14,10 @@ const MAPPED_MAX = 2 ** 30
 const SHARED_HUGE = '/sys/kernel/mm/transparent_hugepage/shmem_enabled'
 
 /**
- * What the frames of a region are made of: `huge`, pages of 2 MiB from the system's pool; `transparent`, such pages
- * where the kernel finds them, else ordinary ones; `ordinary`.
+ * What the frames of a region are made of:
+ * - `huge`: pages of 2 MiB from the system's pool
+ * - `transparent`: such pages if the kernel finds them, else ordinary ones
+ * - `ordinary`: ordinary pages
  */
 export type FramePages = 'huge' | 'transparent' | 'ordinary'
 
@@ -25,9 +27,9 @@ export interface FrameObject {
 }
 
 /**
- * A memory object for the frames of a region whose pages are of `pageBytes`. Huge pages are taken where every page is
- * made of whole ones and the pool has enough for all of the region, which are then set aside: there is no want of them
- * later.
+ * A memory object for the frames of a region whose pages have `pageBytes`. Huge pages are taken if every page of the
+ * region is made of whole ones and the pool has enough for the whole region. They are then reserved, so that they
+ * cannot run out later.
  */
 export function createFrames(lengthBytes: number, pageBytes: number, mayBeHuge: boolean): FrameObject {
   const isMultiple = pageBytes % HUGE_PAGE_BYTES === 0

@@ -1,15 +1,15 @@
 import type { AgreedPlacement } from './placement.ts'
 
-/** Memory of pages that stay is registered by so many bytes, and so is all of it where nothing bounds the cache. */
+/** Memory of pages that stay is registered in chunks of this size, and so is all memory if the cache is unbounded. */
 const CHUNK_BYTES = 4 * 2 ** 20
-/** A bound is made of so many units: each leaves as a whole. */
+/** A bound is made of this many units: each leaves as a whole. */
 const UNITS_PER_BOUND = 16
 /**
- * Where homes are strewn over a region, no more registrations than this at a time: a device and a process have only so
- * many.
+ * If homes are scattered over a region, no more registrations than this at a time: a device and a process have a
+ * limited number.
  */
 const REGISTRATIONS_MAX = 4096
-/** Where that is not to be had, units are so few. */
+/** If that is not possible, there are this many units at most. */
 const MIXED_UNITS_MAX = 1024
 
 /** A stretch of the frames that is taken, registered and given back at once. */
@@ -29,9 +29,10 @@ export interface FrameUnitsOptions {
 }
 
 /**
- * How the frames of a region are divided. A chunk of which this rank is the home for every page is one unit, and stays;
- * elsewhere units are so small that several make up the bound of the cache, and where that can be, they hold pages of
- * one home only: a unit with a page of this rank's own is never given back.
+ * How the frames of a region are divided:
+ * 1. A chunk of which this rank is the home for every page is one unit, and stays.
+ * 2. Elsewhere units are so small that several make up the bound of the cache.
+ * 3. If possible, such a unit holds pages of one home only: a unit with a page of this rank's own is never given back.
  */
 export class FrameUnits {
   /** Of units that may be given back. */
@@ -98,7 +99,7 @@ function unitPages(options: FrameUnitsOptions): number {
 
 /** The most pages that are registered at a time where units hold pages of one home: our own, and those in the cache. */
 function registeredPages({ pages, pageBytes, placement, isHome }: FrameUnitsOptions, limitBytes: number): number {
-  // Where nobody knows yet, all may come to be ours.
+  // If no home is known yet, this rank may become the home of all.
   if (placement === 'first-touch') return pages
   let own = 0
   for (let page = 0; page < pages; page += 1) if (isHome(page)) own += 1

@@ -1,7 +1,7 @@
 import { native } from '../../native/index.ts'
 import type { FramePages } from './frame-object.ts'
 
-/** Frames are mapped by pieces of about so many bytes. */
+/** Frames are mapped in pieces of about this many bytes. */
 const CHUNK_BYTES = 4 * 2 ** 20
 
 /** Where bytes of the frames lie. */

@@ -1,5 +1,5 @@
 interface Range {
-  /** Those that are still here. */
+  /** Pages that are still here. */
   readonly pages: Set<number>
   readonly done: () => void
 }
@@ -27,8 +27,8 @@ export class GivingUp {
   }
 
   /**
-   * After a recovery it begins once more; where a page cannot be given up any more (this rank may be its home now), it
-   * is let go of.
+   * After a recovery it starts again. A page that can no longer be given up (this rank may be its home now) is dropped
+   * from the list.
    */
   beginAgain(): void {
     for (const range of this.#ranges) {

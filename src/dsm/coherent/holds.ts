@@ -29,8 +29,8 @@ export interface HoldsOptions {
 }
 
 /**
- * Keeps granted pages long enough to be of use. Without this, when two nodes want one page, nearly every grant is taken
- * away before the thread that asked for it has been put on a processor, and nobody gets on.
+ * Keeps granted pages long enough to be of use. Otherwise, if two nodes want one page, nearly every grant would be
+ * taken away before the thread that asked for it runs. Neither would make progress.
  */
 export class Holds {
   readonly #options: HoldsOptions
@@ -41,8 +41,8 @@ export class Holds {
   }
 
   /**
-   * A page is about to be granted to `thread` (0: not a fault), which sleeps and had been on a processor `turns` times
-   * when it faulted.
+   * A page is about to be granted to `thread` (0: not a fault). The thread sleeps; it had been on a processor `turns`
+   * times when it faulted.
    */
   begin(page: number, thread: number, turns: number): void {
     this.#holds.set(page, { sinceNs: this.#options.runtime.now(), thread, turns })

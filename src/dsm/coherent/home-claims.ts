@@ -2,10 +2,10 @@ import { MeshChannel } from '../../cluster/index.ts'
 import { NO_HOME } from './placement.ts'
 
 /**
- * Homes that are decided by who asks first. Page `i` has a *register*, rank `i` modulo their number (of those who lived
- * when the region was made), which decides: whoever's claim gets there first is the page's home for good, and every
- * later claim is answered with that rank. It is a compare-and-swap on the register's entry, done by its agent;
- * afterwards each rank knows the homes of the pages that it has used, and asks no more.
+ * Homes that are decided by first use. Page `i` has a *register*, rank `i` modulo their number (of those that lived
+ * when the region was made), which decides. The rank whose claim gets there first is the page's home for good, and
+ * every later claim is answered with that rank. It is a compare-and-swap on the register's entry, done by its agent.
+ * Afterwards each rank knows the homes of the pages that it has used, and does not ask again.
  *
  *   byte 0 channel, 1 kind   Int32 [1] region [2] page [3] home (Decided)      16 bytes, in host order
  */
@@ -100,7 +100,8 @@ export class HomeClaims {
   }
 
   /**
-   * Somebody takes us for the home of `page`: the register has told him before it told us. False where we know better.
+   * Another rank takes us for the home of `page`: the register told that rank before it told us. False if we know
+   * better.
    */
   isOwn(page: number): boolean {
     const { rank } = this.#options
@@ -120,7 +121,7 @@ export class HomeClaims {
     return this.#waiting.size === 0
   }
 
-  /** The home of `page`: who was first, or else `claimant`. */
+  /** The home of `page`: the first claimant, or else `claimant`. */
   #settle(page: number, claimant: number): number {
     const before = Atomics.compareExchange(this.#homes!, page, NO_HOME, claimant)
     return before === NO_HOME ? claimant : before

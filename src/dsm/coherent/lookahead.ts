@@ -8,7 +8,7 @@ export class Lookahead {
   readonly #ahead: number
   #next = 0
 
-  /** For pages below `end`, so many ahead. */
+  /** For pages below `end`, `ahead` pages ahead. */
   constructor(access: PageAccess, end: number, right: number, ahead: number) {
     this.#access = access
     this.#ahead = ahead

@@ -7,12 +7,12 @@ import { PageRight, type PageWords, PinResult } from './page-words.ts'
 import { NO_HOME } from './placement.ts'
 import type { PageFailure } from './region-plan.ts'
 
-/** A page cannot be had any more: its only copy, or its home, was at a member that died. */
+/** A page is lost: its only copy, or its home, was at a member that died. */
 export class PageLostError extends AetherError {
   override readonly name = 'PageLostError'
   readonly region: string
   readonly page: number
-  /** The rank that took it along. */
+  /** The rank whose end lost the page. */
   readonly rank: number
 
   constructor(region: string, page: number, rank: number) {
@@ -40,10 +40,10 @@ export interface PageAccessOptions {
 const PAGE_MS_MAX = 30_000
 /** How long to wait for the agent to say why a page failed. */
 const FAILURE_MS = 5000
-/** A full ring is tried again so often. */
+/** How often a full ring is tried again. */
 const RING_FULL_MS = 1
 
-/** The user's thread asking for pages: pins those that are here, and has the agent fetch the others. */
+/** The user's thread asking for pages: it pins those that are here, and has the agent fetch the others. */
 export class PageAccess {
   readonly #options: PageAccessOptions
   readonly #keepAlive = new KeepAlive()
@@ -61,7 +61,7 @@ export class PageAccess {
     for (const page of this.#awaited) this.#options.words.wakeAll(page)
   }
 
-  /** Pin `page` with `right` where it is here now. */
+  /** Pin `page` with `right` if it is here now. */
   tryPin(page: number, right: number): boolean {
     if (this.#closed) throw new ClosedError(`region '${this.#options.region}'`)
     const result = this.#options.words.tryPin(page, right)
@@ -106,7 +106,7 @@ export class PageAccess {
     return this.#options.words.right(page) >= right
   }
 
-  /** Have the agent fetch `page`, without waiting. False where it has too much to do just now. */
+  /** Have the agent fetch `page`, without waiting. False if it is overloaded just now. */
   ask(page: number, right: number): boolean {
     const { demands, agent, id } = this.#options
     const pushed = demands.tryPush(id, page, right === PageRight.Write)
@@ -134,7 +134,7 @@ export class PageAccess {
     const { region, pageSize, agent, id } = this.#options
     const failure = agent.commandSync('failure', { id, page }, FAILURE_MS) as PageFailure
     if (failure.kind === 'memberDied') return new PageLostError(region, page, failure.rank)
-    const why = `there is no memory left at rank ${failure.rank}`
+    const why = `rank ${failure.rank} has no memory left`
     return new MemoryExhaustedError(`page ${page} of region '${region}'`, pageSize, undefined, why)
   }
 
@@ -143,7 +143,7 @@ export class PageAccess {
     const known = homeOf(page)
     const home = known === NO_HOME ? 'not decided' : `rank ${known}`
     return new TimeoutError(
-      `page ${page} of region '${region}' did not come within ${PAGE_MS_MAX} ms; its home is ${home}: is a rank stopped, or has it not opened the region?`,
+      `page ${page} of region '${region}' did not arrive within ${PAGE_MS_MAX} ms. Its home is ${home}. Check whether a rank is stopped or has not opened the region`,
     )
   }
 }

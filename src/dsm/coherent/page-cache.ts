@@ -1,4 +1,4 @@
-/** How often busy pages are looked at again, and who waits for room is let in. */
+/** How often busy pages are looked at again, and requests that wait for room are let in. */
 const LOOK_AGAIN_NS = 50_000
 /** A page that is to be given back after its use stays at least so long. */
 const USE_NS = 20_000
@@ -16,7 +16,7 @@ export interface PageCacheOptions {
    * The most that frames of other ranks' pages may occupy; 0: a page is given back after each use; undefined: no bound.
    */
   readonly limitBytes: number | undefined
-  /** Frames are given back by units of so many bytes. */
+  /** Frames are given back in units of this many bytes. */
   readonly unitBytes: number
   readonly pageBytes: number
   readonly now: () => number
@@ -30,8 +30,8 @@ export interface PageCacheOptions {
   /** Begin to give up the copy; `evicted` follows. False where that cannot be now. */
   readonly evict: (page: number) => boolean
   /**
-   * Give the memory of a unit back to the kernel once nothing is on its way out of it, unless it is used again by then
-   * (`isUnused`) or holds pages whose home this rank is; then call `done`.
+   * Give the memory of a unit back to the kernel once nothing is on its way out of it, then call `done`. The memory
+   * stays if by then the unit is used again (`isUnused`) or holds pages whose home this rank is.
    */
   readonly release: (unit: number, isUnused: () => boolean, done: () => void) => void
 }
@@ -46,18 +46,18 @@ interface Unit {
 }
 
 /**
- * Keeps the memory for pages of other ranks within a bound. What is counted and given back is a unit of frames, because
- * memory is registered and returned to the kernel by units; a unit leaves as a whole: its pages are evicted, those that
- * were written are written back, then it is deregistered.
+ * Keeps the memory for pages of other ranks within a bound. Units of frames are counted and given back, because memory
+ * is registered and returned to the kernel by units. A unit leaves as a whole: its pages are evicted, pages that were
+ * written are written back, then it is deregistered.
  *
- * Who leaves is chosen by a clock: units stand in a ring in the order of their coming, and one that has been of use
- * since the hand passed is spared once. What is known of use are grants and explicit calls; loads and stores of views
- * tell nobody.
+ * A clock chooses the unit that leaves. Units stand in a ring in the order in which they came. A unit that has been
+ * used since the hand passed is spared once. Only grants and explicit calls count as use; loads and stores of views go
+ * unseen.
  */
 export class PageCache {
   readonly #options: PageCacheOptions
   readonly #limitBytes: number
-  /** The ring, the hand at its begin. */
+  /** The ring; its start is the hand. */
   readonly #units = new Map<number, Unit>()
   readonly #waiting: { readonly sinceNs: number; readonly page: number; readonly run: () => void }[] = []
   #looking = false
@@ -100,7 +100,7 @@ export class PageCache {
     unit.leaving = false
   }
 
-  /** The page is here, for somebody's use. */
+  /** The page is here, for a thread's use. */
   granted(page: number): void {
     const unit = this.#units.get(this.#unitOf(page))
     if (unit !== undefined) unit.referenced = true
@@ -144,7 +144,7 @@ export class PageCache {
   #makeRoom(): void {
     const staying = [...this.#units].filter(([, { leaving }]) => !leaving)
     let surplus = (staying.length + 1) * this.#options.unitBytes - this.#limitBytes
-    // Twice around at most: the first time everybody may be spared.
+    // Twice around at most: the first time all may be spared.
     for (const [index, unit] of [...staying, ...staying]) {
       if (surplus <= 0) break
       if (unit.leaving) continue
@@ -156,7 +156,7 @@ export class PageCache {
     this.#lookAgain()
   }
 
-  /** The hand passes: whoever was of use goes to the end of the ring. */
+  /** The hand passes: a unit that was used goes to the end of the ring. */
   #spare(index: number, unit: Unit): boolean {
     let used = unit.referenced
     for (const page of unit.pages) used = this.#options.takeUsed(page) || used

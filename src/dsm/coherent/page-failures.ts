@@ -28,11 +28,11 @@ export class PageFailures {
     const { kind, rank } = this.#failures.get(page)!
     const why =
       kind === 'memoryExhausted'
-        ? `there is no memory left for it at rank ${rank}`
+        ? `rank ${rank} has no memory left for it`
         : `its only copy or its home was at rank ${rank}, which has died`
     writeSync(
       2,
-      `aether: rank ${ownRank}: page ${page} of region '${region}' is lost: ${why}. A view was read or written there, which cannot be answered with an error; ending the process.\n`,
+      `aether: rank ${ownRank}: page ${page} of region '${region}' is lost: ${why}. A view was read or written there, and a view cannot throw, so the process ends.\n`,
     )
     native.exitNow(LOST_PAGE_EXIT_CODE)
   }

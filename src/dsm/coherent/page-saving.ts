@@ -32,8 +32,8 @@ export interface PageSavingOptions {
 }
 
 /**
- * In a region with replicas: what is written in pages goes to those who keep it before it goes anywhere else, and comes
- * back from them after a death.
+ * Saves pages in a region with replicas. What is written in a page goes to its keepers before it goes anywhere else,
+ * and comes back from them after a death.
  */
 export class PageSaving {
   readonly #options: PageSavingOptions
@@ -110,7 +110,7 @@ export class PageSaving {
     return true
   }
 
-  /** Nobody pins the page. Where its keepers lack what was written, it is sent to them, and `onSaved` follows. */
+  /** No thread pins the page. If its keepers lack what was written, it is sent to them, and `onSaved` follows. */
   isSaved(page: number): boolean {
     if (this.#replication.isUnsaved(page)) {
       this.#options.mmu.protect(page)
@@ -119,7 +119,7 @@ export class PageSaving {
     return !this.#replication.isSaving(page)
   }
 
-  /** Have the bytes of a page that nobody has any more be what was fenced last. */
+  /** Set the bytes of a lost page to those that were fenced last. */
   restore(page: number): Restoration {
     const { store, placedAt, pageBytes } = this.#options
     const replica = store.get(page)
@@ -139,7 +139,7 @@ export class PageSaving {
 
   #save(page: number): void {
     const { words, mmu, isAwaited } = this.#options
-    // Whoever writes under a pin goes on: then it stays unsaved, and is sent once more by the next fence.
+    // A thread that writes under a pin goes on: then the page stays unsaved, and the next fence sends it once more.
     const isStill = !words.isPinned(page) && words.want(page)
     if (isStill) {
       mmu.protect(page)
@@ -148,7 +148,7 @@ export class PageSaving {
     this.#replication.save(page, isStill)
   }
 
-  /** Who waits for the page comes first, then threads here. */
+  /** Other ranks that wait for the page come first, then threads here. */
   #saved(page: number): void {
     this.#options.onSaved(page)
     const write = this.#wanted.get(page)
@@ -158,8 +158,8 @@ export class PageSaving {
   }
 
   /**
-   * The home and the rank after it, among the living, which is the next home. Of a page that only others have used they
-   * may not be known here.
+   * The home and the next live rank after it, which is the next home. They may be unknown here if only other ranks have
+   * used the page.
    */
   #keepersOf(page: number): readonly number[] {
     const { homeOf, members, mesh } = this.#options

@@ -21,13 +21,13 @@ export interface PageFinding {
   readonly pinned: boolean
   /** The state of its copy. */
   readonly copy: string
-  /** The members agree anew on who has what, after a death. */
+  /** After a death, the members are agreeing again on which rank has what. */
   readonly recovering: boolean
   /** {@link NO_HOME} where it does not know. */
   readonly home: number
-  /** Who decides on the home. */
+  /** The rank that decides on the home. */
   readonly register: number
-  /** At the home: the state of its entry, and whom that names. */
+  /** At the home: the state of its entry, and the ranks that it names. */
   readonly entry?: PageEntry
 }
 
@@ -35,9 +35,9 @@ export interface PageEntry {
   readonly state: string
   readonly owner: number
   readonly sharers: readonly number[]
-  /** Whose request is served just now; -1 where nobody's is. */
+  /** The rank whose request is served just now; -1 for none. */
   readonly requester: number
-  /** Who was told to answer that request. */
+  /** Ranks that were told to answer that request. */
   readonly asked: readonly number[]
 }
 
@@ -83,15 +83,16 @@ function trimmed(finding: PageFinding): PageFinding {
 }
 
 /**
- * For whom a page is waited: who has it, who does not answer though it is its home or was asked, or who has yet to open
- * the region.
+ * Which ranks a wait for a page is for: ranks that have it, or that have yet to open the region. Also its home and the
+ * ranks asked, if they do not answer.
  */
 export function explainPage(write: boolean, { self, said, silent }: SubjectAnswers): WaitFinding {
   const own = said.get(self) as PageFinding | undefined
   if (own === undefined || !('right' in own)) return { ranks: [], state: 'the region is closed here' }
-  if (own.recovering) return { ranks: [...silent], state: 'the members agree on who has what, after a death' }
+  if (own.recovering)
+    return { ranks: [...silent], state: 'after a death, the members are agreeing on which rank has what' }
   if (own.home === NO_HOME)
-    return { ranks: [own.register], state: `its home is not decided yet: rank ${own.register} does that` }
+    return { ranks: [own.register], state: `its home is not decided yet; rank ${own.register} decides it` }
   const at = said.get(own.home) as PageFinding | { closed: true } | null | undefined
   if (at === null || (at !== undefined && 'closed' in at))
     return { ranks: [own.home], state: `its home, rank ${own.home}, has not opened the region` }

@@ -8,10 +8,10 @@
  *
  * - *right* (0 none, 1 read, 2 write) is written by the agent: after it has opened the page, before it closes it.
  * - *pins* are user threads that copy from or to the frame just now. The agent takes nothing away from under a pin.
- * - *wanted*: the agent is about to take the page; no new pins. Whoever takes the last pin off rings the agent.
+ * - *wanted*: the agent is about to take the page; no new pins. The thread that takes the last pin off rings the agent.
  * - *waiting*: a user thread sleeps on this word. *fresh*: it was granted to one that has not run yet.
  * - *failed*: the page cannot be had. *used*: it was pinned since the agent took that bit off.
- * - *untouched*: this rank is the page's home, and nobody has asked for it yet: a fault on it is answered before the
+ * - *untouched*: this rank is the page's home, and no rank has asked for it yet: a fault on it is answered before the
  *   protocol is asked (native/fault-lane.cc, which reads and writes this word, too).
  *
  * Safety: a pin is taken by compare-and-swap on a word whose right suffices and which is not wanted; the agent sets
@@ -104,12 +104,12 @@ export class PageWords {
     return Atomics.or(this.#words, page, WANTED) < PIN
   }
 
-  /** This rank is the home, and nobody has asked for the page. */
+  /** This rank is the home, and no rank has asked for the page. */
   markUntouched(page: number): void {
     Atomics.or(this.#words, page, UNTOUCHED)
   }
 
-  /** Somebody asks for the page. */
+  /** A rank asks for the page. */
   touch(page: number): void {
     if ((Atomics.load(this.#words, page) & UNTOUCHED) !== 0) Atomics.and(this.#words, page, ~UNTOUCHED)
   }

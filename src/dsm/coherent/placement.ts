@@ -10,10 +10,10 @@ export type AgreedPlacement =
   | { readonly blockCyclic: number }
   | { readonly explicit: string }
 
-/** A home that nobody knows yet. */
+/** A home that is not known yet. */
 export const NO_HOME = -1
 
-/** A placement worked out for a region of so many pages. */
+/** A placement worked out for a region of `pages` pages. */
 export interface EvaluatedPlacement {
   readonly agreed: AgreedPlacement
   /**
@@ -70,7 +70,7 @@ function explicit(said: readonly number[], pages: number, ranks: number): Evalua
   if (wrong >= 0)
     throw new ArgumentError(
       'placement',
-      `placement gives ${String(said[wrong])} for page ${wrong}, which is none of the ${ranks} ranks`,
+      `placement gives ${String(said[wrong])} for page ${wrong}; a rank is a number from 0 to ${ranks - 1}`,
     )
   const homes = new SharedArrayBuffer(4 * pages)
   const table = new Int32Array(homes)

@@ -24,10 +24,9 @@ export interface PageRange {
 const NONE: PageRange = { from: 0, to: 0 }
 
 /**
- * Sees views being read or written from one page to the next, and says what to fetch ahead. The second fault in a row
- * begins it, with two pages; the first page of each batch is a marker, and only when that is touched the next batch is
- * fetched, twice as long. So no more is ever fetched in vain than one batch, and a program that jumps about fetches
- * nothing ahead.
+ * Detects views being read or written from one page to the next, and says what to fetch ahead. The second fault in a
+ * row starts it, with two pages. The first page of each batch is a marker: the next batch, twice as long, is fetched
+ * only when the marker is touched. So at most one batch is fetched in vain, and random access fetches nothing ahead.
  */
 export class Readahead {
   readonly #pages: number
@@ -35,7 +34,7 @@ export class Readahead {
   /** The least recently used first. */
   readonly #streams: Stream[] = []
 
-  /** For a region of so many pages; `cachePages`: how many the cache holds, of which it takes a quarter at most. */
+  /** For a region of `pages` pages; `cachePages`: how many the cache holds, of which it takes a quarter at most. */
   constructor(pages: number, pageBytes: number, cachePages: number) {
     this.#pages = pages
     this.#windowMax = Math.min(PAGES_MAX, Math.floor(BYTES_MAX / pageBytes), Math.floor(cachePages / 4))

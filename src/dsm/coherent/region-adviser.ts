@@ -16,8 +16,8 @@ export interface RegionAdviserOptions {
 }
 
 /**
- * A served region that is open with `advise`: what becomes of its pages is told to the watch, and what that knows is
- * written down for who started the ranks.
+ * A served region that is open with `advise`. What happens to its pages is reported to the watch, and its findings are
+ * written down for the process that started the ranks.
  */
 export class RegionAdviser {
   readonly watch: SharingWatch
@@ -46,7 +46,7 @@ export class RegionAdviser {
     this.watch.writeEnded(page, 'reader')
   }
 
-  /** It has no right to it any more, and had `had`; `givenUp`: by itself, for nobody. */
+  /** It has lost its right to the page, and had `had`; `givenUp`: by itself, for no other rank. */
   unmapped(page: number, had: number, givenUp: boolean): void {
     const by = givenUp ? 'nobody' : 'writer'
     if (had === PageRight.Write) this.watch.writeEnded(page, by)

@@ -13,7 +13,7 @@ import { type AgreedPlacement, type EvaluatedPlacement, evaluatePlacement, place
 import { pageCount, type RegionPlan } from './region-plan.ts'
 import { WindowTable } from './window-table.ts'
 
-/** What the ranks must agree on, compared as text by who keeps the names of regions. */
+/** What the ranks must agree on. The keeper of the regions' names compares it as text. */
 interface Agreement {
   readonly size: number
   readonly pageSize: number
@@ -132,12 +132,12 @@ function refusal(
   wanted: Agreement | undefined,
 ): AetherError {
   if (answer.kind === 'gone') {
-    const why = `rank ${answer.rank} has ended or left, and it kept the names of the regions`
+    const why = `rank ${answer.rank} has ended or left; it kept the names of the regions`
     return new MemberEndedError([answer.rank], `region '${name}' cannot be opened: ${why}`)
   }
   if (answer.kind === 'other' && wanted !== undefined)
     return differs(name, wanted, JSON.parse(answer.parameters) as Agreement)
-  const message = `there is no region '${name}' in this group; give its size to make it`
+  const message = `there is no region '${name}' in this group; pass a size to make it`
   return new RegionError('ERR_AETHER_REGION_NOT_FOUND', name, message)
 }
 
@@ -156,7 +156,7 @@ function checkSame(host: CoherentHost, request: RegionRequest, known: CoherentRe
 
 /** Of what each rank may have its own way. */
 function localDifference({ name }: RegionRequest, present: string, until: string): RegionError {
-  const message = `region '${name}' is served in this process with ${present}; it can be opened with another when ${until}`
+  const message = `region '${name}' is served in this process with ${present}; it can be opened differently when ${until}`
   return new RegionError('ERR_AETHER_REGION_MISMATCH', name, message)
 }
 
@@ -170,7 +170,7 @@ function adviseInWords({ advise }: RegionPlan): string {
 }
 
 function differs(name: string, wanted: Agreement, present: Agreement): RegionError {
-  const message = `region '${name}' exists with other parameters: it has ${inWords(present)}; asked for was ${inWords(wanted)}`
+  const message = `region '${name}' exists with other parameters: it has ${inWords(present)}; requested was ${inWords(wanted)}`
   return new RegionError('ERR_AETHER_REGION_MISMATCH', name, message)
 }
 

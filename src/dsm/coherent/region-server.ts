@@ -52,7 +52,7 @@ import { WindowTable } from './window-table.ts'
 export interface RegionServerOptions {
   readonly id: number
   readonly plan: RegionPlan
-  /** Ranks that had ended when the region was made: they are nobody's home, and took nothing along. */
+  /** Ranks that had ended when the region was made: they are the home of no page, and no page was lost with them. */
   readonly ended: readonly number[]
   readonly protocol: Protocol
   readonly mesh: Mesh
@@ -90,7 +90,7 @@ const TURNS_UNKNOWN = -2
 export interface PageKnowledge {
   /** {@link NO_HOME} where it does not know. */
   readonly home: number
-  /** Who knows the home, where this rank does not. */
+  /** The rank that knows the home, if this rank does not. */
   readonly register?: number
   /** The state of its own copy. */
   readonly copy: string
@@ -129,12 +129,12 @@ export class RegionServer implements EpochPort {
   #opened = NO_PAGE
   /** Where the region has replicas. */
   readonly #saving: PageSaving | undefined
-  /** Where somebody profiles. */
+  /** If profiling is on. */
   readonly #busyPages: BusyPages | undefined
   readonly #trace: RegionTrace
   /** Where the region is open with `advise`. */
   readonly #adviser: RegionAdviser | undefined
-  /** The page that is being given up: nobody takes it away. */
+  /** The page that is being given up: it is not taken away meanwhile. */
   #evicting = NO_PAGE
 
   constructor(options: RegionServerOptions) {
@@ -265,7 +265,7 @@ export class RegionServer implements EpochPort {
     this.#fetchAhead(this.#readahead.faulted(page), write)
   }
 
-  /** The lane has opened a page of ours that nobody had: now the protocol is told. */
+  /** The lane has opened a page of ours that no rank had: now the protocol is told. */
   #makeGood(page: number, write: boolean, tookNs: number): void {
     this.#faultNs.record(tookNs)
     this.#trace.opened(page, write, tookNs)
@@ -289,7 +289,7 @@ export class RegionServer implements EpochPort {
       if (this.#homeOf(page) === rank) this.#words.markUntouched(page)
   }
 
-  /** Pages that nobody waits for yet. What has no home is left alone: its first user is to be that. */
+  /** Pages that no thread waits for yet. A page without a home is left alone: its first user is to become its home. */
   #fetchAhead({ from, to }: PageRange, write: boolean): void {
     const right = write ? PageRight.Write : PageRight.Read
     for (let page = from; page < to; page += 1) {
@@ -336,7 +336,7 @@ export class RegionServer implements EpochPort {
     return this.#claims.receive(from, message)
   }
 
-  /** User threads may have let go of pages (they ring): serve who waits for those. */
+  /** User threads may have released pages (they ring): serve requests that wait for those. */
   retryPinned(): void {
     const pages = [...this.#pinned]
     this.#pinned.clear()
@@ -403,7 +403,7 @@ export class RegionServer implements EpochPort {
     for (const [page, { write, sinceNs }] of this.#demands) yield { page, write, sinceNs }
   }
 
-  /** What this node can say where somebody waits for a page too long. */
+  /** What this node can report about a page that a thread has waited for too long. */
   finding(page: number): PageFinding {
     const home = this.#node.homeOf(page)
     const found = {
@@ -455,9 +455,7 @@ export class RegionServer implements EpochPort {
     return { residentBytes, registeredBytes, cachedBytes: this.#cache.usedBytes, replicaBytes, pages }
   }
 
-  /**
-   * True where no message about a page of it is under way that anybody waits for: then nobody writes into the frames.
-   */
+  /** True if no message about a page of it is under way that a rank waits for: then no rank writes into the frames. */
   isQuiescent(): boolean {
     return this.#node.isQuiescent() && this.#claims.isQuiescent() && this.#saving?.isQuiescent() !== false
   }
@@ -467,7 +465,7 @@ export class RegionServer implements EpochPort {
     this.#recorder?.flush()
   }
 
-  /** `giveBack`: every rank has closed the region, and nobody has a view of it. */
+  /** `giveBack`: every rank has closed the region, and no view of it is left. */
   close(giveBack: boolean): void {
     this.#watch.close()
     this.#recorder?.close()

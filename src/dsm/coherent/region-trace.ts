@@ -7,22 +7,23 @@ const TRACK = 'faults'
 let slices = 0
 
 /**
- * Why a page is asked for: a thread touched it without the right, a call waits for it, or it is likely to be touched
+ * Why a page is asked for: a thread touched it without the right, a call waits for it, or it will probably be touched
  * next.
  */
 export type DemandCause = 'touch' | 'call' | 'prefetch'
 
-/** What is told of a page while a message about it is handled. */
+/** What is reported of a page while a message about it is handled. */
 export interface PageStates {
   /** The state of the own copy, by its name in the protocol's table. */
   copyState(page: number): string
 }
 
 /**
- * What one region's part in an agent tells the channel `aether:dsm`: faults, messages out and in, changes of states,
- * rights taken. Of messages their kind, page and ranks: neither bytes of pages, nor where frames are, nor keys.
+ * What one region's part in an agent publishes on the channel `aether:dsm`: faults, messages out and in, state changes,
+ * rights taken. Messages are published with kind, page and ranks, but without bytes of pages, addresses of frames or
+ * keys.
  *
- * A page's requester has one request for it under way at a time, so region, page and requester name a fault at every
+ * A page's requester has one request for it under way at a time. So region, page and requester name a fault at every
  * rank, as long as it lasts.
  */
 export class RegionTrace {
@@ -60,7 +61,7 @@ export class RegionTrace {
     this.#answered(page, 'failed', TraceLevel.Error, () => ({ why, of: rank }))
   }
 
-  /** What a thread touched was opened where the fault was read: nobody was asked. */
+  /** The page that a thread touched was opened where the fault was read: no other rank was asked. */
   opened(page: number, write: boolean, tookNs: number): void {
     if (!trace.wants(TraceLevel.Trace)) return
     trace.publish(TraceLevel.Trace, 'opened', () => ({

@@ -18,12 +18,12 @@ export interface ReplicaCopyingOptions {
 }
 
 /**
- * A home's part in keeping two of everything: after a death the rank that comes next after it gets what only the home
- * keeps now.
+ * A home's part in keeping two copies of everything. After a death the rank that comes next after it gets what only the
+ * home keeps now.
  *
- * Pages are told apart by their *first home*, which was it while every founder lived. Its keepers are the first two
- * living ranks from there on: so a rank that has become one stays one, and what it was not told it does not know. Only
- * who knows all about a first home knows that a page of which it has nothing was never fenced by anybody.
+ * Pages are told apart by their *first home*, the rank that was their home while every founder lived. Their keepers are
+ * the first two live ranks from there on. So a rank that has become a keeper stays one, and it knows only what it was
+ * told. Only a rank that knows all about a first home knows that a page of which it has nothing was never fenced.
  */
 export class ReplicaCopying {
   readonly #options: ReplicaCopyingOptions

@@ -27,11 +27,11 @@ interface Save {
 }
 
 /**
- * A holder's part in keeping what was last fenced: it knows which pages may have been written since, and sends them to
+ * A holder's part in keeping what was last fenced. It knows which pages may have been written since, and sends them to
  * their keepers.
  *
- * A page does not leave its holder, nor is it shown to others, before its keepers have what was written here; so a page
- * is sent by one holder at a time, and what the keepers get from the next one is newer.
+ * A page does not leave its holder, nor is it shown to others, before its keepers have what was written here. So one
+ * holder at a time sends a page, and what the keepers get from the next one is newer.
  */
 export class Replication {
   readonly #options: ReplicationOptions
@@ -76,8 +76,8 @@ export class Replication {
   }
 
   /**
-   * Send the page to its keepers. `isStill`: nobody here can write it any more. Where there are no others to keep it,
-   * that is done when this returns.
+   * Send the page to its keepers. `isStill`: no thread here can write it any more. If there are no other keepers, the
+   * page is saved when this returns.
    */
   save(page: number, isStill: boolean): void {
     if (isStill) this.#unsaved.delete(page)

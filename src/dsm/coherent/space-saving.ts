@@ -8,11 +8,12 @@ export interface Ranked {
 type Entry = { -readonly [Key in keyof Ranked]: Ranked[Key] } & { at: number }
 
 /**
- * The keys that come most often in a stream, with as many counters as it is given: Space-Saving (Metwally, Agrawal, El
- * Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005, section 3). A key that has
- * no counter takes the least one over, with what that has counted as its error. So of `N` additions to `K` counters
- * each error is at most `N / K`, and every key that came more often than that has a counter. The counters are a binary
- * heap, the least on top: an addition takes `log K` steps at most.
+ * The keys that come most often in a stream, with a fixed number of counters: the Space-Saving algorithm. Source:
+ * Metwally, Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005,
+ * section 3. A key without a counter takes over the least one, with its count as the error. So of `N` additions to `K`
+ * counters each error is at most `N / K`, and every key that came more often than that has a counter.
+ *
+ * The counters are a binary heap, the least on top: an addition takes `log K` steps at most.
  */
 export class SpaceSaving {
   readonly #countersMax: number
@@ -35,7 +36,7 @@ export class SpaceSaving {
     return this.#entries.get(key)
   }
 
-  /** So many at most, the one with the highest count first. */
+  /** At most this many, highest count first. */
   top(most: number): readonly Ranked[] {
     const ranked = this.#heap.map(({ key, count, error }) => ({ key, count, error }))
     return ranked.sort((a, b) => b.count - a.count || a.key - b.key).slice(0, most)

@@ -37,7 +37,7 @@ const layouts: ReadonlyMap<string, Layouts> = new Map(
 
 const watches = new Map<string, TransitionWatch>()
 
-/** Counts the transitions of all regions of a protocol in this thread; undefined where nobody profiles. */
+/** Counts the transitions of all regions of a protocol in this thread; undefined unless profiling is on. */
 export function countTransitions(protocol: Protocol): TransitionWatch | undefined {
   const found = layouts.get(protocol.name)
   if (!isProfiling() || found === undefined) return undefined

@@ -1,5 +1,5 @@
 /**
- * The second seam: who checks that a program only does what it has the right to do. The coherence engine knows no more
+ * The second seam: it checks that a program does only what it has the right to do. The coherence engine knows no more
  * of memory than this.
  *
  * Pages are numbers within a region. When `protect` returns no store reaches the page's frame any more, when `unmap`

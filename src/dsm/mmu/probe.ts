@@ -7,16 +7,16 @@ const PAGE_BYTES = 4096
 const MINOR_HUGETLBFS = 1 << 9
 
 /**
- * The userfaultfd of this process and whether it governs huge pages, too; or why views of coherent regions are not to
- * be had here.
+ * The userfaultfd of this process and whether it governs huge pages too; or why views of coherent regions are not
+ * available here.
  */
 export type UserfaultProbe =
   | { readonly descriptor: number; readonly hugePages: boolean }
   | { readonly refused: UnsupportedError }
 
 /**
- * Open a userfaultfd and try, on one page, all that views need of it. Found out by doing: kernels, containers and
- * sysctls differ. `AETHER_USERFAULT=off` refuses it, so that programs can be tried without.
+ * Open a userfaultfd and try, on one page, all that views need of it. It is tried because kernels, containers and
+ * sysctls differ. `AETHER_USERFAULT=off` refuses it, so that programs can be tested without it.
  */
 export function probeUserfault(): UserfaultProbe {
   if (process.env['AETHER_USERFAULT'] === 'off') return refuse('AETHER_USERFAULT=off forbids userfaultfd')
@@ -34,7 +34,7 @@ export function probeUserfault(): UserfaultProbe {
 }
 
 function refuse(why: string, cause?: Error): UserfaultProbe {
-  const message = `views of coherent regions need Linux 6.4 or later with userfaultfd allowed: ${why}. The explicit calls (read, write, fetchAdd, …) work without; so do 'hardware' regions`
+  const message = `views of coherent regions need Linux 6.4 or later with userfaultfd allowed: ${why}. The explicit calls (read, write, fetchAdd, …) and 'hardware' regions work without it`
   return { refused: new UnsupportedError(message, cause && { cause }) }
 }
 

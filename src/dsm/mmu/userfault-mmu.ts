@@ -15,10 +15,12 @@ export interface UserfaultMmuOptions {
 /**
  * Page rights by page tables: userfaultfd(2) over a shared memory object, missing + minor + write-protect.
  *
- *   none -> read     CONTINUE with write protection            read -> write    remove write protection
- *   none -> write    CONTINUE                                   write -> read    write-protect (the TLBs are flushed
- *                                                                                when it returns)
- *   any  -> none     MADV_DONTNEED, then WAKE: a writer that waits on write protection is not woken by MADV_DONTNEED
+ * ```
+ * none -> read     CONTINUE with write protection            read -> write    remove write protection
+ * none -> write    CONTINUE                                   write -> read    write-protect (the TLBs are flushed
+ *                                                                              when it returns)
+ * any  -> none     MADV_DONTNEED, then WAKE: a writer that waits on write protection is not woken by MADV_DONTNEED
+ * ```
  *
  * A window may begin or end within a page of the region; an operation is applied to the part that each window shows.
  */

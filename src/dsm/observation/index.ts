@@ -1,6 +1,7 @@
 /**
- * What an agent shows of its coherent regions while somebody watches, written and read: page states, the messages of
- * each link, and what happened to each page, in a memory object beside the arena. `src/dashboard` is who reads it.
+ * What an agent shows of its coherent regions while a watcher is there, written and read. It holds page states, the
+ * messages of each link, and what happened to each page. It is kept in a memory object beside the arena, which
+ * `src/dashboard` reads.
  */
 export { Journal, type JournalEvent } from './journal.ts'
 export {

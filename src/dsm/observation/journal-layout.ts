@@ -1,7 +1,8 @@
 import { cacheEvents, directoryEvents } from '../coherence/index.ts'
 
 /**
- * What an agent shows of its coherent regions while somebody watches: a memory object of its own, which only it writes.
+ * What an agent shows of its coherent regions while a watcher is there: a memory object of its own, which only it
+ * writes.
  *
  * ```
  * 0x000000   header        4 KiB   Int32 magic, version, rank, ranks; byte 64: Int32 events written so far, modulo 2^32
@@ -16,10 +17,12 @@ import { cacheEvents, directoryEvents } from '../coherence/index.ts'
  * 0x260000   maps                  of one region after the other; where, says the head
  * ```
  *
- * A head: what region it is (drawn in {@link HeadByte}), at 0x1000 how often each cell of the protocol's table for
- * copies was taken, at 0x3000 the same for homes. A map: for each block of 256 pages a count of its changes (Int32),
- * from the next page of memory on an entry of 16 B for each page of the region (drawn in {@link PageByte}), and at its
- * end 64 KiB of advice (`shown-advice.ts`). The object is sparse: pages that nobody touches take no memory.
+ * A head describes its region (drawn in {@link HeadByte}). At 0x1000 it counts how often each cell of the protocol's
+ * table for copies was taken, at 0x3000 the same for homes.
+ *
+ * A map starts with a count of changes (Int32) for each block of 256 pages. From the next page of memory on, it has an
+ * entry of 16 B for each page of the region (drawn in {@link PageByte}). It ends with 64 KiB of advice
+ * (`shown-advice.ts`). The object is sparse: untouched pages take no memory.
  */
 export const JOURNAL_MAGIC = 0x4c4a4541
 export const JOURNAL_VERSION = 4
@@ -150,7 +153,7 @@ export const ADVICE_BYTES = 0x10000
 
 const MEMORY_PAGE = 4096
 
-/** Where the entries of a map begin, from the begin of the map. */
+/** Where the entries of a map begin, from the start of the map. */
 export function entriesOffset(pages: number): number {
   return roundUp(blocksOf(pages) * 4)
 }

@@ -103,12 +103,12 @@ export interface ReadEvent {
   readonly tookNs: number
 }
 
-/** The oldest records may be overwritten while they are read; so many are not even tried. */
+/** The oldest records may be overwritten while they are read; this many are not even tried. */
 const MARGIN = 1024
 
 /**
  * The reading end of a journal. It reads by read(2) and maps nothing: reading a hole of a mapped memory object would
- * fill it with memory. What stands there is checked, since its writer may be anybody who runs as this user.
+ * fill it with memory. Contents are checked, since any process of this user may have written them.
  */
 export class JournalReader {
   readonly rank: number
@@ -127,9 +127,9 @@ export class JournalReader {
   }
 
   /**
-   * Over an open descriptor, which it owns from then on; undefined (and closed) where that is no journal of this
-   * version. Its events are read from the beginning of the journal, or from now on where the first of them may be
-   * overwritten: somebody else has watched for long then.
+   * Over an open descriptor, which it owns from then on; undefined (and closed) if that is not a journal of this
+   * version. Events are read from the beginning of the journal. If the first of them may be overwritten, another
+   * watcher has watched for long, and events are read from now on.
    */
   static over(descriptor: number): JournalReader | undefined {
     const header = new Int32Array(64)
@@ -227,10 +227,7 @@ export class JournalReader {
     return pageIn(new DataView(this.#bytes(PAGE_ENTRY_BYTES, at).buffer), 0)
   }
 
-  /**
-   * What the rank saw of pages that bounce: records that nobody has checked. None where the region is open without
-   * `advise`.
-   */
+  /** What the rank saw of pages that bounce: unchecked records. None if the region is open without `advise`. */
   advice({ number, pages, mapOffset }: JournalRegion): readonly unknown[] {
     const begin = mapOffset + mapBytes(pages) - ADVICE_BYTES
     const records = readAdvice((length, offset) => this.#bytes(length, begin + offset))

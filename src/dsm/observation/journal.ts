@@ -45,8 +45,8 @@ const UINT32_MAX = 2 ** 32 - 1
 let regions = randomInt(2 ** 31)
 
 /**
- * The writing end of a journal, in the agent. One begins when somebody begins to watch, and it is thrown away when
- * nobody does any more.
+ * The writing end of a journal, in the agent. It is made when the first watcher comes, and dropped when the last one
+ * goes.
  */
 export class Journal {
   readonly descriptor: number
@@ -91,8 +91,8 @@ export class Journal {
   }
 
   /**
-   * @internal {@link RegionSheet.end}: another region may have its head, and nobody the place of its map, whose memory
-   * is given back.
+   * @internal {@link RegionSheet.end}: another region may reuse its head. The place of its map is not used again, and
+   *   its memory is given back.
    */
   removeRegion(index: number, mapOffset: number, mapBytes: number): void {
     this.#sheets[index] = undefined
@@ -138,7 +138,7 @@ export class Journal {
     Atomics.store(this.#header, HeaderWord.Events, this.#written | 0)
   }
 
-  /** Who still has it open is told that it is over. */
+  /** Readers that still have it open are told that it is over. */
   close(): void {
     Atomics.store(this.#header, HeaderWord.Magic, 0)
     for (const sheet of this.#sheets) sheet?.end()

@@ -3,10 +3,10 @@ import { native } from '../../native/index.ts'
 import { Journal } from './journal.ts'
 import type { RegionWatch } from './region-watch.ts'
 
-/** Pages that are written into a new journal in one turn of the agent, so that nobody waits for the others. */
+/** Pages that are written into a new journal in one turn of the agent, so that other work does not wait for them. */
 const PAGES_A_TURN = 2048
 
-/** Whether somebody watches this agent, and what it shows him. When nobody does, it costs one comparison a turn. */
+/** Whether a watcher watches this agent, and what it is shown. Without a watcher it costs one comparison a turn. */
 export class Observation {
   readonly #request: WatchRequest
   readonly #rank: number
@@ -22,7 +22,7 @@ export class Observation {
     this.#ranks = ranks
   }
 
-  /** Undefined while nobody watches. */
+  /** Undefined without a watcher. */
   get journal(): Journal | undefined {
     return this.#journal
   }

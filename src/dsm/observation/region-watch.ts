@@ -35,12 +35,12 @@ export interface AdviceSource {
   sent(): readonly unknown[]
 }
 
-/** Advice is shown anew so often. */
+/** How often the advice shown is refreshed. */
 const ADVICE_NS = 200e6
 
 /**
- * What one region tells of itself while somebody watches. Its methods are called from hot paths: each is one comparison
- * while nobody does.
+ * What one region shows of itself to a watcher. Its methods are called from hot paths: without a watcher each is one
+ * comparison.
  */
 export class RegionWatch {
   readonly #observation: Observation
@@ -55,7 +55,7 @@ export class RegionWatch {
   #advised = 0
   /** Pages that the new journal does not tell of yet. */
   #unwritten: Iterator<number> | undefined
-  /** Who sent what is being received. */
+  /** The sender of what is being received. */
   #from = -1
 
   constructor(

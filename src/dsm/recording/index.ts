@@ -1,9 +1,9 @@
 /**
  * What happens to a node, written down as it happens and run again later.
  *
- * With `AETHER_RECORD=DIR` every agent writes a file a region: what the node remembered at first, then each input with
- * the answers that the world gave to its questions. {@link Replay} runs the file through the very same code. It holds
- * states and messages, never bytes of pages, nor keys.
+ * With `AETHER_RECORD=DIR` every agent writes a file a region. It holds what the node remembered at first, then each
+ * input with the answers that the world gave to its questions. {@link Replay} runs the file through the very same code.
+ * It holds states and messages, never bytes of pages, nor keys.
  *
  * @module
  */

@@ -5,8 +5,8 @@ import type { Recorder } from './recorder.ts'
 import { type RecordedArgument, recordedMessage, type StepCall } from './step.ts'
 
 /**
- * A node that writes down what happens to it. What it does follows from its inputs, in their order, and from the
- * answers to its questions, so these are all that a replay needs; the clock is written down for people.
+ * A node that writes down what happens to it. Its behaviour follows from its inputs, in their order, and from the
+ * answers to its questions. So a replay needs only these; the clock is written down for people.
  */
 export class RecordedNode extends CoherenceNode {
   readonly #port: RecordedPort

@@ -22,7 +22,7 @@ export interface Recording {
 
 /**
  * Read a file that an agent wrote under `AETHER_RECORD`.
- * @throws RecordingError where it is none, or cannot be read.
+ * @throws RecordingError if it is not a recording, or cannot be read.
  */
 export function readRecording(path: string): Recording {
   const lines = textOf(path).split('\n')
@@ -43,8 +43,9 @@ function textOf(path: string): string {
 
 function headerOf(path: string, line: string): RecordingHeader {
   const header = parse(path, 1, line) as Partial<RecordingHeader> | null
-  if (header?.format !== 'aether-recording') throw new RecordingError(path, 1, 'this is not a recording of Aether')
-  if (header.version !== 1) throw new RecordingError(path, 1, `a recording of version ${header.version}; this reads 1`)
+  if (header?.format !== 'aether-recording') throw new RecordingError(path, 1, 'this file is not a recording of Aether')
+  if (header.version !== 1)
+    throw new RecordingError(path, 1, `the recording has version ${header.version}; this program reads version 1`)
   const { rank, ranks, protocol, state } = header
   if (!isCount(rank) || !isCount(ranks) || typeof protocol !== 'string' || !Array.isArray(state?.copies))
     throw new RecordingError(path, 1, 'the header lacks rank, ranks, protocol or state')
@@ -53,11 +54,11 @@ function headerOf(path: string, line: string): RecordingHeader {
 
 function stepOf(path: string, number: number, line: string): RecordedStep {
   const fields = parse(path, number, line)
-  if (!Array.isArray(fields) || fields.length < 5) throw new RecordingError(path, number, 'this is not a step')
+  if (!Array.isArray(fields) || fields.length < 5) throw new RecordingError(path, number, 'this line is not a step')
   const [atNs, call, args, answers, said, error] = fields as unknown[]
   const isStep =
     typeof atNs === 'number' && isCall(call) && Array.isArray(args) && isAnswers(answers) && typeof said === 'number'
-  if (!isStep) throw new RecordingError(path, number, `this is not a step: ${line.slice(0, 80)}`)
+  if (!isStep) throw new RecordingError(path, number, `this line is not a step: ${line.slice(0, 80)}`)
   const step = { atNs, call, arguments: args as RecordedArgument[], answers, said }
   return typeof error === 'string' ? { ...step, error } : step
 }
@@ -66,7 +67,7 @@ function parse(path: string, number: number, line: string): unknown {
   try {
     return JSON.parse(line)
   } catch (cause) {
-    throw new RecordingError(path, number, 'this is not JSON', { cause })
+    throw new RecordingError(path, number, 'this line is not JSON', { cause })
   }
 }
 

@@ -18,8 +18,8 @@ export interface RotatingLogOptions {
 const BATCH_BYTES = 1 << 16
 
 /**
- * Lines in files of bounded length, of which the newest few are kept, so that a long-lived process may record for ever.
- * Every part can be read by itself. Only the synchronous calls of `fs` are used: an agent has no event loop while it
+ * Lines in files of bounded length, of which the newest few are kept. So a long-lived process may record for ever.
+ * Every part can be read by itself. Only the synchronous calls of `fs` are used. An agent has no event loop while it
  * serves, and what was written is there after a SIGKILL.
  */
 export class RotatingLog {

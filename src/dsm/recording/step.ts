@@ -29,7 +29,7 @@ export interface RecordingHeader {
   readonly state: SavedNode
 }
 
-/** A message without where frames are: addresses and keys decide nothing, and keys are nobody's business. */
+/** A message without addresses of frames and keys: addresses and keys decide nothing, and keys are secret. */
 export type RecordedMessage = readonly [kind: number, page: number, from: number, requester: number, count: number]
 export type RecordedArgument = number | boolean | string | readonly number[] | RecordedMessage
 

@@ -2,46 +2,46 @@ import { ArgumentError } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 
 /**
- * How values become bytes and bytes values. A map or queue is opened with the same codec by everybody: its name is
+ * How values become bytes and bytes values. All processes must open a map or queue with the same codec: its name is
  * compared.
  */
 export interface Codec<V> {
-  /** Told apart by it; at most 64 characters. */
+  /** Identifies the codec; at most 64 characters. */
   readonly name: string
   /** The bytes are copied before anything else is encoded, so the same memory may be used again each time. */
   encode(value: V): Uint8Array
-  /** `bytes` are of this call only: what is kept of them is copied. */
+  /** `bytes` are valid during this call only: copy what you keep of them. */
   decode(bytes: Uint8Array): V
   /**
-   * The same for `bytes` that nobody else uses, so that a value may keep them. For codecs that would otherwise copy
-   * them; without it, `decode` is called.
+   * As `decode`, for `bytes` that have no other user, so that a value may keep them. For codecs that would otherwise
+   * copy them; without it, `decode` is called.
    */
   adopt?(bytes: Uint8Array): V
 }
 
-/** The value of bytes that are this value's own. */
+/** Decode bytes that belong to this value alone. */
 export function decodeOwn<V>(codec: Codec<V>, bytes: Uint8Array): V {
   return codec.adopt === undefined ? codec.decode(bytes) : codec.adopt(bytes)
 }
 
-/** What a structure's values are. */
+/** How a structure's values are encoded. */
 export interface ValueSettings<V> {
   readonly codec: Codec<V>
-  /** The longest value, in bytes, encoded. */
+  /** The longest value, in bytes when encoded. */
   readonly valueBytesMax: number
 }
 
 /**
- * The bytes of a value for the structure `name`. @throws StructureError where there are too many, ArgumentError where
- * the codec gives none.
+ * The bytes of a value for the structure `name`. @throws StructureError if there are too many, ArgumentError if the
+ * codec returns no Uint8Array.
  */
 export function encodeValue<V>({ codec, valueBytesMax }: ValueSettings<V>, name: string, value: V): Uint8Array {
   const bytes: unknown = codec.encode(value)
   if (!(bytes instanceof Uint8Array)) {
-    const why = `the codec '${codec.name}' must encode a value as a Uint8Array, and gave ${bytes === null ? 'null' : typeof bytes}`
+    const why = `the codec '${codec.name}' must encode a value as a Uint8Array, but returned ${bytes === null ? 'null' : typeof bytes}`
     throw new ArgumentError('options.codec', why)
   }
   if (bytes.length <= valueBytesMax) return bytes
-  const why = `a value of ${bytes.length} bytes, encoded; '${name}' takes ${valueBytesMax} (options.valueBytesMax)`
+  const why = `a value has ${bytes.length} bytes when encoded; '${name}' takes at most ${valueBytesMax} (options.valueBytesMax)`
   throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', name, why)
 }

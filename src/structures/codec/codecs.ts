@@ -68,25 +68,25 @@ function decodeStructured(bytes: Uint8Array): unknown {
 }
 
 /**
- * Whatever `structuredClone` takes: objects, arrays, Map, Set, Date, bigint, typed arrays, cycles; no functions, no
- * classes of one's own. Numbers, text, booleans and `Uint8Array` have a short form; the rest is in V8's own format
- * (`node:v8`), which later versions of Node read, too. The default.
+ * All that `structuredClone` takes: objects, arrays, Map, Set, Date, bigint, typed arrays, cycles; no functions, no
+ * instances of your own classes. Numbers, text, booleans and `Uint8Array` have a short form. The rest is in V8's own
+ * format (`node:v8`), which later versions of Node.js read too. The default.
  */
 export const structured: Codec<unknown> = { name: 'structured', encode: encodeStructured, decode: decodeStructured }
 
-/** What JSON can say, in its text: for reading with other tools, and for plain objects faster than `structured`. */
+/** JSON text. Other tools can read it, and for plain objects it is faster than `structured`. */
 export const json: Codec<unknown> = {
   name: 'json',
   encode(value) {
     const text = JSON.stringify(value)
-    if (text === undefined) throw new ArgumentError('value', `JSON has no word for ${typeof value}`)
+    if (text === undefined) throw new ArgumentError('value', `JSON cannot represent ${typeof value}`)
     const length = room(text.length * 3).write(text, 0)
     return scratch.subarray(0, length)
   },
   decode: (bytes) => JSON.parse(decoder.decode(bytes)),
 }
 
-/** Bytes as they are; decoded, a copy. */
+/** Bytes as they are. Decoding returns a copy. */
 export const bytes: Codec<Uint8Array> = {
   name: 'bytes',
   encode(value) {
@@ -124,7 +124,10 @@ function isCodec(value: unknown): value is Codec<unknown> {
   return isNamed && typeof encode === 'function' && typeof decode === 'function'
 }
 
-/** Kept with a structure, so that all read its bytes alike. @throws ArgumentError where it is no codec. */
+/**
+ * A number kept with a structure, so that all processes read its bytes alike. @throws ArgumentError if it is not a
+ * codec.
+ */
 export function codecNumber(codec: object): number {
   if (!isCodec(codec)) {
     const given = typeof codec === 'string' ? `the text '${codec}'` : `this ${codec === null ? 'null' : typeof codec}`

@@ -8,8 +8,8 @@ export interface ValueCopy {
 }
 
 /**
- * Takes values out of shared memory in two steps: {@link copy} where they are sure to stay as they are, and
- * {@link decode} after it, since a codec is the user's code. Bytes that a codec adopts are copied once; for the others
+ * Takes values out of shared memory in two steps: {@link copy} while they are sure not to change, then {@link decode}.
+ * A codec is the user's code, so it runs after the copy. Bytes that a codec adopts are copied once. For other codecs
  * the same memory is used again and again.
  */
 export class ValueReader<V> implements ValueCopy {
@@ -17,7 +17,10 @@ export class ValueReader<V> implements ValueCopy {
   readonly #codec: Codec<V>
   readonly #adopts: boolean
   #scratch: Uint8Array = new Uint8Array(1024)
-  /** The value's bytes: of its own, or the begin of the scratch memory, made anew only for one of another length. */
+  /**
+   * The value's bytes: memory of its own, or the start of the scratch memory. It is made again only if the length
+   * differs.
+   */
   #bytes: Uint8Array = this.#scratch
 
   constructor(memory: WordMemory, codec: Codec<V>) {

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts'
 import type { Staged } from './staging-slabs.ts'
 
-/** A batch on its way: where its operands are and its results come, and who waits for it. */
+/** A batch on its way: where its operands are and its results come, and which call waits for it. */
 export class BatchInFlight {
   readonly what: string
   readonly commands: readonly Command[]
@@ -47,7 +47,7 @@ export class BatchInFlight {
     this.#resolve()
   }
 
-  /** It was not, or nobody knows. What a device may still write into is not used again. */
+  /** It was not carried out, or that is unknown. Memory that a device may still write into is not used again. */
   fail(error: Error): void {
     this.#reject(error)
   }

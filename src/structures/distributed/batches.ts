@@ -2,10 +2,7 @@ import type { Command } from './command.ts'
 import type { HomeWords } from './home-words.ts'
 import { BATCH_MAX } from './remote-words.ts'
 
-/**
- * Carry out any number of commands, in the order in which they stand there: as many batches as it takes, all on their
- * way at once.
- */
+/** Carry out any number of commands, in order. They go in as many batches as needed, all on their way at once. */
 export async function runAll(home: HomeWords, commands: readonly Command[]): Promise<void> {
   const batches: Promise<void>[] = []
   for (let at = 0; at < commands.length; at += BATCH_MAX) batches.push(home.run(commands.slice(at, at + BATCH_MAX)))

@@ -4,7 +4,7 @@ import type { MarksPlace } from './waiting-ranks.ts'
 /** More than a place in a part can be. */
 const PLACES = 2 ** 33
 
-/** The bells that this rank has used: one for each place, whoever waits there. */
+/** The bells that this rank has used: one for each place, for all that wait there. */
 export class Bells {
   readonly #bells = new Map<number, GroupBell>()
 
@@ -15,7 +15,7 @@ export class Bells {
     return bell
   }
 
-  /** Another rank says that something has changed. Where nothing is known of it nobody has waited. */
+  /** Another rank says that something has changed. If the place is unknown here, no call has waited. */
   rung(home: number, place: number): void {
     this.#bells.get(home * PLACES + place)?.rung()
   }

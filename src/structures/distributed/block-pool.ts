@@ -33,10 +33,12 @@ export type OwnBlock = Omit<BlockName, 'fingerprint' | 'tentative'>
 /**
  * The blocks that this rank has at one home: those in the chunks that it took.
  *
- * Nobody tells an owner that its block was taken out of a map: a rank that dies between taking out and telling would
- * leave it lost. Instead the owner looks, now and then, which of its blocks are in no slot any more (census.ts). A
- * block is put into one slot, once, by its owner's operation, and never moves; so what no slot names, and no operation
- * of the owner is about, is free for good. What a dead rank had is looked through by the home in the same way.
+ * An owner is not told when its block is taken out of a map. Otherwise a rank that died between taking it out and
+ * telling would leave it lost. Instead the owner looks from time to time which of its blocks are in no slot any more
+ * (census.ts).
+ *
+ * An owner's operation puts a block into one slot, once, and it never moves. So a block that no slot names, and that no
+ * operation of the owner is about, is free for good. The home looks through the blocks of a dead rank in the same way.
  */
 export class BlockPool {
   readonly #home: HomeWords
@@ -56,8 +58,8 @@ export class BlockPool {
   readonly #making = new Map<number, Promise<boolean>>()
 
   /**
-   * `cutOld`: have objects that a census has found name nothing any more that nobody can want; gives whether there was
-   * anything. Takes no block.
+   * `cutOld`: drops the names that objects still hold of blocks that no reader can need any more, after a census;
+   * returns whether there were any. Takes no block.
    */
   constructor(
     home: HomeWords,
@@ -82,7 +84,7 @@ export class BlockPool {
     return used
   }
 
-  /** A block of at least so many bytes. @throws HeapFullError */
+  /** A block of at least `lengthBytes` bytes. @throws HeapFullError */
   async take(lengthBytes: number): Promise<OwnBlock> {
     const sizeClass = classFor(lengthBytes)
     if (sizeClass === undefined) throw this.#full(lengthBytes)
@@ -230,12 +232,12 @@ export class BlockPool {
     await this.#giveBackFree(1)
   }
 
-  /** Those that are wholly free, but for so many of each class. */
+  /** Give back the chunks that are wholly free, but for a fixed number of each class. */
   async #giveBackFree(kept: number): Promise<void> {
     for (const own of [...this.#own.values()]) await this.#giveBackIfFree(own, kept)
   }
 
-  /** Slots that were claimed for blocks of the dead, and never will be filled. */
+  /** Slots that were claimed for blocks of dead ranks, and will never be filled. */
   async #undo({ tentative }: Census): Promise<void> {
     for (const { place, word, empty, block } of tentative) {
       const own = this.#owner(block)

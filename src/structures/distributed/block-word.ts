@@ -5,9 +5,9 @@
  *  63 … 56 fingerprint   55 … 32 tag   31 tentative   30 … 26 class   25 … 0 place, in units of 64 bytes
  * ```
  *
- * 0 is an empty slot: no block lies at place 0. The tag is raised each time a block is used anew, and is in the block,
- * too. It comes again after 2^24 uses of one block, each of which takes a round trip or more: a rank that does not see
- * that for so long is out of the group before (its lease is 10 s).
+ * 0 is an empty slot: no block lies at place 0. The tag is raised each time a block is used again, and is in the block
+ * too. A tag comes again after 2^24 uses of one block, each of which takes a round trip or more. A rank that sees no
+ * change for that long has left the group before (its lease is 10 s).
  */
 export const TAG_MASK = 0xffffff
 const TENTATIVE = 0x80000000
@@ -30,7 +30,7 @@ export interface BlockName {
   readonly offset: number
 }
 
-/** The smallest class that holds so many bytes; undefined where none does. */
+/** The smallest class that holds this many bytes; undefined if none does. */
 export function classFor(lengthBytes: number): number | undefined {
   const found = CLASS_BYTES.findIndex((bytes) => bytes >= lengthBytes)
   return found < 0 ? undefined : found

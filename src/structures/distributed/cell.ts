@@ -9,7 +9,7 @@ import { RECORD_BYTES, readRecord, writeRecord } from './record.ts'
 /** Bytes of a cell's body: the word that names the block of its version, 0 before the first (block-word.ts). */
 export const CELL_BYTES = 8
 
-/** A version of what is in a cell. */
+/** A version of a cell's value. */
 interface Version {
   readonly word: bigint
   /** From 1 on; 0: none. */
@@ -20,13 +20,15 @@ interface Version {
 const NONE: Version = { word: 0n, version: 0, bytes: new Uint8Array(0) }
 
 /**
- * Something that the ranks of a group read often and replace seldom, as a whole. Used by {@link GroupRcu}; made by
- * {@link GroupStructures.cell}.
+ * A value that the ranks of a group read often and replace seldom, as a whole. Used by {@link GroupRcu}; made by {@link
+ * GroupStructures.cell}.
  *
- * One word names the block of the present version. Reading is a READ of the word, and of the block where that is
- * another than this rank has read last; to replace it is a compare-and-swap on the word, in the same batch as the new
- * block, and takes effect in that. A reader copies, and checks by the tag that what it copied is what the word meant
- * (record.ts): so a block is used again as soon as no word names it, and no reader holds up anybody's memory.
+ * One word names the block of the present version.
+ * 1. To read is a READ of the word, and of the block unless this rank has read that block last.
+ * 2. To replace is a compare-and-swap on the word, in the same batch as the new block. It takes effect in the
+ *    compare-and-swap.
+ * 3. A reader copies, and checks by the tag that its copy is what the word meant (record.ts). So a block is used again
+ *    as soon as no word names it, and no reader delays that.
  */
 export class GroupCell<V> {
   readonly name: string
@@ -35,7 +37,7 @@ export class GroupCell<V> {
   readonly #place: number
   readonly #codec: Codec<V>
   readonly #valueBytesMax: number
-  /** As it was read last. */
+  /** The version that was read last. */
   #seen: Version = NONE
   #decoded = 0
   #value: V | undefined
@@ -54,7 +56,7 @@ export class GroupCell<V> {
     this.#valueBytesMax = valueBytesMax
   }
 
-  /** @internal The present version. One round trip where this rank has read it before, else two. */
+  /** @internal The present version. One round trip if this rank has read it before, else two. */
   async load(): Promise<Version> {
     for (;;) {
       const version = await this.#versionOf(await this.#home.load64(this.#place))
@@ -74,8 +76,8 @@ export class GroupCell<V> {
   }
 
   /**
-   * @internal Put a new version in the place of the present one, which must be `expected` where that is said. Gives its
-   * number; 0 where it was another. @throws HeapFullError
+   * @internal Replace the present version, which must be `expected` if that is given. Resolves with the new number; 0
+   *   if the version was another. @throws HeapFullError
    */
   async assign(value: V, signal: AbortSignal | undefined, expected?: number): Promise<number> {
     const bytes = this.#encode(value)
@@ -108,7 +110,7 @@ export class GroupCell<V> {
     return true
   }
 
-  /** Undefined where it was replaced meanwhile. */
+  /** Undefined if it was replaced meanwhile. */
   async #versionOf(word: bigint): Promise<Version | undefined> {
     if (word === this.#seen.word) return this.#seen
     const block = decodeBlock(word)
@@ -117,18 +119,18 @@ export class GroupCell<V> {
     return record && this.#see({ word, version: record.index, bytes: record.value })
   }
 
-  /** Versions rise; of two that are read at a time the later one stays. */
+  /** Versions rise; if two are read at a time the later one stays. */
   #see(version: Version): Version {
     if (version.version > this.#seen.version) this.#seen = version
     return version
   }
 
   #encode(value: V): Uint8Array {
-    // The codec may use its bytes anew, and they are written later.
+    // The codec may use its bytes again, and they are written later.
     const bytes = new Uint8Array(this.#codec.encode(value))
     if (bytes.length <= this.#valueBytesMax) return bytes
-    const limit = `'${this.name}' takes ${this.#valueBytesMax} (options.valueBytesMax)`
-    const why = `a value of ${bytes.length} bytes, encoded; ${limit}`
+    const limit = `'${this.name}' takes at most ${this.#valueBytesMax} (options.valueBytesMax)`
+    const why = `a value has ${bytes.length} bytes when encoded; ${limit}`
     throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
   }
 }

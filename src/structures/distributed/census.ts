@@ -44,10 +44,11 @@ interface Found {
 }
 
 /**
- * Look at every name, every slot and every place of a home. It is not of one moment, and need not be: a block stays in
- * the slot that it was put into until it is taken out for good, so one that was there before the census began, and is
- * not seen, is out. Where a map's table is split meanwhile, a block goes into another one; it stays in the first as
- * long as that is a table, so a map is looked at again when one of its tables has come or gone.
+ * Look at every name, every slot and every place of a home. The census is not of one moment, and does not have to be:
+ * 1. A block stays in the slot that it was put into until it is taken out for good. So a block that was there before
+ *    the census began, and is not seen, is out.
+ * 2. If a map's table is split meanwhile, a block goes into another table, and stays in the first as long as that is a
+ *    table. So a map is looked at again if one of its tables has come or gone.
  */
 export async function takeCensus(home: HomeWords): Promise<Census> {
   const found: Found = { blocks: new Set(), tables: new Set(), tentative: [], miscounts: [], objects: [] }
@@ -87,7 +88,7 @@ async function lookThrough(home: HomeWords, name: BlockName, entry: NameEntry, f
   }
 }
 
-/** What a cell has in the place of slots. */
+/** What a cell has instead of slots. */
 function addVersion({ body }: NameEntry, blocks: Set<number>): void {
   const version = decodeBlock(new DataView(body.buffer, body.byteOffset, 8).getBigUint64(0, true))
   if (version !== undefined) blocks.add(version.offset)

@@ -5,22 +5,22 @@ import type { GroupFollower } from './log-follower.ts'
 import type { Promised } from './promised.ts'
 
 /**
- * Messages to whoever subscribes, among the ranks of a group; as {@link SharedChannel} on one machine. Publishing waits
- * for nobody: the latest messages are kept, as a log keeps its entries, and a subscriber that is further behind is told
- * how many it missed. Who subscribes is written down nowhere, so a subscriber that dies leaves nothing.
+ * Messages to all subscribers, among the ranks of a group; as {@link SharedChannel} on one machine. Publishing does not
+ * wait for subscribers. The latest messages are kept, as a log keeps its entries, and a subscriber that falls behind
+ * them is told how many it missed. Subscribers are not recorded, so a subscriber that dies leaves nothing.
  */
 export class GroupChannel<V> extends GroupLogBase<V> implements Omit<Promised<SharedChannel<V>>, 'subscribe'> {
   /**
-   * Resolves with the message's index when it is there for all who have subscribed. One round trip, as an append to a
-   * log. @throws HeapFullError, HomeLostError
+   * Publish a message. Resolves with its index when all subscribers can read it. One round trip, as an append to a log.
+   * @throws HeapFullError, HomeLostError
    */
   publish(message: V, options?: WaitOptions): Promise<number> {
     return this.add(message, options)
   }
 
   /**
-   * All messages that are published from this call on by this rank, and by others from when `ready` resolves, a round
-   * trip later. Leaving the loop, `close` or the signal ends it.
+   * Receive all messages that this rank publishes from this call on. Those of other ranks are received from when
+   * `ready` resolves, a round trip later. Leaving the loop, `close()` or the signal ends it.
    */
   subscribe({ signal }: WaitOptions = {}): GroupFollower<V> {
     return this.followFrom(this.core.beginHere(), signal)

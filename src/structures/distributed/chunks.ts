@@ -17,9 +17,9 @@ export type ChunkUse =
  *  15 … 0   use: class + 1, 0xff for slots, 0xfe for a map's table
  * ```
  *
- * Without an owner it is free; one that was a map's table is free for such only, because whoever is late with a write
- * to the table must not meet anything else. Only its owner puts blocks into a chunk, uses them anew, or gives it back;
- * and the home in its stead, once the owner is out of the group.
+ * Without an owner it is free. A chunk that was a map's table can only become such a table again. A late write to the
+ * table must not meet anything else. Only its owner puts blocks into a chunk, uses them again, or gives it back. Once
+ * the owner is out of the group, the home does so in its place.
  */
 export interface Chunk {
   readonly index: number

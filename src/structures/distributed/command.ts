@@ -1,8 +1,8 @@
 /**
- * What is done to the memory of a home, one verb each. Several go in one batch, and are carried out in the order in
- * which they stand there, with one exception that the RDMA ordering rules make (InfiniBand specification, volume 1,
- * 10.8.3.3): what changes memory does not wait for READs and atomics before it. So a batch never has a WRITE, a
- * compare-and-swap or an addition behind a READ whose place it changes.
+ * What is done to the memory of a home, one verb each. Several go in one batch, and are carried out in order, with one
+ * exception in the RDMA ordering rules (InfiniBand specification, volume 1, 10.8.3.3). What changes memory does not
+ * wait for READs and atomics before it. So a batch never has a WRITE, a compare-and-swap or an addition behind a READ
+ * whose place it changes.
  */
 export type Command = ReadCommand | WriteCommand | CompareExchangeCommand | FetchAddCommand
 
@@ -25,7 +25,7 @@ export class ReadCommand {
   }
 }
 
-/** WRITE of bytes that nobody else writes. They are copied when the batch begins. */
+/** WRITE of bytes that no other rank writes. They are copied when the batch begins. */
 export class WriteCommand {
   readonly kind = 'write'
   readonly offset: number

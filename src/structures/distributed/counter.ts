@@ -12,7 +12,7 @@ export const COUNTER_BYTES = 8
  * A 64-bit number that the ranks of a group add to; as {@link Counter} on one machine.
  *
  * One word. `add` is a fetch-and-add and `get` a READ of eight aligned bytes: one round trip each, in which it takes
- * effect. `set` is a READ and a compare-and-swap, and a compare-and-swap more for each change in between; it takes
+ * effect. `set` is a READ and a compare-and-swap, and one more compare-and-swap for each change in between. It takes
  * effect in the last one. A rank that dies has added or has not.
  */
 export class GroupCounter implements Promised<Counter> {
@@ -27,7 +27,7 @@ export class GroupCounter implements Promised<Counter> {
     this.#offset = offset
   }
 
-  /** Add `amount` (a whole number, default 1); gives the sum. @throws HomeLostError, of all methods. */
+  /** Add `amount` (a whole number, default 1). Resolves with the sum. @throws HomeLostError, of all methods. */
   async add(amount: number = 1, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     const before = await this.#home.fetchAdd64(this.#offset, BigInt.asUintN(64, wholeNumber(amount, 'amount')))
@@ -39,7 +39,7 @@ export class GroupCounter implements Promised<Counter> {
     return signed(await this.#home.load64(this.#offset))
   }
 
-  /** Replace the value; gives the one before. */
+  /** Replace the value. Resolves with the previous one. */
   async set(value: number, options?: WaitOptions): Promise<number> {
     const wanted = BigInt.asUintN(64, wholeNumber(value, 'value'))
     let expected = await this.#home.load64(this.#offset)
@@ -51,7 +51,9 @@ export class GroupCounter implements Promised<Counter> {
     }
   }
 
-  /** Replace the value if it is `expected`; gives the one before, so it was replaced where that equals `expected`. */
+  /**
+   * Replace the value if it is `expected`. Resolves with the previous value: it was replaced if that equals `expected`.
+   */
   async compareAndSet(expected: number, value: number, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     const swap = new CompareExchangeCommand(

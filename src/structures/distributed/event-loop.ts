@@ -45,7 +45,7 @@ export class EventLoop implements WordsRuntime {
       do {
         turns += 1
         if (turns <= EAGER_TURNS) await setImmediate()
-        // Late is no error: it is looked anyway.
+        // A timeout is not an error: the loop looks anyway.
         else if (arm()) await channel.wait({ timeoutMs: LOOK_MS }).catch(() => {})
         if (turns > EAGER_TURNS && !channel.closed) channel.drain()
         this.#inARow = 0

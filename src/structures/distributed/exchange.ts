@@ -11,8 +11,8 @@ interface Heard {
 }
 
 /**
- * Rounds in which every rank says something to each other one, and hears what those say to it: how connections are
- * made, and how all know that all are done. Ranks that have left or died are not waited for.
+ * Rounds in which every rank says something to each other rank, and hears their answers. They make connections, and
+ * tell all ranks that all are done. Ranks that have left or died are not waited for.
  */
 export class Exchange {
   readonly #group: Tellers

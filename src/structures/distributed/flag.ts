@@ -6,15 +6,15 @@ import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a flag's body: its word, and who waits. */
+/** Bytes of a flag's body: its word, and the marks of the waiters. */
 export function flagBytes(ranks: number): number {
   return 8 + waitingRanksBytes(ranks)
 }
 
 /**
- * Up or down, the same for all ranks of a group; as {@link Flag} on one machine. One word that is 0 or 1: `raise` and
- * `lower` are one compare-and-swap, `isRaised` one READ, a round trip each; `wait` is one where it is up, else two
- * until it sleeps, and one when it is woken (group-bell.ts).
+ * A flag, up or down, the same for all ranks of a group; as {@link Flag} on one machine. It is one word that is 0 or 1.
+ * `raise` and `lower` are one compare-and-swap, `isRaised` is one READ: a round trip each. `wait` is one round trip if
+ * the flag is up, else two until it sleeps, and one when it is woken (group-bell.ts).
  */
 export class GroupFlag implements Promised<Flag> {
   readonly name: string
@@ -30,7 +30,7 @@ export class GroupFlag implements Promised<Flag> {
     this.#bell = home.bell(offset + 8, 'all')
   }
 
-  /** Put it up; true when it was down. @throws HomeLostError, of all methods. */
+  /** Raise the flag. True if it was down. @throws HomeLostError, of all methods. */
   async raise(options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     const swap = new CompareExchangeCommand(this.#offset, 0n, 1n)
@@ -40,7 +40,7 @@ export class GroupFlag implements Promised<Flag> {
     return swap.swapped
   }
 
-  /** Put it down; true when it was up. */
+  /** Lower the flag. True if it was up. */
   async lower(options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     return (await this.#home.compareExchange64(this.#offset, 1n, 0n)) === 1n

@@ -34,13 +34,13 @@ export class GracePeriod {
   }
 
   /**
-   * @throws HomeLostError where one of those that are waited for cannot be reached for long, and the group has it
-   * still: nobody here learns whether its sections have ended.
+   * @throws HomeLostError if one of the awaited ranks cannot be reached for long while the group still has it. Then it
+   *   is not known here whether its sections have ended.
    */
   checkReached(): void {
     for (const [rank, { sinceMs, error }] of this.#unreached) {
       if (!this.#waited.has(rank) || this.#words.nowMs() - sinceMs < UNREACHED_MS_MAX) continue
-      const why = 'this rank has lost its connection to it, so nobody here sees whether its sections have ended'
+      const why = 'this rank has lost its connection to it and cannot see whether its sections have ended'
       throw new HomeLostError('rcu', rank, `${why}; it is still in the group`, { cause: error })
     }
   }

@@ -12,8 +12,8 @@ export interface GroupGracePeriodState {
 }
 
 /**
- * The grace periods that this rank waits for, one after the other: one that begins later than a moment, and is over, is
- * over for that moment too.
+ * The grace periods that this rank waits for, one after the other. A period that begins later than a moment, and is
+ * over, is over for that moment too.
  */
 export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
   readonly #words: RemoteWords
@@ -37,7 +37,7 @@ export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
     return this.#over > begun
   }
 
-  /** Whether it has passed, after a look at those who are waited for. */
+  /** Whether it has passed, after a look at the awaited ranks. */
   async poll(state: GroupGracePeriodState): Promise<boolean> {
     while (!this.hasPassed(state)) {
       const period = this.#present ?? this.#begin()
@@ -56,7 +56,7 @@ export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
     await this.#wait(() => this.poll(state), options)
   }
 
-  /** The same, but that is waited for for a bounded time. @throws HomeLostError */
+  /** The same, but an unreachable rank is waited for only for a bounded time. @throws HomeLostError */
   async waitBounded(state: GroupGracePeriodState, options?: WaitOptions): Promise<void> {
     const look = async (): Promise<boolean> => {
       const hasPassed = await this.poll(state)

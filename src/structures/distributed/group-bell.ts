@@ -5,35 +5,38 @@ import { lookMs } from './look-ms.ts'
 import { Waiter } from './waiter.ts'
 import { type MarksPlace, WaitingRanks } from './waiting-ranks.ts'
 
-/** Whom a ring is for: one of those who wait, who takes what is there, or all of them. */
+/** Which waiters a ring is for: one of them, which takes what is there, or all of them. */
 export type RingKind = 'one' | 'all'
 
 /** Options of waiting. */
 export interface BellOptions extends WaitOptions {
   /** The longest sleep without a look, where that has to be shorter than usual. */
   readonly lookMsMax?: number
-  /** What is told of a wait that lasts, where somebody has what is waited for. */
+  /** Describes a wait that lasts, if a rank holds what is waited for. */
   readonly describe?: () => WaitDescription
 }
 
-/** Tries once; undefined when it is not to be had yet. */
+/** Tries once; undefined if it is not available yet. */
 type Attempt<T> = () => Promise<T | undefined>
 
 /**
- * Sleeping until something at a home changes, and waking who sleeps, at whatever rank.
+ * Sleeping until something at a home changes, and waking sleepers at any rank.
  *
- * A waiter leaves its rank's mark beside the thing (waiting-ranks.ts), looks once more, and sleeps. Who changes the
- * thing reads the marks behind the change, in the same batch; requests of one connection are carried out in order. So
- * the waiter's look comes after the change, and it sees that, or the mark comes before the READ, and it is seen. Who
- * sees marks takes away one, or all, and tells those ranks by a message through the group, which nobody waits for.
+ * 1. A waiter leaves its rank's mark beside the thing (waiting-ranks.ts), looks once more, and sleeps.
+ * 2. A rank that changes the thing reads the marks behind the change, in the same batch. Requests of one connection are
+ *    carried out in order. So either the waiter's look comes after the change and sees it, or the mark comes before the
+ *    READ and is seen.
+ * 3. A rank that sees marks takes away one, or all, and tells those ranks by a message through the group, without
+ *    waiting for it.
  *
- * Nobody relies on the message: a rank that has died may have told nobody, so all who wait look when a rank has ended
- * (`RemoteWords.sleep`); a rank that was told and is stopped takes what it was told of from nobody, but the others hear
- * nothing of it, so who sleeps looks now and then anyway (look-ms.ts). A ring for one that finds nobody waiting there
- * any more is passed on.
+ * Correctness does not depend on the message:
+ * 1. A rank that died may not have sent it. So all waiters look when a rank has ended (`RemoteWords.sleep`).
+ * 2. A rank that was told and is stopped takes nothing from the others, but they hear nothing. So sleepers look from
+ *    time to time anyway (look-ms.ts).
+ * 3. A ring for one rank where no call waits any more is passed on.
  *
- * Where a ring is for one, the calls of this rank stand in line and only the first one looks: the others are told when
- * it goes.
+ * If a ring is for one, the calls of this rank stand in line and only the first one looks. The others are told when it
+ * goes.
  */
 export class GroupBell {
   readonly #at: MarksPlace
@@ -41,7 +44,7 @@ export class GroupBell {
   readonly #ranks: WaitingRanks
   /** In the order in which they came. */
   readonly #waiters = new Set<Waiter>()
-  /** Whom this rank has rung for last. */
+  /** The rank that this rank has rung for last. */
   #last: number
 
   constructor(at: MarksPlace, kind: RingKind) {
@@ -57,8 +60,8 @@ export class GroupBell {
   }
 
   /**
-   * The thing was changed, and this READ, which was carried out after that, covers the marks. Resolves when all are
-   * told who are to be; nobody needs to wait for it.
+   * The thing was changed, and this READ, which was carried out after that, covers the marks. Resolves when the ranks
+   * to wake are told; callers do not have to wait for it.
    */
   async ring(read: ReadCommand): Promise<void> {
     const seen = this.#ranks.seenIn(read)
@@ -149,14 +152,14 @@ export class GroupBell {
     return first === waiter
   }
 
-  /** A ring that nobody here has a use for. */
+  /** A ring that no call here has a use for. */
   async #passOn(): Promise<void> {
     const { words, home, what } = this.#at
     const read = this.read()
     try {
       await words.run(home, what, [read])
     } catch {
-      // The home is lost, or this rank leaves: who waits looks by itself, later.
+      // The home is lost, or this rank leaves: waiters look by themselves, later.
       return
     }
     await this.ring(read)

@@ -5,22 +5,19 @@ import type { WaitOptions } from '../waiting/bell.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { Promised } from './promised.ts'
 
-/**
- * Options of `queue()` and `stack()` of a group's structures: those of one machine, but that a value has at most 60
- * KiB.
- */
+/** Options of `queue()` and `stack()` of a group's structures: those of one machine, but a value has at most 60 KiB. */
 export type GroupListOptions<V> = ListOptions<V>
 
-/** The lock-free part of a group's queue or stack: as its name says, without waiting for anything. */
+/** The lock-free part of a group's queue or stack; its methods do not wait. */
 export interface GroupListCore {
-  /** False when there is no room. */
+  /** False if there is no room. */
   push(value: Uint8Array): Promise<boolean>
-  /** Undefined when there is nothing. */
+  /** Undefined if it is empty. */
   pop(): Promise<Uint8Array | undefined>
   length(): Promise<number>
   /** Rung for one when a value has come. */
   readonly filled: GroupBell
-  /** Rung for one when there is room that there was not before. */
+  /** Rung for one when room has become free. */
   readonly emptied: GroupBell
 }
 
@@ -43,33 +40,33 @@ export abstract class GroupList<V> implements Promised<ValueList<V>> {
   }
 
   /**
-   * Resolves when the value is there: at once, or when there is room. @throws HeapFullError where its home has no
-   * memory; HomeLostError, of all methods.
+   * Resolves when the value is there: at once, or when there is room. @throws HeapFullError if its home has no memory;
+   * HomeLostError, of all methods.
    */
   async push(value: V, options?: WaitOptions): Promise<void> {
     const bytes = this.#encode(value)
     await this.#core.emptied.wait(async () => (await this.#core.push(bytes)) || undefined, options)
   }
 
-  /** False when it is full. */
+  /** Push if there is room; false if it is full. */
   async tryPush(value: V, options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     return await this.#core.push(this.#encode(value))
   }
 
-  /** Resolves with a value when there is one. One that a rank took and did not live to use is gone. */
+  /** Resolves with a value when there is one. If a rank dies after it took a value, that value is lost. */
   async pop(options?: WaitOptions): Promise<V> {
     return this.#codec.decode(await this.#core.filled.wait(() => this.#core.pop(), options))
   }
 
-  /** Undefined when there is none. */
+  /** Take a value; undefined if it is empty. */
   async tryPop(options?: WaitOptions): Promise<V | undefined> {
     options?.signal?.throwIfAborted()
     const bytes = await this.#core.pop()
     return bytes && this.#codec.decode(bytes)
   }
 
-  /** How many values there are. Of a queue that others use meanwhile it is not of one moment. */
+  /** How many values there are. For a queue under concurrent use, the number is not of one moment. */
   async length(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return await this.#core.length()
@@ -78,7 +75,7 @@ export abstract class GroupList<V> implements Promised<ValueList<V>> {
   #encode(value: V): Uint8Array {
     const bytes = new Uint8Array(this.#codec.encode(value))
     if (bytes.length <= this.#valueBytesMax) return bytes
-    const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${this.#valueBytesMax} (options.valueBytesMax)`
+    const why = `a value has ${bytes.length} bytes when encoded; '${this.name}' takes at most ${this.#valueBytesMax} (options.valueBytesMax)`
     throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
   }
 }

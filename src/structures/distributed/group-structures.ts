@@ -55,7 +55,7 @@ interface Opened {
  * without the `Sync` forms. Each is kept at one rank, its *home*, which follows from its name.
  */
 export class GroupStructures implements AsyncDisposable {
-  /** Reads of cells, and waiting for readers. */
+  /** Read-copy-update: reads of cells, and waiting for readers. */
   readonly rcu: GroupRcu
   readonly #words: RemoteWords
   readonly #homes: readonly Home[]
@@ -87,12 +87,12 @@ export class GroupStructures implements AsyncDisposable {
     return this.#closing !== undefined
   }
 
-  /** The rank that keeps, or would keep, what is called `name`. */
+  /** The rank that keeps, or would keep, the structure `name`. */
   homeOf(name: string): number {
     return this.#homeOf(name).rank
   }
 
-  /** Names, kinds and homes of the structures that are there; those whose home is lost are not. */
+  /** Names, kinds and homes of the existing structures, except those whose home is lost. */
   async list(): Promise<readonly { readonly name: string; readonly kind: StructureKindName; readonly home: number }[]> {
     this.#checkOpen()
     const living = this.#homes.filter(({ rank }) => this.#words.isMember(rank))
@@ -105,7 +105,7 @@ export class GroupStructures implements AsyncDisposable {
     return lists.flat().sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  /** The counter `name`, at 0 if it is new. @throws HomeLostError, as all of these. */
+  /** The counter `name`, at 0 if it is new. @throws HomeLostError, as all methods that open a structure. */
   async counter(name: string): Promise<GroupCounter> {
     const { words, offset } = await this.#open('counter', name, COUNTER_BYTES)
     return new GroupCounter(name, words, offset)
@@ -147,7 +147,7 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupRateLimiter(name, words, offset, options)
   }
 
-  /** Who leads; the lease is 5 s unless said otherwise. */
+  /** The leader election `name`; the default lease is 5 s. */
   async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<GroupLeader> {
     checkWhole('options.leaseMs', leaseMs, INTERVAL_MS_MAX)
     const { words, offset } = await this.#open('leader', name, leaderBytes(this.#words.ranks), [leaseMs])
@@ -155,8 +155,9 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   /**
-   * The map `name`, empty if it is new. Options that are kept with it are those it was made with; one that is given has
-   * to agree. `codec` says what the values are; with the default they are whatever `structuredClone` takes.
+   * The map `name`, empty if it is new. Options that are kept with the map are those it was made with; options passed
+   * later must agree. `codec` defines the type of the values; with the default they are anything that `structuredClone`
+   * takes.
    */
   async map<V = unknown>(name: string, options: GroupMapOptions<V> = {}): Promise<GroupMap<V>> {
     this.#checkOpen()
@@ -202,7 +203,7 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupLog(name, core, { codec, valueBytesMax })
   }
 
-  /** The channel `name`: messages to whoever subscribes. Bounds as of a log. */
+  /** The channel `name`: messages to all subscribers. Bounds as of a log. */
   async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<GroupChannel<V>> {
     this.#checkOpen()
     const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY } = options
@@ -241,10 +242,7 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupCell(name, { home: words, pool: home.pool, place: offset }, { codec, valueBytesMax })
   }
 
-  /**
-   * The objects `name`: one that is there from the begin, and those that are made and linked from it. Values have at
-   * most 60 KiB.
-   */
+  /** The objects `name`: the root object, and objects that are made and linked from it. Values have at most 60 KiB. */
   async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<GroupMvRlu<V>> {
     this.#checkOpen()
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
@@ -253,7 +251,7 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupMvRlu(name, core, { codec, valueBytesMax })
   }
 
-  /** Leave, together with the others that are there: what this rank keeps is kept until then. Idempotent. */
+  /** Leave, together with the other ranks: what this rank keeps stays available until then. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -264,9 +262,9 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   /**
-   * @internal A rank is out of the group, and cannot reach this rank's memory any more: what it had here is this
-   * rank's. Done where it is noticed by the home itself, because a late write of one that was given up could otherwise
-   * fall on what is another's by then.
+   * @internal A rank is out of the group, and cannot reach this rank's memory any more: what it had here is this rank's
+   *   now. The home itself does this when it notices. Otherwise a late write of a rank that was given up could hit
+   *   memory that has a new owner.
    */
   async settle(rank: number): Promise<void> {
     const own = this.#homes.find((home) => home.rank === this.#words.rank)
@@ -282,7 +280,7 @@ export class GroupStructures implements AsyncDisposable {
     )
   }
 
-  /** Another rank is short of memory at a home. Where the home is lost nobody waits for the answer. */
+  /** Another rank is short of memory at a home. If the home is lost, no rank waits for the answer. */
   #giveBack(rank: number): void {
     const home = this.closed ? undefined : this.#homes.find((one) => one.rank === rank)
     home?.pool.giveBackForOthers().catch(() => {})
@@ -318,7 +316,8 @@ export class GroupStructures implements AsyncDisposable {
 
   #homeOf(name: string): Home {
     const bytes = Buffer.from(String(name))
-    // Another seed than that of the place among the names of a home, which would else be the same few for all.
+    // Another seed than for the place among the names of a home. Otherwise the names of one home would all have the
+    // same few places.
     return this.#homes[hashBytes(bytes, bytes.length, HOME_SEED) % this.#homes.length]!
   }
 
@@ -338,7 +337,7 @@ function checkWhole(argument: string, value: number, max: number): void {
   throw new ArgumentError(argument, `${argument} must be a whole number from 1 to ${max}, not ${value}`)
 }
 
-/** What a map is made for at each home, at most. */
+/** The largest initial capacity of a map at each home. */
 const CAPACITY_MAX: number = 2 ** DEPTH_MAX * TABLE_ENTRIES
 
 /** As of one machine. */

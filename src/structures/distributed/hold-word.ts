@@ -2,14 +2,14 @@ import type { WaitDescription } from '../../profiling/index.ts'
 import type { RemoteWords } from './remote-words.ts'
 
 /**
- * Who holds something, in one word of 64 bits:
+ * The holder of something, in one word of 64 bits:
  *
  * ```
- *  63 … 16 token, raised with each hold   15 … 0 rank + 1, or 0: nobody
+ *  63 … 16 token, raised with each hold   15 … 0 rank + 1, or 0: no holder
  * ```
  *
- * A rank that is out of its group never comes back, so rank and token name one hold of one life. Whoever meets the word
- * of a dead one puts its own in the place of it.
+ * A rank that is out of its group never comes back, so rank and token name one hold of one life. A rank that meets the
+ * word of a dead rank puts its own in its place.
  */
 const RANK_BITS = 16n
 const RANK_MASK = 0xffffn
@@ -17,7 +17,7 @@ const RANK_MASK = 0xffffn
 /** What a word says. */
 export interface Hold {
   readonly token: number
-  /** Undefined: nobody. */
+  /** Undefined: no holder. */
   readonly rank: number | undefined
 }
 
@@ -36,13 +36,13 @@ export function endedHold(word: bigint): bigint {
   return word & ~RANK_MASK
 }
 
-/** Whether somebody who is there has it. */
+/** Whether a live rank holds it. */
 export function isHeld(words: RemoteWords, word: bigint): boolean {
   const { rank } = holdOf(word)
   return rank !== undefined && words.isMember(rank)
 }
 
-/** For the watchdog: who has it, by the word as it was seen last. */
+/** For the watchdog: the holder, by the word as it was seen last. */
 export function describeHold(object: string, word: bigint): WaitDescription {
   const { rank } = holdOf(word)
   const state = rank === undefined ? '' : `rank ${rank} has it`

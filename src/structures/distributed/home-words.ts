@@ -9,7 +9,7 @@ export class HomeWords {
   readonly home: number
   /** What errors call it: `counter 'hits'`. */
   readonly what: string
-  /** How each hold of this rank at this home is let go of. */
+  /** How each hold of this rank at this home is released. */
   readonly holds: Set<() => Promise<void>>
   readonly #bells: Bells
 

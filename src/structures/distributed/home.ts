@@ -23,7 +23,7 @@ export class Home {
   readonly #holds = new Set<() => Promise<void>>()
   readonly #bells: Bells
 
-  /** `readers`: of all homes; without them no old versions are cut off for who is short of memory. */
+  /** `readers`: of all homes; without them no old versions are cut off for a rank that is short of memory. */
   constructor(words: RemoteWords, rank: number, bells: Bells = new Bells(), readers?: Readers) {
     this.rank = rank
     this.words = words

@@ -6,7 +6,7 @@ import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a leader's body: its word, and who waits. */
+/** Bytes of a leader's body: its word, and the marks of the waiters. */
 export function leaderBytes(ranks: number): number {
   return 8 + waitingRanksBytes(ranks)
 }
@@ -33,23 +33,30 @@ function decode(word: bigint): Term {
   return { term: Number(word >> 32n), renewals: low >>> 16, rank: rank === 0 ? undefined : rank - 1 }
 }
 
-/** A follower waits so much longer than the leader's lease: clocks of two machines may run that differently. */
+/**
+ * How much longer than the leader's lease a follower waits: the clocks of two machines may run at rates that differ by
+ * this factor.
+ */
 const PATIENCE = 1.1
-/** Between two looks that count as one wait; the number of renewals comes again after twenty times as long. */
+/** The most between two looks that count as one wait; the number of renewals comes again after twenty times as long. */
 const LEASES_BETWEEN_LOOKS = 1000
-/** A candidate looks so often in a lease: a leader that is stopped wakes nobody. */
+/** How often a candidate looks in a lease: a stopped leader wakes no one. */
 const LOOKS_PER_LEASE = 4
 
 /**
  * One leader at a time, among the ranks of a group, for as long as it renews its lease; as {@link Leader} on one
  * machine.
  *
- * One word, and no time in it: clocks of several machines differ. A leader renews by changing the word, and counts its
- * lease from *before* it began to do so; a follower that has seen the same word for longer than a lease, counted from
- * *after* its first look, knows that the leader's lease is over, for the change was made before that look. So only the
- * rates of the clocks matter. `tryCampaign` is a READ and a compare-and-swap, two round trips; a renewal one. A leader
- * that dies is followed at once, one that is stopped when its lease is over for a follower that looked meanwhile, which
- * one that waits does four times a lease, or when the group gives it up.
+ * The state is one word without a time in it, since clocks of several machines differ:
+ * 1. A leader renews by changing the word, and counts its lease from *before* it began to do so.
+ * 2. A follower counts from *after* its first look at the word. The change was made before that look. So if it has seen
+ *    the same word for longer than a lease, the leader's lease is over.
+ * 3. So only the rates of the clocks matter.
+ *
+ * `tryCampaign` is a READ and a compare-and-swap, two round trips; a renewal is one.
+ *
+ * A leader that dies is followed at once. One that is stopped is followed when its lease is over, by a follower that
+ * looked meanwhile; a waiting one looks four times a lease. Otherwise it is followed when the group gives it up.
  */
 export class GroupLeader implements Promised<Leader> {
   readonly name: string
@@ -76,14 +83,15 @@ export class GroupLeader implements Promised<Leader> {
   }
 
   /**
-   * Undefined when another leads, or may do so still: it takes two calls, a lease apart, to tell that one is silent.
+   * Resolves with undefined if another rank leads, or may still lead: it takes two calls, a lease apart, to tell that a
+   * leader is silent.
    */
   async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
     options?.signal?.throwIfAborted()
     return await this.#attempt()
   }
 
-  /** The present term, 0 before the first; whether somebody leads is another question. */
+  /** The present term, 0 before the first. The term does not tell whether there is a leader now. */
   async term(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return decode(await this.#home.load64(this.#offset)).term
@@ -122,9 +130,7 @@ export class GroupLeader implements Promised<Leader> {
   }
 }
 
-/**
- * One term, as its leader holds it. What has to be asked of the home is asked beside: the leader goes by its own clock.
- */
+/** One term, as its leader holds it. Requests to the home run in the background: the leader goes by its own clock. */
 class GroupLease {
   readonly term: number
   readonly leaseMs: number
@@ -135,7 +141,7 @@ class GroupLease {
   /** The lease counts from here. */
   #renewedMs: number
   #renewing = false
-  /** What is asked of the home at the moment. */
+  /** The present request to the home. */
   settled: Promise<void> = Promise.resolve()
   #ended = false
 
@@ -200,7 +206,7 @@ class GroupLease {
     this.#word = ended
   }
 
-  /** Where it is given up by that, one of those who wait is told. */
+  /** If that gives the leadership up, one of the waiters is told. */
   async #swap(by: bigint): Promise<boolean> {
     const swap = new CompareExchangeCommand(this.#offset, this.#word, by)
     const waiting = this.#bell.read()

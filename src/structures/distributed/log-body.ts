@@ -22,7 +22,7 @@ export const TABLE_SLOTS = 8192
 /** The most entries that a log keeps: so that the block of its name is read in one go. */
 export const GROUP_LOG_CAPACITY_MAX: number = 512 * TABLE_SLOTS
 
-/** How many tables the slots of so many entries take. */
+/** How many tables the slots of this many entries take. */
 export function tablesForLog(capacity: number): number {
   return Math.ceil(capacity / TABLE_SLOTS)
 }

@@ -17,22 +17,30 @@ const TRIMMED_AT_ONCE = 30
 /**
  * A log, or what a channel keeps, at one home.
  *
- * **Append**: the block is written, and then one compare-and-swap puts its name into the slot of the next index, in the
- * place of what has been there a round before: the oldest entry, where the log is full. So an entry comes, and the
- * oldest goes, in one step, in which the append takes effect; there is no moment at which an index is taken and its
- * entry is not there, and nothing that a rank could leave half done. The word that the swap expects is never in that
- * slot again (block-word.ts), and the rank knows that all lower indexes are taken, which remains so; hence the swap
- * succeeds where its index is the next one and nowhere else, however long ago it has looked. A fetch-and-add on the end
- * would let many append at a time, but who is stopped after it would hold up all readers until the group gives it up,
- * and what it left would be a gap among the indexes; the swap needs one round trip instead of two, and one more for
- * each append of another rank that came first. Some append always gets on.
+ * **Append**
+ * 1. The block is written. Then one compare-and-swap puts its name into the slot of the next index, in place of what
+ *    was there a round before. If the log is full, that is the oldest entry.
+ * 2. So an entry comes, and the oldest goes, in one step, in which the append takes effect. An index is never taken
+ *    without its entry, and a rank can leave nothing half done.
+ * 3. The word that the swap expects is never in that slot again (block-word.ts). The rank knows that all lower indexes
+ *    are taken, and that remains so. Hence the swap succeeds only if its index is the next one, however long ago the
+ *    rank looked.
+ * 4. Some append always makes progress. An append takes one round trip, and one more for each append of another rank
+ *    that came first.
  *
- * **What comes behind the swap in the same batch**: the mark of the end, the next slots and the marks (log-view.ts), so
- * that the next append knows what to expect.
+ * A fetch-and-add on the end would let many ranks append at a time. But a rank stopped after it would hold up all
+ * readers until the group gives it up, and would leave a gap among the indexes. It would also take two round trips.
  *
- * **Trim**: one compare-and-swap for each slot, oldest first. Who is stopped in between has trimmed some, and the next
- * goes on. **Memory**: what no slot names is found by the rank that made it, or, where that is out of the group, by the
- * home (block-pool.ts). **Reads** copy, and check by the tag that what they copied is what the slot meant (record.ts).
+ * **Behind the swap in the same batch** come the mark of the end, the next slots and the marks (log-view.ts). They tell
+ * the next append what to expect.
+ *
+ * **Trim** is one compare-and-swap for each slot, oldest first. If a rank is stopped in between, it has trimmed some,
+ * and the next one goes on.
+ *
+ * **Memory**: the rank that made a block finds that no slot names it; if that rank is out of the group, the home does
+ * (block-pool.ts).
+ *
+ * **Reads** copy, and check by the tag that what they copied is what the slot meant (record.ts).
  */
 export class GroupLogCore {
   readonly #home: HomeWords
@@ -166,9 +174,9 @@ export class GroupLogCore {
   }
 
   /**
-   * Bytes of all values up to an index. Where it is not there any more, none before it is, so any sum will do that is
-   * not below an earlier one, and it is one for values of the greatest length. Undefined where it has to be looked
-   * anew.
+   * Bytes of all values up to an index; undefined if the caller has to look again. If the entry is gone, so are all
+   * before it. Then any sum will do that is not below an earlier one, and the sum for values of the greatest length is
+   * used.
    */
   async #bytesUpTo(index: number): Promise<number | undefined> {
     if (this.#retention.bytes === 0 || index < 0) return 0
@@ -180,7 +188,10 @@ export class GroupLogCore {
     return head?.bytes
   }
 
-  /** Drop what is too much with the entry `last`, which itself stays. Who is stopped before leaves that to the next. */
+  /**
+   * Drop entries that are too many with the entry `last`, which itself stays. A rank that is stopped before that leaves
+   * it to the next.
+   */
   async #keepToBytes(last: number): Promise<void> {
     const isTooMuch = (before: number): boolean => this.#lastBytes - before > this.#retention.bytes
     for (let at = this.#view.first; isTooMuch(this.#bytesBefore) && at < last; ) {

@@ -4,12 +4,12 @@ import type { WaitOptions } from '../waiting/bell.ts'
 import type { GroupLogCore } from './log-core.ts'
 import type { RecordRead } from './log-reader.ts'
 
-/** Entries that are read in one go. */
+/** Entries that are read at once. */
 const READ_AT_ONCE = 64
 
 /**
- * Gives the entries of a group's log or channel one after the other, and waits for more, until it is closed or its
- * signal is aborted; as {@link Follower} on one machine. Where it is is known to this rank alone. Entries are read
+ * Yields the entries of a group's log or channel one after the other, and waits for more. It ends when it is closed or
+ * its signal is aborted. As {@link Follower} on one machine. Its position is known to this rank alone. Entries are read
  * ahead, up to 64 at a time.
  */
 export class GroupFollower<V> extends EntryFollower<V> {
@@ -30,13 +30,13 @@ export class GroupFollower<V> extends EntryFollower<V> {
     this.#turn = this.#begin.catch(() => {})
   }
 
-  /** The index of the entry that it wants next; 0 before it is known where it begins. */
+  /** The index of the next entry to yield; 0 before the starting position is known. */
   get position(): number {
     return this.#next
   }
 
   /**
-   * Resolves when it is known where this begins. What is appended or published after that is given for sure. @throws
+   * Resolves when the starting position is known. All that is appended or published after that is received. @throws
    * HomeLostError
    */
   get ready(): Promise<void> {
@@ -44,7 +44,7 @@ export class GroupFollower<V> extends EntryFollower<V> {
   }
 
   /**
-   * Resolves with the next entry when there is one; with none when this is closed. Rejects with the reason of the
+   * Resolves with the next entry when there is one, or as done when this is closed. Rejects with the reason of the
    * signal. @throws HomeLostError
    */
   override next(): Promise<IteratorResult<LogEntry<V>, undefined>> {

@@ -19,7 +19,7 @@ const SLOTS_AT_ONCE = 512
 const BLOCKS_AT_ONCE = 30
 const BYTES_AT_ONCE = 256 * 1024
 
-/** Reads a log: a batch of slots, and the blocks that they name. Writes nothing, so it holds nobody up. */
+/** Reads a log: a batch of slots, and the blocks that they name. It writes nothing, so it delays no one. */
 export class LogReader {
   readonly #home: HomeWords
   readonly #view: LogView
@@ -109,7 +109,7 @@ export class LogReader {
   }
 }
 
-/** So many in one batch as are few and short enough together. */
+/** Batches whose entries are few and short enough to be read together. */
 function* batches(slots: readonly ThereSlot[]): Generator<readonly ThereSlot[], undefined> {
   let batch: ThereSlot[] = []
   let bytes = 0

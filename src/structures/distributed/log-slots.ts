@@ -9,19 +9,18 @@ export type SlotView =
   | { readonly kind: 'there'; readonly word: bigint; readonly block: BlockName }
   /** Its entry was there, and was dropped. */
   | { readonly kind: 'gone' }
-  /** There was none yet. Where it is the index that comes next, its entry comes in the place of `word`. */
+  /** There was none yet. If it is the index that comes next, its entry replaces `word`. */
   | { readonly kind: 'free'; readonly word: bigint }
 
 const SLOT_BYTES = 8
 
 /**
- * The slots of a log: one for each entry that it keeps, used in a circle. The entry of index `i` is in slot
- * `i mod capacity`, in round `i div capacity`.
+ * The slots of a log: one for each entry that it keeps, used in a circle. The entry of index `i` is in slot `i mod
+ * capacity`, in round `i div capacity`.
  *
- * A slot with an entry is the name of its block (block-word.ts), with the last 8 bits of the round in the place of the
- * fingerprint. A slot whose entry was trimmed has 0 in its lower half, as if it named a block at 0, and in the upper
- * half the round whose entry comes next: so it is never the same twice, neither. A new table is all 0: round 0 comes
- * next.
+ * A slot with an entry is the name of its block (block-word.ts), with the last 8 bits of the round in place of the
+ * fingerprint. A slot whose entry was trimmed has 0 in its lower half, as if it named a block at 0. Its upper half has
+ * the round whose entry comes next, so it is never the same twice either. A new table is all 0: round 0 comes next.
  */
 export class LogSlots {
   readonly home: HomeWords

@@ -15,17 +15,21 @@ const STALE_ROUNDS = 50
  * What this rank knows of where a log begins and ends. All of it only rises, so what was once so remains true as a
  * bound, however old it is.
  *
- * The end is where the first slot is that has no entry yet. The *mark* of it, a word beside the name of the log, is
- * never above it, and not far below: an append raises it to its own index in the same batch (which is right whether the
- * append succeeds or not, for every lower index is taken), and is not made where the mark is seen {@link LAG_ROUNDS}
- * rounds behind. So at any time
+ * The end is the first slot that has no entry yet. The *mark* of it, a word beside the name of the log, is never above
+ * the end and not far below:
  *
  *     mark <= end <= mark + 64 rounds and one
  *
- * That is why 8 bits of the round suffice in a slot: a look reads the slots first and the mark after them, so what it
- * found is at most 64 rounds above that mark, and not below the round before the one that it was looking for; where the
- * look turns out to have begun 50 rounds or more below the mark, which a rank does that has slept for so long, what it
- * found is not used.
+ * 1. An append raises the mark to its own index in the same batch. That is right even if the append fails, for every
+ *    lower index is taken.
+ * 2. No append is made if the mark is seen {@link LAG_ROUNDS} rounds behind.
+ *
+ * That is why 8 bits of the round suffice in a slot:
+ *
+ * 1. A look reads the slots first and the mark after them. So what it found is at most 64 rounds above that mark, and
+ *    not below the round before the one that it was looking for.
+ * 2. If the look turns out to have begun 50 rounds or more below the mark, what it found is not used. That happens to a
+ *    rank that has slept for so long.
  */
 export class LogView {
   readonly slots: LogSlots
@@ -70,8 +74,8 @@ export class LogView {
   }
 
   /**
-   * Look for the end, in one round trip, in which an append is tried before: who waits for one is told where it
-   * succeeds. True where it was found, and not only how far it is at least.
+   * Look for the end, in one round trip, in which an append is tried before; if it succeeds, waiting readers are told.
+   * True if the end was found; false if only a lower bound of it is known.
    */
   async look(append?: readonly [WriteCommand, CompareExchangeCommand]): Promise<boolean> {
     const from = this.#end
@@ -98,7 +102,7 @@ export class LogView {
     return this.#end
   }
 
-  /** A READ of both marks, and of who waits; for a batch, behind the slots. */
+  /** A READ of both marks, and of the marks of waiters; for a batch, behind the slots. */
   marks(): ReadCommand {
     return new ReadCommand(this.#body, logMarksBytes(this.#home.words.ranks))
   }

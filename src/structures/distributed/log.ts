@@ -11,7 +11,7 @@ import { GroupFollower } from './log-follower.ts'
 import type { RecordRead } from './log-reader.ts'
 import type { Promised } from './promised.ts'
 
-/** What a log or channel of a group was opened with, besides what is kept with it. */
+/** How this rank has opened a log or channel of a group, besides what is kept with it. */
 export interface GroupLogSettings<V> {
   readonly codec: Codec<V>
   readonly valueBytesMax: number
@@ -33,10 +33,10 @@ export class GroupLogBase<V> {
   protected async add(value: V, options: WaitOptions | undefined): Promise<number> {
     options?.signal?.throwIfAborted()
     const { codec, valueBytesMax } = this.#settings
-    // The codec may use its bytes anew, and they are written later.
+    // The codec may use its bytes again, and they are written later.
     const bytes = new Uint8Array(codec.encode(value))
     if (bytes.length > valueBytesMax) {
-      const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${valueBytesMax} (options.valueBytesMax)`
+      const why = `a value has ${bytes.length} bytes when encoded; '${this.name}' takes at most ${valueBytesMax} (options.valueBytesMax)`
       throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
     }
     return await this.core.append(bytes, options?.signal)
@@ -59,8 +59,8 @@ export class GroupLogBase<V> {
 
 /**
  * Entries in the order in which the ranks of a group append them, the latest of which are kept; as {@link SharedLog} on
- * one machine. Each is there whole or not at all, and a rank that dies or is stopped while it appends holds nobody up.
- * An append is one round trip, and one more for each append of another rank that came first; it takes effect in the
+ * one machine. Each is there whole or not at all. A rank that dies or is stopped while it appends delays no one. An
+ * append is one round trip, and one more for each append of another rank that came first. It takes effect in the
  * compare-and-swap of its slot (log-core.ts).
  */
 export class GroupLog<V>
@@ -68,16 +68,16 @@ export class GroupLog<V>
   implements AsyncIterable<LogEntry<V>>, Omit<Promised<SharedLog<V>>, 'follow' | typeof Symbol.asyncIterator>
 {
   /**
-   * Resolves with the entry's index. Those of one rank are in the order of the calls. @throws HeapFullError: nothing is
-   * dropped for it; HomeLostError, as all methods.
+   * Append an entry. Resolves with its index. Entries of one rank are in the order of the calls. @throws HeapFullError
+   * (no entry is dropped to make room); HomeLostError, of all methods.
    */
   append(value: V, options?: WaitOptions): Promise<number> {
     return this.add(value, options)
   }
 
   /**
-   * Up to `count` entries (default 1000) from an index on; where that was dropped, from the first one left, whose
-   * `missed` says how many. Two round trips for 30 entries.
+   * Up to `count` entries (default 1000) from index `from` on. If that one was dropped, it starts at the first one
+   * left, whose `missed` says how many were. Two round trips for 30 entries.
    */
   async read(from: number, count: number = READ_COUNT, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
     options?.signal?.throwIfAborted()
@@ -93,23 +93,24 @@ export class GroupLog<V>
   }
 
   /**
-   * Indexes: of the first entry that is there, and of the one that comes next; each as it was at a moment of the call.
-   * Two round trips.
+   * The index of the first entry that is there, and that of the next one to be appended. Each is as it was at a moment
+   * of the call. Two round trips.
    */
   async bounds(options?: WaitOptions): Promise<LogBounds> {
     options?.signal?.throwIfAborted()
     return await this.core.bounds()
   }
 
-  /** Drop the entries below index `before`. Resolves with how many this call dropped. */
+  /** Drop the entries below index `before`. Resolves with the number that this call dropped. */
   async trim(before: number, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return await this.core.trim(checkCount(before, 'before'), options?.signal)
   }
 
   /**
-   * The entries, and those to come. Where entries were dropped before they were read, the next one's `missed` says how
-   * many. With `from: 'next'` it is asked at once what comes next; `ready` of the follower resolves when it is known.
+   * Yields the entries that are there, then those to come. If entries were dropped before they were read, the next
+   * one's `missed` says how many. With `from: 'next'` the starting index is requested at once; the follower's `ready`
+   * resolves when it is known.
    */
   follow({ from = 'first', signal }: FollowOptions = {}): GroupFollower<V> {
     return this.followFrom(this.#beginOf(from), signal)

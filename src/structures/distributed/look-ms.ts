@@ -1,12 +1,12 @@
 import type { RemoteWords } from './remote-words.ts'
 
-/** From one look to the next of who waits and is told nothing, in milliseconds: at first, and at most. */
+/** From one look to the next of a waiter that is told nothing, in milliseconds: at first, and at most. */
 const LOOK_MS_MIN = 100
 const LOOK_MS_MAX = 1000
 
 /**
- * How long to sleep after so many looks that found nothing; with chance in it, so that those who wait for one thing do
- * not look all at once.
+ * How long to sleep after `looks` looks that found nothing. It is partly random, so that waiters for one thing do not
+ * look all at once.
  */
 export function lookMs(words: RemoteWords, looks: number, lookMsMax: number = LOOK_MS_MAX): number {
   const atMost = Math.min(LOOK_MS_MAX, lookMsMax, LOOK_MS_MIN * 2 ** Math.min(looks, 10))

@@ -11,7 +11,7 @@ export const DEPTH_MAX = 9
 /** Nodes of the tree of tables, from 1 on. */
 export const NODES: number = 2 ** (DEPTH_MAX + 1)
 
-/** Of its slots a table is expected to fill so many before it is split: with two choices of seven it is more. */
+/** The share of its slots that a table is expected to fill before it is split: with two choices of seven it is more. */
 const FILL = 0.7
 /** The same where it has a bound, so that hardly any is split. */
 const BOUNDED_FILL = 0.6
@@ -20,14 +20,14 @@ const BUCKETS_MIN = 8
 export const TABLE_ENTRIES: number = Math.floor((TABLE_BUCKETS * BUCKET_SLOTS * FILL) / 1000) * 1000
 
 /**
- * Buckets of the tables of a map that has at most so many entries: few where they are few, so that a look at some of
- * them finds entries.
+ * Buckets of the tables of a map with at most `maxEntries` entries. A small map has few, so that a look at some of them
+ * finds entries.
  */
 export function bucketsFor(maxEntries: number): number {
   return Math.min(TABLE_BUCKETS, Math.ceil(maxEntries / (BUCKET_SLOTS * BOUNDED_FILL) / BUCKETS_MIN) * BUCKETS_MIN)
 }
 
-/** How often the first table of a map for so many entries is split beforehand. */
+/** How often the first table of a map for `capacity` entries is split beforehand. */
 export function depthFor(capacity: number): number {
   return Math.min(DEPTH_MAX, Math.max(0, Math.ceil(Math.log2(capacity / TABLE_ENTRIES))))
 }

@@ -15,16 +15,17 @@ const SPARSE_BUCKETS = 128
 const LOOKS_MAX = 3
 
 /**
- * The bound of a part of a map: how many entries it has, and which go where it has too many.
+ * The bound of a part of a map: how many entries it has, and which are evicted if it has too many.
  *
- * Of some thirty entries drawn by chance the one that was not used for longest goes: sampling instead of a list of all
- * (as Redis does), and ages that lie beside the slots. So who looks for a key sees how old its entry is, and marks it
- * as used with a compare-and-swap that nobody waits for, once in a moment (map-count.ts). Who puts a new key into a map
- * that is full reads the sample together with the claim of its slot, and takes the victim out together with the
- * confirmation: that is no round trip more.
+ * 1. Of about thirty entries drawn at random, the one not used for longest is evicted. As in Redis, sampling replaces a
+ *    list of all. The ages lie beside the slots.
+ * 2. So a rank that looks for a key sees how old its entry is. It marks it as used by a compare-and-swap that it does
+ *    not wait for, once in a moment (map-count.ts).
+ * 3. A rank that puts a new key into a full map reads the sample together with the claim of its slot. It takes the
+ *    victim out together with the confirmation, so this costs no extra round trip.
  *
- * What counts is changed in the batch of what it counts, right after it. A slot's word is never the same twice, so a
- * victim is the entry that was seen, or nothing happens.
+ * The count is changed in the batch of the change that it counts, right after it. A slot's word is never the same
+ * twice, so a victim is the entry that was seen, or nothing happens.
  */
 export class MapBound {
   readonly max: number
@@ -46,7 +47,7 @@ export class MapBound {
     return new ReadCommand(this.#place, 8)
   }
 
-  /** An entry was read. Nobody waits for that to be written down. */
+  /** An entry was read. The caller does not wait for that to be written down. */
   touch(slot: Slot, ages: bigint, count: bigint): void {
     const mark = markUsed(ages, slot.place, momentOf(count, this.max))
     if (mark !== undefined) void this.#home.run([mark]).catch(() => {})
@@ -57,7 +58,7 @@ export class MapBound {
     return entriesOf(count) < this.max ? undefined : this.#sample()
   }
 
-  /** Put another entry in the place of one. True where it was done. */
+  /** Replace one entry by another. True if it was done. */
   async replace(
     before: readonly Command[],
     swap: CompareExchangeCommand,
@@ -109,7 +110,7 @@ export class MapBound {
     return await this.#takeOut([], victims)
   }
 
-  /** There are so many entries. */
+  /** Evict until there are at most `entries` entries. */
   async #keepTo(entries: number, but: number): Promise<void> {
     let left = entries
     for (let look = 0; look < LOOKS_MAX && left > this.max; look += 1) {

@@ -43,9 +43,9 @@ export interface LookReads {
 /**
  * The slots of one map at one home.
  *
- * While a table is split, what it says of a key holds until both buckets of the key are moved, which is when no slot of
- * theirs is unset in the table below; from then on that one says. Both are read in one round trip, in this order, and
- * then the word of the node: as long as that is as it was, both were tables, and no other came in their place.
+ * While a table is split, it is valid for a key until both buckets of the key are moved. That is when no slot of theirs
+ * is unset in the table below; from then on that table is valid. Both tables are read in one round trip, in this order,
+ * and then the word of the node. If that is as it was, both were tables, and no other came in their place.
  */
 export class MapBuckets {
   readonly tree: MapTree
@@ -137,7 +137,7 @@ export class MapBuckets {
     })
   }
 
-  /** Those of `slots` that have the key; undefined where it has to be looked anew, because a slot has changed. */
+  /** Those of `slots` that have the key; undefined if the caller has to look again, because a slot has changed. */
   async withKey(key: KeyBytes, slots: readonly FullSlot[]): Promise<readonly FoundEntry[] | undefined> {
     const entries = await this.entries(slots)
     if (entries.includes(undefined)) return undefined

@@ -15,7 +15,7 @@ const CHANGE = 1n << 32n
 /** Moments in which as many changes are made as there may be entries. */
 const MOMENTS_A_BOUND = 64
 
-/** What to add where so many entries more are there, or fewer. */
+/** What to add to the count word if there are `entries` more entries, or fewer. */
 export function countChange(entries: number): bigint {
   return BigInt.asUintN(64, CHANGE * BigInt(Math.abs(entries)) + BigInt(entries))
 }
@@ -35,8 +35,8 @@ export function changesBetween(from: bigint, to: bigint): number {
 }
 
 /**
- * By how much the count is too low at least (or, negative, too high), where it was `before` and `after` such entries
- * were counted one by one, which is not of one moment: each change meanwhile may have been seen or not.
+ * By how much the count is too low at least (or, if negative, too high). The count was `before` first and `after` last;
+ * in between, `entries` such entries were counted one by one. Each change meanwhile may have been seen or not.
  */
 export function miscount(before: bigint, entries: number, after: bigint): number {
   const off = entries - entriesOf(before)
@@ -44,8 +44,8 @@ export function miscount(before: bigint, entries: number, after: bigint): number
 }
 
 /**
- * The moment of a word, for a map of at most `max` entries. A power of two of changes, so that it goes on evenly where
- * they begin anew.
+ * The moment of a word, for a map of at most `max` entries. A power of two of changes, so that it goes on evenly when
+ * they start again.
  */
 export function momentOf(word: bigint, max: number): number {
   const changes = 2 ** Math.max(0, Math.ceil(Math.log2(max / MOMENTS_A_BOUND)))

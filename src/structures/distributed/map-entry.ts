@@ -6,12 +6,17 @@ import type { KeyBytes } from './map-key.ts'
  * The block of an entry:
  *
  * ```
- *  0  tag   4  checksum of all that follows   8  key: length, and kind from bit 16 on   12  length of the value   16
- *       end of life, Float64   24  hash   32  key   value
+ *   0  tag
+ *   4  checksum of all that follows
+ *   8  key: length, and kind from bit 16 on
+ *  12  length of the value
+ *  16  end of life, Float64
+ *  24  hash
+ *  32  key, then value
  * ```
  *
- * The tag is that of the slot, and the checksum begins with it; so whoever comes with a slot that is out of date, or
- * reads while the block is used anew, sees that the block is another.
+ * The tag is that of the slot, and the checksum begins with it. So a reader with an outdated slot, or one that reads
+ * while the block is used again, sees that the block is another.
  */
 const Offset = { Tag: 0, Checksum: 4, Key: 8, ValueLength: 12, EndOfLife: 16, Hash: 24, Bytes: 32 } as const
 

@@ -13,8 +13,9 @@ export interface PassedBy {
 }
 
 /**
- * Entries whose life is over are removed by whoever meets them. What nobody asks for any more would stay, so who writes
- * also looks at the heads of two others in the buckets of its key: as many as are put are removed, sooner or later.
+ * Removes entries whose life is over when an operation meets them. An expired entry that is never looked up would stay.
+ * So each write also looks at the heads of two others in the buckets of its key. Sooner or later as many are removed as
+ * are put.
  */
 export class MapExpiry {
   readonly #random: () => number

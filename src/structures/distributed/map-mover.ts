@@ -48,14 +48,16 @@ interface Place {
 }
 
 /**
- * Splits tables. Lock-free: who writes helps, each step is a compare-and-swap that says nothing new when it comes late,
- * and a rank that dies in the middle of it has left what it did not do to the others.
+ * Splits tables. Lock-free: writers help, and each step is a compare-and-swap that has no effect when it comes late.
+ * The others finish what a dead rank left undone.
  *
- * Two tables are linked below the one that is full, with every slot *unset*. Then, slot by slot: the slot is frozen, so
- * that nobody changes it any more; an entry is put into the same slot of that table below which its hash says, an empty
- * one into the same slot of the other, and that first. So as long as the slot of an entry is unset in its table nobody
- * may have changed the entry, and its block says its hash; and who comes late finds neither slot unset. When all slots
- * are moved the node is done, and the chunk free.
+ * 1. Two tables are linked below the one that is full, with every slot *unset*.
+ * 2. Then, slot by slot, the slot is frozen, so that no rank changes it any more.
+ * 3. An empty slot is put into the same slot of the table that its hash does not choose. After that the entry is put
+ *    into the same slot of the table below that its hash chooses.
+ * 4. So as long as the slot of an entry is unset in its table, no rank can have changed the entry. Its block then tells
+ *    its hash. A late mover finds neither slot unset.
+ * 5. When all slots are moved the node is done, and the chunk is free.
  */
 export class MapMover {
   readonly #home: HomeWords
@@ -242,7 +244,7 @@ export class MapMover {
 
   /** All is moved. */
   async #end({ node, word, from }: Split): Promise<void> {
-    // It is this rank's first: whoever dies with a table that no node has leaves it to the home.
+    // It is this rank's first: if a rank dies with a table that no node has, the home gets it.
     const chunk = await this.#chunks.at(from.chunk)
     if (isOf(chunk, from)) await this.#chunks.adopt(chunk)
     await this.#home.compareExchange64(this.#tree.place(node), word, doneWord(word))
@@ -263,7 +265,7 @@ export class MapMover {
   }
 }
 
-/** When the entries were used, for both tables below; nothing where nobody writes that down. */
+/** When the entries were used, for both tables below; nothing if uses are not recorded. */
 function agesOf(from: BucketsRead, ...below: readonly (readonly Slot[])[]): Command[] {
   return from.slots().flatMap(({ place }, at) => {
     const ages = at % BUCKET_SLOTS === 0 ? from.ages(place) : undefined

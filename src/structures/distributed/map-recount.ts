@@ -4,10 +4,11 @@ import type { HomeWords } from './home-words.ts'
 import { countCorrection } from './map-count.ts'
 
 /**
- * Corrects the counts of maps with a bound, which are off by one for each change that a rank was stopped in between the
- * entry and the count of it. That is as rare as deaths are, and a change of one who lives looks the same for an
- * instant: so a count is corrected where two censuses of this rank in a row found it off in the same direction, by what
- * both found. Where that was wrong another census finds it.
+ * Corrects the counts of maps with a bound. A count is off by one for each change whose rank was stopped between the
+ * entry and its count. That is as rare as deaths, and a change by a live rank looks the same for an instant.
+ *
+ * So a count is corrected if two censuses of this rank in a row found it off in the same direction, by what both found.
+ * If that was wrong, another census finds it.
  */
 export class MapRecount {
   readonly #home: HomeWords

@@ -23,22 +23,28 @@ export type MapChange =
 const PAUSE_MS_MAX = 8
 
 /**
- * The entries of a map at one home: RACE hashing (Zuo and others, "One-sided RDMA-Conscious Extendible Hashing for
- * Disaggregated Memory", USENIX ATC 2021), with two differences: a table that is full is split into two new ones, slot
- * by slot (map-mover.ts), so that nobody waits for who splits it; and a new key is put in two steps.
+ * The entries of a map at one home: RACE hashing, with two differences. Source: Zuo and others, "One-sided
+ * RDMA-Conscious Extendible Hashing for Disaggregated Memory", USENIX ATC 2021.
+ * 1. A full table is split into two new ones, slot by slot (map-mover.ts), so that no rank waits for the one that
+ *    splits it.
+ * 2. A new key is put in two steps.
  *
- * A slot names a block that does not change while a slot names it. Reading is a READ of both buckets and one of the
- * blocks that they name. Replacing and removing are a compare-and-swap of the slot, in which they take effect; a slot's
- * tag is never the same twice, so nothing was changed in between.
+ * A slot names a block that does not change while a slot names it. To read is a READ of both buckets and one of the
+ * blocks that they name. To replace or remove is a compare-and-swap of the slot, in which it takes effect. A slot's tag
+ * is never the same twice, so nothing was changed in between.
  *
- * A new key could be put into two slots by two ranks at a time. So a rank first *claims* a slot: it puts its block's
- * name there, marked tentative, and looks at both buckets again, after that. Where it finds no other slot with the key
- * it takes the mark away, and there the entry is; before, no reader sees it. Where it finds an entry it withdraws;
- * where it finds another's claim, the one in the lower place stays, and removes the other. Of two who claim, the later
- * one to claim sees the other's claim when it looks again, or what became of it; so never have both the key. A claim
- * that stays though it should go (its rank was stopped) is removed by whoever meets it twice: its rank then finds that
- * it is gone, and begins anew. So it does where the table is split: claims are not moved, and nobody changes a key in
- * the tables below before both its buckets above are frozen.
+ * Two ranks could put a new key into two slots at a time. So a rank puts a new key like this:
+ * 1. It *claims* a slot: it puts its block's name there, marked tentative. After that it looks at both buckets again.
+ * 2. If no other slot has the key, it takes the mark away, and the entry is there. No reader sees it before.
+ * 3. If it finds an entry with the key, it withdraws.
+ * 4. If it finds another rank's claim, the claim in the lower place stays, and its rank removes the other.
+ *
+ * Of two claimants, the later one to claim sees the other's claim when it looks again, or what became of it. So they
+ * never both have the key.
+ *
+ * A claim may stay because its rank was stopped. A rank that meets it twice removes it; the claimant then finds it gone
+ * and starts again. It also starts again if the table is split. Claims are not moved, and no rank changes a key in the
+ * tables below before both of its buckets above are frozen.
  */
 export class MapShard {
   readonly home: HomeWords
@@ -61,9 +67,9 @@ export class MapShard {
   }
 
   /**
-   * The living entry of `key`. One round trip where no fingerprint fits, else two; more only where a slot changed in
-   * between, or a table was split that this rank did not know of. Takes effect in the look at the buckets. `uses`: it
-   * is younger for that, where the map has a bound.
+   * The live entry of `key`. One round trip if no fingerprint fits, else two. It takes more only if a slot changed in
+   * between, or a table was split unknown to this rank. Takes effect in the look at the buckets. `uses`: the look
+   * counts as a use, if the map has a bound.
    */
   async find(key: KeyBytes, uses: boolean): Promise<MapEntry | undefined> {
     for (;;) {
@@ -133,7 +139,7 @@ export class MapShard {
     return new MapWalk(this.home, this.buckets)
   }
 
-  /** Those that are frozen are removed where they are moved to. */
+  /** Frozen ones are removed where they are moved to. */
   async #clear(walk: MapWalk, slots: readonly WalkedSlot[]): Promise<void> {
     for (let left = slots; left.length > 0; ) {
       const befores = await this.#remove(left)
@@ -158,7 +164,7 @@ export class MapShard {
     return isOver(entry, this.home.words.nowMs())
   }
 
-  /** Take out what is over. Nobody waits for that. */
+  /** Take out what has expired, without waiting for it. */
   #drop(slots: readonly FullSlot[]): void {
     void this.#remove(slots).catch(() => {})
   }
@@ -307,7 +313,7 @@ export class MapShard {
   }
 
   #full(): StructureError {
-    const why = 'has no room for this key: it has grown as far as it can; spread it, or bound what is kept'
+    const why = 'has no room for this key: it has grown as far as it can; keep it at more homes, or bound what is kept'
     return new StructureError('ERR_AETHER_MAP_FULL', this.home.what, `${this.home.what} ${why}`)
   }
 

@@ -18,10 +18,10 @@ import { type MapTable, tableOffset } from './map-tree.ts'
  *   empty, claimed ──► frozen empty      entry ──► frozen entry                for good, when the table is split
  * ```
  *
- * No table's empty slots are like those of another in the same place, so whoever is late with a compare-and-swap for a
- * table that is gone changes nothing. For the same reason a table begins with another bucket in each generation: an
- * entry that is moved on and on never is in one place twice, unless the chunk was a table for 256 times meanwhile. A
- * chunk that was a table is never anything else.
+ * No table's empty slots are like those of another in the same place, so a late compare-and-swap for a table that is
+ * gone changes nothing. For the same reason a table begins with another bucket in each generation: an entry that is
+ * moved on and on never is in one place twice, unless the chunk was a table for 256 times meanwhile. A chunk that was a
+ * table is never anything else.
  */
 const FROZEN: bigint = 1n << 63n
 const FROZEN_HIGH = 0x80000000

@@ -32,7 +32,7 @@ export interface Route {
  *
  * Node 1 is the root; below node n are 2n, for hashes whose bit of this depth is 0, and 2n + 1. A table that is full is
  * *split*: both tables below are linked, all is moved into them, the node is done. So a word names one table for good,
- * and whoever sees that a word is as it was knows that the table is.
+ * and if a word is as it was, so is the table.
  */
 const DONE = 1n << 63n
 
@@ -82,7 +82,8 @@ export function evenTree(tables: readonly MapTable[]): Uint8Array {
 }
 
 /**
- * What this rank knows of a map's tree of tables: read once, and anew when a table turns out to be gone or being split.
+ * What this rank knows of a map's tree of tables. It is read once, and again when a table turns out to be gone or being
+ * split.
  */
 export class MapTree {
   readonly #home: HomeWords
@@ -120,7 +121,7 @@ export class MapTree {
     this.#nodes = viewOf(read.bytes)
   }
 
-  /** Undefined where what is known has a gap: then it has to be read anew. */
+  /** Undefined if there is a gap in what is known: then the tree has to be read again. */
   route(hash: number): Route | undefined {
     let node = 1
     let depth = 0

@@ -18,8 +18,8 @@ export interface WalkedSlot extends FullSlot {
 
 /**
  * Goes through all slots of a map at one home, table by table. An entry stays in its slot as long as it is there, and
- * in the same slot of another table when the table is split; so who goes on in the tables below where it was in the
- * table above meets each entry that stays once.
+ * in the same slot of another table when the table is split. The walk goes on in the tables below at the place where it
+ * was in the table above. So it meets each entry that stays once.
  */
 export class MapWalk {
   readonly #home: HomeWords
@@ -36,7 +36,7 @@ export class MapWalk {
     return undefined
   }
 
-  /** What is in the place of a slot now. */
+  /** What is now where a slot was. */
   async again({ node, bucket, at }: WalkedSlot): Promise<readonly WalkedSlot[]> {
     return (await this.#read(node, bucket, 1)).filter((slot) => slot.at === at)
   }

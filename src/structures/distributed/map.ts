@@ -9,37 +9,38 @@ import { decodeKey, encodeKey, type KeyBytes } from './map-key.ts'
 import type { MapChange, MapShard } from './map-shard.ts'
 import type { Promised } from './promised.ts'
 
-/** The longest value of a group's map in bytes, encoded: a block has 64 KiB. */
+/** The longest value of a group's map in bytes when encoded: a block has 64 KiB. */
 export const GROUP_VALUE_BYTES_MAX: number = 60 * 1024
 
 /**
- * Options of `map()` of a group's structures. Those that are kept with the map have to be the same for all who open it:
- * all but `capacity` and `valueBytesMax`.
+ * Options of `map()` of a group's structures. All but `capacity` and `valueBytesMax` are kept with the map: all openers
+ * must agree on them.
  */
 export interface GroupMapOptions<V> {
   /** How values become bytes. Default `structured`. */
   readonly codec?: Codec<V>
   /**
-   * How long entries live when `set` does not say, in milliseconds. Default: for ever. Clocks of machines differ, and
-   * lives with them.
+   * How long entries live if `set` does not say, in milliseconds. Default: for ever. Clocks of machines differ, and so
+   * do lifetimes.
    */
   readonly ttlMs?: number
   /**
-   * The most entries (and as many more as there are writers at the moment): beyond, one that was not used lately goes.
-   * Default: none go. With `spread` each home bounds its part, which is `maxEntries` by the number of homes, rounded
-   * up.
+   * The most entries (plus one for each concurrent writer). Beyond that, an entry that was not used recently is
+   * evicted. Default: no bound. With `spread` each home bounds its part, to `maxEntries` divided by the number of
+   * homes, rounded up.
    */
   readonly maxEntries?: number
   /**
-   * How many entries it is made for at first, where it is made: 1 to 2.5 million at each home, default 5000. It grows
-   * by itself, to some 3 million.
+   * How many entries it is made for at first: 1 to 2.5 million at each home, default 5000. Has an effect only for the
+   * call that makes it. It grows by itself, to about 3 million.
    */
   readonly capacity?: number
   /**
-   * Have every home keep a part of the entries, by their keys, instead of all at one. Then it is lost in parts, too.
+   * Have every home keep a part of the entries, by their keys, instead of one home all of them. If a home is lost, only
+   * its part is.
    */
   readonly spread?: boolean
-  /** The longest value that this rank writes, in bytes, encoded. Default and most 60 KiB. */
+  /** The longest value that this rank writes, in bytes when encoded. Default and maximum: 60 KiB. */
   readonly valueBytesMax?: number
 }
 
@@ -51,7 +52,7 @@ export interface GroupMapSettings<V> {
   readonly valueBytesMax: number
 }
 
-/** A part of a map: at one home. */
+/** A part of a map, at one home. */
 export interface MapPart {
   readonly shard: MapShard
   readonly seed: number
@@ -59,8 +60,8 @@ export interface MapPart {
 
 /**
  * A hash map that the ranks of a group read and write; as {@link SharedMap} on one machine. Reads are one round trip or
- * two; writes three, of a new key four or three; see map-shard.ts for why they are each one step for all who look, and
- * what a rank that dies leaves behind.
+ * two; writes three, of a new key four or three. See map-shard.ts for why each is one atomic step for all readers, and
+ * for what a rank that dies leaves behind.
  */
 export class GroupMap<V> implements Promised<SharedMap<V>> {
   readonly name: string
@@ -89,7 +90,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Put a value in the place of what is there. @throws StructureError where the map is full; HeapFullError where its
+   * Set the value of `key`, replacing the previous one. @throws StructureError if the map is full; HeapFullError if its
    * home has no memory.
    */
   async set(key: MapKey, value: V, options?: SetOptions): Promise<void> {
@@ -97,7 +98,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     await this.#change(key, options, () => put)
   }
 
-  /** Put a value where there is none; false when there is one. */
+  /** Set the value of `key` if there is none; false if there is one. */
   async setIfAbsent(key: MapKey, value: V, options?: SetOptions): Promise<boolean> {
     const put = this.#put(value, options)
     const there = await this.#change(key, options, (entry) => (entry === undefined ? put : KEEP))
@@ -105,8 +106,8 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Put `value` in the place of `expected` (undefined: nothing); false when something else is there. Values are
-   * compared as the codec encodes them: objects by content, with their properties in the same order.
+   * Replace `expected` by `value` (undefined: no value); false if the value is another. Values are compared as the
+   * codec encodes them: objects by content, with their properties in the same order.
    */
   async compareAndSet(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): Promise<boolean> {
     if (expected === undefined) return await this.setIfAbsent(key, value, options)
@@ -118,9 +119,9 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Replace a value by what `change` makes of it; undefined stands for no value, before and after. Gives the new value.
-   * When another writes in between `change` is called again, so it must bear that. Keeps the end of life of the entry
-   * unless told otherwise.
+   * Replace a value by the result of `change`; undefined stands for no value, before and after. Resolves with the new
+   * value. If another rank writes in between, `change` is called again, so it must be free of side effects. The entry
+   * keeps its end of life unless `ttlMs` is given.
    */
   async update(
     key: MapKey,
@@ -137,14 +138,14 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     return value
   }
 
-  /** False when there was no value. */
+  /** Delete `key`; false if there was no value. */
   async delete(key: MapKey, options?: WaitOptions): Promise<boolean> {
     return (await this.#change(key, options, () => REMOVE)) !== undefined
   }
 
   /**
-   * How many entries there are, expired ones included that nobody has met since. Reads the whole table, so what is
-   * changed meanwhile is counted or not.
+   * How many entries there are, including expired ones that no operation has met since. Reads the whole table, so a
+   * concurrent change is counted or not.
    */
   async size(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
@@ -153,8 +154,8 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   /**
-   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile;
-   * of those that come and go meanwhile some are given.
+   * Keys and values, in no order. An entry that stays during the whole iteration is given once, with a value that it
+   * had meanwhile. Of entries that come and go meanwhile, some are given.
    */
   async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
     for (const { shard } of this.#parts) {
@@ -170,13 +171,13 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     return this.entries()
   }
 
-  /** Delete all that is there; what others put meanwhile may stay. */
+  /** Delete all entries that are there now; entries that others put meanwhile may stay. */
   async clear(options?: WaitOptions): Promise<void> {
     options?.signal?.throwIfAborted()
     await Promise.all(this.#parts.map(({ shard }) => shard.clear()))
   }
 
-  /** Gives the living entry that was there before. */
+  /** Resolves with the live entry that was there before. */
   async #change(
     key: MapKey,
     options: WaitOptions | undefined,
@@ -206,7 +207,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     const { codec, valueBytesMax } = this.#settings
     const bytes = new Uint8Array(codec.encode(value))
     if (bytes.length > valueBytesMax) {
-      const why = `a value of ${bytes.length} bytes, encoded; this map takes ${valueBytesMax} (options.valueBytesMax)`
+      const why = `a value has ${bytes.length} bytes when encoded; this map takes at most ${valueBytesMax} (options.valueBytesMax)`
       throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
     }
     return { kind: 'put', value: bytes, endOfLife: endOfLife ?? this.#endOfLife(options?.ttlMs) }

@@ -8,16 +8,16 @@ import type { Promised } from './promised.ts'
 import { letGo } from './release.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a mutex's body: its word, and who waits. */
+/** Bytes of a mutex's body: its word, and the marks of the waiters. */
 export function mutexBytes(ranks: number): number {
   return 8 + waitingRanksBytes(ranks)
 }
 
 /**
- * At most one holder at a time, among the ranks of a group; as {@link Mutex} on one machine. One word (hold-word.ts),
- * so that to take it, to count the holds and to say by whom are one compare-and-swap: `tryLock` is a READ and that, two
- * round trips; letting go one, which nobody waits for. A rank that dies before the compare-and-swap has it not, after
- * it has it, and is followed by whoever asks next.
+ * At most one holder at a time, among the ranks of a group; as {@link Mutex} on one machine. Its state is one word
+ * (hold-word.ts), so one compare-and-swap takes it, counts the holds and names the holder. `tryLock` is a READ and
+ * that, two round trips; release is one, which the caller does not wait for. A rank that dies before the
+ * compare-and-swap does not hold it. One that dies after it held it, and the next rank that asks takes it over.
  */
 export class GroupMutex implements Promised<Mutex> {
   readonly name: string
@@ -35,13 +35,13 @@ export class GroupMutex implements Promised<Mutex> {
     this.#bell = home.bell(offset + 8, 'one')
   }
 
-  /** Resolves when it is held. @throws HomeLostError, of all methods. */
+  /** Resolves when this rank holds it. @throws HomeLostError, of all methods. */
   async lock(options?: WaitOptions): Promise<MutexHold> {
     const describe = (): WaitDescription => describeHold(this.#home.what, this.#seen)
     return await this.#bell.wait(() => this.#attempt(), { ...options, describe })
   }
 
-  /** Undefined when another has it. */
+  /** Take the mutex if it is free; undefined if another rank holds it. */
   async tryLock(options?: WaitOptions): Promise<MutexHold | undefined> {
     options?.signal?.throwIfAborted()
     return await this.#attempt()

@@ -14,10 +14,11 @@ interface Named {
 }
 
 /**
- * Add the blocks and tables of some objects: the last write set, and where it is not finished the versions that it is
- * about to put in; the versions that heads name; and those below, of slots whose lock is not 0. The last write set
- * comes first: what it was about to put in when it was read is in a head, or below one, when it is found to be
- * finished.
+ * Add the blocks and tables of some objects:
+ * 1. The last write set and, if it is not finished, the versions that it is about to put in. This comes first. If the
+ *    write set turns out to be finished afterwards, the versions read from it are in a head or below one.
+ * 2. The versions that heads name.
+ * 3. The versions below, of slots whose lock is not 0.
  */
 export async function lookThroughObjects(home: HomeWords, body: number, { blocks, tables }: Named): Promise<void> {
   while (!(await lookAtLast(home, body, blocks)));

@@ -53,8 +53,8 @@ export class CommitClock {
   }
 
   /**
-   * Its value. A round trip where nobody has committed since this rank looked last, else two; four where a write set is
-   * to be finished.
+   * Its value. A round trip if no rank has committed since this rank looked last, else two; four if a write set has to
+   * be finished.
    */
   async now(): Promise<Moment> {
     for (;;) {
@@ -139,7 +139,7 @@ export class CommitClock {
     return set.clock
   }
 
-  /** All heads, and only then all locks and the word. By anybody; more than once does no harm. */
+  /** All heads, and only then all locks and the word. Any rank may do it; doing it more than once does no harm. */
   async #finish(word: bigint, { lock, entries }: WriteSet): Promise<void> {
     const heads = entries
       .filter(({ before, after }) => before !== after)

@@ -12,7 +12,7 @@ import type { ObjectSlots, Slot } from './mvrlu-slots.ts'
 import { OLDER_OFFSET, readVersionHead, VERSION_BYTES } from './mvrlu-version.ts'
 import type { Readers } from './rcu.ts'
 
-/** What a commit has replaced, in one slot: to be cut off when nobody can want it any more. */
+/** What a commit has replaced in one slot, to be cut off when no section can need it any more. */
 export interface Superseded {
   readonly place: number
   /** The slot's lock word since then. */
@@ -56,7 +56,7 @@ export class Collector {
     this.#pending.push(...superseded)
   }
 
-  /** Cut off what this rank's commits have replaced, as far as nobody wants it any more. Waits for no reader. */
+  /** Cut off what this rank's commits have replaced, as far as no section needs it any more. Waits for no reader. */
   collect(): Promise<void> {
     this.#collecting ??= this.#collect().finally(() => {
       this.#collecting = undefined
@@ -65,8 +65,8 @@ export class Collector {
   }
 
   /**
-   * The same for everything that anybody's commits have replaced. Gives whether there was anything that nobody wanted
-   * any more; `isOver` says whether a grace period is, and may wait for it.
+   * The same for what the commits of all ranks have replaced. Returns whether there was anything to cut off. `isOver`
+   * says whether a grace period is over, and may wait for it.
    */
   async collectAll(isOver?: (state: GroupGracePeriodState) => Promise<boolean>): Promise<boolean> {
     await this.#clock.now()
@@ -80,9 +80,9 @@ export class Collector {
   }
 
   /**
-   * For the home, which has shut out a rank: open what that had locked, and cut off what it had replaced when nobody
-   * wants it any more. Where another has the slot locked, which puts back what it found there if it aborts, that is
-   * when it has let go of it.
+   * For the home, which has shut out a rank. Open what that rank had locked. Cut off what it had replaced when no
+   * section needs it any more. If another rank has a slot locked, and would put back what it found there when it
+   * aborts, wait until that lock is released.
    */
   async settle(signal: AbortSignal): Promise<void> {
     const { words } = this.#home
@@ -121,7 +121,7 @@ export class Collector {
     return this.#waiting
   }
 
-  /** Gives those that have to be come back to, because somebody had the slot locked. */
+  /** Returns those that have to be tried again, because they were locked. */
   async #cut(all: readonly Superseded[]): Promise<Superseded[]> {
     const cuts = all.map((one) => ({ one, ...cutOf(one) }))
     const commands = cuts.flatMap(({ cut, open }) => (cut === undefined ? [open] : [cut, open]))

@@ -52,7 +52,7 @@ export class MvRluCore {
     await this.collectAll()
   }
 
-  /** Cut off whatever nobody can want any more, and find the memory. */
+  /** Cut off all that no section can need any more, and find the memory. */
   async collectAll(): Promise<void> {
     await this.collector.collect()
     await this.collector.collectAll()
@@ -66,8 +66,8 @@ export class MvRluCore {
   }
 
   /**
-   * For the home: a rank is out of the group, and cannot reach this memory any more. What it has locked is opened, and
-   * what it has replaced is cut off when nobody wants it any more.
+   * For the home: a rank is out of the group, and cannot reach this memory any more. What it has locked is opened. What
+   * it has replaced is cut off when no section needs it any more.
    */
   async settle(signal: AbortSignal): Promise<void> {
     await this.collector.settle(signal)

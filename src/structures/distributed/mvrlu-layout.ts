@@ -1,7 +1,7 @@
 import { CHUNK_BYTES } from './layout.ts'
 
 /**
- * Multi-version read-log-update (../mvrlu/layout.ts) among the ranks of a group: objects, versions and commits are
+ * Multi-version read-log-update (../mvrlu/layout.ts) among the ranks of a group. Objects, versions and commits are
  * words and blocks at one home, and every step is a READ, a WRITE or a compare-and-swap there.
  *
  * ```
@@ -10,47 +10,62 @@ import { CHUNK_BYTES } from './layout.ts'
  *                                                        older             older: 0
  * ```
  *
- * **An object** is a slot in a table, and stays one: its number is that of the slot and a generation, which is in the
- * head word while the slot is empty. So nothing that is late with a compare-and-swap on a slot meets anything but a
- * slot, and each word of it is there once only: names of blocks have a tag, locks a number, empty heads the generation.
+ * **An object** is a slot in a table, and stays one. Its number is that of the slot and a generation; the generation is
+ * in the head word while the slot is empty. So a late compare-and-swap on a slot meets nothing but a slot. Each word of
+ * a slot occurs only once: names of blocks have a tag, locks a number, empty heads the generation.
  *
- * **The commit clock is the word of the last write set.** A section fills versions that nothing names yet and a write
- * set that says of each of its objects which version was the newest when it was locked, and which one is to be; one
- * compare-and-swap puts the write set in the place of the last one, whose clock plus one it has. So one access commits
- * all of it, gives it its time, and advances the clock. The word says besides whether that write set is *finished*: all
- * heads are changed, then all locks opened. Only behind a finished one can another be put; whoever wants to, or begins
- * a section, and finds one that is not, finishes it, for that is in the write set: heads are changed from the version
- * before to the one after, locks from its own word to its own word and `done`. Each of these words is there once, so
- * many can do it at once, and one that is late does nothing. Hence a committer that dies or is stopped holds up nobody;
- * of the log of commits only the last entry is ever needed, and it is one block.
+ * **The commit clock is the word of the last write set.**
+ * 1. A section fills versions that nothing names yet, and a write set. For each of its objects the write set says which
+ *    version was the newest when it was locked, and which one is to be.
+ * 2. One compare-and-swap puts the write set in place of the last one; its clock is that one's plus one. So one access
+ *    commits all of it, gives it its time, and advances the clock.
+ * 3. The word also says whether that write set is *finished*: all heads are changed, then all locks opened. Another
+ *    write set can be put only behind a finished one.
+ * 4. A rank that wants to commit, or begins a section, first finishes an unfinished write set, which holds all that
+ *    this takes. Heads are changed from the version before to the one after, locks from the section's own word to its
+ *    own word and `done`.
+ * 5. Each of these words occurs only once, and many ranks can do it at once; a late one does nothing.
  *
- * **A section** says that it has begun in this rank's own memory (read-sections.ts) and then reads the clock: its
- * snapshot. Everything up to that is finished, so it needs to look at no lock: from the head down, the first version
- * that is not newer than the snapshot is its own.
+ * Hence a committer that dies or is stopped delays no one. Of the log of commits only the last entry is ever needed,
+ * and it is one block.
+ *
+ * **A section** records in this rank's own memory that it has begun (read-sections.ts) and then reads the clock: its
+ * snapshot. Everything up to that is finished, so it does not have to look at locks. From the head down, the first
+ * version that is not newer than the snapshot is the one that it reads.
  *
  * **Locks** are words with rank and number of the section. To lock is one compare-and-swap, and a look at the head:
- * another may have changed the object since the snapshot. The lock of a dead rank is taken over by whoever meets it:
- * first the lock, then a *fence*, which is an empty write set, and then the look at the head. A commit expects a word
- * of the clock that it saw while it had its locks; so what a dead rank had on its way is refused by the fence, or was
- * committed before it, and then the head says so. One that has been given up and is not dead sees that its lock is
- * another's when it reads the clock anew, which it has to after the fence. The home looks at all slots when a rank is
- * out, and opens its locks.
+ * another section may have changed the object since the snapshot. A rank that meets the lock of a dead rank takes it
+ * over:
+ * 1. It takes the lock.
+ * 2. It puts a *fence*, which is an empty write set.
+ * 3. It looks at the head.
  *
- * **Watermark.** A version is named by its slot's head, or by the version above it. When the sections have ended that
- * had begun when a commit was finished (a grace period, grace-periods.ts), all others have that commit in their
- * snapshot, and nobody needs what it replaced: the `older` of its versions becomes 0, slots of what it freed are
- * emptied, and its `done` locks become 0. That is done by the committer for 32 commits at a time; by the home for those
- * of a dead rank, where another has the slot locked when that has let go of it; and for all by a rank that is short of
- * memory. Blocks that nothing names any more are found by their owners (census.ts): the lock of a slot is not 0 as long
- * as a version below the head may be wanted, so the census reads a chain only there. That gives the two grace periods
- * of MV-RLU: one until nobody wants a version, and for the block the census in which nothing names it. Within a section
- * no block that it can reach is used anew: the cut that would take it away waits for the section.
+ * A commit expects a word of the clock that it saw while it had its locks. So the fence refuses what a dead rank had on
+ * its way, or that was committed before the fence, and then the head says so. A rank that was given up but is not dead
+ * has to read the clock again after the fence. It then sees that its lock has another owner. When a rank is out, the
+ * home looks at all slots and opens its locks.
  *
- * What a rank was filling when it died are blocks of its own that nothing names; what it had locked and not committed
+ * **Watermark.** A version is named by its slot's head, or by the version above it. Take the sections that had begun
+ * when a commit was finished. Once they have ended (a grace period, grace-periods.ts), all others have that commit in
+ * their snapshot, and none needs what it replaced. So the `older` of its versions becomes 0, slots of what it freed are
+ * emptied, and its `done` locks become 0. This is done
+ *
+ * 1. by the committer, for 32 commits at a time;
+ * 2. by the home, for those of a dead rank, and for a locked slot once the lock is released;
+ * 3. by a rank that is short of memory, for all.
+ *
+ * Blocks that nothing names any more are found by their owners (census.ts). The lock of a slot is not 0 as long as a
+ * version below the head may be needed. So the census reads a chain only there. That gives the two grace periods of
+ * MV-RLU: one until no section needs a version, and for the block the census that misses it. Within a section no block
+ * that it can reach is used again: the cut that would take it away waits for the section.
+ *
+ * When a rank dies, what it was filling are blocks of its own that nothing names. What it had locked and not committed
  * is locked, and nothing else.
  *
- * What is asserted: clocks fall from version to version; no section is given a version that is newer than its snapshot;
- * what is cut off is not newer than the watermark.
+ * What is asserted:
+ * 1. Clocks fall from version to version.
+ * 2. No section is given a version that is newer than its snapshot.
+ * 3. What is cut off is not newer than the watermark.
  */
 
 /** A body: the word of the last write set, then the place of each table (0: not there yet). */
@@ -67,7 +82,7 @@ const SLOTS = TABLES_MAX * SLOTS_PER_TABLE
 /** The slot of the root. No object is slot 0, so that none has the number 0. */
 export const ROOT_SLOT = 1
 
-/** The root is an object from the begin. */
+/** The root is an object from the start. */
 export const ROOT: number = ROOT_SLOT
 
 const RANK_MASK = 0xffffn
@@ -90,7 +105,7 @@ export function holderOf(lock: bigint): number | undefined {
   return lock === 0n || (lock & DONE) !== 0n ? undefined : Number(lock & RANK_MASK) - 1
 }
 
-/** Whose commit has it as its done word; undefined where it is none. */
+/** The rank whose commit has it as its done word; undefined if it is not a done word. */
 export function committerOf(lock: bigint): number | undefined {
   return (lock & DONE) === 0n ? undefined : Number(lock & RANK_MASK) - 1
 }

@@ -4,14 +4,14 @@ import type { Home } from './home.ts'
 import { mvRluCoreAt } from './open-mvrlu.ts'
 import type { Readers } from './rcu.ts'
 
-/** How long sections are waited for that have begun by then, and how long nobody waits again where that was in vain. */
+/** How long to wait for sections that have begun by then. If that was in vain, no call waits again for as long. */
 const WAIT_MS_MAX = 50
 const WAIT_AGAIN_MS = 1000
 const PAUSE_MS_MAX = 8
 
 /**
- * Cuts off old versions of all objects of a home for a rank that is short of memory there, whatever wants it, and
- * whoever has opened the objects.
+ * Cuts off old versions of all objects of a home for a rank that is short of memory there. It does so whatever the
+ * memory is for, and whichever ranks have opened the objects.
  */
 export class MvRluRelief {
   readonly #home: Home

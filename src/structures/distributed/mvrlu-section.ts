@@ -17,13 +17,13 @@ export interface GroupSectionSettings<V> extends ValueSettings<V> {
 }
 
 /**
- * A section: reads everything as it was when it began, and changes what it has locked, all at once or not at all. As
- * {@link MvRluSection} on one machine, but that everything is a promise.
+ * A section reads everything as it was when it began, and changes what it has locked, all at once or not at all. As
+ * {@link MvRluSection} on one machine, but every call returns a promise.
  *
- * Ends with {@link readUnlock}, which commits, or {@link abort}; also with `await using`, which aborts.
+ * It ends with {@link readUnlock}, which commits, or {@link abort}; also with `await using`, which aborts.
  */
 export class GroupMvRluSection<V> implements AsyncDisposable {
-  /** The commit that it sees last. */
+  /** The last commit that it sees. */
   readonly clock: number
   readonly #core: MvRluCore
   readonly #settings: GroupSectionSettings<V>
@@ -37,7 +37,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   #state: 'active' | 'committed' | 'aborted' = 'active'
   #failed = false
 
-  /** @internal `section`: that of this rank which it is, among all readers. */
+  /** @internal `section`: its number among all sections of readers of this rank. */
   constructor(core: MvRluCore, settings: GroupSectionSettings<V>, section: number, snapshot: Moment) {
     this.#core = core
     this.#settings = settings
@@ -53,9 +53,9 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * The object's value at the moment of this section, or what the section has assigned; undefined before the first, and
-   * for what is freed. Two round trips; 1 where this rank knows the newest version, 1 more for each that is newer than
-   * the section, none for what the section has seen before.
+   * The object's value at the moment of this section, or what the section has assigned. Undefined before the first
+   * assignment, and for a freed object. Two round trips; one if this rank knows the newest version; one more for each
+   * version newer than the section. None for what the section has seen before.
    */
   async dereference(object: MvRluObject): Promise<V | undefined> {
     const place = await this.#placeOf(object)
@@ -71,23 +71,23 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * Lock the object, to {@link assign} or {@link free} it. False where another has it, has changed it since this
-   * section began, or has freed it: then abort, and begin anew.
+   * Lock the object, to {@link assign} or {@link free} it. False if another section has locked it, has changed it since
+   * this section began, or has freed it: then abort, and start again.
    */
   tryLock(object: MvRluObject): Promise<boolean> {
     return this.#turns.take(() => this.#lock(object, true))
   }
 
   /**
-   * Lock the object so that nobody else changes it until the commit, without changing it: for what one has read and
-   * decides by.
+   * Lock the object so that no other section changes it until the commit, without changing it: for what you have read
+   * and decide by.
    */
   tryLockConst(object: MvRluObject): Promise<boolean> {
     return this.#turns.take(() => this.#lock(object, false))
   }
 
   /**
-   * Give the object, which is locked, a new value: there for others after the commit. @throws HeapFullError: the
+   * Assign a new value to the object, which must be locked. Others see it after the commit. @throws HeapFullError; the
    * section can only be aborted then.
    */
   async assign(object: MvRluObject, value: V): Promise<void> {
@@ -100,7 +100,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * Make an object. To be found by others it has to be in a value of one that they know. @throws HeapFullError as
+   * Make an object. Others can find it only through the value of an object that they know. @throws HeapFullError as
    * {@link assign}.
    */
   async allocate(value: V): Promise<MvRluObject> {
@@ -113,14 +113,14 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
         return await this.#writes.make(bytes)
       })
       if (object !== undefined) return object
-      const why = `'${this.#settings.name}' has as many objects as there can be, in ${TABLES_MAX} tables; free some`
+      const why = `'${this.#settings.name}' has the maximum of objects, in ${TABLES_MAX} tables; free some`
       throw new StructureError('ERR_AETHER_STRUCTURES_FULL', this.#settings.name, why)
     })
   }
 
   /**
-   * Free the object, which is locked: from the commit on it is gone. Whatever refers to it should be assigned anew in
-   * the same section.
+   * Free the object, which is locked: from the commit on it is gone. Assign all objects that refer to it again in the
+   * same section.
    */
   async free(object: MvRluObject): Promise<void> {
     await this.#turns.take(async () => {
@@ -131,22 +131,20 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   }
 
   /**
-   * Commit what was assigned, made and freed, if anything, and end the section. Idempotent; not after {@link abort}.
-   * Where the home is lost meanwhile, nobody knows whether it was done. @throws HomeLostError, HeapFullError
+   * Commit what was assigned, made and freed, if anything, and end the section. Idempotent; not after {@link abort}. If
+   * the home is lost meanwhile, it is unknown whether the commit was done. @throws HomeLostError, HeapFullError
    */
   async readUnlock(): Promise<void> {
     await this.#turns.take(async () => {
       if (this.#state === 'committed') return
       this.#checkActive()
-      if (this.#failed) throw this.#misuse('something of it was refused; abort it')
+      if (this.#failed) throw this.#misuse('an operation of the section was refused; abort the section')
       if (!this.#writes.changed) await this.#end('committed', true)
       else await this.#commit()
     })
   }
 
-  /**
-   * End the section as if it had not been. Idempotent, also after a commit. A round trip where it has locked anything.
-   */
+  /** End the section as if it had not been. Idempotent, also after a commit. A round trip if it has locked anything. */
   async abort(): Promise<void> {
     await this.#turns.take(async () => {
       if (this.#state === 'active') await this.#end('aborted', true)
@@ -161,7 +159,9 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     const clock = await this.#attempt(() => this.#writes.commit())
     if (clock === undefined) {
       await this.#end('aborted', false)
-      throw this.#misuse('the group has given this rank up, and others have taken its locks over; nothing was changed')
+      throw this.#misuse(
+        'the group has given this rank up, and other ranks have taken over its locks; nothing was changed',
+      )
     }
     await this.#end('committed', false)
     await this.#core.committed()
@@ -184,7 +184,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
       assert.ok((older?.clock ?? 0) < version.clock, 'clocks fall from version to version')
       version = older
     }
-    // What is made of the slot after an object was freed is another one.
+    // If the slot was reused after an object was freed, its object is another one.
     return version?.object === object ? version : undefined
   }
 
@@ -199,7 +199,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   async #placeToWrite(object: MvRluObject): Promise<number> {
     const place = await this.#placeOf(object)
     if (this.#writes.mayWrite(place)) return place
-    throw this.#misuse('the object is not locked by this section; see whether tryLock() gave true')
+    throw this.#misuse('the object is not locked by this section; check that tryLock() returned true')
   }
 
   async #placeOf(object: MvRluObject): Promise<number> {
@@ -220,11 +220,11 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   #checkRoom(): void {
     const { objectsMax, name } = this.#settings
     if (this.#writes.size < objectsMax) return
-    const why = `a section has at most ${objectsMax} objects locked or made (options.objectsMax)`
+    const why = `a section may lock or make at most ${objectsMax} objects (options.objectsMax)`
     throw new StructureError('ERR_AETHER_READ_SECTION', name, `'${name}': ${why}`)
   }
 
-  /** A copy: the codec may use its bytes anew, and they are written later. */
+  /** A copy: the codec may use its bytes again, and they are written later. */
   #encode(value: V): Uint8Array {
     return new Uint8Array(encodeValue(this.#settings, this.#settings.name, value))
   }
@@ -235,7 +235,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
 
   #checkActive(): void {
     if (this.#core.readers.sections.closed) throw new ClosedError('the structures of the group')
-    if (this.#state !== 'active') throw this.#misuse('the section has ended; begin another with readLock()')
+    if (this.#state !== 'active') throw this.#misuse('the section has ended; begin another one with readLock()')
   }
 
   #misuse(why: string): StructureError {

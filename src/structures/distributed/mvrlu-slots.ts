@@ -183,5 +183,5 @@ export function lockAndLook(
 }
 
 function notOne(object: number): ArgumentError {
-  return new ArgumentError('object', `${String(object)} is no object; use what allocate() gave, or root`)
+  return new ArgumentError('object', `${String(object)} is not an object; pass root, or what allocate() returned`)
 }

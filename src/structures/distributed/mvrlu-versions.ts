@@ -12,7 +12,7 @@ const KEPT_BYTES_MAX = 4096
 interface Kept {
   readonly word: bigint
   readonly version: Version
-  /** The word of its lock, when nobody had it. */
+  /** The word of its lock when it was unlocked. */
   readonly unlocked: bigint
 }
 
@@ -37,7 +37,7 @@ export class Versions {
     return this.#keep(place, { word: head, version: await this.read(head), unlocked: 0n })
   }
 
-  /** What the lock of the slot at `place` may be where nobody has it. */
+  /** What the lock of the slot at `place` may be while it is unlocked. */
   unlockedAt(place: number): bigint {
     return this.#kept.get(place)?.unlocked ?? 0n
   }
@@ -59,7 +59,7 @@ export class Versions {
     const { bytes } = await this.#home.read(name.offset, bytesOfClass(name.sizeClass))
     const version = readVersion(name, bytes)
     if (version !== undefined) return version
-    // Nobody waits any more for the sections of a rank that was given up.
+    // No one waits any more for the sections of a rank that was given up.
     throw new HomeLostError(this.#home.what, this.#home.home, 'the group has given this rank up')
   }
 

@@ -32,7 +32,7 @@ interface Locked {
   filled: Filled | undefined
 }
 
-/** How often a lock is tried that nobody holds, but whose word is another each time. */
+/** How often to try a lock that is free, but whose word is another each time. */
 const LOCK_ATTEMPTS = 8
 
 const NOTHING = new Uint8Array(0)
@@ -134,7 +134,7 @@ export class MvRluWrites {
     const locked = this.#locked.get(place)!
     if (!locked.isMade) await this.#fill(locked, undefined)
     else if (locked.filled !== undefined) {
-      // Nobody else has seen it.
+      // No other rank has seen it.
       this.#core.pool.release(locked.filled.block)
       locked.filled = undefined
     }

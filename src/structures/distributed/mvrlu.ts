@@ -9,8 +9,8 @@ import { ROOT } from './mvrlu-layout.ts'
 import { GroupMvRluSection } from './mvrlu-section.ts'
 
 /**
- * Objects that refer to each other, read without waiting and changed several at a time, by the ranks of a group; as
- * {@link MvRlu} on one machine, but that everything is a promise. A section sees all objects as they were when it began
+ * Objects that refer to each other, read without waiting and changed several at a time, by the ranks of a group. As
+ * {@link MvRlu} on one machine, but every call returns a promise. A section sees all objects as they were when it began
  * (snapshot isolation), whatever is committed meanwhile.
  *
  * ```ts
@@ -26,7 +26,7 @@ import { GroupMvRluSection } from './mvrlu-section.ts'
  */
 export class GroupMvRlu<V> {
   readonly name: string
-  /** The object that is there from the begin, without a value. */
+  /** The object that is there from the start, without a value. */
   readonly root: MvRluObject = ROOT
   readonly #core: MvRluCore
   readonly #settings: ValueSettings<V>
@@ -39,8 +39,8 @@ export class GroupMvRlu<V> {
   }
 
   /**
-   * Begin a section. Sections may overlap and last as long as one wishes. A round trip, and one more where another rank
-   * has committed since. @throws HomeLostError
+   * Begin a section. Sections may overlap and last as long as you like. A round trip, and one more if another rank has
+   * committed since. @throws HomeLostError
    */
   async readLock({ objectsMax = OBJECTS_DEFAULT }: SectionOptions = {}): Promise<GroupMvRluSection<V>> {
     this.#checkOpen()
@@ -48,8 +48,8 @@ export class GroupMvRlu<V> {
     await this.#core.relieve()
     this.#checkOpen()
     const { sections } = this.#core.readers
-    // Before the clock is read: who cuts off versions waits for it, or has begun before, and leaves what was the newest
-    // then.
+    // Before the clock is read: a rank that cuts off versions waits for it, or has begun before and leaves what was the
+    // newest then.
     const section = sections.begin()
     try {
       const snapshot = await this.#core.clock.now()
@@ -61,8 +61,8 @@ export class GroupMvRlu<V> {
   }
 
   /**
-   * Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again.
-   * Resolves with what it gave.
+   * Run `work` in a section and commit. Resolves with the result of `work`. If `work` calls `abort`, as after a lock
+   * that it did not get, run it again.
    */
   async update<T>(
     work: (section: GroupMvRluSection<V>) => T | Promise<T>,
@@ -78,8 +78,8 @@ export class GroupMvRlu<V> {
   }
 
   /**
-   * Find what nobody can want any more: versions that were replaced, by whomever. Done by itself after every 32
-   * commits, and when memory is short. Waits for no reader.
+   * Free versions that were replaced, by any rank, and that no section can need any more. It runs by itself after every
+   * 32 commits, and when memory is short. Waits for no reader.
    */
   async collect(): Promise<void> {
     this.#checkOpen()
@@ -87,8 +87,8 @@ export class GroupMvRlu<V> {
   }
 
   /**
-   * Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with
-   * looking for some.
+   * Undefined if it has to be tried again: it was aborted, or found no memory, and the next section first looks for
+   * some.
    */
   async #attempt<T>(
     work: (section: GroupMvRluSection<V>) => T | Promise<T>,

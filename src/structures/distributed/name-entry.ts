@@ -9,7 +9,7 @@ import { type BlockName, bytesOfClass } from './block-word.ts'
  */
 const Offset = { Tag: 0, Kind: 4, NameLength: 8, Parameters: 16, Name: 64, Body: 128 } as const
 const PARAMETERS = 6
-/** More than the longest body that anybody reads from an entry. */
+/** More than the longest body that is read from an entry. */
 const READ_MAX = 16_384
 
 /** What a block says of a structure. */

@@ -13,7 +13,7 @@ import { BODY_OFFSET, entryBytes, type NameEntry, readEntry, writeEntry } from '
 export interface NameRequest {
   readonly kind: StructureKindName
   readonly name: string
-  /** Fixed when it is made; NaN where whoever opens it does not care. */
+  /** Fixed when it is made; NaN if the opener accepts any. */
   readonly parameters: readonly number[]
   /** What the body is when it is made. */
   makeBody(): Promise<NewBody>
@@ -32,16 +32,17 @@ export interface NamedStructure extends NameEntry {
   readonly offset: number
 }
 
-/** A body of so many bytes, all zero. */
+/** A body of this many bytes, all zero. */
 export function zeros(lengthBytes: number): () => Promise<NewBody> {
   return async () => ({ bytes: new Uint8Array(lengthBytes), undo: async () => {} })
 }
 
 /**
- * The structures of a home by name: 1024 slots (block-word.ts). A name is looked for from the place that its hash says
- * to the first empty slot, which is also the only place where it may be put, and slots never become empty again; so of
- * two who make the same name one finds that of the other. The entry is written before the slot names it; whoever dies
- * in between has left a block that no slot names.
+ * The structures of a home by name: 1024 slots (block-word.ts).
+ * 1. A name is looked for from the place given by its hash to the first empty slot. That is also the only place where
+ *    it may be put.
+ * 2. Slots never become empty again. So if two ranks make the same name, one finds that of the other.
+ * 3. The entry is written before the slot names it. A rank that dies in between has left a block that no slot names.
  */
 export class Names {
   readonly #home: HomeWords
@@ -69,7 +70,7 @@ export class Names {
     throw new StructureError(
       'ERR_AETHER_STRUCTURES_FULL',
       request.name,
-      `${rule}; use a map for what there are many of`,
+      `${rule}; keep many things in one map instead of many structures`,
     )
   }
 
@@ -147,6 +148,6 @@ function mismatch(name: string, how: string): StructureError {
 function checkName(name: string): Uint8Array {
   const bytes = typeof name === 'string' ? Buffer.from(name) : new Uint8Array(0)
   if (bytes.length >= 1 && bytes.length <= STRUCTURE_NAME_BYTES_MAX) return bytes
-  const rule = `the name of a structure is 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes of text`
+  const rule = `the name of a structure must be a string of 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes`
   throw new ArgumentError('name', `${rule}, not ${JSON.stringify(name)}`)
 }

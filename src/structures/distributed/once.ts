@@ -8,7 +8,7 @@ import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a once's body: its word, and who waits. */
+/** Bytes of a once's body: its word, and the marks of the waiters. */
 export function onceBytes(ranks: number): number {
   return 8 + waitingRanksBytes(ranks)
 }
@@ -17,9 +17,9 @@ export function onceBytes(ranks: number): number {
 const DONE = 0xffff_ffff_ffff_ffffn
 
 /**
- * Something that one rank of a group does, and all others find done; as {@link Once} on one machine. One word: who does
- * it (hold-word.ts), or that it is done. `run` is a READ and a compare-and-swap before the work, two round trips, and a
- * compare-and-swap after it; a rank that dies in between has not done it, and the next one does.
+ * Work that one rank of a group does, and all others find done; as {@link Once} on one machine. One word says which
+ * rank does it (hold-word.ts), or that it is done. `run` is a READ and a compare-and-swap before the work, two round
+ * trips, and a compare-and-swap after it. If a rank dies in between, the work is not done, and the next rank does it.
  */
 export class GroupOnce implements Promised<Once> {
   readonly name: string
@@ -38,9 +38,9 @@ export class GroupOnce implements Promised<Once> {
   }
 
   /**
-   * Have `work` done once by all ranks together. Resolves when it is done: true where this call did it. When `work`
-   * throws, or its rank dies, it is not done, and the next one does it; so it must bear being begun again. @throws
-   * HomeLostError, also when the home is lost after the work.
+   * Run `work` once for all ranks together. Resolves when it is done: true if this call did it. If `work` throws, or
+   * its rank dies, it is not done, and the next caller runs it. So it must be safe to start it again. @throws
+   * HomeLostError, also if the home is lost after the work.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
     const describe = (): WaitDescription => describeHold(`${this.#home.what} to be done`, this.#seen)
@@ -49,7 +49,7 @@ export class GroupOnce implements Promised<Once> {
     try {
       await work()
     } catch (error) {
-      // Where the home is lost there is nothing to let go of; what went wrong is the work.
+      // If the home is lost there is nothing to release; the error to report is that of the work.
       await this.#replace(own, endedHold(own)).catch(() => {})
       throw error
     }
@@ -62,7 +62,7 @@ export class GroupOnce implements Promised<Once> {
     return (await this.#home.load64(this.#offset)) === DONE
   }
 
-  /** Whoever waits sees that it is done, or does it. */
+  /** A waiter sees that it is done, or does it. */
   async #replace(own: bigint, by: bigint): Promise<void> {
     const waiting = this.#bell.read()
     await this.#home.run([new CompareExchangeCommand(this.#offset, own, by), waiting])

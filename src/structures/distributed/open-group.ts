@@ -12,14 +12,11 @@ import { refusalFor, refusalIn } from './refusal.ts'
 import { Rings } from './rings.ts'
 import { VerbsWords } from './verbs-words.ts'
 
-/** Options of `openStructures(group)`. All ranks give the same. */
+/** Options of `openStructures(group)`. All ranks must pass the same. */
 export interface GroupStructuresOptions {
-  /** Apart from others of the group with another name. Default `'structures'`. */
+  /** Tells these structures from others of the group. Default `'structures'`. */
   readonly name?: string
-  /**
-   * Memory that each home gives, a multiple of 64 KiB: 1 MiB to 4 GiB. Default 16 MiB. On a network adapter it is
-   * pinned.
-   */
+  /** Memory at each home, a multiple of 64 KiB: 1 MiB to 4 GiB. Default 16 MiB. On a network adapter it is pinned. */
   readonly size?: Size
   /** The ranks that keep structures, ascending. Default: all. What a rank keeps is lost with it. */
   readonly homes?: readonly number[]
@@ -67,7 +64,7 @@ export async function openGroupStructures(
     stops.push(watch(group, words, structures))
     return structures
   } catch (error) {
-    // The others would wait for this rank. Where the group is closed they know.
+    // The others would wait for this rank. If the group is closed, they know already.
     await exchange.say(toAll(group, refusalFor(error, false))).catch(() => {})
     end()
     throw error
@@ -78,7 +75,8 @@ export async function openGroupStructures(
 const openings = new WeakMap<Group, Map<string, number>>()
 
 /**
- * All ranks open the same, so this is the same number at each; what is said in one opening is not heard in the next.
+ * All ranks open the same structures in the same order, so this is the same number at each. Messages of one opening are
+ * not heard in the next.
  */
 function openingOf(group: Group, name: string): number {
   const counts = openings.get(group) ?? new Map<string, number>()
@@ -92,7 +90,7 @@ function toAll<T>(group: Group, value: T): readonly T[] {
   return Array.from({ length: group.size }, () => value)
 }
 
-/** Connect with all that are there, and wait until they are, too. */
+/** Connect with all ranks that are there, and wait until they are connected too. */
 async function meet(
   group: Group,
   exchange: Exchange,
@@ -113,13 +111,13 @@ async function meet(
     toAll(group, problem === undefined ? 'connected' : refusalFor(problem.error, true)),
     signal,
   )
-  // Who has given up meanwhile is why nobody can connect with it.
+  // A rank that has given up meanwhile is the reason why no rank can connect with it.
   const later = refusalIn(said)
   if (problem !== undefined && later?.mayFollow !== false) throw problem.error
   if (later !== undefined) throw later.error
 }
 
-/** Gives what went wrong, if anything. */
+/** Returns what went wrong, if anything. */
 function connectAll(words: VerbsWords, cards: readonly (Card | undefined)[]): { readonly error: unknown } | undefined {
   try {
     for (const [peer, card] of cards.entries())
@@ -138,25 +136,25 @@ function watch(group: Group, words: VerbsWords, structures: GroupStructures): ()
     structures.settle(rank).catch(() => {})
   }
   for (let rank = 0; rank < group.size; rank += 1)
-    if (!group.isMember(rank)) ended(rank, 'it is not in the group any more')
+    if (!group.isMember(rank)) ended(rank, 'it is no longer in the group')
   return group.onEvent(({ rank, reason }) => ended(rank, reason))
 }
 
-/** @throws StructureError where what a peer has said is no card, or one with other options. */
+/** @throws StructureError if a peer's message is not a card, or is a card with other options. */
 function checkCard(peer: number, card: unknown, own: string): Card {
   if (!isCard(card)) {
-    const why = `what rank ${peer} says is not understood; install the same version of the package everywhere`
+    const why = `rank ${peer} sent a message that is not understood; install the same version of the package everywhere`
     throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', 'structures', why)
   }
   if (card.agreed === own) return card
-  const why = `rank ${peer} opened them with ${card.agreed}, this one with ${own}; give the same options everywhere`
+  const why = `rank ${peer} opened them with ${card.agreed}, this one with ${own}; pass the same options everywhere`
   throw new StructureError('ERR_AETHER_STRUCTURE_MISMATCH', 'structures', why)
 }
 
 function checkSize(size: Size): number {
   const bytes = parseSize(size, 'options.size')
   if (bytes >= PART_BYTES_MIN && bytes <= PART_BYTES_MAX && bytes % CHUNK_BYTES === 0) return bytes
-  const rule = 'structures of a group take 1 MiB to 4 GiB at each home, a multiple of 64 KiB'
+  const rule = 'structures of a group take 1 MiB to 4 GiB at each home, in multiples of 64 KiB'
   throw new ArgumentError('options.size', `${rule}, not ${bytes} bytes`)
 }
 
@@ -165,5 +163,8 @@ function checkHomes(group: Group, homes: readonly number[] | undefined): readonl
   const ascends = homes.every((rank, at) => at === 0 || rank > homes[at - 1]!)
   if (homes.length > 0 && ascends && homes.every((rank) => Number.isInteger(rank) && rank >= 0 && rank < group.size))
     return homes
-  throw new ArgumentError('options.homes', `homes are ranks of the group, ascending, not ${JSON.stringify(homes)}`)
+  throw new ArgumentError(
+    'options.homes',
+    `homes must be ranks of the group in ascending order, not ${JSON.stringify(homes)}`,
+  )
 }

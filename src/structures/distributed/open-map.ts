@@ -22,7 +22,10 @@ export interface MapPartRequest {
   readonly parts: number
 }
 
-/** Find the part of a map at `home`, or make it: its table first, so that whoever finds the map finds all of it. */
+/**
+ * Find the part of a map at `home`, or make it. Its table is made first, so that a rank that finds the map finds all of
+ * it.
+ */
 export async function openMapPart(home: Home, request: MapPartRequest): Promise<MapPart> {
   const { name, ttlMs, maxEntries, codec, capacity, parts } = request
   const bound = Math.ceil(maxEntries / parts)
@@ -41,7 +44,7 @@ async function makeTables(home: Home, buckets: number, count: number): Promise<N
   const bytesOf = (generation: number): Uint8Array => tableBytes(buckets, emptySlot(generation))
   const { taken, undo } = await takeMapTables(home, count, bytesOf)
   const nodes = evenTree(taken.map(({ index, tagFloor }) => ({ chunk: index, generation: tagFloor })))
-  // Of hashes that nobody outside can foresee.
+  // The seed of hashes that no outsider can predict.
   const seed = Math.floor(home.words.random() * 2 ** 31)
   return { bytes: writeMapBody({ seed, buckets, nodes }), undo }
 }

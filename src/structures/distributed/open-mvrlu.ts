@@ -7,8 +7,8 @@ import type { Readers } from './rcu.ts'
 import { takeTables } from './tables.ts'
 
 /**
- * Find objects at `home`, or make them, with a table. `codec` is NaN for whoever does not read values. All who open
- * them at this rank have one core.
+ * Find objects at `home`, or make them, with a table. `codec` is NaN if the opener does not read values. All openers at
+ * this rank share one core.
  */
 export async function openMvRlu(home: Home, name: string, codec: number, readers: Readers): Promise<MvRluCore> {
   const { offset, body } = await home.names.open({

@@ -13,7 +13,7 @@ export interface QueueRequest {
   readonly segmentBytes: number
 }
 
-/** Find a queue at `home`, or make it: its first segment first, so that whoever finds the queue finds a place. */
+/** Find a queue at `home`, or make it: its first segment first, so that a rank that finds the queue finds a place. */
 export async function openQueue(home: Home, request: QueueRequest): Promise<GroupQueueCore> {
   const { name, capacity, codec, segmentBytes } = request
   const words = home.on(`queue '${name}'`)

@@ -7,9 +7,11 @@ import { namesBlock, placeOf, readSegment, SEGMENT_HEAD_BYTES, segmentNameIn } f
 const NEXT = 24
 
 /**
- * Add the segments of a queue and the blocks that its places name to `blocks`: from the head's word on, for before it
- * everything was taken. A segment that was emptied and is something else by now says that the head's word has gone on,
- * so it is begun anew from there; what was found before that may stay in the set, for too many do no harm.
+ * Add the segments of a queue and the blocks that its places name to `blocks`. It starts at the head's word, for before
+ * it everything was taken.
+ *
+ * A segment that was emptied and has another use by now shows that the head's word has moved on. Then the look starts
+ * again from there. What was found before may stay in the set, for too many blocks do no harm.
  */
 export async function lookThroughQueue(home: HomeWords, body: number, blocks: Set<number>): Promise<void> {
   while (!(await lookOnce(home, body, blocks)));

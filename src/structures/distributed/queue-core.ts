@@ -21,7 +21,7 @@ import { backOff, Turns } from './turns.ts'
 import { headBytes, readValueBlock, writeValueBlock } from './value-block.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** The body of a queue: the words of its ends, then who waits for a value, and who for room. */
+/** The body of a queue: the words of its ends, then the marks of those that wait for a value, and for room. */
 const End = { Head: 0, Tail: 8, Waiting: 16 } as const
 export function queueBytes(ranks: number): number {
   return End.Waiting + 2 * waitingRanksBytes(ranks)
@@ -46,7 +46,7 @@ interface Found {
   readonly read: ReadCommand | undefined
 }
 
-/** The words of places as they were when somebody looked. */
+/** The words of places as a look found them. */
 interface Look {
   readonly from: Cursor
   readonly places: ReadCommand
@@ -56,19 +56,25 @@ interface Look {
  * A queue at one home, as one rank uses it: places in a row (queue-segment.ts), in segments that are linked.
  *
  * **Push** is a compare-and-swap of the first open place, from open to the name of the value's block, and takes effect
- * there. That it is the first: all places before were seen filled, and a place never becomes open again. It is the end
- * of the row, so no place is reserved, and a rank that is killed leaves nothing that others have to wait for, or to
- * skip. **Pop** is a compare-and-swap of the first place that is not taken, from the block's name to taken, all before
- * it having been seen taken; the block was read before, and cannot have changed meanwhile, for names are never the same
- * twice. **Nothing there** is told by an open place that was read after all before it had been seen taken. **No room**
- * is told by a place that was not taken though `capacity` places from it on had been seen filled. Both are of the
- * moment of that READ.
+ * there. It is the first because all places before were seen filled, and a place never becomes open again. It is the
+ * end of the row, so no place is reserved. A rank that is killed leaves nothing that others have to wait for, or to
+ * skip.
  *
- * All that a rank remembers is what stays true: so many are taken, so many are filled. A rank that was asleep for so
- * long that its segment is another by now finds neither its words nor its blocks there (each block says for which
- * segment it was made), and looks at the ends' words anew. A segment is freed like every block: its owner's census,
- * which goes from the head's word on (queue-census.ts), does not find it any more. The tail's word leaves a segment
- * before the head's does, so who begins with either comes upon segments that are there.
+ * **Pop** is a compare-and-swap of the first place that is not taken, from the block's name to taken, all before it
+ * having been seen taken. The block was read before, and cannot have changed meanwhile, for names are never the same
+ * twice.
+ *
+ * **Nothing there** is told by an open place that was read after all before it had been seen taken. **No room** is told
+ * by a place that was not taken though `capacity` places from it on had been seen filled. Both are of the moment of
+ * that READ.
+ *
+ * All that a rank remembers stays true: at least this many are taken, at least this many are filled. A rank may have
+ * slept for so long that its segment has another use by now. If so, it finds neither its words nor its blocks there:
+ * each block says for which segment it was made. Then it looks at the ends' words again.
+ *
+ * A segment is freed like every block, when its owner's census, which goes from the head's word on (queue-census.ts),
+ * does not find it any more. The tail's word leaves a segment before the head's does, so a rank that begins with either
+ * comes upon segments that are there.
  *
  * Round trips: push 1, and 1 more for each time that others were faster; pop 3, of several in a row 1 each.
  */

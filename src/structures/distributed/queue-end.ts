@@ -12,15 +12,15 @@ import {
   segmentNameIn,
 } from './queue-segment.ts'
 
-/** The word at the home is moved once in so many places: a look finds so many, and more. */
+/** The word at the home is moved once in this many places: a look finds as many, and more. */
 const PLACES_BEHIND = 16
 /** Segments that are known at a time. */
 const KNOWN_MAX = 8
 
 /**
  * What this rank knows of one end of a queue: a place before which all are taken (the head), or filled (the tail). That
- * stays true for ever, so it may be old. The word at the home says the same for those who know nothing; it is moved
- * from one segment to the next before anybody here goes on to that.
+ * stays true for ever, so it may be old. The word at the home says the same for ranks that know nothing. It is moved
+ * from one segment to the next before any call here goes on to that.
  */
 export class QueueEnd {
   readonly place: number
@@ -62,8 +62,8 @@ export class QueueEnd {
   }
 
   /**
-   * The word at the home is `word`, after a look at `segment`. False where it is in another segment by now: then what
-   * was seen there is nothing to go by, for the segment may be used anew.
+   * The word at the home is `word`, after a look at `segment`. False if it is in another segment by now. Then what was
+   * seen there must not be used, for the segment may have another use.
    */
   see(segment: Segment, word: bigint): boolean {
     this.#seen = word
@@ -78,7 +78,10 @@ export class QueueEnd {
     if (this.#cursor?.segment.name === segment.name) this.#cursor = undefined
   }
 
-  /** Move the word at the home, if it is far behind. Nobody waits for it, and where it fails another has moved it. */
+  /**
+   * Move the word at the home, if it is far behind. The caller does not wait for it, and if it fails another rank has
+   * moved it.
+   */
   tell(): void {
     const cursor = this.#cursor
     const seen = this.#seen
@@ -94,8 +97,8 @@ export class QueueEnd {
   }
 
   /**
-   * Move the word at the home from the segment `from` to the begin of the next one; it is `seen`. Done when it is in
-   * `from` no more, whoever did it.
+   * Move the word at the home from the segment `from` to the start of the next one; it is `seen`. Done when it has left
+   * `from`, whichever rank moved it.
    */
   async cross(seen: bigint, from: bigint, to: bigint): Promise<void> {
     for (let word = seen; segmentNameIn(word) === from; ) {

@@ -1,16 +1,20 @@
 import { type BlockName, blockOf, bytesOfClass, decodeBlock, encodeBlock } from './block-word.ts'
 
 /**
- * A segment of a queue: a block with places for so many values, each of which is used once.
+ * A segment of a queue: a block with places for 64 values, each of which is used once.
  *
  * ```
- *  0 tag   8 position of the first place   16 word of an open place   24 next segment: open, or its name   64 places
+ *   0  tag
+ *   8  position of the first place
+ *  16  word of an open place
+ *  24  next segment: open, or its name
+ *  64  places
  * ```
  *
  * A place is *open*, then it names the block of a value, then it is *taken*; it never goes back. The words of open and
  * taken places have the tag of the segment and 33 bits that are drawn for it, and a class that no block has. So a
- * compare-and-swap by a rank that was asleep since the segment was used for something else finds nothing that it
- * expects there, whatever lies in the block by then.
+ * compare-and-swap by a rank that slept since the segment got another use finds nothing that it expects there, whatever
+ * lies in the block by then.
  */
 const Offset = { Tag: 0, First: 8, Open: 16, Next: 24, Places: 64 } as const
 

@@ -5,10 +5,10 @@ import type { Promised } from './promised.ts'
 
 /**
  * First in, first out, among many producers and many consumers of a group; as {@link SharedQueue} on one machine. Each
- * value is taken once. See queue-core.ts for why, and what a rank that dies leaves behind.
+ * value is taken once. See queue-core.ts for why, and for what a rank that dies leaves behind.
  */
 export class GroupQueue<V> extends GroupList<V> implements Promised<SharedQueue<V>> {
-  /** Take values as they come, for ever; leaving the loop ends it. */
+  /** Take values as they come, for ever. Leaving the loop ends it. */
   async *values(options?: WaitOptions): AsyncGenerator<V, undefined> {
     for (;;) yield await this.pop(options)
   }

@@ -8,14 +8,14 @@ import type { Promised } from './promised.ts'
 export const RATE_LIMITER_BYTES = 8
 
 /**
- * Lets through so many in each interval, counted over the ranks of a group; as {@link RateLimiter} on one machine, by
- * the same algorithm (cell-rate.ts), whose state is one word. `take` is a READ and a compare-and-swap, two round trips,
- * and a compare-and-swap more for each other that came in between; it takes effect in the last one, or in the look that
- * refuses.
+ * Limits a rate, counted over the ranks of a group; as {@link RateLimiter} on one machine, by the same algorithm
+ * (cell-rate.ts), whose state is one word. `take` is a READ and a compare-and-swap, two round trips, and one more
+ * compare-and-swap for each other caller that came in between. It takes effect in the last compare-and-swap, or in the
+ * look that refuses.
  *
  * Each rank asks its own clock, and machines' clocks differ. The word never goes back, so no more is let through than
- * the clock that is furthest ahead allows, at whatever rank; a rank whose clock is behind that by a second is refused
- * for a second longer.
+ * the clock that is furthest ahead allows, at any rank. A rank whose clock is a second behind that one is refused for a
+ * second longer.
  */
 export class GroupRateLimiter implements Promised<RateLimiter> {
   readonly name: string
@@ -35,7 +35,7 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
     this.#rate = new CellRate(options)
   }
 
-  /** Ask for `count` at once; all or none. @throws HomeLostError, of all methods. */
+  /** Request `count` permissions at once; all or none are granted. @throws HomeLostError, of all methods. */
   async take(count: number = 1, options?: WaitOptions): Promise<RateVerdict> {
     this.#rate.check(count)
     for (let seen = await this.#home.load64(this.#offset); ; ) {
@@ -48,7 +48,7 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
     }
   }
 
-  /** Resolves when `count` have been let through. */
+  /** Resolves when `count` permissions have been granted. */
   async wait(count: number = 1, options: WaitOptions = {}): Promise<void> {
     for (;;) {
       const { allowed, retryAfterMs } = await this.take(count, options)
@@ -57,7 +57,7 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
     }
   }
 
-  /** Forget what was let through. */
+  /** Forget what was granted before. */
   async reset(options?: WaitOptions): Promise<void> {
     for (let word = await this.#home.load64(this.#offset); ; ) {
       options?.signal?.throwIfAborted()

@@ -11,15 +11,15 @@ import { ReadSections } from './read-sections.ts'
 import { ReaderBells } from './reader-bells.ts'
 import type { RemoteWords } from './remote-words.ts'
 
-/** Who reads at this rank, and waiting for all who do anywhere. */
+/** The readers at this rank, and waiting for all readers at all ranks. */
 export interface Readers {
   readonly sections: ReadSections
   readonly periods: GroupGracePeriods
 }
 
 /**
- * From {@link GroupRcu.readLock} to {@link readUnlock}: who waits for a grace period meanwhile waits for the end of it.
- * Ends with `using`, too.
+ * A section from {@link GroupRcu.readLock} to {@link readUnlock}. A grace period that begins meanwhile waits for its
+ * end. It also ends with `using`.
  */
 export class GroupReadSection implements Disposable {
   readonly #sections: ReadSections
@@ -42,8 +42,8 @@ export class GroupReadSection implements Disposable {
 }
 
 /**
- * Read-copy-update, among the ranks of a group; as {@link Rcu} on one machine, but that to dereference is a round trip,
- * and so a promise.
+ * Read-copy-update, among the ranks of a group; as {@link Rcu} on one machine, but to dereference is a round trip, so
+ * it returns a promise.
  *
  * ```ts
  * const { rcu } = shared
@@ -55,16 +55,18 @@ export class GroupReadSection implements Disposable {
  * }
  * ```
  *
- * A section is written down in the memory of the rank that reads, and whoever waits for readers reads it there: to
- * begin and to end a section is a store each. Why a grace period waits for enough: a reader has written that its
- * section has begun before its READ of a cell is carried out; who replaces the cell reads how many sections have begun
- * after its compare-and-swap has been carried out. So of a section that got the old version either its begin is seen,
- * and its end is waited for, or its READ came after the swap, and it got the new one. Both numbers only rise, so it
- * does not matter that they are not read at one moment.
+ * A section is recorded in the memory of the reader's rank, and ranks that wait for readers read it there. So to begin
+ * and to end a section is a store each. Why a grace period waits for enough:
  *
- * Ranks that are out of the group are not waited for: one that dies is told by the group, at the latest when its lease
- * is over, and one that was stopped for that long ends itself when it goes on. Until then one that does not answer is
- * waited for, for 30 s. Memory hangs on none of this: see {@link GroupCell}.
+ * 1. A reader has recorded that its section has begun before its READ of a cell is carried out.
+ * 2. A rank that replaces the cell reads how many sections have begun after its compare-and-swap has been carried out.
+ * 3. So take a section that got the old version. Its start is seen, and its end is waited for. Otherwise its READ came
+ *    after the swap, and it got the new version.
+ * 4. Both numbers only rise, so it does not matter that they are not read at one moment.
+ *
+ * Ranks that are out of the group are not waited for. The group reports a rank that dies, at the latest when its lease
+ * is over. A rank that was stopped for that long ends itself when it goes on. Until then a rank that does not answer is
+ * waited for, for 30 s. Memory does not depend on any of this: see {@link GroupCell}.
  */
 export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'barrier'> {
   readonly #sections: ReadSections
@@ -85,8 +87,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Begin a section in which to read. Sections may overlap, and last as long as one wishes: only those who wait for
-   * readers are held up.
+   * Begin a section in which to read. Sections may overlap, and last as long as you like: they delay only callers that
+   * wait for readers.
    */
   readLock(): GroupReadSection {
     this.#checkOpen()
@@ -94,8 +96,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for
-   * all who ask with this cell: do not change it. A round trip, and one more for a version that is new here.
+   * The cell's value, undefined before the first assignment. It is decoded once for each version, so all callers with
+   * this cell get the same object: do not change it. A round trip, and one more for a version that is new here.
    * @throws StructureError outside of every section; HomeLostError.
    */
   async dereference<V>(cell: GroupCell<V>): Promise<V | undefined> {
@@ -111,8 +113,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Replace the cell's value. Resolves with the number of the new version. A round trip, and two more for each other
-   * that came in between. @throws HeapFullError, HomeLostError
+   * Replace the cell's value. Resolves with the number of the new version. A round trip, and two more for each
+   * assignment by another rank in between. @throws HeapFullError, HomeLostError
    */
   async assign<V>(cell: GroupCell<V>, value: V, options?: WaitOptions): Promise<number> {
     this.#checkOpen()
@@ -121,8 +123,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another
-   * rank was faster. Resolves with the new value.
+   * Replace the value by the result of `change`, which must not alter the old one. If another rank is faster, `change`
+   * is called again. Resolves with the new value.
    */
   async update<V>(cell: GroupCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
     this.#checkOpen()
@@ -135,9 +137,9 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Resolves when everybody who is in a section now, at any rank, has left it. A round trip where nobody is. Waits for
-   * ever where its own caller is in one. @throws HomeLostError where a rank cannot be reached for 30 s that the group
-   * still has.
+   * Resolves when all sections that are open now, at any rank, have ended. A round trip if there are none. Waits for
+   * ever if its own caller is in one.
+   * @throws HomeLostError if a rank that the group still has cannot be reached for 30 s.
    */
   async synchronize(options?: WaitOptions): Promise<void> {
     this.#checkOpen()
@@ -145,8 +147,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   }
 
   /**
-   * Have `callback` run at this rank after a grace period, in the order of these calls. It keeps the process alive;
-   * where the structures are closed before, it is not run.
+   * Run `callback` at this rank after a grace period, in the order of these calls. It keeps the process alive. If the
+   * structures are closed before, it is not run.
    */
   call(callback: () => void): void {
     this.#checkOpen()
@@ -155,7 +157,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
 
   /**
    * Resolves when all callbacks that this rank has given to {@link call} before have run. @throws HomeLostError as
-   * {@link synchronize}; the callbacks wait on until the group has given that rank up.
+   * {@link synchronize}. Then the callbacks wait until the group has given that rank up.
    */
   async barrier(options?: WaitOptions): Promise<void> {
     this.#checkOpen()
@@ -165,15 +167,15 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
     await ran
   }
 
-  /** This moment, for {@link pollState}. */
+  /** The present moment, for {@link pollState}. */
   getState(): GroupGracePeriodState {
     this.#checkOpen()
     return this.#periods.state()
   }
 
   /**
-   * Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now
-   * and then is enough. A round trip or two.
+   * Whether all sections that were open at that moment have ended. Asking helps a grace period on, so asking from time
+   * to time is enough. A round trip or two.
    */
   async pollState(state: GroupGracePeriodState): Promise<boolean> {
     this.#checkOpen()
@@ -192,7 +194,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   #checkReading(name: string): void {
     this.#checkOpen()
     if (this.#sections.any) return
-    const why = `'${name}' is read outside of a section; call readLock() before`
+    const why = `'${name}' was read outside of a section; call readLock() first`
     throw new StructureError('ERR_AETHER_READ_SECTION', name, why)
   }
 }

@@ -14,9 +14,9 @@ export interface SectionCounts {
 }
 
 /**
- * The sections of this rank, in which it reads cells. They are numbered, and two words of its own part say to those who
- * wait for readers how many have begun and up to which all have ended: so to begin and to end one is a store, and
- * sections that overlap without end hold up nobody who waits for an earlier one.
+ * The sections of this rank, in which it reads cells. They are numbered. Two words of this rank's own part say how many
+ * have begun and up to which all have ended. So to begin and to end one is a store. Endlessly overlapping sections do
+ * not delay a rank that waits for an earlier one.
  */
 export class ReadSections {
   readonly #words: RemoteWords

@@ -8,10 +8,10 @@ import { Waiter } from './waiter.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
 /**
- * Waiting until sections of readers have ended, at several ranks at a time: a bell at each, with its marks in the
- * memory of the reader, which looks at them itself after it has written there that a section has ended. A wait leaves
- * its mark at those it waits for, and looks once more; for why that is enough see {@link GroupBell}. At its own rank it
- * is told directly.
+ * Waiting until sections of readers have ended, at several ranks at a time. There is a bell at each, with its marks in
+ * the memory of the reader. The reader looks at them after it has recorded there that a section has ended. A wait
+ * leaves its mark at each of these ranks, and looks once more. See {@link GroupBell} for why that is enough. At its own
+ * rank it is told directly.
  */
 export class ReaderBells {
   readonly #words: RemoteWords

@@ -4,7 +4,7 @@ import { RECLAIMED_OFFSET } from './layout.ts'
 /** How long the others are waited for. */
 const WAIT_MS_MAX = 1000
 const PAUSE_MS_MAX = 8
-/** Where one did not answer in time nobody is asked once more for so long: else each call would wait for it. */
+/** If a rank did not answer in time, no rank is asked again for this long. Otherwise each call would wait for it. */
 const ASK_AGAIN_MS = 200
 
 /** What came of asking the others. */
@@ -16,10 +16,12 @@ export interface Asked {
 }
 
 /**
- * Has the other ranks look for chunks of a home that they hold and do not need: only who took a chunk knows which of
- * its blocks are free. Each is told by a ring, which reaches also one that does nothing, gives back what is wholly
- * free, and adds 1 to a word at the home, which says to the one who asked how many have looked. That one waits for a
- * bounded time: a rank that is stopped does not answer.
+ * Has the other ranks look for chunks of a home that they hold and do not need. Only the rank that took a chunk knows
+ * which of its blocks are free.
+ * 1. Each is told by a ring, which also reaches an idle rank.
+ * 2. It gives back what is wholly free, and adds 1 to a word at the home, which tells the asking rank how many have
+ *    looked.
+ * 3. The asking rank waits for a bounded time: a rank that is stopped does not answer.
  */
 export class Reclaim {
   readonly #home: HomeWords
@@ -81,6 +83,6 @@ export class Reclaim {
 export function saidOf({ ranks, looked }: Asked): string {
   if (ranks === 0) return ''
   return looked >= ranks
-    ? '; no rank has any to give back'
-    : `; ${ranks - looked} of ${ranks} other ranks did not say in time whether they have any to give back`
+    ? '; no rank has any to release'
+    : `; ${ranks - looked} of ${ranks} other ranks did not answer in time whether they have any to release`
 }

@@ -5,12 +5,17 @@ import { type BlockName, bytesOfClass } from './block-word.ts'
  * The block of an entry of a log, or of a version of a cell:
  *
  * ```
- *  0  tag   4  checksum of 8 to 32   8  length of the value   12  checksum of the value   16
- *       index or version, Float64   24  bytes of all values up to this one, Float64   32  value
+ *   0  tag
+ *   4  checksum of 8 to 32
+ *   8  length of the value
+ *  12  checksum of the value
+ *  16  index or version, Float64
+ *  24  bytes of all values up to this one, Float64
+ *  32  value
  * ```
  *
- * The tag is that of the slot, and both checksums begin with it: whoever comes with a word that is out of date, or
- * reads while the block is used anew, sees that it is another.
+ * The tag is that of the slot, and both checksums begin with it. So a reader with an outdated word, or one that reads
+ * while the block is used again, sees that it is another.
  */
 const Offset = { Tag: 0, Checksum: 4, Length: 8, ValueChecksum: 12, Index: 16, Bytes: 24, Value: 32 } as const
 

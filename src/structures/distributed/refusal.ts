@@ -2,8 +2,7 @@ import { textOfThrown } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 
 /**
- * What a rank says in the place of anything else while structures are opened: it could not. The others would wait for
- * it.
+ * What a rank says instead of anything else while structures are opened: it could not. The others would wait for it.
  */
 export interface Refusal {
   readonly refused: string
@@ -18,7 +17,7 @@ export function refusalFor(error: unknown, mayFollow: boolean): Refusal {
 }
 
 /**
- * The error of a rank to which others said this; one that does not follow from another first. Undefined where nobody
+ * The error of a rank to which others said this; one that does not follow from another first. Undefined if no rank
  * refused.
  */
 export function refusalIn(

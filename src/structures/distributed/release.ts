@@ -3,9 +3,9 @@ import type { GroupBell } from './group-bell.ts'
 import type { HomeWords } from './home-words.ts'
 
 /**
- * How a hold is let go of: `by` comes in the place of `word`, once, and nobody waits for it, because letting go is
- * synchronous, as on one machine. Whoever has not let go when the structures are closed does so then. Where the home is
- * lost there is nothing to let go of. One of those who wait for it is woken.
+ * How a hold is released: `by` takes the place of `word`, once. The caller does not wait for that, because release is
+ * synchronous, as on one machine. Holds that are still open when the structures are closed are released then. If the
+ * home is lost there is nothing to release. One of the waiters is woken.
  */
 export function letGo(home: HomeWords, offset: number, word: bigint, by: bigint, bell: GroupBell): () => void {
   const release = async (): Promise<void> => {

@@ -4,9 +4,11 @@ import type { Command } from './command.ts'
 export const BATCH_MAX = 32
 
 /**
- * The memory that the ranks of a group keep structures in, each a part of it, as one rank reaches it: by one-sided
- * verbs, also its own. The one seam of everything in this folder: what a structure does that others can see it does by
- * {@link run}. Promises, because every call is a round trip; the simulator and the tests have seams of their own, in
+ * The memory in which the ranks of a group keep structures, a part at each rank, as one rank reaches it. It uses
+ * one-sided verbs, also for its own part. It is the one seam of everything in this folder. What a structure does that
+ * others can see it does by {@link run}.
+ *
+ * It returns promises, because every call is a round trip. The simulator and the tests have seams of their own, in
  * which the same sources run.
  */
 export interface RemoteWords {
@@ -26,8 +28,8 @@ export interface RemoteWords {
    */
   run(home: number, what: string, batch: readonly Command[]): Promise<void>
   /**
-   * Store a word of this rank's own part, which nobody else writes to: at once, without a round trip. Whatever is begun
-   * with {@link run} afterwards is carried out when others can see it.
+   * Store a word of this rank's own part, which no other rank writes to: at once, without a round trip. Any {@link run}
+   * that begins afterwards is carried out when others can see it.
    */
   storeOwn(offset: number, value: bigint): void
   /**
@@ -42,11 +44,11 @@ export interface RemoteWords {
   /** Resolves after a while, or earlier when a rank has ended or `signal` is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /**
-   * Tell `rank`, another one, that what it waits for at `place` of rank `home` has changed: a message that nobody waits
-   * for, and that is lost where the rank is gone. It is never held up by that rank.
+   * Tell `rank`, another one, that what it waits for at `place` of rank `home` has changed. It is a message without an
+   * answer, which is lost if the rank is gone. A slow or stopped rank never delays it.
    */
   ring(rank: number, home: number, place: number): void
-  /** Whom to call when this rank is told so. */
+  /** Have `listener` called when this rank is told so. */
   onRing(listener: (home: number, place: number) => void): void
   /** Between 0 and 1, for back-off. */
   random(): number

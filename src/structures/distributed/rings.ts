@@ -4,9 +4,9 @@ import type { Tellers } from './exchange.ts'
 type Place = readonly [home: number, place: number]
 
 /**
- * Rings as messages of the group, from agent to agent: a program that is busy or stopped holds up nobody who rings for
- * it. One is on its way at most for each time that a rank has said that it waits, so nothing piles up for who does not
- * listen.
+ * Rings as messages of the group, from agent to agent: a busy or stopped program does not delay ranks that ring for it.
+ * At most one is on its way for each time that a rank has said that it waits. So nothing piles up for a rank that does
+ * not listen.
  */
 export class Rings {
   readonly #group: Tellers
@@ -18,7 +18,7 @@ export class Rings {
   }
 
   readonly send = (rank: number, home: number, place: number): void => {
-    // Where the group was closed, or the rank is gone, there is nobody to hear it.
+    // If the group was closed, or the rank is gone, there is no listener.
     this.#group.tell(rank, this.#topic, [home, place] satisfies Place).catch(() => {})
   }
 

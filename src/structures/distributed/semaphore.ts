@@ -7,17 +7,19 @@ import type { Promised } from './promised.ts'
 import { letGo } from './release.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a semaphore's body: a word for each permit, and who waits. */
+/** Bytes of a semaphore's body: a word for each permit, and the marks of the waiters. */
 export function semaphoreBytes(permits: number, ranks: number): number {
   return permits * 8 + waitingRanksBytes(ranks)
 }
 
 /**
- * At most N holders at a time, among the ranks of a group; as {@link Semaphore} on one machine. A word for each permit
- * (hold-word.ts), so nothing is counted that a death could leave wrong. `tryAcquire` is a READ of all words and a
- * compare-and-swap on one that is free, two round trips, and one more for each that another took meanwhile. It takes
- * effect in the compare-and-swap; where it gives undefined, every permit was held when the READ saw it, though not all
- * at one moment.
+ * At most N holders at a time, among the ranks of a group; as {@link Semaphore} on one machine. There is a word for
+ * each permit (hold-word.ts), so there is no count that a death could leave wrong. `tryAcquire` is a READ of all words
+ * and a compare-and-swap on one that is free: two round trips. It takes one more for each permit that another rank took
+ * meanwhile.
+ *
+ * It takes effect in the compare-and-swap. If it returns undefined, every permit was held when the READ saw it, though
+ * not all at one moment.
  */
 export class GroupSemaphore implements Promised<Semaphore> {
   readonly name: string
@@ -25,7 +27,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
   readonly #home: HomeWords
   readonly #offset: number
   readonly #bell: GroupBell
-  /** Where to look first: beside what others take. */
+  /** Where to look first: away from what others take. */
   #next: number
 
   /** @internal */
@@ -38,18 +40,18 @@ export class GroupSemaphore implements Promised<Semaphore> {
     this.#next = home.words.rank % permits
   }
 
-  /** Resolves when there is one. @throws HomeLostError, of all methods. */
+  /** Resolves when this rank has a permit. @throws HomeLostError, of all methods. */
   async acquire(options?: WaitOptions): Promise<Permit> {
     return await this.#bell.wait(() => this.#attempt(), options)
   }
 
-  /** Undefined when all are taken. */
+  /** Take a permit; undefined if all are taken. */
   async tryAcquire(options?: WaitOptions): Promise<Permit | undefined> {
     options?.signal?.throwIfAborted()
     return await this.#attempt()
   }
 
-  /** How many are free now. */
+  /** How many permits are free now. */
   async available(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return (await this.#free()).length
@@ -66,7 +68,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
     return undefined
   }
 
-  /** Those that nobody who is there holds, from where this rank looks first. */
+  /** Permits that no live rank holds, from where this rank looks first. */
   async #free(): Promise<{ readonly index: number; readonly seen: bigint }[]> {
     const read = await this.#home.read(this.#offset, this.permits * 8)
     const all = Array.from({ length: this.permits }, (_, at) => {

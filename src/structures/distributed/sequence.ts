@@ -8,8 +8,8 @@ export const SEQUENCE_BYTES = 8
 
 /**
  * Numbers that are given out once each, from 1, among the ranks of a group; as {@link Sequence} on one machine. One
- * word and one fetch-and-add: `next` and `last` are a round trip each. A rank that dies may have taken numbers that
- * nobody gets.
+ * word and one fetch-and-add: `next` and `last` are a round trip each. If a rank dies, numbers that it took may never
+ * be used.
  */
 export class GroupSequence implements Promised<Sequence> {
   readonly name: string
@@ -23,7 +23,7 @@ export class GroupSequence implements Promised<Sequence> {
     this.#offset = offset
   }
 
-  /** The next number; with `count`, the first of so many in a row. @throws HomeLostError, of all methods. */
+  /** The next number; with `count`, the first of that many in a row. @throws HomeLostError, of all methods. */
   async next(count: number = 1, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     checkTaken(count)

@@ -9,7 +9,7 @@ import { backOff, Turns } from './turns.ts'
 import { headBytes, readBlockHead, readValueBlock, type ValueBlock, writeValueBlock } from './value-block.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a stack's body: the word of its top, who waits for a value, and who for room. */
+/** Bytes of a stack's body: the word of its top, and the marks of those that wait for a value, and for room. */
 export function stackBytes(ranks: number): number {
   return 8 + 2 * waitingRanksBytes(ranks)
 }
@@ -39,18 +39,22 @@ const NOTHING: Top = { word: 0n, depth: 0, names: [], value: undefined }
  * A stack at one home, as one rank uses it: Treiber's list ("Systems programming: coping with parallelism", 1986). One
  * word names the block on top, and each block says what lies below it.
  *
- * **Push** writes a block that says so of the top, and takes effect in the compare-and-swap that puts its name in the
- * place of the top's. **Pop** reads the top's block and takes effect in the compare-and-swap that puts the name of the
- * one below in the place of its name. A name is never the same twice (block-word.ts): where the swap succeeds nothing
- * was put onto the top, or taken, since its block was read, and the block cannot have been used anew. **Nothing
- * there**, and **no room**, are told by a READ of the word: how many lie there is said by the block on top. A rank that
- * is killed has done it or not; nobody needs to finish anything.
+ * **Push** writes a block that names the top as the one below it. It takes effect in the compare-and-swap that puts the
+ * block's name in place of the top's.
  *
- * A census has to find the blocks of a stack, which would be a round trip for each; so a block has the names of up to
+ * **Pop** reads the top's block. It takes effect in the compare-and-swap that replaces the top's name by the name of
+ * the one below. A name is never the same twice (block-word.ts). So if the swap succeeds, nothing was pushed or popped
+ * since the block was read, and the block cannot have been used again.
+ *
+ * **Nothing there** and **no room** are told by a READ of the word: the block on top says how many lie there. A rank
+ * that is killed has done it or not; nothing is left to finish.
+ *
+ * A census has to find the blocks of a stack, which would be a round trip for each. So a block has the names of up to
  * 16 below it (stack-names.ts).
  *
- * Round trips: push 1 where this rank was the last one here, else 3, and 2 more for each time that others were faster;
- * pop 3, of several in a row 1 each.
+ * Round trips:
+ * - push: 1 if this rank was the last one here, else 3; 2 more for each time that others were faster
+ * - pop: 3; of several in a row 1 each
  */
 export class GroupStackCore implements GroupListCore {
   readonly #home: HomeWords
@@ -169,7 +173,7 @@ export class GroupStackCore implements GroupListCore {
     return top.value === undefined ? await this.#read(top.word, WHOLE, top.read) : top
   }
 
-  /** What a block says, as far as so many bytes reach. */
+  /** What a block says, within its first `bytesMax` bytes. */
   async #read(word: bigint, bytesMax: number, ahead?: ReadCommand): Promise<Top | undefined> {
     const name = decodeBlock(word)!
     const lengthBytes = Math.min(bytesMax, bytesOfClass(name.sizeClass))
@@ -180,7 +184,7 @@ export class GroupStackCore implements GroupListCore {
     return { word, depth: Number(depth), names, value: 'value' in block ? (block as ValueBlock).value : undefined }
   }
 
-  /** A block of so many bytes: this one, or another in its place. */
+  /** A block of `lengthBytes` bytes: this one, or another in its place. */
   async #fitting(block: OwnBlock | undefined, lengthBytes: number): Promise<OwnBlock> {
     if (block !== undefined && bytesOfClass(block.sizeClass) >= lengthBytes) return block
     const fitting = await this.#pool.take(lengthBytes)

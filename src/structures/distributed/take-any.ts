@@ -5,7 +5,7 @@ import { CLASS_BYTES } from './block-word.ts'
 /** Of what is only to free something: a longer block will do where there is no short one left. */
 const ANY_BYTES_MAX = 4096
 
-/** A block of at least so many bytes, also a longer one. @throws HeapFullError */
+/** A block of at least `lengthBytes` bytes, also a longer one. @throws HeapFullError */
 export async function takeAny(pool: BlockPool, lengthBytes: number): Promise<OwnBlock> {
   for (const bytes of [lengthBytes, ...CLASS_BYTES.filter((each) => each > lengthBytes && each <= ANY_BYTES_MAX)]) {
     const block = await pool.take(bytes).catch((error: unknown) => {

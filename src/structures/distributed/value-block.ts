@@ -5,12 +5,15 @@ import { type BlockName, bytesOfClass } from './block-word.ts'
  * The block of a value in a queue or a stack. It does not change while anything names it.
  *
  * ```
- *  0 tag   4 checksum of 8 … value   8 checksum of the value
- *       12 length of the value, and how many words from bit 20 on   16 words of 64 bits   value
+ *   0  tag
+ *   4  checksum of 8 … value
+ *   8  checksum of the value
+ *  12  length of the value, and how many words from bit 20 on
+ *  16  words of 64 bits, then the value
  * ```
  *
- * Both checksums begin with the tag, which is that of the word that names the block: whoever comes with a name that is
- * out of date, or reads while the block is used anew, sees that it is another. What the words mean is the structure's.
+ * Both checksums begin with the tag, which is that of the word that names the block. So a reader with an outdated name,
+ * or one that reads while the block is used again, sees that it is another. The structure defines what the words mean.
  */
 const Offset = { Tag: 0, Checksum: 4, ValueChecksum: 8, Lengths: 12, Words: 16 } as const
 const LENGTH_BITS = 20

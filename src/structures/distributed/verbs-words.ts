@@ -40,9 +40,8 @@ export interface VerbsWordsOptions {
 }
 
 /**
- * The seam over verbs, whatever the provider. A rank reaches its own memory over a queue pair that is connected to
- * itself: a device's atomics are atomic among themselves, and not always towards the processor
- * (`device.attributes.atomics`).
+ * The seam over verbs, for every provider. A rank reaches its own memory over a queue pair that is connected to itself.
+ * A device's atomics are atomic among themselves, and not always towards the processor (`device.attributes.atomics`).
  */
 export class VerbsWords implements RemoteWords {
   readonly rank: number

@@ -33,8 +33,8 @@ export class Waiter implements Disposable {
   }
 
   /**
-   * For so long, or until it is stirred, its signal is aborted, or a rank has ended; not at all where one of the first
-   * two was so already. Keeps the process alive.
+   * Sleep for `ms` milliseconds, or until it is stirred, its signal is aborted, or a rank has ended. Returns at once if
+   * it was stirred or aborted already. Keeps the process alive.
    */
   async sleep(ms: number): Promise<void> {
     if (this.#stirred || this.#signal?.aborted === true) return

@@ -3,7 +3,7 @@ import type { RemoteWords } from './remote-words.ts'
 
 const BITS = 64
 
-/** Bytes that the marks of so many ranks take: a bit for each, in words of 64 bits. */
+/** Bytes that the marks of `ranks` ranks take: a bit for each, in words of 64 bits. */
 export function waitingRanksBytes(ranks: number): number {
   return Math.ceil(ranks / BITS) * 8
 }
@@ -20,8 +20,8 @@ export interface MarksPlace {
 
 /**
  * The ranks that wait for one thing: a bit for each, beside it at its home. A rank sets its own before it looks once
- * more and sleeps; who is to wake it takes the bit away, so that one is woken once for each time that it has said it
- * waits, by one other. Bits of ranks that are out of the group are taken away by whoever meets them.
+ * more and sleeps. The rank that is to wake it takes the bit away. So each time a rank has said that it waits, one
+ * other rank wakes it, once. A rank that meets bits of ranks that are out of the group takes them away.
  */
 export class WaitingRanks {
   readonly #at: MarksPlace
@@ -44,7 +44,7 @@ export class WaitingRanks {
     return new ReadCommand(this.#at.place, this.#lengthBytes)
   }
 
-  /** The words as a READ has found them that covers them; undefined where nobody waits. */
+  /** The words as found by a READ that covers them; undefined if no rank waits. */
   seenIn(read: ReadCommand): bigint[] | undefined {
     let words: bigint[] | undefined
     for (let at = 0; at < this.#lengthBytes; at += 8) {
@@ -69,7 +69,7 @@ export class WaitingRanks {
     while (!waits() && (this.#own & this.#ownBit) !== 0n) if (await this.#set(this.#own & ~this.#ownBit)) return
   }
 
-  /** Somebody has taken this rank's away. */
+  /** Another rank has taken this rank's mark away. */
   taken(): void {
     this.#own &= ~this.#ownBit
   }

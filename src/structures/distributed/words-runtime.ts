@@ -8,8 +8,8 @@ export interface WordsRuntime {
   /** Call `done` after so long, unless the returned function is called before. Keeps the process alive. */
   after(ms: number, done: () => void): () => void
   /**
-   * Something is under way: call `turn` again and again, when the channel says so and now and then, until it says that
-   * nothing is. `arm` asks the channel to say so, and is false where something has come meanwhile.
+   * Something is under way: call `turn` again and again, when the channel says so and from time to time, until it says
+   * that nothing is. `arm` asks the channel to say so, and returns false if something has come meanwhile.
    */
   drive(channel: CompletionChannel, turn: () => boolean, arm: () => boolean): void
 }

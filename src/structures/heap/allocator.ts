@@ -11,7 +11,7 @@ const HINTS_MAX = 4096
 /** Blocks of these sizes may come from the slabs that are kept back: marks of deleted keys, nodes. */
 const SMALL_CLASS_MAX = 1
 
-/** A block that is the caller's; nobody else can see it. `reference` 0: there is no memory. */
+/** A block that only the caller can see. `reference` 0: there is no memory. */
 export interface Allocation {
   reference: number
   state: number
@@ -20,10 +20,10 @@ export interface Allocation {
 /**
  * Takes blocks, and gives them back.
  *
- * Blocks belong to nobody until they are taken by a compare-and-swap of their state, so a process that is killed holds
- * nothing back but what its intent names. Which blocks might be free each participant remembers for itself; a hint that
- * is out of date costs one look. A slab has blocks of one size, and becomes free for another when all of its blocks are
- * and memory is short.
+ * A block has no owner until it is taken by a compare-and-swap of its state. So a process that is killed holds nothing
+ * back but what its intent names. Each participant remembers for itself which blocks might be free; an outdated hint
+ * costs one look. A slab has blocks of one size. It becomes free for another size when all of its blocks are free and
+ * memory is short.
  */
 export class Allocator {
   readonly #blocks: BlockTable
@@ -63,12 +63,12 @@ export class Allocator {
     }
   }
 
-  /** Give back a block that nobody else can have seen. */
+  /** Give back a block that no other participant can have seen. */
   release({ reference, state }: Allocation): void {
     this.free(reference, state)
   }
 
-  /** Give back a block that nobody can see any more. Its state must be the caller's to change. */
+  /** Give back a block that no participant can see any more. Its state must be the caller's to change. */
   free(reference: number, state: number): void {
     if (this.#blocks.poisons) this.#blocks.poison(reference)
     const slab = this.#blocks.slabOf(reference)
@@ -164,8 +164,8 @@ export class Allocator {
     for (let at = 0; at < blocksPerSlab(sizeClass); at += 1) {
       const reference = blocks.headOf(slab) + at * step
       const state = blocks.state(reference)
-      // A live one was taken this instant by somebody with an old hint, who looks at the slab's word next, and keeps it
-      // or gives it back.
+      // A live block was just taken by a participant with an old hint. It looks at the slab's word next, and keeps the
+      // block or gives it back.
       if (kindOf(state) !== BlockKind.Live) blocks.change(reference, state, freeAgain(state))
     }
     blocks.countFreed(slab)
@@ -308,7 +308,7 @@ export class Allocator {
   }
 }
 
-/** Free, and of the next generation: whoever knew the block before does not know this one. */
+/** Free, and of the next generation: a participant that knew the block before does not know this one. */
 function freeAgain(state: number): number {
   return blockState(BlockKind.Free, 0, generationOf(state) + 1)
 }

@@ -2,15 +2,15 @@
  * The state word of a block: the one truth about it.
  *
  * ```
- *   bits 0-1  kind      2-9  slot of who brought it into this state     10-31  generation, raised at each allocation
+ *   bits 0-1  kind      2-9  slot of the member that set this state      10-31  generation, raised at each allocation
  *
- *          allocate           unlinked by somebody           grace period over
+ *          allocate           unlinked                       grace period over
  *   Free ───────────► Live ────────────────────────► Retired ─────────────────► Free
  *    └──► Closed: its slab is being given back or is another's ──► Free
  * ```
  *
- * Every transition is a compare-and-swap of the exact word, so of several who believe that it is for them to free a
- * block one does, and a reference that was kept for too long is known by its generation.
+ * Every transition is a compare-and-swap of the exact word. So if several members believe that they have to free a
+ * block, one of them does. A reference that was kept for too long is known by its generation.
  */
 export const BlockKind = { Free: 0, Live: 1, Retired: 2, Closed: 3 } as const
 

@@ -36,8 +36,8 @@ export class BlockTable {
   }
 
   /**
-   * The same by a plain load: of a block that was reached within an epoch, or is this participant's; or as a guess that
-   * a compare-and-swap checks.
+   * The same by a plain load: of a block that was reached within an epoch, or is this participant's. Otherwise it is a
+   * guess that a compare-and-swap checks.
    */
   peekState(reference: number): number {
     return this.#memory.peek(this.#statesOffset + (reference - this.#first) * 4)
@@ -62,8 +62,8 @@ export class BlockTable {
   }
 
   /**
-   * The same by a plain load: of a slab with a block that is in use or was, for which it does not change; or as a
-   * guess.
+   * The same by a plain load: of a slab with a block that is or was in use, for which the word does not change.
+   * Otherwise it is a guess.
    */
   peekWord(slab: number): number {
     return this.#memory.peek(this.#recordsOffset + slab * SLAB_RECORD_BYTES)
@@ -77,7 +77,10 @@ export class BlockTable {
     this.#memory.store(this.#recordsOffset + slab * SLAB_RECORD_BYTES, word)
   }
 
-  /** How often blocks of the slab were freed: who has looked through it since the last time need not look again. */
+  /**
+   * How often blocks of the slab were freed: a member that has looked through it since the last time does not look
+   * again.
+   */
   freed(slab: number): number {
     return this.#memory.load(this.#recordsOffset + slab * SLAB_RECORD_BYTES + 4)
   }
@@ -108,14 +111,14 @@ export class BlockTable {
     for (let reference = head; reference < end; reference += step) visit(reference, this.state(reference))
   }
 
-  /** The same block, of nobody: what was done to it before is there for who takes it. */
+  /** Make the block free, without an owner: what was done to it before is visible to the next taker. */
   free(reference: number, state: number): void {
     const at = this.#statesOffset + (reference - this.#first) * 4
     this.#memory.store(at, blockState(BlockKind.Free, 0, generationOf(state)))
     this.countFreed(this.slabOf(reference))
   }
 
-  /** Fill a block that nobody may look at any more. */
+  /** Fill a block that no member may look at any more. */
   poison(reference: number): void {
     const at = reference * GRANULE_BYTES
     const end = at + this.lengthOf(reference)

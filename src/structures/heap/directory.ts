@@ -38,28 +38,28 @@ export const StructureKind = {
 } as const
 export type StructureKindName = keyof typeof StructureKind
 
-/** What is asked of the directory. */
+/** A request to the directory. */
 export interface StructureRequest {
   readonly kind: StructureKindName
   readonly name: string
   readonly bodyBytes: number
-  /** Fixed when it is made; NaN where whoever opens it does not care. */
+  /** Fixed when it is made; NaN if the opener accepts any. */
   readonly parameters: readonly number[]
 }
 
-/** A structure that is there. */
+/** A structure that exists. */
 export interface FoundStructure {
   /** Of its block. */
   readonly reference: number
-  /** Where its body begins, in bytes. */
+  /** Where its body starts, in bytes. */
   readonly offset: number
   readonly parameters: readonly number[]
 }
 
 /**
  * The structures of a heap by name: 1024 words, each 0 or the reference of a structure's block. A name is looked for
- * from the place that its hash says to the first empty one, which is also the only place where it may be put; so of two
- * who make the same name one finds that of the other.
+ * from the place given by its hash to the first empty one. That is also the only place where it may be put. So if two
+ * members make the same name, one finds that of the other.
  */
 export class Directory {
   readonly #heap: Heap
@@ -69,7 +69,7 @@ export class Directory {
   }
 
   /**
-   * Find it, or make it with a body of zeros. @throws StructureError for another kind or other parameters;
+   * Find the structure, or make it with a body of zeros. @throws StructureError for another kind or other parameters;
    * HeapFullError; ArgumentError.
    */
   open(request: StructureRequest): FoundStructure {
@@ -85,7 +85,7 @@ export class Directory {
     throw new StructureError(
       'ERR_AETHER_STRUCTURES_FULL',
       request.name,
-      `${rule}; use a map for what there are many of`,
+      `${rule}; keep many things in one map instead of many structures`,
     )
   }
 
@@ -165,6 +165,6 @@ function mismatch(name: string, how: string): StructureError {
 function checkName(name: string): Uint8Array {
   const bytes = typeof name === 'string' ? Buffer.from(name) : new Uint8Array(0)
   if (bytes.length >= 1 && bytes.length <= STRUCTURE_NAME_BYTES_MAX) return bytes
-  const rule = `the name of a structure is 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes of text`
+  const rule = `the name of a structure must be a string of 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes`
   throw new ArgumentError('name', `${rule}, not ${JSON.stringify(name)}`)
 }

@@ -22,14 +22,16 @@ export interface Stay {
 }
 
 /**
- * Epoch-based reclamation, across processes: a block that was taken out of a structure is used again when nobody can
+ * Epoch-based reclamation, across processes. A block that was taken out of a structure is used again when no member can
  * still be looking at it.
  *
- * Everybody who is inside an operation says since which epoch. The epoch advances when all of them have seen it; so
- * when it has advanced twice since a block was retired, whoever is inside entered after the block had become
- * unreachable (Fraser, "Practical lock-freedom", 2004, 5.2.3). The dead are not waited for. A process that is stopped
- * inside an operation is, for it may go on: memory that others retire meanwhile is not used again before it does or is
- * ended.
+ * 1. Each member inside an operation publishes since which epoch it is inside.
+ * 2. The epoch advances when all members inside have seen it.
+ * 3. So once it has advanced twice since a block was retired, every member inside entered after the block had become
+ *    unreachable. Source: Fraser, "Practical lock-freedom", 2004, 5.2.3.
+ *
+ * Dead members are not waited for. A process that is stopped inside an operation is, for it may go on. Until it does or
+ * is ended, memory that others retire is not used again.
  */
 export class Epochs {
   readonly #memory: WordMemory
@@ -68,9 +70,9 @@ export class Epochs {
   }
 
   /**
-   * The same until {@link end}, and not nested: of several stays that overlap, in functions that await, each holds back
-   * only what was retired since it began. What is said to the others is when the oldest began; to raise that to the
-   * next one's begin is safe, for nothing that was retired since then can have been freed in between.
+   * The same until {@link end}, and not nested. Several stays may overlap, in functions that await; each holds back
+   * only what was retired since it began. The others are told when the oldest began. Raising that to the start of the
+   * next one is safe: nothing that was retired since then can have been freed in between.
    */
   begin(): Stay {
     const stay = { epoch: this.#memory.load(HeaderOffset.Epoch) }
@@ -107,9 +109,7 @@ export class Epochs {
     return this.#limbo.references.length - this.#limbo.at
   }
 
-  /**
-   * The block was unlinked. False when it was not `state` any more: somebody else retired it.
-   */
+  /** The block was unlinked. False if it was not in `state` any more: another member retired it. */
   retire(reference: number, state: number): boolean {
     const retired = blockState(BlockKind.Retired, this.#peers.slot, generationOf(state))
     if (!this.#blocks.change(reference, state, retired)) return false
@@ -142,8 +142,8 @@ export class Epochs {
   }
 
   /**
-   * Begin the next epoch if everybody inside has seen this one. Gives the slot of one that has not; -1 when it
-   * advanced. `ask`: find out whether that one is alive.
+   * Start the next epoch if all members inside have seen this one. Returns the slot of a member that has not; -1 if it
+   * advanced. `ask`: find out whether that member is alive.
    */
   advance(ask: boolean = false): number {
     const epoch = this.#memory.load(HeaderOffset.Epoch)
@@ -160,7 +160,7 @@ export class Epochs {
     return -1
   }
 
-  /** Free what nobody can be looking at any more. */
+  /** Free what no member can be looking at any more. */
   collect(): void {
     const now = this.#memory.load(HeaderOffset.Epoch)
     const { references, epochs } = this.#limbo

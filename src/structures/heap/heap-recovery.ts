@@ -13,13 +13,14 @@ import type { ReachTest } from './reach.ts'
 export type Settler = (participant: Participant) => void
 
 /**
- * Finishes or undoes what members were doing when they ended. Whoever meets one does it: who joins, who hears of a
- * death, who is short of memory.
+ * Finishes or undoes what members were doing when they ended. A member that meets one does it: when it joins, hears of
+ * a death, or is short of memory.
  *
- * One recoverer at a time, by compare-and-swap of a word in the dead one's entry; every step may be done twice, so when
- * the recoverer dies the next begins anew.
- * 1. Slabs that it was making ready or giving back. 2. Its intents: did the one compare-and-swap happen? 3. What
- *    structures have of their own in its entry.
+ * One recoverer works at a time, by compare-and-swap of a word in the dead member's entry. Every step may be done
+ * twice, so if the recoverer dies the next one starts again.
+ * 1. Slabs that the member was making ready or giving back.
+ * 2. Its intents: did the one compare-and-swap happen?
+ * 3. What structures have of their own in its entry.
  * 4. Blocks that it had retired: they wait with us. Then the entry is free.
  */
 export class HeapRecovery {
@@ -113,8 +114,8 @@ export class HeapRecovery {
   }
 
   /**
-   * Only the dead could link its block; others may have unlinked it since. Who unlinks a block first notes in it that
-   * it was linked, so looking for it first, and then at the note, cannot miss both.
+   * Only the dead member could link its block; others may have unlinked it since. To unlink a block a member first
+   * notes in it that it was linked. So looking for it first, and then at the note, cannot miss both.
    */
   #wasLinked(intent: Intent): boolean {
     const { newReference, newState } = intent
@@ -126,7 +127,7 @@ export class HeapRecovery {
 
   #isReachable(intent: Intent, reference: number): boolean {
     const test = this.#reach.get(intent.reach)
-    if (test === undefined) throw new Error(`an intent of kind ${intent.reach} is of no structure that is known here`)
+    if (test === undefined) throw new Error(`an intent of kind ${intent.reach} belongs to no known structure`)
     return test(intent.structure, reference)
   }
 

@@ -21,23 +21,25 @@ import {
 import { Participant, ParticipantState } from './participant.ts'
 import type { ReachTest } from './reach.ts'
 
-/** How often to try before saying that there is no memory; between two attempts others may leave their operations. */
+/**
+ * How often to try before reporting that there is no memory; between two attempts others may leave their operations.
+ */
 const PRESSURE_ATTEMPTS = 24
 const PRESSURE_PAUSE_MS = 2
 const JOIN_ATTEMPTS = 2000
 
-/** What a heap uses. */
+/** The memory use of a heap. */
 export interface HeapUsage {
-  /** Bytes of all blocks that are in use or wait for readers to be done with them. */
+  /** Bytes of all blocks that are in use, or that readers may still use. */
   readonly usedBytes: number
-  /** Bytes that blocks can have in all. */
+  /** Bytes that all blocks can have in total. */
   readonly sizeBytes: number
 }
 
 /**
- * One participant's hold on a heap: memory for structures that several processes share, from which blocks are taken,
- * linked into a structure by one compare-and-swap, unlinked by one, and given back when nobody looks at them any more.
- * See layout.ts, block-state.ts, intent.ts and epochs.ts for how this survives the death of any process at any
+ * One participant's hold on a heap: memory for structures that several processes share. A block is taken from it,
+ * linked into a structure by one compare-and-swap, unlinked by another. It is given back when no member looks at it any
+ * more. See layout.ts, block-state.ts, intent.ts and epochs.ts for how this survives the death of any process at any
  * instruction.
  */
 export class Heap {
@@ -46,11 +48,11 @@ export class Heap {
   readonly peers: Peers
   readonly blocks: BlockTable
   readonly epochs: Epochs
-  /** Rings when somebody has left. */
+  /** Rings when a member has left. */
   readonly left: Bell
   /** This participant's entry. */
   readonly self: Participant
-  /** What this participant's operation does that is under way. */
+  /** The operation of this participant that is under way. */
   readonly intent: Intent
   /** This participant as the holder of something. */
   readonly owner: number
@@ -67,8 +69,8 @@ export class Heap {
   #closed = false
 
   /**
-   * @throws StructureError where the memory is of another version, or the space has had more members than fit a
-   * holder's word.
+   * @throws StructureError if the memory is of another version, or the space has had more members than fit a holder's
+   *   word.
    */
   constructor(name: string, memory: WordMemory, peers: Peers) {
     this.name = name
@@ -94,22 +96,22 @@ export class Heap {
     this.owner = ownerWord(peers.slot, peers.epoch)
   }
 
-  /** Say how blocks of a kind of structure are looked for. Before {@link join}. */
+  /** Define how blocks of a kind of structure are looked for. Call it before {@link join}. */
   addReach(reach: number, test: ReachTest): void {
     this.#reach.set(reach, test)
   }
 
-  /** Say how something else in a participant's entry is settled. Before {@link join}. */
+  /** Define how another part of a participant's entry is settled. Call it before {@link join}. */
   addSettler(settler: Settler): void {
     this.#settlers.push(settler)
   }
 
-  /** Have `collector` called, between operations, where memory is wanted: it retires what it can do without. */
+  /** Have `collector` called, between operations, when memory is needed: it retires what it can do without. */
   addCollector(collector: () => void): void {
     this.#collectors.push(collector)
   }
 
-  /** Take this member's entry, after recovering who had it before. */
+  /** Take this member's entry, after recovering its previous owner. */
   join(): void {
     const { self } = this
     for (let attempt = 0; attempt < JOIN_ATTEMPTS; attempt += 1) {
@@ -133,9 +135,9 @@ export class Heap {
   }
 
   /**
-   * Take a block, named by the intent, which has begun. Not from inside an operation: to find memory everybody has to
-   * be outside of one for a moment. `essential`: what it takes to give memory back in the end; it may come from what is
-   * kept for that.
+   * Take a block, named by the intent, which has begun. Do not call it from inside an operation: to find memory, all
+   * members have to be outside of one for a moment. `essential`: the block is needed to give memory back in the end,
+   * and may come from a reserve.
    * @throws HeapFullError; the intent has then ended.
    */
   allocate(lengthBytes: number, essential: boolean = false): Allocation {
@@ -144,7 +146,7 @@ export class Heap {
     return this.#allocation
   }
 
-  /** Overwrite blocks when they are freed, so that who still looks at one finds out. */
+  /** Overwrite blocks when they are freed, so that code that still looks at one finds out. */
   poisonFreed(): void {
     this.blocks.poisons = true
   }
@@ -161,7 +163,7 @@ export class Heap {
     return ask ? this.peers.isAlive(slot, epoch) : this.peers.isPresent(slot, epoch)
   }
 
-  /** What is told of a wait for `object`, which `owner` has. */
+  /** The description of a wait for `object`, which `owner` holds. */
   describeWait(object: string, owner: number): WaitDescription {
     const processId = owner === 0 ? undefined : this.peers.processOf?.(ownerSlot(owner), ownerEpoch(owner))
     const state = processId === undefined ? '' : `process ${processId} has it`
@@ -169,7 +171,7 @@ export class Heap {
     return { kind: 'structure', object: `${object} in '${this.name}'`, state, ranks: [], processes }
   }
 
-  /** Recover who is known to be gone; `ask`: find out who is. */
+  /** Recover members that are known to be gone; `ask`: find out which are. */
   recover(ask: boolean = false): void {
     this.#recovery.recoverAll(ask)
   }
@@ -192,8 +194,7 @@ export class Heap {
   }
 
   /**
-   * Something is held until `release` is called; on {@link close} that is done. Gives a function that releases it,
-   * once.
+   * Something is held until `release` is called; {@link close} calls it too. Returns a function that releases it, once.
    */
   hold(release: () => void): () => void {
     const once = () => {
@@ -211,7 +212,7 @@ export class Heap {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Leave. What others may still be looking at is left for the next to find. Idempotent. */
+  /** Leave. Blocks that others may still be looking at are left for the next member to find. Idempotent. */
   close(): void {
     if (this.#closed) return
     for (const release of this.#holds) release()
@@ -237,7 +238,9 @@ export class Heap {
     this.intent.end()
     const { usedBytes, sizeBytes } = this.usage()
     const why =
-      behind < 0 ? '' : `, some of it because the member in slot ${behind} is inside an operation (is it stopped?)`
+      behind < 0
+        ? ''
+        : `; some of it waits for the member in slot ${behind}, which is inside an operation; check whether it is stopped`
     throw new HeapFullError(lengthBytes, usedBytes, sizeBytes, why)
   }
 
@@ -248,7 +251,7 @@ export class Heap {
     this.intent.begin(structure, reach)
   }
 
-  /** For what is essential, better a block that is too large than none. */
+  /** For an essential block, one that is too large is better than none. */
   #allocateAnySize(lengthBytes: number, essential: boolean): boolean {
     for (let length = lengthBytes; ; length *= 1.5) {
       if (this.#allocator.allocate(length, this.intent, this.#allocation, essential)) return true
@@ -256,7 +259,7 @@ export class Heap {
     }
   }
 
-  /** Nobody wakes this. */
+  /** Nothing wakes this. */
   #pause(milliseconds: number): void {
     this.memory.wait(HeaderOffset.Magic, HEAP_MAGIC, milliseconds)
   }
@@ -279,12 +282,16 @@ export function offsetOf(reference: number): number {
 function checkMember(name: string, { slot, epoch }: Peers): void {
   const rule = `the space has had ${epoch} members and this one is in slot ${slot}`
   if (slot < PARTICIPANTS_MAX && epoch <= EPOCH_MAX) return
-  throw new StructureError('ERR_AETHER_STRUCTURES_FULL', name, `${rule}; let all of its processes end and begin anew`)
+  throw new StructureError(
+    'ERR_AETHER_STRUCTURES_FULL',
+    name,
+    `${rule}; end all of its processes, then start them again`,
+  )
 }
 
 /**
- * Write what a heap says of itself, or compare. Each word on its own: the first to write one is believed by all. Gives
- * the seed.
+ * Write the heap's own words, or compare them. Each word separately: all members believe the first that was written.
+ * Returns the seed.
  */
 function introduce(name: string, memory: WordMemory): number {
   const { slabs } = layoutOf(memory.lengthBytes)
@@ -296,7 +303,7 @@ function introduce(name: string, memory: WordMemory): number {
   for (const [offset, value] of wanted) {
     const there = memory.compareExchange(offset, 0, value)
     if (there !== 0 && there !== value) {
-      const what = `region '${name}' holds something else than structures, or those of another version of this package`
+      const what = `region '${name}' holds other data than structures, or structures of another version of this package`
       throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', name, what)
     }
   }

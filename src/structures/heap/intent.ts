@@ -14,23 +14,25 @@ const Offset = {
 } as const
 
 /**
- * `Begun`: a block may have been allocated, nobody else can see it. `Armed`: from here to the end the one store that
- * takes effect may have happened.
+ * `Begun`: a block may have been allocated, which no other member can see. `Armed`: from here to the end the one store
+ * that takes effect may have happened.
  */
 export const IntentPhase = { None: 0, Begun: 1, Armed: 2 } as const
 
 /**
  * What a participant is in the middle of, so that another can finish or undo it.
  *
- * Every operation that changes a structure takes effect by one compare-and-swap, which puts a new block where an old
- * one (or nothing) was, or takes an old one away. Written before: which block is new, which is old, and what the
- * participant's own counter will be. After a death there is one question, whether that compare-and-swap happened, and
- * the structure answers it by looking for the block (`reach` says how). Then: the old block is retired or stays, the
- * new one stays or is retired, the counter is set to the one value or the other. All of these may be done twice.
+ * Every operation that changes a structure takes effect by one compare-and-swap. It puts a new block where an old one
+ * (or nothing) was, or takes an old one away. Before it, the intent is written: which block is new, which is old, and
+ * what the participant's own counter will be.
  *
- * Nobody reads it before its owner has ended, by word of the operating system; so it is written by plain stores, in the
- * order in which they stand here. An atomic one would wait each time for everything written before to reach the cache,
- * the new block above all.
+ * After a death there is one question: did that compare-and-swap happen? The structure answers it by looking for the
+ * block (`reach` says how). Then the old block is retired or stays, and the new one stays or is retired. The counter is
+ * set to one of the two values. All of these may be done twice.
+ *
+ * No member reads it before its owner has ended, as the operating system reports. So it is written by plain stores, in
+ * order. An atomic store would wait each time for everything written before to reach the cache, above all the new
+ * block.
  */
 export class Intent {
   readonly #memory: WordMemory

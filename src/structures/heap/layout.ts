@@ -26,7 +26,7 @@ export const HeaderOffset = {
   Seed: 12,
   Epoch: 64,
   ParticipantsHigh: 128,
-  /** A bell, rung when somebody leaves an operation or a section. */
+  /** A bell, rung when a member leaves an operation or a section. */
   LeftBell: 192,
   /** The chain of what MV-RLU has committed. */
   CommitHead: 256,

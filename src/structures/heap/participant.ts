@@ -13,22 +13,22 @@ const Offset = {
   Snapshot: 136,
 } as const
 
-/** `Ended`: closed in order, but blocks that it retired still wait; recovered like the dead. */
+/** `Ended`: closed in order, but blocks that it retired still wait; recovered like a dead one. */
 export const ParticipantState = { Vacant: 0, Active: 1, Ended: 2 } as const
 const STATE_BITS = 2
 
 /**
- * One member's entry in a heap: who it is, whether it is inside an operation and since which epoch, and what it is in
- * the middle of.
+ * One member's entry in a heap: who it is, whether it is inside an operation and since which epoch, and what it is
+ * doing.
  *
  * ```
  *              claimed by the newcomer          close()
  *   Vacant ───────────────────────────► Active ─────────► Ended
  *     ▲                                   │ killed          │
- *     └──────── recovered by anybody ─────┴─────────────────┘
+ *     └──────── recovered by any member ──┴─────────────────┘
  * ```
  *
- * An entry is used again only after what its last owner held was found and finished or undone; that is why a slot alone
+ * An entry is used again only after what its last owner held was found and finished or undone. That is why a slot alone
  * names the owner of a block.
  */
 export class Participant {
@@ -105,7 +105,7 @@ export class Participant {
     this.#memory.store(this.#offset + Offset.Snapshot, word)
   }
 
-  /** Owner word of who recovers the entry; 0 when nobody does. */
+  /** Owner word of the member that recovers the entry; 0 if none does. */
   get recoverer(): number {
     return this.#memory.load(this.#offset + Offset.Recoverer)
   }

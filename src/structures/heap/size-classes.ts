@@ -14,7 +14,7 @@ for (let granules = 1, at = 0; granules <= GRANULES_PER_SLAB; granules += 1) {
   CLASS_OF_GRANULES[granules] = at
 }
 
-/** The size class for so many bytes; -1 when they need more than one slab. */
+/** The size class for this many bytes; -1 if they need more than one slab. */
 export function classFor(lengthBytes: number): number {
   if (lengthBytes > SLAB_BYTES) return -1
   return CLASS_OF_GRANULES[(lengthBytes + GRANULE_BYTES - 1) >>> GRANULE_LOG2]!

@@ -1,6 +1,6 @@
 /**
- * What a slab is, in one word: kind in bits 0-2, the slot of who works on it in 3-10, and from 11 on what the kind
- * needs.
+ * What a slab is, in one word: kind in bits 0-2, and in 3-10 the slot of the member that works on it. From bit 11 on it
+ * has what the kind needs.
  *
  * ```
  *            compare-and-swap          made ready
@@ -12,7 +12,7 @@
  *     └── Claimed ◄──────────────────────── freed
  * ```
  *
- * Claimed and Closing name who is at work; when that member is dead, whoever recovers it turns them back.
+ * Claimed and Closing name the member at work. If it dies, the member that recovers it turns them back.
  */
 export const SlabKind = { Free: 0, Claimed: 1, Sized: 2, Head: 3, Tail: 4, Closing: 5 } as const
 

@@ -3,17 +3,20 @@ import { Reach } from '../heap/reach.ts'
 import { NodeOffset, nextOf, noteLinked } from './node.ts'
 
 /**
- * Nodes in the order in which they were linked: the list of Michael and Scott, "Simple, fast, and practical
- * non-blocking and blocking concurrent queue algorithms" (PODC 1996), with epochs in the place of counted pointers.
+ * Nodes in the order in which they were linked: the list of Michael and Scott, with epochs in place of counted
+ * pointers. Source: "Simple, fast, and practical non-blocking and blocking concurrent queue algorithms" (PODC 1996).
  *
  * ```
  *   head ──► dummy ──► first ──► … ──► last ◄── tail (or one behind)
  * ```
  *
- * A node is in it from the compare-and-swap of the last one's `next` on. It is out of it, and the new dummy, from that
- * of `head` on; what it says can be read until the next one is. Nobody reserves a place that he might not fill, so who
- * is killed leaves no gap for others to wait at. Whoever finds the tail behind moves it. All of it is called inside an
- * epoch but {@link begin}.
+ * 1. A node is in the chain from the compare-and-swap of the last one's `next` on.
+ * 2. It is out of the chain, and the new dummy, from the compare-and-swap of `head` on. Its contents can be read until
+ *    the next node is.
+ * 3. No place is reserved that might not be filled. So a killed member leaves no gap for others to wait at.
+ * 4. A member that finds the tail behind moves it.
+ *
+ * All of it is called inside an epoch but {@link begin}.
  */
 export class Chain {
   /** Where the reference of the dummy is. */
@@ -38,8 +41,8 @@ export class Chain {
   }
 
   /**
-   * Put the first dummy there, which `make` takes and fills: into the head, and from there into the tail. Outside of
-   * every epoch.
+   * Put the first dummy there, which `make` takes and fills: into the head, and from there into the tail. Call it
+   * outside of every epoch.
    */
   begin(make: () => number): void {
     const { memory, intent } = this.#heap
@@ -88,7 +91,10 @@ export class Chain {
     return true
   }
 
-  /** Make `first`, which comes after `dummy`, the new dummy, and retire the old one. False when another has. */
+  /**
+   * Make `first`, which comes after `dummy`, the new dummy, and retire the old one. False if another member has done
+   * so.
+   */
   tryUnlink(dummy: number, first: number): boolean {
     const { memory, intent, epochs, blocks } = this.#heap
     // The tail must not fall behind the head.

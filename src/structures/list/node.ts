@@ -28,8 +28,8 @@ export function makeNode(heap: Heap, value: Uint8Array): number {
 }
 
 /**
- * Put a node with `value` into the list that `head` begins; `link` does it, within an epoch, and ends the intent. False
- * where that says that there is no room.
+ * Put a node with `value` into the list that starts at `head`. `link` does it, within an epoch, and ends the intent.
+ * False if `link` reports that there is no room.
  * @throws HeapFullError
  */
 export function pushNode(heap: Heap, head: number, value: Uint8Array, link: (node: number) => boolean): boolean {
@@ -60,7 +60,7 @@ export function readValue(heap: Heap, node: number, into: ValueCopy): void {
   into.copy(offsetOf(node) + NodeOffset.Value, heap.memory.peek(offsetOf(node) + NodeOffset.Length))
 }
 
-/** Before a node is unlinked: should who linked it have been killed at once, its intent is settled by this. */
+/** Call before a node is unlinked. If the member that linked it was killed at once, this settles its intent. */
 export function noteLinked(heap: Heap, node: number): void {
   if (heap.memory.peek(offsetOf(node)) === 0) heap.memory.store(offsetOf(node), 1)
 }

@@ -3,7 +3,7 @@ import { ValueList } from './value-list.ts'
 
 /** First in, first out, among many producers and many consumers. Each value is taken once. */
 export class SharedQueue<V> extends ValueList<V> implements AsyncIterable<V> {
-  /** Take values as they come, for ever; leaving the loop ends it. */
+  /** Take values as they come, for ever. Leaving the loop ends it. */
   async *values(options?: WaitOptions): AsyncGenerator<V, undefined> {
     for (;;) yield await this.pop(options)
   }

@@ -4,9 +4,9 @@ import { Reach } from '../heap/reach.ts'
 import { NodeOffset, nextOf, noteLinked, numberOf, pushNode, readValue } from './node.ts'
 
 /**
- * A stack as a list (Treiber, "Systems programming: coping with parallelism", 1986): a value is on it from one
- * compare-and-swap of the word at `top` to another. Epochs keep a node from coming back while somebody still compares
- * with it.
+ * A stack as a list (Treiber, "Systems programming: coping with parallelism", 1986). A value is on it from one
+ * compare-and-swap of the word at `top` to another. Epochs keep a node from coming back while another member still
+ * compares with it.
  */
 export class StackCore {
   readonly #heap: Heap

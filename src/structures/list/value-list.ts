@@ -10,13 +10,14 @@ export const LIST_WORDS_OFFSET: number = 2 * BELL_BYTES
 
 /** Options of `queue()` and `stack()`. */
 export interface ListOptions<V> {
-  /** How values become bytes. Default `structured`. The same for all who open it. */
+  /** How values become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
   /**
-   * The most values that it holds; who pushes more waits. Default: as many as there is memory for. The same for all.
+   * The most values that it holds; a push beyond that waits. Default: as many as there is memory for. All openers must
+   * agree.
    */
   readonly capacity?: number
-  /** The longest value that this process pushes, in bytes, encoded. Default 1 MiB. */
+  /** The longest value that this process pushes, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
 }
 
@@ -56,12 +57,12 @@ export abstract class ValueList<V> {
     await this.#emptied.wait(() => this.tryPushSync(value) || undefined, options)
   }
 
-  /** The same, blocking this thread while there is no room. @throws TimeoutError, HeapFullError */
+  /** The same, blocking this thread while it is full. @throws TimeoutError, HeapFullError */
   pushSync(value: V, options?: BlockOptions): void {
     this.#emptied.waitSync(() => this.tryPushSync(value) || undefined, `room in '${this.name}'`, options)
   }
 
-  /** False when it is full. */
+  /** Push if there is room; false if it is full. */
   async tryPush(value: V, options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     return this.tryPushSync(value)
@@ -74,18 +75,18 @@ export abstract class ValueList<V> {
     return pushed
   }
 
-  /** Resolves with a value when there is one. One that a process took and was killed before it used is gone. */
+  /** Resolves with a value when there is one. If a process is killed after it took a value, that value is lost. */
   async pop(options?: WaitOptions): Promise<V> {
     const taken = await this.#filled.wait(() => this.#take(), options)
     return taken.value
   }
 
-  /** The same, blocking this thread while there is none. @throws TimeoutError */
+  /** The same, blocking this thread while it is empty. @throws TimeoutError */
   popSync(options?: BlockOptions): V {
     return this.#filled.waitSync(() => this.#take(), `a value in '${this.name}'`, options).value
   }
 
-  /** Undefined when there is none. */
+  /** Take a value; undefined if it is empty. */
   async tryPop(options?: WaitOptions): Promise<V | undefined> {
     options?.signal?.throwIfAborted()
     return this.tryPopSync()

@@ -1,41 +1,41 @@
 import type { WaitOptions } from '../waiting/bell.ts'
 
-/** A record of a log, or a message of a channel. */
+/** An entry of a log, or a message of a channel. */
 export interface LogEntry<V> {
-  /** How many came before it, ever. */
+  /** The number of entries before it since the log was made. */
   readonly index: number
   readonly value: V
   /**
-   * How many were dropped between the one that this reader was given before and this one; 0 for a reader that keeps up.
+   * How many entries were dropped between the last one that this reader got and this one; 0 for a reader that keeps up.
    */
   readonly missed: number
 }
 
 /**
- * Gives the entries of a log or channel one after the other, and waits for more, until it is closed or its signal is
- * aborted. A loop that is left closes it. Where it is is known to who follows alone. Wherever the log is kept, only
- * {@link take} differs.
+ * Yields the entries of a log or channel one after the other, and waits for more. It ends when it is closed or its
+ * signal is aborted; leaving a loop closes it. Its position is known to this reader alone. Wherever the log is kept,
+ * only {@link take} differs.
  */
 export abstract class EntryFollower<V> implements AsyncIterableIterator<LogEntry<V>, undefined>, AsyncDisposable {
   readonly #closing = new AbortController()
-  /** Ours and that of who follows. */
+  /** Our signal combined with the reader's. */
   readonly #signal: AbortSignal
 
   protected constructor(signal: AbortSignal | undefined) {
     this.#signal = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
   }
 
-  /** The index of the entry that it wants next. */
+  /** The index of the next entry to yield. */
   abstract get position(): number
 
-  /** Resolves when it is known where this begins. */
+  /** Resolves when the starting position is known. */
   abstract get ready(): Promise<void>
 
-  /** Wait for the next entry. @throws the reason of the signal; an error where the log is gone */
+  /** Wait for the next entry. @throws the reason of the signal; an error if the log is gone. */
   protected abstract take(options: WaitOptions): Promise<LogEntry<V>>
 
   /**
-   * Resolves with the next entry when there is one; with none when this is closed. Rejects with the reason of the
+   * Resolves with the next entry when there is one, or as done when this is closed. Rejects with the reason of the
    * signal.
    */
   async next(): Promise<IteratorResult<LogEntry<V>, undefined>> {
@@ -48,7 +48,7 @@ export abstract class EntryFollower<V> implements AsyncIterableIterator<LogEntry
     }
   }
 
-  /** Follow no longer; who waits for the next entry is given none. Idempotent. */
+  /** Stop following; a pending `next()` resolves as done. Idempotent. */
   close(): void {
     this.#closing.abort()
   }

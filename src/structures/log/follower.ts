@@ -13,8 +13,8 @@ export interface Followed<V> {
 }
 
 /**
- * Gives the entries of a log or channel one after the other, and waits for more, until it is closed or its signal is
- * aborted. Where it is is known to this process alone.
+ * Yields the entries of a log or channel one after the other, and waits for more. It ends when it is closed or its
+ * signal is aborted. Its position is known to this process alone.
  *
  * ```ts
  * for await (const { value, missed } of channel.subscribe({ signal })) console.log(value, missed)
@@ -35,7 +35,7 @@ export class Follower<V> extends EntryFollower<V> {
     return this.#position.next
   }
 
-  /** Resolves when it is known where this begins: on one machine that is so at once. */
+  /** Resolves when the starting position is known; on one machine that is at once. */
   get ready(): Promise<void> {
     return Promise.resolve()
   }
@@ -46,7 +46,7 @@ export class Follower<V> extends EntryFollower<V> {
     return bell.waitSync(() => this.tryNextSync(), `the next of '${name}'`, options)
   }
 
-  /** The next entry; undefined where there is none yet, or this is closed. */
+  /** The next entry; undefined if there is none yet, or this is closed. */
   tryNextSync(): LogEntry<V> | undefined {
     this.#followed.checkOpen()
     if (this.isClosed) return undefined
@@ -64,7 +64,7 @@ export class Follower<V> extends EntryFollower<V> {
 /** Options of following a log. */
 export interface FollowOptions extends WaitOptions {
   /**
-   * Where to begin: at the first entry that is there (the default), with the next one that is appended, or at an index.
+   * Where to start: at the first entry that is there (the default), with the next one that is appended, or at an index.
    */
   readonly from?: 'first' | 'next' | number
 }

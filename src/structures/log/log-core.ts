@@ -8,11 +8,16 @@ import { nextOf } from '../list/node.ts'
 const LogOffset = { Head: 0, Tail: 4 } as const
 
 /**
- * A record of a log; after it was linked it never changes.
+ * A record of a log. After it was linked it never changes.
  *
  * ```
- *  0 linked   4 next   8 the one before   12 length of the value   16 index, Float64
- *       24 bytes of all values up to this one, Float64   32 value
+ *   0  linked
+ *   4  next
+ *   8  the one before
+ *  12  length of the value
+ *  16  index, Float64
+ *  24  bytes of all values up to this one, Float64
+ *  32  value
  * ```
  *
  * The first two are those of every node (see ../list/node.ts). Index and bytes only rise, so lengths are differences
@@ -20,18 +25,18 @@ const LogOffset = { Head: 0, Tail: 4 } as const
  */
 const RecordOffset = { Linked: 0, Next: 4, Previous: 8, Length: 12, Index: 16, Bytes: 24, Value: 32 } as const
 
-/** What a log keeps at most. 0: no bound. */
+/** The most that a log keeps. 0: no bound. */
 export interface Retention {
   readonly records: number
   readonly bytes: number
-  /** Where memory runs out the oldest go, so that a new one can come. */
+  /** If memory runs out, the oldest records are dropped to make room for a new one. */
   readonly dropsForMemory: boolean
 }
 
 /** What is in a log: records from index `first` up to but not including `end`. */
 export interface LogBounds {
   readonly first: number
-  /** The index that comes next. */
+  /** The index of the next record. */
   readonly end: number
 }
 
@@ -42,20 +47,20 @@ export interface LogRecord {
 }
 
 /**
- * Where a reader is: the record that it read last, by which it finds the next one without a search as long as that is
- * there.
+ * Where a reader is: the record that it read last. While that record is there, the reader finds the next one by it
+ * without a search.
  */
 export interface LogPosition {
-  /** The index that it wants next. */
+  /** The index of the next record that it wants. */
   next: number
   reference: number
   state: number
 }
 
 /**
- * A log as a {@link Chain}: appended where it is linked, dropped from the other end where there are more than are to be
- * kept. Readers hold nothing in the memory that all share, so one that is slow, stopped or dead costs the others
- * nothing: it finds what it wanted gone.
+ * A log as a {@link Chain}: records are appended where they are linked, and dropped from the other end if there are too
+ * many. Readers hold nothing in shared memory. So a slow, stopped or dead reader costs the others nothing: it finds
+ * what it wanted gone.
  */
 export class LogCore {
   readonly #heap: Heap
@@ -68,7 +73,7 @@ export class LogCore {
     this.#retention = retention
   }
 
-  /** Gives the record's index. @throws HeapFullError */
+  /** Append a record. Returns its index. @throws HeapFullError */
   append(value: Uint8Array): number {
     if (!this.#chain.begun) this.#chain.begin(() => this.#make(new Uint8Array(0)))
     const record = this.#makeSomehow(value)
@@ -103,10 +108,7 @@ export class LogCore {
     return records
   }
 
-  /**
-   * The record that a reader wants next, or the first one left after it; moves the reader on. Undefined when there is
-   * none.
-   */
+  /** The next record for a reader, or the first one left after it; moves the reader on. Undefined if there is none. */
   step(position: LogPosition): LogRecord | undefined {
     this.#heap.epochs.enter()
     try {
@@ -116,7 +118,7 @@ export class LogCore {
     }
   }
 
-  /** Drop the records below index `before`. Gives how many. */
+  /** Drop the records below index `before`. Returns how many. */
   trim(before: number): number {
     return this.#inside(() => {
       let dropped = 0
@@ -139,8 +141,8 @@ export class LogCore {
   }
 
   /**
-   * Drop what is beyond the bounds; the newest record stays whatever its length. A writer that is killed before leaves
-   * that to the next.
+   * Drop what is beyond the bounds; the newest record stays whatever its length. A writer that is killed before this
+   * leaves it to the next.
    */
   #keepTo({ records, bytes }: Retention): void {
     for (;;) {
@@ -154,7 +156,7 @@ export class LogCore {
     }
   }
 
-  /** False when there is none, or another has dropped it. */
+  /** False if there is none, or another member has dropped it. */
   #dropFirst(): boolean {
     const { dummy } = this.#chain
     const first = nextOf(this.#heap, dummy)
@@ -176,16 +178,16 @@ export class LogCore {
   }
 
   /**
-   * Whether the record before the one that is wanted still leads to it: it is what it was, and not in front of the
-   * dummy. What was dropped stays as it is for a while, for ever where its dropper was killed, but what came after it
-   * may have been dropped and used anew.
+   * Whether the record before the wanted one still leads to it: it is what it was, and not in front of the dummy. What
+   * was dropped stays as it is for a while, for ever if its dropper was killed. But what came after it may have been
+   * dropped and used again.
    */
   #isThere({ next, reference, state }: LogPosition): boolean {
     if (reference === 0 || this.#indexOf(this.#chain.dummy) >= next) return false
     return this.#heap.blocks.state(reference) === state && this.#indexOf(reference) === next - 1
   }
 
-  /** The record of an index, or the first one that is left; 0 when it is not there yet. */
+  /** The record of an index, or the first one left; 0 if it does not exist yet. */
   #find(index: number): number {
     const { dummy } = this.#chain
     const last = this.#chain.last()
@@ -200,7 +202,7 @@ export class LogCore {
     return at
   }
 
-  /** Everything after the dummy was linked when we looked, inside this epoch, so the way back to it can be gone. */
+  /** Everything after the dummy was linked when we looked, inside this epoch. So the way back to it can be gone. */
   #findBack(last: number, index: number): number {
     let at = last
     while (this.#indexOf(at) > index) at = this.#heap.memory.peek(offsetOf(at) + RecordOffset.Previous)
@@ -217,7 +219,7 @@ export class LogCore {
     }
   }
 
-  /** An eighth of what there is. */
+  /** Drop an eighth of all records. */
   #dropSome(): boolean {
     const { first, end } = this.bounds()
     return this.trim(first + Math.ceil((end - first) / 8)) > 0

@@ -8,21 +8,21 @@ export const CHANNEL_CAPACITY = 1024
 
 /** Options of `channel()`. */
 export interface ChannelOptions<V> {
-  /** How messages become bytes. Default `structured`. The same for all who open it. */
+  /** How messages become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
-  /** How many messages a subscriber may be behind before it misses some. Default 1024. The same for all. */
+  /** How many messages a subscriber may fall behind before it misses some. Default 1024. All openers must agree. */
   readonly capacity?: number
-  /** The longest message that this process publishes, in bytes, encoded. Default 1 MiB. */
+  /** The longest message that this process publishes, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
 }
 
 /**
- * Messages to whoever subscribes. Publishing waits for nobody: the latest messages are kept, and a subscriber that is
- * further behind than that is told how many it missed. Who subscribes is written down nowhere, so a subscriber that is
- * killed leaves nothing. Made by {@link Structures.channel}.
+ * Messages to all subscribers. Publishing does not wait for them. The latest messages are kept, and a subscriber that
+ * falls behind them is told how many it missed. Subscribers are not recorded, so a subscriber that is killed leaves
+ * nothing. Made by {@link Structures.channel}.
  */
 export class SharedChannel<V> extends LogBase<V> {
-  /** Resolves with the message's index when it is there for all who have subscribed. @throws HeapFullError */
+  /** Publish a message. Resolves with its index when all subscribers can read it. @throws HeapFullError */
   async publish(message: V, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.publishSync(message)
@@ -32,7 +32,7 @@ export class SharedChannel<V> extends LogBase<V> {
     return this.add(message)
   }
 
-  /** All messages that are published from this call on. Leaving the loop, `close` or the signal ends it. */
+  /** Receive all messages published from this call on. Leaving the loop, `close()` or the signal ends it. */
   subscribe({ signal }: WaitOptions = {}): Follower<V> {
     this.checkOpen()
     return this.followFrom(this.core.bounds().end, signal)

@@ -17,16 +17,16 @@ export const TAIL_COUNT = 10
 
 /** Options of `log()`. */
 export interface LogOptions<V> {
-  /** How values become bytes. Default `structured`. The same for all who open it. */
+  /** How values become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
-  /** The most entries that it keeps; beyond them the oldest go. Default 10,000. The same for all. */
+  /** The most entries that it keeps; beyond that the oldest are dropped. Default 10,000. All openers must agree. */
   readonly capacity?: number
   /**
-   * The most bytes of values, encoded, that it keeps, though always the newest. Default: only `capacity` bounds it. The
-   * same for all.
+   * The most bytes of encoded values that it keeps; the newest entry always stays. Default: only `capacity` bounds it.
+   * All openers must agree.
    */
   readonly capacityBytes?: number
-  /** The longest value that this process appends, in bytes, encoded. Default 1 MiB. */
+  /** The longest value that this process appends, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
 }
 
@@ -88,10 +88,10 @@ export class LogBase<V> {
 
 /**
  * Entries in the order in which processes append them, the latest of which are kept. Each is there whole or not at all;
- * one that is killed while it appends holds nobody up. Made by {@link Structures.log}.
+ * a process that is killed while it appends delays no one. Made by {@link Structures.log}.
  */
 export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V>> {
-  /** Resolves with the entry's index. @throws HeapFullError: nothing is dropped for it. */
+  /** Append an entry. Resolves with its index. @throws HeapFullError; no entry is dropped to make room. */
   async append(value: V, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.appendSync(value)
@@ -102,8 +102,8 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
   }
 
   /**
-   * Up to `count` entries (default 1000) from an index on; where that was dropped, from the first one left, whose
-   * `missed` says how many.
+   * Up to `count` entries (default 1000) from index `from` on. If that one was dropped, it starts at the first one
+   * left, whose `missed` says how many were.
    */
   async read(from: number, count?: number, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
     options?.signal?.throwIfAborted()
@@ -129,7 +129,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
     return this.entries(records, records[0]?.index ?? from)
   }
 
-  /** Indexes: of the first entry that is there, and of the one that comes next. */
+  /** The index of the first entry that is there, and that of the next one to be appended. */
   async bounds(options?: WaitOptions): Promise<LogBounds> {
     options?.signal?.throwIfAborted()
     return this.boundsSync()
@@ -140,7 +140,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
     return this.core.bounds()
   }
 
-  /** Drop the entries below index `before`. Resolves with how many this call dropped. */
+  /** Drop the entries below index `before`. Resolves with the number that this call dropped. */
   async trim(before: number, options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.trimSync(before)
@@ -152,8 +152,8 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
   }
 
   /**
-   * The entries, and those to come. Where entries were dropped before they were read, the next one's `missed` says how
-   * many.
+   * Yields the entries that are there, then those to come. If entries were dropped before they were read, the next
+   * one's `missed` says how many.
    */
   follow({ from = 'first', signal }: FollowOptions = {}): Follower<V> {
     const { first, end } = this.boundsSync()

@@ -25,18 +25,23 @@ const CHUNKS_AT_A_TIME = 2
 const GROWTH_PAUSE = 256
 
 /**
- * The hash table of a map, without values: finding, linking, growing. Lock-free: whoever is stopped or killed at any
- * point holds nobody up.
+ * The hash table of a map, without values: finding, linking, growing. Lock-free: a process that is stopped or killed at
+ * any point delays no one.
  *
- * A table that fills up gets a successor, and everybody who writes moves some of it: a slot is *frozen* first, then its
- * entry is put into the successor unless its key is there already; then the slot says *moved*. A key in a frozen slot
- * is what the successor says, and what the slot says as long as the successor knows nothing of it; so readers never
- * wait, and an entry may be moved by several at once, or late, without harm: a key that was deleted since is in the
- * successor as a deleted one. Who replaces a key in the successor sees to it first that no slot before names its entry
- * any more, which may be another's memory soon. Of a key that may be one that was moved (five bits of its hash are) the
- * successor decides, and who wants to put it there freezes the empty slot in which others might put it here. When all
- * chunks are moved the successor takes the place, and only then may it have a successor of its own. (Freezing and
- * helping as in Cliff Click's non-blocking hash table; the words and the probing are our own.)
+ * A table that fills up gets a successor, and every writer moves some of it:
+ * 1. A slot is *frozen* first. Then its entry is put into the successor unless its key is there already. Then the slot
+ *    says *moved*.
+ * 2. For a key in a frozen slot the successor decides. As long as the successor has nothing for the key, the slot does.
+ *    So readers never wait.
+ * 3. An entry may be moved by several members at once, or late, without harm. A key that was deleted since is in the
+ *    successor as a deleted one.
+ * 4. A member that replaces a key in the successor first makes sure that no earlier slot names the key's entry any
+ *    more. Its memory may soon have another use.
+ * 5. A key may be one that was moved if five bits of its hash match. Then the successor decides. A member that wants to
+ *    put it there freezes the empty slot in which others might put it here.
+ * 6. When all chunks are moved the successor takes the place. Only then may it have a successor of its own.
+ *
+ * Freezing and helping are as in Cliff Click's non-blocking hash table; the words and the probing are our own.
  */
 export class MapCore {
   readonly heap: Heap
@@ -77,7 +82,7 @@ export class MapCore {
     return known
   }
 
-  /** How many entries there are, expired ones included that nobody has met yet. */
+  /** How many entries there are, including expired ones that no operation has met yet. */
   count(): number {
     const { memory } = this.heap
     const high = memory.load(HeaderOffset.ParticipantsHigh)
@@ -94,16 +99,16 @@ export class MapCore {
     const { memory } = this.heap
     const place = this.body + BodyOffset.Table
     if (memory.peek(place) === 0) this.#begin()
-    // Plain looks: who then moves or grows looks again.
+    // Plain looks: a call that then moves or grows looks again.
     const table = this.#table.use(memory.peek(place))
     if (memory.peek(table.offset + TableOffset.Next) !== 0) this.#help(CHUNKS_AT_A_TIME)
     else if (this.#isFull(table, 5) && --this.#refusals < 0) this.#grow(table)
   }
 
   /**
-   * Put `entry` (named by the intent, which has begun) in the place of what is there for the key, if `condition` holds
-   * for that (0: nothing, or a deleted one). False when it does not: the caller keeps the entry. Ends the intent only
-   * when it is true.
+   * Put `entry` in place of the key's present entry, if `condition` holds for that (0: nothing, or a deleted one). The
+   * intent, which has begun, names `entry`. False if it does not: the caller keeps the entry. Ends the intent only if
+   * it returns true.
    */
   link(entry: number, condition: (there: number) => boolean): boolean {
     const { heap } = this
@@ -126,7 +131,7 @@ export class MapCore {
     const old = table.entry
     const oldState = old === 0 ? 0 : blocks.peekState(old)
     const countAt = this.body + BodyOffset.Counts + peers.slot * 4
-    // Nobody else writes it.
+    // No other member writes it.
     const before = memory.peek(countAt)
     const change = (isDeleted(this.heap, entry) ? 0 : 1) - (there === 0 ? 0 : 1)
     if (old !== 0) noteLinked(this.heap, old)
@@ -148,7 +153,7 @@ export class MapCore {
     for (;;) {
       const found = table.find(this.key)
       if (found && table.isFinal) return table
-      // It may have been moved from here: then nobody may put it here any more, and not into the empty slot either.
+      // It may have been moved from here: then it must not be put here any more, and not into the empty slot either.
       if (found && !table.frozen) {
         table.freezeFound()
         continue
@@ -246,7 +251,7 @@ export class MapCore {
     this.#promote(from, to)
   }
 
-  /** One that nobody has begun, else one that nobody has finished; -1 when all are. */
+  /** A chunk that has not been begun, else one that is not finished; -1 if all are. */
   #nextChunk(from: Table, count: number): number {
     const { memory } = this.heap
     if (memory.load(from.offset + TableOffset.Cursor) < count) {
@@ -284,7 +289,9 @@ export class MapCore {
     return true
   }
 
-  /** Deleted ones end here. Nobody can put the key into the next table before, so nobody else takes this one out. */
+  /**
+   * Deleted entries end here. The key cannot be put into the next table before, so no other member takes this one out.
+   */
   #dropDeleted(slot: number, word: number, entry: number): boolean {
     const { memory, intent, epochs, blocks } = this.heap
     const state = blocks.state(entry)
@@ -325,8 +332,8 @@ export class MapCore {
   }
 
   /**
-   * Call `visit` with each entry whose hash lies in a part of the hash space, with some of them twice; gives where the
-   * next part begins, 2^32 at the end.
+   * Call `visit` with each entry whose hash lies in a part of the hash space, with some of them twice. Returns where
+   * the next part begins; 2^32 at the end.
    */
   visit(from: number, visit: (entry: number) => void): number {
     const { memory } = this.heap

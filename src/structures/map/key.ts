@@ -3,7 +3,7 @@ import { hashWords } from '../hash.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
 import { EntryOffset, keyRoom } from './layout.ts'
 
-/** What a map's entries are found by. Keys of different kinds are different: `1` is not `'1'`. */
+/** The key of a map's entry. Keys of different kinds are different: `1` is not `'1'`. */
 export type MapKey = string | number | Uint8Array
 
 /** The longest key in bytes; text counts in UTF-8. */
@@ -13,7 +13,7 @@ const Kind = { Text: 0, Number: 1, Bytes: 2 } as const
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** One key as bytes: filled anew for each operation, so that none is allocated. */
+/** One key as bytes: filled again for each operation, so that none is allocated. */
 export class Key {
   hash: number = 0
   /** Length in bytes, and kind from bit 16 on. */
@@ -101,7 +101,7 @@ export class Key {
 
   #putBytes(bytes: Uint8Array): number {
     if (!(bytes instanceof Uint8Array))
-      throw new ArgumentError('key', `a key is text, a number or a Uint8Array, not ${typeof bytes}`)
+      throw new ArgumentError('key', `a key must be a string, a number or a Uint8Array, not ${typeof bytes}`)
     if (bytes.length > KEY_BYTES_MAX) throw tooLong(bytes.length)
     this.bytes.set(bytes)
     return this.#filledUp(bytes.length)

@@ -3,18 +3,19 @@
  *
  * ```
  *  body    0 reference of the table    4 hand of the eviction    8 whether anything ever expires
- *       64 how many entries each participant added, less those it took away: 256 words
+ *         64 how many entries each participant added, less those it took away: 256 words
  *  table   0 linked   4 log2 of the slots   8 the larger table that takes its place   12 next chunk to move
- *       16 slots ever used   64 a word a chunk: moved   then the slots
+ *         16 slots ever used   64 a word a chunk: moved   then the slots
  *  entry   0 linked   4 hash   8 key: length, and kind from bit 16 on   12 length of the value, -1: deleted
- *       16 end of life, Float64   24 read lately   32 key   then the value
+ *         16 end of life, Float64   24 read recently   32 key   then the value
  * ```
  *
  * Key and value of an entry never change. A slot is one word:
  *
  * ```
- *   bits 0-25  the entry's reference; 0: none yet; 1: moved      26  frozen: look in the next table      27-31
- *        five bits of the hash
+ *   bits 0-25   the entry's reference; 0: none yet; 1: moved
+ *        26     frozen: look in the next table
+ *        27-31  five bits of the hash
  *
  *             insert            replace, delete (a deleted entry has a key, too)
  *   empty ───────────► entry ◄─────────────► entry              when the table is moved, for good:
@@ -45,8 +46,8 @@ export const FROZEN: number = 1 << 26
 const FINGERPRINT_SHIFT = 27
 
 /**
- * In the place of a reference: the entry that was here is in the next table, or was a deleted one, and is not to be
- * looked at here any more. Of no block.
+ * In place of a reference: the entry that was here is in the next table, or was a deleted one. Do not look at it here
+ * any more. Not the reference of any block.
  */
 export const MOVED = 1
 

@@ -11,24 +11,24 @@ import { BodyOffset, DELETED, EntryOffset, keyRoom } from './layout.ts'
 import { Sweeper } from './sweeper.ts'
 import { isDeleted } from './table.ts'
 
-/** The longest value in bytes, encoded, unless a map is opened with another bound. */
+/** The longest value in bytes when encoded, unless a map is opened with another bound. */
 export const VALUE_BYTES_MAX: number = 2 ** 20
 
 const EVICTED_AT_A_TIME = 8
 const EVICTION_ATTEMPTS = 8
 
-/** Options of `map()`. What is kept with the map, and so has to be the same for all who open it, says so. */
+/** Options of `map()`. Options marked "All openers must agree" are kept with the map. */
 export interface MapOptions<V> {
-  /** How values become bytes. Default `structured`. The same for all. */
+  /** How values become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
-  /** How long entries live when `set` does not say. Default: for ever. The same for all. */
+  /** How long entries live if `set` does not say, in milliseconds. Default: for ever. All openers must agree. */
   readonly ttlMs?: number
   /**
-   * The most entries (and as many more as there are writers at the moment): beyond, one that was not read lately goes.
-   * Default: none go. The same for all.
+   * The most entries (plus one for each concurrent writer). Beyond that, an entry that was not read recently is
+   * evicted. Default: no bound. All openers must agree.
    */
   readonly maxEntries?: number
-  /** The longest value that this process writes, in bytes, encoded. Default 1 MiB. */
+  /** The longest value that this process writes, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
 }
 
@@ -49,9 +49,9 @@ export interface MapSettings<V> extends ValueSettings<V> {
 /**
  * A hash map that all processes read and write.
  *
- * Reads never wait, and take no lock. Each write is one atomic step: whoever reads sees the value before or the one
- * after, and a process that is killed while it writes has written or has not. Keys are text, numbers or bytes of at
- * most 1 KiB; values whatever the codec takes, up to `valueBytesMax`.
+ * Reads never wait, and take no lock. Each write is one atomic step: a reader sees the value before it or the one
+ * after. A process that is killed while it writes has written or has not. Keys are text, numbers or bytes of at most 1
+ * KiB. Values are whatever the codec takes, up to `valueBytesMax`.
  */
 export class SharedMap<V> {
   readonly name: string
@@ -98,7 +98,7 @@ export class SharedMap<V> {
     }
   }
 
-  /** Put a value in the place of what is there. */
+  /** Set the value of `key`, replacing the previous one. */
   async set(key: MapKey, value: V, options?: SetOptions): Promise<void> {
     options?.signal?.throwIfAborted()
     this.setSync(key, value, options)
@@ -108,7 +108,7 @@ export class SharedMap<V> {
     this.#write(key, this.#encode(value), options, always)
   }
 
-  /** Put a value where there is none; false when there is one. */
+  /** Set the value of `key` if there is none; false if there is one. */
   async setIfAbsent(key: MapKey, value: V, options?: SetOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     return this.setIfAbsentSync(key, value, options)
@@ -119,8 +119,8 @@ export class SharedMap<V> {
   }
 
   /**
-   * Put `value` in the place of `expected` (undefined: nothing); false when something else is there. Values are
-   * compared as the codec encodes them: objects by content, with their properties in the same order.
+   * Replace `expected` by `value` (undefined: no value); false if the value is another. Values are compared as the
+   * codec encodes them: objects by content, with their properties in the same order.
    */
   async compareAndSet(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
@@ -134,9 +134,9 @@ export class SharedMap<V> {
   }
 
   /**
-   * Replace a value by what `change` makes of it; undefined stands for no value, before and after. Gives the new value.
-   * When another writes in between `change` is called again, so it must bear that. Keeps the end of life of the entry
-   * unless told otherwise.
+   * Replace a value by the result of `change`; undefined stands for no value, before and after. Returns the new value.
+   * If another process writes in between, `change` is called again, so it must be free of side effects. The entry keeps
+   * its end of life unless `ttlMs` is given.
    */
   async update(
     key: MapKey,
@@ -160,7 +160,7 @@ export class SharedMap<V> {
     }
   }
 
-  /** False when there was no value. */
+  /** Delete `key`; false if there was no value. */
   async delete(key: MapKey, options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     return this.deleteSync(key)
@@ -171,7 +171,7 @@ export class SharedMap<V> {
     return this.#remove(key, (there) => this.#living(there) !== 0)
   }
 
-  /** How many entries there are, expired ones included that nobody has met since. */
+  /** How many entries there are, including expired ones that no operation has met since. */
   async size(options?: WaitOptions): Promise<number> {
     options?.signal?.throwIfAborted()
     return this.sizeSync()
@@ -183,8 +183,8 @@ export class SharedMap<V> {
   }
 
   /**
-   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile;
-   * of those that come and go meanwhile some are given.
+   * Keys and values, in no order. An entry that stays during the whole iteration is given once, with a value that it
+   * had meanwhile. Of entries that come and go meanwhile, some are given.
    */
   async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
     for (const entry of this.entriesSync()) {
@@ -208,7 +208,7 @@ export class SharedMap<V> {
     return this.entries()
   }
 
-  /** Delete all that is there now. */
+  /** Delete all entries that are there now. */
   async clear(options?: WaitOptions): Promise<void> {
     options?.signal?.throwIfAborted()
     this.clearSync()
@@ -304,7 +304,7 @@ export class SharedMap<V> {
     return false
   }
 
-  /** Where there is no memory and entries may be evicted, some are. */
+  /** If there is no memory and entries may be evicted, some are. */
   #withRoom(put: () => boolean): boolean {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -317,7 +317,7 @@ export class SharedMap<V> {
     }
   }
 
-  /** The entry, unless it is none, deleted or has expired. */
+  /** The entry, unless it is missing, deleted or expired. */
   #living(entry: number): number {
     if (entry === 0 || isDeleted(this.#heap, entry)) return 0
     const end = this.#heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
@@ -367,7 +367,7 @@ export class SharedMap<V> {
   }
 }
 
-/** An entry as it was when it was looked at; the state tells it from a later one in the same memory. */
+/** An entry as it was when it was looked at. Its state tells it from a later one in the same memory. */
 interface Seen {
   readonly entry: number
   readonly state: number
@@ -378,7 +378,7 @@ const NOTHING_SEEN: Seen = { entry: 0, state: 0, endOfLife: 0 }
 const NOTHING = new Uint8Array(0)
 const always = () => true
 
-/** Of a clock that all processes of the machine share. */
+/** Milliseconds of a clock that all processes of the machine share. */
 export function nowMs(): number {
   return native.monotonicNs() / 1e6
 }

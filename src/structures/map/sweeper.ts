@@ -17,8 +17,8 @@ export type Remove = (key: MapKey, condition: (there: number) => boolean) => boo
 /**
  * Takes out of a map what has expired, and what is over its bound.
  *
- * One hand for all processes goes round the table: an entry that was read since the hand's last turn stays once more,
- * one that was not goes ("second chance", Corbató 1968, an approximation of least recently used).
+ * One hand for all processes goes round the table. An entry that was read since the hand's last turn stays once more;
+ * one that was not is removed. This is "second chance" (Corbató 1968), an approximation of least recently used.
  */
 export class Sweeper {
   readonly #core: MapCore
@@ -47,12 +47,12 @@ export class Sweeper {
     }
   }
 
-  /** Take out `count` entries that were not read lately. */
+  /** Take out `count` entries that were not read recently. */
   evict(count: number): void {
     for (let gone = 0; gone < count; gone += 1) if (!this.#look(LOOKED_MAX, true)) return
   }
 
-  /** Look at so many slots. True when an entry was taken out; where `any`, it stops there. */
+  /** Look at this many slots. True if an entry was taken out; with `any`, it stops there. */
   #look(slots: number, any: boolean): boolean {
     let gone = false
     for (let looked = 0; looked < slots && !(any && gone); looked += 1) {

@@ -14,9 +14,9 @@ import {
 } from './layout.ts'
 
 /**
- * One table of slots, looked through from the place that the hash says, which are its upper bits, to the first slot
- * that was never used. A key that is not found on the way is put there; slots never become empty again. So two who put
- * the same key meet at the same slot, and a key is in a table once.
+ * One table of slots, looked through from the place given by the upper bits of the hash to the first slot that was
+ * never used. A key that is not found on the way is put there; slots never become empty again. So if two members put
+ * the same key they meet at the same slot, and a key is in a table once.
  */
 export class Table {
   /** Of the block. */
@@ -91,7 +91,7 @@ export class Table {
     return this.word & REFERENCE_MASK
   }
 
-  /** Freeze the slot that was found if it is still what it was, so that nobody puts anything there any more. */
+  /** Freeze the slot that was found if it is still what it was, so that nothing is put there any more. */
   freezeFound(): void {
     this.#memory.compareExchange(this.slot, this.word, this.word | FROZEN)
   }

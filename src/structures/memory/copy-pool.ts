@@ -7,10 +7,9 @@ const POOL_BYTES = 65_536
 const LOOP_BYTES_MAX = 64
 
 /**
- * Makes copies of shared memory that are handed out. A buffer for each would cost more than all the rest of a read (the
- * engine takes memory for it from the system's allocator, clears it, and has to be told when it is not used any more),
- * so small copies are parts of one, as those of `Buffer.from` are. It is given up when it is used up; the engine frees
- * it when no copy in it is used any more.
+ * Makes copies of shared memory that are handed out. Small copies are parts of one buffer, as those of `Buffer.from`
+ * are. A buffer for each would cost more than all the rest of a read: the engine allocates, clears and tracks it. The
+ * buffer is given up when it is used up; the engine frees it when no copy in it is used any more.
  */
 export class CopyPool {
   #buffer: ArrayBuffer = new ArrayBuffer(0)
@@ -40,7 +39,7 @@ export class CopyPool {
   #begin(): void {
     // Of its own, and not cleared: all that is handed out of it is written first.
     this.#buffer = Buffer.allocUnsafeSlow(POOL_BYTES).buffer as ArrayBuffer
-    // Whoever transfers one copy to a worker would take all of them away from this thread.
+    // Transferring one copy to a worker would take all of them away from this thread.
     markAsUntransferable(this.#buffer)
     this.#words = new Int32Array(this.#buffer)
     this.#used = 0

@@ -2,14 +2,14 @@ import { native } from '../../native/index.ts'
 import { CopyPool, POOLED_BYTES_MAX } from './copy-pool.ts'
 import type { WordMemory } from './word-memory.ts'
 
-/** Up to so many bytes a loop is faster than a call of the engine's copying between a shared and a plain buffer. */
+/** Up to this many bytes a loop is faster than a call of the engine's copying between a shared and a plain buffer. */
 const LOOP_BYTES_MAX = 16
 
 /**
  * Memory of this machine, kept coherent by its processors.
  *
- * Where this is the only WordMemory of a process (always, but in tests) the engine calls its methods directly and
- * inlines them: what is left is the engine's own `Atomics`. `aether bench structures` shows it: a counter's `addSync`,
+ * If this is the only WordMemory of a process (always, except in tests), the engine calls its methods directly and
+ * inlines them. What is left is the engine's own `Atomics`. `aether bench structures` shows it: a counter's `addSync`,
  * which goes through here, beside `Atomics.add` on a plain array.
  */
 export class LocalMemory implements WordMemory {

@@ -1,9 +1,9 @@
 import { ArgumentError } from '../../native/index.ts'
 
-/** Objects that one section changes, unless told otherwise. */
+/** Default for the most objects that one section changes. */
 export const OBJECTS_DEFAULT = 30
 const OBJECTS_MAX = 2000
-/** At which attempt there being no memory is an error. */
+/** The attempt from which on missing memory is an error. */
 export const MEMORY_ATTEMPTS = 5
 /** The longest pause before another attempt. */
 const PAUSE_MS_MAX = 8

@@ -54,7 +54,7 @@ export class CommitLog {
     this.#isShort = true
   }
 
-  /** Open this participant's write set, for so many objects. 0 where it has one open already. @throws HeapFullError */
+  /** Open this participant's write set, for `capacity` objects. 0 if it has one open already. @throws HeapFullError */
   open(capacity: number): number {
     const { memory, intent, self } = this.#heap
     if (self.writeSet !== 0) return 0
@@ -106,7 +106,7 @@ export class CommitLog {
     }
   }
 
-  /** The clock: that of the last write set, which is noted before anybody uses it. */
+  /** The clock: that of the last write set, which is noted before the clock is used. */
   #now(): number {
     return this.words.clockOfSet(this.#noted())
   }

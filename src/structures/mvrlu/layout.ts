@@ -1,7 +1,7 @@
 /**
- * Multi-version read-log-update (Kim, Mathew, Kashyap, Ramanathan, Min, "MV-RLU: scaling read-log-update with
- * multi-versioning", ASPLOS 2019), among processes that may be killed: objects with several versions, sections that all
- * see one moment, and changes to several objects that are there together or not at all.
+ * Multi-version read-log-update, among processes that may be killed. Objects have several versions, sections all see
+ * one moment, and changes to several objects are there together or not at all. Source: Kim, Mathew, Kashyap,
+ * Ramanathan, Min, "MV-RLU: scaling read-log-update with multi-versioning", ASPLOS 2019.
  *
  * ```
  *   participant ──► open write set: which objects it has locked, and their new versions
@@ -13,30 +13,37 @@
  *   object: lock, head ──► version, clock 5 ──► version, clock 2 ──► …
  * ```
  *
- * **The commit clock is the commit log.** A write set's clock is that of the last one before it plus one, and a write
- * set is committed where it is linked. So one access commits all of it, gives it its time, and advances the clock;
- * whoever commits may do that, and nobody else has to. There is no moment at which a clock was taken and is not yet in
- * use, so nobody who was killed has one.
+ * **The commit clock is the commit log.**
+ * 1. A write set's clock is that of the last one before it plus one, and a write set is committed where it is linked.
+ * 2. So one access commits all of it, gives it its time, and advances the clock. Each committer may do that, and no
+ *    other process has to.
+ * 3. At no moment was a clock taken that is not yet in use, so a killed process never has one.
  *
- * Whoever takes a snapshot (the clock of the last write set), and whoever links behind it, first *notes* in that one
- * that it is linked. Hence, for a section with snapshot s: every write set with a clock up to s was noted before the
- * section read anything; one that is not noted is not committed, or was after. A lock names its write set, so a reader
- * that meets one knows at once which side it is on, and waits for nobody.
+ * **Snapshots.** Before a section takes a snapshot (the clock of the last write set), it *notes* in that write set that
+ * it is linked. So does a committer before it links behind it. For a section with snapshot s this means:
+ * 1. Every write set with a clock up to s was noted before the section read anything.
+ * 2. A write set that is not noted is not committed, or was committed after.
+ * 3. A lock names its write set. So a reader that meets one knows at once which side it is on, and does not wait.
  *
- * **Who helps.** A committed write set can be finished by anybody, many times at once: a head is changed from the
- * version that was found under the lock to the new one, a lock from this write set to none, and both happen once, for
- * no block is used again while one who entered before is inside (../heap/epochs.ts). Whoever wants an object that a
- * committed write set has locked, collects, or recovers its owner, finishes it. One that was not committed is undone,
- * after its owner's death, by who recovers that.
+ * **Helping.** Any participant can finish a committed write set, several at once:
+ * 1. A head is changed from the version found under the lock to the new one, and a lock from this write set to none.
+ * 2. Both happen once, for no block is used again while a participant that entered before is inside
+ *    (../heap/epochs.ts).
+ * 3. A participant finishes it if it wants an object that the write set has locked, collects, or recovers its owner.
+ * 4. A write set that was not committed is undone, after its owner's death, by the participant that recovers the owner.
  *
- * **Watermark.** Each participant publishes the snapshot of its oldest section; the watermark is the lowest of these,
- * and no section needs anything that was superseded at or before it. The log is collected from its begin up to the
- * watermark: of each version there, what is older is retired, and what was freed with it; retired blocks wait for the
- * epochs in turn. These are the two grace periods of MV-RLU: the first until nobody may want a version, the second
- * until nobody is looking at it.
+ * **Watermark.** Each participant publishes the snapshot of its oldest section. The watermark is the lowest of these,
+ * and no section needs anything that was superseded at or before it. The log is collected from its start up to the
+ * watermark: for each version there, the older ones are retired, and objects that it freed. Retired blocks then wait
+ * for the epochs.
  *
- * What is asserted: clocks fall from version to version; no section is given a version that is newer than its snapshot;
- * what is collected is not newer than the watermark.
+ * These are the two grace periods of MV-RLU. The first lasts until no section may need a version, the second until no
+ * participant is looking at it.
+ *
+ * What is asserted:
+ * 1. Clocks fall from version to version.
+ * 2. No section is given a version that is newer than its snapshot.
+ * 3. What is collected is not newer than the watermark.
  */
 
 /** A write set: the first two words are those of every node of a chain. */
@@ -50,7 +57,7 @@ export const WriteSetOffset = {
   Finished: 12,
   /** Float64. Final when it is linked. */
   Clock: 16,
-  /** Owner word of who fills it. */
+  /** Owner word of the participant that fills it. */
   Owner: 24,
   Entries: 32,
 } as const

@@ -15,9 +15,9 @@ export const ROOT_BODY_BYTES: number = OBJECT_BYTES
 
 /** Options of `mvRlu()`. */
 export interface MvRluOptions<V> {
-  /** How values become bytes. Default `structured`. The same for all who open it. */
+  /** How values become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
-  /** The longest value that this process assigns, in bytes, encoded. Default 1 MiB. */
+  /** The longest value that this process assigns, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
 }
 
@@ -34,13 +34,13 @@ export interface MvRluOptions<V> {
  * })
  * ```
  *
- * Two sections that read the same and change different objects can both commit, though neither could after the other
- * ("write skew"); where that matters, `tryLockConst` what was read. How it works, and why it is right, is in
+ * Two sections that read the same objects and change different ones can both commit, though neither could after the
+ * other ("write skew"). If that matters, `tryLockConst` what was read. How it works, and why it is right, is in
  * ./layout.ts. Made by {@link Structures.mvRlu}.
  */
 export class MvRlu<V> {
   readonly name: string
-  /** The object that is there from the begin, without a value. */
+  /** The object that is there from the start, without a value. */
   readonly root: MvRluObject
   readonly #heap: Heap
   readonly #log: CommitLog
@@ -56,16 +56,16 @@ export class MvRlu<V> {
   }
 
   /**
-   * Begin a section. Sections may overlap and last across an `await`; of one thread, one at a time can have objects
-   * locked.
+   * Begin a section. Sections may overlap and last across an `await`. Only one section of a thread at a time can have
+   * objects locked.
    */
   readLock(options?: SectionOptions): MvRluSection<V> {
     return this.#begin(options)
   }
 
   /**
-   * Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again,
-   * and also where it has to wait for another section of this thread. Resolves with what it gave.
+   * Run `work` in a section and commit. Resolves with the result of `work`. If `work` calls `abort`, as after a lock
+   * that it did not get, run it again. Also run it again if it has to wait for another section of this thread.
    */
   async update<T>(
     work: (section: MvRluSection<V>) => T | Promise<T>,
@@ -94,8 +94,8 @@ export class MvRlu<V> {
   }
 
   /**
-   * The same, on this thread. @throws TimeoutError where each attempt until then was aborted: nothing was changed;
-   * StructureError where another section of this thread has objects locked, which could not end meanwhile.
+   * The same, on this thread. @throws TimeoutError if every attempt until then was aborted: nothing was changed.
+   * @throws StructureError if another section of this thread has objects locked, which could not end meanwhile.
    */
   updateSync<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions & BlockOptions = {}): T {
     const { timeoutMs = Number.POSITIVE_INFINITY } = options
@@ -104,8 +104,9 @@ export class MvRlu<V> {
       const done = this.#attempt(work, options, attempt)
       if (done !== undefined) return done.value
       const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
-      if (leftMs <= 0) throw new TimeoutError(`waited ${timeoutMs} ms in vain for the objects of '${this.name}'`)
-      // Nobody wakes this.
+      if (leftMs <= 0)
+        throw new TimeoutError(`timed out after ${timeoutMs} ms waiting for the objects of '${this.name}'`)
+      // Nothing wakes this.
       if (attempt > 1)
         this.#heap.memory.wait(HeaderOffset.Magic, HEAP_MAGIC, Math.min(leftMs, pauseMs(attempt, Math.random())))
     }
@@ -119,8 +120,8 @@ export class MvRlu<V> {
   }
 
   /**
-   * Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with
-   * looking for some.
+   * Undefined if it has to be tried again: it was aborted, or found no memory, and the next section first looks for
+   * some.
    */
   #attempt<T>(
     work: (section: MvRluSection<V>) => T,
@@ -144,7 +145,7 @@ export class MvRlu<V> {
   }
 }
 
-/** It found no memory, and the next section begins with looking for some. */
+/** It found no memory, and the next section first looks for some. */
 function isToTryAgain(error: unknown, attempt: number): boolean {
   return error instanceof HeapFullError && attempt < MEMORY_ATTEMPTS
 }

@@ -3,7 +3,7 @@ import { BlockKind, blockState, generationOf, kindOf } from '../heap/block-state
 import type { Heap } from '../heap/heap.ts'
 import { GRANULES_PER_SLAB } from '../heap/layout.ts'
 
-/** An object, by the number that other objects keep of it: its block's reference and generation. */
+/** An object, as the number that other objects store to refer to it: its block's reference and generation. */
 export type MvRluObject = number
 
 const REFERENCES = 2 ** 26
@@ -12,19 +12,16 @@ export function objectId(reference: number, state: number): MvRluObject {
   return generationOf(state) * REFERENCES + reference
 }
 
-/** @throws ArgumentError for what is no object of this heap. */
+/** @throws ArgumentError if it is not an object of this heap. */
 export function referenceOf(heap: Heap, object: MvRluObject): number {
   const reference = object % REFERENCES
   const { firstReference, slabs } = heap.blocks.layout
   const isInside = reference >= firstReference && reference < firstReference + slabs * GRANULES_PER_SLAB
   if (Number.isSafeInteger(object) && object >= 0 && isInside) return reference
-  throw new ArgumentError('object', `${String(object)} is no object; use what allocate() gave, or root`)
+  throw new ArgumentError('object', `${String(object)} is not an object; pass root, or what allocate() returned`)
 }
 
-/**
- * The state of the object's block; undefined when it is not there any more. Inside an epoch it stays in memory if it
- * was.
- */
+/** The state of the object's block; undefined if it no longer exists. Inside an epoch it stays in memory if it was. */
 export function stateOf(heap: Heap, object: MvRluObject): number | undefined {
   const state = heap.blocks.state(object % REFERENCES)
   const isIt = kindOf(state) === BlockKind.Live && generationOf(state) === Math.floor(object / REFERENCES)

@@ -7,13 +7,14 @@ import { type MvRluObject, objectId } from './object-id.ts'
 import { finish, undo } from './settle.ts'
 import { type Entry, entryAt, type Words } from './write-set.ts'
 
-/** How often one that has an object locked is asked for whether it is alive: at one in so many conflicts. */
+/** How often to check whether the holder of a locked object is alive: at one in this many conflicts. */
 const CONFLICTS_PER_LOOK = 16
 let conflicts = 0
 
 /**
- * The write set of a section that has not ended. Everything that it takes or locks is named in it before, so that who
- * recovers its owner finds it: an object is noted, then locked; a block is the intent's until it is in its entry.
+ * The write set of a section that has not ended. Everything that it takes or locks is named in it before, so that the
+ * member that recovers its owner finds it. An object is noted, then locked; a block is the intent's until it is in its
+ * entry.
  */
 export class OpenWriteSet {
   /** Its block. */
@@ -101,7 +102,7 @@ export class OpenWriteSet {
       memory.poke(entry.at + EntryOffset.Kind, EntryKind.Free)
       return
     }
-    // Nobody else has seen it.
+    // No other member has seen it.
     if (entry.version !== 0) epochs.retire(entry.version, entry.versionState)
     epochs.retire(object, entry.objectState)
     memory.store(entry.at + EntryOffset.Object, 0)
@@ -121,7 +122,7 @@ export class OpenWriteSet {
     return kind !== EntryKind.Free
   }
 
-  /** Whether nobody has it locked; finishes or recovers those who need it. */
+  /** Whether it is unlocked; finishes or recovers write sets that need it. */
   #isOpenFor(object: number): boolean {
     const lock = this.#words.lock(object)
     if (lock === 0) return true
@@ -140,7 +141,10 @@ export class OpenWriteSet {
     return head === 0 || (this.#words.clock(head) <= this.#snapshot && this.#words.length(head) !== GONE)
   }
 
-  /** Fill the entry's version, which nobody else can see yet; a new block where there is none, or it is too short. */
+  /**
+   * Fill the entry's version, which no other member can see yet. Takes a new block if there is none, or it is too
+   * short.
+   */
   #write({ at, object, version, versionState }: Entry, value: Uint8Array, length: number): void {
     const { memory, blocks, epochs, intent } = this.#heap
     const lengthBytes = VersionOffset.Value + value.length
@@ -176,7 +180,7 @@ export class OpenWriteSet {
   #add(object: number, state: number, kind: number): number {
     const { memory } = this.#heap
     if (this.#count === this.#capacity) {
-      const why = `a section has at most ${this.#capacity} objects locked or made (options.objectsMax)`
+      const why = `a section may lock or make at most ${this.#capacity} objects (options.objectsMax)`
       throw new StructureError('ERR_AETHER_READ_SECTION', 'mv-rlu', why)
     }
     const at = entryAt(this.set, this.#count)

@@ -15,20 +15,20 @@ export interface SectionSettings<V> extends ValueSettings<V> {
   readonly name: string
   readonly root: MvRluObject
   readonly objectsMax: number
-  /** Called where it could lock nothing because another section of this thread has something locked. */
+  /** Called if it could lock nothing because another section of this thread has objects locked. */
   readonly onHeldUp?: () => void
 }
 
-/** What a section was to do needs another one of this thread to end first. */
+/** Another section of this thread has to end before this one can go on. */
 export class OtherSectionError extends StructureError {}
 
 /**
- * A section: reads everything as it was when it began, and changes what it has locked, all at once or not at all.
+ * A section reads everything as it was when it began, and changes what it has locked, all at once or not at all.
  *
- * Ends with {@link readUnlock}, which commits, or {@link abort}; also with `using`, which aborts.
+ * It ends with {@link readUnlock}, which commits, or {@link abort}; also with `using`, which aborts.
  */
 export class MvRluSection<V> implements Disposable {
-  /** The commit that it sees last. */
+  /** The last commit that it sees. */
   readonly clock: number
   readonly #heap: Heap
   readonly #log: CommitLog
@@ -55,8 +55,8 @@ export class MvRluSection<V> implements Disposable {
   }
 
   /**
-   * The object's value at the moment of this section, or what the section has assigned; undefined before the first, and
-   * for what is freed.
+   * The object's value at the moment of this section, or what the section has assigned. Undefined before the first
+   * assignment, and for a freed object.
    */
   dereference(object: MvRluObject): V | undefined {
     const reference = this.#check(object)
@@ -66,23 +66,23 @@ export class MvRluSection<V> implements Disposable {
   }
 
   /**
-   * Lock the object, to {@link assign} or {@link free} it. False where another has it, has changed it since this
-   * section began, or has freed it: then abort, and begin anew.
+   * Lock the object, to {@link assign} or {@link free} it. False if another section has locked it, has changed it since
+   * this section began, or has freed it: then abort, and start again.
    */
   tryLock(object: MvRluObject): boolean {
     return this.#lock(object, true)
   }
 
   /**
-   * Lock the object so that nobody else changes it until the commit, without changing it: for what one has read and
-   * decides by.
+   * Lock the object so that no other section changes it until the commit, without changing it: for what you have read
+   * and decide by.
    */
   tryLockConst(object: MvRluObject): boolean {
     return this.#lock(object, false)
   }
 
   /**
-   * Give the object, which is locked, a new value: there for others after the commit. @throws HeapFullError: the
+   * Assign a new value to the object, which must be locked. Others see it after the commit. @throws HeapFullError; the
    * section can only be aborted then.
    */
   assign(object: MvRluObject, value: V): void {
@@ -91,7 +91,7 @@ export class MvRluSection<V> implements Disposable {
     this.#attempt(() => writes.assign(referenceOf(this.#heap, object), bytes))
   }
 
-  /** Make an object. To be found by others it has to be in a value of one that they know. */
+  /** Make an object. Others can find it only through the value of an object that they know. */
   allocate(value: V): MvRluObject {
     this.#checkActive()
     const bytes = this.#encode(value)
@@ -101,8 +101,8 @@ export class MvRluSection<V> implements Disposable {
   }
 
   /**
-   * Free the object, which is locked: from the commit on it is gone. Whatever refers to it should be assigned anew in
-   * the same section.
+   * Free the object, which is locked: from the commit on it is gone. Assign all objects that refer to it again in the
+   * same section.
    */
   free(object: MvRluObject): void {
     const writes = this.#writesOf(object)
@@ -116,7 +116,7 @@ export class MvRluSection<V> implements Disposable {
   readUnlock(): void {
     if (this.#state === 'committed') return
     this.#checkActive()
-    if (this.#failed) throw this.#misuse('memory ran out in the middle of it; abort it')
+    if (this.#failed) throw this.#misuse('memory ran out in the middle of the section; abort it')
     const writes = this.#writes
     if (writes?.changed !== true) {
       this.#end('committed')
@@ -192,7 +192,7 @@ export class MvRluSection<V> implements Disposable {
     const reference = this.#check(object)
     const writes = this.#writes
     if (writes?.mayWrite(reference) === true) return writes
-    throw this.#misuse('the object is not locked by this section; see whether tryLock() gave true')
+    throw this.#misuse('the object is not locked by this section; check that tryLock() returned true')
   }
 
   #attempt<T>(work: () => T): T {
@@ -220,7 +220,7 @@ export class MvRluSection<V> implements Disposable {
 
   #checkActive(): void {
     this.#heap.checkOpen()
-    if (this.#state !== 'active') throw this.#misuse('the section has ended; begin another with readLock()')
+    if (this.#state !== 'active') throw this.#misuse('the section has ended; begin another one with readLock()')
   }
 
   #misuse(why: string): StructureError {
@@ -230,6 +230,6 @@ export class MvRluSection<V> implements Disposable {
 
 /** @internal */
 export function otherSection(name: string): OtherSectionError {
-  const why = `'${name}': another section of this thread has objects locked; end it before, or use update(), which waits`
+  const why = `'${name}': another section of this thread has objects locked; end it first, or use update(), which waits`
   return new OtherSectionError('ERR_AETHER_READ_SECTION', name, why)
 }

@@ -7,8 +7,8 @@ import { EntryKind, ObjectOffset, VersionOffset, WriteSetOffset } from './layout
 import { type Entry, Words } from './write-set.ts'
 
 /**
- * Bring the versions of a committed write set to their objects and open its locks. By anybody, inside an epoch; more
- * than once does no harm.
+ * Bring the versions of a committed write set to their objects and open its locks. Any participant may do it, inside an
+ * epoch; doing it more than once does no harm.
  */
 export function finish(words: Words, set: number): void {
   const { memory } = words.heap
@@ -30,7 +30,10 @@ function install(words: Words, object: number, version: number, clock: number): 
   memory.compareExchange(offsetOf(object) + ObjectOffset.Head, words.older(version), version)
 }
 
-/** Undo a write set that was not committed: its owner, or who recovers that. Inside an epoch; may be done twice. */
+/**
+ * Undo a write set that was not committed: called by its owner, or by the participant that recovers the owner. Inside
+ * an epoch; may be done twice.
+ */
 export function undo(words: Words, set: number, setState: number): void {
   const { epochs } = words.heap
   for (const { kind, object, objectState, version, versionState } of words.entries(set)) {
@@ -43,8 +46,8 @@ export function undo(words: Words, set: number, setState: number): void {
 }
 
 /**
- * Retire what nobody can want any more since the watermark has come to a finished write set. By anybody, inside an
- * epoch; may be done twice.
+ * Retire what no section can need any more since the watermark has come to a finished write set. Any participant may do
+ * it, inside an epoch; it may be done twice.
  */
 export function reclaim(words: Words, set: number, watermark: number): void {
   assert.ok(words.clockOfSet(set) <= watermark, 'what is collected is not newer than the watermark')
@@ -61,7 +64,7 @@ function reclaimEntry(words: Words, { kind, object, objectState, version, versio
   if (kind === EntryKind.Free) epochs.retire(object, objectState)
 }
 
-/** The oldest first, so that who is killed in the middle leaves the rest reachable for the next. */
+/** The oldest first, so that a participant killed in the middle leaves the rest reachable for the next. */
 function reclaimOlder(words: Words, version: number): void {
   const { memory, blocks, epochs } = words.heap
   const gone: { readonly reference: number; readonly state: number }[] = []

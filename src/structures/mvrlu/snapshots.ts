@@ -26,8 +26,8 @@ export class Snapshots {
   }
 
   /**
-   * Take a snapshot; `now` gives the clock. It is said before that one is coming, so who looks for the lowest either
-   * waits, or has looked before: then the clock that he began with is not above ours.
+   * Take a snapshot; `now` gives the clock. It is announced before it is taken. So a participant that looks for the
+   * lowest either waits, or has looked before: then the clock that it began with is not above ours.
    */
   begin(now: () => number): Snapshot {
     const { self } = this.#heap

@@ -95,7 +95,7 @@ export function entryAt(set: number, index: number): number {
   return offsetOf(set) + WriteSetOffset.Entries + index * ENTRY_BYTES
 }
 
-/** What a write set of so many entries takes. */
+/** The bytes of a write set of `capacity` entries. */
 export function writeSetBytes(capacity: number): number {
   return WriteSetOffset.Entries + capacity * ENTRY_BYTES
 }

@@ -67,7 +67,7 @@ export class Callbacks<State> {
       try {
         run()
       } catch (error) {
-        // It has nobody who could catch it; the others are run all the same.
+        // The error has no caller that could catch it; the other callbacks run all the same.
         queueMicrotask(() => {
           throw error
         })

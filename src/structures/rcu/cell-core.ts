@@ -14,7 +14,7 @@ export const CELL_BODY_BYTES = 64
  */
 const VersionOffset = { Linked: 0, Length: 4, Version: 8, Value: 16 } as const
 
-/** The word that names the present version. What it named before is retired by who replaced it. */
+/** The word that names the present version. The process that replaces a version retires it. */
 export class CellCore {
   readonly #heap: Heap
   readonly #place: number
@@ -50,8 +50,8 @@ export class CellCore {
   }
 
   /**
-   * Put a new version in the place of the present one, which must be `expected` where that is said. Gives its number; 0
-   * where it was another. @throws HeapFullError
+   * Replace the present version, which must be `expected` if that is given. Returns the new number; 0 if the version
+   * was another. @throws HeapFullError
    */
   assign(value: Uint8Array, expected?: number): number {
     const { memory, intent, epochs } = this.#heap

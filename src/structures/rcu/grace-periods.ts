@@ -8,13 +8,12 @@ export interface GracePeriodState {
 }
 
 /**
- * A grace period is over when everybody who was in a section when it began has left that. This is what epochs are for:
- * a reader's section is a stay inside (../heap/epochs.ts), and when the epoch has advanced twice since a moment, all
- * who were inside then have left. One advance is not enough: who entered in the middle of it may have written the epoch
- * before.
+ * A grace period is over when all sections that were open when it began have ended. This is what epochs are for:
+ * 1. A reader's section is a stay inside (../heap/epochs.ts).
+ * 2. When the epoch has advanced twice since a moment, all members that were inside then have left.
+ * 3. One advance is not enough: a member that entered in the middle of it may have written the epoch before.
  *
- * The dead are not waited for. Whether one that holds up an epoch is dead, the operating system knows at once; over a
- * network it will be its lease that says so.
+ * Dead members are not waited for. The operating system knows at once whether a member that holds up an epoch is dead.
  */
 export class GracePeriods {
   readonly #heap: Heap
@@ -27,7 +26,9 @@ export class GracePeriods {
     return { epoch: this.#heap.epochs.now }
   }
 
-  /** Whether a grace period has passed since; helps it on. `ask`: find out whether those who hold it up are alive. */
+  /**
+   * Whether a grace period has passed since; helps it on. `ask`: find out whether members that hold it up are alive.
+   */
   hasPassed({ epoch }: GracePeriodState, ask: boolean): boolean {
     const { epochs } = this.#heap
     while (!epochs.hasPassed(epoch)) if (epochs.advance(ask) >= 0) return epochs.hasPassed(epoch)

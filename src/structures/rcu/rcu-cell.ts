@@ -4,21 +4,21 @@ import { CellCore } from './cell-core.ts'
 
 /** Options of `cell()`. */
 export interface CellOptions<V> {
-  /** How values become bytes. Default `structured`. The same for all who open it. */
+  /** How values become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
-  /** The longest value that this process assigns, in bytes, encoded. Default 1 MiB. */
+  /** The longest value that this process assigns, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
 }
 
 /**
- * Something that is read often and replaced seldom, as a whole: a configuration, a table. Used by {@link Rcu}; made by
+ * A value that is read often and replaced seldom, as a whole: a configuration, a table. Used by {@link Rcu}; made by
  * {@link Structures.cell}.
  */
 export class RcuCell<V> {
   readonly name: string
   readonly #core: CellCore
   readonly #settings: ValueSettings<V>
-  /** The value that was decoded last, and of which version. */
+  /** The version of the value that was decoded last, and the value. */
   #version = 0
   #value: V | undefined
 

@@ -7,8 +7,8 @@ import type { RcuCell } from './rcu-cell.ts'
 import { ReadSection } from './read-section.ts'
 
 /**
- * Read-copy-update, among processes: who reads neither waits nor is waited for by who writes; who writes replaces the
- * whole, and waits, where that matters, until nobody can still be looking at what was there before.
+ * Read-copy-update, among processes. Readers do not wait for writers, nor writers for readers. A writer replaces the
+ * whole value and, if needed, waits until no reader can still be looking at the previous one.
  *
  * ```ts
  * const { rcu } = shared
@@ -35,8 +35,8 @@ export class Rcu {
   }
 
   /**
-   * Begin a section in which to read. Sections may overlap and last across an `await`; but memory that anybody frees
-   * meanwhile, in any structure of the region, waits for the end of it.
+   * Begin a section in which to read. Sections may overlap and last across an `await`. But memory that is freed
+   * meanwhile, in any structure of the region, waits for the section's end.
    */
   readLock(): ReadSection {
     this.#heap.checkOpen()
@@ -44,8 +44,8 @@ export class Rcu {
   }
 
   /**
-   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for
-   * all who ask in this thread: do not change it.
+   * The cell's value, undefined before the first assignment. It is decoded once for each version, so all callers in
+   * this thread get the same object: do not change it.
    * @throws StructureError outside of every section.
    */
   dereference<V>(cell: RcuCell<V>): V | undefined {
@@ -54,8 +54,8 @@ export class Rcu {
   }
 
   /**
-   * The bytes of the cell's value where they lie in memory, without a copy; not to be written to. They stay as they are
-   * until the section ends; after that they are somebody else's.
+   * The bytes of the cell's value where they lie in memory, without a copy. Do not write to them. They stay as they are
+   * until the section ends; after that the memory may have another use.
    * @throws StructureError outside of every section.
    */
   dereferenceBytes(cell: RcuCell<unknown>): Uint8Array | undefined {
@@ -78,8 +78,8 @@ export class Rcu {
   }
 
   /**
-   * Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another
-   * process was faster. Resolves with the new value.
+   * Replace the value by the result of `change`, which must not alter the old one. If another process is faster,
+   * `change` is called again. Resolves with the new value.
    */
   async update<V>(cell: RcuCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
     options?.signal?.throwIfAborted()
@@ -95,25 +95,25 @@ export class Rcu {
   }
 
   /**
-   * Resolves when everybody who is in a section now, in any process, has left it. Waits for ever where its own caller
-   * is in one.
+   * Resolves when all sections that are open now, in any process, have ended. Waits for ever if its own caller is in
+   * one.
    */
   async synchronize(options?: WaitOptions): Promise<void> {
     this.#heap.checkOpen()
     await this.#periods.wait(this.#periods.state(), options)
   }
 
-  /** The same, blocking this thread. @throws TimeoutError; StructureError where this thread is in a section itself. */
+  /** The same, blocking this thread. @throws TimeoutError; StructureError if this thread is in a section itself. */
   synchronizeSync(options?: BlockOptions): void {
     this.#heap.checkOpen()
     if (this.#heap.epochs.stays)
-      throw misuse('synchronizeSync', 'this thread is in a section, which would wait for itself')
+      throw misuse('synchronizeSync', 'this thread is in a section and would wait for itself; end the section first')
     this.#periods.waitSync(this.#periods.state(), options)
   }
 
   /**
-   * Have `callback` run in this process after a grace period, in the order of these calls. It keeps the process alive;
-   * where the structures are closed before, it is not run.
+   * Run `callback` in this process after a grace period, in the order of these calls. It keeps the process alive. If
+   * the structures are closed before, it is not run.
    */
   call(callback: () => void): void {
     this.#heap.checkOpen()
@@ -126,15 +126,15 @@ export class Rcu {
     await this.#callbacks.barrier(options)
   }
 
-  /** This moment, for {@link pollState}. */
+  /** The present moment, for {@link pollState}. */
   getState(): GracePeriodState {
     this.#heap.checkOpen()
     return this.#periods.state()
   }
 
   /**
-   * Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now
-   * and then is enough.
+   * Whether all sections that were open at that moment have ended. Asking helps a grace period on, so asking from time
+   * to time is enough.
    */
   pollState(state: GracePeriodState): boolean {
     this.#heap.checkOpen()
@@ -148,7 +148,7 @@ export class Rcu {
 
   #checkReading(name: string): void {
     this.#heap.checkOpen()
-    if (!this.#heap.epochs.stays) throw misuse(name, `'${name}' is read outside of a section; call readLock() before`)
+    if (!this.#heap.epochs.stays) throw misuse(name, `'${name}' was read outside of a section; call readLock() first`)
   }
 }
 

@@ -2,8 +2,8 @@ import type { Stay } from '../heap/epochs.ts'
 import type { Heap } from '../heap/heap.ts'
 
 /**
- * From {@link Rcu.readLock} to {@link readUnlock}: what was dereferenced in between stays as it is in memory. Ends with
- * `using`, too.
+ * A section from {@link Rcu.readLock} to {@link readUnlock}: what was dereferenced in between stays as it is in memory.
+ * It also ends with `using`.
  */
 export class ReadSection implements Disposable {
   readonly #heap: Heap

@@ -11,39 +11,39 @@ const MEMBER_WORDS = 8
 const ALL = 0x7fffffff
 
 /**
- * The longest sleep without a look. Being woken is the rule; this is for what nobody rings for: who holds it was
- * killed, or the one that should have rung.
+ * The longest sleep without a look. Being woken is the rule. This is for a change without a ring: the holder was
+ * killed, or the process that should have rung.
  */
 const LOOK_MS = 50
 
-/** Options of everything that waits. */
+/** Options of all calls that wait. */
 export interface WaitOptions {
   /** Stop waiting; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 
-/** Options of everything that blocks the thread. */
+/** Options of all calls that block the thread. */
 export interface BlockOptions {
-  /** Give up after so many milliseconds with a TimeoutError; without it, never. */
+  /** Give up after this many milliseconds with a TimeoutError; without it, never. */
   readonly timeoutMs?: number
 }
 
-/**
- * Tries once; undefined when it is not to be had yet. `ask`: take the time to find out whether who holds it is alive.
- */
+/** Tries once; undefined if it is not available yet. `ask`: take the time to find out whether the holder is alive. */
 export type Attempt<T> = (ask: boolean) => T | undefined
 
 /**
- * Sleeping until something changes, and waking who sleeps: threads by futex, event loops by their member's doorbell.
+ * Sleeping until something changes, and waking sleepers: threads by futex, event loops by their member's doorbell.
  *
  * ```
- *  0  sequence: futex word, raised with each ring     4  wanted: 1 when somebody may sleep     8
- *       a bit for each member whose event loop waits
+ *   0  sequence: futex word, raised with each ring
+ *   4  wanted: 1 when a waiter may sleep
+ *   8  a bit for each member whose event loop waits
  * ```
  *
- * A waiter says that it wants to be woken, then tries once more, then sleeps; who changes something looks afterwards
- * whether anybody wants to be woken. In whatever order these four steps come, the waiter sees the change or is seen.
- * Where nobody waits a ring is one load.
+ * 1. A waiter says that it wants to be woken, then tries once more, then sleeps.
+ * 2. A process that changes something looks afterwards whether a waiter wants to be woken.
+ *
+ * In whatever order these steps come, the waiter sees the change or is seen. Without waiters a ring is one load.
  */
 export class Bell {
   readonly #heap: Heap
@@ -51,7 +51,7 @@ export class Bell {
   readonly #describe: (() => WaitDescription) | undefined
 
   /**
-   * `describe`: what is told of a wait that lasts, where somebody has what is waited for; none is told of a consumer
+   * `describe`: reports a wait that lasts, if a process holds what is waited for. No wait is reported for a consumer
    * that waits for work.
    */
   constructor(heap: Heap, offset: number, describe?: () => WaitDescription) {
@@ -60,7 +60,7 @@ export class Bell {
     this.#describe = describe
   }
 
-  /** Something changed: wake all who wait. */
+  /** Something changed: wake all waiters. */
   ring(): void {
     if (this.#heap.memory.load(this.#offset + Offset.Wanted) !== 0) this.#wake()
   }
@@ -83,7 +83,7 @@ export class Bell {
     }
   }
 
-  /** The same, on this thread. @throws TimeoutError saying that it waited for `what`. */
+  /** The same, on this thread. @throws TimeoutError naming `what` it waited for. */
   waitSync<T>(attempt: Attempt<T>, what: string, { timeoutMs = Number.POSITIVE_INFINITY }: BlockOptions = {}): T {
     const { memory } = this.#heap
     const first = attempt(false)
@@ -96,7 +96,7 @@ export class Bell {
       const outcome = attempt(ask)
       if (outcome !== undefined) return outcome
       const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
-      if (leftMs <= 0) throw new TimeoutError(`waited ${timeoutMs} ms in vain for ${what}`)
+      if (leftMs <= 0) throw new TimeoutError(`timed out after ${timeoutMs} ms waiting for ${what}`)
       memory.wait(this.#offset + Offset.Sequence, sequence, Math.min(leftMs, LOOK_MS))
       watched?.look()
     }

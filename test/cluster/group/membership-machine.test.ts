@@ -280,7 +280,7 @@ test('of two, the lower rank goes on when the other falls silent; the other ends
     },
   ])
   const [end, ...more] = silence(1)
-  assert.ok(end?.type === 'end' && /too few ranks are left/.test(end.why))
+  assert.ok(end?.type === 'end' && /too few ranks remain/.test(end.why))
   assert.deepEqual(more, [])
 })
 

@@ -147,7 +147,10 @@ test('another secret is refused at both ends, with no value handed out', async (
   wrong.caller.give(0, 'let me in')
   await until(() => wrong.failure !== undefined, 'refused')
   assert.equal(wrong.failure?.code, 'ERR_AETHER_RENDEZVOUS_REFUSED')
-  assert.match(wrong.failure?.message ?? '', /rank 1 cannot join at 127\.0\.0\.1:\d+: this process has another secret/)
+  assert.match(
+    wrong.failure?.message ?? '',
+    /rank 1 cannot join at 127\.0\.0\.1:\d+: the secret of this process differs/,
+  )
   assert.deepEqual(wrong.gathered, [])
   await until(() => right.failure !== undefined, 'given up')
   assert.equal(right.failure?.code, 'ERR_AETHER_MISSING_MEMBERS')
@@ -160,7 +163,7 @@ test('a rank that is there already, that is none of the group, or of another gro
   await until(() => house.keeper.missing().length === 1, 'rank 1 is in')
   for (const [rank, size, why] of [
     [1, 2, /rank 1 is already here, from 127/],
-    [0, 3, /of a group of 3, and this one has 2/],
+    [0, 3, /its group has 3 ranks, and this one has 2/],
     [5, 2, /rank 5 is not one of 2/],
   ] as const) {
     const twin = house.rank(rank, size)
@@ -204,7 +207,7 @@ test('a rank that says what no rank says is dead to the others', async () => {
   await complete(ranks)
   ranks[1]!.caller.give(7, 'nonsense')
   await until(() => ranks[0]!.ended.length === 1 && ranks[1]!.lost.length === 1, 'both are told')
-  assert.deepEqual(ranks[0]!.ended, ['1: it said what no rank says'])
+  assert.deepEqual(ranks[0]!.ended, ['1: it sent an unknown message'])
 })
 
 test('the round of leaving waits for nobody who has ended', async () => {

@@ -171,7 +171,7 @@ describe('the adviser', () => {
       assert.ok(counted.twins > 0 && counted.bounces > 0, JSON.stringify(counted))
     const advice = await ranks.on<Advice>(0, 'advice', 'off')
     assert.deepEqual(advice, { region: 'off', pages: [], unwatched: [0, 1], silent: [], more: false })
-    assert.match(adviceText(advice), /nothing is known of ranks 0 and 1: .*AETHER_ADVISE=1/)
+    assert.match(adviceText(advice), /nothing is known about ranks 0 and 1: .*AETHER_ADVISE=1/)
   })
 
   test('AETHER_ADVISE=1 turns it on for regions that do not say', async () => {
@@ -210,8 +210,8 @@ describe('the adviser', () => {
       advice = await ranks.on<Advice>(0, 'advice', 'many')
     }
     assert.ok(advice.pages.length <= 128, `${advice.pages.length} pages`)
-    assert.match(adviceText(advice), /and more than there is room to remember/)
-    assert.match(adviceText(advice, 3), /\n {2}and \d+ pages more/)
+    assert.match(adviceText(advice), /and more than the adviser can remember/)
+    assert.match(adviceText(advice, 3), /\n {2}and \d+ more pages/)
   })
 
   test('a rank that dies, or is stopped, holds nobody up', async () => {
@@ -237,7 +237,7 @@ describe('the adviser', () => {
     assert.deepEqual((await ranks.on<Advice>(0, 'advice', 'given')).pages, [])
   })
 
-  test('writes that leave a byte as it was are not seen, and that is said', async () => {
+  test('writes that leave a byte unchanged are not seen, and that is said', async () => {
     await using ranks = new Ranks(fixture, 2)
     await ranks.all('join')
     await ranks.all('open', 'blind', { coherence: 'mesi', size: '64KiB', advise: true })
@@ -251,7 +251,7 @@ describe('the adviser', () => {
     const { kind, writers, finding, remedy } = pages[0]!
     assert.deepEqual([kind, writers], ['unclear', []])
     assert.match(finding, /no byte had changed when it left ranks 0 and 1/)
-    assert.match(remedy, /^writes that leave a byte as it was are not seen/)
+    assert.match(remedy, /^writes that leave a byte unchanged are not seen/)
   })
 
   test('a hardware region has no pages that move', async () => {

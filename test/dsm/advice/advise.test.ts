@@ -161,7 +161,7 @@ describe('advice', () => {
       `region 'hits': a page bounces between ranks
   false sharing, taken away 2,000 times: ranks 0 and 3 alternate in page 812, bytes 64-127 and 128-191
     pad to 4 KiB, or place by rank, so that what different ranks write is on different pages
-  nothing is known of rank 1: open the region there with advise: true, or set AETHER_ADVISE=1`,
+  nothing is known about rank 1: open the region there with advise: true, or set AETHER_ADVISE=1`,
     )
     const none = adviceText({ region: 'hits', pages: [], unwatched: [], silent: [2], more: false })
     assert.equal(none, `region 'hits': no page bounces between ranks\n  no answer from rank 2`)

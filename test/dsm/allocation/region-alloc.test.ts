@@ -31,7 +31,7 @@ describe('memory within a region', () => {
       assert.equal(aligned.offsetBytes % 4096, 0)
       await assert.rejects(alloc(2, coherence, 65_536), {
         code: 'ERR_AETHER_REGION_EXHAUSTED',
-        message: /has no 64 KiB in a row left/,
+        message: /has no 64 KiB left in one piece/,
       })
     })
 

@@ -211,7 +211,7 @@ test('a page for which no rank has the memory is refused by explicit calls, as o
   ] as const) {
     await assert.rejects(ranks.on(1, call, ...args), {
       name: 'MemoryExhaustedError',
-      message: /no memory left at rank 1/,
+      message: /rank 1 has no memory left/,
     })
   }
   await ranks.all('open', 'small', { coherence: 'mesi', size: 4096 })

@@ -113,7 +113,7 @@ describe('the watchdog of a group', () => {
     await ranks.on(0, 'lock', 'c', null, {})
     const barriers = [0, 2].map((rank) => ranks.on(rank, 'barrier'))
     const lock = ranks.on(1, 'lock', 'c', null, LONG)
-    await says(2, /rank 2 has waited .* for the barrier: rank 1 has not come\n/)
+    await says(2, /rank 2 has waited .* for the barrier: rank 1 has not arrived\n/)
     const found = await Promise.any([0, 1].map((rank) => says(rank, /deadlock: .*barrier.*\n/)))
     assert.match(found, /rank 0 waits for the barrier, for which it needs rank 1/)
     assert.match(found, /rank 1 waits for lock 'group\/c', for which it needs rank 0/)

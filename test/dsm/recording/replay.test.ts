@@ -180,12 +180,12 @@ test('a file that was cut off is read up to there; others are refused by line', 
       writeFileSync(file!, text)
       assert.throws(() => new Replay(readRecording(file!)), message)
     }
-    refuses('', /line 1: this is not JSON/)
-    refuses('{}\n', /line 1: this is not a recording/)
-    refuses(`${header!.replace('"version":1', '"version":2')}\n`, /version 2; this reads 1/)
+    refuses('', /line 1: this line is not JSON/)
+    refuses('{}\n', /line 1: this file is not a recording/)
+    refuses(`${header!.replace('"version":1', '"version":2')}\n`, /version 2; this program reads version 1/)
     refuses(`${header!.replace('"mesi"', '"mosi"')}\n`, /there is no protocol 'mosi'/)
-    refuses(`${header}\n${steps[0]}\nnonsense\n`, /line 3: this is not JSON/)
-    refuses(`${header}\n[1,"explode",[],[],0]\n`, /line 2: this is not a step/)
+    refuses(`${header}\n${steps[0]}\nnonsense\n`, /line 3: this line is not JSON/)
+    refuses(`${header}\n[1,"explode",[],[],0]\n`, /line 2: this line is not a step/)
   }))
 
 test('where the recording cannot be written the node goes on', () => {

@@ -49,14 +49,14 @@ test('memory that one rank gave up makes room for a table and a log of another',
   await world.play(world.structures[1]!.map('n', { capacity: 15_000 }))
 })
 
-test('a home that is full says so in bounded time, and that nobody has any memory to give back', async () => {
+test('a home that is full says so in bounded time, and that no rank has any memory to release', async () => {
   const world = new FakeWorld(3, 3, HOME, [0])
   const [, one, two] = (await opened(world)) as [unknown, GroupMap<Uint8Array>, GroupMap<Uint8Array>]
   await world.play(fill(one))
   const began = world.nowMs
   await assert.rejects(world.play(two.set('x', VALUE)), {
     code: 'ERR_AETHER_HEAP_FULL',
-    message: /kept at rank 0; no rank has any to give back/,
+    message: /kept at rank 0; no rank has any to release/,
   })
   assert.ok(world.nowMs - began < 1000)
 })
@@ -68,7 +68,7 @@ test('a rank that is paused is waited for, for a bounded time, and the error say
   await world.play(one.clear())
   world.paused.add(1)
   const began = world.nowMs
-  await assert.rejects(world.play(two.set('x', VALUE)), { message: /1 of 2 other ranks did not say in time/ })
+  await assert.rejects(world.play(two.set('x', VALUE)), { message: /1 of 2 other ranks did not answer in time/ })
   assert.ok(world.nowMs - began < 1500, `${world.nowMs - began}`)
   world.paused.delete(1)
   await world.play(world.ranks[0]!.sleep(500))

@@ -2,7 +2,7 @@ import { monotonicNow } from '../../../profiling/index.ts'
 import { decodeLockMessage, encodeLockMessage, type LockMessage } from './lock-message.ts'
 import { type LockMode, LockQueue, NOBODY } from './lock-queue.ts'
 
-/** Entries of a queue that are told where somebody asks why a lock does not come. */
+/** How many entries of a queue are reported when a rank asks why a lock does not come. */
 const TOLD_MAX = 16
 
 /** What comes of a wish for a lock. */
@@ -29,22 +29,27 @@ export interface LockMachineOptions {
 }
 
 /**
- * The agent's side of locks. The queue of a lock is kept by one rank, chosen by the lock's name; when that rank dies,
- * by the next living one.
+ * The agent's side of locks. One rank, chosen by the lock's name, keeps the lock's queue. When that rank dies, the next
+ * live rank keeps it.
  *
- * A new keeper knows nothing of the old queue. So everybody who learns of a death first tells the successor what it
- * holds and wants of the dead one's locks, and then reports to everybody; a keeper grants nothing from a death on until
- * all living ranks have reported it. A rank that is asked as keeper by one who heard of a death first keeps the
- * question, and grants nothing until it knows by itself that it is the keeper: before that it has no reports to wait
- * for. Of a lock that passed so from a dead keeper nobody can say whether the dead one held it: it counts as abandoned
- * unless a holder is known.
+ * A new keeper knows nothing of the old queue, so ranks report:
+ *
+ * 1. A rank that learns of a death tells the successor what it holds and wants of the dead rank's locks.
+ * 2. It then reports the death to every rank.
+ * 3. A keeper that knows of a death grants nothing until all live ranks have reported it.
+ * 4. A rank may be asked as keeper before it knows of the death, by a rank that heard of it first. It keeps the
+ *    question and grants nothing until it knows by itself that it is the keeper. Before that it has no reports to wait
+ *    for.
+ *
+ * No rank can tell whether the dead keeper itself held a lock that passed on in this way. So the lock counts as
+ * abandoned unless a holder is known.
  */
 export class LockMachine {
   readonly #options: LockMachineOptions
   readonly #own = new Map<number, Own>()
   readonly #queues = new Map<string, LockQueue>()
   readonly #dead = new Set<number>()
-  /** Who has reported each death, also of such that are not known here yet. */
+  /** Which ranks have reported each death, including deaths that are not known here yet. */
   readonly #reports = new Map<number, Set<number>>()
 
   constructor(options: LockMachineOptions) {
@@ -93,7 +98,7 @@ export class LockMachine {
     return [...this.#own.values()].some((own) => own.name === name && own.state === 'held')
   }
 
-  /** Who holds the lock and who waits, in order, where this rank keeps it. */
+  /** The holders and waiters of the lock in order, if this rank keeps it. */
   queueOf(name: string): readonly (readonly [rank: number, token: number, granted: 0 | 1])[] | null {
     const queue = this.#queues.get(name)
     if (queue === undefined || this.#keeperOf(name) !== this.#options.rank) return null
@@ -214,7 +219,7 @@ export class LockMachine {
     return known
   }
 
-  /** Who keeps the lock while everybody lives. */
+  /** The rank that keeps the lock while all ranks live. */
   #firstOf(name: string): number {
     let hash = 0
     for (let index = 0; index < name.length; index += 1) hash = (Math.imul(hash, 31) + name.charCodeAt(index)) >>> 0

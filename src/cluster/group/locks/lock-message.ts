@@ -20,8 +20,8 @@ export type LockMessage =
   | { readonly op: 'granted'; readonly token: number; readonly abandonedBy: number }
   | { readonly op: 'released'; readonly token: number; readonly holders: readonly number[] }
   /**
-   * From everybody to everybody: rank `dead` is known to be dead, and whatever it kept for the sender has been told to
-   * its successor.
+   * From every rank to every other: rank `dead` is known to be dead. The sender has told the successor all that the
+   * dead rank kept for it.
    */
   | { readonly op: 'report'; readonly dead: number }
 

@@ -14,17 +14,17 @@ export interface LockEntry {
 export const NOBODY = -1
 
 /**
- * Who holds one lock and who waits for it, in the order in which they came. Nobody overtakes: a reader that comes
- * behind a waiting writer waits.
+ * Holders and waiters of one lock, in the order in which they came. There is no overtaking: a reader that comes behind
+ * a waiting writer waits.
  *
- * A holder that dies leaves the lock *abandoned*: what it protects may be half changed. The lock goes on, and everybody
- * who gets it is told by whom it was left, until one who had it for writing has let go of it.
+ * If a holder dies, the lock is *abandoned*: what it protects may be half changed. The lock passes on, and each rank
+ * that gets it is told which rank died. This ends when a rank that held it for writing releases it.
  */
 export class LockQueue {
   #entries: LockEntry[] = []
   #abandonedBy: number
 
-  /** `abandonedBy`: who may have held it when its keeper died. */
+  /** `abandonedBy`: the rank that may have held it when its keeper died. */
   constructor(abandonedBy: number = NOBODY) {
     this.#abandonedBy = abandonedBy
   }
@@ -37,7 +37,7 @@ export class LockQueue {
     return this.#entries.length === 0
   }
 
-  /** Who holds it, then who waits for it, in order. */
+  /** Its holders, then its waiters, in order. */
   get entries(): readonly LockEntry[] {
     return this.#entries
   }
@@ -47,14 +47,14 @@ export class LockQueue {
     return this.#entries.filter(({ granted }) => granted).map(({ rank }) => rank)
   }
 
-  /** Somebody wants it. */
+  /** A rank wants the lock. */
   add(rank: number, token: number, mode: LockMode): void {
     this.#entries.push({ rank, token, mode, granted: false })
   }
 
   /**
-   * Somebody tells a new keeper that he has it, and what he was told with it: he comes before those that wait, however
-   * late he says so.
+   * A rank tells a new keeper that it holds the lock, and what it was told with it. It comes before all waiters,
+   * however late this arrives.
    */
   addHolder(rank: number, token: number, mode: LockMode, abandonedBy: number): void {
     this.#entries.unshift({ rank, token, mode, granted: true })
@@ -77,7 +77,7 @@ export class LockQueue {
     this.#entries = this.#entries.filter((entry) => entry.rank !== rank)
   }
 
-  /** Give the lock to whom it is due. Returns those who did not have it before. */
+  /** Grant the lock to the requests that are next. Returns those that did not have it before. */
   grant(): LockEntry[] {
     const granted: LockEntry[] = []
     for (const [index, entry] of this.#entries.entries()) {

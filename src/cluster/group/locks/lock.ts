@@ -6,12 +6,12 @@ import { type LockMode, NOBODY } from './lock-queue.ts'
 
 /** The longest name of a lock, in bytes of UTF-8. */
 export const LOCK_NAME_BYTES_MAX = 256
-/** How long to wait for a lock where nothing else is said. */
+/** How long to wait for a lock by default. */
 const TIMEOUT_MS = 60_000
-/** How long to wait for the keeper to say who holds a lock that did not come. */
+/** How long to wait for the keeper to name the holders of a lock that was not granted. */
 const HOLDERS_MS = 1000
 
-/** How a lock is asked for. */
+/** Options of a lock request. */
 export interface LockRequest {
   /** `'write'` (default): alone. `'read'`: together with other readers. */
   readonly mode?: LockMode
@@ -21,14 +21,14 @@ export interface LockRequest {
   readonly signal?: AbortSignal
 }
 
-/** A lock that is held until it is let go of: by `release()`, or at the end of the block that has it as `using`. */
+/** A held lock. Release it with `release()`, or at the end of its `using` block. */
 export class HeldLock implements Disposable {
   readonly name: string
   readonly mode: LockMode
   /**
-   * The rank that died while it held the lock for writing; null where there is none. What the lock protects may be half
-   * changed: make it whole, or give up. Everybody who gets the lock is told, until one who had it for writing lets go
-   * of it. (As EOWNERDEAD of pthread_mutex_lock(3).)
+   * The rank that died while it held the lock for writing, or null. What the lock protects may be half changed: repair
+   * it, or give up. Each rank that gets the lock is told, until one that held it for writing releases it. (As
+   * EOWNERDEAD of pthread_mutex_lock(3).)
    */
   readonly abandonedBy: number | null
   readonly #release: () => void
@@ -46,7 +46,7 @@ export class HeldLock implements Disposable {
     return this.#released
   }
 
-  /** Let go. Idempotent. */
+  /** Release it. Idempotent. */
   release(): void {
     if (this.#released) return
     this.#released = true
@@ -108,7 +108,7 @@ export class Locks {
 function check(name: string, request: LockRequest): { mode: LockMode; timeoutMs: number } {
   const lengthBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (lengthBytes < 1 || lengthBytes > LOCK_NAME_BYTES_MAX)
-    throw new ArgumentError('name', `the name of a lock is 1 to ${LOCK_NAME_BYTES_MAX} bytes of text`)
+    throw new ArgumentError('name', `the name of a lock must be a string of 1 to ${LOCK_NAME_BYTES_MAX} bytes`)
   const { mode = 'write', timeoutMs = TIMEOUT_MS } = request
   if (mode !== 'read' && mode !== 'write')
     throw new ArgumentError('options.mode', `options.mode must be 'read' or 'write', not '${String(mode)}'`)
@@ -120,7 +120,7 @@ function check(name: string, request: LockRequest): { mode: LockMode; timeoutMs:
   return { mode, timeoutMs }
 }
 
-/** Undefined where it did not come in time, or `signal` came first. */
+/** Undefined if it did not come in time, or `signal` came first. */
 async function firstOf<T>(
   outcome: Promise<T>,
   timeoutMs: number,
@@ -144,16 +144,16 @@ async function firstOf<T>(
   }
 }
 
-/** A lock did not come in time. */
+/** A lock was not granted in time. */
 export class LockTimeoutError extends AetherError {
   override readonly name = 'LockTimeoutError'
   readonly lock: string
-  /** Ranks that hold it, where that is known. */
+  /** Ranks that hold it, if known. */
   readonly holders: readonly number[]
 
   constructor(lock: string, timeoutMs: number, holders: readonly number[]) {
-    const who = holders.length === 0 ? 'who holds it is not known' : `it is held by ${ranksInWords(holders)}`
-    super('ERR_AETHER_TIMEOUT', `lock '${lock}' did not come within ${timeoutMs} ms: ${who}`)
+    const who = holders.length === 0 ? 'its holder is not known' : `it is held by ${ranksInWords(holders)}`
+    super('ERR_AETHER_TIMEOUT', `lock '${lock}' was not granted within ${timeoutMs} ms: ${who}`)
     this.lock = lock
     this.holders = holders
   }

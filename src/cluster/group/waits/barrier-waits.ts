@@ -36,8 +36,8 @@ export class BarrierWaits implements WaitingPart {
     const late = [...said].filter(([, answer]) => !isRecord(answer) || Number(answer['entered']) < subject.generation)
     const missing = late.map(([rank]) => rank)
     const ranks = [...missing, ...silent].sort((a, b) => a - b)
-    if (ranks.length === 0) return { ranks, state: 'all have come, and the news of that is on its way' }
+    if (ranks.length === 0) return { ranks, state: 'all have arrived, and the release is on its way' }
     const verb = missing.length === 1 ? 'has' : 'have'
-    return { ranks, state: missing.length === 0 ? '' : `${ranksInWords(missing)} ${verb} not come` }
+    return { ranks, state: missing.length === 0 ? '' : `${ranksInWords(missing)} ${verb} not arrived` }
   }
 }

@@ -27,7 +27,7 @@ import {
 
 const ANSWER_MS_MIN = 250
 const ANSWER_MS_MAX = 2000
-/** Where nobody is watched for, but somebody asks. */
+/** The time to answer a question when no watchdog is set. */
 const ANSWER_MS = 1000
 /** Subjects under inquiry at a time: a rank that waits for a thousand pages asks about the first. */
 const INQUIRIES_MAX = 8
@@ -63,10 +63,13 @@ interface Known extends WaitFinding {
 }
 
 /**
- * The watchdog of one rank, in its agent, which turns while the program's thread is blocked. From time to time it looks
- * at what this rank waits for. What has lasted for half of AETHER_WATCHDOG_MS is asked about: every rank says what it
- * knows of that page, lock or barrier, and what it waits for itself. So a wait gets the ranks that it is for, is shown
- * in the member's table, and once it has lasted too long it is told of, with the circle that it is part of.
+ * The watchdog of one rank, in its agent, which keeps running while the program's thread is blocked.
+ *
+ * 1. From time to time it looks at what this rank waits for.
+ * 2. It asks about a wait that has lasted for half of AETHER_WATCHDOG_MS. Every rank reports what it knows of that
+ *    page, lock or barrier, and what it waits for itself.
+ * 3. So the wait learns which ranks it is for, and is shown in the member's table.
+ * 4. If it lasts too long, it is reported, together with the cycle that it is part of.
  */
 export class GroupWatch {
   readonly #options: GroupWatchOptions
@@ -180,7 +183,7 @@ export class GroupWatch {
       return true
     }
     if (this.#asking.size >= INQUIRIES_MAX) return false
-    // Where it is known already for whom, the others are asked only for what they wait for: that may close a circle.
+    // If the awaited ranks are known already, the others are asked only what they wait for: that may close a cycle.
     const question = subject.about === 'known' ? null : subject
     this.#asking.add(wait.key)
     this.#inquire(question, (outcome) => {

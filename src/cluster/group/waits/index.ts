@@ -1,6 +1,4 @@
-/**
- * The watchdog of a group: what a rank waits for too long, for whom, and who waits for each other.
- */
+/** The watchdog of a group: what a rank has waited for too long, which ranks it waits on, and cycles of waits. */
 export { BarrierWaits } from './barrier-waits.ts'
 export { type GroupWaits, GroupWatch } from './group-watch.ts'
 export { LeaveWaits } from './leave-waits.ts'

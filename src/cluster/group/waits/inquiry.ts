@@ -5,7 +5,7 @@ export interface InquiryOutcome {
   /** By rank, the asking one's among them. */
   readonly said: ReadonlyMap<number, unknown>
   readonly waits: readonly RankWait[]
-  /** Who has not answered in time. */
+  /** Ranks that have not answered in time. */
   readonly silent: readonly number[]
 }
 

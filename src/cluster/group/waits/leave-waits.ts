@@ -1,7 +1,7 @@
 import { ranksInWords } from '../errors.ts'
 import type { OpenWait, WaitFinding, WaitingPart } from './subject.ts'
 
-/** The wait of `close()` for the other ranks. It is no fault of anybody's, so it is shown, and not told of. */
+/** The wait of `close()` for the other ranks. It is not a fault, so it is shown but not reported. */
 export class LeaveWaits implements WaitingPart {
   readonly #leaving: () => { readonly sinceNs: number; readonly ranks: readonly number[] } | undefined
 

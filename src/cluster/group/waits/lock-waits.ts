@@ -39,7 +39,7 @@ export class LockWaits implements WaitingPart {
       }
     }
     const inOrder = (ranks: Iterable<number>): number[] => [...ranks].sort((a, b) => a - b)
-    if (holders.size === 0 && ahead.size === 0) return { ranks: [], state: 'who holds it is not known' }
+    if (holders.size === 0 && ahead.size === 0) return { ranks: [], state: 'its holder is not known' }
     // A reader waits behind a writer that itself waits.
     const ranks = inOrder(subject.mode === 'read' ? [...new Set([...holders, ...ahead])] : holders)
     const behind = ahead.size === 0 ? '' : `, ${ranksInWords(inOrder(ahead))} asked before`

@@ -1,15 +1,15 @@
 import type { WaitKind } from '../../../profiling/index.ts'
 import type { LockMode } from '../locks/index.ts'
 
-/** What ranks are asked about where somebody waits too long. */
+/** What ranks are asked about if a wait lasts too long. */
 export type WaitSubject =
   | { readonly about: 'page'; readonly region: number; readonly page: number; readonly write: boolean }
   | { readonly about: 'lock'; readonly name: string; readonly token: number; readonly mode: LockMode }
   | { readonly about: 'barrier'; readonly generation: number }
-  /** Nobody need be asked. */
+  /** No rank has to be asked. */
   | { readonly about: 'known'; readonly ranks: readonly number[]; readonly state: string }
 
-/** A wait of this rank's, before it is found out for whom. */
+/** A wait of this rank, before the awaited ranks are known. */
 export interface OpenWait {
   readonly key: string
   readonly kind: WaitKind
@@ -17,13 +17,13 @@ export interface OpenWait {
   /** `Infinity` where it is only seen that it lasts. */
   readonly sinceNs: number
   readonly subject: WaitSubject
-  /** It may last: shown where somebody asks, but not told of. */
+  /** It may last: shown on request, but not reported. */
   readonly isQuiet?: boolean
   /** Another thread of this process has written it down, and tells of it. */
   readonly isTold?: boolean
 }
 
-/** What comes of asking: for whom the wait is, and in which state. */
+/** The result of asking: the awaited ranks, and the state of the wait. */
 export interface WaitFinding {
   readonly ranks: readonly number[]
   readonly state: string
@@ -34,7 +34,7 @@ export interface SubjectAnswers {
   readonly self: number
   /** By rank, this one's among them. */
   readonly said: ReadonlyMap<number, unknown>
-  /** Who belongs to the group and has not answered. */
+  /** Members of the group that have not answered. */
   readonly silent: readonly number[]
 }
 
@@ -44,6 +44,6 @@ export interface WaitingPart {
   waits(): Iterable<OpenWait>
   /** What this rank knows of a subject of this part's kind; JSON. Undefined where it is not of that kind. */
   answer(subject: WaitSubject): unknown
-  /** Who it is for, as the ranks have said; undefined where the subject is not of this part's kind. */
+  /** Which ranks the wait is for, as the ranks have reported; undefined if the subject is not of this part's kind. */
   explain(subject: WaitSubject, answers: SubjectAnswers): WaitFinding | undefined
 }

@@ -52,7 +52,7 @@ export function watchAnswer(said: unknown, waits: readonly RankWait[]): WatchAns
   return { said, waits: [] }
 }
 
-/** Undefined where another rank says something that is none. */
+/** Undefined if another rank's answer is malformed. */
 export function readAnswer(rank: number, answer: unknown): WatchAnswer | undefined {
   if (!isRecord(answer) || !Array.isArray(answer['waits'])) return undefined
   const waits = (answer['waits'] as unknown[]).filter(isRankWait).map((wait) => ({ ...wait, rank }))

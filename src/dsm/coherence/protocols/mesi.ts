@@ -1,22 +1,23 @@
 /**
  * MESI, ordered by a blocking home.
  *
- *   - *M*odified: one node reads and writes; home's memory is stale.   - *S*hared: several read; home's memory is
- *     valid.
- *   - *E*xclusive: one node reads, nobody else has a copy; its first write turns it into M without a message.   -
- *     *I*nvalid.
+ * - *M*odified: one node reads and writes; home's memory is stale.
+ * - *E*xclusive: one node reads, and there is no other copy; its first write turns it into M without a message.
+ * - *S*hared: several read; home's memory is valid.
+ * - *I*nvalid.
  *
- * Home takes one transaction a page at a time and queues the rest until the requester says `Unblock`; a node therefore
- * never gets a forward or an invalidation for a page whose data is still on its way to it. Two races are left:
- *   - An upgrade (S, wants M) loses against another writer's: the sharer acknowledges and waits for bytes as well (SM +
- *     Invalidate -> IM).
- *   - An eviction meets an invalidation or a forward: the evicting node answers from the frame, which it keeps until
- *     home acknowledges, and goes on as what it has become (MI_A + ForwardShared -> SI_A; + ForwardModified -> II_A).
+ * Home takes one transaction a page at a time and queues the rest until the requester says `Unblock`. So a node never
+ * gets a forward or an invalidation for a page whose data is still on its way to it. Two races are left:
+ *
+ * - An upgrade (S, wants M) loses against another writer's: the sharer acknowledges and waits for bytes as well (SM +
+ *   Invalidate -> IM).
+ * - An eviction meets an invalidation or a forward. The evicting node answers from the frame, which it keeps until home
+ *   acknowledges. It goes on as what it has become (MI_A + ForwardShared -> SI_A; + ForwardModified -> II_A).
  *
  * The holder of the bytes writes them into the requester's frame and then sends the grant on the same queue pair. An
- * evicted dirty page is written into home's frame only when home asks for it (`WriteBack`): bytes pushed ahead of the
- * `PutDirty` itself could arrive after a new owner has taken the page and written it back, and would then undo its
- * stores.
+ * evicted dirty page is written into home's frame only when home asks for it (`WriteBack`). If its bytes were pushed
+ * ahead of the `PutDirty`, they could arrive after a new owner has taken the page and written it back, and would then
+ * undo its stores.
  */
 import type { CacheRow, DirectoryRow, Protocol } from '../protocol.ts'
 import { to } from './cell.ts'

@@ -1,17 +1,17 @@
 /**
- * MOESI: a page that is read after it was written stays dirty at its writer, who answers the readers; home's memory is
- * not written.
+ * MOESI: a page that is read after it was written stays dirty at its writer, which answers the readers; home's memory
+ * is not written.
  *
- * The states are those of `mesi` and *O*wned: one of several readers, whose bytes home's memory lacks. A page that goes
- * from a writer to a reader so travels once, not twice; it is written home when its owner evicts it. The price is that
- * the owner's death costs what its readers do not have.
+ * The states are those of `mesi` and *O*wned: one of several readers, whose bytes home's memory lacks. So a page that
+ * goes from a writer to a reader travels once, not twice; it is written home when its owner evicts it. The price: if
+ * the owner dies, bytes that its readers do not have are lost.
  *
- * Home blocks as in `mesi`: one transaction a page at a time, until the requester says `Unblock`, or `UnblockDirty`
- * where it was served with bytes that home lacks: so home learns without another message whether the owner had written
- * (M stays the owner: O) or not (E becomes a sharer).
+ * Home blocks as in `mesi`: one transaction a page at a time, until the requester says `Unblock`, or `UnblockDirty` if
+ * it was served with bytes that home lacks. So home learns without another message whether the owner had written (M
+ * stays the owner: O) or not (E becomes a sharer).
  *
  * A sharer that upgrades has the owner's bytes: home grants, and the owner invalidates like any other sharer. An owner
- * that upgrades may lose against another writer's request, like a sharer (OM + ForwardModified or Invalidate -> IM); it
+ * that upgrades may lose against another writer's request, like a sharer (OM + ForwardModified or Invalidate -> IM). It
  * then waits for new bytes and acknowledgements.
  */
 import type { CacheRow, DirectoryRow, Protocol } from '../protocol.ts'

@@ -1,28 +1,36 @@
 /**
- * Token coherence: who may do what is decided by counting, not by who asked whom in which order.
+ * Token coherence: rights are decided by counting tokens, not by the order of requests.
  *
- * A page has as many tokens as there are ranks; one of them is the owner token. All are always somewhere: at a node or
- * in a message.
- *   1. A writer holds every token.
- *   2. A reader holds at least one, and the bytes.
- *   3. The owner token travels with the bytes, and its holder answers for them.
- *   4. Tokens are never dropped: an eviction sends them home.
- * Whatever messages do to each other, these four keep copies coherent. The rest of the table only sees to it that
- * tokens get where they are wanted:
+ * A page has as many tokens as there are ranks; one of them is the owner token. Every token is always somewhere: at a
+ * node or in a message. Four rules keep copies coherent, whatever messages do to each other:
  *
- *   - *Requests.* Home has hints of who holds tokens. It asks those on the requester's behalf (one for a reader, all
- *     for a writer) and says how many it has asked (`Asked`); each answers once, with tokens or with none. One that
- *     itself waits, and whom home has served before, keeps the question until it has used the page; one whom home has
- *     not served yet gives what it has. So in the usual case the order of home holds, as in a directory.
- *   - *Starvation.* Hints may be wrong and tokens under way elsewhere: where every answer is in and it does not
- *     suffice, the node asks persistently. All nodes note it in a table, and give what they have and what they get to
- *     the starving node of the lowest rank: a writer gets every token, a reader the owner token. When it is served it
- *     ends the request and marks those that wait in its table: it starves again only when they have been served. No
- *     clock is needed: as every question is answered, a node knows when its request came short.
- *   - *Frames.* A node's frame is written only by who answers its question or feeds it while it starves. It evicts only
- *     when every question has been answered and every node has acknowledged the end of its persistent request
- *     (`Deactivated`, behind all bytes on the same queue pair): so nothing comes late. What is pushed is never old: its
- *     tokens are on the way with it, so nobody can write meanwhile.
+ * 1. A writer holds every token.
+ * 2. A reader holds at least one, and the bytes.
+ * 3. The owner token travels with the bytes, and its holder answers for them.
+ * 4. Tokens are never dropped: an eviction sends them home.
+ *
+ * The rest of the table only ensures that tokens get where they are wanted.
+ *
+ * *Requests.*
+ * 1. Home has hints of which nodes hold tokens. It asks those on the requester's behalf (one for a reader, all for a
+ *    writer) and says how many it has asked (`Asked`). Each answers once, with tokens or with none.
+ * 2. A node that itself waits, and that home has served before, keeps the question until it has used the page. A node
+ *    that home has not served yet gives what it has. So usually the order of home holds, as in a directory.
+ *
+ * *Starvation.*
+ * 1. Hints may be wrong and tokens under way elsewhere. If every answer is in and they do not suffice, the node asks
+ *    persistently.
+ * 2. All nodes note it in a table, and give what they have and what they get to the starving node of the lowest rank: a
+ *    writer gets every token, a reader the owner token.
+ * 3. When it is served it ends the request and marks those that wait in its table. It starves again only when they have
+ *    been served.
+ * 4. No clock is needed: every question is answered, so a node knows when its request fell short.
+ *
+ * *Frames.*
+ * 1. A node's frame is written only by a node that answers its question, or that feeds it while it starves.
+ * 2. A node evicts only when every question has been answered and every node has acknowledged the end of its persistent
+ *    request (`Deactivated`, behind all bytes on the same queue pair). So nothing comes late.
+ * 3. What is pushed is never old: its tokens are on the way with it, so no node can write meanwhile.
  *
  * Home's own copy is where a page's memory is: it starts with every token and never evicts.
  *
@@ -56,7 +64,7 @@ type HomeRow = DirectoryRow<'H'>
 /** The end of an earlier persistent request is being acknowledged; nothing waits for that. */
 const closing = (state: CacheState): Row['on'] => ({ AckMore: to(state), AckLast: to(state) })
 
-/** Nothing is mapped: tokens go to whoever comes first. */
+/** Nothing is mapped: tokens go to the node that asks first. */
 const giveWay = (state: CacheState): Row['on'] => ({
   StarvingShared: to(state, 'yieldOwner'),
   StarvingSharedLast: to(state, 'yieldAll'),
@@ -105,7 +113,7 @@ const S: Row = {
     TokensShared: to('S'),
     TokensOwner: to('O'),
     TokensAll: to('M'),
-    ForwardShared: to('S', 'answerShared'), // whoever has the bytes and a token to spare can serve a reader
+    ForwardShared: to('S', 'answerShared'), // a node that has the bytes and a token to spare can serve a reader
     ForwardModified: to('I', 'unmap', 'answerAll'),
     ForwardMiss: to('S', 'answerNothing'),
     StarvingModified: to('I', 'unmap', 'yieldAll'),
@@ -417,7 +425,7 @@ const EI_A: Row = {
 
 const H: HomeRow = {
   describe:
-    "Home's hints: the owner is who should have the owner token (none: home itself), the sharers who may have others. Rights do not hang on them.",
+    "Home's hints: the owner should have the owner token (none: home itself), the sharers may have others. Rights do not depend on them.",
   transient: false,
   memory: 'stale', // home's own copy knows
   on: {
@@ -434,7 +442,7 @@ const H: HomeRow = {
 export const token: Protocol<CacheState, 'H'> = {
   name: 'token',
   describe:
-    "Token coherence: rights are counted in tokens; requests follow home's hints, and a node that comes short asks every node persistently.",
+    "Token coherence: rights are counted in tokens; requests follow home's hints, and a node that falls short asks every node persistently.",
   source:
     "Martin, Hill, Wood: Token Coherence: Decoupling Performance and Correctness (ISCA 2003). Data-carrying rule and persistent requests with tables at each node as in gem5's MOESI_CMP_token-*.sm. That every question is answered, and the end of a persistent request acknowledged, is new here: frames are written one-sidedly.",
   cache: {
