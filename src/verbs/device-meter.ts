@@ -30,11 +30,11 @@ const deviceCounters: CounterLayout<DeviceCounter> = defineCounters(
     gauges: ['queuePairs', 'memoryRegions', 'bytesRegistered'],
     help: {
       '': 'An open device.',
-      queuePairs: 'Queue pairs that there are.',
-      memoryRegions: 'Memory regions that there are.',
-      bytesRegistered: 'Bytes of the memory regions that there are, as they were registered first.',
-      completions: 'Completions that were polled.',
-      failedCompletions: 'Completions that were polled with a status other than success.',
+      queuePairs: 'Open queue pairs.',
+      memoryRegions: 'Registered memory regions.',
+      bytesRegistered: 'Bytes of the registered memory regions, as first registered.',
+      completions: 'Completions polled.',
+      failedCompletions: 'Completions polled with a status other than success.',
     },
   },
 )
@@ -60,7 +60,7 @@ const pairCounters: CounterLayout<PairCounter> = defineCounters('verbs.queuePair
   labelled: 'queuePair',
   gauges: ['end', 'peerEnd'],
   help: {
-    '': 'A queue pair, by device and number: what was posted to it.',
+    '': 'Requests posted to a queue pair, by device and number.',
     sends: 'SEND requests.',
     writes: 'RDMA WRITE requests.',
     reads: 'RDMA READ requests.',
@@ -71,8 +71,8 @@ const pairCounters: CounterLayout<PairCounter> = defineCounters('verbs.queuePair
     bytesOfWrites: 'Bytes of the WRITE requests.',
     bytesOfReads: 'Bytes of the READ requests.',
     receives: 'Receive requests.',
-    end: 'A number that this end of a connection goes by, the same in the figures of both ends; 0 where it is not connected.',
-    peerEnd: 'The number that the other end goes by.',
+    end: 'A number for this end of a connection, the same in the figures of both ends; 0 if not connected.',
+    peerEnd: 'The number for the other end.',
   },
 })
 
@@ -89,12 +89,12 @@ export class DeviceMeter {
     this.#block = threadProfiling().counters(deviceCounters, device)
   }
 
-  /** Undefined where nobody profiles. */
+  /** Undefined if profiling is off. */
   static of(device: string): DeviceMeter | undefined {
     return isProfiling() ? new DeviceMeter(device) : undefined
   }
 
-  /** `by` more, or, below 0, fewer. */
+  /** Add `by`, which may be negative. */
   change(what: 'queuePairs' | 'memoryRegions' | 'bytesRegistered', by: number): void {
     this.#block.set(what, this.#block.get(what) + by)
   }
@@ -108,7 +108,7 @@ export class DeviceMeter {
     }
   }
 
-  /** Of the requests of a pair whose completions nobody meters none is timed. */
+  /** Requests are not timed if the completions of the pair are not metered. */
   pair(number: number, areCompletionsMetered: boolean): PairMeter {
     return new PairMeter(this.device, number, areCompletionsMetered)
   }
@@ -134,7 +134,7 @@ function kindOf(words: Float64Array): number {
 }
 
 const KINDS = pairNames.indexOf('others') + 1
-/** The bytes of a kind are so many slots behind its number, where it has any. */
+/** The byte counter of a kind is this many slots behind its count, if it has one. */
 const BYTES = pairNames.indexOf('bytesOfSends')
 const KINDS_WITH_BYTES = pairNames.indexOf('reads') + 1
 const RECEIVES = pairNames.indexOf('receives')
@@ -166,14 +166,14 @@ export class PairMeter {
     this.#block = threadProfiling().counters(pairCounters, `${device} ${number}`)
   }
 
-  /** The error number of the post. `completes`: whatever the request says. */
+  /** Post, and return the error number. `completes`: the request makes a completion, whatever it says. */
   post(pair: ProviderQueuePair, encoded: EncodedRequest, completes: boolean): number {
     const errno = this.#isDue(encoded, completes) ? this.#postTimed(pair, encoded) : pair.postSend(encoded)
     if (errno === 0) this.#count(encoded)
     return errno
   }
 
-  /** How many were taken. */
+  /** Post a list, and return how many were taken. */
   postList(pair: ProviderQueuePair, requests: readonly EncodedRequest[], completes: boolean): number {
     const due = requests.find((request) => this.#isDue(request, completes))
     // A request that is there twice would complete twice under the id of one.
@@ -189,14 +189,14 @@ export class PairMeter {
     return taken
   }
 
-  /** Another object of the provider has posted it. */
+  /** Count a request that another object of the provider has posted. */
   posted(encoded: EncodedRequest): void {
     this.#count(encoded)
   }
 
   /**
-   * It is connected, or, without a `remote`, not any more: so that who reads the figures of both ends finds what
-   * belongs together.
+   * Record that the pair is connected, or without a `remote` that it no longer is. This lets a reader match the figures
+   * of both ends.
    */
   connected(local: PairEnd, remote: PairEnd | undefined): void {
     this.#block.set('end', remote === undefined ? 0 : numberOfEnd(local))
@@ -208,7 +208,7 @@ export class PairMeter {
     slots[RECEIVES] = slots[RECEIVES]! + requests
   }
 
-  /** What was outstanding is forgotten. */
+  /** Forget all outstanding requests. */
   reset(): void {
     timedRequests.forget(this.#latency)
   }

@@ -2,15 +2,15 @@ import { type CounterLayout, defineHistogram, type HistogramBlock, threadProfili
 
 const latency: CounterLayout = defineHistogram('verbs.latency', {
   labelled: 'request',
-  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of each kind, then one in 256. Of requests that are posted as a list at most one.',
+  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind. Timed: the first 64 of each kind, then one in 256; at most one of each posted list.',
 })
 
 /** What requests are told apart by. */
 const kinds = ['send', 'write', 'read', 'fetch-add', 'compare-swap', 'other'] as const
 
 /**
- * A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones
- * are shared by their device.
+ * A histogram takes more than four KiB of a member's area. This many belong to one queue pair each; those of further
+ * queue pairs are shared by their device.
  */
 const OWN_HISTOGRAMS_MAX = 8
 let ownHistograms = 0
@@ -23,7 +23,7 @@ interface Sharing {
 
 const sharing = new Map<string, Sharing>()
 
-/** What requests of a queue pair took, by kind: the order is that of {@link kinds}. */
+/** Latency of a queue pair's requests by kind, in the order of {@link kinds}. */
 export class PairLatency {
   readonly #device: string
   readonly #number: number
@@ -43,7 +43,7 @@ export class PairLatency {
     if (!this.#isClosed) this.#histogramOf(kind).record(ns)
   }
 
-  /** What is shared ends with the last pair of the device. Idempotent. */
+  /** Close the histograms; a shared one ends with the last pair of the device. Idempotent. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
