@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Addon } from './addon.ts'
 import { AetherError, ArgumentError, SystemError, UnsupportedError } from './errors.ts'
 
-/** The addon could not be loaded. `tried` says where it was looked for and why each place failed. */
+/** The addon could not be loaded. `tried` lists where it was looked for and why each place failed. */
 export class NativeMissingError extends AetherError {
   override readonly name = 'NativeMissingError'
   readonly tried: readonly string[]
@@ -59,7 +59,7 @@ function candidates(): string[] {
 export function loadAddon(): Addon {
   if (process.platform !== 'linux') {
     throw new UnsupportedError(
-      `shared memory needs Linux (x64 or arm64) and this is ${process.platform}: the package can be imported here, but not opened`,
+      `aether-dsm needs Linux (x64 or arm64), and this is ${process.platform}; the package can be imported here, but not used`,
     )
   }
   const require = createRequire(import.meta.url)

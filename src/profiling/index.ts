@@ -1,16 +1,16 @@
 /**
- * Counting in shared memory, so that every figure of every member can be read from outside while it runs.
+ * Counters and histograms in shared memory: the figures of every member can be read from outside while it runs.
  *
  * ```ts
  * import { defineCounters, Profile, threadProfile, threadProfiling } from 'aether-dsm/profiling'
  *
  * const reads = defineCounters('reads', ['operations', 'bytes'], { labelled: 'file' })
- * const counters = threadProfiling().counters(reads, 'users.db')   // shared memory as soon as this thread is in a
- *                                                                  space
+ * // Shared memory as soon as this thread is in a space.
+ * const counters = threadProfiling().counters(reads, 'users.db')
  * const times = threadProfiling().histogram('reads.time')
  *
- * const before = threadProfile()                                   // of others: space.profile(member),
- *                                                                  group.profile(rank)
+ * // Of others: space.profile(member), group.profile(rank).
+ * const before = threadProfile()
  * counters.add('operations', 1)
  * times.record(1250)
  * const since = threadProfile().since(before)
