@@ -17,18 +17,18 @@ const endpointCounters: CounterLayout<EndpointCounter> = defineCounters(
   {
     labelled: 'endpoint',
     help: {
-      '': 'An endpoint, by the number of its queue pair and, where it is known, its peer.',
-      messagesSent: 'Messages that were given to it to send, of any length.',
-      bytesSent: 'Bytes of the messages that were given to it.',
-      messagesReceived: 'Messages that came.',
-      bytesReceived: 'Bytes of the messages that came.',
+      '': 'An endpoint, by the number of its queue pair and, if known, its peer.',
+      messagesSent: 'Messages given to it to send, of any length.',
+      bytesSent: 'Bytes of these messages.',
+      messagesReceived: 'Messages received.',
+      bytesReceived: 'Bytes of the messages received.',
     },
   },
 )
 
 const waits: CounterLayout = defineHistogram('messaging.endpoint.wait', {
   labelled: 'endpoint',
-  help: 'Of messages that could not leave at once: from the call to the room that the peer has given back, or, of those longer than the ring takes, until the peer has fetched them.',
+  help: 'How long messages waited that could not leave at once: until the peer has given back room, or, if longer than the ring takes, until the peer has fetched them.',
 })
 
 /** Where in the slots of an endpoint they are counted. */
@@ -52,7 +52,7 @@ export class EndpointMeter {
     this.#block = threadProfiling().counters(endpointCounters, label)
   }
 
-  /** Undefined where nobody profiles. */
+  /** Undefined if profiling is off. */
   static of(queuePair: number, remote: string | undefined): EndpointMeter | undefined {
     if (!isProfiling()) return undefined
     return new EndpointMeter(remote === undefined ? String(queuePair) : `${queuePair} ${remote}`)
@@ -64,11 +64,11 @@ export class EndpointMeter {
     slots[Slot.bytesSent] = slots[Slot.bytesSent]! + bytes
   }
 
-  /** A message waits, or is fetched. The promise is the given one, as far as anybody can tell. */
+  /** A message waits, or is fetched. The returned promise settles as the given one. */
   async waiting(sent: Promise<void>): Promise<void> {
     const beganNs = native.monotonicNs()
     await sent
-    // A block made now nobody would close.
+    // A block made now would never be closed.
     if (this.#closed) return
     this.#waits ??= threadProfiling().histogram(waits, this.#label)
     this.#waits.record(native.monotonicNs() - beganNs)

@@ -286,7 +286,7 @@ test('the checker finds what breaks the rules of the format', () => {
   assert.match(faultsOf({ ...event, dur: -1 })[0]!, /duration/)
   assert.match(faultsOf(event, { ...event, ts: 15 })[0]!, /overlap/)
   assert.deepEqual(faultsOf(event, { ...event, ts: 12, dur: 3 }), [])
-  assert.match(faultsOf({ ph: 'E', ts: 1, pid: 1, tid: 1 })[0]!, /not begun/)
+  assert.match(faultsOf({ ph: 'E', ts: 1, pid: 1, tid: 1 })[0]!, /ends a slice that has not started/)
   const [s, f] = ['s', 'f'].map((ph, at) => ({ name: 'a', ph, id: 1, ts: 12 + at, pid: 1, tid: 1, bp: 'e' }))
   assert.deepEqual(faultsOf(event, s!, f!), [])
   assert.match(faultsOf(event, s!)[0]!, /one f/)

@@ -1,11 +1,11 @@
 import type { Call, CollectiveName, Names } from './choose.ts'
 
 /*
- * Where all ranks are on one machine and their links go through shared memory. Nothing travels there: a byte is copied
- * by a processor at either end, and a round costs the waking of threads. So what decides is how much all processors do,
- * and not what the busiest link carries. docs/collectives.md has the table that these were read from (2, 4 and 8
- * processes on two processors, 1 KiB to 1 MiB). Where it shows no clear difference, and for scatter, gather and scan,
- * whose rank 0 is done before the others, the rules for networks hold.
+ * Algorithms for ranks on one machine whose links go through shared memory. Nothing travels there: a byte is copied by
+ * a processor at either end, and a round costs the waking of threads. So the work of all processors decides, not the
+ * traffic of the busiest link. The rules come from the table in docs/benchmarks.md (2, 4 and 8 processes on two
+ * processors, 1 KiB to 1 MiB). If it shows no clear difference, and for scatter, gather and scan, whose rank 0 is done
+ * before the others, the rules for networks hold.
  */
 
 /** From here on an all-gather is long for the rules of networks. */
@@ -21,7 +21,7 @@ const COMBINED_BY_ALL_BYTES = 32 * 1024
 const COMBINED_BY_ROOT_BYTES = 1024 * 1024
 const FEW_RANKS = 8
 
-/** The algorithm of a collective where it differs from that for networks; undefined: it does not. */
+/** The algorithm of a collective if it differs from that for networks, else undefined. */
 export const oneMachineAlgorithms: {
   readonly [Name in CollectiveName]?: (call: Call) => Names[Name] | undefined
 } = {

@@ -20,10 +20,10 @@ const collectiveCounters: CounterLayout<CollectiveCounter> = defineCounters(
     labelled,
     help: {
       '': 'Collectives of groups of peers, by kind and algorithm.',
-      calls: 'Collectives that began.',
-      done: 'Collectives that were done at this rank.',
-      bytesSent: 'Bytes that this rank sent for those that were done.',
-      bytesReceived: 'Bytes that came to this rank for those that were done.',
+      calls: 'Collectives started.',
+      done: 'Collectives finished at this rank.',
+      bytesSent: 'Bytes that this rank sent for finished ones.',
+      bytesReceived: 'Bytes that this rank received for finished ones.',
     },
   },
 )
@@ -43,7 +43,7 @@ export class CollectiveMeter {
     this.#time = threadProfiling().histogram(collectiveTime, collective)
   }
 
-  /** One begins; when, for its end. */
+  /** Count a start. Returns the time, for the end. */
   begin(): number {
     this.#counters.add('calls', 1)
     return native.monotonicNs()
@@ -59,7 +59,7 @@ export class CollectiveMeter {
 
 const meters = new Map<string, CollectiveMeter>()
 
-/** Of `kind/algorithm`; undefined where nobody profiles. */
+/** The meter of `kind/algorithm`; undefined if profiling is off. */
 export function collectiveMeter(collective: string): CollectiveMeter | undefined {
   if (!isProfiling()) return undefined
   let meter = meters.get(collective)
