@@ -1,10 +1,7 @@
 import { isIP, SocketAddress } from 'node:net'
 import { ArgumentError } from '../native/index.ts'
 
-/**
- * An IP address and a port of the connection manager's own: they have nothing to do with the ports of TCP and UDP
- * sockets.
- */
+/** An IP address and a port of the connection manager. These ports are unrelated to those of TCP and UDP sockets. */
 export interface ConnectionAddress {
   /** In its canonical form, `127.0.0.1` or `fd00::1`. */
   readonly address: string
@@ -12,12 +9,12 @@ export interface ConnectionAddress {
   readonly family: 4 | 6
 }
 
-/** An address literal with a port, checked. Names are resolved elsewhere. */
+/** Check an address literal and a port. Names are resolved elsewhere. */
 export function connectionAddress(address: string, port: number): ConnectionAddress {
   checkPort(port)
   const family = isIP(address)
   if (family !== 4 && family !== 6) {
-    throw new ArgumentError('address', `an address is IPv4 or IPv6 in figures, not ${JSON.stringify(address)}`)
+    throw new ArgumentError('address', `address must be a numeric IPv4 or IPv6 address, not ${JSON.stringify(address)}`)
   }
   if (family === 4) return { address, port, family }
   const [plain = '', zone] = address.split('%')
@@ -27,7 +24,7 @@ export function connectionAddress(address: string, port: number): ConnectionAddr
 
 function checkPort(port: number): void {
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new ArgumentError('port', `a port is an integer from 0 to 65535, not ${port}`)
+    throw new ArgumentError('port', `port must be an integer from 0 to 65535, not ${port}`)
 }
 
 /** True for `0.0.0.0` and `::`, which stand for every address of the machine. */

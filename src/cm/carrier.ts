@@ -1,12 +1,11 @@
 /**
- * The seam of this room: what it needs of whoever carries connection messages. Two stand behind it: librdmacm for real
- * devices, and sockets in the runtime directory for the embedded one. The shape is that of rdma_cm(7): identifiers,
- * calls that return at once, and events.
+ * The seam of this room: what it needs of a carrier of connection messages. There are two: librdmacm for real devices,
+ * and sockets in the runtime directory for the embedded one. The shape is that of rdma_cm(7): identifiers, calls that
+ * return at once, and events.
  *
- * - Calls that fail at once throw; everything that takes time ends with an event. Events are never given from within a
- *   call.
- * - After `destroy` no event of that identifier is given any more, and everything it took is released. It may be called
- *   from an event.
+ * - Calls that fail at once throw; calls that take time end with an event. Events are never given from within a call.
+ * - After `destroy` no event of that identifier is delivered, and all it took is released. It may be called from an
+ *   event.
  * - An identifier never keeps the program alive by itself.
  */
 import type { AddressVector, Gid, QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
@@ -15,14 +14,14 @@ import type { ConnectionAddress } from './address.ts'
 /** `tcp` connects (RC); `udp` finds the queue pair of a datagram service (UD). Their ports are apart. */
 export type PortSpace = 'tcp' | 'udp'
 
-/** The own end of a queue pair. */
+/** The local end of a queue pair. */
 export interface LocalEndpoint {
   readonly gid: Gid
   readonly queuePairNumber: number
   readonly psn: number
 }
 
-/** struct rdma_conn_param: what one end says of itself. */
+/** What one end announces about itself: struct rdma_conn_param. */
 export interface ConnectionParameters {
   readonly privateData: Uint8Array
   /** READs and atomics of the peer that may be under way here. */
@@ -30,22 +29,22 @@ export interface ConnectionParameters {
   /** READs and atomics of this end that may be under way there. */
   readonly initiatorDepth: number
   readonly flowControl: boolean
-  /** How often both ends repeat what is not acknowledged. Ignored in an answer. */
+  /** How often both ends retry without an acknowledgement. Ignored in an answer. */
   readonly retryCount: number
-  /** How often the peer repeats when there was no receive request here. */
+  /** How often the peer retries if no receive was posted here. */
   readonly rnrRetryCount: number
   readonly sharedReceive: boolean
   readonly endpoint: LocalEndpoint
 }
 
-/** Where a datagram service, or a multicast group, is reached. */
+/** How to reach a datagram service or a multicast group. */
 export interface DatagramPeer {
   readonly addressVector: AddressVector
   readonly queuePairNumber: number
   readonly queueKey: number
 }
 
-/** What the other end said of itself, seen from here: `initiatorDepth` is what this end may have under way there. */
+/** What the other end announced, as seen from here: `initiatorDepth` is what this end may have under way there. */
 export interface ConnectionOffer {
   readonly privateData: Uint8Array
   readonly responderResources: number
@@ -57,7 +56,7 @@ export interface ConnectionOffer {
   readonly queuePairNumber: number
 }
 
-/** rdma_get_cm_event(3). `status` is a negative errno or a number of the transport. */
+/** An event of an identifier: rdma_get_cm_event(3). `status` is a negative errno or a number of the transport. */
 export type ConnectionEvent =
   | { readonly type: 'address-resolved' }
   | { readonly type: 'address-error'; readonly status: number }
@@ -77,14 +76,15 @@ export type ConnectionEvent =
   | { readonly type: 'address-change' }
   | { readonly type: 'timewait-exit' }
 
-/** rdma_cm_id. */
+/** One identifier: rdma_cm_id. */
 export interface ConnectionIdentifier {
   /**
-   * Where its events go. Set before the first call; of an incoming request, before the event that brought it returns.
+   * Receives its events. Set it before the first call; for an incoming request, before the event that brought it
+   * returns.
    */
   onEvent: (event: ConnectionEvent) => void
   readonly portSpace: PortSpace
-  /** The device that it is bound to, once the address is resolved or a request has come. */
+  /** The device that the identifier is bound to, once the address is resolved or a request has come. */
   readonly deviceName: string | undefined
   readonly local: ConnectionAddress | undefined
   readonly remote: ConnectionAddress | undefined
@@ -95,7 +95,7 @@ export interface ConnectionIdentifier {
   connect(parameters: ConnectionParameters): void
   accept(parameters: ConnectionParameters): void
   reject(privateData: Uint8Array): void
-  /** rdma_establish: the asking end's queue pair is ready. */
+  /** The active end's queue pair is ready: rdma_establish. */
   establish(): void
   disconnect(): void
   /** rdma_init_qp_attr: the attributes that lead the queue pair `endpoint` to `state`. */

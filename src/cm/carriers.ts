@@ -6,8 +6,8 @@ import { shmCarrier } from './shm/carrier.ts'
 /** Which device a connection runs over. */
 export interface DeviceChoice {
   /**
-   * A device, or its name. Default: that of the domain; else the device that the address leads to where this machine
-   * has RDMA devices, and `shm0` where it has none.
+   * A device, or its name. Default: that of the domain. Without a domain, the device that the address leads to if this
+   * machine has RDMA devices, and `shm0` if it has none.
    */
   readonly device?: Device | string
   readonly domain?: ProtectionDomain
@@ -15,11 +15,13 @@ export interface DeviceChoice {
 
 export interface CarrierChoice {
   readonly carrier: Carrier
-  /** Where the program insists on one. */
+  /** The device that the program insists on, if any. */
   readonly deviceName: string | undefined
 }
 
-/** @throws UnsupportedError when the first identifier is made, for an RDMA device where there is no librdmacm. */
+/**
+ * Choose the carrier for a device. Its first identifier throws UnsupportedError for an RDMA device without librdmacm.
+ */
 export function chooseCarrier({ device, domain }: DeviceChoice): CarrierChoice {
   const deviceName = typeof device === 'string' ? device : (device?.name ?? domain?.device.name)
   const carried = deviceName === undefined ? !deviceNames().every(isEmbedded) : !isEmbedded(deviceName)

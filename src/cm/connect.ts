@@ -8,27 +8,28 @@ import { lookupAddress } from './resolve.ts'
 import { type ConnectionOptions, checkConnectionOptions, checkRange } from './terms.ts'
 
 export interface ConnectOptions extends DeviceChoice, ConnectionOptions {
-  /** Of the listener: IPv4 or IPv6 in figures, or a name. */
+  /** The address of the listener: a numeric IPv4 or IPv6 address, or a name. */
   readonly address: string
   readonly port: number
   /** Default `tcp`: a connected RC queue pair. `udp` finds a datagram service. */
   readonly portSpace?: PortSpace
-  /** The own address to go out from; default: what the routing table says. */
+  /** The local address to connect from. Default: as the routing table says. */
   readonly source?: string
-  /** How often both ends repeat what is not acknowledged: 0..7; default 6, because soft-RoCE takes 7 for ever. */
+  /** How often both ends retry without an acknowledgement, 0 to 7. Default 6, because soft-RoCE treats 7 as forever. */
   readonly retryCount?: number
 }
 
 /**
- * Connect to a listener: resolve address and route, make the queue pair, ask, and lead the queue pair to RTS.
- * @throws ConnectionRejectedError with the peer's private data; ConnectionError; TimeoutError; the signal's reason.
- * Then nothing is left behind.
+ * Connect to a listener: resolve address and route, make the queue pair, ask, and move the queue pair to RTS.
+ * @throws ConnectionRejectedError with the peer's private data; ConnectionError; TimeoutError; the signal's reason. On
+ * failure nothing is left behind.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { portSpace = 'tcp', source, retryCount } = options
   checkConnectionOptions(options, portSpace, 'connect')
   checkRange('retryCount', retryCount, 7)
-  if (options.port === 0) throw new ArgumentError('port', 'port 0 is no address to connect to')
+  if (options.port === 0)
+    throw new ArgumentError('port', 'port 0 cannot be connected to; pass the port of the listener')
   const from = source === undefined ? undefined : connectionAddress(source, 0)
   const choice = chooseCarrier(choiceOf(options))
   const destination = await lookupAddress(options.address, options.port, options)

@@ -18,8 +18,8 @@ export type ConnectionState =
   | 'closed'
 
 /**
- * Why a connection ended: by this end, by the peer, without a word of the peer's (as far as the carrier can tell), with
- * its device.
+ * Why a connection ended: closed by this end, closed by the peer, lost without a word from the peer, or its device was
+ * removed. `lost` is as far as the carrier can tell.
  */
 export type CloseReason = 'local' | 'peer' | 'lost' | 'device-removed'
 
@@ -44,11 +44,11 @@ export type MachineEvent =
   | 'deadline'
   | 'close'
 
-/** What the machine has done for it. An action that throws while the connection is being made ends the attempt. */
+/** What the machine asks its owner to do. An action that throws while the connection is being made ends the attempt. */
 export interface ConnectionActions {
   resolveAddress(): void
   resolveRoute(): void
-  /** Make the queue pair, in INIT, ready to have receives posted. */
+  /** Make the queue pair, in INIT, ready for receives to be posted. */
   preparePair(): void
   sendRequest(): void
   /** INIT -> RTR -> RTS towards the peer. */
@@ -56,10 +56,10 @@ export interface ConnectionActions {
   establish(): void
   sendReply(): void
   sendReject(): void
-  /** Everything outstanding is flushed. */
+  /** Flush everything outstanding. */
   errorPair(): void
   sendDisconnect(): void
-  /** Give back the identifier, and where the connection was never made everything else. */
+  /** Release the identifier and, if the connection was never made, everything else. */
   release(): void
   connected(): void
   failed(error: unknown): void
@@ -122,7 +122,7 @@ const table: Readonly<Record<ConnectionState, Row>> = {
     'device-removal': end('local'),
     disconnect: go('disconnecting'),
   },
-  // What still arrives for a connection that is over has nobody to go to.
+  // Events that still arrive for a finished connection are dropped.
   closed: {},
 }
 
@@ -139,7 +139,7 @@ export class ConnectionMachine {
     return this.#state
   }
 
-  /** `error`: what the attempt fails with, should the event end it. */
+  /** Take an event. `error`: what the attempt fails with if the event ends it. */
   step(event: MachineEvent, error?: unknown): void {
     const cell = table[this.#state][event]
     if (cell !== undefined) this.#enter(cell)
@@ -169,7 +169,11 @@ export class ConnectionMachine {
 
   #unforeseen(event: MachineEvent, error: unknown): void {
     this.#fail(
-      error ?? new AetherError('ERR_AETHER_PROTOCOL', `a connection that is ${this.#state} had event ${event}`),
+      error ??
+        new AetherError(
+          'ERR_AETHER_PROTOCOL',
+          `event ${event} came unexpectedly in state ${this.#state} of the connection; close it and connect again`,
+        ),
     )
   }
 
@@ -179,7 +183,7 @@ export class ConnectionMachine {
     try {
       this.#actions.release()
     } finally {
-      // Whatever giving back runs into: whoever waits is told.
+      // Even if releasing fails, waiting callers are told.
       if (wasMade) this.#actions.ended('lost')
       this.#actions.failed(error)
     }

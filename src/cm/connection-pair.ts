@@ -4,25 +4,25 @@ import type { PortSpace } from './carrier.ts'
 import { SharedDevice } from './shared-device.ts'
 
 /**
- * The queue pair of a connection: what it is made of, or one of your own. What is left out the connection makes, and
- * closes with itself.
+ * The queue pair of a connection: your own, or what to make it from. The connection makes what you leave out, and
+ * closes it when it is closed.
  */
 export interface PairOptions extends Partial<Omit<QueuePairOptions, 'type'>> {
-  /** Default: one that all connections on that device share which brought none. */
+  /** Default: a domain shared by all connections on that device that were given none. */
   readonly domain?: ProtectionDomain
   /**
-   * A queue pair of your own, in RESET, of the type that the port space wants (`rc`, `ud`). It stays yours to close.
+   * A queue pair of your own, in RESET, of the type that the port space needs (`rc`, `ud`). Closing it stays your task.
    */
   readonly pair?: QueuePair
-  /** Rights of the peer through this queue pair; default all. Memory has rights of its own. */
+  /** What the peer may do through this queue pair. Default: all. Memory has rights of its own. */
   readonly access?: number
-  /** Called once the queue pair is in INIT and before the peer can send: the place to post receives. */
+  /** Called once the queue pair is in INIT and before the peer can send. Post receives here. */
   readonly prepare?: (pair: QueuePair) => void
 }
 
 const DEFAULT_REQUESTS = 64
 
-/** A queue pair with everything that was made for it, to be given back in one step. */
+/** A queue pair with everything that was made for it, released in one step. */
 export class ConnectionPair {
   readonly pair: QueuePair
   readonly #taken: (() => void)[]
@@ -32,7 +32,7 @@ export class ConnectionPair {
     this.#taken = taken
   }
 
-  /** Where it throws, nothing is left. */
+  /** Make a queue pair. If it throws, nothing is left behind. */
   static make(deviceName: string, portSpace: PortSpace, options: PairOptions): ConnectionPair {
     const taken: (() => void)[] = []
     try {
@@ -43,7 +43,7 @@ export class ConnectionPair {
     }
   }
 
-  /** Idempotent. */
+  /** Close what was made. Idempotent. */
   release(): void {
     giveBack(this.#taken.splice(0))
   }
@@ -91,14 +91,17 @@ function ownQueue(domain: ProtectionDomain, options: PairOptions, taken: (() => 
   return queue
 }
 
-/** What was brought must belong together, and to the device that the connection runs over. */
+/** Check that the objects passed in belong together, and to the device that the connection runs over. */
 export function checkPairOptions(options: PairOptions, portSpace: PortSpace): void {
   const { pair, domain, sendQueue, receiveQueue } = options
   const type = portSpace === 'tcp' ? 'rc' : 'ud'
   if (pair !== undefined && pair.type !== type)
-    throw new ArgumentError('pair', `port space ${portSpace} needs a queue pair of type ${type}, not ${pair.type}`)
+    throw new ArgumentError(
+      'pair',
+      `pair must be a queue pair of type ${type} in port space ${portSpace}, not ${pair.type}`,
+    )
   if (pair !== undefined && (domain ?? sendQueue ?? receiveQueue) !== undefined)
-    throw new ArgumentError('pair', 'a queue pair has its domain and queues already; leave those out')
+    throw new ArgumentError('pair', 'a queue pair has its own domain and queues; leave those out, or leave out `pair`')
   if (domain === undefined && (sendQueue ?? receiveQueue) !== undefined)
-    throw new ArgumentError('domain', 'completion queues of your own need the protection domain of the same device')
+    throw new ArgumentError('domain', 'completion queues of your own need a domain of the same device; pass `domain`')
 }

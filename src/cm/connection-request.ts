@@ -7,18 +7,18 @@ import { HandedIdentifier, HandedOver, type HandedRequest } from './handed-reque
 import { checkedPrivateData } from './private-data.ts'
 import { type ConnectionOptions, checkConnectionOptions } from './terms.ts'
 
-/** Somebody wants to connect: accept or reject. */
+/** A peer's request for a connection: accept or reject it. */
 export class ConnectionRequest {
   readonly portSpace: PortSpace
-  /** The device that the request came in by. */
+  /** The device through which the request came. */
   readonly deviceName: string
   readonly local: ConnectionAddress | undefined
   readonly remote: ConnectionAddress | undefined
-  /** What the peer sent along; it may be longer than what was given there, filled up with zeros. */
+  /** What the peer sent along. It may be longer than what the peer passed, padded with zeros. */
   readonly privateData: Uint8Array
   /** READs and atomics that the peer lets this end have under way at once. */
   readonly maxReadAtomic: number
-  /** READs and atomics that the peer would like to have under way here. */
+  /** READs and atomics that the peer asks to have under way here at once. */
   readonly maxDestinationReadAtomic: number
   readonly retryCount: number
   readonly rnrRetry: number
@@ -27,7 +27,7 @@ export class ConnectionRequest {
   readonly #settled: () => void
   #handedOver: HandedOver | undefined
 
-  /** @internal `settled` is called once it was answered or taken back. */
+  /** @internal `settled` is called once it was answered or withdrawn. */
   constructor(link: ConnectionSide, settled: () => void) {
     const { identifier, offer } = link
     this.#link = link
@@ -44,15 +44,15 @@ export class ConnectionRequest {
     this.flowControl = offer?.flowControl ?? false
   }
 
-  /** False once it was answered, or the peer took it back. */
+  /** False once it was answered, or the peer withdrew it. */
   get pending(): boolean {
     return this.#handedOver?.pending ?? this.#link.machine.state === 'requested'
   }
 
   /**
    * Make the queue pair, answer, and wait until the peer is connected too.
-   * @throws ConnectionError when the peer went away meanwhile; TimeoutError; the signal's reason. Then nothing is left
-   * behind.
+   * @throws ConnectionError if the peer went away in the meantime; TimeoutError; the signal's reason. On failure
+   * nothing is left behind.
    */
   async accept(options: ConnectionOptions = {}): Promise<Connection> {
     this.#assertPending()
@@ -64,7 +64,8 @@ export class ConnectionRequest {
   }
 
   /**
-   * Say no. `privateData` (at most 148 bytes, 136 in port space `udp`) arrives in the peer's ConnectionRejectedError.
+   * Reject the request. `privateData` (at most 148 bytes, 136 in port space `udp`) arrives in the peer's
+   * ConnectionRejectedError.
    */
   reject(privateData?: Uint8Array): void {
     const data = checkedPrivateData(privateData, this.portSpace, 'reject')
@@ -78,16 +79,19 @@ export class ConnectionRequest {
   }
 
   /**
-   * Have another thread of this process answer: post what this gives with its `port` in the transfer list, and call
-   * `takeRequest` there. The connection then belongs to that thread, its queue pair and its completions are there; only
-   * what the connection manager says of it comes by way of this one. It ends when that thread ends. `ended` is called
-   * once it is over, or was never made.
+   * Hand the request to another thread of this process. Post the result with its `port` in the transfer list, and call
+   * `takeRequest` there. The connection then belongs to that thread, with its queue pair and completions; only
+   * connection manager events pass through this one. The connection ends when that thread ends. `ended` is called once
+   * it is over, or if it was never made.
    */
   handOver(ended?: () => void): HandedRequest {
     this.#assertPending()
     const { identifier, offer } = this.#link
     if (offer === undefined || this.portSpace === 'udp')
-      throw new ArgumentError('portSpace', 'a datagram service answers in the thread that it belongs to')
+      throw new ArgumentError(
+        'portSpace',
+        'a request in port space udp cannot be handed over; answer it in the thread of its listener',
+      )
     this.#handedOver = new HandedOver(identifier, offer, this.#settled, ended)
     return this.#handedOver.handed
   }
@@ -98,7 +102,7 @@ export class ConnectionRequest {
   }
 }
 
-/** A request that another thread handed over, to be answered here as if it had come here. */
+/** Take a request that another thread handed over, and answer it as if it had come here. */
 export function takeRequest(handed: HandedRequest): ConnectionRequest {
   return new ConnectionRequest(new ConnectionSide(new HandedIdentifier(handed), handed.offer), () => undefined)
 }

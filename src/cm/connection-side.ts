@@ -18,7 +18,7 @@ import {
   readAtomicLimits,
 } from './terms.ts'
 
-/** Where a connection is to lead. */
+/** The destination of a connection. */
 export interface LinkTarget {
   readonly source: ConnectionAddress | undefined
   readonly destination: ConnectionAddress
@@ -35,20 +35,20 @@ const ALL_RIGHTS = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | 
 let lastAttempt = 0
 
 /**
- * One end of a connection from the first call to the last: does what the machine says, with the carrier on one side and
- * the queue pair on the other. Programs see it as a ConnectionRequest and as a Connection.
+ * One end of a connection from the first call to the last. It does what the machine says, with the carrier on one side
+ * and the queue pair on the other. Programs see it as a ConnectionRequest and as a Connection.
  */
 export class ConnectionSide implements ConnectionActions {
   readonly identifier: ConnectionIdentifier
   readonly machine: ConnectionMachine
-  /** What the peer last said of itself. */
+  /** What the peer announced last. */
   offer: ConnectionOffer | undefined
-  /** Port space `udp`, at the asking end: where the service is. */
+  /** Port space `udp`, at the active end: where the service is. */
   peer: DatagramPeer | undefined
   privateData: Uint8Array
   limits: ReadAtomicLimits = { maxReadAtomic: 0, maxDestinationReadAtomic: 0 }
   readonly closed: Promise<CloseReason>
-  /** Why a request cannot be answered any more. */
+  /** Why a request can no longer be answered. */
   withdrawn: unknown
   #target: LinkTarget | undefined
   #options: ConnectionOptions = {}
@@ -74,7 +74,7 @@ export class ConnectionSide implements ConnectionActions {
     if (offer !== undefined) this.#trace(TraceLevel.Info, 'requested')
   }
 
-  /** @throws where there is no queue pair yet. */
+  /** @throws ClosedError if there is no queue pair yet. */
   get pair(): QueuePair {
     if (this.#made === undefined) throw new ClosedError('the queue pair of a connection that was not made')
     return this.#made.pair
@@ -101,7 +101,7 @@ export class ConnectionSide implements ConnectionActions {
     this.machine.step('reject')
   }
 
-  /** Resolves once it is over, with the peer's answer or without. */
+  /** Resolves once the connection is over, with the peer's answer or without. */
   async disconnect(wait: WaitOptions): Promise<void> {
     if (this.machine.state === 'closed') return
     let aborted: { readonly reason: unknown } | undefined
@@ -115,7 +115,7 @@ export class ConnectionSide implements ConnectionActions {
     if (aborted !== undefined) throw aborted.reason
   }
 
-  /** At once; the queue pair goes too, unless it is the program's own. */
+  /** Close at once, with the queue pair unless the program passed its own. */
   close(): void {
     this.machine.step('close', new ClosedError('the connection'))
     this.#made?.release()
@@ -145,7 +145,7 @@ export class ConnectionSide implements ConnectionActions {
     const { deviceName } = this.identifier
     const wanted = this.#target!.deviceName
     if (wanted !== undefined && deviceName !== wanted) {
-      const why = `the way to ${this.remoteText} leads through ${deviceName}, not through ${wanted}; give the source address of ${wanted}`
+      const why = `the way to ${this.remoteText} leads through ${deviceName}, not through ${wanted}; pass an address of ${wanted} as \`source\``
       throw new ConnectionError('address', 0, why)
     }
     this.identifier.resolveRoute(this.#deadline!.remainingMs)
@@ -156,7 +156,7 @@ export class ConnectionSide implements ConnectionActions {
     const { pair } = this
     const { name } = pair.domain.device
     if (name !== this.identifier.deviceName) {
-      const why = `the connection runs over ${this.identifier.deviceName} and the queue pair is of ${name}`
+      const why = `the queue pair is of device ${name}, but the connection runs over ${this.identifier.deviceName}; pass one of that device`
       throw new ConnectionError('connect', 0, why)
     }
     this.limits = readAtomicLimits(this.#options, pair, this.offer)

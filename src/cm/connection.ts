@@ -9,26 +9,26 @@ import type { WaitOptions } from './deadline.ts'
 /**
  * A connected queue pair. Like a socket it keeps the program alive until it is over; see {@link unref}.
  *
- * What ends it: `disconnect()` here or there, the end of the peer's process, the removal of the device. A peer whose
- * whole machine is gone says nothing: the next request ends with RetryExceeded, and then `disconnect()` with its own
+ * It ends with `disconnect()` at either end, the end of the peer's process, or the removal of the device. If the peer's
+ * whole machine is lost, nothing arrives: the next request fails with RetryExceeded. Then call `disconnect()` with a
  * deadline.
  */
 export class Connection {
-  /** RC in port space `tcp`, UD in `udp`; in RTS. */
+  /** In RTS. RC in port space `tcp`, UD in `udp`. */
   readonly pair: QueuePair
   /** This end's address. */
   readonly local: ConnectionAddress | undefined
   readonly remote: ConnectionAddress | undefined
   /**
-   * What the peer sent along: with its request, or its answer. It may be longer than what was given there, filled up
-   * with zeros.
+   * What the peer sent along with its request or its answer. It may be longer than what the peer passed, padded with
+   * zeros.
    */
   readonly privateData: Uint8Array
-  /** READs and atomics of this end that may be under way at once, as both ends agreed. */
+  /** READs and atomics of this end that may be under way at once, as agreed by both ends. */
   readonly maxReadAtomic: number
-  /** Those of the peer. */
+  /** READs and atomics of the peer that may be under way at once. */
   readonly maxDestinationReadAtomic: number
-  /** Port space `udp`, at the asking end: where to send to. The other end learns it from the messages that come. */
+  /** Port space `udp`, at the active end: where to send. The other end learns it from incoming messages. */
   readonly peer: DatagramPeer | undefined
   /** Resolves when the connection is over, with the reason; never rejects. */
   readonly closed: Promise<CloseReason>
@@ -49,7 +49,7 @@ export class Connection {
     if (link.peer !== undefined) this.#destination = new DatagramDestination(this.pair.domain, link.peer)
   }
 
-  /** Port space `udp`, at the asking end: the field `to` of requests that go to the service; undefined elsewhere. */
+  /** The field `to` of requests to the service: port space `udp`, at the active end. Undefined elsewhere. */
   destination(): Destination | undefined {
     return this.#destination?.get()
   }
@@ -76,15 +76,15 @@ export class Connection {
   }
 
   /**
-   * Tell the peer, and wait for its answer or the deadline. Everything outstanding on the queue pair completes as
-   * flushed; the queue pair itself stays, in ERR, until `close`. May be called any number of times.
+   * Tell the peer, and wait for its answer or the deadline. All outstanding requests complete as flushed. The queue
+   * pair stays, in ERR, until `close`. May be called repeatedly.
    */
   disconnect(options: WaitOptions = {}): Promise<void> {
     return this.#link.disconnect(options)
   }
 
   /**
-   * End it at once, without waiting for the peer, and close what the connection made: queue pair, queues, domain.
+   * End the connection at once, without waiting for the peer. Closes the queue pair, queues and domain that it made.
    * Idempotent.
    */
   close(): void {
@@ -92,13 +92,13 @@ export class Connection {
     this.#link.close()
   }
 
-  /** Keep the program alive while the connection lasts (the default). */
+  /** Keep the program alive while the connection lasts. This is the default. */
   ref(): this {
     if (this.state !== 'closed') this.#link.hold(true)
     return this
   }
 
-  /** Let the program end although the connection lasts. */
+  /** Let the program end while the connection lasts. */
   unref(): this {
     this.#link.hold(false)
     return this

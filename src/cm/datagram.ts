@@ -1,10 +1,10 @@
 import type { AddressHandle, Destination, ProtectionDomain } from '../verbs/index.ts'
 import type { DatagramPeer } from './carrier.ts'
 
-/** RDMA_UDP_QKEY of rdma_cma.h: the queue key of every datagram queue pair that the connection manager sets up. */
+/** The queue key of every datagram queue pair that the connection manager sets up: RDMA_UDP_QKEY of rdma_cma.h. */
 export const DATAGRAM_QUEUE_KEY = 0x01234567
 
-/** Where datagrams go: the address handle is made when it is first asked for. */
+/** A destination of datagrams, whose address handle is made on first use. */
 export class DatagramDestination {
   readonly #domain: ProtectionDomain
   readonly #peer: DatagramPeer
@@ -15,7 +15,7 @@ export class DatagramDestination {
     this.#peer = peer
   }
 
-  /** For the field `to` of requests. */
+  /** Return the field `to` of requests. */
   get(): Destination {
     const { addressVector, queuePairNumber, queueKey } = this.#peer
     this.#handle ??= this.#domain.createAddressHandle(addressVector)

@@ -1,6 +1,6 @@
 import { ArgumentError, TimeoutError } from '../native/index.ts'
 
-/** How long to wait, and who may end the wait. */
+/** How long to wait, and a signal that ends the wait. */
 export interface WaitOptions {
   /** Default 10,000. */
   readonly timeoutMs?: number
@@ -12,10 +12,10 @@ const TIMEOUT_MS_MAX = 2 ** 31 - 1
 
 export function checkTimeout(timeoutMs: number | undefined): void {
   if (timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX)) return
-  throw new ArgumentError('timeoutMs', `a time-out is more than 0 and at most ${TIMEOUT_MS_MAX} ms, not ${timeoutMs}`)
+  throw new ArgumentError('timeoutMs', `timeoutMs must be more than 0 and at most ${TIMEOUT_MS_MAX}, not ${timeoutMs}`)
 }
 
-/** Ends a wait once: when the time is up, or when the caller's signal says so. */
+/** Ends a wait once: when the time is up or the caller's signal aborts. */
 export class Deadline {
   readonly timeoutMs: number
   readonly #atMs: number
@@ -23,7 +23,7 @@ export class Deadline {
   readonly #timer: NodeJS.Timeout
   readonly #expired: (error: unknown) => void
 
-  /** Throws the signal's reason where it was aborted already. `what` completes "… did not happen within 5 ms". */
+  /** Throws the signal's reason if it was aborted before. `what` completes "… did not happen within 5 ms". */
   constructor(options: WaitOptions, what: string, expired: (error: unknown) => void) {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
     checkTimeout(timeoutMs)
@@ -39,7 +39,7 @@ export class Deadline {
     signal?.addEventListener('abort', this.#onAbort)
   }
 
-  /** At least 1, as a time-out of a call. */
+  /** The remaining time, at least 1, as the timeout of a call. */
   get remainingMs(): number {
     return Math.max(1, Math.ceil(this.#atMs - performance.now()))
   }

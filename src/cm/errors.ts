@@ -3,11 +3,11 @@ import { AetherError } from '../native/index.ts'
 /** What a connection was doing when it failed. */
 export type ConnectionStage = 'address' | 'route' | 'connect' | 'listen' | 'accept' | 'multicast'
 
-/** A connection, listener or multicast group was not to be had, or was lost while it was being made. */
+/** A connection, listener or multicast group could not be made, or was lost while it was being made. */
 export class ConnectionError extends AetherError {
   override readonly name: string = 'ConnectionError'
   readonly stage: ConnectionStage
-  /** The status of rdma_get_cm_event(3): a negative errno, or a number of the transport; 0 where there is none. */
+  /** The status of rdma_get_cm_event(3): a negative errno or a number of the transport; 0 if there is none. */
   readonly status: number
 
   constructor(stage: ConnectionStage, status: number, message: string, options?: ErrorOptions) {
@@ -17,7 +17,7 @@ export class ConnectionError extends AetherError {
   }
 }
 
-/** Why a connection was rejected, as far as it has a name here. */
+/** Why a connection was rejected, for the reasons that have a name here. */
 export type RejectReason =
   | 'consumer'
   | 'no-listener'
@@ -28,7 +28,7 @@ export type RejectReason =
   | 'stale-connection'
   | 'other'
 
-/** Rejection reasons, IBA specification volume 1, 12.6.7.2. */
+/** Rejection reasons of the IBA specification, volume 1, 12.6.7.2. */
 export const RejectStatus = {
   NoQueuePair: 1,
   NoResources: 3,
@@ -40,20 +40,20 @@ export const RejectStatus = {
 } as const
 
 const reasons: ReadonlyMap<number, readonly [RejectReason, string]> = new Map([
-  [RejectStatus.Consumer, ['consumer', 'the program that listens there said no']],
-  [RejectStatus.InvalidServiceId, ['no-listener', 'nobody listens at that address and port']],
+  [RejectStatus.Consumer, ['consumer', 'the listening program refused it']],
+  [RejectStatus.InvalidServiceId, ['no-listener', 'nothing listens at that address and port']],
   [RejectStatus.NoQueuePair, ['no-queue-pair', 'the peer has no queue pair left']],
   [RejectStatus.NoResources, ['no-resources', 'more requests wait at the peer than its backlog holds']],
-  [RejectStatus.Timeout, ['timeout', 'the peer gave up waiting']],
-  [RejectStatus.Unsupported, ['unsupported', 'the peer does not offer what was asked for']],
+  [RejectStatus.Timeout, ['timeout', 'the peer timed out']],
+  [RejectStatus.Unsupported, ['unsupported', 'the peer does not support what was asked for']],
   [RejectStatus.StaleConnection, ['stale-connection', 'the peer still has an old connection of this queue pair']],
 ])
 
-/** The peer, or its connection manager, said no. */
+/** The peer, or its connection manager, rejected the connection. */
 export class ConnectionRejectedError extends ConnectionError {
   override readonly name = 'ConnectionRejectedError'
   readonly reason: RejectReason
-  /** What the peer gave to `reject`; it may be longer, filled up with zeros. */
+  /** What the peer passed to `reject`. It may be longer, padded with zeros. */
   readonly privateData: Uint8Array
 
   constructor(status: number, privateData: Uint8Array, remote: string) {

@@ -2,19 +2,27 @@ import { getSystemErrorMap } from 'node:util'
 import type { ConnectionEvent } from './carrier.ts'
 import { ConnectionError, ConnectionRejectedError } from './errors.ts'
 
-/** What a waiting call fails with, should this event end it. */
+/** The error of a waiting call if this event ends it. */
 export function errorOf(event: ConnectionEvent, remote: string): ConnectionError | undefined {
   switch (event.type) {
     case 'address-error':
       return new ConnectionError(
         'address',
         event.status,
-        `no way to ${remote}: ${describe(event.status)}; is it in a network that an RDMA device is in?`,
+        `no way to ${remote}: ${describe(event.status)}; check that an RDMA device is in its network`,
       )
     case 'route-error':
-      return new ConnectionError('route', event.status, `no route to ${remote}: ${describe(event.status)}`)
+      return new ConnectionError(
+        'route',
+        event.status,
+        `no route to ${remote}: ${describe(event.status)}; check the network between the two devices`,
+      )
     case 'unreachable':
-      return new ConnectionError('connect', event.status, `${remote} does not answer: ${describe(event.status)}`)
+      return new ConnectionError(
+        'connect',
+        event.status,
+        `${remote} does not answer: ${describe(event.status)}; check that the host is up and reachable`,
+      )
     case 'connect-error':
       return new ConnectionError(
         'connect',

@@ -13,7 +13,7 @@ import type {
 import { ConnectionError } from './errors.ts'
 
 /**
- * A request on its way to another thread of this process: post it with its `port` in the transfer list, and give it to
+ * A request on its way to another thread of this process. Post it with its `port` in the transfer list, and pass it to
  * `takeRequest` there.
  */
 export interface HandedRequest {
@@ -23,7 +23,7 @@ export interface HandedRequest {
   readonly local: ConnectionAddress | undefined
   readonly remote: ConnectionAddress | undefined
   readonly offer: ConnectionOffer
-  /** What leads a queue pair to INIT, to RTR and to RTS, asked before it goes: the taker cannot wait for answers. */
+  /** The attributes for INIT, RTR and RTS, queried before the request goes: the taker cannot wait for answers. */
   readonly attributes: readonly QueuePairAttributes[]
 }
 
@@ -43,9 +43,9 @@ const NOWHERE: LocalEndpoint = { gid: 0n, queuePairNumber: 0, psn: TAKERS_PSN }
 const STATES = [QueuePairState.Init, QueuePairState.ReadyToReceive, QueuePairState.ReadyToSend] as const
 
 /**
- * The listener's side of a request that another thread answers: what belongs to the connection manager stays here, the
- * queue pair is made there. The two talk through a port. When the other thread ends without a word its port closes, and
- * so does the connection.
+ * The listener's side of a request that another thread answers. The connection manager's part stays here, the queue
+ * pair is made there. The two talk through a port. When the other thread ends without a word, its port closes and the
+ * connection ends.
  */
 export class HandedOver {
   readonly handed: HandedRequest
@@ -56,7 +56,7 @@ export class HandedOver {
   #pending = true
   #over = false
 
-  /** `settled` is called once it is answered or taken back, `ended` once nothing of it is left here. */
+  /** `settled` is called once it is answered or withdrawn, `ended` once nothing of it is left here. */
   constructor(
     identifier: ConnectionIdentifier,
     offer: ConnectionOffer,
@@ -83,12 +83,12 @@ export class HandedOver {
     port1.unref()
   }
 
-  /** Nobody has answered it, and the peer has not taken it back. */
+  /** True until it is answered or the peer withdraws it. */
   get pending(): boolean {
     return this.#pending
   }
 
-  /** Give it up: a peer that waits for an answer is rejected, one that is connected is told. Idempotent. */
+  /** Give up: a peer that waits for an answer is rejected, a connected one is told. Idempotent. */
   end(privateData: Uint8Array = new Uint8Array(0)): void {
     if (this.#over) return
     try {
@@ -190,7 +190,10 @@ export class HandedIdentifier implements ConnectionIdentifier {
   queuePairAttributes(state: QueuePairState, endpoint: LocalEndpoint): QueuePairAttributes {
     const attributes = this.#attributes.find((each) => each.state === state)
     if (attributes === undefined)
-      throw new ArgumentError('state', 'a connection is led to INIT, to RTR and to RTS, and no further')
+      throw new ArgumentError(
+        'state',
+        'the connection manager has attributes for INIT, RTR and RTS only; ask for one of these',
+      )
     return attributes.sendPsn === TAKERS_PSN ? { ...attributes, sendPsn: endpoint.psn } : attributes
   }
 
@@ -239,5 +242,8 @@ export class HandedIdentifier implements ConnectionIdentifier {
 }
 
 function onlyAnswered(): ArgumentError {
-  return new ArgumentError('request', 'a request that another thread handed over can be answered, and no more')
+  return new ArgumentError(
+    'request',
+    'an identifier that was handed over can only answer its request; do the rest in the thread of the listener',
+  )
 }

@@ -7,10 +7,10 @@ export interface IdentifierOptions extends DeviceChoice {
 }
 
 /**
- * The connection manager step by step: rdma_create_id(3). `connect` and `listen` are made of this; whoever takes the
- * steps himself makes the queue pair, leads it on with `queuePairAttributes`, answers events, and calls `destroy`. It
- * does not keep the program alive.
- * @throws UnsupportedError where there is no librdmacm for an RDMA device.
+ * Create an identifier for the connection manager step by step: rdma_create_id(3). `connect` and `listen` use it
+ * internally. A program that uses it makes the queue pair itself, moves it on with `queuePairAttributes`, answers
+ * events, and calls `destroy`. It does not keep the program alive.
+ * @throws UnsupportedError if there is no librdmacm for an RDMA device.
  */
 export function createIdentifier(options: IdentifierOptions = {}): ConnectionIdentifier {
   return chooseCarrier(options).carrier.createIdentifier(options.portSpace ?? 'tcp')

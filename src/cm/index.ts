@@ -1,9 +1,9 @@
 /**
- * The connection manager: finds the way to an address, makes queue pairs, and connects them, with the semantics of
+ * The connection manager: resolves addresses and routes, makes queue pairs and connects them, with the semantics of
  * rdma_cm(7).
  *
- * Two carriers stand behind one API: librdmacm for real devices, and sockets private to the user for the embedded
- * device `shm0`.
+ * One API covers two carriers: librdmacm for real devices, and sockets private to the user for the embedded device
+ * `shm0`.
  *
  * ```ts
  * import { connect, listen } from 'aether-dsm/cm'

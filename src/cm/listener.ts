@@ -10,13 +10,13 @@ import { ConnectionError } from './errors.ts'
 import { lookupAddress } from './resolve.ts'
 
 export interface ListenOptions extends DeviceChoice {
-  /** In figures, or a name. Default `::`, every address of the machine. */
+  /** A numeric address, or a name. Default `::`, every address of the machine. */
   readonly address?: string
-  /** Default 0: a free one, told by `listener.port`. */
+  /** Default 0: a free port, which `listener.port` reports. */
   readonly port?: number
   /** Default `tcp`. */
   readonly portSpace?: PortSpace
-  /** How many requests may wait for an answer; those beyond are rejected. Default 128. */
+  /** How many requests may wait for an answer; further ones are rejected. Default 128. */
   readonly backlog?: number
   /** A request that is not answered within this many milliseconds is rejected. Default 60,000. */
   readonly answerTimeoutMs?: number
@@ -29,13 +29,13 @@ const BACKLOG_MAX = 4096
 const DEFAULT_ANSWER_TIMEOUT_MS = 60_000
 
 /**
- * Wait for connections at an address and port.
- * @throws ConnectionError where the address is not this machine's or the port is taken.
+ * Listen for connections at an address and port.
+ * @throws ConnectionError if the address is not this machine's or the port is taken.
  */
 export async function listen(options: ListenOptions = {}): Promise<Listener> {
   const { address = '::', port = 0, portSpace = 'tcp', backlog = DEFAULT_BACKLOG, signal } = options
   if (!Number.isInteger(backlog) || backlog < 1 || backlog > BACKLOG_MAX)
-    throw new ArgumentError('backlog', `a backlog is an integer from 1 to ${BACKLOG_MAX}, not ${backlog}`)
+    throw new ArgumentError('backlog', `backlog must be an integer from 1 to ${BACKLOG_MAX}, not ${backlog}`)
   checkTimeout(options.answerTimeoutMs)
   signal?.throwIfAborted()
   const choice = chooseCarrier(options)
@@ -55,8 +55,8 @@ export async function listen(options: ListenOptions = {}): Promise<Listener> {
 type Waiter = (request: ConnectionRequest | undefined, error?: unknown) => void
 
 /**
- * Requests for connections, one after the other: `for await (const request of listener)`. Keeps the program alive until
- * it is closed; see `unref`.
+ * Yields connection requests one by one: `for await (const request of listener)`. Keeps the program alive until it is
+ * closed; see `unref`.
  */
 export class Listener implements AsyncIterable<ConnectionRequest> {
   readonly portSpace: PortSpace
@@ -105,7 +105,7 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
     return this.#closed
   }
 
-  /** The next request; undefined once the listener is closed. Without `timeoutMs` it waits as long as that takes. */
+  /** Return the next request, or undefined once the listener is closed. Without `timeoutMs` it waits indefinitely. */
   next(options: WaitOptions = {}): Promise<ConnectionRequest | undefined> {
     const ready = this.#takeQueued()
     if (ready !== undefined || this.#closed) return Promise.resolve(ready)
@@ -133,7 +133,7 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
     for (let request = await this.next(); request !== undefined; request = await this.next()) yield request
   }
 
-  /** Stop listening; requests that nobody answered are rejected. Connections that were made stay. Idempotent. */
+  /** Stop listening and reject unanswered requests. Existing connections stay. Idempotent. */
   close(): void {
     if (this.#closed) return
     this.#closed = true
@@ -152,7 +152,7 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
     return this
   }
 
-  /** Let the program end although the listener is open. */
+  /** Let the program end while the listener is open. */
   unref(): this {
     if (this.#held) this.#keepAlive.release()
     this.#held = false

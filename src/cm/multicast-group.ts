@@ -12,19 +12,23 @@ import { errorOf } from './event-error.ts'
 export interface MulticastOptions extends DeviceChoice, PairOptions, WaitOptions {
   /** The group: IPv4 224.0.0.0 to 239.255.255.255, IPv6 ff00::/8. */
   readonly address: string
-  /** An own address, which says by which device; default: what the routing table says of the group. */
+  /** A local address, which selects the device. Default: as the routing table says for the group. */
   readonly source?: string
 }
 
 /**
  * Join a multicast group with a UD queue pair: rdma_join_multicast(3).
- * @throws ConnectionError where no device leads there or the network refuses; TimeoutError; the signal's reason. Then
- * nothing is left behind.
+ * @throws ConnectionError if no device leads there or the network refuses; TimeoutError; the signal's reason. On
+ * failure nothing is left behind.
  */
 export async function joinMulticast(options: MulticastOptions): Promise<MulticastGroup> {
   checkPairOptions(options, 'udp')
   const address = connectionAddress(options.address, 0)
-  if (!isMulticastAddress(address)) throw new ArgumentError('address', `${address.address} is no multicast address`)
+  if (!isMulticastAddress(address))
+    throw new ArgumentError(
+      'address',
+      `address must be a multicast address, not ${address.address}; use 224.0.0.0/4 or ff00::/8`,
+    )
   const source = options.source === undefined ? undefined : connectionAddress(options.source, 0)
   const choice = chooseCarrier(
     options.domain === undefined && options.pair !== undefined ? { domain: options.pair.domain } : options,
@@ -35,7 +39,7 @@ export async function joinMulticast(options: MulticastOptions): Promise<Multicas
     await nextEvent(identifier, address, options, (left) => identifier.resolveAddress(source, address, left))
     const device = identifier.deviceName ?? ''
     if (choice.deviceName !== undefined && device !== choice.deviceName) {
-      const why = `the way to ${address.address} leads through ${device}, not ${choice.deviceName}; give its address as source`
+      const why = `the way to ${address.address} leads through ${device}, not ${choice.deviceName}; pass its address as \`source\``
       throw new ConnectionError('multicast', 0, why)
     }
     made = ConnectionPair.make(device, 'udp', options)
@@ -51,7 +55,7 @@ export async function joinMulticast(options: MulticastOptions): Promise<Multicas
   }
 }
 
-/** A multicast group that was joined: its queue pair receives what is sent to it. */
+/** A joined multicast group: its queue pair receives what is sent to the group. */
 export class MulticastGroup {
   readonly pair: QueuePair
   readonly address: string
@@ -73,12 +77,12 @@ export class MulticastGroup {
     this.#destination = new DatagramDestination(made.pair.domain, peer)
   }
 
-  /** For the field `to` of requests that send to the group. */
+  /** Return the field `to` of requests that send to the group. */
   destination(): Destination {
     return this.#destination.get()
   }
 
-  /** Leave the group and close what joining made: rdma_leave_multicast(3). Idempotent. */
+  /** Leave the group and close what was made by joining: rdma_leave_multicast(3). Idempotent. */
   leave(): void {
     if (this.#closed) return
     this.#closed = true

@@ -1,12 +1,12 @@
 import { ArgumentError } from '../native/index.ts'
 import type { PortSpace } from './carrier.ts'
 
-/** Where private data may ride. */
+/** The calls that carry private data. */
 export type PrivateDataUse = 'connect' | 'accept' | 'reject'
 
 /**
- * The most bytes of private data, over InfiniBand and RoCE: rdma_connect(3), rdma_accept(3); for rejecting, the field
- * of the REJ message (IBA specification volume 1, 12.6.7) and of the SIDR reply. The shm carrier keeps to the same
+ * The most bytes of private data over InfiniBand and RoCE: rdma_connect(3), rdma_accept(3). For rejecting, it is the
+ * field of the REJ message (IBA specification volume 1, 12.6.7) or of the SIDR reply. The shm carrier keeps the same
  * limits.
  */
 export const PRIVATE_DATA_BYTES_MAX: Readonly<Record<PortSpace, Readonly<Record<PrivateDataUse, number>>>> = {
@@ -14,7 +14,7 @@ export const PRIVATE_DATA_BYTES_MAX: Readonly<Record<PortSpace, Readonly<Record<
   udp: { connect: 180, accept: 136, reject: 136 },
 }
 
-/** A checked copy, since the caller may write on while the message waits. */
+/** Return a checked copy, since the caller may go on writing while the message waits. */
 export function checkedPrivateData(
   data: Uint8Array | undefined,
   portSpace: PortSpace,
@@ -22,7 +22,7 @@ export function checkedPrivateData(
 ): Uint8Array {
   const most = PRIVATE_DATA_BYTES_MAX[portSpace][use]
   if (data === undefined) return new Uint8Array(0)
-  if (!(data instanceof Uint8Array)) throw new ArgumentError('privateData', 'private data must be a Uint8Array')
+  if (!(data instanceof Uint8Array)) throw new ArgumentError('privateData', 'privateData must be a Uint8Array')
   if (data.byteLength > most) {
     throw new ArgumentError(
       'privateData',
@@ -32,7 +32,7 @@ export function checkedPrivateData(
   return Uint8Array.from(data)
 }
 
-/** What arrives is the whole field, as on the wire: the sender's bytes, filled up with zeros. */
+/** Return the whole field as the peer sees it: the sender's bytes, padded with zeros. */
 export function paddedPrivateData(data: Uint8Array, portSpace: PortSpace, use: PrivateDataUse): Uint8Array {
   const field = new Uint8Array(PRIVATE_DATA_BYTES_MAX[portSpace][use])
   field.set(data)

@@ -10,12 +10,12 @@ import { errorOf } from './event-error.ts'
 export interface ResolveOptions extends DeviceChoice, WaitOptions {
   /** Default 0. */
   readonly port?: number
-  /** The own address to go out from; default: what the routing table says. */
+  /** The local address to go out from. Default: as the routing table says. */
   readonly source?: string
   readonly portSpace?: PortSpace
 }
 
-/** The way to an address. */
+/** The result of resolving an address. */
 export interface ResolvedAddress {
   readonly deviceName: string
   readonly local: ConnectionAddress | undefined
@@ -23,9 +23,9 @@ export interface ResolvedAddress {
 }
 
 /**
- * Which device leads to `address`, and from which of this machine's addresses: rdma_resolve_addr(3) +
+ * Find the device that leads to `address` and the local address it uses: rdma_resolve_addr(3) and
  * rdma_resolve_route(3).
- * @throws ConnectionError when no device leads there, TimeoutError.
+ * @throws ConnectionError if no device leads there; TimeoutError.
  */
 export async function resolve(address: string, options: ResolveOptions = {}): Promise<ResolvedAddress> {
   const { carrier, deviceName } = chooseCarrier(options)
@@ -40,7 +40,7 @@ export async function resolve(address: string, options: ResolveOptions = {}): Pr
   }
 }
 
-/** Lead an identifier from nothing to a resolved route. */
+/** Move an identifier from nothing to a resolved route. */
 export function resolveWith(
   identifier: ConnectionIdentifier,
   source: ConnectionAddress | undefined,
@@ -70,7 +70,7 @@ export function resolveWith(
   })
 }
 
-/** An address in figures, or a name that the resolver knows. */
+/** Return a numeric address as it is, or look a name up. */
 export async function lookupAddress(address: string, port: number, wait: WaitOptions): Promise<ConnectionAddress> {
   if (isIP(address) !== 0) return connectionAddress(address, port)
   const found = await new Promise<string>((done, reject) => {
@@ -78,7 +78,15 @@ export async function lookupAddress(address: string, port: number, wait: WaitOpt
     lookup(address)
       .then(
         (result) => done(result.address),
-        (cause) => reject(new ConnectionError('address', 0, `there is no address of ${address}`, { cause })),
+        (cause) =>
+          reject(
+            new ConnectionError(
+              'address',
+              0,
+              `the name ${address} has no address; check the spelling, or pass a numeric address`,
+              { cause },
+            ),
+          ),
       )
       .finally(() => deadline.clear())
   })

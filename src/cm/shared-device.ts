@@ -1,8 +1,8 @@
 import { type Device, openDevice, type ProtectionDomain } from '../verbs/index.ts'
 
 /**
- * The device and protection domain of connections whose program brought none of its own: one a device and JavaScript
- * environment, opened for the first that needs it and closed with the last. rdma_create_qp(3) has such a default
+ * The device and protection domain of connections that were given none. There is one for each device and JavaScript
+ * environment. It is opened for the first connection and closed with the last. rdma_create_qp(3) has such a default
  * domain, too.
  */
 export class SharedDevice {

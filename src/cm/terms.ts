@@ -5,56 +5,56 @@ import { checkPairOptions, type PairOptions } from './connection-pair.ts'
 import { checkTimeout, type WaitOptions } from './deadline.ts'
 import { checkedPrivateData } from './private-data.ts'
 
-/** What both ends of a connection may say of themselves. */
+/** Options that both ends of a connection share. */
 export interface ConnectionOptions extends PairOptions, WaitOptions {
   /**
-   * Rides on the message that makes the connection: at most 56 bytes with `connect`, 196 with `accept` (180 and 136 in
+   * Sent with the message that makes the connection. At most 56 bytes with `connect`, 196 with `accept` (180 and 136 in
    * port space `udp`).
    */
   readonly privateData?: Uint8Array
   /**
-   * READs and atomics of this end that may be under way at once. Default: what the device does; the peer may lower it.
+   * READs and atomics of this end that may be under way at once. Default: the device's limit. The peer may lower it.
    */
   readonly maxReadAtomic?: number
   /**
-   * READs and atomics of the peer that may be under way here at once. Default: what the device does; the peer may ask
-   * for less.
+   * READs and atomics of the peer that may be under way here at once. Default: the device's limit. The peer may ask for
+   * less.
    */
   readonly maxDestinationReadAtomic?: number
-  /** How often the peer repeats a message when there was no receive request here: 0..7; default 7, for ever. */
+  /** How often the peer retries a message when no receive was posted here, 0 to 7. Default 7, which means forever. */
   readonly rnrRetry?: number
   /**
-   * How long this end waits for an acknowledgement before it repeats, as exponent 0..31: 4.096 µs × 2^ackTimeout; 0
-   * waits for ever. Default: what the connection manager computes of the path (on RoCE about 2 s, so that a dead peer
-   * is reported after 15 s with the usual retries).
+   * How long this end waits for an acknowledgement before it retries, as an exponent 0 to 31: 4.096 µs × 2^ackTimeout.
+   * 0 waits forever. Default: computed by the connection manager from the path. On RoCE that is about 2 s, so with the
+   * usual retries a dead peer is reported after 15 s.
    */
   readonly ackTimeout?: number
   /**
-   * How long the peer waits before it repeats where there was no receive request here: the code 0..31 of
-   * ibv_modify_qp(3).
+   * How long the peer waits before it retries when no receive was posted here: the code 0 to 31 of ibv_modify_qp(3).
    */
   readonly minRnrTimer?: number
   /**
-   * 0..15, of what this end sends: which lanes of an InfiniBand fabric, or which priority of an Ethernet, serve it.
-   * Port space `tcp`. Default: what the connection manager found.
+   * Service level of what this end sends, 0 to 15. It selects the lanes of an InfiniBand fabric or the priority on
+   * Ethernet. Port space `tcp`. Default: what the connection manager found.
    */
   readonly serviceLevel?: number
   /**
-   * 0..255, of what this end sends: the byte in the header of IP by which routers and switches on RoCE tell kinds of
-   * traffic apart (the upper six bits are the DSCP). Port space `tcp`. Default: what the connection manager found.
+   * Traffic class of what this end sends, 0 to 255. On RoCE it is the byte of the IP header by which routers and
+   * switches classify traffic; its upper six bits are the DSCP. Port space `tcp`. Default: what the connection manager
+   * found.
    */
   readonly trafficClass?: number
-  /** Told to the peer, and nothing else: default false. */
+  /** Reported to the peer; it has no other effect. Default false. */
   readonly flowControl?: boolean
 }
 
 const DEFAULT_RNR_RETRY = 7
-/** Not 7, which soft-RoCE takes as for ever: a dead peer would never be reported. */
+/** Not 7, which soft-RoCE treats as forever: a dead peer would never be reported. */
 export const DEFAULT_RETRY_COUNT = 6
 /** The fields of the messages are bytes, and 255 asks librdmacm for the device's own limit. */
 const READ_ATOMIC_MAX = 254
 
-/** Throws for everything that is wrong before anything is taken. */
+/** Throw for every wrong option before any resource is taken. */
 export function checkConnectionOptions(
   options: ConnectionOptions,
   portSpace: PortSpace,
@@ -74,7 +74,7 @@ export function checkConnectionOptions(
 
 export function checkRange(name: string, value: number | undefined, most: number): void {
   if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= most)) return
-  throw new ArgumentError(name, `${name} is an integer from 0 to ${most}, not ${value}`)
+  throw new ArgumentError(name, `${name} must be an integer from 0 to ${most}, not ${value}`)
 }
 
 /** READs and atomics that may be under way in each direction. */
@@ -83,7 +83,7 @@ export interface ReadAtomicLimits {
   readonly maxDestinationReadAtomic: number
 }
 
-/** What this end would like, within its device's limits and, where there is one, the peer's offer. */
+/** What this end asks for, within its device's limits and the peer's offer, if there is one. */
 export function readAtomicLimits(
   options: ConnectionOptions,
   pair: QueuePair,

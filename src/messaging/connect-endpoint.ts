@@ -4,8 +4,8 @@ import { checkedHandlers } from './endpoint-handlers.ts'
 
 export interface ConnectEndpointOptions extends ConnectLinkOptions, EndpointOptions {
   /**
-   * Called once, when the connection stands. What it throws ends the connection, with reason `handler`, and rejects the
-   * call.
+   * Called once, when the connection is made. If it throws, the connection ends with reason `handler` and the call
+   * rejects.
    */
   readonly connected?: (endpoint: Endpoint) => void
 }
@@ -13,8 +13,8 @@ export interface ConnectEndpointOptions extends ConnectLinkOptions, EndpointOpti
 /**
  * Connect to a listener.
  * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason;
- * LinkError `incompatible` where the peer is no endpoint, or one of another version; what `connected` throws. Then
- * nothing is left behind.
+ * LinkError `incompatible` if the peer is not an endpoint or speaks another version; what `connected` throws. On
+ * failure nothing is left behind.
  */
 export async function connectEndpoint(options: ConnectEndpointOptions): Promise<Endpoint> {
   checkedHandlers(options?.handlers)

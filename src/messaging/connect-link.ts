@@ -10,7 +10,7 @@ import { refusalOf } from './refusal.ts'
 import { SharedPlace } from './shared-place.ts'
 import { type LinkCarrier, VerbsLink } from './verbs-link.ts'
 
-/** What both ends may say of the connection below a link. */
+/** Options of the connection below a link, at both ends. */
 export interface LinkConnectionOptions
   extends LinkOptions,
     Pick<
@@ -25,22 +25,22 @@ export interface LinkConnectionOptions
       | 'privateData'
     > {
   /**
-   * A protection domain of the program's own, for memory and devices that it made itself; default: one for all
-   * connections over that device.
+   * A protection domain of your own, for memory and devices that you made yourself. Default: one for all connections
+   * over that device.
    */
   readonly domain?: ProtectionDomain
 }
 
 export interface ConnectLinkOptions extends LinkConnectionOptions {
-  /** Of the listener: IPv4 or IPv6 in figures, or a name. */
+  /** The address of the listener: a numeric IPv4 or IPv6 address, or a name. */
   readonly address: string
   readonly port: number
-  /** Default: the one that leads to the address; `shm0` on a machine without RDMA devices. */
+  /** Default: the device that leads to the address, or `shm0` on a machine without RDMA devices. */
   readonly device?: string
-  /** Until the peer has answered; default 10,000. */
+  /** How long to wait for the peer's answer; default 10,000. */
   readonly connectTimeoutMs?: number
   readonly signal?: AbortSignal
-  /** How often what is not acknowledged is repeated: 0..7; default 6. */
+  /** Retries without an acknowledgement, 0 to 7; default 6. */
   readonly retryCount?: number
 }
 
@@ -48,7 +48,8 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 10_000
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 /**
- * What a connection carries along besides this room's own: at most so many bytes with `connect`, and with the answer.
+ * The most bytes of the program's private data with `connect`, and with the answer. The rest of the field belongs to
+ * this room.
  */
 export const PRIVATE_DATA_BYTES: { readonly connect: number; readonly accept: number } = {
   connect: 56 - HELLO_BYTES,
@@ -56,18 +57,19 @@ export const PRIVATE_DATA_BYTES: { readonly connect: number; readonly accept: nu
 }
 
 /**
- * What the options say of the link. @throws ArgumentError for what cannot be, as far as it is known without the device.
+ * The settings of the link from the options. @throws ArgumentError for wrong values, as far as known without the
+ * device.
  */
 export function connectSettings(options: ConnectLinkOptions): LinkSettings {
   if (typeof options?.address !== 'string' || options.address === '')
-    throw new ArgumentError('address', 'an address is IPv4 or IPv6 in figures, or a name')
+    throw new ArgumentError('address', 'address must be a numeric IPv4 or IPv6 address, or a name')
   const { port, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, privateData } = options
   if (!(Number.isInteger(port) && port >= 1 && port <= 65_535))
-    throw new ArgumentError('port', `a port is an integer from 1 to 65535 where one connects to it, not ${port}`)
+    throw new ArgumentError('port', `port must be an integer from 1 to 65535, not ${port}; pass the port of the listener`)
   if (!(connectTimeoutMs > 0 && connectTimeoutMs <= TIMER_MS_MAX))
     throw new ArgumentError(
       'connectTimeoutMs',
-      `a time-out is more than 0 and at most ${TIMER_MS_MAX} ms, not ${connectTimeoutMs}`,
+      `connectTimeoutMs must be more than 0 and at most ${TIMER_MS_MAX}, not ${connectTimeoutMs}`,
     )
   if (privateData !== undefined) checkPrivateData(privateData, PRIVATE_DATA_BYTES.connect)
   return linkSettings(options)
@@ -76,7 +78,7 @@ export function connectSettings(options: ConnectLinkOptions): LinkSettings {
 /**
  * Connect to a listener of links.
  * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason;
- * LinkError `incompatible`, `full`. Then nothing is left behind.
+ * LinkError `incompatible` or `full`. On failure nothing is left behind.
  */
 export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLink> {
   const settings = connectSettings(options)
@@ -131,7 +133,7 @@ export function connectionOptions(
   }
 }
 
-/** This room's own private data, and behind it the program's. */
+/** This room's own private data, followed by the program's. */
 export function withHello(end: LinkEnd, privateData: Uint8Array, most: number): Uint8Array {
   checkPrivateData(privateData, most)
   const bytes = new Uint8Array(HELLO_BYTES + privateData.length)
@@ -141,15 +143,15 @@ export function withHello(end: LinkEnd, privateData: Uint8Array, most: number): 
 }
 
 function checkPrivateData(privateData: Uint8Array, most: number): void {
-  if (!(privateData instanceof Uint8Array)) throw new ArgumentError('privateData', 'private data are a Uint8Array')
+  if (!(privateData instanceof Uint8Array)) throw new ArgumentError('privateData', 'privateData must be a Uint8Array')
   if (privateData.length > most)
     throw new ArgumentError(
       'privateData',
-      `a connection carries at most ${most} bytes here, not ${privateData.length}; send the rest as a message`,
+      `privateData has at most ${most} bytes here, not ${privateData.length}; send the rest as a message`,
     )
 }
 
-/** A link over a connection that was just made; where that fails the connection is closed. */
+/** Make a link over a new connection; if that fails, the connection is closed. */
 export function linkOver(connection: Connection, end: LinkEnd, context: DeviceContext): VerbsLink {
   const place = end.receives instanceof SharedPlace ? end.receives : undefined
   const close = (closed: () => void): void => {
@@ -196,10 +198,10 @@ function endText(reason: string): string {
   if (reason === 'device-removed') return 'the device of the connection was removed'
   return reason === 'local'
     ? 'the connection was taken down'
-    : "the peer's process has ended, or its machine is not reached"
+    : "the peer's process has ended, or its machine cannot be reached"
 }
 
-/** Narrow what `connectLink` and `accept` throw. */
+/** Narrow an error of `connectLink` or `accept`. */
 export function isIncompatible(error: unknown): error is LinkError {
   return error instanceof LinkError && error.reason === 'incompatible'
 }

@@ -7,7 +7,7 @@ import type { ReceiveBudget } from './receive-budget.ts'
  */
 type TransmitCredit = (bytes: number, receives: number, wake: boolean) => boolean
 
-/** What the receiver of a ring gives back to its sender, and when. */
+/** What the receiver of a ring returns to its sender, and when. */
 export class CreditReturn {
   readonly #ring: IncomingRing
   readonly #budget: ReceiveBudget
@@ -23,14 +23,14 @@ export class CreditReturn {
     this.#quarterBytes = ring.bytes.length >>> 2
   }
 
-  /** Nothing is due. */
+  /** True if nothing is due. */
   get isQuiet(): boolean {
     return !this.#isOwed && !this.#peerWants && !this.#budget.isDue
   }
 
-  /** The peer waits for room; of receives where it lacks those. */
+  /** The peer waits for room, or with `lacksReceives` for receives. */
   want(lacksReceives: boolean): void {
-    if (this.#peerWants) throw new ProtocolViolation('the peer asked for room twice')
+    if (this.#peerWants) throw new ProtocolViolation('the peer asked for room twice at a time')
     this.#peerWants = true
     if (lacksReceives) this.#budget.lack()
   }
@@ -40,17 +40,17 @@ export class CreditReturn {
     if (this.#ring.taken >= this.#quarterBytes) this.#give()
   }
 
-  /** No more is taken just now. */
+  /** No more messages are taken for now. */
   settle(): void {
     if (this.#budget.isDue || this.#wakes) this.#give()
   }
 
-  /** What could not leave when it was due. */
+  /** Send what could not leave when it was due. */
   pay(): void {
     if (this.#isOwed) this.#give()
   }
 
-  /** Whoever waits is woken by what helps: a quarter of the ring, or all of it. */
+  /** A waiting sender is woken by what helps it: a quarter of the ring, or all of it. */
   get #wakes(): boolean {
     return this.#peerWants && (this.#ring.available === 0 || this.#ring.taken >= this.#quarterBytes)
   }

@@ -2,7 +2,7 @@ import { ArgumentError } from '../native/index.ts'
 import type { MemoryRegion } from '../verbs/index.ts'
 import { UNIT_BYTES } from './ring-record.ts'
 
-/** Two counts that the peer writes: units that it took of what was sent, and receives that it posted again. */
+/** Length of the two counts that the peer writes: units that it took, and receives that it posted again. */
 export const CREDIT_BYTES = 8
 
 /** The two counts in this end's memory, and what was read of them. */
@@ -10,7 +10,7 @@ export class CreditWords {
   readonly #words: Uint32Array
   #units = 0
   #receives = 0
-  /** What the last `read` found to have been added. */
+  /** What the last `read` found added. */
   bytes = 0
   receives = 0
 
@@ -19,8 +19,8 @@ export class CreditWords {
   }
 
   /**
-   * False where nothing was added. Counts only grow. A WRITE whose bytes are seen later than those of the next one
-   * takes them back for a while: what was read stays true.
+   * Returns false if nothing was added. Counts only grow. If the bytes of one WRITE become visible after those of the
+   * next, the count goes back for a while: what was read stays true.
    */
   read(): boolean {
     const units = Atomics.load(this.#words, 0)
@@ -38,6 +38,6 @@ export class CreditWords {
 /** The counts as they lie in memory, at an offset that is a multiple of 8. */
 export function countsAt(memory: MemoryRegion, offset: number): Uint32Array {
   const { bytes } = memory
-  if ((bytes.byteOffset & 7) !== 0) throw new ArgumentError('memory', 'rings begin at a multiple of 8')
+  if ((bytes.byteOffset & 7) !== 0) throw new ArgumentError('memory', 'the offset of the counts must be a multiple of 8')
   return new Uint32Array(bytes.buffer, bytes.byteOffset + offset, 2)
 }

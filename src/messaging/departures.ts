@@ -1,8 +1,11 @@
-/** One that has messages to send. */
+/** A link that has messages to send. */
 export interface Departing {
-  /** Send whole messages of up to `bytesMax` bytes together: how many bytes went; 0 where the first is longer. */
+  /**
+   * Send whole messages of up to `bytesMax` bytes together. Returns how many bytes left; 0 if the first message is
+   * longer.
+   */
   depart(bytesMax: number): number
-  /** False once it has nothing left, or cannot send just now: it comes again by itself. */
+  /** False once it has nothing left, or cannot send just now: it then comes back by itself. */
   readonly isWaiting: boolean
 }
 
@@ -13,12 +16,12 @@ const QUANTUM_BYTES = 8 << 10
  */
 const TURN_BYTES = 128 << 10
 
-/** The place of one link among those that share a device: how much of it leaves, and when. */
+/** The place of one link among those that share a device. It decides how much of the link leaves, and when. */
 export class DeparturePlace {
   readonly link: Departing
   readonly weight: number
   readonly priority: number
-  /** Bytes that it may send beyond its quantum, since a message did not fit the last one. */
+  /** Bytes that it may send beyond its quantum, because a message did not fit the last one. */
   deficit = 0
   readonly #departures: Departures
 
@@ -29,12 +32,12 @@ export class DeparturePlace {
     this.priority = priority
   }
 
-  /** Whether an order is kept at all: while all are alike, everything leaves with its own turn. */
+  /** True if an order is kept at all. While all links are alike, everything leaves with its own turn. */
   get isOrdered(): boolean {
     return this.#departures.isOrdered
   }
 
-  /** Its link has something to send. Once, until it is not waiting any more. */
+  /** The link has something to send. Call it once, until the link is no longer waiting. */
   wait(): void {
     this.#departures.wait(this)
   }
@@ -46,9 +49,10 @@ export class DeparturePlace {
 }
 
 /**
- * The order in which links of one thread leave through one device. Higher priorities first, always; among equal ones
- * deficit round robin by weight (Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM
- * 1995, section 3): in each round a link may send its quantum and what it did not use of the last, in whole messages.
+ * The order in which links of one thread leave through one device. Higher priorities always go first. Equal ones share
+ * by deficit round robin by weight (Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin",
+ * SIGCOMM 1995, section 3). In each round a link may send its quantum and what is left of the last one, in whole
+ * messages.
  */
 export class Departures {
   /** By priority, the highest first: those that wait, in the order of their turns. */

@@ -3,12 +3,12 @@ import { type CompletionChannel, type Device, openDevice, type ProtectionDomain 
 import { Departures } from './departures.ts'
 import { ProgressLoop } from './progress-loop.ts'
 
-/** A device by its name, or a protection domain of the program's own. */
+/** A device by its name, or a protection domain of the program. */
 export type ContextOf = string | ProtectionDomain
 
 /**
- * What all connections of one thread over one device, or in one protection domain, share: opened for the first of them
- * and closed with the last. A domain of the program's own stays open.
+ * What all connections of one thread share over one device or in one protection domain. It is opened for the first
+ * connection and closed with the last. A domain of the program stays open.
  */
 export class DeviceContext {
   readonly domain: ProtectionDomain
@@ -35,7 +35,7 @@ export class DeviceContext {
   /** Each `acquire` needs its `release`. */
   static acquire(of: ContextOf): DeviceContext {
     if (typeof of !== 'string' && typeof of?.createQueuePair !== 'function')
-      throw new ArgumentError('device', `a device is the name of one, not ${typeof of}`)
+      throw new ArgumentError('device', `device must be the name of a device, not ${typeof of}`)
     let context = contexts.get(of)
     if (context === undefined) {
       context = new DeviceContext(of)
@@ -45,13 +45,13 @@ export class DeviceContext {
     return context
   }
 
-  /** For a thread that ends: close what its contexts opened, whoever uses it. */
+  /** Close what the contexts of an ending thread have opened, even if it is in use. */
   static closeAll(): void {
     for (const context of contexts.values()) context.#own?.close()
     contexts.clear()
   }
 
-  /** One more that needs it, with a `release` of its own. */
+  /** Count one more user, with a `release` of its own. */
   retain(): void {
     this.#users += 1
   }

@@ -1,7 +1,7 @@
 /** What an endpoint's messages are: the kinds of its link. */
 export const EndpointKind = {
   Plain: 0,
-  /** The program gave it an immediate. */
+  /** The program passed an immediate. */
   WithImmediate: 1,
   /** A WRITE elsewhere is done: address and length. */
   Written: 2,
@@ -10,7 +10,7 @@ export const EndpointKind = {
   OfferWithImmediate: 4,
   /** The immediate is the number of the offer that was fetched. */
   Fetched: 5,
-  /** The same, of one that was not: it is longer than the receiver takes. */
+  /** The same for an offer that was not fetched: it is longer than the receiver takes. */
   Refused: 6,
 } as const
 

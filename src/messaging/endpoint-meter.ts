@@ -52,7 +52,7 @@ export class EndpointMeter {
     this.#block = threadProfiling().counters(endpointCounters, label)
   }
 
-  /** Undefined where nobody profiles. */
+  /** Undefined if profiling is off. */
   static of(queuePair: number, remote: string | undefined): EndpointMeter | undefined {
     if (!isProfiling()) return undefined
     return new EndpointMeter(remote === undefined ? String(queuePair) : `${queuePair} ${remote}`)
@@ -64,11 +64,11 @@ export class EndpointMeter {
     slots[Slot.bytesSent] = slots[Slot.bytesSent]! + bytes
   }
 
-  /** A message waits, or is fetched. The promise is the given one, as far as anybody can tell. */
+  /** A message waits, or is fetched. The returned promise settles as the given one. */
   async waiting(sent: Promise<void>): Promise<void> {
     const beganNs = native.monotonicNs()
     await sent
-    // A block made now nobody would close.
+    // A block made now would never be closed.
     if (this.#closed) return
     this.#waits ??= threadProfiling().histogram(waits, this.#label)
     this.#waits.record(native.monotonicNs() - beganNs)

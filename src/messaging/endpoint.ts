@@ -22,12 +22,12 @@ import type { VerbsLink } from './verbs-link.ts'
 
 export interface EndpointOptions {
   readonly handlers?: EndpointHandlers
-  /** The longest message that this end takes; default 64 MiB. A longer one fails at its sender. */
+  /** The longest message that this end accepts; default 64 MiB. A longer one fails at its sender. */
   readonly messageBytesMax?: number
 }
 
 export interface SendOptions {
-  /** Stop waiting for room. What has begun to leave still arrives. */
+  /** Stop waiting for room. A message that has begun to leave still arrives. */
   readonly signal?: AbortSignal
 }
 
@@ -37,20 +37,20 @@ const DEFAULT_MESSAGE_BYTES_MAX = 64 << 20
 const Hold = { Program: 1, Queue: 2, Fetch: 4 } as const
 
 /**
- * One end of a connection: messages, and the peer's memory. Messages arrive in the order in which they were sent,
- * whatever their length. Belongs to the thread that made it, and keeps the program alive until it is over.
+ * One end of a connection: messages, and access to the peer's memory. Messages arrive in the order in which they were
+ * sent, whatever their length. Belongs to the thread that made it, and keeps the program alive until it is over.
  */
 export class Endpoint {
   /**
-   * Where messages can be written in place, without a copy and without an object each. Its handlers belong to the
-   * endpoint.
+   * The link below, in which messages can be written in place, without a copy and without an object for each. Its
+   * handlers belong to the endpoint.
    */
   readonly link: VerbsLink
-  /** What the peer gave to `connect` or `listen` as private data, filled up with zeros. */
+  /** The private data that the peer passed to `connect` or `listen`, padded with zeros. */
   readonly privateData: Uint8Array
-  /** `address:port` of the peer, where the connection manager says. */
+  /** `address:port` of the peer, if the connection manager knows it. */
   readonly remote: string | undefined
-  /** Resolves when it is over: to undefined in order, else to what ended it. */
+  /** Resolves when the connection is over: to undefined if it was closed, else to the error that ended it. */
   readonly ended: Promise<LinkError | undefined>
   #handlers: EndpointHandlers
   readonly #outbox: Outbox
@@ -93,8 +93,8 @@ export class Endpoint {
   }
 
   /**
-   * Replaced as a whole. Until there is a `receive`, or an iteration, a few messages are kept and the sender is held
-   * back.
+   * Replaced as a whole. Until there is a `receive` handler or an iteration, a few messages are kept and the sender is
+   * held back.
    */
   get handlers(): EndpointHandlers {
     return this.#handlers
@@ -109,16 +109,18 @@ export class Endpoint {
   // ----------------------------------------------------------------------------------------------------------------
 
   /**
-   * Send a message, in order with all others. Resolves when `data` may be used again: for one that fits the ring when
-   * it has room there, for a longer one when the peer has fetched it. Of longer ones `data` is copied once, a range of
-   * memory of `allocate` is not. Rejects with the LinkError that ended the connection, ClosedError where the peer had
-   * closed it in order, LinkError `destroyed` after this end's own `close`.
+   * Send a message, in order with all others. Resolves when `data` may be used again. A message that fits the ring
+   * needs room there; a longer one has to be fetched by the peer. A longer one is copied once, unless it is a range of
+   * memory of `allocate`.
+   *
+   * Rejects with the LinkError that ended the connection, ClosedError if the peer had closed it, or LinkError
+   * `destroyed` after this end's own `close`.
    */
   send(data: Uint8Array | LocalRange, options: SendOptions = {}): Promise<void> {
     return this.#send(data, undefined, options.signal)
   }
 
-  /** The same with 32 bits that the peer gets beside the message. */
+  /** Send a message with 32 bits that the peer receives beside it. */
   sendWithImmediate(data: Uint8Array | LocalRange, immediate: number, options: SendOptions = {}): Promise<void> {
     try {
       checkImmediate(immediate)
@@ -129,14 +131,14 @@ export class Endpoint {
   }
 
   /**
-   * Send now or not at all: false where the ring has no room for it just now, `sendLimit` says not yet, or others wait.
-   * Makes no object. Throws ArgumentError for a message longer than the ring takes; once the connection is over the
-   * LinkError that ended it, or ClosedError where that was in order.
+   * Send now or not at all. Returns false if the ring has no room, `sendLimit` does not allow it yet, or others wait.
+   * Makes no object. Throws ArgumentError for a message longer than the ring takes. Once the connection is over, throws
+   * the LinkError that ended it, or ClosedError if it was closed.
    */
   trySend(data: Uint8Array, immediate?: number): boolean {
     if (immediate !== undefined) checkImmediate(immediate)
     if (!(data instanceof Uint8Array))
-      throw new ArgumentError('data', 'a message is a Uint8Array here; send takes ranges')
+      throw new ArgumentError('data', 'data must be a Uint8Array here; to send a range, call `send`')
     const kind = immediate === undefined ? EndpointKind.Plain : EndpointKind.WithImmediate
     const isSent = this.#outbox.tryCopy(data, immediate ?? 0, kind)
     if (this.#meter !== undefined && isSent) this.#meter.sent(data.length)
@@ -144,12 +146,12 @@ export class Endpoint {
   }
 
   /**
-   * Messages as they come, each with bytes of its own; the sender is held back while nobody asks for the next. Ends
-   * with the connection; throws what ended it.
+   * Yield messages as they come, each with its own bytes. The sender is held back until the next one is asked for. Ends
+   * with the connection; throws the error that ended it.
    */
   async *messages(): AsyncGenerator<Message, void, void> {
     if (this.#iterating || this.#handlers.receive !== undefined)
-      throw new ArgumentError('messages', 'messages go to one place: an iteration, or the handler `receive`')
+      throw new ArgumentError('messages', 'messages go to an iteration or to the handler `receive`; use only one of them')
     this.#iterating = true
     try {
       for (let next = await this.#queue.next(); next.done !== true; next = await this.#queue.next()) yield next.value
@@ -162,7 +164,7 @@ export class Endpoint {
     return this.messages()
   }
 
-  /** Take no more messages; what the peer sends fills its ring and then waits there. */
+  /** Take no more messages. What the peer sends fills its ring and then waits there. */
   pause(): void {
     this.#hold(Hold.Program, true)
   }
@@ -171,7 +173,7 @@ export class Endpoint {
     this.#hold(Hold.Program, false)
   }
 
-  /** Look at what has come without the event loop; how many messages. */
+  /** Process what has come, without the event loop. Returns how many messages. */
   poll(): number {
     return this.link.poll()
   }
@@ -179,25 +181,25 @@ export class Endpoint {
   // ---- the peer's memory
   // -------------------------------------------------------------------------------------------------------
 
-  /** Memory that the peer may read, write and use atomics on, once it was told address and key. */
+  /** Allocate memory that the peer may read, write and use atomics on, once it knows address and key. */
   allocate(lengthBytes: number): RegisteredBuffer {
     return this.link.allocate(lengthBytes)
   }
 
-  /** The same for memory that exists; see {@link MessageLink.register}. */
+  /** Register existing memory for the same use; see {@link MessageLink.register}. */
   register(memory: Uint8Array): RegisteredBuffer {
     return this.link.register(memory)
   }
 
-  /** WRITE to the peer's memory; it learns nothing of it. What is sent after this call arrives after its bytes. */
+  /** WRITE to the peer's memory, without notice to it. What is sent after this call arrives after these bytes. */
   write(local: LocalRange, remote: RemoteAddress): Promise<void> {
     return this.#oneSided.write(local, remote)
   }
 
   /**
    * WRITE, and tell the peer: its handler `written` is called with `immediate` once the bytes are there. The notice has
-   * its place among messages, and the bytes leave just before it. Rejects with ArgumentError for a range or an
-   * immediate that cannot be, of which the peer hears nothing, and with LinkError.
+   * its place among messages, and the bytes leave just before it. Rejects with ArgumentError for a wrong range or
+   * immediate, of which the peer learns nothing, and with LinkError.
    */
   async writeWithImmediate(local: LocalRange, remote: RemoteAddress, immediate: number): Promise<void> {
     checkImmediate(immediate)
@@ -217,49 +219,49 @@ export class Endpoint {
     return this.#oneSided.read(local, remote)
   }
 
-  /** WRITE; `handlers.writeDone` is told of its end with this id. */
+  /** Post a WRITE; `handlers.writeDone` is called with this id when it ends. */
   postWrite(id: number, local: LocalRange, remote: RemoteAddress): void {
     this.#oneSided.postWrite(local, remote, (error) => this.#handlers.writeDone?.(id, error, this))
   }
 
-  /** READ; `handlers.readDone` is told of its end with this id. */
+  /** Post a READ; `handlers.readDone` is called with this id when it ends. */
   postRead(id: number, local: LocalRange, remote: RemoteAddress): void {
     this.#oneSided.postRead(local, remote, (error) => this.#handlers.readDone?.(id, error, this))
   }
 
-  /**
-   * WRITE and spin until it is done. Throws LinkError where it failed, TimeoutError where its outcome is not known yet.
-   */
+  /** WRITE and spin until it is done. Throws LinkError if it failed, TimeoutError if its outcome is not known yet. */
   writeSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions = {}): void {
     this.#oneSided.writeSync(local, remote, options)
   }
 
-  /** READ and spin until it is done. */
+  /** READ and spin until it is done. Errors as for `writeSync`. */
   readSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions = {}): void {
     this.#oneSided.readSync(local, remote, options)
   }
 
-  /** Add to an 8-byte word of the peer's, at a multiple of 8; the old value. */
+  /** Add to an 8-byte word of the peer, at a multiple of 8, and resolve to the old value. */
   fetchAdd(remote: RemoteAddress, add: bigint): Promise<bigint> {
     return this.#oneSided.fetchAdd(remote, add)
   }
 
-  /** Replace an 8-byte word of the peer's where it equals `compare`; the old value. */
+  /** Replace an 8-byte word of the peer if it equals `compare`, and resolve to the old value. */
   compareSwap(remote: RemoteAddress, operands: CompareSwapOperands): Promise<bigint> {
     return this.#oneSided.compareSwap(remote, operands)
   }
 
-  /** Add to several fields of one word. Rejects with UnsupportedError where the device has no masked atomics. */
+  /** Add to several fields of one word. Rejects with UnsupportedError if the device has no masked atomics. */
   maskedFetchAdd(remote: RemoteAddress, operands: MaskedFetchAddOperands): Promise<bigint> {
     return this.#oneSided.maskedFetchAdd(remote, operands)
   }
 
-  /** Compare some bits and replace some. Rejects with UnsupportedError where the device has no masked atomics. */
+  /** Compare some bits and replace some. Rejects with UnsupportedError if the device has no masked atomics. */
   maskedCompareSwap(remote: RemoteAddress, operands: MaskedCompareSwapOperands): Promise<bigint> {
     return this.#oneSided.maskedCompareSwap(remote, operands)
   }
 
-  /** The peer's physical memory, under the key of what it registered by `ProtectionDomain.registerPhysical`. */
+  /**
+   * Access to the peer's physical memory, under the key that it registered with `ProtectionDomain.registerPhysical`.
+   */
   physicalPeer(key: number): EndpointPhysicalPeer {
     return new EndpointPhysicalPeer(this, key)
   }
@@ -268,7 +270,7 @@ export class Endpoint {
   // -----------------------------------------------------------------------------------------------------------------
 
   /**
-   * Sends what waits, has long messages fetched, tells the peer, and ends; after `closeTimeoutMs` in all it ends
+   * Send what waits, let the peer fetch long messages, tell the peer, and end. After `closeTimeoutMs` in all it ends
    * anyway, with reason `lost`. Idempotent; never rejects: see `ended`.
    */
   close(): Promise<void> {
@@ -276,7 +278,7 @@ export class Endpoint {
     return this.#closing
   }
 
-  /** End at once; the peer learns of a loss. */
+  /** End at once; the peer sees a lost connection. */
   destroy(): void {
     this.link.destroy()
   }
@@ -410,5 +412,5 @@ function closedError(): LinkError {
 
 function checkImmediate(immediate: number): void {
   if (!Number.isInteger(immediate) || immediate < 0 || immediate > 0xffffffff)
-    throw new ArgumentError('immediate', `an immediate is an integer of 32 bits, not ${immediate}`)
+    throw new ArgumentError('immediate', `immediate must be an integer of 32 bits, not ${immediate}`)
 }

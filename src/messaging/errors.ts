@@ -1,9 +1,14 @@
 import { AetherError, messageOfThrown } from '../native/index.ts'
 
 /**
- * Why a link ended: `lost`, the peer or the way to it is gone; `protocol`, the peer broke the rules of the ring;
- * `incompatible`, it speaks another version, or is no endpoint of this kind; `destroyed`, this end gave it up;
- * `handler`, a handler threw; `full`, the listener has as many connections as it lets in.
+ * Why a link ended:
+ *
+ * - `lost`: the peer is gone, or cannot be reached.
+ * - `protocol`: the peer broke the rules of the ring.
+ * - `incompatible`: the peer speaks another version, or is not an endpoint of this kind.
+ * - `destroyed`: this end gave the link up.
+ * - `handler`: a handler threw.
+ * - `full`: the listener has as many connections as it lets in.
  */
 export type LinkErrorReason = 'lost' | 'incompatible' | 'protocol' | 'destroyed' | 'handler' | 'full'
 
@@ -11,29 +16,26 @@ export type LinkErrorReason = 'lost' | 'incompatible' | 'protocol' | 'destroyed'
 export class LinkError extends AetherError {
   override readonly name = 'LinkError'
   readonly reason: LinkErrorReason
-  /**
-   * `none`: nothing had been sent of which the peer has not told that it took it; `unknown`: what was sent last may
-   * have arrived, or not.
-   */
+  /** `none`: the peer has confirmed everything that was sent. `unknown`: the last messages may have arrived or not. */
   readonly outcome: 'none' | 'unknown'
 
   constructor(reason: LinkErrorReason, outcome: 'none' | 'unknown', message: string, options?: ErrorOptions) {
     const advice =
       outcome === 'none'
         ? 'nothing was under way'
-        : 'whether the last messages arrived is not known; ask the peer before repeating them'
+        : 'the last messages may or may not have arrived; ask the peer before repeating them'
     super('ERR_AETHER_LINK', `${message}; ${advice}`, options)
     this.reason = reason
     this.outcome = outcome
   }
 }
 
-/** What the peer sent breaks the rules; the link turns it into a LinkError. */
+/** The peer sent something that breaks the rules; the link turns it into a LinkError. */
 export class ProtocolViolation extends Error {
   override readonly name = 'ProtocolViolation'
 }
 
-/** What a link ends with because of `cause`, which is none of this room's errors. */
+/** The error that a link ends with because of `cause`, which is not an error of this room. */
 export function linkErrorOf(cause: unknown, outcome: 'none' | 'unknown'): LinkError {
   const why = messageOfThrown(cause)
   if (cause instanceof ProtocolViolation)

@@ -1,17 +1,17 @@
 import { LinkError } from './errors.ts'
 import { RING_BYTES_MAX, RING_BYTES_MIN } from './ring-record.ts'
 
-/** What each end tells the other when it connects. */
+/** What each end tells the other when they connect. */
 export interface Hello {
-  /** Of the ring; the words of credit follow it, under the same key. */
+  /** The address of the ring; the words of credit follow it, under the same key. */
   readonly address: number
   readonly key: number
   readonly ringBytes: number
-  /** Of the other's ring this end uses so many bytes at most, since it keeps a mirror of them. */
+  /** How many bytes of the other's ring this end uses at most, since it keeps a mirror of them. */
   readonly mirrorBytesMax: number
-  /** WRITEs with an immediate of the other's that this end has receives for, to begin with. */
+  /** How many WRITEs with an immediate this end has receives for at the start. */
   readonly receives: number
-  /** What these can become. */
+  /** The most that this number can become. */
   readonly receivesMax: number
 }
 
@@ -43,11 +43,11 @@ export function encodeHello(hello: Hello): Uint8Array {
   return bytes
 }
 
-/** Throws LinkError for what no end of this version says. */
+/** Decode a hello. Throws LinkError for what no end of this version sends. */
 export function decodeHello(bytes: Uint8Array): Hello {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.length < HELLO_BYTES || view.getUint32(0, true) !== MAGIC)
-    throw new LinkError('incompatible', 'none', 'the peer is no messaging endpoint; look at address and port')
+    throw new LinkError('incompatible', 'none', 'the peer is not a messaging endpoint; check address and port')
   const version = view.getUint16(4, true)
   if (version !== VERSION)
     throw new LinkError(
@@ -63,11 +63,11 @@ export function decodeHello(bytes: Uint8Array): Hello {
   const receivesMax = view.getUint16(22, true)
   const isPossible = receives >= 1 && receivesMax >= receives && Number.isSafeInteger(address) && address >= 0
   if (!isPossible || !isRingLength(ringBytes) || !isRingLength(mirrorBytesMax))
-    throw new LinkError('incompatible', 'none', 'the peer describes a ring that cannot be')
+    throw new LinkError('incompatible', 'none', 'the peer describes an impossible ring')
   return { address, key, ringBytes, mirrorBytesMax, receives, receivesMax }
 }
 
-/** A power of two: longer than the shortest, and no message is longer than the length field holds. */
+/** True for a power of two that is longer than the shortest ring, and whose messages fit the length field. */
 export function isRingLength(bytes: number): boolean {
   return Number.isInteger(bytes) && bytes >= RING_BYTES_MIN && bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) === 0
 }

@@ -5,27 +5,27 @@ import { HEADER_BYTES, KIND_SHIFT, LENGTH_MASK, PADDING_KIND, recordBytes } from
 /** From a message's first word to what may lie in the next cache line: a short call ends there. */
 const SHORT_WORDS = 12
 
-/** The receiver's side of a ring, whose bytes the peer writes. Believes nothing of what it reads there. */
+/** The receiver's side of a ring, whose bytes the peer writes. Trusts nothing that it reads there. */
 export class IncomingRing {
   readonly bytes: Uint8Array
   readonly #words: Uint32Array
   readonly #length: number
   #offset = 0
-  /** What `touch` saw. It means nothing, but an engine leaves out what nobody could look at. */
+  /** What `touch` saw. It has no meaning, but an engine would leave out an unused read. */
   touched = 0
-  /** Bytes that have come and were not taken. */
+  /** Bytes that have come and were not yet taken. */
   available = 0
   /** Bytes taken since credit was last returned. */
   taken = 0
 
-  /** `bytes` begins at a multiple of 4 of its buffer. */
+  /** `bytes` starts at a multiple of 4 of its buffer. */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
     this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
     this.#length = bytes.length
   }
 
-  /** So many bytes more have come. */
+  /** This many more bytes have come. */
   arrived(bytes: number): void {
     this.available += bytes
     if (this.available + this.taken > this.#length)
@@ -33,8 +33,8 @@ export class IncomingRing {
   }
 
   /**
-   * Touch the place of the next message, and the line in which a short one ends. Who spins on what tells of it would
-   * otherwise begin to fetch the message only then: so all these lines come side by side.
+   * Touch the place of the next message, and the line in which a short one ends. A reader that spins on another word
+   * would otherwise fetch the message only then. This way all these lines come side by side.
    */
   touch(): void {
     const words = this.#words
@@ -43,8 +43,8 @@ export class IncomingRing {
   }
 
   /**
-   * Hand the next message to `deliver`. False where only padding was left. The place goes back once `deliver` has
-   * returned.
+   * Pass the next message to `deliver`. Returns false if only padding was left. The place is returned once `deliver`
+   * has.
    */
   next(deliver: MessageHandler): boolean {
     const at = this.#offset >>> 2

@@ -1,6 +1,6 @@
 /**
- * Messages between two programs over verbs, and their memory: endpoints with callbacks, promises and iterations; among
- * many, peers and collectives.
+ * Messages between programs over verbs, and access to each other's memory. Two programs use endpoints, with callbacks,
+ * promises and iterations; many use peers and collectives.
  *
  * ```ts
  * import { connectEndpoint, listenEndpoints } from 'aether-dsm/messaging'

@@ -8,42 +8,42 @@ import { tellProgram } from './tell-program.ts'
 
 export interface KeepConnectedOptions extends Omit<ConnectEndpointOptions, 'signal'> {
   /**
-   * Called with each new connection. What was under way on the one before is not repeated: its outcome is for the
-   * program to find out. What it throws ends this connection, and counts as a failed attempt.
+   * Called with each new connection. What was under way on the one before is not repeated: the program has to find out
+   * its outcome. If it throws, this connection ends, which counts as a failed attempt.
    */
   readonly connected: (endpoint: Endpoint) => void
   /**
-   * An attempt failed; the next begins after `delayMs`, or never where that is undefined. What it throws becomes a
-   * warning of the process.
+   * Called when an attempt failed. The next begins after `delayMs`, or never if that is undefined. If it throws, the
+   * process emits a warning.
    */
   readonly attemptFailed?: (error: unknown, delayMs: number | undefined) => void
   /**
-   * Before the second attempt, about; it doubles each time. A connection that ends before it has stood for so long
+   * About how long to wait before the second attempt; it doubles each time. A connection that ends sooner than this
    * counts as a failed attempt. Default 50.
    */
   readonly delayMs?: number
-  /** Default 5000, or `delayMs` where that is more. */
+  /** Default 5000, or `delayMs` if that is more. */
   readonly delayMsMax?: number
-  /** Attempts in a row that may fail; default: as many as it takes. */
+  /** How many attempts in a row may fail. Default: no limit. */
   readonly attemptsMax?: number
 }
 
-/** What keeps a connection. */
+/** A connection that is made again whenever it is lost. */
 export interface KeptConnection {
-  /** The present one; undefined while there is none. */
+  /** The present connection; undefined while there is none. */
   readonly endpoint: Endpoint | undefined
-  /** Resolves when no more attempts are made. */
+  /** Resolves when no further attempts will be made. */
   readonly stopped: Promise<void>
   /** Make no more attempts, and close the present connection. */
   close(): Promise<void>
 }
 
 /**
- * Connect, and again whenever the connection is lost or closed by the peer, with a delay that doubles and is drawn anew
- * each time, so that many clients do not come at once. Count and delay begin anew after a connection that stood for
- * `delayMs`; the first attempt after that is made at once. No more attempts are made once one has found a peer of
- * another version, or options that no attempt can meet.
- * @throws ArgumentError for options that cannot be, as far as that is known before the first attempt.
+ * Connect, and connect again whenever the connection is lost or closed by the peer. The delay doubles and is randomized
+ * each time, so that many clients do not come at once. Count and delay start again after a connection that lasted
+ * `delayMs`; the next attempt is then made at once. No more attempts are made once one has found a peer of another
+ * version, or options that no attempt can meet.
+ * @throws ArgumentError for wrong options, as far as known before the first attempt.
  */
 export function keepConnected(options: KeepConnectedOptions): KeptConnection {
   const keeper = new ConnectionKeeper(options)
@@ -67,13 +67,13 @@ function attemptsOf(options: KeepConnectedOptions): Attempts {
   checkDelay('delayMs', delayMs, 1)
   checkDelay('delayMsMax', delayMsMax, delayMs)
   if (!((Number.isInteger(attemptsMax) && attemptsMax >= 1) || attemptsMax === Number.POSITIVE_INFINITY))
-    throw new ArgumentError('attemptsMax', `attempts are an integer from 1 on, or Infinity, not ${attemptsMax}`)
+    throw new ArgumentError('attemptsMax', `attemptsMax must be an integer of at least 1, or Infinity, not ${attemptsMax}`)
   return { delayMs, delayMsMax, attemptsMax }
 }
 
 function checkDelay(name: string, value: number, least: number): void {
   if (value >= least && value <= TIMER_MS_MAX) return
-  throw new ArgumentError(name, `${name} is a number from ${least} to ${TIMER_MS_MAX}, not ${value}`)
+  throw new ArgumentError(name, `${name} must be a number from ${least} to ${TIMER_MS_MAX}, not ${value}`)
 }
 
 class ConnectionKeeper implements KeptConnection {
@@ -88,7 +88,7 @@ class ConnectionKeeper implements KeptConnection {
     connectSettings(options)
     checkedHandlers(options.handlers)
     if (typeof options.connected !== 'function')
-      throw new ArgumentError('connected', 'connected is a function: it is given each new endpoint')
+      throw new ArgumentError('connected', 'connected must be a function that takes each new endpoint')
     this.#attempts = attemptsOf(options)
     this.#options = options
   }

@@ -18,50 +18,50 @@ import { SharedReceivePools } from './shared-receive-pools.ts'
 import { tellProgram } from './tell-program.ts'
 import type { VerbsLink } from './verbs-link.ts'
 
-/** Who has connected. */
+/** A peer that has connected. */
 export interface LinkPeer {
-  /** `address:port`, or undefined where the connection manager does not say. */
+  /** `address:port`, or undefined if the connection manager does not know it. */
   readonly remote: string | undefined
-  /** What it gave to `connect`, filled up with zeros. */
+  /** The private data that it passed to `connect`, padded with zeros. */
   readonly privateData: Uint8Array
 }
 
-/** How those are let in who want to connect. */
+/** How connecting peers are let in. */
 export interface AdmissionOptions extends LinkConnectionOptions {
   /**
-   * Have all connections share one receive queue and one completion queue, for many of which most are silent. Then
-   * `receives` is the pool's, and `ringBytes` and `peerRingBytesMax` are 16 KiB and `sends` is 16 unless they are
-   * given. Default: queues of its own for each.
+   * Have all connections share one receive queue and one completion queue; for many connections that are mostly silent.
+   * `receives` is then the pool's. `ringBytes` and `peerRingBytesMax` default to 16 KiB and `sends` to 16. Default:
+   * queues of its own for each connection.
    */
   readonly sharedReceiveQueue?: SharedReceiveOptions
-  /** Until a peer that was accepted is connected, too; default 10,000. */
+  /** How long an accepted peer may take to be connected, too; default 10,000. */
   readonly connectTimeoutMs?: number
   /** A connection was made. Messages wait until the link's `onMessage` is set. */
   readonly onLink: (link: VerbsLink, peer: LinkPeer) => void
   /**
-   * A client was turned away, or went away while it was let in. Others are not concerned. What it throws becomes a
-   * warning of the process.
+   * A client was turned away, or went away while it was let in. Others are not affected. If it throws, the process
+   * emits a warning.
    */
   readonly onClientError?: (error: unknown) => void
 }
 
-/** What the options say of each connection, and what all share. @throws ArgumentError */
+/** The options of each connection, and what all share. @throws ArgumentError */
 export interface Admission {
   readonly settings: LinkSettings
   readonly pools: SharedReceivePools | undefined
 }
 
-/** @throws ArgumentError for what cannot be. */
+/** Check the options. @throws ArgumentError for wrong ones. */
 export function admissionOf(options: Omit<AdmissionOptions, 'onLink'>): Admission {
   const { sharedReceiveQueue } = options
   if (sharedReceiveQueue === undefined) return { settings: linkSettings(options), pools: undefined }
   if (options.receives !== undefined)
-    throw new ArgumentError('receives', 'connections that share a queue have no receives of their own; leave it out')
+    throw new ArgumentError('receives', 'connections that share a queue have no receives of their own; leave out `receives`')
   const settings = linkSettings(options, SHARING_DEFAULTS)
   return { settings, pools: new SharedReceivePools(sharedReceiveQueue, settings) }
 }
 
-/** Let one in, or turn it away and tell `onClientError`. Never rejects. */
+/** Let a peer in, or turn it away and call `onClientError`. Never rejects. */
 export async function admitLink(
   request: ConnectionRequest,
   options: AdmissionOptions,

@@ -19,7 +19,7 @@ export interface LinkHost {
   readonly channel: CompletionChannel
 }
 
-/** What one end has ready before it knows its peer: its ring, its queue, its receives. */
+/** What one end prepares before it knows its peer: its ring, its queue, its receives. */
 export class LinkEnd {
   readonly domain: ProtectionDomain
   readonly memory: MemoryRegion
@@ -57,12 +57,12 @@ export class LinkEnd {
     })
   }
 
-  /** Bytes of this end's ring that are used: the peer keeps a mirror of them. */
+  /** Bytes of this end's ring that are used, since the peer keeps a mirror of them. */
   incomingBytes(peer: Hello): number {
     return Math.min(this.settings.ringBytes, peer.mirrorBytesMax)
   }
 
-  /** The same of the peer's ring. */
+  /** Bytes of the peer's ring that are used. */
   outgoingBytes(peer: Hello): number {
     return Math.min(peer.ringBytes, this.settings.peerRingBytesMax)
   }
@@ -80,7 +80,7 @@ export class LinkEnd {
     this.receives.prepare(pair)
   }
 
-  /** The queue pair has gone before. */
+  /** Call it after the queue pair is closed. */
   close(): void {
     this.receives.close()
     this.memory.close()

@@ -3,11 +3,11 @@ import { type Admission, type AdmissionOptions, admissionOf, admitLink } from '.
 import type { SharedReceiveUse } from './receive-shares.ts'
 import { tellProgram } from './tell-program.ts'
 
-/** Where to wait for connections. */
+/** Where to listen. */
 export interface ListenPlace {
   /** Default `::`, every address of the machine. */
   readonly address?: string
-  /** Default 0: a free one. */
+  /** Default 0: a free port. */
   readonly port?: number
   readonly device?: string
   /** How many requests may wait for an answer; default 128. */
@@ -17,7 +17,7 @@ export interface ListenPlace {
 
 export interface ListenLinksOptions extends AdmissionOptions, ListenPlace {}
 
-/** Wait for links. Keeps the program alive until it is closed. */
+/** Listen for links. Keeps the program alive until it is closed. */
 export async function listenLinks(options: ListenLinksOptions): Promise<LinkListener> {
   const admission = admissionOf(options)
   return new LinkListener(await listenAt(options, options.domain?.device.name), options, admission)
@@ -36,7 +36,7 @@ export function listenAt(options: ListenPlace, deviceName?: string): Promise<Lis
   })
 }
 
-/** Lets peers in, each by itself: one that means harm, or goes away, is its own affair. */
+/** Lets peers in, each independently: one that misbehaves or goes away does not affect others. */
 export class LinkListener {
   readonly #listener: Listener
   readonly #options: ListenLinksOptions
@@ -63,14 +63,14 @@ export class LinkListener {
   }
 
   /**
-   * With `sharedReceiveQueue`: how much of it is in use, for each device over which somebody has come. Empty once the
+   * With `sharedReceiveQueue`: the use of the queue, for each device over which a peer has connected. Empty once the
    * listener is closed.
    */
   get sharedReceives(): SharedReceiveUse[] {
     return this.#admission.pools?.use ?? []
   }
 
-  /** Let nobody in any more. Links that were made stay. Idempotent. */
+  /** Let no more peers in. Existing links stay. Idempotent. */
   close(): void {
     this.#listener.close()
   }

@@ -14,16 +14,16 @@ import { CONTROL_RECEIVES } from './receive-shares.ts'
 export const RECEIVE_ID = 0
 const BATCH = 64
 
-/** Who is told of the completions of one queue pair. Does not throw, and calls no program. */
+/** Receives the completions of one queue pair. It does not throw and does not call the program. */
 export interface CompletionTaker {
   take(batch: CompletionBatch, row: number): void
 }
 
-/** Where the receives of one link are, and how its completions come to it. */
+/** The receives of one link, and how its completions reach it. */
 export interface LinkReceives {
   readonly queue: CompletionQueue
   readonly budget: ReceiveBudget
-  /** Receives for messages that the peer has to begin with, and that these can become. */
+  /** Receives for messages that the peer has at the start, and the most it can have. */
   readonly initial: number
   readonly most: number
   readonly pairOptions: Pick<
@@ -32,20 +32,17 @@ export interface LinkReceives {
   >
   /** The queue pair is in INIT, and the peer cannot send yet. */
   prepare(pair: QueuePair): void
-  /** Who is told of completions from now on; also of those that have come. */
+  /** Set the taker of completions, also of those that have come. */
   attach(taker: CompletionTaker): void
-  /**
-   * Take what has completed; without `now` it need not be done where somebody has just done it for all that share the
-   * queue.
-   */
+  /** Take what has completed. Without `now` it may be skipped if it was just done for all that share the queue. */
   collect(now: boolean): void
-  /** Post what was used up, before the peer is told of it. */
+  /** Post again what was used up, before the peer is told of it. */
   repost(): void
   /** The queue pair has gone. */
   close(): void
 }
 
-/** Receives, and a completion queue, of this link alone. */
+/** A link's own receives and completion queue. */
 export class OwnReceives implements LinkReceives {
   readonly queue: CompletionQueue
   readonly budget: ReceiveBudget

@@ -4,25 +4,22 @@ import { checkedHandlers } from './endpoint-handlers.ts'
 import { type LinkListener, type ListenLinksOptions, listenLinks } from './link-listener.ts'
 
 export interface ListenEndpointsOptions extends Omit<ListenLinksOptions, 'onLink' | 'onClientError'>, EndpointOptions {
-  /**
-   * A client has connected: the place to set its handlers. Messages that come before are kept. What it throws ends this
-   * connection only.
-   */
+  /** A client has connected: set its handlers here. Earlier messages are kept. If it throws, this connection ends. */
   readonly accept: (endpoint: Endpoint) => void
   /**
-   * A client was turned away, or went away while it was let in. Others are not concerned. What it throws becomes a
-   * warning of the process.
+   * A client was turned away, or went away while it was let in. Others are not affected. If it throws, the process
+   * emits a warning.
    */
   readonly clientError?: (error: unknown) => void
 }
 
 /**
- * Wait for connections; `handlers` are those of each, until `accept` gives it others. Keeps the program alive until it
- * is closed.
+ * Listen for connections. Each has the `handlers` given here until `accept` sets others. Keeps the program alive until
+ * it is closed.
  */
 export async function listenEndpoints(options: ListenEndpointsOptions): Promise<LinkListener> {
   if (typeof options?.accept !== 'function')
-    throw new ArgumentError('accept', "a listener's accept is a function: it is given the endpoint of each client")
+    throw new ArgumentError('accept', 'accept must be a function that takes the endpoint of each client')
   checkedHandlers(options.handlers)
   const { accept, clientError, ...rest } = options
   return listenLinks({

@@ -15,71 +15,74 @@ import { segmentOf, VerbsBuffer } from './verbs-buffer.ts'
 
 /**
  * How a part of memory is shown to the peer for a time:
- * - `window`: by a memory window of type 2, which is bound and taken back by work requests. It works for the peer of
- *   this connection only.
- * - `registration`: by registering that part alone. Every peer of this process over the same device could use the key,
- *   if it knew it.
+ * - `window`: by a memory window of type 2, bound and revoked by work requests. It works for the peer of this
+ *   connection only.
+ * - `registration`: by registering that part alone. Any peer of this process over the same device could use the key if
+ *   it knew it.
  */
 export type LendingMeans = 'window' | 'registration'
 
 /** A part of this end's memory that the peer may read, or write, until it is taken back. */
 export interface Loan {
-  /** What the peer names to reach it. A message that is committed after `lend` may carry it at once. */
+  /** The address that the peer names. A message that is committed after `lend` may carry it at once. */
   readonly address: number
   readonly key: number
   readonly length: number
   /**
-   * Takes it back. Resolves when no operation of the peer can reach the memory any more. `isIdle`: the peer has said
-   * that none of its operations on it is under way. Where it has not, and the means is `registration`, the link is
-   * ended first: a device may keep a registration alive until a long operation is complete. Rejects with a LinkError
-   * where the peer cannot be kept out, as when it was stopped in the middle of a copy (`shm`): then its bytes may still
-   * come. A request of the device that is stuck for a second ends the link, unless nobody waits for it (`isHurried` is
-   * false).
+   * Take it back. Resolves when no operation of the peer can reach the memory any more.
+   *
+   * `isIdle`: the peer has said that none of its operations on it is under way. If it has not and the means is
+   * `registration`, the link is ended first. A device may keep a registration alive until a long operation is complete.
+   *
+   * Rejects with a LinkError if the peer cannot be kept out, such as a peer stopped in the middle of a copy (`shm`).
+   * Its bytes may then still come. A device request that is stuck for a second ends the link, unless `isHurried` is
+   * false, which means that no caller waits for it.
    */
   end(isIdle: boolean, isHurried?: boolean): Promise<void>
   /**
-   * Called once when it is over, before that promise, also for who polls and does not come back to the event loop; with
-   * the error where the peer cannot be kept out.
+   * Called once when the loan is over, before that promise settles, so also for a caller that polls without the event
+   * loop. It receives the error if the peer cannot be kept out.
    */
   onOver: ((error: LinkError | undefined) => void) | undefined
 }
 
-/** Memory of this end of which the peer reaches nothing but what is lent to it. */
+/** Memory of this end of which the peer reaches only what is lent to it. */
 export interface MemoryLending {
   readonly means: LendingMeans
-  /** New zeroed memory, without rights for any peer. It outlives the link: it is there until it is closed. */
+  /** Allocate zeroed memory, without rights for any peer. It outlives the link until it is closed. */
   allocate(lengthBytes: number): RegisteredBuffer
-  /** The same for memory that exists. */
+  /** Register existing memory for the same use. */
   register(memory: Uint8Array): RegisteredBuffer
   /**
-   * Memory as of `allocate` for a short time, of at least so many bytes, with whatever lies in them: some that was used
-   * before is kept for a while, and all of it goes with the link.
+   * Take memory as of `allocate` for a short time, of at least `lengthBytes`, with arbitrary contents. Used memory is
+   * kept for a while, and all of it goes with the link.
    */
   take(lengthBytes: number): RegisteredBuffer
-  /** What was taken; nothing is under way in it. */
+  /** Give back memory of `take`; nothing may be under way in it. */
   giveBack(buffer: RegisteredBuffer): void
   /**
-   * READ as of the link, whose end is told by a call out of a later `poll`: for who does not come back to the event
-   * loop. Throws LinkError once the link has ended.
+   * READ as the link does, but report the end by a call from a later `poll`, for callers outside the event loop. Throws
+   * LinkError once the link has ended.
    */
   read(local: LocalRange, remote: RemoteAddress, done: OperationDone): void
   /**
-   * `done` is told when no READ of this end that is done reaches the peer's memory any more, however often the network
-   * repeats it: before the peer hears that it may take the memory back. Throws LinkError once the link has ended.
+   * Call `done` when no finished READ of this end can reach the peer's memory any more, however often the network
+   * repeats it. Use it before you tell the peer that it may take the memory back. Throws LinkError once the link has
+   * ended.
    */
   fenceReads(done: OperationDone): void
   /**
-   * Whether operations and loans of this link may name the buffer: it belongs to the same device and protection domain.
+   * True if operations and loans of this link may name the buffer: it belongs to the same device and protection domain.
    */
   accepts(buffer: RegisteredBuffer): boolean
   /**
-   * Lets the peer read, or write, that part. Throws ArgumentError for an empty one, or beyond the buffer; LinkError
-   * once the link has ended; VerbsError where the device has no room for one more.
+   * Let the peer read, or write, that part. Throws ArgumentError for an empty part or one beyond the buffer. Throws
+   * LinkError once the link has ended, and VerbsError if the device has no room for another.
    */
   lend(range: LocalRange, right: 'read' | 'write'): Loan
 }
 
-/** What lending needs of its link. */
+/** What lending needs from its link. */
 export interface LendingLink {
   readonly open: boolean
   readonly pair: QueuePair
@@ -106,7 +109,7 @@ export class VerbsLending implements MemoryLending {
   readonly #staging = new Staging((lengthBytes) => this.allocate(lengthBytes))
   #means: LendingMeans
 
-  /** `hold` keeps the domain open until what it gave is called. */
+  /** `hold` keeps the domain open until the function it returns is called. */
   constructor(link: LendingLink, domain: ProtectionDomain, hold: () => () => void, means: LendingMeans | 'auto') {
     this.#link = link
     this.#domain = domain
@@ -158,7 +161,7 @@ export class VerbsLending implements MemoryLending {
     if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || !isWithin)
       throw new ArgumentError(
         'range',
-        `${length} bytes from ${offset} on are no part of a buffer of ${buffer.bytes.length} bytes; at least one is needed`,
+        `${length} bytes from offset ${offset} are not a part of a buffer of ${buffer.bytes.length} bytes; lend at least one byte within it`,
       )
     const loan = this.#lend(buffer, offset, length, right)
     this.#loans.add(loan)
@@ -230,8 +233,8 @@ export class VerbsLending implements MemoryLending {
   }
 
   /**
-   * The link has ended. Windows go before the queue pair: a kernel may wait for those that are bound through one that
-   * is destroyed. Registrations go after it, when nothing can be under way.
+   * The link has ended. Windows are closed before the queue pair: a kernel may wait for windows bound through a queue
+   * pair that is destroyed. Registrations are closed after it, when nothing can be under way.
    */
   linkEnded(closePair: () => void): void {
     const loans = [...this.#loans]
@@ -337,8 +340,8 @@ class LendableBuffer extends VerbsBuffer {
   }
 
   /**
-   * Its own key lets nobody in, and what was lent of it was taken back before: a peer that stays in the middle of an
-   * access is in no way of it.
+   * Its own key admits no peer, and its loans were taken back before. So a peer stuck in the middle of an access is not
+   * in its way.
    */
   override close(): void {
     closeSurely({ close: () => super.close() })

@@ -2,30 +2,30 @@ import { ArgumentError } from '../native/index.ts'
 import type { LocalRange, RemoteAddress } from './message-link.ts'
 
 /**
- * How many bytes a message has: bytes as they are, or a range of registered memory. Throws ArgumentError for what is
- * neither.
+ * Return the length of a message: of plain bytes, or of a range of registered memory. Throws ArgumentError for anything
+ * else.
  */
 export function lengthOf(data: Uint8Array | LocalRange): number {
   if (data instanceof Uint8Array) return data.length
   if (!(data?.buffer?.bytes instanceof Uint8Array))
     throw new ArgumentError(
       'data',
-      'a message is a Uint8Array, or a range { buffer, offset, length } of memory of allocate or register',
+      'data must be a Uint8Array, or a range { buffer, offset, length } of memory from allocate or register',
     )
   const { buffer, offset = 0, length = buffer.bytes.length - offset } = data
   const isInside = Number.isInteger(offset) && Number.isInteger(length) && offset >= 0 && length >= 0
   if (isInside && offset + length <= buffer.bytes.length) return length
-  throw new ArgumentError('data', `${length} bytes from ${offset} on are no part of a buffer of ${buffer.bytes.length}`)
+  throw new ArgumentError('data', `${length} bytes from offset ${offset} are not a part of a buffer of ${buffer.bytes.length} bytes`)
 }
 
-/** The bytes of a range that {@link lengthOf} has found good. */
+/** Return the bytes of a range that {@link lengthOf} has accepted. */
 export function bytesOf(range: LocalRange): Uint8Array {
   const { buffer, offset = 0 } = range
   return buffer.bytes.subarray(offset, offset + lengthOf(range))
 }
 
-/** Whether it is an address at all: what is no number the request itself refuses. Throws ArgumentError. */
+/** Check the form of a remote address; the request itself checks the numbers. Throws ArgumentError. */
 export function checkRemote(remote: RemoteAddress): void {
   if (typeof remote === 'object' && remote !== null) return
-  throw new ArgumentError('remote', "a place in the peer's memory is { address, key }, as its registered buffer says")
+  throw new ArgumentError('remote', "remote must be { address, key }, as the peer's registered buffer says")
 }

@@ -1,18 +1,18 @@
 import type { CompletionMode } from './link-options.ts'
 import type { MemoryLending } from './memory-lending.ts'
 
-/** Memory of this end that the peer may be told of: address and key are what it names to reach it. */
+/** Memory of this end that the peer can reach once it knows address and key. */
 export interface RegisteredBuffer {
   readonly address: number
   /** The peer's key for it. */
   readonly key: number
   readonly bytes: Uint8Array
-  /** Idempotent. The peer reaches nothing by that key any more. */
+  /** Idempotent. The key then reaches nothing. */
   close(): void
   [Symbol.dispose](): void
 }
 
-/** A part of registered memory of this end. */
+/** A part of this end's registered memory. */
 export interface LocalRange {
   readonly buffer: RegisteredBuffer
   /** Default 0. */
@@ -27,13 +27,13 @@ export interface RemoteAddress {
   readonly key: number
 }
 
-/** Kinds that a layer above a link may give its messages: 0 to this. */
+/** The largest kind that a layer above a link may give its messages; the smallest is 0. */
 export const MESSAGE_KIND_MAX = 14
 
 /**
- * Called for each message, in order. `bytes` is the ring; the message is `length` bytes from `offset` on, a multiple of
- * 8, and is valid until the call returns. The peer can write there meanwhile if it means harm: read each word once, and
- * check what was read. `immediate` and `kind` are what `commit` was given.
+ * Called for each message, in order. `bytes` is the ring. The message is `length` bytes from `offset`, a multiple of 8,
+ * and is valid until the call returns. A malicious peer can write there in the meantime: read each word once, and check
+ * what was read. `immediate` and `kind` are what `commit` was given.
  */
 export type MessageHandler = (
   bytes: Uint8Array,
@@ -44,13 +44,13 @@ export type MessageHandler = (
 ) => void
 
 /**
- * Messages in both directions between two ends, in order, each once, through a ring in the receiver's memory. What is
- * written on it (RPC, collectives, connections) works over each kind of link.
+ * Messages in both directions between two ends, in order, each once, through a ring in the receiver's memory. RPC,
+ * collectives and connections work over any kind of link.
  */
 export interface MessageLink {
   /**
-   * The longest message that goes through the ring; longer ones are the sender's business: `register`, tell the peer,
-   * have it `read`.
+   * The longest message that goes through the ring. For a longer one the sender has to `register` it, tell the peer,
+   * and have it `read`.
    */
   readonly messageBytesMax: number
   /**
@@ -61,88 +61,88 @@ export interface MessageLink {
   /** False once `onEnd` was called. */
   readonly open: boolean
   /**
-   * False from `close` on, and once the link has ended: `reserve` and `writable` refuse then. Until the link has ended
-   * messages still come.
+   * False from `close` on, and once the link has ended: `reserve` and `writable` then refuse. Messages still come until
+   * the link has ended.
    */
   readonly canSend: boolean
-  /**
-   * Both ends are on one machine and write into each other's memory by themselves: no adapter takes part. Default: not
-   * known.
-   */
+  /** Both ends are on one machine and write into each other's memory directly, without an adapter. Default: unknown. */
   readonly throughSharedMemory?: boolean
-  /** What people know the peer by: address and port, where it has them. Default: not known. */
+  /** The name of the peer for people: address and port, if it has them. Default: unknown. */
   readonly peerText?: string
   /**
-   * How this end waits. With `polling` it has a processor to itself: who blocks on the link never sleeps either.
-   * Default: as `adaptive`.
+   * How this end waits. With `polling` it has a processor to itself: a caller that blocks on the link never sleeps
+   * either. Default: as `adaptive`.
    */
   readonly completion?: CompletionMode
   /**
-   * A place for a message of up to `length` bytes: its offset in `outgoing`, a multiple of 8; or -1 where the ring has
-   * no room just now. One place at a time: a second call takes the first one back. Throws ArgumentError beyond
-   * `messageBytesMax`; once the link has ended the LinkError that says why, and ClosedError after an orderly end or
-   * `close`.
+   * Reserve a place for a message of up to `length` bytes. Returns its offset in `outgoing`, a multiple of 8, or -1 if
+   * the ring has no room now. There is one place at a time: a second call takes the first one back.
+   *
+   * Throws ArgumentError beyond `messageBytesMax`. Once the link has ended, throws the LinkError that says why; after a
+   * graceful end or `close`, ClosedError.
    */
   reserve(length: number): number
   /**
-   * The message stands: `length` (at most what was reserved) bytes at the place reserved. It leaves with the next
-   * flush, or with the end of this turn of the event loop, or of the `poll` that called us: messages of one turn share
+   * Commit a message of `length` bytes, at most what was reserved, at the reserved place. It leaves with the next
+   * flush, the end of this turn of the event loop, or the end of the `poll` that called us. Messages of one turn share
    * WRITEs. `immediate` (32 bits) and `kind` (0 to 14) travel with it.
    */
   commit(length: number, immediate?: number, kind?: number): void
-  /** Send what was committed. Where the peer has no receive left it goes as soon as there is one. */
+  /** Send what was committed. If the peer has no receive left, it goes as soon as there is one. */
   flush(): void
   /**
-   * Resolves when `reserve(length)` will find room; rejects with the link's end (ClosedError where it was in order), or
+   * Resolves when `reserve(length)` will find room. Rejects with the link's end (ClosedError if it was graceful), or
    * the signal's reason.
    */
   writable(length: number, signal?: AbortSignal): Promise<void>
-  /** Until it is set, messages wait in the ring. What it throws ends the link. */
+  /** Until it is set, messages wait in the ring. If it throws, the link ends. */
   onMessage: MessageHandler | undefined
   /**
-   * Called once when the link ends; undefined: closed by either end in order. Then every message that the
-   * other end committed before it closed was delivered; of its own, the end that closed last cannot say which the other
-   * had taken when it closed.
+   * Called once when the link ends, with undefined if either end closed it. In that case every message that the other
+   * end committed before it closed was delivered. The end that closed last cannot say which of its own messages the
+   * other had taken.
    */
   onEnd: ((error: Error | undefined) => void) | undefined
   /**
-   * For a thread that blocks, of which no timer runs: has what is due at that time of `performance.now()` done, such as
-   * asking a silent peer whether it is there. Default: nothing is.
+   * Do what is due at that time of `performance.now()`, such as asking a silent peer whether it is there. For threads
+   * that block, whose timers do not run. Default: nothing is due.
    */
   attend?(nowMs: number): void
-  /** No more messages after the one being delivered; they stay in the ring and hold the sender back. */
+  /** Deliver no more messages after the present one; they stay in the ring and hold the sender back. */
   pause(): void
-  /** Messages again, from the next turn or poll on. */
+  /** Deliver messages again, from the next turn or poll on. */
   resume(): void
-  /** Progress without the event loop: takes what has come; how many messages. */
+  /** Process what has come, without the event loop. Returns how many messages. */
   poll(): number
-  /** Memory that the peer may read and write, zeroed; every provider reaches it without a copy between. */
+  /**
+   * Allocate zeroed memory that the peer may read and write. Every provider reaches it without an intermediate copy.
+   */
   allocate(lengthBytes: number): RegisteredBuffer
   /**
-   * The same for memory that exists. Pinned by real devices; `shm` reaches it by copies between processes, which the
-   * machine may forbid: prefer `allocate`.
+   * Register existing memory for the same use. Real devices pin it. `shm` reaches it by copies between processes, which
+   * the machine may forbid: prefer `allocate`.
    */
   register(memory: Uint8Array): RegisteredBuffer
-  /** Memory of which the peer reaches parts only, and for a time only. Undefined where the link has no such thing. */
+  /** Memory of which the peer reaches only parts, and only for a time. Undefined if the link does not offer it. */
   readonly lending?: MemoryLending | undefined
   /**
-   * Counts `bytes`, which the peer fetches by itself, as bytes of the message that was committed last, where a limit is
-   * set to what leaves.
+   * Count `bytes`, which the peer fetches itself, as bytes of the message that was committed last, if the link has a
+   * send limit.
    */
   charge?(bytes: number): void
   /**
-   * READ from the peer's memory. Rejects with a LinkError when the link ends first: then how much was carried out is
-   * not known.
+   * READ from the peer's memory. Rejects with a LinkError if the link ends first: then it is unknown how much was
+   * carried out.
    */
   read(local: LocalRange, remote: RemoteAddress): Promise<void>
   /** WRITE to the peer's memory. Messages committed after this call arrive after its bytes. */
   write(local: LocalRange, remote: RemoteAddress): Promise<void>
   /**
-   * Sends what was committed, then ends in order. Idempotent; never rejects: what went wrong is told by `onEnd`.
-   * `before` is what is waited for first, while messages can still be sent: it does not reject, and resolves with the
-   * end of the link at the latest.
+   * Send what was committed, then end gracefully. Idempotent; never rejects: `onEnd` reports errors. If `before` is
+   * given, it is awaited first, while messages can still be sent. It must not reject, and must resolve with the end of
+   * the link at the latest.
    */
   close(before?: Promise<void>): Promise<void>
-  /** Ends at once; the peer learns of a loss. `onEnd` gets `reason`. */
+  /** End at once; the peer sees a lost connection. `onEnd` receives `reason`. */
   destroy(reason?: Error): void
 }

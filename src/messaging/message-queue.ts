@@ -1,15 +1,15 @@
-/** A message as an iteration gives it: bytes of its own. */
+/** A message of an iteration, with its own bytes. */
 export interface Message {
   readonly data: Uint8Array
-  /** 32 bits; undefined where the sender gave none. */
+  /** 32 bits; undefined if the sender gave none. */
   readonly immediate: number | undefined
 }
 
-/** From so many messages, or bytes, on it is full. */
+/** The queue is full from this many messages, or bytes, on. */
 const MESSAGES_MAX = 64
 const BYTES_MAX = 1 << 20
 
-/** Messages that nobody has taken yet. Says when it is full, and when it is no longer. */
+/** Messages that were not taken yet. Reports when it is full, and when it no longer is. */
 export class MessageQueue {
   readonly #full: (full: boolean) => void
   readonly #messages: Message[] = []
@@ -34,7 +34,7 @@ export class MessageQueue {
     this.#look()
   }
 
-  /** The oldest, where there is one. */
+  /** Return the oldest message, if there is one. */
   take(): Message | undefined {
     const message = this.#messages.shift()
     if (message === undefined) return undefined
@@ -56,7 +56,7 @@ export class MessageQueue {
     else waiter.reject(error)
   }
 
-  /** What came before the end is given first. */
+  /** Messages from before the end are returned first. */
   next(): Promise<IteratorResult<Message, void>> {
     const message = this.take()
     if (message !== undefined) return Promise.resolve({ done: false, value: message })

@@ -7,7 +7,7 @@ import type { OperationDone } from './send-requests.ts'
 import { segmentOf } from './verbs-buffer.ts'
 import type { VerbsLink } from './verbs-link.ts'
 
-/** For calls that block the thread. */
+/** Options of calls that block the thread. */
 export interface WaitSyncOptions {
   /** Default 10,000. */
   readonly timeoutMs?: number
@@ -19,15 +19,15 @@ export interface CompareSwapOperands {
 }
 
 export interface MaskedCompareSwapOperands extends CompareSwapOperands {
-  /** Which bits are compared; default all. */
+  /** Bits to compare. Default: all. */
   readonly compareMask?: bigint
-  /** Which bits are replaced where the compared ones are equal; default all. */
+  /** Bits to replace if the compared ones are equal. Default: all. */
   readonly swapMask?: bigint
 }
 
 export interface MaskedFetchAddOperands {
   readonly add: bigint
-  /** The highest bit of each field: no carry leaves a field. Default 0: one field of 64 bits. */
+  /** The highest bit of each field, which no carry leaves. Default 0: one field of 64 bits. */
   readonly boundaries?: bigint
 }
 
@@ -42,8 +42,8 @@ type Withdraw = () => boolean
 type PrepareAtomic = (pair: QueuePair, local: ReturnType<typeof segmentOf>) => PreparedRequest
 
 /**
- * READs, WRITEs and atomics on memory of the peer, whose processor has no part in them. Each is told of by itself: by a
- * promise, by a callback with the number that the program gave it, or by returning.
+ * READs, WRITEs and atomics on memory of the peer, without its processor. Each reports its end separately: by a
+ * promise, by a callback with the program's number, or by returning.
  */
 export class OneSided {
   readonly #link: VerbsLink
@@ -59,7 +59,7 @@ export class OneSided {
   }
 
   /**
-   * A WRITE that is found good now, and is posted when what this gives is called. Throws ArgumentError, or LinkError
+   * A WRITE that is checked now, and posted when the returned function is called. Throws ArgumentError, or LinkError
    * once the link has ended.
    */
   prepareWrite(local: LocalRange, remote: RemoteAddress): (done: OperationDone) => void {
@@ -132,7 +132,7 @@ export class OneSided {
 
   #waitSync(name: string, options: WaitSyncOptions, begin: (done: OperationDone) => Withdraw): void {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
-    if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `a time-out is more than 0 ms, not ${timeoutMs}`)
+    if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${timeoutMs}`)
     const end: { error?: unknown; over: boolean } = { over: false }
     const withdraw = begin((error) => {
       end.error = error
@@ -141,12 +141,12 @@ export class OneSided {
     const deadline = performance.now() + timeoutMs
     while (!end.over) {
       this.#outbox.move()
-      // What moved up leaves only so: nobody comes back to the event loop meanwhile.
+      // What moved up leaves only this way: the event loop does not run in the meantime.
       this.#link.flush()
       this.#link.reap()
       if (end.over || performance.now() < deadline) continue
-      if (withdraw()) throw new TimeoutError(`${name} was not begun within ${timeoutMs} ms: sendLimit holds it back`)
-      throw new TimeoutError(`${name} did not complete within ${timeoutMs} ms; whether it was carried out is not known`)
+      if (withdraw()) throw new TimeoutError(`${name} did not start within ${timeoutMs} ms, because sendLimit holds it back; raise sendLimit or timeoutMs`)
+      throw new TimeoutError(`${name} did not complete within ${timeoutMs} ms; it may or may not have been carried out`)
     }
     if (end.error !== undefined) throw end.error
   }

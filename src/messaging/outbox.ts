@@ -5,14 +5,14 @@ import { WaitingLine } from './waiting-line.ts'
 /** Puts the message into the link's memory at the offset given. */
 type Fill = (outgoing: Uint8Array, at: number) => void
 
-/** What is given for a message that did not have to wait. */
+/** The promise of a message that did not have to wait. */
 export const DONE: Promise<void> = Promise.resolve()
 
-/** A link that may bound the bytes which leave. */
+/** A link that may limit the bytes that leave. */
 export interface LimitedLink extends MessageLink {
-  /** Until so many bytes that do not go through the ring may leave, in milliseconds; 0: now. */
+  /** The time in milliseconds until this many bytes may leave without going through the ring; 0: now. */
   limitDelayMs(bytes: number): number
-  /** Has `onAllowed` called after so long, or earlier. */
+  /** Call `onAllowed` after this delay, or earlier. */
   wakeAllowed(delayMs: number): void
   onAllowed: (() => void) | undefined
   charge(bytes: number): void
@@ -29,9 +29,9 @@ interface Waiting {
 }
 
 /**
- * What leaves one end, in the order of the calls, also where some of it waits: messages for room, and for their time
- * where a limit is set; operations on the peer's memory for their time. It is moved by whoever has room or time to tell
- * of, and by who blocks the thread meanwhile.
+ * What leaves one end, in the order of the calls, even if some of it waits. Messages wait for room, and for their time
+ * under a limit. Operations on the peer's memory wait for their time. It is moved by the callers that report room or
+ * time, and by a caller that blocks the thread.
  */
 export class Outbox {
   readonly #link: LimitedLink
@@ -44,12 +44,12 @@ export class Outbox {
     link.onAllowed = this.advance
   }
 
-  /** False where there is no room just now, or others wait. */
+  /** Returns false if there is no room now, or others wait. */
   tryPut(length: number, immediate: number, kind: number, fill: Fill): boolean {
     return this.#line.length === 0 && this.#put(length, immediate, kind, fill)
   }
 
-  /** `tryPut` for bytes, which makes nothing. */
+  /** `tryPut` for bytes, which makes no object. */
   tryCopy(data: Uint8Array, immediate: number, kind: number): boolean {
     if (this.#line.length > 0) return false
     const at = this.#link.reserve(data.length)
@@ -59,7 +59,7 @@ export class Outbox {
     return true
   }
 
-  /** Resolves once it is in the ring. */
+  /** Resolves once the message is in the ring. */
   put(length: number, immediate: number, kind: number, fill: Fill, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     if (this.tryPut(length, immediate, kind, fill)) return DONE
@@ -103,8 +103,9 @@ export class Outbox {
   }
 
   /**
-   * An operation that moves so many bytes past the ring: `post` is called when they may leave, now or later; `failed`
-   * where that throws later. What it gives takes the operation back: false where it was posted already.
+   * An operation that moves this many bytes without the ring. `post` is called when they may leave, now or later;
+   * `failed` if that throws later. Call the returned function to cancel the operation; it returns false if it was
+   * posted.
    */
   operate(bytes: number, post: () => void, failed: (error: unknown) => void): () => boolean {
     const leave = (): boolean => {
@@ -125,13 +126,13 @@ export class Outbox {
     return () => this.#remove(waiting)
   }
 
-  /** Those that may leave do; once the link has ended all others fail. */
+  /** Let all leave that may; once the link has ended, all others fail. */
   readonly advance = (): void => {
     this.move()
     this.#line.first?.ask()
   }
 
-  /** The same for who comes again by itself. */
+  /** The same for a caller that comes again by itself. */
   move(): void {
     if (this.#moving) return
     this.#moving = true
@@ -143,12 +144,12 @@ export class Outbox {
     if (this.#line.length === 0) for (const each of this.#emptied.splice(0)) each()
   }
 
-  /** Nobody waits. */
+  /** True if nothing waits. */
   get isEmpty(): boolean {
     return this.#line.length === 0
   }
 
-  /** Resolves when nobody waits. */
+  /** Resolves when nothing waits. */
   async drained(): Promise<void> {
     if (this.#line.length > 0) await new Promise<void>((resolve) => this.#emptied.push(resolve))
   }

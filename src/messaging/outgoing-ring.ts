@@ -2,13 +2,12 @@ import { ProtocolViolation } from './errors.ts'
 import { HEADER_BYTES, KIND_SHIFT, LENGTH_MASK, PADDING_KIND, recordBytes } from './ring-record.ts'
 
 /**
- * The sender's side of a ring: the bytes at their places, how many of them may be written, and how many were not sent
- * yet.
+ * The sender's side of a ring: its bytes, how many of them may be written, and how many were not sent yet.
  *
  * ```
  *   … consumed by the peer | sent | committed, not sent (`pending`) | free …
  * ```
- * Positions are offsets; how much lies between them is counted, so that an empty ring and a full one differ.
+ * Positions are offsets. The bytes between them are counted, so that an empty ring and a full one differ.
  */
 export class OutgoingRing {
   readonly bytes: Uint8Array
@@ -22,7 +21,7 @@ export class OutgoingRing {
   pendingOffset = 0
   pending = 0
 
-  /** `bytes` begins at a multiple of 4 of its buffer; its length is a multiple of 8. */
+  /** `bytes` starts at a multiple of 4 of its buffer; its length is a multiple of 8. */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
     this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
@@ -30,7 +29,7 @@ export class OutgoingRing {
     this.#free = bytes.length
   }
 
-  /** Bytes that the peer has not told to have taken. */
+  /** Bytes that the peer has not reported as taken. */
   get outstanding(): number {
     return this.#length - this.#free
   }
@@ -42,7 +41,7 @@ export class OutgoingRing {
     return (tail < record ? tail + record : record) <= this.#free
   }
 
-  /** The place of a message of `length` bytes, or -1. */
+  /** Return the place for a message of `length` bytes, or -1. */
   reserve(length: number): number {
     const record = recordBytes(length)
     const tail = this.#length - this.#offset
@@ -54,7 +53,7 @@ export class OutgoingRing {
     return this.#offset + HEADER_BYTES
   }
 
-  /** Bytes that the last `reserve` gave, or -1 where there is no place reserved. */
+  /** Bytes of the last `reserve`, or -1 if no place is reserved. */
   get reserved(): number {
     return this.#reserved < 0 ? -1 : this.#reserved - HEADER_BYTES
   }
@@ -67,7 +66,7 @@ export class OutgoingRing {
     this.#reserved = -1
   }
 
-  /** How much of what is pending are whole records of up to `bytesMax` bytes together. */
+  /** Bytes of the whole pending records that fit `bytesMax` bytes together. */
   wholeRecords(bytesMax: number): number {
     if (this.pending <= bytesMax) return this.pending
     let offset = this.pendingOffset
@@ -81,17 +80,17 @@ export class OutgoingRing {
     }
   }
 
-  /** So much of what was pending was sent. */
+  /** This many pending bytes were sent. */
   sent(bytes: number): void {
     this.pending -= bytes
     this.pendingOffset += bytes
     if (this.pendingOffset >= this.#length) this.pendingOffset -= this.#length
   }
 
-  /** The peer has taken so many bytes more. */
+  /** The peer has taken this many bytes more. */
   credit(bytes: number): void {
     if (bytes > this.#length - this.#free - this.pending)
-      throw new ProtocolViolation(`the peer says that it took ${bytes} bytes more than were sent`)
+      throw new ProtocolViolation(`the peer reports ${bytes} bytes as taken, more than were sent`)
     this.#free += bytes
   }
 

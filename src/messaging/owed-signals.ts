@@ -1,11 +1,11 @@
 import type { Signal } from './signal.ts'
 
-/** Signals that are to leave as soon as there is room for them, in the order in which they became due. */
+/** Signals that leave as soon as there is room for them, in the order in which they became due. */
 export class OwedSignals {
   readonly #transmit: (signal: Signal, argument: number) => boolean
   readonly #owed: { readonly signal: Signal; readonly argument: number }[] = []
 
-  /** `transmit` gives false where there is no room just now. */
+  /** `transmit` returns false if there is no room now. */
   constructor(transmit: (signal: Signal, argument: number) => boolean) {
     this.#transmit = transmit
   }

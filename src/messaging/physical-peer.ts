@@ -3,8 +3,8 @@ import type { LocalRange } from './message-link.ts'
 import type { WaitSyncOptions } from './one-sided.ts'
 
 /**
- * The peer's physical memory through one endpoint. Addresses are physical ones, on shm offsets in what the peer opened
- * its device with; the key lets whoever has it reach all of it.
+ * Access to the peer's physical memory through one endpoint. Addresses are physical; on shm they are offsets in the
+ * memory that the peer opened its device with. Any holder of the key reaches all of it.
  */
 export class EndpointPhysicalPeer {
   readonly key: number

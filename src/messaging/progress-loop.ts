@@ -1,11 +1,11 @@
 import type { CompletionChannel, CompletionQueue } from '../verbs/index.ts'
 import type { CompletionMode } from './link-options.ts'
 
-/** What the loop looks after. */
+/** An object that the loop looks after. */
 export interface Progressing {
   readonly queue: CompletionQueue
   readonly completion: CompletionMode
-  /** Look at what has come; how many completions. */
+  /** Process what has come. Returns how many completions. */
   advance(): number
 }
 
@@ -44,7 +44,7 @@ class Attended {
 
 /**
  * Has connections of one thread looked at from its event loop: those awake in each turn, those asleep when the
- * completion channel says so. Who goes to sleep arms its queue first and looks once more.
+ * completion channel says so. Before one goes to sleep, it arms its queue and looks once more.
  */
 export class ProgressLoop {
   readonly #channel: CompletionChannel
@@ -75,7 +75,7 @@ export class ProgressLoop {
     this.#cancel = undefined
   }
 
-  /** Look at it in the next turn. */
+  /** Look at `subject` in the next turn. */
   wake(subject: Progressing): void {
     const attended = this.#all.get(subject.queue)
     if (attended === undefined) return

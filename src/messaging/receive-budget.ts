@@ -1,21 +1,20 @@
 import { ProtocolViolation } from './errors.ts'
 
 /**
- * Receives of one link for messages of its peer: how many the peer has used, when it is told of new ones, and of how
- * many.
+ * Receives of one link for messages of its peer: how many the peer has used, and when it is told of how many new ones.
  */
 export interface ReceiveBudget {
-  /** The peer has used one. @throws ProtocolViolation where it had none left */
+  /** The peer has used one. @throws ProtocolViolation if it had none left */
   use(): void
   /** The peer waits for receives. */
   lack(): void
-  /** Whether it is time to tell the peer of new ones. */
+  /** True if it is time to tell the peer of new ones. */
   readonly isDue: boolean
-  /** How many more the peer may have now; does not change until `granted`. */
+  /** How many more the peer may have now. Does not change until `granted`. */
   readonly grant: number
   /** The peer was told of `grant`. */
   granted(): void
-  /** The peer gave back so many that it had not used. @throws ProtocolViolation where nobody asked for that */
+  /** The peer gave back this many unused receives. @throws ProtocolViolation if it was not asked to */
   returned(count: number): void
 }
 
@@ -32,7 +31,7 @@ export class FixedBudget implements ReceiveBudget {
 
   use(): void {
     this.#used += 1
-    if (this.#used > this.#receives) throw new ProtocolViolation('the peer used more receives than it was told of')
+    if (this.#used > this.#receives) throw new ProtocolViolation('the peer used more receives than it was granted')
   }
 
   lack(): void {
@@ -52,6 +51,6 @@ export class FixedBudget implements ReceiveBudget {
   }
 
   returned(): void {
-    throw new ProtocolViolation('the peer gave back receives that nobody asked for')
+    throw new ProtocolViolation('the peer gave back receives without being asked')
   }
 }

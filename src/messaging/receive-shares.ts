@@ -18,7 +18,7 @@ export interface SharedReceiveOptions {
   readonly connectionsMax?: number
 }
 
-/** How much of a pool is in use. */
+/** The use of a pool. */
 export interface SharedReceiveUse {
   readonly connections: number
   readonly connectionsMax: number
@@ -33,13 +33,13 @@ const RECEIVES_EACH_DEFAULT = 16
 const CONNECTIONS_MAX = 8192
 const RECEIVES_MAX = 65_536
 
-/** @throws ArgumentError for a pool that does not hold what each connection has at any time. */
+/** Check the options. @throws ArgumentError for a pool that does not hold every connection's minimum. */
 export function checkSharedReceives(options: SharedReceiveOptions): Required<SharedReceiveOptions> {
   const { connectionsMax = CONNECTIONS_MAX_DEFAULT } = options
   if (!(Number.isInteger(connectionsMax) && connectionsMax >= 1 && connectionsMax <= CONNECTIONS_MAX))
     throw new ArgumentError(
       'sharedReceiveQueue.connectionsMax',
-      `it is an integer from 1 to ${CONNECTIONS_MAX}, not ${connectionsMax}`,
+      `connectionsMax must be an integer from 1 to ${CONNECTIONS_MAX}, not ${connectionsMax}`,
     )
   const least = connectionsMax * LINK_RECEIVES
   const { receives = Math.min(RECEIVES_MAX, connectionsMax * RECEIVES_EACH_DEFAULT) } = options
@@ -52,18 +52,18 @@ export function checkSharedReceives(options: SharedReceiveOptions): Required<Sha
 }
 
 /**
- * Who may use how many receives of a pool. Each link has a minimum; what is left is lent with the credit that a link
- * gets anyway, to links that have used up theirs, and comes back by giving one less than it used, or by asking for it.
- * What all may use together is never more than the pool holds, so no message finds it empty.
+ * Shares the receives of a pool among links. Each link has a minimum. The rest is lent, with the credit that a link
+ * gets anyway, to links that have used up theirs. It comes back when a link is given one less than it used, or is asked
+ * for it. All shares together never exceed the pool, so no message finds it empty.
  *
  * How much a link may borrow is the rule of A. Choudhury and E. Hahne, "Dynamic queue length thresholds for
- * shared-memory packet switches" (IEEE/ACM Transactions on Networking 6(2), 1998, section III) with alpha = 1: never
- * more than what is lent to nobody. So one that takes all it can get has half, two have a third each, and something is
- * left for whoever comes next.
+ * shared-memory packet switches" (IEEE/ACM Transactions on Networking 6(2), 1998, section III). With alpha = 1 it is
+ * never more than what is not lent. So a link that takes all it can get has half, two have a third each, and something
+ * is left for the next.
  */
 export class ReceiveShares {
   readonly connectionsMax: number
-  /** Receives beyond the minimum of all. */
+  /** Receives beyond the minimum of all links. */
   readonly surplus: number
   readonly #shares = new Set<ReceiveShare>()
   #lent = 0
@@ -77,17 +77,17 @@ export class ReceiveShares {
     return this.#shares.size
   }
 
-  /** Of the surplus, what is with links. */
+  /** How much of the surplus is lent. */
   get lent(): number {
     return this.#lent
   }
 
-  /** What a link can have at most. */
+  /** The most that a link can have. */
   get shareMax(): number {
     return Math.min(SIGNAL_ARGUMENT_MAX, SHARE_MIN + (this.surplus >>> 1))
   }
 
-  /** The share of another link; undefined where there are as many as there may be. */
+  /** Return the share of another link; undefined if the limit is reached. */
   join(): ReceiveShare | undefined {
     if (this.#shares.size >= this.connectionsMax) return undefined
     const share = new ReceiveShare(this)
@@ -106,7 +106,7 @@ export class ReceiveShares {
   }
 }
 
-/** What one link may use, and has used. */
+/** What one link may use and has used. */
 export class ReceiveShare implements ReceiveBudget {
   readonly #shares: ReceiveShares
   /** Those that the peer may use, and those that it has used since it was last told of new ones. */
@@ -120,7 +120,7 @@ export class ReceiveShare implements ReceiveBudget {
     this.#shares = shares
   }
 
-  /** What it holds of the surplus. */
+  /** How much of the surplus it holds. */
   get lent(): number {
     return this.#held - SHARE_MIN
   }
@@ -131,7 +131,7 @@ export class ReceiveShare implements ReceiveBudget {
   }
 
   use(): void {
-    if (this.#used >= this.#held) throw new ProtocolViolation('the peer used more receives than it was told of')
+    if (this.#used >= this.#held) throw new ProtocolViolation('the peer used more receives than it was granted')
     this.#used += 1
     if (this.#used === this.#held) this.lack()
   }
@@ -148,7 +148,7 @@ export class ReceiveShare implements ReceiveBudget {
   get grant(): number {
     const { lent } = this
     const free = this.#shares.surplus - this.#shares.lent
-    // After either, what it holds of the surplus is at most what nobody holds.
+    // After either, what it holds of the surplus is at most what is not lent.
     if (lent > free) return this.#used - Math.min(this.#used, Math.ceil((lent - free) / 2))
     if (!this.#lacks) return this.#used
     return this.#used + Math.min(this.#held, (free - lent) >>> 1, this.#shares.shareMax - this.#held)
@@ -163,8 +163,8 @@ export class ReceiveShare implements ReceiveBudget {
   }
 
   /**
-   * Take back what it did not need since this was last called: what the peer has used it is not told of again. Whether
-   * it still holds more; then the peer is to be asked for what it has not used, down to `SHARE_MIN`.
+   * Take back what the link did not need since the last call: receives that the peer has used are not granted again.
+   * Returns true if the link still holds more. Then ask the peer for its unused ones, down to `SHARE_MIN`.
    */
   recall(): boolean {
     const needed = this.#hasLacked
@@ -179,7 +179,7 @@ export class ReceiveShare implements ReceiveBudget {
   }
 
   returned(count: number): void {
-    if (!this.#isRecalled) throw new ProtocolViolation('the peer gave back receives that nobody asked for')
+    if (!this.#isRecalled) throw new ProtocolViolation('the peer gave back receives without being asked')
     if (count > this.lent || count > this.unused)
       throw new ProtocolViolation(`the peer gave back ${count} receives and had ${Math.min(this.lent, this.unused)}`)
     this.#isRecalled = false

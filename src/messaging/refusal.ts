@@ -13,12 +13,12 @@ const FULL = 1
  */
 const REFUSAL_BYTES = 12
 
-/** It has as many connections as it lets in. */
+/** The listener has as many connections as it lets in. */
 export function encodeFull(connectionsMax: number): Uint8Array {
   return new Uint8Array(Uint32Array.of(MAGIC, FULL, connectionsMax).buffer)
 }
 
-/** What the private data of a rejection says; undefined where it is none of this room's. */
+/** The error in the private data of a rejection; undefined if it is not this room's. */
 export function refusalOf(data: Uint8Array): LinkError | undefined {
   if (data.length < REFUSAL_BYTES) return undefined
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
@@ -30,6 +30,6 @@ export function fullError(connectionsMax: number): LinkError {
   return new LinkError(
     'full',
     'none',
-    `the listener has the ${connectionsMax} connections that it lets in; try again later, or raise connectionsMax there`,
+    `the listener has its maximum of ${connectionsMax} connections; try again later, or raise connectionsMax there`,
   )
 }

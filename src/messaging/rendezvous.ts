@@ -12,14 +12,14 @@ interface Waiting {
   readonly settle: (error: unknown) => void
 }
 
-/** Told of a message that was fetched; the bytes are valid until it returns. */
+/** Receives a message that was fetched; the bytes are valid until it returns. */
 export type Fetched = (bytes: Uint8Array, immediate: number | undefined) => void
 
 let lastWatched = 0
 
 /**
- * Messages that are too long for the ring: the sender offers memory, the receiver READs it, and says so. Offers are
- * messages, so what is sent behind one is delivered behind it: while a fetch is under way the receiver takes no further
+ * Messages that are too long for the ring: the sender offers memory, the receiver READs it and says so. Offers are
+ * messages, so what is sent behind one is delivered behind it. While a fetch is under way the receiver takes no further
  * message.
  */
 export class Rendezvous {
@@ -99,7 +99,7 @@ export class Rendezvous {
     await answered
   }
 
-  /** When the peer is told of all that is fetched here. */
+  /** Resolves when the peer has been told of all fetches. */
   async answeredAll(): Promise<void> {
     for (let last: Promise<void> | undefined; last !== this.#answering; ) {
       last = this.#answering
@@ -117,7 +117,7 @@ export class Rendezvous {
         ? undefined
         : new ArgumentError(
             'data',
-            `the peer takes messages of fewer than ${waiting.length} bytes; raise messageBytesMax there`,
+            `the peer accepts only messages shorter than ${waiting.length} bytes; raise messageBytesMax there`,
           ),
     )
     if (this.#offers.size === 0) this.#idle?.()
@@ -149,7 +149,7 @@ export class Rendezvous {
         if (oldest === undefined) return
         const [number, { length }] = oldest
         const object = `the peer ${this.#link.peerText} to fetch a message of ${length} bytes`
-        const state = 'it was offered after all that was sent before'
+        const state = 'the offer leaves after everything that was sent before it'
         const sinceNs = Number.POSITIVE_INFINITY
         yield { key: `${name} ${number}`, kind: 'message', object, state, sinceNs, ranks: [], processes: [] }
       }.bind(this),
@@ -191,7 +191,7 @@ export class Rendezvous {
   }
 
   /**
-   * Nobody waits until it has room: an end that did, and took no messages meanwhile, could wait for a peer that does
+   * No end waits until it has room: one that did, and took no messages in the meantime, could wait for a peer that does
    * the same.
    */
   #answer(kind: number, number: number): void {
@@ -202,5 +202,5 @@ export class Rendezvous {
 
 function checkOffer({ address, length }: Offer): void {
   if (!Number.isSafeInteger(address) || !Number.isSafeInteger(length) || address < 0 || length < 1)
-    throw new ProtocolViolation('an offer of memory that cannot be')
+    throw new ProtocolViolation('an offer of impossible memory')
 }

@@ -1,13 +1,13 @@
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 
-/** What carries the protocol of a pair of rings between two ends: over verbs, or over plain memory in tests. */
+/** Carries the protocol of a pair of rings between two ends: over verbs, or over plain memory in tests. */
 export abstract class RingCarrier {
   abstract allocate(lengthBytes: number): RegisteredBuffer
   abstract register(memory: Uint8Array): RegisteredBuffer
   abstract read(local: LocalRange, remote: RemoteAddress): Promise<void>
   abstract write(local: LocalRange, remote: RemoteAddress): Promise<void>
 
-  /** What people know the peer by, where somebody knows it; else what it is called in traces. */
+  /** The name of the peer for people if it is known, else its name in traces. */
   get peerText(): string {
     return this.label
   }
@@ -29,8 +29,8 @@ export abstract class RingCarrier {
   /** Whether the peer's device has acknowledged the `close` of this end, and all before it. */
   protected abstract drained(): boolean
   /**
-   * Look at what has come, and call `cameBytes` and `cameSignal`; `inTurn`: whoever gives links their turns has just
-   * looked for all of them.
+   * Look at what has come, and call `cameBytes` and `cameSignal`. `inTurn`: the caller gives links their turns and has
+   * just looked for all of them.
    */
   protected abstract progress(inTurn: boolean): void
   /** Read the two counts in this end's memory, and call `cameCredit` with what was added. */

@@ -10,13 +10,13 @@ export interface RingLinkParts {
   readonly incoming: Uint8Array
   /** WRITEs with an immediate that the peer has receives for. */
   readonly peerReceives: number
-  /** What these can become; default: no more. */
+  /** The most that this number can become. Default: the same. */
   readonly peerReceivesMax?: number
-  /** The same here: a number for this link alone, or a share of what others use, too. */
+  /** The receives of this end: a number for this link alone, or a share of a pool. */
   readonly receives: number | ReceiveBudget
-  /** @internal How fast messages may leave; default: as fast as they are taken. */
+  /** @internal How fast messages may leave. Default: as fast as they are taken. */
   readonly limiter?: SendLimiter | undefined
-  /** @internal The order among links over one device, and the place of this one; default: none. */
+  /** @internal The order among links over one device, and the place of this link. Default: none. */
   readonly departures?: Departures | undefined
   readonly weight?: number
   readonly priority?: number

@@ -29,15 +29,15 @@ const GATHERED_MAX = 16
 /**
  * The protocol of a pair of rings; what carries it stands behind the methods of {@link RingCarrier}.
  *
- * - Two things bound the sender: bytes of the ring, and receive requests, one for each WRITE that says "so much has
- *   come". Where there is no receive left, messages gather and leave in one WRITE later.
- * - The receiver returns both as soon as a quarter was used: a WRITE of two counts into the sender's memory, of which
- *   its processor learns nothing. Who has to wait asks (`want`); then the next credit that helps, a quarter of the ring
- *   or all of it, comes with an immediate, so that a sleeping sender wakes (`wake`). At most one of each is under way,
- *   and receives are kept for them: no message ever finds the receiver not ready.
- * - Of receives that links share, a link is lent more than it began with by giving it more back than it used, and these
- *   are taken back the same way, or by asking for what it has not used (`recall`, answered by `return`); again at most
- *   one of each, with receives kept for them.
+ * - Two limits bind the sender: bytes of the ring, and receive requests, one for each WRITE that announces bytes. If
+ *   there is no receive left, messages gather and leave in one WRITE later.
+ * - The receiver returns both as soon as a quarter was used. It WRITEs two counts into the sender's memory, without
+ *   notice. A sender that has to wait asks (`want`). The next credit that helps, a quarter of the ring or all of it,
+ *   then comes with an immediate. This wakes a sleeping sender (`wake`). At most one of each is under way, and receives
+ *   are kept for them. So no message ever finds the receiver not ready.
+ * - If links share receives, a link borrows more when it is given back more than it used. The loan ends the same way,
+ *   or by asking for unused receives (`recall`, answered by `return`). Again at most one of each is under way, with
+ *   receives kept for them.
  * - `close` comes behind all messages, and is answered by a `close`.
  */
 export abstract class RingLink extends RingCarrier implements MessageLink {
@@ -52,10 +52,10 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   readonly #credit: SendCredit
   readonly #owed: OwedSignals
   readonly #waiters = new RoomWaiters()
-  /** From the first time that somebody waits for room. */
+  /** Set from the first wait for room on. */
   #unwatch: (() => void) | undefined
   readonly #limiter: SendLimiter | undefined
-  /** @internal Told when more may leave than before, where a limit is set. */
+  /** @internal Called when more may leave than before, under a limit. */
   onAllowed: (() => void) | undefined
   readonly #place: DeparturePlace | undefined
   #onMessage: MessageHandler | undefined
@@ -126,9 +126,9 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
 
   commit(length: number, immediate = 0, kind = 0): void {
     if (!(length >= 0 && length <= this.#out.reserved))
-      throw new ArgumentError('length', `${length} bytes where ${this.#out.reserved} are reserved; call reserve first`)
+      throw new ArgumentError('length', `${length} bytes were committed, but ${this.#out.reserved} are reserved; call \`reserve\` with the length first`)
     if (!(kind >= 0 && kind <= MESSAGE_KIND_MAX))
-      throw new ArgumentError('kind', `a kind is an integer from 0 to ${MESSAGE_KIND_MAX}, not ${kind}`)
+      throw new ArgumentError('kind', `kind must be an integer from 0 to ${MESSAGE_KIND_MAX}, not ${kind}`)
     this.#out.commit(length, immediate, kind)
     if (trace.wants(TraceLevel.Trace))
       trace.publish(TraceLevel.Trace, 'sent', () => ({ link: this.label, length, kind }))
@@ -149,17 +149,17 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     this.#limiter?.take(bytes, 0)
   }
 
-  /** @internal Whether bytes are limited, and not messages alone. */
+  /** @internal True if bytes are limited, not only messages. */
   get limitsBytes(): boolean {
     return this.#limiter?.limitsBytes === true
   }
 
-  /** @internal Until so many bytes that do not go through the ring may leave, in milliseconds; 0: now. */
+  /** @internal The time in milliseconds until this many bytes may leave without going through the ring; 0: now. */
   limitDelayMs(bytes: number): number {
     return this.#limiter?.delayMs(bytes, 0) ?? 0
   }
 
-  /** @internal Have `onAllowed` called after so long, or earlier. */
+  /** @internal Call `onAllowed` after this delay, or earlier. */
   wakeAllowed(delayMs: number): void {
     this.#limiter?.wakeAfter(delayMs, this.#allowed)
   }
@@ -309,7 +309,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
         this.#creditReturn.want(argument !== 0)
         break
       case Signal.Wake:
-        if (!this.#wanting) throw new ProtocolViolation('the peer answered what nobody asked')
+        if (!this.#wanting) throw new ProtocolViolation('the peer answered without being asked')
         this.#wanting = false
         this.readCredit()
         break
@@ -326,14 +326,14 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     }
   }
 
-  /** @internal Ask the peer for receives that it has not used, beyond `keep`; not again before it has answered. */
+  /** @internal Ask the peer for unused receives beyond `keep`. Not again before it has answered. */
   recall(keep: number): void {
     if (this.#end !== undefined) return
     this.#owed.add(Signal.Recall, keep)
     this.wakeSoon()
   }
 
-  /** @internal End with what went wrong: an error of this room, or of a handler. */
+  /** @internal End with an error of this room, or of a handler. */
   fail(cause: unknown): void {
     this.finish(cause instanceof LinkError ? cause : linkErrorOf(cause, this.#outcome()))
   }
@@ -437,7 +437,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     const name = `room ${++lastWatched}`
     return watchWaits((): KeyedWait[] => {
       const { first, firstLength } = this.#waiters
-      // What this end holds back by itself is nobody's fault.
+      // What this end holds back by itself is not the peer's fault.
       if (firstLength < 0 || this.#out.hasRoom(firstLength)) return []
       const object = `room for a message of ${firstLength} bytes to ${this.peerText}`
       const { outstanding, bytes } = this.#out
@@ -498,8 +498,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   }
 
   /**
-   * Each end tells the other, behind its messages or as soon as the other has told it, and ends when both have: so
-   * nobody takes its queue pair away while what it sent last may have to be repeated.
+   * Each end tells the other, behind its messages or as soon as the other has told it, and ends when both have. So no
+   * end takes its queue pair away while its last messages may have to be repeated.
    */
   #closeStep(): void {
     if (this.#end !== undefined) return

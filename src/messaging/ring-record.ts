@@ -1,8 +1,8 @@
 import { ArgumentError } from '../native/index.ts'
 
 /**
- * A message in a ring: a header of two words, then its bytes, filled up to a multiple of 8. A record never wraps: where
- * it does not fit before the end of the ring, a padding record takes what is left there, and it lies at the start.
+ * A message in a ring: a header of two words, then its bytes, padded to a multiple of 8. A record never wraps. If it
+ * does not fit before the end of the ring, a padding record fills the rest, and it lies at the start.
  *
  * ```
  * 0      kind << 28 | length in bytes       kind 15: padding; the record ends with the ring
@@ -17,7 +17,7 @@ export const PADDING_KIND = 15
 export const KIND_SHIFT = 28
 export const LENGTH_MASK = 0x0fffffff
 
-/** A ring holds this at least and at most. */
+/** The least length of a ring; the next constant is the greatest. */
 export const RING_BYTES_MIN = 1024
 export const RING_BYTES_MAX: number = 256 << 20
 
@@ -27,17 +27,17 @@ export function recordBytes(length: number): number {
 }
 
 /**
- * The longest message of a ring: with all of the ring free there is room for it wherever the next record starts, since
- * what is lost to padding is shorter than the record.
+ * The longest message of a ring. If all of the ring is free, it fits wherever the next record starts, since the padding
+ * is shorter than the record.
  */
 export function longestMessage(ringBytes: number): number {
   return ringBytes / 2 - HEADER_BYTES
 }
 
-/** For a message that does not go through the ring. */
+/** The error for a message that does not go through the ring. */
 export function lengthError(length: number, longest: number): ArgumentError {
   return new ArgumentError(
     'length',
-    `a message has 0 to ${longest} bytes here, not ${length}; register longer ones and have the peer read them`,
+    `a message must have 0 to ${longest} bytes here, not ${length}; register longer ones and have the peer read them`,
   )
 }

@@ -9,7 +9,7 @@ interface Waiter {
   readonly onAbort: () => void
 }
 
-/** Who waits for room in a ring, first come, first served. */
+/** Callers that wait for room in a ring, first come, first served. */
 export class RoomWaiters {
   readonly #waiters: Waiter[] = []
   /** Tells the one who waits longest from all who did before; never used for anything but comparison. */
@@ -19,12 +19,12 @@ export class RoomWaiters {
     return this.#waiters.length > 0
   }
 
-  /** What the one who waits longest needs; -1 where nobody waits. */
+  /** The length that the longest waiting caller needs; -1 if there is none. */
   get firstLength(): number {
     return this.#waiters[0]?.length ?? -1
   }
 
-  /** Changes whenever another has become the one who waits longest, or nobody waits any more. */
+  /** Changes whenever the longest waiting caller changes. */
   get first(): number {
     return this.#first
   }
@@ -44,7 +44,7 @@ export class RoomWaiters {
     })
   }
 
-  /** Resolve those that may leave, each beside the ones before it: so many bytes in so many messages. */
+  /** Resolve those that may leave, each in addition to the ones before it: this many bytes in this many messages. */
   settle(mayLeave: (length: number, messages: number) => boolean): void {
     let ahead = 0
     let count = 0

@@ -1,6 +1,6 @@
 import { ProtocolViolation } from './errors.ts'
 
-/** Receives of the peer that this end may use, one for each WRITE that tells of messages. */
+/** Receives of the peer that this end may use, one for each WRITE that announces messages. */
 export class SendCredit {
   /** As many as the peer said when it connected that there can be. */
   readonly #max: number
@@ -22,12 +22,12 @@ export class SendCredit {
   add(count: number): void {
     if (this.#available + count > this.#max)
       throw new ProtocolViolation(
-        `the peer told of ${this.#available + count} receives and said that it has ${this.#max}`,
+        `the peer granted ${this.#available + count} receives, but it has announced ${this.#max}`,
       )
     this.#available += count
   }
 
-  /** Give up those beyond `keep`; how many. */
+  /** Give up those beyond `keep`. Returns how many. */
   giveBack(keep: number): number {
     const count = Math.max(0, this.#available - keep)
     this.#available -= count

@@ -1,30 +1,30 @@
 import { ArgumentError } from '../native/index.ts'
 
 /**
- * How fast messages, and operations on the peer's memory, may leave. Where both are given, a message needs both, an
- * operation its bytes alone.
+ * How fast messages, and operations on the peer's memory, may leave. If both limits are given, a message needs both, an
+ * operation only the bytes.
  */
 export interface SendLimit {
   /**
-   * Bytes of messages, without what the ring adds, and of an endpoint's READs, WRITEs and atomics; default: no limit.
+   * Bytes of messages, without what the ring adds, and of an endpoint's READs, WRITEs and atomics. Default: no limit.
    */
   readonly bytesPerSecond?: number
   /**
-   * Bytes that may leave at once after a pause; default: those of a tenth of a second. A longer message leaves when the
-   * burst is full, and what follows waits the longer.
+   * Bytes that may leave at once after a pause. Default: those of a tenth of a second. A longer message leaves when the
+   * burst is full, and what follows waits longer.
    */
   readonly burstBytes?: number
   /** Default: no limit. */
   readonly messagesPerSecond?: number
-  /** Messages that may leave at once after a pause; default: those of a tenth of a second, and at least one. */
+  /** Messages that may leave at once after a pause. Default: those of a tenth of a second, at least one. */
   readonly burstMessages?: number
 }
 
-/** Time as limits see it. */
+/** The clock of limits. */
 export interface LimitClock {
-  /** Milliseconds since some moment; never goes back. */
+  /** Milliseconds since some moment, never going back. */
   nowMs(): number
-  /** Call back after so many milliseconds, or a little later; what it gives takes that back. */
+  /** Call back after this many milliseconds, or a little later. Call the returned function to cancel. */
   after(delayMs: number, call: () => void): () => void
 }
 
@@ -71,7 +71,9 @@ class Bucket {
   }
 }
 
-/** What one connection has left of its limit. Two numbers each for bytes and messages, and at most one timer. */
+/**
+ * What one connection has left of its limit. It takes two numbers each for bytes and messages, and at most one timer.
+ */
 export class SendLimiter {
   readonly #clock: LimitClock
   readonly #bytes: Bucket | undefined
@@ -94,19 +96,19 @@ export class SendLimiter {
     return this.#bytes !== undefined
   }
 
-  /** Until so many messages with so many bytes may leave; 0: now. */
+  /** The time until this many messages with this many bytes may leave; 0: now. */
   delayMs(bytes: number, messages: number): number {
     const nowMs = this.#clock.nowMs()
     return Math.max(this.#bytes?.delayMs(bytes, nowMs) ?? 0, this.#messages?.delayMs(messages, nowMs) ?? 0)
   }
 
-  /** So much has left. */
+  /** Count what has left. */
   take(bytes: number, messages: number): void {
     this.#bytes?.take(bytes)
     this.#messages?.take(messages)
   }
 
-  /** Call back after `delayMs`, unless a call is due by then. */
+  /** Call back after `delayMs`, unless a call is due before. */
   wakeAfter(delayMs: number, call: () => void): void {
     const dueMs = this.#clock.nowMs() + delayMs
     if (this.#cancel !== undefined && this.#dueMs <= dueMs) return
@@ -124,7 +126,7 @@ export class SendLimiter {
   }
 }
 
-/** Undefined where nothing is limited. */
+/** Undefined if nothing is limited. */
 export function sendLimiter(limit: SendLimit, clock: LimitClock = systemClock): SendLimiter | undefined {
   if (limit.bytesPerSecond === undefined && limit.messagesPerSecond === undefined) return undefined
   return new SendLimiter(limit, clock)
@@ -143,12 +145,12 @@ function defaultBurst(perSecond: number): number {
 
 function checkPositive(name: string, value: number | undefined): void {
   if (value === undefined || (Number.isFinite(value) && value > 0)) return
-  throw new ArgumentError(name, `${name} is a number above 0, not ${value}; leave it out for no limit`)
+  throw new ArgumentError(name, `${name} must be a number above 0, not ${value}; leave it out for no limit`)
 }
 
 function checkBurst(name: string, value: number | undefined, rateName: string, rate: number | undefined): void {
   if (value === undefined) return
-  if (rate === undefined) throw new ArgumentError(`sendLimit.${name}`, `${name} needs ${rateName} beside it`)
+  if (rate === undefined) throw new ArgumentError(`sendLimit.${name}`, `${name} has no effect alone; set ${rateName}, too`)
   if (!(Number.isFinite(value) && value >= 1))
-    throw new ArgumentError(`sendLimit.${name}`, `${name} is a number from 1 on, not ${value}`)
+    throw new ArgumentError(`sendLimit.${name}`, `${name} must be a number of at least 1, not ${value}`)
 }

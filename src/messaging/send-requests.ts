@@ -1,21 +1,21 @@
 import type { PreparedRequest } from '../verbs/index.ts'
 
-/** Called once with the end of an operation: undefined where it was carried out. */
+/** Called once with the end of an operation; `error` is undefined if it succeeded. */
 export type OperationDone = (error: unknown) => void
 
-/** A request of whose end somebody is told. */
+/** A request whose end is reported. */
 export interface Operation {
   readonly request: PreparedRequest
   readonly name: string
   readonly done: OperationDone
 }
 
-/** Requests of which nobody needs to hear complete without a word, but for one in so many of the queue. */
+/** Requests without a listener complete silently, except for one in this part of the queue. */
 const SIGNALED_PART = 4
 
 /**
- * The send queue of a link: what was posted and what is done, and operations that wait for room. The id of a request is
- * its number, from 1 on.
+ * The send queue of a link: what was posted, what is done, and operations that wait for room. The id of a request is
+ * its number, from 1.
  */
 export class SendRequests {
   readonly #capacity: number
@@ -34,22 +34,22 @@ export class SendRequests {
     this.#signalEvery = Math.max(1, Math.floor(capacity / SIGNALED_PART))
   }
 
-  /** The number of the last one. */
+  /** The number of the last request posted. */
   get posted(): number {
     return this.#posted
   }
 
-  /** All up to this one are done. */
+  /** All requests up to this number are done. */
   get done(): number {
     return this.#done
   }
 
-  /** Whether one that makes a completion is under way. */
+  /** True if a request that makes a completion is under way. */
   get willTell(): boolean {
     return this.#lastSignaled > this.#done
   }
 
-  /** Whether so many may be posted. Operations that wait come first. */
+  /** True if this many may be posted. Waiting operations go first. */
   hasRoom(requests: number): boolean {
     return this.#fits(requests) && this.#waiting.length === 0
   }
@@ -58,7 +58,7 @@ export class SendRequests {
     return this.#posted - this.#done + requests <= this.#capacity
   }
 
-  /** Post one of which nobody needs to hear. There is room. */
+  /** Post a request without a listener. There must be room. */
   post(request: PreparedRequest): void {
     const id = this.#posted + 1
     const signaled = id - this.#lastSignaled >= this.#signalEvery
@@ -68,7 +68,7 @@ export class SendRequests {
     if (signaled) this.#lastSignaled = id
   }
 
-  /** As {@link post}, a WRITE with an immediate of other bytes to another place. */
+  /** As {@link post}, for a WRITE with an immediate of other bytes to another place. */
   postNext(request: PreparedRequest, local: number, length: number, remote: number, immediate: number): void {
     const id = this.#posted + 1
     const signaled = id - this.#lastSignaled >= this.#signalEvery
@@ -77,7 +77,7 @@ export class SendRequests {
     if (signaled) this.#lastSignaled = id
   }
 
-  /** Post one that makes a completion. There is room. */
+  /** Post a request that makes a completion. There must be room. */
   postSignaled(request: PreparedRequest): number {
     const id = this.#posted + 1
     request.signaled = true
@@ -93,7 +93,7 @@ export class SendRequests {
     this.startWaiting()
   }
 
-  /** Those that waited and have room now. */
+  /** Start waiting operations that have room now. */
   startWaiting(): void {
     while (this.#waiting.length > 0 && this.#fits(1)) {
       const operation = this.#waiting.shift()!
@@ -110,12 +110,12 @@ export class SendRequests {
     this.#settle(id, undefined)
   }
 
-  /** Nothing more completes that anybody needs to hear of. */
+  /** Stop expecting completions that have a listener. */
   abandon(): void {
     this.#done = this.#posted
   }
 
-  /** What this request was for; `message` where nobody is told of it. */
+  /** The name of a request's operation; `message` if it has no listener. */
   nameOf(id: number): string {
     return this.#operations.get(id)?.name ?? 'message'
   }
@@ -132,21 +132,21 @@ export class SendRequests {
   }
 
   /**
-   * Tell programs of what has ended. Not while completions are read, since they may wait for further operations. Where
-   * one throws, the rest is told by the next call.
+   * Report ended operations to programs. Not while completions are read, since programs may wait for further
+   * operations. If one throws, the next call reports the rest.
    */
   tellSettled(): void {
     for (let next = this.#settled.shift(); next !== undefined; next = this.#settled.shift())
       next.operation.done(next.error)
   }
 
-  /** One that is not posted any more, since the link has ended. */
+  /** Refuse an operation, since the link has ended. */
   refuse(operation: Operation, error: unknown): void {
     this.#settled.push({ operation, error })
     this.#tellLast()
   }
 
-  /** All that are under way or wait end with this. */
+  /** End all operations that are under way or waiting with this error. */
   end(error: unknown): void {
     const left = [...this.#operations.values(), ...this.#waiting.splice(0)]
     this.#operations.clear()

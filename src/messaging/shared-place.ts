@@ -66,7 +66,7 @@ export class SharedPlace implements LinkReceives {
     this.#pool.wake(link)
   }
 
-  /** A completion of its queue pair. */
+  /** Take a completion of its queue pair. */
   take(batch: CompletionBatch, row: number): void {
     const link = this.#link
     if (link !== undefined) {
@@ -91,7 +91,7 @@ export class SharedPlace implements LinkReceives {
   }
 
   /**
-   * The link has ended: have its queue pair take nothing more, and when what has come is accounted for, `close` it.
+   * The link has ended: let its queue pair take nothing more, and `close` it when what has come is accounted for.
    * `isDrained`: its peer has said that nothing more comes.
    */
   depart(close: () => void, isDrained: boolean): void {

@@ -21,23 +21,23 @@ const RECALL_MS = 1000
 /** How long a queue pair that was led to the error state may go on to complete what had come before. */
 const DRAIN_MS = 5
 
-/** What the pool needs of whoever has it looked at. */
+/** What the pool needs from its owner, which schedules it. */
 export interface SharedReceivesHost {
   readonly domain: ProtectionDomain
   readonly channel: CompletionChannel
-  /** Have `advance` called in the next turn. */
+  /** Call `advance` in the next turn. */
   wakeSoon(pool: SharedReceivePool): void
   /** The last link has gone after `close`. */
   release(pool: SharedReceivePool): void
 }
 
-/** Of each link over the pool. */
+/** Settings of each link over the pool. */
 export interface SharedReceivesSettings {
   readonly sends: number
   readonly completion: CompletionMode
 }
 
-/** One that is polled when something has come for it. */
+/** A link that is polled when something has come for it. */
 export interface SharingLink extends CompletionTaker {
   /** Look at what has come, in its turn. */
   advance(): number
@@ -47,8 +47,8 @@ export interface SharingLink extends CompletionTaker {
 
 /**
  * One shared receive queue and one completion queue for all links of a listener. Completions find their link by the
- * number of its queue pair. The completion queue holds all that can be outstanding: as many as the shared queue takes,
- * and the sends of as many links as there may be.
+ * number of its queue pair. The completion queue holds all that can be outstanding: the receives of the shared queue,
+ * and the sends of the maximum number of links.
  */
 export class SharedReceivePool implements Progressing {
   readonly queue: CompletionQueue
@@ -91,10 +91,7 @@ export class SharedReceivePool implements Progressing {
     this.#sweep = setInterval(() => this.recallIdle(), RECALL_MS).unref()
   }
 
-  /**
-   * A place for one more link, if need be after one that is going has gone; undefined where there are as many as there
-   * may be.
-   */
+  /** A place for one more link, if necessary once a leaving link has gone. Undefined if the maximum is reached. */
   async join(): Promise<SharedPlace | undefined> {
     for (;;) {
       if (this.#isClosing) throw new ClosedError('the listener')
@@ -105,7 +102,7 @@ export class SharedReceivePool implements Progressing {
     }
   }
 
-  /** Take what has completed, and tell the links: how many completions. */
+  /** Take what has completed, and tell the links. Returns how many completions. */
   collect(): number {
     const batch = this.#batch
     let count = 0
@@ -121,7 +118,7 @@ export class SharedReceivePool implements Progressing {
     return count
   }
 
-  /** Every link for which something has come, or that asked for it, gets its turn; how many completions. */
+  /** Give a turn to every link for which something has come, or that asked for it. Returns how many completions. */
   advance(): number {
     if (this.#isReleased) return 0
     this.#isTurning = true
@@ -147,7 +144,7 @@ export class SharedReceivePool implements Progressing {
     if (!this.#isTurning) this.#host.wakeSoon(this)
   }
 
-  /** Post what was used up: before any peer is told of it. */
+  /** Post again what was used up, before any peer is told of it. */
   repost(): void {
     if (this.#spent === 0) return
     const requests = new Array<PreparedReceive>(this.#spent).fill(this.#receive)
@@ -155,7 +152,7 @@ export class SharedReceivePool implements Progressing {
     untilFull(() => this.receives.postReceiveList(requests))
   }
 
-  /** Links that did not need what they were lent since this was last called are asked to give it back. */
+  /** Ask links to give back what they did not need since the last call. */
   recallIdle(): void {
     if (this.shares.lent === 0) return
     for (const { share, link } of this.#places.values())
@@ -170,7 +167,7 @@ export class SharedReceivePool implements Progressing {
     this.#places.set(pair.number, place)
   }
 
-  /** @internal Once what the queue pair had under way has completed, `close` it. */
+  /** @internal Once the work of the queue pair has completed, `close` it. */
   drain(close: () => void): void {
     this.#departing += 1
     setTimeout(() => {
@@ -181,8 +178,8 @@ export class SharedReceivePool implements Progressing {
   }
 
   /**
-   * @internal The queue pair is gone, and its share with it. Where it could not be drained, nobody says how many
-   * receives it used up: as many as it could have are posted, as far as there is room.
+   * @internal The queue pair is gone, and its share with it. If it could not be drained, it is unknown how many
+   * receives it used up. As many as it could have are then posted, as far as there is room.
    */
   leave(place: SharedPlace, pair: QueuePair | undefined, isDrained: boolean): void {
     if (pair !== undefined) this.#places.delete(pair.number)

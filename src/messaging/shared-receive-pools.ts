@@ -4,8 +4,7 @@ import { checkSharedReceives, type SharedReceiveOptions, type SharedReceiveUse }
 import { SharedReceivePool, type SharedReceivesSettings } from './shared-receive-pool.ts'
 
 /**
- * The shared receives of one listener: one pool for each device over which it lets links in, made for the first of
- * them.
+ * The shared receives of one listener: one pool for each device over which it lets links in, made for the first link.
  */
 export class SharedReceivePools {
   readonly options: Required<SharedReceiveOptions>
@@ -13,7 +12,7 @@ export class SharedReceivePools {
   readonly #pools = new Map<DeviceContext, SharedReceivePool>()
   #isClosed = false
 
-  /** @throws ArgumentError for a pool that cannot be. */
+  /** @throws ArgumentError for an impossible pool. */
   constructor(options: SharedReceiveOptions, settings: SharedReceivesSettings) {
     this.options = checkSharedReceives(options)
     this.#settings = settings
@@ -54,7 +53,7 @@ export class SharedReceivePools {
     }))
   }
 
-  /** No link joins any more; each pool is given back with its last link. */
+  /** Let no link join any more; each pool is released with its last link. */
   close(): void {
     this.#isClosed = true
     for (const pool of this.#pools.values()) pool.close()

@@ -1,13 +1,13 @@
 /**
- * What an immediate says. Without the highest bit it is a number of units: so many bytes have come into the ring. With
- * it:
+ * The meaning of an immediate. Without the highest bit it is a number of units: bytes that have come into the ring.
+ * With it:
  *
  * ```
  * 31 one | 24..30 which signal | 16..23 zero | 0..15 its argument
  * ```
  */
 export const Signal = {
-  /** The sender waits for room; the argument is 1 where it is receives that it lacks, 0 where it is bytes. */
+  /** The sender waits for room. The argument is 1 if it lacks receives, 0 if it lacks bytes. */
   Want: 1,
   /** There is room again. */
   Wake: 2,
@@ -15,7 +15,7 @@ export const Signal = {
   Close: 3,
   /** Give back the receives beyond the argument. */
   Recall: 4,
-  /** The answer: so many. */
+  /** The answer; its argument is the number given back. */
   Return: 5,
 } as const
 
@@ -37,7 +37,7 @@ export function isSignal(immediate: number): boolean {
   return immediate >= SIGNAL_BIT
 }
 
-/** The signal of an immediate, or undefined where no end of this version sends that. */
+/** The signal of an immediate, or undefined if no end of this version sends it. */
 export function signalOf(immediate: number): Signal | undefined {
   const kind = (immediate >>> KIND_SHIFT) & KIND_MASK
   return kind >= Signal.Want && kind <= Signal.Return && (immediate & ZERO_MASK) === 0 ? (kind as Signal) : undefined

@@ -8,8 +8,8 @@ const LEAST_BYTES = 64 << 10
 const IDLE_MS = 2000
 
 /**
- * Registered memory for messages that do not go through the ring. Registering costs more than copying, so some of it is
- * kept for a while.
+ * Registered memory for messages that do not go through the ring. Registering costs more than copying, so some memory
+ * is kept for a while.
  */
 export class Staging {
   readonly #allocate: (lengthBytes: number) => RegisteredBuffer
@@ -22,7 +22,7 @@ export class Staging {
     this.#allocate = allocate
   }
 
-  /** At least `length` bytes, with whatever lies in them. */
+  /** At least `length` bytes, with arbitrary contents. */
   take(length: number): RegisteredBuffer {
     const index = this.#kept.findIndex((buffer) => buffer.bytes.length >= length)
     if (index < 0) return this.#allocate(2 ** Math.ceil(Math.log2(Math.max(length, LEAST_BYTES))))

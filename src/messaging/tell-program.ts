@@ -1,8 +1,6 @@
 import { messageOfThrown } from '../native/index.ts'
 
-/**
- * Tell the program of something, where what it throws has nothing left to end: that becomes a warning of the process.
- */
+/** Call the program when there is nothing left to end if it throws: an error becomes a warning of the process. */
 export function tellProgram(tell: () => void): void {
   try {
     tell()

@@ -2,7 +2,7 @@ import { ArgumentError } from '../native/index.ts'
 import { Access, type MemoryRegion, type ProtectionDomain, type Segment } from '../verbs/index.ts'
 import type { LocalRange, RegisteredBuffer } from './message-link.ts'
 
-/** What a peer may do with memory that it was told of. */
+/** The rights of a peer to memory that it knows of. */
 export const PEER_RIGHTS: number = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 
 /** A memory region that belongs to a link. */
@@ -36,12 +36,12 @@ export class VerbsBuffer implements RegisteredBuffer {
   }
 }
 
-/** The range as a segment of a request. Throws ArgumentError where it is none, or goes beyond its buffer. */
+/** The range as a segment of a request. Throws ArgumentError if it is not a range, or goes beyond its buffer. */
 export function segmentOf(range: LocalRange): Segment {
   if (!(range?.buffer instanceof VerbsBuffer))
     throw new ArgumentError(
       'local',
-      'a range is { buffer, offset, length }, where buffer comes from allocate or register of this link',
+      'a range must be { buffer, offset, length }, where buffer comes from allocate or register of this link',
     )
   const { buffer, offset = 0, length = buffer.bytes.length - offset } = range
   return buffer.memory.subarray(offset, offset + length)

@@ -27,17 +27,17 @@ import { type OperationDone, SendRequests } from './send-requests.ts'
 import { argumentOf, isSignal, Signal, signalImmediate, signalOf } from './signal.ts'
 import { PEER_RIGHTS, segmentOf, VerbsBuffer } from './verbs-buffer.ts'
 
-/** What a link needs of whoever made its connection. */
+/** What a link needs from the maker of its connection. */
 export interface LinkCarrier {
-  /** Have `advance` called in the next turn. */
+  /** Call `advance` in the next turn. */
   wakeSoon(link: Progressing): void
   /**
-   * The link has ended: give the queue pair back, and call `closed` when it has gone. `isDrained`: nothing is under way
+   * The link has ended: release the queue pair, and call `closed` when it is gone. `isDrained`: nothing is under way
    * any more from the peer.
    */
   release(link: Progressing, closed: () => void, isDrained: boolean): void
   /**
-   * Keep the domain open, also without the link, until what it gives is called. Where it is missing, the domain is the
+   * Keep the domain open, even without the link, until the returned function is called. Missing if the domain is the
    * program's own.
    */
   hold?(): () => void
@@ -51,7 +51,7 @@ export class VerbsLink extends RingLink {
   readonly throughSharedMemory: boolean
   readonly completion: CompletionMode
   readonly closeTimeoutMs: number
-  /** What the peer sent along beside this room's own, filled up with zeros. */
+  /** What the peer sent along beside this room's own data, padded with zeros. */
   readonly privateData: Uint8Array
   readonly #end: LinkEnd
   readonly #carrier: LinkCarrier
@@ -88,7 +88,9 @@ export class VerbsLink extends RingLink {
   #takingDown = false
   readonly #peerText: string | undefined
 
-  /** @internal `pair` is connected to the peer that said `peer`; `end` and its memory are the link's from now on. */
+  /**
+   * @internal `pair` is connected to the peer that sent `peer`. `end` and its memory belong to the link from now on.
+   */
   constructor(
     end: LinkEnd,
     pair: QueuePair,
@@ -160,7 +162,7 @@ export class VerbsLink extends RingLink {
     return `queue pair ${this.pair.number}`
   }
 
-  /** @internal Address and port where the connection manager says them. */
+  /** @internal Address and port, if the connection manager knows them. */
   override get peerText(): string {
     return this.#peerText ?? this.label
   }
@@ -170,24 +172,24 @@ export class VerbsLink extends RingLink {
     return this.#end.receives.queue
   }
 
-  /** @internal Look at what has come; how many completions. */
+  /** @internal Process what has come. Returns how many completions. */
   advance(): number {
     const before = this.#completions
     this.pollInTurn()
     return this.#completions - before
   }
 
-  /** @internal The connection was lost or taken down. */
+  /** @internal The connection was lost or closed. */
   connectionClosed(why: string): void {
     this.lose(why)
   }
 
-  /** The same; `before` and the peer have one `closeTimeoutMs`. */
+  /** As in {@link MessageLink.close}; `before` and the peer share one `closeTimeoutMs`. */
   override close(before?: Promise<void>): Promise<void> {
     if (!this.open) return Promise.resolve()
     const { closeTimeoutMs } = this
     const timer = setTimeout(() => {
-      this.finish(new LinkError('lost', 'unknown', `the peer did not take what was sent within ${closeTimeoutMs} ms`))
+      this.finish(new LinkError('lost', 'unknown', `the peer did not take all messages within ${closeTimeoutMs} ms (closeTimeoutMs)`))
     }, closeTimeoutMs)
     return super.close(before).finally(() => clearTimeout(timer))
   }
@@ -216,11 +218,15 @@ export class VerbsLink extends RingLink {
   }
 
   /**
-   * Resolves when no READ of this end that is done reaches the peer's memory any more: await it before the peer is told
-   * that it may take that memory back. A device asks once more for a READ whose answer seems to be lost, and networks
-   * repeat packets: where the key has gone when such a request comes, the peer's device refuses it, and that ends the
-   * connection. Answers come in the order of the requests, so that the answer to a READ of nothing, posted now, comes
-   * behind all others. At once where no packets travel. Rejects with a LinkError when the link ends first.
+   * Resolves when no finished READ of this end can reach the peer's memory any more. Await it before you tell the peer
+   * that it may take that memory back.
+   *
+   * 1. A device repeats a READ whose answer seems lost, and networks repeat packets.
+   * 2. If the key is gone when such a request arrives, the peer's device refuses it, which ends the connection.
+   * 3. Answers come in the order of the requests. So the answer to a READ of nothing, posted now, comes behind all
+   *    others.
+   *
+   * Resolves at once if no packets travel. Rejects with a LinkError if the link ends first.
    */
   fenceReads(): Promise<void> {
     return new Promise<void>((resolve, reject) => {
@@ -228,7 +234,7 @@ export class VerbsLink extends RingLink {
     })
   }
 
-  /** @internal The same, told by a call: at once, or out of a later `poll`. */
+  /** @internal The same, reported by a call: at once, or from a later `poll`. */
   postReadFence(done: OperationDone): void {
     this.checkOpen('read')
     if (this.throughSharedMemory) done(undefined)
@@ -236,9 +242,9 @@ export class VerbsLink extends RingLink {
   }
 
   /**
-   * Post a request, now or as soon as the send queue has room, in order with messages; `done` is told of its end by a
-   * later `poll` or `reap`, or at once where the messages before it cannot leave, which ends the link. Throws LinkError
-   * once the link has ended.
+   * Post a request, now or as soon as the send queue has room, in order with messages. A later `poll` or `reap` calls
+   * `done` when it ends. If the messages before it cannot leave, which ends the link, `done` is called at once. Throws
+   * LinkError once the link has ended.
    */
   post(name: string, request: PreparedRequest, done: OperationDone): void {
     this.checkOpen(name)
@@ -253,15 +259,15 @@ export class VerbsLink extends RingLink {
   }
 
   /**
-   * @internal Throws LinkError once the link has ended: before a request is made, for which its queue pair has to be
-   * there.
+   * @internal Throws LinkError once the link has ended. Call it before making a request, which needs the queue pair.
    */
   checkOpen(name: string): void {
     if (!this.open) throw endedBefore(name)
   }
 
   /**
-   * Take completions, and tell operations of their end, without delivering messages: for who waits inside a handler.
+   * Take completions, and report the end of operations, without delivering messages. For callers that wait inside a
+   * handler.
    */
   reap(): void {
     if (!this.open) return
@@ -377,8 +383,8 @@ export class VerbsLink extends RingLink {
   // ------------------------------------------------------------------------------------------------------------------
 
   /**
-   * The queue pair was led to the error state. Whoever did that says why in this turn, unless it was the peer's answer
-   * to our own end.
+   * The queue pair was moved to the error state. The code that did so says why in this turn, unless it was the peer's
+   * answer to our own end.
    */
   #takenDown(): void {
     if (this.#takingDown) return
@@ -408,7 +414,7 @@ export class VerbsLink extends RingLink {
         if (signal === undefined) throw new ProtocolViolation(`the peer sent the immediate ${immediate}`)
         this.cameSignal(signal, argumentOf(immediate))
       } else {
-        if (immediate === 0) throw new ProtocolViolation('the peer told of nothing')
+        if (immediate === 0) throw new ProtocolViolation('the peer announced zero bytes')
         this.cameBytes(immediate * UNIT_BYTES)
       }
     } catch (error) {
@@ -451,8 +457,8 @@ export class VerbsLink extends RingLink {
 
   /**
    * An answer, or the retries' end, comes as a completion; nothing else would tell that a silent peer's machine is
-   * gone. One question at a time: what is under way tells as well, and soft-RoCE counts its timeout anew from each
-   * request that is posted, so that asking more often than that would put off the end of the retries for ever.
+   * gone. One question at a time: what is under way tells as well, and soft-RoCE restarts its timeout with each request
+   * that is posted, so that asking more often than that would put off the end of the retries for ever.
    */
   #askAfterPeer(nowMs: number): void {
     this.#askedMs = nowMs

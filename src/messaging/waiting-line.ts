@@ -2,7 +2,8 @@
 const GONE_MAX = 1024
 
 /**
- * First come, first served. Taking the first costs the same however many wait: an array's own `shift` moves all others.
+ * A queue, first come, first served. Taking the first costs the same however many wait: an array's own `shift` moves
+ * all others.
  */
 export class WaitingLine<Each extends object> {
   #places: (Each | undefined)[] = []
@@ -20,7 +21,7 @@ export class WaitingLine<Each extends object> {
     this.#places.push(each)
   }
 
-  /** The first goes. */
+  /** Remove and return the first. */
   shift(): void {
     this.#places[this.#head] = undefined
     this.#head += 1
@@ -29,7 +30,7 @@ export class WaitingLine<Each extends object> {
     this.#head = 0
   }
 
-  /** One goes, wherever it stands: whether it was the first, or in the line at all. */
+  /** Remove one, wherever it stands. Returns whether it was the first, a later one, or absent. */
   remove(each: Each): 'first' | 'later' | 'absent' {
     const index = this.#places.indexOf(each, this.#head)
     if (index < 0) return 'absent'

@@ -1,10 +1,9 @@
-/** Every error code of the project. Match on `code`; messages may be reworded. */
+/** Every error code of the package. Match on `code`; messages may be reworded. */
 export type AetherErrorCode = `ERR_AETHER_${string}`
 
 /**
- * The base of every error this package throws on purpose.
- * Each layer has one subclass with typed fields; `code` says which condition it is and the message says what to do
- * next.
+ * The base of every error this package throws on purpose. Each layer has one subclass with typed fields. `code` says
+ * which condition it is, and the message says what to do next.
  */
 export class AetherError extends Error {
   override readonly name: string = 'AetherError'
@@ -16,10 +15,10 @@ export class AetherError extends Error {
   }
 }
 
-/** An argument that cannot be right whatever the state of the system: wrong type, range, size or alignment. */
+/** An argument that is wrong in any state of the system: its type, range, size or alignment. */
 export class ArgumentError extends AetherError {
   override readonly name = 'ArgumentError'
-  /** Which argument, in the caller's own words: `size`, `options.pageSize`, … */
+  /** The name of the argument as the caller knows it: `size`, `options.pageSize`, … */
   readonly argument: string
 
   constructor(argument: string, message: string, options?: ErrorOptions) {
@@ -37,7 +36,7 @@ export class ClosedError extends AetherError {
   }
 }
 
-/** Something this machine, kernel, device or provider cannot do. Found out by doing. */
+/** This machine, kernel, device or provider cannot do what was asked. Found out by trying. */
 export class UnsupportedError extends AetherError {
   override readonly name = 'UnsupportedError'
 
@@ -58,9 +57,9 @@ export class TimeoutError extends AetherError {
 /** A system call failed. */
 export class SystemError extends AetherError {
   override readonly name = 'SystemError'
-  /** The system call as its man page names it. */
+  /** The system call, named as in its man page. */
   readonly syscall: string
-  /** The number the kernel gave. */
+  /** The error number from the kernel. */
   readonly errno: number
   /** Its symbolic name, `ENOMEM`. */
   readonly errnoName: string

@@ -1,5 +1,5 @@
 /**
- * The typed face of the addon, and the base of every error.
+ * The addon's functions with their types, and the base class of every error.
  *
  * @example
  * ```ts

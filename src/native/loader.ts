@@ -6,7 +6,7 @@ import type { Addon } from './addon.ts'
 import { AetherError, ArgumentError, SystemError, UnsupportedError } from './errors.ts'
 import { whyUnsupported } from './platform.ts'
 
-/** The addon could not be loaded. `tried` says where it was looked for and why each place failed. */
+/** The addon could not be loaded. `tried` lists where it was looked for and why each place failed. */
 export class NativeMissingError extends AetherError {
   override readonly name = 'NativeMissingError'
   readonly tried: readonly string[]

@@ -2,8 +2,8 @@ import type { Addon } from './addon.ts'
 import { loadAddon } from './loader.ts'
 
 /**
- * The addon of this environment. Loaded when the first function is asked for, so that importing the package works
- * everywhere; from then on each function is a plain property, and calling it costs no more than a Node-API call.
+ * The addon of this environment. It is loaded on first use, so that importing the package works everywhere. After that
+ * each function is a plain property, and calling it costs no more than a Node-API call.
  */
 export const native: Addon = {} as Addon
 

@@ -7,8 +7,8 @@ const STATE = 0
 const FLAGS = 6
 
 /**
- * What proc(5) tells of a process, or of one of its threads, from field 3 (index 0) on; undefined when it is gone. The
- * command before it may itself hold spaces and brackets.
+ * Return what proc(5) says of a process, or of one of its threads, from field 3 (index 0) on; undefined when it is
+ * gone. The command field before it may contain spaces and brackets.
  */
 export function processStatus(processId: number, threadId?: number): readonly string[] | undefined {
   try {
@@ -21,9 +21,9 @@ export function processStatus(processId: number, threadId?: number): readonly st
 }
 
 /**
- * True when the process is gone, a zombie, or on its way there: once the kernel has taken its memory away, and for as
- * long as its descriptors take to close, what is under /proc/PID/fd belongs to root, so that its own user is refused
- * (EACCES). Its pidfd says so only later.
+ * True if the process is gone, a zombie, or ending. Once the kernel has taken its memory away, and while its
+ * descriptors close, /proc/PID/fd belongs to root, and its own user is refused (EACCES). The pidfd reports the end only
+ * later.
  */
 export function isEnding(processId: number): boolean {
   const fields = processStatus(processId)

@@ -5,8 +5,8 @@ import type { RdmacmAddon } from './rdmacm-addon.ts'
 let loaded: (Addon & { readonly rdmacm?: RdmacmAddon }) | undefined
 
 /**
- * The connection manager's part of this environment's addon, or undefined where the addon was built without it. Throws
- * where there is no addon at all.
+ * Return the connection manager's part of this environment's addon, or undefined if the addon was built without it.
+ * Throws if there is no addon at all.
  */
 export function rdmacmAddon(): RdmacmAddon | undefined {
   loaded ??= loadAddon()

@@ -1,8 +1,8 @@
-const NO_TEXT = 'something was thrown that has no text'
+const NO_TEXT = 'a value without a text was thrown'
 
 /**
- * The message of whatever was thrown. Programs throw anything, and of some things (`Object.create(null)`) even `String`
- * throws.
+ * Return the message of any thrown value. Programs throw anything, and for some values (`Object.create(null)`) even
+ * `String` throws.
  */
 export function messageOfThrown(thrown: unknown): string {
   try {
@@ -12,7 +12,7 @@ export function messageOfThrown(thrown: unknown): string {
   }
 }
 
-/** The name and the message of whatever was thrown. */
+/** Return the name and the message of any thrown value. */
 export function textOfThrown(thrown: unknown): string {
   try {
     return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)

@@ -1,10 +1,10 @@
 /**
- * The verbs part of the addon, function by function: calls of libibverbs, no policy. It is there only where the addon
- * was compiled with `<infiniband/verbs.h>`; the library itself is opened by {@link VerbsAddon.load}.
+ * The verbs part of the addon: calls of libibverbs, no policy. It exists only if the addon was compiled with
+ * `<infiniband/verbs.h>`. {@link VerbsAddon.load} opens the library itself.
  *
- * Objects are named by tokens: numbers that mean an object of this JavaScript environment while it lives, and nothing
- * afterwards, so that a stale one throws ArgumentError. Failing calls throw SystemError with the verb as `syscall`;
- * those that are part of normal work return an errno.
+ * Objects are named by tokens, numbers that mean an object of this JavaScript environment while it lives. Afterwards
+ * they mean nothing, so a stale one throws ArgumentError. Failing calls throw SystemError with the verb as `syscall`.
+ * Calls that may fail in normal work return an errno.
  */
 export type VerbsToken = number
 
@@ -67,9 +67,9 @@ export interface VerbsPortFacts {
 export interface VerbsGidEntry {
   readonly index: number
   readonly gid: bigint
-  /** 0 InfiniBand, 1 RoCE v1, 2 RoCE v2, -1 where the library does not say. */
+  /** 0 InfiniBand, 1 RoCE v1, 2 RoCE v2, -1 if the library does not say. */
   readonly type: number
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly interfaceName: string
 }
 
@@ -117,7 +117,7 @@ export const AttributeWord = {
   alternatePartitionKeyIndex: 20,
   addressVector: 21,
   alternatePath: 35,
-  /** Of a query only: 1 while a queue pair in SQD has not yet sent what it had. */
+  /** In a query only: 1 while a queue pair in SQD still has to send. */
   sendQueueDraining: 49,
 } as const
 export const ATTRIBUTE_WORDS = 50
@@ -158,45 +158,45 @@ export const PAIR_WORDS = 8
 /** Words of one asynchronous event: its number (`enum ibv_event_type`), the token it is about or 0, the port or 0. */
 export const ASYNC_EVENT_WORDS = 3
 
-/** What a post returns is errno × this + how many requests were taken. */
+/** A post returns errno × this number + how many requests were taken. */
 export const POST_ERRNO_UNIT: number = 2 ** 20
 
 export interface VerbsAddon {
-  /** Open libibverbs, once a process: the empty text, or why it cannot be opened. */
+  /** Open libibverbs, once for each process. Returns an empty text, or why it cannot be opened. */
   load(): string
-  /** The numbers that the header and the encoding of requests gave the addon, by the names they have here. */
+  /** The numbers that the header and the encoding of requests gave the addon, under the names used here. */
   layout(): Readonly<Record<string, number>>
-  /** ibv_get_device_list(3). Empty where the kernel has no RDMA. */
+  /** ibv_get_device_list(3). Empty if the kernel has no RDMA. */
   deviceNames(): string[]
-  /** ibv_open_device(3). Its descriptor of asynchronous events does not block. */
+  /** ibv_open_device(3). The descriptor of its asynchronous events does not block. */
   openDevice(name: string): {
     readonly handle: VerbsToken
     readonly asyncDescriptor: number
     readonly completionVectors: number
   }
   /**
-   * Whatever the token names: ibv_close_device, ibv_dealloc_pd, ibv_dereg_mr, … Returns 0 or the errno: EBUSY while
-   * something of this environment uses it.
+   * Destroy what the token names: ibv_close_device, ibv_dealloc_pd, ibv_dereg_mr, … Returns 0 or the errno: EBUSY while
+   * an object of this environment uses it.
    */
   destroy(handle: VerbsToken): number
   /** ibv_query_device_ex(3). */
   queryDevice(device: VerbsToken): VerbsDeviceFacts
   /** ibv_query_port(3). */
   queryPort(device: VerbsToken, port: number): VerbsPortFacts
-  /**
-   * ibv_query_gid_table(3), the entries of one port; ibv_query_gid(3) one by one where the library does not have it.
-   */
+  /** ibv_query_gid_table(3), the entries of one port; ibv_query_gid(3) one by one if the library lacks it. */
   queryGids(device: VerbsToken, port: number, tableLength: number): VerbsGidEntry[]
   /** ibv_alloc_pd(3). */
   allocateDomain(device: VerbsToken): VerbsToken
-  /** ibv_get_async_event(3) and its acknowledgement, as many as wait and fit; returns how many. Never blocks. */
+  /** ibv_get_async_event(3), acknowledged, for as many events as wait and fit. Returns how many. Never blocks. */
   readAsyncEvents(device: VerbsToken, out: Float64Array): number
-  /** ibv_reg_mr(3). The buffer is referenced until it is destroyed; do not transfer (detach) it meanwhile. */
+  /**
+   * ibv_reg_mr(3). The buffer is referenced until the region is destroyed; do not transfer (detach) it in the meantime.
+   */
   registerMemory(domain: VerbsToken, buffer: ArrayBufferView | ArrayBufferLike, access: number): VerbsMemoryFacts
   /**
-   * The same on another thread, which first takes `reserveBytes` of the memory object that `buffer` is a mapping of
-   * (fallocate; descriptor -1: none) and locks it (mlock). No call takes `handle` before `done` has resolved, but
-   * `destroy` and `giveUp` do; then `done` rejects with ECANCELED.
+   * As `registerMemory`, on another thread. The thread first takes `reserveBytes` of the memory object behind `buffer`
+   * (fallocate; descriptor -1: none) and locks it (mlock). Before `done` resolves, only `destroy` and `giveUp` take
+   * `handle`; `done` then rejects with ECANCELED.
    */
   registerMemoryAsync(
     domain: VerbsToken,
@@ -207,13 +207,13 @@ export interface VerbsAddon {
     lock: boolean,
   ): { readonly handle: VerbsToken; readonly done: Promise<Omit<VerbsMemoryFacts, 'handle'>> }
   /**
-   * The memory of that handle is not wanted any more: it is deregistered as soon as its registration has ended, or at
-   * once and waiting for that. Returns 0 or the errno. No error where it is gone already.
+   * Give up the memory of that handle. It is deregistered as soon as its registration has ended, or with `wait` at
+   * once, waiting for that. Returns 0 or the errno. It is not an error if the memory is gone.
    */
   giveUp(handle: VerbsToken, wait: boolean): number
   /** ibv_reg_mr(3) of the whole address space, paged on demand. */
   registerImplicit(domain: VerbsToken, access: number): VerbsMemoryFacts
-  /** ibv_exp_reg_mr of MLNX_OFED 3 and 4, all of the physical memory; EOPNOTSUPP where the library does not have it. */
+  /** ibv_exp_reg_mr of MLNX_OFED 3 and 4, all of the physical memory; EOPNOTSUPP if the library lacks it. */
   registerPhysical(domain: VerbsToken, access: number): VerbsMemoryFacts
   /** ibv_reg_dm_mr(3), zero-based. */
   registerDeviceMemory(
@@ -223,7 +223,7 @@ export interface VerbsAddon {
     length: number,
     access: number,
   ): VerbsMemoryFacts
-  /** ibv_rereg_mr(3): what stays is 0, undefined and -1. */
+  /** ibv_rereg_mr(3). Pass 0, undefined or -1 for what stays the same. */
   reregisterMemory(
     memory: VerbsToken,
     domain: VerbsToken | 0,
@@ -241,22 +241,22 @@ export interface VerbsAddon {
   allocateThreadDomain(device: VerbsToken): VerbsToken
   /** ibv_alloc_parent_domain(3). */
   allocateParentDomain(domain: VerbsToken, threadDomain: VerbsToken | 0): VerbsToken
-  /** ibv_open_xrcd(3); the empty path opens one of its own. */
+  /** ibv_open_xrcd(3); an empty path opens a domain without a file. */
   openXrcDomain(device: VerbsToken, path: string, create: boolean, exclusive: boolean): VerbsToken
   /** ibv_alloc_mw(3). */
   allocateWindow(domain: VerbsToken, type: number): { readonly handle: VerbsToken; readonly remoteKey: number }
   /** ibv_bind_mw(3); `fields` are id, flags, address, length and access. Returns 0 or the errno. */
   bindWindow(pair: VerbsToken, window: VerbsToken, memory: VerbsToken | 0, fields: Float64Array): number
-  /** The key that the library knows of a window of type 1. */
+  /** The library's key of a window of type 1. */
   windowKey(window: VerbsToken): number
-  /** mlx5dv_create_mkey(3), indirect. Not there where the addon was built without `<infiniband/mlx5dv.h>`. */
+  /** mlx5dv_create_mkey(3), indirect. Absent if the addon was built without `<infiniband/mlx5dv.h>`. */
   createIndirectKey?(domain: VerbsToken, maxPieces: number): VerbsMemoryFacts
-  /** ibv_create_ah(3); `vector` as VectorWord says. */
+  /** ibv_create_ah(3); `vector` is laid out as in VectorWord. */
   createAddressHandle(domain: VerbsToken, vector: Float64Array): VerbsToken
   /** ibv_attach_mcast(3); `gid` is four words. Returns 0 or the errno. */
   attachMulticast(pair: VerbsToken, gid: Float64Array, localIdentifier: number): number
   detachMulticast(pair: VerbsToken, gid: Float64Array, localIdentifier: number): number
-  /** ibv_create_srq(3), or ibv_create_srq_ex(3) for XRC where a domain and a completion queue are given. */
+  /** ibv_create_srq(3), or ibv_create_srq_ex(3) for XRC if a domain and a completion queue are given. */
   createSharedReceiveQueue(
     domain: VerbsToken,
     xrcDomain: VerbsToken | 0,
@@ -277,25 +277,25 @@ export interface VerbsAddon {
   /** ibv_create_comp_channel(3). The descriptor does not block. */
   createChannel(device: VerbsToken): { readonly handle: VerbsToken; readonly descriptor: number }
   /**
-   * ibv_get_cq_event(3) and its acknowledgement, as many as wait and fit: tokens of the queues. Returns how many. Never
-   * blocks.
+   * ibv_get_cq_event(3), acknowledged, for as many events as wait and fit. Writes tokens of the queues and returns how
+   * many. Never blocks.
    */
   drainChannel(channel: VerbsToken, out: Float64Array): number
-  /** ibv_create_cq(3); `channel` is 0 where there is none. */
+  /** ibv_create_cq(3); `channel` is 0 for none. */
   createCompletionQueue(
     device: VerbsToken,
     depth: number,
     channel: VerbsToken | 0,
     vector: number,
   ): { readonly handle: VerbsToken; readonly depth: number }
-  /** ibv_resize_cq(3). Returns the depth it has then. */
+  /** ibv_resize_cq(3). Returns the new depth. */
   resizeCompletionQueue(queue: VerbsToken, depth: number): number
   /** ibv_req_notify_cq(3). Returns 0 or the errno. */
   armCompletionQueue(queue: VerbsToken, solicitedOnly: boolean): number
   /** ibv_poll_cq(3) into the buffer of a CompletionBatch. Returns how many rows, or a negative errno. */
   pollCompletions(queue: VerbsToken, batch: ArrayBuffer): number
   /**
-   * ibv_create_qp(3), or ibv_create_qp_ex(3) for XRC; `options` as PairWord says, and 0 where there is no such object.
+   * ibv_create_qp(3), or ibv_create_qp_ex(3) for XRC. `options` are laid out as in PairWord, with 0 for absent objects.
    */
   createQueuePair(
     domain: VerbsToken,
@@ -307,19 +307,23 @@ export interface VerbsAddon {
   ): VerbsPairFacts
   /** ibv_open_qp(3) of an XRC receive queue pair. */
   openQueuePair(domain: VerbsToken, xrcDomain: VerbsToken, number: number): VerbsPairFacts
-  /** ibv_modify_qp(3); `attributes` as AttributeWord says, those of `mask` looked at. Returns 0 or the errno. */
+  /**
+   * ibv_modify_qp(3). `attributes` are laid out as in AttributeWord; only those in `mask` count. Returns 0 or the
+   * errno.
+   */
   modifyQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
   /**
-   * The same on another thread; rejects with the errno. A `modifyQueuePair` or `destroy` of the same queue pair
-   * meanwhile waits for its end, and it rejects with ECANCELED; a second one is refused with EBUSY.
+   * As `modifyQueuePair`, on another thread; rejects with the errno. A `modifyQueuePair` or `destroy` of the same queue
+   * pair in the meantime waits for its end, and this call rejects with ECANCELED. A second asynchronous one is refused
+   * with EBUSY.
    */
   modifyQueuePairAsync(pair: VerbsToken, mask: number, attributes: Float64Array): Promise<void>
   /** ibv_query_qp(3). Returns 0 or the errno. */
   queryQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
   /**
    * ibv_post_send(3) of `count` encoded requests, `stride` slots apart, in one chain. The addresses of inline segments
-   * are offsets into `staging`. Without the last three `requests` is a single one that has nothing inline: each
-   * argument takes time. Returns errno × POST_ERRNO_UNIT + how many were taken.
+   * are offsets into `staging`. Without the last three arguments, `requests` is a single request without inline data;
+   * each argument takes time. Returns errno × POST_ERRNO_UNIT + how many were taken.
    */
   postSend(pair: VerbsToken, requests: ArrayBuffer, count?: number, stride?: number, staging?: Uint8Array): number
   /** ibv_post_recv(3), likewise. */

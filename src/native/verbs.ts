@@ -5,7 +5,7 @@ import type { VerbsAddon } from './verbs-addon.ts'
 let loaded: (Addon & { readonly verbs?: VerbsAddon }) | undefined
 
 /**
- * The verbs part of this environment's addon, or undefined where the addon was built without it. Throws where there is
+ * Return the verbs part of this environment's addon, or undefined if the addon was built without it. Throws if there is
  * no addon at all.
  */
 export function verbsAddon(): VerbsAddon | undefined {

@@ -1,24 +1,24 @@
 /**
- * What every block in a profiling area begins with. A block is one or more sheets of 256 bytes; one thread writes it,
- * anybody reads.
+ * The header of every block in a profiling area. A block is one or more sheets of 256 bytes, with one writing thread
+ * and any number of readers.
  *
  * ```
- * byte  0  magic     Int32   'AEPF'; written last, so that a block half made is not seen; 0 once it is given back
+ * byte  0  magic     Int32   'AEPF'; written last, so that no half-made block is seen; 0 once it is free
  *       4  kind      Int32   1 counters, 2 histogram, 3 names
  *       8  version   Int32
  *      12  layout    Int32   id of the layout
  *      16  sheets    Int32   length in sheets
  *      20  slots     Int32   how many Float64 follow
  *      24  thread    Int32   thread id of the writer
- *      28  serial    Int32   tells this block from all others that were ever at its place
- *      32  role      Int32   0 one thing; 1 the rest: things that ended, or found no place
+ *      28  serial    Int32   tells this block from all earlier ones at its place
+ *      32  role      Int32   0 one object; 1 the rest: objects that ended or found no place
  *      36  label     Int32   length of the label in bytes
  *      40  (zero)
- *      64  label     UTF-8   which thing this is: the name of a method, the number of a queue pair
+ *      64  label     UTF-8   which object: the name of a method, the number of a queue pair
  *     128  slots     Float64 …
  * ```
  *
- * A counter is a Float64 (exact to 2^53) because the writer adds to it with a plain store: an aligned 8-byte store is
+ * A counter is a Float64 (exact to 2^53), because the writer adds to it with a plain store. An aligned 8-byte store is
  * not torn on x64 or arm64.
  */
 export const BLOCK_MAGIC = 0x46504541
@@ -81,8 +81,8 @@ export function writeHeader(buffer: ArrayBufferLike, offsetBytes: number, header
 }
 
 /**
- * The header at `offsetBytes`, or undefined where no block of this version begins. What it says is checked against
- * `sheetsLeft`.
+ * Return the header at `offsetBytes`, or undefined if no block of this version starts there. Its fields are checked
+ * against `sheetsLeft`.
  */
 export function readHeader(buffer: ArrayBufferLike, offsetBytes: number, sheetsLeft: number): BlockHeader | undefined {
   const words = wordsAt(buffer, offsetBytes)
@@ -107,13 +107,13 @@ export function readHeader(buffer: ArrayBufferLike, offsetBytes: number, sheetsL
   return plausible ? { ...header, label: readLabel(buffer, offsetBytes, labelBytes) } : undefined
 }
 
-/** Whether the block that was read as `header` is there still, so that what was copied meanwhile was its own. */
+/** True if the block that was read as `header` is still there, so that what was copied in the meantime was its own. */
 export function isStillThere(buffer: ArrayBufferLike, offsetBytes: number, header: BlockHeader): boolean {
   const words = wordsAt(buffer, offsetBytes)
   return Atomics.load(words, Word.Magic) === BLOCK_MAGIC && Atomics.load(words, Word.Serial) === header.serial
 }
 
-/** Readers see no block here any more. */
+/** Erase the header: readers no longer see a block here. */
 export function eraseHeader(buffer: ArrayBufferLike, offsetBytes: number): void {
   Atomics.store(wordsAt(buffer, offsetBytes), Word.Magic, 0)
 }
@@ -124,7 +124,7 @@ export function slotsAt(buffer: ArrayBufferLike, offsetBytes: number, slots: num
 }
 
 /**
- * `label` as a block can hold it: of a longer one the beginning, and a digest that tells it from others that begin
+ * Shorten `label` to what a block holds: the start of a longer label, and a digest that tells it from others that start
  * alike.
  */
 export function shortLabel(label: string): string {

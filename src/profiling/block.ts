@@ -1,24 +1,24 @@
 import type { CounterLayout } from './counter-layout.ts'
 
-/** Where a block's slots are. */
+/** The place of a block's slots. */
 export interface BlockPlace {
   readonly slots: Float64Array
-  /** False where the area was full: then the slots are those of the rest of the layout, or private. */
+  /** False if the area was full. The slots are then those of the rest of the layout, or private. */
   readonly shared: boolean
 }
 
-/** Who placed a block. */
+/** The owner of a block's place. */
 export interface BlockOwner {
   close(block: Block): void
 }
 
 /**
- * Slots of one thing that is counted, in shared memory with one writer: the thread that made the block.
- * The area may move: take `slots` anew in each use.
+ * Slots of one counted object, in shared memory with one writer: the thread that made the block. The area may move, so
+ * read `slots` again for each use.
  */
 export abstract class Block {
   readonly layout: CounterLayout
-  /** Which thing it is of; empty where there is one only. */
+  /** Which object it counts; empty if there is only one. */
   readonly label: string
   abstract readonly kind: number
   readonly #owner: BlockOwner | undefined
@@ -33,12 +33,12 @@ export abstract class Block {
     this.#owner = owner
   }
 
-  /** What is counted, in the order of the layout. Only the owner writes. */
+  /** The counts in the order of the layout. Only the owner writes. */
   get slots(): Float64Array {
     return this.#slots
   }
 
-  /** False where the area was full: it counts together with others that found no place. */
+  /** False if the area was full: the block then counts together with others that found no place. */
   get shared(): boolean {
     return this.#shared
   }
@@ -50,8 +50,8 @@ export abstract class Block {
   }
 
   /**
-   * What was counted has ended: the figures go into the rest of the layout, the place is given back. What is counted
-   * afterwards nobody sees. Idempotent.
+   * End counting: the figures are added to the rest of the layout, and the place is freed. Later counts are lost.
+   * Idempotent.
    */
   close(): void {
     this.#owner?.close(this)

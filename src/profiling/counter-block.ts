@@ -29,26 +29,26 @@ export class CounterBlock<Name extends string = string> extends Block {
     this.#gauges = new Float64Array(layout.gauges.length)
   }
 
-  /** Where `name` is in {@link slots}. */
+  /** The index of `name` in {@link slots}. */
   indexOf(name: Name): number {
     return this.#index.get(name)!
   }
 
-  /** Count `amount` more. Not for gauges. */
+  /** Add `amount` to a counter. Not for gauges. */
   add(name: Name, amount: number): void {
     const { slots } = this
     const index = this.indexOf(name)
     slots[index] = slots[index]! + amount
   }
 
-  /** For gauges. Where the block found no place and counts together with others, it is seen once the block has one. */
+  /** Set a gauge. If the block found no place and counts together with others, the value is visible once it has one. */
   set(name: Name, value: number): void {
     const gauge = this.layout.gauges.indexOf(name)
     if (gauge >= 0) this.#gauges[gauge] = value
     if (this.shared) this.slots[this.indexOf(name)] = value
   }
 
-  /** Of a gauge what was {@link set} last. */
+  /** Return a counter, or the last {@link set} value of a gauge. */
   get(name: Name): number {
     const gauge = this.layout.gauges.indexOf(name)
     return (gauge >= 0 ? this.#gauges[gauge] : this.slots[this.indexOf(name)])!
@@ -73,7 +73,7 @@ function indexesOf<Name extends string>(layout: CounterLayout<Name>): ReadonlyMa
   return made as ReadonlyMap<Name, number>
 }
 
-/** A block that nobody else sees, for where there is no profiling area. */
+/** A private block, for use without a profiling area. */
 export function privateCounters<Name extends string>(layout: CounterLayout<Name>): CounterBlock<Name> {
   return new CounterBlock(layout, '', { slots: new Float64Array(layout.counters.length), shared: true })
 }

@@ -2,41 +2,41 @@ import { ArgumentError } from '../native/index.ts'
 import { hashOf } from './block-header.ts'
 
 /**
- * The names of a block's counters, in the order of its slots. A layout is static: written down once in the room that
- * counts. An area holds the names of the layouts in it, so a reader of another program or version knows them, too.
+ * The names of a block's counters, in the order of its slots. A layout is static: the room that counts declares it
+ * once. An area holds the names of its layouts, so that a reader of another program or version knows them, too.
  */
 export interface CounterLayout<Name extends string = string> {
-  /** What is counted, unique in a program: `verbs.device`. */
+  /** The name of the layout, unique in a program: `verbs.device`. */
   readonly name: string
   readonly counters: readonly Name[]
-  /** Those of the counters that go up and down: what they say of a thing that has ended is dropped, not added up. */
+  /** Counters that go up and down. Their value is dropped, not added up, when the object has ended. */
   readonly gauges: readonly Name[]
-  /** What the labels of its blocks are: `method`, `queuePair`. Empty where blocks have none. */
+  /** What the labels of its blocks are: `method`, `queuePair`. Empty if blocks have none. */
   readonly labelled: string
   /**
-   * Where its counters are one figure, told apart by their names: what the names are (`code`, `transition`). Empty
-   * where each is a figure of its own.
+   * If its counters are one figure, told apart by their names: what the names are (`code`, `transition`). Empty if each
+   * is a figure of its own.
    */
   readonly spread: string
-  /** A sentence for each counter, and under the empty name one for the whole. */
+  /** A sentence for each counter, and one for the whole under the empty name. */
   readonly help: Readonly<Record<string, string>>
   /** Hash of the names. */
   readonly id: number
 }
 
-/** What {@link defineCounters} may be told besides names. */
+/** The options of {@link defineCounters}. */
 export interface CounterOptions<Name extends string = string> {
   /** Counters that go up and down. */
   readonly gauges?: readonly NoInfer<Name>[]
   /** What the labels of its blocks are: `method`. */
   readonly labelled?: string
-  /** Its counters are one figure, told apart by their names; what the names are: `code`. */
+  /** Declares that the counters are one figure, told apart by their names, and what the names are: `code`. */
   readonly spread?: string
-  /** What each counter counts; under the empty name, what the layout is of. */
+  /** What each counter counts; under the empty name, what the layout counts. */
   readonly help?: Readonly<Partial<Record<NoInfer<Name> | '', string>>>
 }
 
-/** A layout has at most this many counters. */
+/** The most counters of one layout. */
 export const COUNTERS_MAX = 512
 
 const known = new Map<number, CounterLayout>()
@@ -52,10 +52,13 @@ export function defineCounters<const Name extends string>(
   options: CounterOptions<Name> = {},
 ): CounterLayout<Name> {
   if (counters.length > COUNTERS_MAX) {
-    throw new ArgumentError('counters', `layout '${name}' has ${counters.length} counters; ${COUNTERS_MAX} is the most`)
+    throw new ArgumentError(
+      'counters',
+      `layout '${name}' has ${counters.length} counters; at most ${COUNTERS_MAX} are allowed`,
+    )
   }
   if (new Set(counters).size !== counters.length) {
-    throw new ArgumentError('counters', `layout '${name}' names a counter twice`)
+    throw new ArgumentError('counters', `layout '${name}' names a counter twice; make the names unique`)
   }
   const { gauges = [], labelled = '', spread = '', help = {} } = options
   const names = [name, labelled, spread, ...counters, '', ...gauges].join('\0')
@@ -74,7 +77,7 @@ export function defineCounters<const Name extends string>(
   return layout
 }
 
-/** The layout of a histogram of durations in nanoseconds. Declare it at module level, as counters are. */
+/** Declare the layout of a histogram of durations in nanoseconds, at module level as for counters. */
 export function defineHistogram(
   name: string,
   options: { readonly labelled?: string; readonly help?: string } = {},
@@ -83,12 +86,12 @@ export function defineHistogram(
   return defineCounters(name, [], { labelled, help: help === undefined ? {} : { '': help } })
 }
 
-/** The layout that this program declared under `id`; undefined for one of another program or version. */
+/** Return the layout that this program declared under `id`; undefined for one of another program or version. */
 export function findLayout(id: number): CounterLayout | undefined {
   return known.get(id)
 }
 
-/** All layouts that this program has declared, by name. */
+/** Return all layouts that this program has declared, by name. */
 export function knownLayouts(): readonly CounterLayout[] {
   return [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -1,26 +1,26 @@
 import { ArgumentError } from '../native/index.ts'
 
-/** What was found out beyond figures, as a profile carries it. */
+/** A result beyond figures, carried by a profile. */
 export interface Finding {
-  /** What kind it is: `dsm.advice`. */
+  /** The kind of finding: `dsm.advice`. */
   readonly kind: string
-  /** What it is about: the name of a region. Of a kind and subject a profile has one. */
+  /** What it is about, such as the name of a region. A profile has one finding for each kind and subject. */
   readonly subject: string
   /** For people. */
   readonly text: string
-  /** For programs: what JSON can carry. */
+  /** For programs: a value that JSON can represent. */
   readonly details: unknown
 }
 
-/** The later of the same kind and subject stands for the earlier. */
+/** Merge findings: a later one replaces an earlier one of the same kind and subject. */
 export function mergedFindings(findings: readonly Finding[]): readonly Finding[] {
   return [...new Map(findings.map((finding) => [JSON.stringify([finding.kind, finding.subject]), finding])).values()]
 }
 
-/** @throws ArgumentError for what is no finding. */
+/** Check a finding. @throws ArgumentError for anything else. */
 export function checkedFinding(json: Finding): Finding {
   const { kind, subject, text, details } = json ?? {}
   if (typeof kind === 'string' && typeof subject === 'string' && typeof text === 'string')
     return { kind, subject, text, details }
-  throw new ArgumentError('findings', 'a finding has a kind, a subject and a text, which are texts, and details')
+  throw new ArgumentError('findings', 'a finding must have the strings kind, subject and text, and details')
 }

@@ -8,7 +8,7 @@ const Slot = { Count: 0, Sum: 1, Max: 2, Buckets: 3 } as const
 
 export const HISTOGRAM_SLOTS: number = Slot.Buckets + BUCKETS
 
-/** What a histogram says, in nanoseconds. All zero when nothing was recorded. */
+/** A histogram in a few figures, in nanoseconds. All are zero if nothing was recorded. */
 export interface HistogramSummary {
   readonly count: number
   readonly meanNs: number
@@ -29,7 +29,7 @@ export class HistogramBlock extends Block {
     return this.layout.name
   }
 
-  /** Count one duration in nanoseconds. */
+  /** Record one duration in nanoseconds. */
   record(ns: number): void {
     const { slots } = this
     const bucket = Slot.Buckets + bucketOf(ns)
@@ -44,15 +44,15 @@ export class HistogramBlock extends Block {
   }
 }
 
-/** A histogram that nobody else sees, for where there is no profiling area. */
+/** A private histogram, for use without a profiling area. */
 export function privateHistogram(name: string): HistogramBlock {
   return new HistogramBlock(defineHistogram(name), '', { slots: new Float64Array(HISTOGRAM_SLOTS), shared: true })
 }
 
-/** Slots before the buckets, for those who write a histogram down. */
+/** The slots before the buckets, for code that writes histograms. */
 export const HistogramSlot: typeof Slot = Slot
 
-/** Summary of a histogram's slots, also of a copy or a difference of two. */
+/** Summarize a histogram's slots, a copy of them, or a difference of two. */
 export function summarize(slots: Float64Array): HistogramSummary {
   const count = slots[Slot.Count]!
   if (count <= 0) return { count: 0, meanNs: 0, p50Ns: 0, p99Ns: 0, maxNs: 0 }
@@ -67,8 +67,8 @@ export function summarize(slots: Float64Array): HistogramSummary {
 }
 
 /**
- * Some of a histogram's durations: those of at least `fromNs` and less than `untilNs`, in whole nanoseconds. The last
- * bucket has no end but this.
+ * The durations of a histogram from `fromNs` to below `untilNs`, in whole nanoseconds. The last bucket has no other
+ * end.
  */
 export interface OccupiedBucket {
   readonly fromNs: number
@@ -76,7 +76,7 @@ export interface OccupiedBucket {
   readonly count: number
 }
 
-/** Every bucket of a histogram's slots into which anything fell, in order. */
+/** Return every bucket of a histogram's slots that is not empty, in order. */
 export function occupiedBuckets(slots: Float64Array): readonly OccupiedBucket[] {
   const occupied: OccupiedBucket[] = []
   for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
@@ -87,7 +87,7 @@ export function occupiedBuckets(slots: Float64Array): readonly OccupiedBucket[] 
   return occupied
 }
 
-/** `later - earlier`, but the maximum of `later`: it cannot be taken back. */
+/** Return `later - earlier`. The maximum is that of `later`, since a maximum cannot be subtracted. */
 export function differenceOfHistograms(later: Float64Array, earlier: Float64Array): Float64Array {
   return later.map((value, slot) => (slot === Slot.Max ? value : value - (earlier[slot] ?? 0)))
 }

@@ -1,5 +1,5 @@
 /**
- * Counting in shared memory, so that every figure of every member can be read from outside while it runs.
+ * Counters and histograms in shared memory: the figures of every member can be read from outside while it runs.
  *
  * ```ts
  * import { defineCounters, Profile, threadProfile, threadProfiling } from 'aether-dsm/profiling'

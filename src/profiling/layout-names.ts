@@ -3,7 +3,7 @@ import type { CounterLayout } from './counter-layout.ts'
 /** What a reader needs to know of a layout. */
 export type LayoutNames = Pick<CounterLayout, 'name' | 'counters' | 'gauges' | 'labelled' | 'spread'>
 
-/** The names of a layout as the slots of a block: UTF-8, filled up with zeros. */
+/** Encode the names of a layout as the slots of a block: UTF-8, padded with zeros. */
 export function encodeNames({ name, labelled, spread, counters, gauges }: CounterLayout): Float64Array<ArrayBuffer> {
   const text = Buffer.from(JSON.stringify([name, labelled, spread, counters, gauges]))
   const slots = new Float64Array(Math.ceil(text.length / 8))
@@ -11,10 +11,7 @@ export function encodeNames({ name, labelled, spread, counters, gauges }: Counte
   return slots
 }
 
-/**
- * What {@link encodeNames} wrote; undefined for anything else. `slots` is a copy of its own: nobody writes to it any
- * more.
- */
+/** Decode the slots of {@link encodeNames}; undefined for anything else. `slots` is a private copy. */
 export function decodeNames(slots: Float64Array): LayoutNames | undefined {
   const bytes = Buffer.from(slots.buffer, slots.byteOffset, slots.byteLength)
   const end = bytes.indexOf(0)

@@ -3,7 +3,7 @@ import { type MetricSource, prometheusText } from './prometheus.ts'
 import { threadProfile } from './thread-profiling.ts'
 
 /**
- * Answers GET and HEAD with {@link prometheusText}, anything else with 405. It listens nowhere itself:
+ * Answer GET and HEAD with {@link prometheusText}, anything else with 405. The handler needs a server:
  *
  * ```ts no-run
  * import { createServer } from 'node:http'
@@ -16,7 +16,7 @@ import { threadProfile } from './thread-profiling.ts'
  * }).listen(9464, '127.0.0.1')
  * ```
  *
- * `sources` is asked at each request; without it, {@link threadProfile} is told.
+ * `sources` is called for each request. Default: {@link threadProfile}.
  */
 export function metricsHandler(
   sources: () => Iterable<MetricSource> = () => [{ profile: threadProfile() }],

@@ -7,8 +7,8 @@ const PATIENCE = 100
 const waiting = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Write `text` to standard error; never throws: that nobody reads it is no reason to fail. Straight to the descriptor:
- * in a Worker `console` goes through the main thread, which may be waiting for this very Worker.
+ * Write `text` to standard error. Never throws: a missing reader must not make the program fail. It writes to the
+ * descriptor, because `console` in a Worker goes through the main thread, which may be waiting for this Worker.
  */
 export function printError(text: string): void {
   const bytes = Buffer.from(text)

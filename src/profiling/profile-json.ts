@@ -19,8 +19,8 @@ interface BlockJson {
 export interface CountersJson extends BlockJson {
   readonly gauges: readonly string[]
   /**
-   * The names of the values in their order, which those of an object may not keep (`404` comes first there); as the
-   * values are, where it is missing.
+   * The names of the values in order, because an object may not keep it (`404` comes first there). If missing, the
+   * order is that of the values.
    */
   readonly names?: readonly string[]
   readonly values: Readonly<Record<string, number>>
@@ -31,7 +31,7 @@ export interface HistogramJson extends BlockJson {
   readonly count: number
   readonly sumNs: number
   readonly maxNs: number
-  /** Of the buckets that are not empty: the longest duration in it, in nanoseconds, and how many. */
+  /** For each non-empty bucket: its longest duration in nanoseconds, and the count. */
   readonly buckets: ReadonlyArray<readonly [ns: number, count: number]>
 }
 
@@ -41,7 +41,7 @@ export interface ProfileJson {
   readonly unplaced: number
   readonly counters: readonly CountersJson[]
   readonly histograms: readonly HistogramJson[]
-  /** What was found out beyond figures. */
+  /** Results beyond figures. */
   readonly findings: readonly Finding[]
 }
 
@@ -61,7 +61,7 @@ export function writeJson(blocks: readonly BlockCopy[], unplaced: number, findin
   }
 }
 
-/** @throws ArgumentError for what {@link writeJson} does not write. */
+/** Read a profile. @throws ArgumentError for anything that {@link writeJson} does not write. */
 export function readJson(json: unknown): {
   readonly blocks: readonly BlockCopy[]
   readonly unplaced: number
@@ -69,13 +69,13 @@ export function readJson(json: unknown): {
 } {
   const profile = json as Partial<ProfileJson> | null
   if (profile?.version !== 1 || !Array.isArray(profile.counters) || !Array.isArray(profile.histograms))
-    throw new ArgumentError('json', 'a profile as JSON has version 1, counters and histograms')
+    throw new ArgumentError('json', 'a profile as JSON must have version 1, counters and histograms')
   try {
     const counters = profile.counters.map(countersOf)
     const blocks = [...counters, ...profile.histograms.map(histogramOf)]
     return { blocks, unplaced: number(profile.unplaced), findings: (profile.findings ?? []).map(checkedFinding) }
   } catch (error) {
-    throw new ArgumentError('json', `not a profile: ${(error as Error).message}`)
+    throw new ArgumentError('json', `this is not a profile: ${(error as Error).message}`)
   }
 }
 
@@ -124,11 +124,11 @@ function blockOf(
 }
 
 function number(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw new TypeError(`${String(value)} is no number`)
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new TypeError(`${String(value)} is not a number`)
   return value
 }
 
 function text(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError(`${String(value)} is no text`)
+  if (typeof value !== 'string') throw new TypeError(`${String(value)} is not a string`)
   return value
 }

@@ -1,6 +1,6 @@
 import type { BlockReading, HistogramReading, Profile } from './profile.ts'
 
-/** A profile for people: what is not 0, a line each, and what was found out. */
+/** Format a profile for people: one line for each figure that is not 0, and the findings. */
 export function profileTable(profile: Profile): string {
   const rows: string[][] = []
   for (const reading of profile.counters())
@@ -9,7 +9,7 @@ export function profileTable(profile: Profile): string {
   const times = profile.histograms().filter(({ count }) => count > 0)
   const sections = [table(rows), table(times.length === 0 ? [] : [TIMES, ...times.map(timesRow)])]
   if (profile.unplaced > 0)
-    sections.push(`${profile.unplaced} blocks found no place: their figures are among those of "others", or missing.`)
+    sections.push(`${profile.unplaced} blocks found no place: their figures are included in "others", or missing.`)
   sections.push(...profile.findings.map(({ text }) => text))
   return sections.filter((section) => section !== '').join('\n\n')
 }

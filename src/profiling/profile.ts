@@ -19,17 +19,17 @@ export interface BlockCopy {
   readonly slots: Float64Array
 }
 
-/** Which block a reading is of. */
+/** Describes the block of a reading. */
 export interface BlockReading {
-  /** The layout's name; `unknown-<id>` where neither this program nor the area knows it. */
+  /** The layout's name; `unknown-<id>` if neither this program nor the area knows it. */
   readonly name: string
-  /** Which of several things it is of: a method, a queue pair; empty where there is one. */
+  /** Which of several objects it counts: a method, a queue pair. Empty if there is only one. */
   readonly label: string
-  /** What the label is: `method`, `queuePair`; empty where there are no labels. */
+  /** What the label is: `method`, `queuePair`. Empty if there are no labels. */
   readonly labelled: string
-  /** What the counters' names tell apart, where they are one figure: `code`; else empty. */
+  /** If the counters are one figure: what their names tell apart (`code`). Otherwise empty. */
   readonly spread: string
-  /** Not one thing, but all of the layout that have ended or found no place. */
+  /** True for the sum over all objects of the layout that have ended or found no place. */
   readonly rest: boolean
   /** Thread id of the writer; -1 in a merged profile. */
   readonly thread: number
@@ -37,14 +37,14 @@ export interface BlockReading {
 
 /** Counters of one block by name. */
 export interface CounterReading extends BlockReading {
-  /** Which of the values go up and down. */
+  /** The values that go up and down. */
   readonly gauges: readonly string[]
   readonly values: Readonly<Record<string, number>>
 }
 
 /** One histogram. */
 export interface HistogramReading extends BlockReading, HistogramSummary {
-  /** As {@link HistogramBlock.slots} has them. */
+  /** The slots, as in {@link HistogramBlock.slots}. */
   readonly slots: Float64Array
 }
 
@@ -52,16 +52,16 @@ export interface HistogramReading extends BlockReading, HistogramSummary {
 const MANY_THREADS = -1
 
 /**
- * A snapshot of a profiling area, of this or another process. Blocks of one snapshot are read one after the other while
- * their writers go on, so figures of different blocks may be a few operations apart.
+ * A snapshot of a profiling area, of this or another process. Its blocks are read one after the other while their
+ * writers go on. So figures of different blocks may be a few operations apart.
  */
 export class Profile {
   /**
-   * How many blocks counted without a place when the snapshot was taken: their figures are in the rest of their layout,
-   * or (a layout that has none) missing.
+   * How many blocks counted without a place when the snapshot was taken. Their figures are in the rest of their layout,
+   * or missing if the layout has none.
    */
   readonly unplaced: number
-  /** What was found out beyond figures; see {@link withFindings}. */
+  /** Results beyond figures; see {@link withFindings}. */
   readonly findings: readonly Finding[]
   readonly #blocks: readonly BlockCopy[]
 
@@ -71,7 +71,7 @@ export class Profile {
     this.findings = findings
   }
 
-  /** Copy all blocks of the area. What stands there is checked: garbage is skipped. */
+  /** Copy all blocks of the area. The contents are checked, and garbage is skipped. */
   static read(buffer: ArrayBufferLike, offsetBytes: number = 0, lengthBytes: number = PROFILING_AREA_BYTES): Profile {
     const sheets = new Sheets(buffer, offsetBytes, lengthBytes, 'reader')
     const copies = sheets.undisturbed(() => copyBlocks(sheets, firstSheet(lengthBytes)))
@@ -87,8 +87,8 @@ export class Profile {
   }
 
   /**
-   * The sum of snapshots of several threads, members or ranks: figures of the same layout and label are added up,
-   * gauges too. Of findings of the same kind and subject the last stays.
+   * Add up snapshots of several threads, members or ranks. Figures of the same layout and label are summed, gauges too.
+   * The last finding of each kind and subject stays.
    */
   static merge(profiles: Iterable<Profile>): Profile {
     const merged = new Map<string, BlockCopy>()
@@ -110,23 +110,23 @@ export class Profile {
     return new Profile([...merged.values()], unplaced, mergedFindings(findings))
   }
 
-  /** What {@link toJSON} gave, also from another program. @throws ArgumentError for anything else. */
+  /** Read the result of {@link toJSON}, also from another program. @throws ArgumentError for anything else. */
   static fromJSON(json: unknown): Profile {
     const { blocks, unplaced, findings } = readJson(json)
     return new Profile(blocks, unplaced, findings)
   }
 
   /**
-   * The same figures and, besides, what was found out: `adviceFinding(await region.advice())`. Of a kind and subject
-   * the later finding stays. @throws ArgumentError
+   * Return the same figures with further findings: `adviceFinding(await region.advice())`. A later finding replaces an
+   * earlier one of the same kind and subject. @throws ArgumentError
    */
   withFindings(findings: readonly Finding[]): Profile {
     return new Profile(this.#blocks, this.unplaced, mergedFindings([...this.findings, ...findings.map(checkedFinding)]))
   }
 
   /**
-   * What happened since `earlier`, a snapshot of the same area. Blocks that are new count from zero; gauges and
-   * findings are as they are now.
+   * Return what happened since `earlier`, a snapshot of the same area. New blocks count from zero; gauges and findings
+   * are the present ones.
    */
   since(earlier: Profile): Profile {
     const left = new Map(earlier.#blocks.map((block) => [block.serial, block]))
@@ -161,7 +161,7 @@ export class Profile {
     }))
   }
 
-  /** Sum of counter `counter` over all blocks of layout `layout`, 0 where there is none. */
+  /** Return the sum of counter `counter` over all blocks of layout `layout`, 0 if there is none. */
   total(layout: string, counter: string): number {
     let sum = 0
     for (const { kind, names, slots } of this.#blocks)
@@ -169,7 +169,7 @@ export class Profile {
     return sum
   }
 
-  /** All histograms of layout `layout` as one; all zero where there is none. */
+  /** Merge all histograms of layout `layout`; all zero if there is none. */
   histogram(layout: string): HistogramSummary {
     const all = this.#of(BlockKind.Histogram).filter(({ names }) => names.name === layout)
     const [first, ...others] = all.map(({ slots }) => slots)
@@ -179,12 +179,12 @@ export class Profile {
     return summarize(sum)
   }
 
-  /** For JSON.stringify; {@link fromJSON} reads it. */
+  /** Return a value for JSON.stringify; {@link fromJSON} reads it. */
   toJSON(): ProfileJson {
     return writeJson(this.#blocks, this.unplaced, this.findings)
   }
 
-  /** For people: a table of what is not 0, and what was found out. */
+  /** Return a table for people: all figures that are not 0, and the findings. */
   toString(): string {
     return profileTable(this)
   }

@@ -15,7 +15,7 @@ import { addHistogram, HISTOGRAM_SLOTS, HistogramBlock } from './histogram-block
 import { encodeNames } from './layout-names.ts'
 import { Sheets } from './sheets.ts'
 
-/** Length of one member's profiling area. */
+/** Length of one member's profiling area in bytes. */
 export const PROFILING_AREA_BYTES = 131_072
 
 interface Placed extends BlockPlace {
@@ -27,12 +27,12 @@ interface Placed extends BlockPlace {
 
 /**
  * The place in shared memory where one thread of a member puts its blocks. Several threads may have one over the same
- * memory (`sheets.ts` draws it).
+ * memory (drawn in `sheets.ts`).
  *
- * When what a block counts has ended (`block.close()`), its figures go into *the rest* of its layout and its place is
- * given back: so totals are kept, and many connections that come and go do not fill the area. When the area is full, a
- * block counts in the rest at once, or, where that too found no place, in private memory: counting must never be why a
- * program fails. The area says how many found no place ({@link Profile.unplaced}).
+ * When the counted object ends (`block.close()`), the block's figures are added to *the rest* of its layout, and its
+ * place is freed. So totals are kept, and many connections that come and go do not fill the area. When the area is
+ * full, a block counts in the rest at once. If the rest found no place either, it counts in private memory: counting
+ * must never make a program fail. The area reports how many found no place ({@link Profile.unplaced}).
  */
 export class ProfilingArea implements BlockOwner {
   #thread: number
@@ -43,7 +43,7 @@ export class ProfilingArea implements BlockOwner {
   readonly #named = new Map<number, number>()
   #sheets: Sheets
 
-  /** Over zeroed or used shared memory. `thread` is the id of the calling thread, for readers. */
+  /** Opens an area over zeroed or used shared memory. `thread` is the id of the calling thread, for readers. */
   constructor(
     buffer: ArrayBufferLike,
     offsetBytes: number = 0,
@@ -54,12 +54,14 @@ export class ProfilingArea implements BlockOwner {
     this.#thread = thread
   }
 
-  /** New counters, all 0, for the calling thread. `label` says of which of several things: a method, a queue pair. */
+  /**
+   * Make new counters, all 0, for the calling thread. `label` says which of several objects: a method, a queue pair.
+   */
   counters<Name extends string>(layout: CounterLayout<Name>, label = ''): CounterBlock<Name> {
     return this.#open(label, (name, place) => new CounterBlock(layout, name, place, this), BlockKind.Counters, layout)
   }
 
-  /** A new empty histogram for the calling thread. */
+  /** Make a new empty histogram for the calling thread. */
   histogram(layout: CounterLayout | string, label = ''): HistogramBlock {
     const named = typeof layout === 'string' ? defineHistogram(layout) : layout
     return this.#open(label, (name, place) => new HistogramBlock(named, name, place, this), BlockKind.Histogram, named)
@@ -72,7 +74,7 @@ export class ProfilingArea implements BlockOwner {
     const rest = this.#rests.get(keyOf(block.kind, block.layout))
     if (placed.sheet < 0) {
       this.#sheets.countUnplaced(-1)
-      // It counted where nobody looks; a rest that has found a place since takes that up.
+      // It counted in private memory; if a rest has found a place since, that takes the figures up.
       if (rest !== undefined && !this.#countsInRest(block, placed)) fold(block, rest)
     } else {
       this.#sheets.transfer(() => {
@@ -87,8 +89,8 @@ export class ProfilingArea implements BlockOwner {
   }
 
   /**
-   * Puts all blocks into other memory, with what they have counted. Those who count go on there: hence blocks are asked
-   * for their `slots` at each use.
+   * Move all blocks into other memory, with their figures. Writers go on there: therefore they read `slots` again for
+   * each use.
    */
   moveTo(
     buffer: ArrayBufferLike,

@@ -3,7 +3,7 @@ import { knownLayouts } from './counter-layout.ts'
 import { HistogramSlot } from './histogram-block.ts'
 import { type BlockReading, type CounterReading, type HistogramReading, Profile } from './profile.ts'
 
-/** A profile with what tells it from others: `{ rank: '3' }`. */
+/** A profile with the labels that tell it from others: `{ rank: '3' }`. */
 export interface MetricSource {
   readonly profile: Profile
   readonly labels?: Readonly<Record<string, string>>
@@ -30,10 +30,10 @@ interface Family {
 }
 
 /**
- * Profiles in the text format of Prometheus (exposition format 0.0.4). Counter `c` of layout `a.b` is
- * `aether_a_b_c_total`, a gauge has no `_total`, a histogram is `aether_a_b_seconds`; times are in seconds. Where
- * things have labels, `aether_a_b_all_c_total` and `aether_a_b_all_seconds` are all of them together, those that have
- * ended included. Threads of one source are added up.
+ * Format profiles in the text format of Prometheus (exposition format 0.0.4). Counter `c` of layout `a.b` becomes
+ * `aether_a_b_c_total`, a gauge has no `_total`, a histogram becomes `aether_a_b_seconds`. Times are in seconds. For
+ * labelled objects, `aether_a_b_all_c_total` and `aether_a_b_all_seconds` sum them all, ended ones included. The
+ * threads of one source are added up.
  */
 export function prometheusText(sources: Iterable<MetricSource>): string {
   const families = new Map<string, Family>()
@@ -48,7 +48,7 @@ export function prometheusText(sources: Iterable<MetricSource>): string {
       addHistogram(families, help, reading, labels)
       if (reading.labelled !== '') addHistogram(families, help, together(reading), labels)
     }
-    const unplaced = 'Things that are counted and found no place in shared memory; they are among the others.'
+    const unplaced = 'Counted objects that found no place in shared memory; they are included in the others.'
     add(familyOf(families, 'aether_profile_unplaced', 'gauge', unplaced), labels, profile.unplaced)
   }
   return [...families.values()].map(familyText).join('')
@@ -179,7 +179,7 @@ function helpByName(): ReadonlyMap<string, string> {
   for (const { name, help: texts } of knownLayouts())
     for (const [counter, text] of Object.entries(texts)) {
       help.set(keyOfHelp(name, counter), text)
-      help.set(keyOfHelp(togetherName(name), counter), `${text} Of all together, those that have ended included.`)
+      help.set(keyOfHelp(togetherName(name), counter), `${text} Sum over all, ended ones included.`)
     }
   return help
 }

@@ -9,14 +9,14 @@ const AREA_MAGIC = 0x52414541
 const READS_MAX = 16
 
 /**
- * Who has which sheet of a profiling area. Any thread of the member takes and gives back sheets, without a lock: one
- * that is terminated between two stores leaves a few sheets taken, and nobody waiting.
+ * Allocates the sheets of a profiling area. Any thread of the member takes and frees sheets, without a lock. A thread
+ * that is terminated between two stores leaves a few sheets taken, but no thread waiting.
  *
  * ```
- * byte  0  magic      Int32   0: nobody has this area
- *       4  unplaced   Int32   blocks that count now and found no place
- *       8  begun      Int32   how often figures began to go from one block to another
- *      12  done       Int32   how often they had
+ * byte  0  magic      Int32   0: the area is not in use
+ *       4  unplaced   Int32   blocks in use that found no place
+ *       8  begun      Int32   transfers of figures between blocks that began
+ *      12  done       Int32   transfers that ended
  *      64  sheets     Uint8 each: 1 taken, 0 free
  *          blocks     from the next sheet on
  * ```
@@ -24,18 +24,18 @@ const READS_MAX = 16
 export class Sheets {
   readonly buffer: ArrayBufferLike
   readonly offsetBytes: number
-  /** How many there are, those of this table included. */
+  /** The number of sheets, this table's own included. */
   readonly count: number
   readonly #words: Int32Array
   readonly #taken: Uint8Array
   readonly #first: number
 
-  /** Over zeroed memory, or an area that another thread uses already. A reader leaves no trace. */
+  /** Opens zeroed memory, or an area that another thread uses. A reader leaves no trace. */
   constructor(buffer: ArrayBufferLike, offsetBytes: number, lengthBytes: number, as: 'writer' | 'reader' = 'writer') {
     if (offsetBytes % 8 !== 0 || lengthBytes < 4 * SHEET_BYTES || lengthBytes > SHEET_BYTES * 65_536)
       throw new ArgumentError(
         'buffer',
-        `a profiling area begins at a multiple of 8 and holds 4 to 65536 sheets of ${SHEET_BYTES} bytes`,
+        `a profiling area must start at a multiple of 8 and hold 4 to 65536 sheets of ${SHEET_BYTES} bytes`,
       )
     this.buffer = buffer
     this.offsetBytes = offsetBytes
@@ -46,9 +46,9 @@ export class Sheets {
     if (as === 'writer') Atomics.compareExchange(this.#words, Word.Magic, 0, AREA_MAGIC)
   }
 
-  /** The first of `length` sheets in a row that are the caller's now; undefined where there are none. */
+  /** Take `length` sheets in a row. Returns the first; undefined if there are none. */
   take(length: number): number | undefined {
-    // The member has left, and this is memory of nobody, or soon of another.
+    // The member has left: this memory is unused, or soon another's.
     if (Atomics.load(this.#words, Word.Magic) !== AREA_MAGIC) return undefined
     for (let first = this.#first; first + length <= this.count; ) {
       const had = this.#claim(first, length)
@@ -62,7 +62,7 @@ export class Sheets {
     for (let sheet = first; sheet < first + length; sheet += 1) Atomics.store(this.#taken, sheet, 0)
   }
 
-  /** Where sheet `sheet` begins in the buffer. */
+  /** Where sheet `sheet` starts in the buffer. */
   at(sheet: number): number {
     return this.offsetBytes + sheet * SHEET_BYTES
   }
@@ -71,7 +71,7 @@ export class Sheets {
     Atomics.add(this.#words, Word.Unplaced, by)
   }
 
-  /** Let figures go from one block to another: a reader would have them twice, or not at all. */
+  /** Move figures from one block to another. A reader that is not warned would see them twice, or not at all. */
   transfer(change: () => void): void {
     Atomics.add(this.#words, Word.Begun, 1)
     change()
@@ -79,8 +79,8 @@ export class Sheets {
   }
 
   /**
-   * What `read` gives when no {@link transfer} is under way meanwhile. Where that is always so, as a thread was
-   * terminated in one, what it gives at last.
+   * Return the result of `read` when no {@link transfer} was under way in the meantime. If one always is, because a
+   * thread was terminated in it, return the last result.
    */
   undisturbed<T>(read: () => T): T {
     for (let left = READS_MAX; ; left -= 1) {
@@ -101,12 +101,12 @@ export class Sheets {
   }
 }
 
-/** Where blocks begin in an area of `lengthBytes`. */
+/** Where blocks start in an area of `lengthBytes`. */
 export function firstSheet(lengthBytes: number): number {
   return Math.ceil((WORDS_BYTES + Math.floor(lengthBytes / SHEET_BYTES)) / SHEET_BYTES)
 }
 
-/** How many blocks of an area count and found no place in it. */
+/** How many blocks in use found no place in the area. */
 export function unplacedOf(buffer: ArrayBufferLike, offsetBytes: number): number {
   const words = new Int32Array(buffer, offsetBytes, WORDS_BYTES / 4)
   return Atomics.load(words, Word.Magic) === AREA_MAGIC ? Atomics.load(words, Word.Unplaced) : 0

@@ -18,9 +18,9 @@ let area: ProfilingArea | undefined
 let on = process.env[PROFILE_VARIABLE] === '1'
 
 /**
- * Where things of this thread count that belong to no space or group of their own: queue pairs, connections, methods.
- * It is memory of this thread until the first space or group is entered in it; then its blocks move into the member's
- * area, where others can read them.
+ * The area for objects of this thread outside any space or group: queue pairs, connections, methods. It is private
+ * memory until the first space or group is entered in this thread. Then its blocks move into the member's area, where
+ * others can read them.
  */
 export function threadProfiling(): ProfilingArea {
   if (area === undefined) {
@@ -32,8 +32,8 @@ export function threadProfiling(): ProfilingArea {
 }
 
 /**
- * What this thread has counted, wherever it is. In a space or group that is the member's memory, so the figures of its
- * other threads, as those of the agent, are in it, too.
+ * Return what this thread has counted, wherever that is. In a space or group it is in the member's memory. So the
+ * figures of the member's other threads, the agent's among them, are included.
  */
 export function threadProfile(): Profile {
   threadProfiling()
@@ -42,8 +42,8 @@ export function threadProfile(): Profile {
 }
 
 /**
- * Have this thread count there from now on, unless it does so in another member's area already; then this one is used
- * when that one ends. Calling what it returns takes the blocks back. @internal
+ * Have this thread count in that area from now on. If it already counts in another member's area, the new one is used
+ * when that ends. Call the returned function to take the blocks back. @internal
  */
 export function shareThreadProfiling(buffer: ArrayBufferLike, offsetBytes: number, lengthBytes: number): () => void {
   const home: Home = { buffer, offsetBytes, lengthBytes }
@@ -59,16 +59,16 @@ export function shareThreadProfiling(buffer: ArrayBufferLike, offsetBytes: numbe
 }
 
 /**
- * Whether things made now count what costs time: each queue pair and region by itself, busy pages, and how long calls
- * take.
+ * True if new objects also count what costs time: each queue pair and region separately, busy pages, and the durations
+ * of calls.
  */
 export function isProfiling(): boolean {
   return on
 }
 
 /**
- * Profile what this thread and the Workers that it starts make from now on, as `AETHER_PROFILE=1` does from the start
- * of a process; `false`: no more. What exists goes on as it was made.
+ * Turn profiling on for what this thread and its new Workers make from now on, as `AETHER_PROFILE=1` does from the
+ * start of a process. `false` turns it off. Existing objects stay as they were made.
  */
 export function setProfiling(wanted: boolean): void {
   on = wanted

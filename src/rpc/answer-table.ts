@@ -1,6 +1,6 @@
 import type { Repetition } from './extension.ts'
 
-/** A last frame, as it is sent to everybody who comes with the key. */
+/** A last frame, as sent to every caller that comes with the key. */
 export interface LastFrame {
   readonly kind: number
   readonly word: number
@@ -8,16 +8,16 @@ export interface LastFrame {
   readonly body: Uint8Array
 }
 
-/** Somebody who waits for the answer of a key. */
+/** A caller that waits for the answer of a key. */
 export interface KeyWaiter {
   answer(frame: LastFrame): void
 }
 
-/** The call that makes the answer of a key. */
+/** The call that produces the answer of a key. */
 export interface KeyedCall {
   /** `service/method`. */
   readonly method: string
-  /** Tells its handler that nobody waits for it. */
+  /** Tell its handler that no caller waits for it. */
   abort(reason: unknown): void
 }
 
@@ -25,7 +25,7 @@ export interface KeyedCall {
 export class KeptAnswer {
   readonly key: string
   readonly createdAt: number
-  /** Undefined from its answer on. */
+  /** Undefined once there is an answer. */
   call: KeyedCall | undefined
   frame: LastFrame | undefined
   readonly waiters: Set<KeyWaiter> = new Set()
@@ -53,9 +53,10 @@ const MARGIN_MS = 5000
 /**
  * Answers by idempotency key, so that a repeated call is not run again.
  *
- * The table is bounded, so it forgets, the oldest first. When that happens it notes when what it forgot had come. A
- * repetition says how long ago its call was first sent; if that is before what was noted, a missing key proves nothing,
- * and the caller is told so. What runs is never forgotten.
+ * 1. The table is bounded, so it forgets, the oldest first. It then notes when the forgotten calls had come.
+ * 2. A repetition says how long ago its call was first sent. If that is before the noted time, a missing key proves
+ *    nothing, and the caller is told so.
+ * 3. A running call is never forgotten.
  */
 export class AnswerTable {
   readonly #limits: AnswerTableLimits
@@ -77,7 +78,7 @@ export class AnswerTable {
     return this.#answers.get(key)
   }
 
-  /** Whether a repetition whose key is not here was certainly never run by this server. */
+  /** True if a repetition whose key is not here was certainly never run by this server. */
   isFresh(repeated: Repetition, incarnation: number, now: number): boolean {
     return repeated.incarnation === incarnation && now - repeated.ageMs - MARGIN_MS > this.#forgottenUpTo
   }
@@ -99,12 +100,12 @@ export class AnswerTable {
     this.#shrink(now)
   }
 
-  /** Its call has not begun, and nobody waits for it: as if it had never come. */
+  /** Its call has not begun, and no caller waits for it: treat it as if it had never come. */
   drop({ key }: KeptAnswer): void {
     this.#answers.delete(key)
   }
 
-  /** Nobody can come any more: calls that run are told. */
+  /** No caller can come any more: running calls are told. */
   abandon(reason: unknown): void {
     for (const { call } of this.#answers.values()) call?.abort(reason)
   }

@@ -7,13 +7,13 @@ import { MalformedFrameError } from './errors.ts'
  */
 const BODIES_MAX = 64
 
-/** Bounds of the bodies that a session takes. */
+/** Bounds of the bodies that a session accepts. */
 export interface BodyLimits {
   /** The longest request, answer or item, encoded. */
   readonly bodyBytesMax: number
   /**
-   * Bytes of bodies that come in parts or are fetched, of all calls of a link at a time; it counts for no less than
-   * twice `bodyBytesMax`.
+   * Bytes of bodies that come in parts or are fetched, of all calls of a link at a time. It counts for at least twice
+   * `bodyBytesMax`.
    */
   readonly assemblyBytesMax: number
 }
@@ -28,11 +28,10 @@ interface Assembly {
 }
 
 /**
- * Long bodies that come: those in parts, put together; and how much memory all of them take, with those that are
- * fetched.
+ * Incoming long bodies: reassembles those in parts, and accounts for the memory of all, fetched ones included.
  *
- * An end of ours sends the parts of one body after the other's, and they cannot be put off, so there is always room for
- * one of the longest. What is offered waits until there is room for it in the rest.
+ * This package sends the parts of one body after the other's, and they cannot be delayed. So there is always room for
+ * one body of the greatest length. An offered body waits until there is room for it in the rest.
  */
 export class Assemblies {
   readonly #limits: BodyLimits
@@ -46,8 +45,8 @@ export class Assemblies {
   }
 
   /**
-   * A body was offered. False: it is too long; otherwise `ended` follows. @throws MalformedFrameError where more have
-   * begun than any end of ours begins.
+   * A body was offered. Returns false if it is too long; otherwise `ended` follows. @throws MalformedFrameError if more
+   * have begun than this package ever begins.
    */
   offered(totalBytes: number): boolean {
     this.#bound()
@@ -56,12 +55,12 @@ export class Assemblies {
     return true
   }
 
-  /** A body that was offered is here, or does not come. */
+  /** An offered body is here, or does not come. */
   ended(): void {
     this.#offered -= 1
   }
 
-  /** Whether there is room to fetch a body that was offered; then `left` follows. */
+  /** Returns true if there is room to fetch an offered body; then `left` follows. */
   enter(totalBytes: number): boolean {
     const { bodyBytesMax, assemblyBytesMax } = this.#limits
     if (this.#fetchedBytes + totalBytes > Math.max(bodyBytesMax, assemblyBytesMax - bodyBytesMax)) return false
@@ -75,10 +74,10 @@ export class Assemblies {
 
   #bound(): void {
     if (this.#offered + this.#assemblies.size >= BODIES_MAX)
-      throw new MalformedFrameError(`more than ${BODIES_MAX} bodies were begun and not ended`)
+      throw new MalformedFrameError(`more than ${BODIES_MAX} bodies are unfinished`)
   }
 
-  /** A body begins, whose parts follow. False: it is passed over. @throws MalformedFrameError. */
+  /** A body begins, whose parts follow. Returns false if it is skipped. @throws MalformedFrameError. */
   begin(head: FrameHead, totalBytes: number): boolean {
     if (this.#assemblies.has(head.call)) throw new MalformedFrameError('a body begins within another of the same call')
     this.#bound()
@@ -90,7 +89,7 @@ export class Assemblies {
   }
 
   /**
-   * The next bytes of a body: the frame and the whole of it where these were the last, and it is not passed over.
+   * Add the next bytes of a body. Returns the frame and the whole body if these were the last, unless it is skipped.
    * @throws MalformedFrameError.
    */
   part(
@@ -102,7 +101,7 @@ export class Assemblies {
     const assembly = this.#assemblies.get(call)
     if (assembly === undefined) throw new MalformedFrameError('a part of a body that was not begun')
     if (length > assembly.totalBytes - assembly.cameBytes)
-      throw new MalformedFrameError('a body is longer than it was said to be')
+      throw new MalformedFrameError('a body is longer than announced')
     assembly.bytes?.set(bytes.subarray(offset, offset + length), assembly.cameBytes)
     assembly.cameBytes += length
     if (assembly.cameBytes < assembly.totalBytes) return undefined

@@ -20,8 +20,8 @@ const { slice: copyOf, subarray: viewOf } = Uint8Array.prototype
 let scratch = new Uint8Array(4096)
 
 /**
- * A codec as the protocol uses it: bodies lie among others in the memory of a link, and for the codecs of this room no
- * view is made of them.
+ * A codec as the protocol uses it. Bodies lie among others in the memory of a link; for the codecs of this room no view
+ * of them is made.
  */
 export class BodyCodec {
   readonly codec: RpcCodec
@@ -40,8 +40,8 @@ export class BodyCodec {
   }
 
   /**
-   * In which memory a long body is best put: its own where the value keeps it. Requests are lent where the codec wants
-   * it so.
+   * Where a long body is best put: in memory of its own if the value keeps it. Requests are lent if the codec wants
+   * that.
    */
   memoryFor(isRequest: boolean): number {
     const { adopt, borrows } = this.codec
@@ -62,13 +62,13 @@ export class BodyCodec {
     return session.sendRange(kind, call, word, budget, writtenBytes(), length)
   }
 
-  /** The request of a unary call; lent where its codec wants it so. @throws MalformedFrameError. */
+  /** Decode the request of a unary call; lent if its codec wants that. @throws MalformedFrameError. */
   decodeRequest(bytes: Uint8Array, offset: number, length: number, memory: number): unknown {
     if (this.#borrows) return viewOf.call(bytes, offset, offset + length)
     return this.decode(bytes, offset, length, memory)
   }
 
-  /** The value of a body; it has nothing in common with memory that the peer can write. @throws MalformedFrameError. */
+  /** Decode a body. The value shares no memory that the peer can write. @throws MalformedFrameError. */
   decode(bytes: Uint8Array, offset: number, length: number, memory: number): unknown {
     try {
       if (this.#isValues) {

@@ -6,7 +6,7 @@ import { BodyMemory } from './frame-taker.ts'
 
 /** Long bodies are fetched in pieces, so that one that is not wanted any more ends soon. */
 const PIECE_BYTES = 1 << 20
-/** Where bytes go in packets: a READ of which one is lost may begin anew. */
+/** If bytes go in packets: a READ that loses one may start again. */
 const PACKETED_PIECE_BYTES = 64 << 10
 /** READs under way, of all bodies. */
 const PIECES_UNDER_WAY = 4
@@ -18,19 +18,19 @@ export interface FrameHead {
   readonly word: number
   readonly budget: number
   readonly extension: Extension
-  /** When the call's time is up, of `performance.now()`; undefined: without an end. */
+  /** When the call's time is up, of `performance.now()`; undefined: no limit. */
   readonly due?: number
 }
 
 /**
- * How a fetch ended. `body`: the whole of it, or undefined where it was dropped; `shortage`: why there was no memory
- * for it. It is called once, and never after the link has ended.
+ * Reports the end of a fetch. `body` is the whole body, or undefined if it was dropped; `shortage` says why there was
+ * no memory for it. Called once, and never after the link has ended.
  */
 export type FetchDone = (head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown) => void
 
 /** How much memory fetches may take at a time. */
 export interface FetchRoom {
-  /** Whether there is room for so many bytes; then `left` follows. */
+  /** Returns true if there is room for this many bytes; then `left` follows. */
   enter(lengthBytes: number): boolean
   left(lengthBytes: number): void
 }
@@ -59,8 +59,8 @@ interface Place {
 }
 
 /**
- * Bodies that lie at the peer, fetched by READs of this end's device. They go on beside all other frames, first come,
- * first served; memory is taken for those that are under way only.
+ * Bodies that lie at the peer, fetched by READs of this end's device. Fetches run beside all other frames, first come,
+ * first served. Memory is taken only for those under way.
  */
 export class BodyFetches {
   readonly #lending: MemoryLending | undefined
@@ -88,7 +88,7 @@ export class BodyFetches {
     return this.#fetches.has(call)
   }
 
-  /** Whether it is a request that is fetched. */
+  /** True if a request is being fetched. */
   hasRequest(call: number): boolean {
     return this.#fetches.get(call)?.head.kind === FrameKind.Request
   }
@@ -96,8 +96,8 @@ export class BodyFetches {
   /** @throws MalformedFrameError. */
   begin(head: FrameHead, memory: number): void {
     const { body } = head.extension
-    if (body === undefined) throw new MalformedFrameError('a body is offered that is nowhere')
-    if (this.#lending === undefined) throw new MalformedFrameError('a body is offered over a link that reads nothing')
+    if (body === undefined) throw new MalformedFrameError('a body is offered without its place')
+    if (this.#lending === undefined) throw new MalformedFrameError('a body is offered over a link that cannot read it')
     const { address, key, length } = body
     const place = { isIn: false, place: undefined, nextByte: 0, underWay: 0, isDropped: false, shortage: undefined }
     const fetch: Fetch = { head, address, key, length, memory, ...place }
@@ -105,7 +105,7 @@ export class BodyFetches {
     this.#advance(this.#lending)
   }
 
-  /** Nobody wants it any more: it ends with what is under way. */
+  /** The body is not wanted any more: it ends with what is under way. */
   drop(call: number): void {
     const fetch = this.#fetches.get(call)
     if (fetch === undefined) return
@@ -115,7 +115,7 @@ export class BodyFetches {
     this.#advance(this.#lending)
   }
 
-  /** The link has ended; nothing that is under way comes any more once its queue pair is gone. */
+  /** The link has ended. Nothing that is under way arrives once its queue pair is gone. */
   end(): void {
     this.#ended = true
     const places = [...this.#fetches.values()].map(({ place }) => place)
@@ -182,7 +182,7 @@ export class BodyFetches {
     if (!this.#fetches.delete(head.call)) return
     if (fetch.isIn) this.#room.left(length)
     const isOwn = memory === BodyMemory.Own
-    // The registration goes before the bytes are anybody's.
+    // The registration is closed before the bytes are handed out.
     if (isOwn || isDropped) place?.giveBack()
     if (isDropped || place === undefined) {
       this.#done(head, undefined, memory, fetch.shortage)
@@ -196,7 +196,7 @@ export class BodyFetches {
   }
 }
 
-/** There is nobody any more who could be told that a device refuses. */
+/** If the device refuses, there is no caller left to tell. */
 function giveBackAnyway(place: Place | undefined): void {
   try {
     place?.giveBack()
@@ -207,7 +207,7 @@ function giveBackAnyway(place: Place | undefined): void {
 
 function placeOf(lending: MemoryLending, { length, memory }: Fetch): Place {
   if (memory === BodyMemory.Own) {
-    // All of it is written before anybody sees it.
+    // All of it is written before it is visible.
     const buffer = lending.register(new Uint8Array(Buffer.allocUnsafeSlow(length).buffer))
     return { buffer, giveBack: () => buffer.close() }
   }

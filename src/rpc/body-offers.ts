@@ -16,17 +16,17 @@ export const OFFERS_MAX = 32
 interface Offer {
   readonly shelf: Shelf
   readonly length: number
-  /** Nobody here wants it to be fetched any more. */
+  /** Fetching it is not wanted here any more. */
   isUnwanted: boolean
 }
 
 /**
- * Bodies that the peer fetches: each is copied into memory that the peer may read, and stays there until the peer says
- * that it has it. The bytes are in nobody's way meanwhile: neither in the ring nor in the event loop of this end.
+ * Bodies that the peer fetches. Each is copied into memory that the peer may read, and stays there until the peer says
+ * that it has it. In the meantime it occupies neither the ring nor the event loop of this end.
  *
- * The memory is free again when the peer says so, and when the link ends. Until then it counts among what may lie here,
- * also where nobody wants the body any more: it is a copy, which is in nobody's way, and a peer that comes late for it
- * would lose its connection, with all its calls, if the key had gone.
+ * The memory is free again when the peer says so, and when the link ends. Until then it counts as offered, even if the
+ * body is no longer wanted. It is a copy, so keeping it does no harm. If the key were gone, a peer that comes late for
+ * it would lose its connection, with all its calls.
  */
 export class BodyOffers {
   readonly #shelves: BodyShelves | undefined
@@ -43,7 +43,7 @@ export class BodyOffers {
     return this.#bytes
   }
 
-  /** What the peer is told of the body, which is copied; undefined where it goes another way. */
+  /** Copy the body, and return what the peer is told of it; undefined if it goes another way. */
   offer(kind: number, call: number, body: Uint8Array): RemotePart | undefined {
     const { length } = body
     const isOffered = kind === FrameKind.Request || kind === FrameKind.Answer
@@ -71,11 +71,11 @@ export class BodyOffers {
 
   /** The peer is done with it. @throws MalformedFrameError. */
   fetched(call: number): void {
-    if (!this.#offers.has(call)) throw new MalformedFrameError('a body was fetched that was not offered')
+    if (!this.#offers.has(call)) throw new MalformedFrameError('a body that was not offered was fetched')
     this.withdraw(call)
   }
 
-  /** Nothing is under way in its memory: the peer is done with it, or was not told of it and will not be. */
+  /** Nothing is under way in its memory: the peer is done with it, or was not told of it and never will be. */
   withdraw(call: number): void {
     const offer = this.#offers.get(call)
     if (offer === undefined) return
@@ -85,7 +85,7 @@ export class BodyOffers {
     this.#tellSettled()
   }
 
-  /** Nobody here wants it to be fetched any more. */
+  /** Fetching it is not wanted here any more. */
   unwanted(call: number): void {
     const offer = this.#offers.get(call)
     if (offer === undefined) return
@@ -93,7 +93,7 @@ export class BodyOffers {
     this.#tellSettled()
   }
 
-  /** When the peer has said that it is done of all that anybody wants. */
+  /** Resolves when the peer is done with all bodies that are still wanted. */
   settled(): Promise<void> {
     if (!this.#isAwaited) return Promise.resolve()
     return new Promise((resolve) => this.#settled.push(resolve))

@@ -4,17 +4,19 @@ import type { Loan, MemoryLending, RegisteredBuffer } from '../messaging/index.t
 const KEPT_BYTES_MAX = 16 << 20
 const IDLE_MS = 2000
 
-/** Memory in which a body lies for the peer, which may read all of it. */
+/** Memory in which a body lies for the peer. The peer may read all of it. */
 export interface Shelf {
   readonly buffer: RegisteredBuffer
   readonly loan: Loan
 }
 
 /**
- * Memory that the peer of one link may read, and nobody else where it is lent by windows: bodies for this peer lie
- * there, one after the other. It stays lent between two of them, since binding and taking back for each would cost more
- * than copying. The peer says that it is done with a body only when nothing of its READs can be repeated, so that the
- * key may go at any time after that.
+ * Memory in which bodies lie for the peer of one link, one after the other. If it is lent by windows, only this peer
+ * may read it.
+ *
+ * 1. It stays lent between two bodies: binding and revoking for each would cost more than copying.
+ * 2. The peer says that it is done with a body only when none of its READs can be repeated. So the key may be revoked
+ *    at any time after that.
  */
 export class BodyShelves {
   readonly #lending: MemoryLending
@@ -27,7 +29,7 @@ export class BodyShelves {
     this.#lending = lending
   }
 
-  /** At least so many bytes. Throws what `lend` throws. */
+  /** Take at least this many bytes. Throws what `lend` throws. */
   take(lengthBytes: number): Shelf {
     const index = this.#kept.findIndex(({ buffer }) => buffer.bytes.length >= lengthBytes)
     if (index < 0) return this.#make(lengthBytes)
@@ -69,7 +71,7 @@ export class BodyShelves {
     this.#kept = []
   }
 
-  /** Nobody waits for what is idle: a peer that is stopped in the middle of an access keeps it until it goes on. */
+  /** Idle memory is not waited for: a peer that is stopped in the middle of an access keeps it until it goes on. */
   #clear(): void {
     this.#idle = undefined
     this.#keptBytes = 0

@@ -1,21 +1,21 @@
 import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
 import { timerDelay } from './timer-delay.ts'
 
-/** When a wait ends without what is waited for. */
+/** When a wait ends without its result. */
 export interface WaitBounds {
-  /** Of `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly deadline: number
-  /** It rejects with the signal's reason. */
+  /** When it aborts, the wait rejects with its reason. */
   readonly signal: AbortSignal | undefined
-  /** What it rejects with when its time is up. */
+  /** The error when the time is up. */
   readonly late: () => unknown
-  /** Called once, before the promise settles, however it does. */
+  /** Called once, before the promise settles in any way. */
   readonly ended: () => void
 }
 
 /**
- * Somebody waits for something that another part of the program gives: until it is there, the time is up, or the signal
- * is aborted.
+ * A wait for something that another part of the program provides: until it is there, the time is up, or the signal is
+ * aborted.
  */
 export class BoundedWait<T> {
   readonly promise: Promise<T>
@@ -25,7 +25,7 @@ export class BoundedWait<T> {
   readonly #timer: NodeJS.Timeout | undefined
   #isOver = false
 
-  /** Throws the signal's reason where it is aborted already. */
+  /** Throws the signal's reason if it was aborted before. */
   constructor(bounds: WaitBounds) {
     const { deadline, signal, late } = bounds
     signal?.throwIfAborted()

@@ -8,15 +8,15 @@ export interface CallContext {
   /** `service/method`. */
   readonly method: string
   readonly kind: MethodKind
-  /** Which connection it came by, counted from 1. */
+  /** The number of the connection, counted from 1. */
   readonly session: number
   readonly metadata: Metadata
   /**
-   * Aborted when the caller cancels, its time is up, its connection is lost (not for calls with an idempotency key,
-   * whose answer is still wanted then), or the server closes.
+   * Aborted when the caller cancels, its time is up, its connection is lost, or the server closes. For calls with an
+   * idempotency key a lost connection does not count, since their answer is still wanted.
    */
   readonly signal: AbortSignal
-  /** What is left of the caller's time; Infinity where it set none. */
+  /** What is left of the caller's time; Infinity if it set none. */
   readonly remainingMs: number
   readonly idempotencyKey: string | undefined
   /** Sent with the answer. */
@@ -33,13 +33,13 @@ interface Target {
   readonly target: RemoteTarget
 }
 
-/** What a handler knows of a call with buffers, and how it reaches them. */
+/** What a handler knows of a call with buffers, and how it accesses them. */
 export type RdmaCallContext<Use extends BufferUse = BufferUse> = CallContext & {
   /**
-   * New zeroed memory of this end over the device of the caller's connection, for the bytes of this and further calls.
-   * It stays until it is released.
+   * Allocate zeroed memory of this end over the device of the caller's connection, for this and further calls. It stays
+   * until it is released.
    */
   readonly allocate: (lengthBytes: number) => RdmaBuffer
-  /** The same for memory that exists. */
+  /** Register existing memory for the same use. */
   readonly register: (bytes: Uint8Array) => RdmaBuffer
 } & { source: Source; target: Target; both: Source & Target }[Use]

@@ -5,7 +5,7 @@ import { RpcError } from './errors.ts'
 import type { MethodInfo } from './method-info.ts'
 import { lendingOf, type RdmaBuffer, type RdmaRange, wholeRange } from './rdma-buffer.ts'
 
-/** What a caller lends for a call. */
+/** The memory that a caller lends for a call. */
 export interface LentParts {
   readonly source?: RdmaBuffer | RdmaRange | undefined
   readonly target?: RdmaBuffer | RdmaRange | undefined
@@ -17,25 +17,27 @@ interface Lent {
 }
 
 /**
- * The caller's memory in a call: lent when it begins, and out of the server's reach before it ends for the caller.
+ * The caller's memory in a call: lent when the call begins, and out of the server's reach before it ends for the
+ * caller.
  *
- * Why nothing of the server can land afterwards, whatever the server does:
- * - The server says its last of a call when all operations of its handler are complete, READs also as far as the
- *   network may repeat them (`MemoryLending.fenceReads`), and a message comes behind the bytes that were written before
- *   it. So in the ordinary case nothing is under way, and taking the key back is all there is to do.
- * - A server that does not say its last in time is not waited for: the key is taken back by this end's device, which
- *   from then on refuses what names it, and completes the request only when nothing that it let in is under way. Where
- *   there are registrations instead of windows, the queue pair is destroyed first, and then the registration.
- * - Where even that does not succeed, which takes a peer of `shm` that was stopped in the middle of a copy, the call
- *   does not pretend: it ends with `ERR_AETHER_RPC_BUFFER_LOST`, and the buffer serves no further call.
+ * Why no bytes of the server can land afterwards, whatever the server does:
+ *
+ * 1. The server sends the last frame of a call only when all operations of its handler are complete. READs are complete
+ *    only when the network cannot repeat them (`MemoryLending.fenceReads`). A message comes behind the bytes that were
+ *    written before it. So normally nothing is under way, and revoking the key is all there is to do.
+ * 2. If the server does not send its last frame in time, this end's device revokes the key. From then on it refuses
+ *    requests with that key. The revocation completes only when no request that was let in is under way.
+ * 3. With registrations instead of windows, the queue pair is destroyed first, and then the registration.
+ * 4. Even that fails if a peer of `shm` is stopped in the middle of a copy. The call then ends with
+ *    `ERR_AETHER_RPC_BUFFER_LOST`, and the buffer serves no further call.
  */
 export class CallLoans {
   readonly #lent: Lent[] = []
   readonly #parts: { -readonly [K in keyof RemoteParts]: RemoteParts[K] } = {}
 
   /**
-   * Lends what the method takes. Where it throws, nothing is lent. @throws ArgumentError, UnsupportedError; LinkError
-   * where the link has ended.
+   * Lend what the method takes. If it throws, nothing is lent. @throws ArgumentError, UnsupportedError; LinkError if
+   * the link has ended.
    */
   constructor(link: MessageLink, method: MethodInfo, options: LentParts) {
     const lending = lendingOf(link)
@@ -69,8 +71,8 @@ export class CallLoans {
   }
 
   /**
-   * Resolves when the server reaches nothing of it any more. `last` resolves when it has said its last, for which it
-   * has `fenceMs`. @throws RpcError `ERR_AETHER_RPC_BUFFER_LOST`.
+   * Resolves when the server can no longer reach any of it. `last` resolves when the server has sent its last frame,
+   * for which it has `fenceMs`. @throws RpcError `ERR_AETHER_RPC_BUFFER_LOST`.
    */
   async takeBack(last: Promise<void> | undefined, fenceMs: number, method: string): Promise<void> {
     const isIdle = last === undefined || (await isInTime(last, fenceMs))
@@ -82,7 +84,7 @@ export class CallLoans {
       'ERR_AETHER_RPC_BUFFER_LOST',
       'unknown',
       method,
-      'the server cannot be kept out of the memory that it was lent: leave that memory alone until the server is gone',
+      'the server may still access the memory that it was lent; do not use that memory until the server is gone',
       { cause: failed.reason },
     )
   }
@@ -98,7 +100,7 @@ function wanted(
   if (isTaken !== (part !== undefined))
     throw new ArgumentError(
       `options.${name}`,
-      isTaken ? `${method.name} needs it: a registered buffer` : `${method.name} takes none`,
+      isTaken ? `${method.name} needs a registered buffer; pass one from allocate or register` : `${method.name} does not take this buffer; leave it out`,
     )
   return part === undefined ? undefined : wholeRange(part, `options.${name}`)
 }

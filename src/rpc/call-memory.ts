@@ -5,7 +5,7 @@ import { lendingOf, RdmaBuffer, type RdmaRange, wholeRange } from './rdma-buffer
 
 /**
  * Where a handler's own bytes lie: a registered buffer, a part of one, or plain memory, which is registered for the
- * time of the operation.
+ * duration of the operation.
  */
 export type OwnBytes = RdmaBuffer | RdmaRange | Uint8Array
 
@@ -14,9 +14,9 @@ export interface RemoteSource {
   /** In bytes. */
   readonly length: number
   /**
-   * Reads `length` bytes (default: as many as `into` has) from `offset` (default 0) of the part into `into`, by READs
-   * of this end's device. When the call ends otherwise meanwhile it rejects with the reason of `context.signal`, after
-   * what is under way is complete: then part of the bytes may have come.
+   * READ `length` bytes (default: the length of `into`) from `offset` (default 0) of the part into `into`. If the call
+   * ends in the meantime, it rejects with the reason of `context.signal`, once what is under way is complete. Part of
+   * the bytes may then have come.
    * @throws ArgumentError beyond either end; ClosedError once the handler is done; RpcError
    * `ERR_AETHER_RPC_CONNECTION_LOST`.
    */
@@ -28,26 +28,26 @@ export interface RemoteTarget {
   /** In bytes. */
   readonly length: number
   /**
-   * Writes `length` bytes (default: all of `from`) to `offset` (default 0) of the part. It resolves when they are
-   * there; otherwise as {@link RemoteSource.read}.
+   * WRITE `length` bytes (default: all of `from`) to `offset` (default 0) of the part. Resolves when they have arrived.
+   * Errors as for {@link RemoteSource.read}.
    */
   write(from: OwnBytes, offset?: number, length?: number): Promise<void>
 }
 
-/** What a call names of the caller's memory, as it goes over the wire. */
+/** A part of the caller's memory, as the call names it on the wire. */
 export interface RemotePart {
   readonly address: number
   readonly key: number
   readonly length: number
 }
 
-/** Of a call: parts of the caller's memory. */
+/** The parts of the caller's memory that a call names. */
 export interface RemoteParts {
   readonly source?: RemotePart | undefined
   readonly target?: RemotePart | undefined
 }
 
-/** What a call asks of its memory. */
+/** What a call provides to its memory. */
 export interface MemoryOwner {
   /** `service/method`. */
   readonly method: string
@@ -62,8 +62,8 @@ const PIECES_UNDER_WAY = 4
 type Direction = 'read' | 'write'
 
 /**
- * The caller's memory in the hands of a handler. Nothing is begun once it was closed, and `idle` says when all that was
- * begun is complete: only then the server says its last.
+ * The caller's memory in the hands of a handler. After `close` no operation begins. `idle` resolves when all are
+ * complete, and only then does the server send its last frame.
  */
 export class CallMemory {
   readonly source: RemoteSource | undefined
@@ -101,17 +101,17 @@ export class CallMemory {
     return new RdmaBuffer(this.#lending.register(bytes))
   }
 
-  /** Whether something is under way in the caller's memory, or may be repeated there. */
+  /** True if an operation is under way in the caller's memory, or may be repeated there. */
   get busy(): boolean {
     return this.#underWay > 0 || this.#wasRead
   }
 
-  /** Nothing more is begun. */
+  /** Let no further operation begin. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** When nothing is under way, nor anything repeated. Nothing more is begun. */
+  /** Resolves when no operation is under way or can be repeated. Lets no further operation begin. */
   async idle(): Promise<void> {
     if (this.#underWay > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (!this.#wasRead) return
@@ -124,7 +124,7 @@ export class CallMemory {
     if (this.#link.open) await new Promise((resolve) => this.#lending.fenceReads(resolve))
   }
 
-  /** What a handler gives, once it is done with the caller's memory, too. */
+  /** The result of a handler, once it is also done with the caller's memory. */
   async settled(run: () => unknown): Promise<unknown> {
     try {
       return await run()
@@ -211,7 +211,7 @@ export class CallMemory {
   }
 
   #lost(direction: Direction, cause: Error): RpcError {
-    const what = `the connection ended during a ${direction} of the caller's memory, so how much of it was carried out is not known: ${cause.message}`
+    const what = `the connection ended during a ${direction} of the caller's memory; it may have been carried out in part: ${cause.message}`
     return new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', this.#owner.method, what, { cause })
   }
 

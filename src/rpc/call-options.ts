@@ -2,30 +2,30 @@ import type { Metadata } from './extension.ts'
 import type { RdmaBuffer, RdmaRange } from './rdma-buffer.ts'
 import type { BufferUse } from './service.ts'
 
-/** What a call that blocks takes. */
+/** Options of a call that blocks. */
 export interface SyncCallOptions {
   /**
-   * How long the call may take in all; what is left of it is told to the server. Default: the channel's. `Infinity`:
-   * without end.
+   * How long the call may take in all; the server is told what is left of it. Default: the channel's. `Infinity`: no
+   * limit.
    */
   readonly timeoutMs?: number
   readonly metadata?: Metadata
-  /** Called with what the handler set as `context.answerMetadata`, before the call ends. */
+  /** Called with the handler's `context.answerMetadata`, before the call ends. */
   readonly onMetadata?: (metadata: Metadata) => void
 }
 
-/** What a call with streams takes. */
+/** Options of a call with streams. */
 export interface StreamCallOptions extends SyncCallOptions {
   /** Ends the call with the signal's reason; the handler's signal is aborted, too. */
   readonly signal?: AbortSignal
 }
 
-/** What a unary call takes. */
+/** Options of a unary call. */
 export interface CallOptions extends StreamCallOptions {
   /**
-   * Makes the call safe to repeat: a server runs a key once, and gives everybody who comes with it the same answer. A
-   * channel that can connect anew then repeats the call itself after a lost connection. `true`: a key made for this
-   * call; a text: one of your own, which must say what is to be done, not who asks.
+   * Makes the call safe to repeat: a server runs a key once, and gives the same answer to every caller that comes with
+   * it. A channel that can reconnect then repeats the call itself after a lost connection. `true`: a key made for this
+   * call. A string: your own key, which must say what is to be done, not who asks.
    */
   readonly idempotencyKey?: string | true
 }
@@ -41,7 +41,7 @@ interface TargetOption {
 }
 
 /**
- * What a call with buffers takes. It ends, for whatever reason, when the server reaches the buffers no more: after an
+ * Options of a call with buffers. However it ends, it ends only when the server no longer reaches the buffers. After an
  * abort or a deadline that is when the server has said so, or `fenceMs` of the channel later. It cannot be repeated
  * safely, so it has no idempotency key.
  */

@@ -12,8 +12,8 @@ interface WatchedSession {
 let lastSession = 0
 
 /**
- * Have the watchdog look at the calls of a session, until the returned function is called. Streams may last; calls with
- * one answer are looked at.
+ * Have the watchdog check the calls of a session, until the returned function is called. It checks calls with one
+ * answer; streams may last.
  */
 export function watchCalls({ calls, session }: WatchedSession): () => void {
   const name = ++lastSession
@@ -34,7 +34,7 @@ export function watchCalls({ calls, session }: WatchedSession): () => void {
 
 /** `more`: what else is known of the server. */
 export function describeCall(call: ClientCall, { peerText }: MessageLink, more = ''): WaitDescription {
-  const state = call.sent ? `the request was given to the server${more}` : 'the request waits for room in the link'
+  const state = call.sent ? `the request was sent to the server${more}` : 'the request waits for room in the link'
   const { deadline } = call
   const leftMs = deadline === Infinity ? Infinity : deadline - performance.now()
   const until = leftMs === Infinity ? 'it has no deadline' : `its deadline is in ${durationInWords(leftMs * 1e6)}`

@@ -22,16 +22,16 @@ export interface ClientCallInfo {
   /** `service/method`. */
   readonly method: string
   readonly kind: MethodKind
-  /** A value, or a stream of them. */
+  /** The request, or a stream of requests. */
   readonly request: unknown
   readonly options: CallOptions
-  /** It blocks: what `next` gives is the answer itself. */
+  /** True for a call that blocks: `next` then returns the answer itself. */
   readonly sync: boolean
 }
 
 /**
- * Something around each call. `next` goes on, with this call or a changed copy, and gives what the method gives: a
- * promise of the answer, a stream, or, of a call that blocks, the answer.
+ * Wraps each call. `next` continues, with this call or a changed copy, and returns what the method returns. That is a
+ * promise of the answer, a stream or, for a call that blocks, the answer.
  */
 export type ClientInterceptor = (call: ClientCallInfo, next: (call: ClientCallInfo) => unknown) => unknown
 
@@ -212,12 +212,12 @@ export class Caller {
           'ERR_AETHER_RPC_UNAVAILABLE',
           'not-sent',
           method.name,
-          'there is no connection; await channel.ready() before blocking calls',
+          'there is no connection; await channel.ready() before a blocking call',
         ),
       )
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs
-    // Whoever waits looks at the clock, and most answers are there before it has to: reading it takes as long as a part
-    // of the way.
+    // A waiting caller looks at the clock, and most answers come before it has to. Reading it takes as long as a part
+    // of the call.
     const call = this.#begin(session, method, options, timeoutMs, Infinity)
     const answer: SyncAnswer = { done: false, value: undefined, error: undefined, unchecked: undefined }
     call.sync = answer
@@ -358,13 +358,13 @@ function leftUntil(deadline: number): number {
 }
 
 function checkTimeout(timeoutMs: number): void {
-  if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `a time-out is more than 0 ms, not ${timeoutMs}`)
+  if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${timeoutMs}`)
 }
 
 /** Throws its reason where it is aborted already. */
 function checkSignal(signal: AbortSignal): void {
   if (typeof signal.throwIfAborted !== 'function')
-    throw new ArgumentError('options.signal', 'a signal is that of an AbortController')
+    throw new ArgumentError('options.signal', 'signal must be an AbortSignal, such as that of an AbortController')
   signal.throwIfAborted()
 }
 
@@ -373,13 +373,13 @@ function checkStream(method: string, requests: Stream<unknown>): void {
   // A text is an iterable, and so may a function be.
   const source: object = Object(requests)
   if (Symbol.asyncIterator in source || Symbol.iterator in source) return
-  throw new ArgumentError('requests', `${method} takes its requests from an iterable or an async iterable`)
+  throw new ArgumentError('requests', `${method} takes its requests from an iterable or an async iterable; pass one`)
 }
 
 function asyncInterceptor(method: string, result: Promise<unknown>): ArgumentError {
   result.catch(() => undefined)
   return new ArgumentError(
     'options.interceptors',
-    `${method}Sync blocks: an interceptor that gives a promise cannot be around it`,
+    `${method}Sync blocks, so its interceptors must not return a promise; call '${method}' instead`,
   )
 }

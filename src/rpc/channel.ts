@@ -11,23 +11,20 @@ import type { Service } from './service.ts'
 import { TIMER_MS_MAX } from './timer-delay.ts'
 
 /**
- * Where links come from: where a server listens, a function that makes a link, or one that is there. The first two are
+ * The source of links: the address of a server, a function that makes a link, or an existing link. The first two are
  * used again when a link has ended.
  */
 export type LinkSource = ConnectLinkOptions | (() => Promise<MessageLink>) | MessageLink
 
-/** How a channel behaves. */
+/** Options of a channel. */
 export interface ChannelOptions extends Partial<ClientSessionOptions>, ReconnectOptions {
-  /**
-   * Of unary calls, where they say nothing else. Default 30,000; `Infinity`: without end. Streams have no end of their
-   * own.
-   */
+  /** Time limit of unary calls that set none. Default 30,000; `Infinity`: no limit. Streams have no time limit. */
   readonly timeoutMs?: number
-  /** Around each call, the first outermost. */
+  /** Wrapped around each call, the first one outermost. */
   readonly interceptors?: readonly ClientInterceptor[]
 }
 
-/** How long to wait for a connection, where there is none; of `health`, for the answer, too. */
+/** How long to wait for a connection if there is none; for `health`, also for the answer. */
 export interface WaitForConnection {
   /** Default 30,000. */
   readonly timeoutMs?: number
@@ -41,8 +38,8 @@ const TIMEOUT_MS = 30_000
 const HEALTH = 'channel.health'
 
 /**
- * A client's way to a server: clients of its services share it. Bounds and their defaults are in
- * {@link ChannelOptions}.
+ * A client's connection to a server, shared by the clients of its services. {@link ChannelOptions} lists its limits and
+ * defaults.
  */
 export class Channel implements AsyncDisposable {
   readonly #reconnection: Reconnection
@@ -54,9 +51,9 @@ export class Channel implements AsyncDisposable {
     const { bodyBytesMax = BODY_BYTES_MAX, assemblyBytesMax = ASSEMBLY_BYTES_MAX, fenceMs = FENCE_MS } = options
     const session = { callsMax, streamWindow, keepAliveMs, bodyBytesMax, assemblyBytesMax, fenceMs }
     for (const [name, value] of Object.entries(session))
-      if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `it is at least 1, not ${value}`)
+      if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `${name} must be at least 1, not ${value}`)
     if (fenceMs > TIMER_MS_MAX)
-      throw new ArgumentError('options.fenceMs', `it is at most ${TIMER_MS_MAX}, not ${fenceMs}`)
+      throw new ArgumentError('options.fenceMs', `fenceMs must be at most ${TIMER_MS_MAX}, not ${fenceMs}`)
     checkSource(source)
     this.#reconnection = new Reconnection(
       connector(source),
@@ -67,22 +64,21 @@ export class Channel implements AsyncDisposable {
     this.#caller = new Caller(this.#reconnection, options.timeoutMs ?? TIMEOUT_MS, options.interceptors ?? [])
   }
 
-  /** The methods of a service, as functions. */
+  /** Return the methods of a service as functions. */
   client<S extends Service>(service: S): Client<S> {
     return this.#caller.client(service) as Client<S>
   }
 
-  /**
-   * Resolves when there is a connection, and the server has said hello. @throws RpcError when there is none in time.
-   */
+  /** Resolves when there is a connection and the server has said hello. @throws RpcError if there is none in time. */
   async ready(options: WaitForConnection = {}): Promise<void> {
     const { timeoutMs = TIMEOUT_MS, signal } = options
     await this.#reconnection.session('channel.ready', performance.now() + timeoutMs, signal)
   }
 
   /**
-   * Asks the server how it is; where the channel has left one that drains and found no other yet, that one. The time
-   * and the signal bound the wait for a connection and for the answer. @throws RpcError where there is none in time.
+   * Ask the server for its health. If the channel has left a draining server and found no other yet, that server is
+   * asked. The time and the signal limit the wait for a connection and for the answer. @throws RpcError if there is
+   * none in time.
    */
   async health(options: WaitForConnection = {}): Promise<ServerHealth> {
     const { timeoutMs = TIMEOUT_MS, signal } = options
@@ -92,18 +88,18 @@ export class Channel implements AsyncDisposable {
   }
 
   /**
-   * New zeroed memory for calls with buffers, over the device of the present connection. Servers reach it without a
-   * copy between, in calls that name it. It stays until it is released.
-   * @throws RpcError when there is no connection in time; UnsupportedError where the link has no such memory;
-   * VerbsError ENOMEM.
+   * Allocate zeroed memory for calls with buffers, over the device of the present connection. Servers reach it without
+   * an intermediate copy, in calls that name it. It stays until it is released.
+   * @throws RpcError if there is no connection in time; UnsupportedError if the link has no such memory; VerbsError
+   * ENOMEM.
    */
   async allocate(lengthBytes: number, options: WaitForConnection = {}): Promise<RdmaBuffer> {
     return new RdmaBuffer((await this.#lending('channel.allocate', options)).allocate(lengthBytes))
   }
 
   /**
-   * The same for memory that exists. `shm` reaches it by copies between processes, which the machine may forbid: prefer
-   * `allocate` there.
+   * Register existing memory for the same use. `shm` reaches it by copies between processes, which the machine may
+   * forbid: prefer `allocate` there.
    */
   async register(bytes: Uint8Array, options: WaitForConnection = {}): Promise<RdmaBuffer> {
     return new RdmaBuffer((await this.#lending('channel.register', options)).register(bytes))
@@ -114,12 +110,12 @@ export class Channel implements AsyncDisposable {
     return lendingOf(session.session.link)
   }
 
-  /** Takes what has come, without the event loop; how many messages. For a thread that spins. */
+  /** Process what has come, without the event loop, and return how many messages. For a thread that spins. */
   poll(): number {
     return this.#reconnection.poll()
   }
 
-  /** Calls under way end with an error that says whether they had left. Idempotent. */
+  /** Close the channel. Calls under way end with an error that says whether they had left. Idempotent. */
   close(): Promise<void> {
     return this.#reconnection.close()
   }
@@ -139,7 +135,7 @@ function checkSource(source: LinkSource): void {
   if (isOne && (typeof source === 'function' || isAddress(source) || typeof source.reserve === 'function')) return
   throw new ArgumentError(
     'source',
-    'a channel takes { address, port, … } of a server, a link, or a function that makes one',
+    'source must be { address, port, … } of a server, a link, or a function that makes one',
   )
 }
 
@@ -148,7 +144,9 @@ function connector(source: LinkSource): () => Promise<MessageLink> {
   return isAddress(source) ? () => connectLink(source) : () => Promise.resolve(source)
 }
 
-/** A way to a server. It is connected at once, and again when the connection is lost, unless `source` is a link. */
+/**
+ * Open a channel to a server. It connects at once, and again when the connection is lost, unless `source` is a link.
+ */
 export function openChannel(source: LinkSource, options: ChannelOptions = {}): Channel {
   return new Channel(source, options)
 }

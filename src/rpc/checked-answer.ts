@@ -3,7 +3,7 @@ import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
 import type { CallStart } from './method-meter.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
-/** Of an answer that is none before its method's schema has said so. */
+/** A value that becomes the answer once its method's schema has accepted it. */
 export interface UncheckedAnswer {
   readonly method: MethodInfo
   readonly schema: StandardSchema
@@ -15,7 +15,7 @@ function validated({ method, schema }: UncheckedAnswer, value: unknown): unknown
   return validate(schema, value, (issues) => invalidResponse(method.name, issues))
 }
 
-/** What the schema makes of it. @throws RpcError where it does not fit. */
+/** The result of the schema. @throws RpcError if the value does not fit. */
 export async function checked(answer: UncheckedAnswer, value: unknown): Promise<unknown> {
   const { method, began, length } = answer
   try {
@@ -28,7 +28,7 @@ export async function checked(answer: UncheckedAnswer, value: unknown): Promise<
   }
 }
 
-/** The same, for a call that blocks: after its wait, since the schema is the program's and may call, too. */
+/** The same for a call that blocks: after its wait, since the schema is the program's and may make calls, too. */
 export function checkedSync(answer: UncheckedAnswer, value: unknown): unknown {
   const { method, began, length } = answer
   try {
@@ -44,5 +44,5 @@ export function checkedSync(answer: UncheckedAnswer, value: unknown): unknown {
 
 function asyncSchema(method: string, result: Promise<unknown>): ArgumentError {
   result.catch(() => undefined)
-  return new ArgumentError('response', `${method}Sync blocks: its answers need a schema that does not give a promise`)
+  return new ArgumentError('response', `${method}Sync blocks, so the schema of its answers must not return a promise; call '${method}' instead`)
 }

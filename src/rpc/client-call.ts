@@ -13,43 +13,45 @@ export interface SyncAnswer {
   done: boolean
   value: unknown
   error: unknown
-  /** What is to be said of the value before it is an answer. */
+  /** What is still to be checked before the value is an answer. */
   unchecked: UncheckedAnswer | undefined
 }
 
 type Settle = (value: never) => void
 
 /**
- * A slot of the table of calls. It is used again for call after call; what belongs to one is taken out when it ends.
+ * A slot of the table of calls. It is reused for call after call; what belongs to one call is removed when it ends.
  *
- * free → open (somebody waits) → free, with the server's last frame; or open → abandoned (nobody waits, the server has
- * not said its last) → free.
+ * - free → open: a caller waits.
+ * - open → free: the server's last frame has come.
+ * - open → abandoned: no caller waits, and the server has not sent its last frame.
+ * - abandoned → free: it has.
  */
 export class ClientCall {
   readonly slot: number
-  /** As it goes over the wire, read with a sign: so the engine need not box it. */
+  /** The id on the wire, read with a sign, so that the engine does not have to box it. */
   id: number
-  /** Somebody waits. */
+  /** A caller waits. */
   open = false
-  /** The server has not said its last. */
+  /** The server has not sent its last frame. */
   busy = false
   method: MethodInfo | undefined
   resolve: Settle | undefined
   reject: Settle | undefined
   sync: SyncAnswer | undefined
-  /** Of `performance.now()`. */
+  /** A time of `performance.now()`. */
   deadline: number = Infinity
-  /** Where its time is taken. */
+  /** Set if its duration is measured. */
   began: CallStart | undefined
   signal: AbortSignal | undefined
   onAbort: (() => void) | undefined
   onMetadata: ((metadata: Metadata) => void) | undefined
-  /** The request, while it waits for room. */
+  /** The request while it waits for room. */
   waiting: WaitingFrame | undefined
   answers: IncomingStream<unknown> | undefined
   requestCredit: Credit | undefined
   traced = 0
-  /** Called when the server has said its last, or never will. */
+  /** Called when the server has sent its last frame, or never will. */
   onLast: (() => void) | undefined
 
   constructor(slot: number) {
@@ -57,12 +59,12 @@ export class ClientCall {
     this.id = slot
   }
 
-  /** Whether the server may know of it. */
+  /** True if the server may know of it. */
   get sent(): boolean {
     return this.waiting === undefined || this.waiting.started
   }
 
-  /** Nobody waits any more; what the caller gave is let go. */
+  /** No caller waits any more; what the caller passed is released. */
   leave(): void {
     this.open = false
     if (this.signal !== undefined) removeAbortCallback(this.signal, this.onAbort!)
@@ -80,8 +82,8 @@ export class ClientCall {
 }
 
 /**
- * The calls of one session. Slots are made as they are needed, and the one that was free last is taken first, so few of
- * them are warm.
+ * The calls of one session. Slots are made as needed, and the one that was free last is taken first, so that few of
+ * them are in use.
  */
 export class CallTable {
   readonly #calls: ClientCall[] = []
@@ -96,7 +98,7 @@ export class CallTable {
     return this.#calls.length - this.#free.length
   }
 
-  /** A call of its own, or undefined: there are as many as there may be. */
+  /** Take a free call, or undefined if the maximum is reached. */
   take(): ClientCall | undefined {
     const slot = this.#free.pop()
     const call = slot === undefined ? this.#grow() : this.#calls[slot]
@@ -111,13 +113,13 @@ export class CallTable {
     return call
   }
 
-  /** The call of a frame, or undefined: it is over. */
+  /** The call of a frame, or undefined if it is over. */
   find(id: number): ClientCall | undefined {
     const call = this.#calls[id & (SLOTS_MAX - 1)]
     return call?.busy === true && call.id === id ? call : undefined
   }
 
-  /** The server has said its last, or never knew of it. */
+  /** The server has sent its last frame, or never knew of it. */
   release(call: ClientCall): void {
     call.busy = false
     call.waiting = undefined
@@ -127,12 +129,12 @@ export class CallTable {
     if (call.onLast !== undefined) last(call)
   }
 
-  /** The link has ended: nothing more comes for any of them. */
+  /** The link has ended: nothing more comes for any call. */
   lost(): void {
     for (const call of this.#calls) if (call.onLast !== undefined) last(call)
   }
 
-  /** Those that somebody waits for. */
+  /** Calls with a waiting caller. */
   *open(): IterableIterator<ClientCall> {
     for (const call of this.#calls) if (call.open) yield call
   }

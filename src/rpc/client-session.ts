@@ -25,19 +25,19 @@ import { values } from './value-codec.ts'
 /** Of what failures say. */
 const failures = new BodyCodec(values)
 
-/** How a session of a client behaves. */
+/** Options of a client's session. */
 export interface ClientSessionOptions extends SessionLimits {
   readonly callsMax: number
   /**
-   * How long a call with buffers that has ended without an answer waits for the server to be done with them, in ms;
-   * then they are taken from it.
+   * How long a call with buffers that has ended without an answer waits for the server to be done with them, in ms.
+   * Then they are taken from it.
    */
   readonly fenceMs: number
   readonly streamWindow: number
   readonly keepAliveMs: number
 }
 
-/** Who has the session. */
+/** The owner of a session. */
 export interface SessionOwner {
   draining(): void
   ended(session: ClientSession, error: Error | undefined): void
@@ -48,7 +48,7 @@ export class ClientSession implements FrameTaker {
   readonly session: Session
   readonly calls: CallTable
   readonly spinTime: SpinTime = new SpinTime()
-  /** 0 until the server has said hello. */
+  /** The start of the server; 0 until it has said hello. */
   incarnation = 0
   draining = false
   readonly #owner: SessionOwner
@@ -108,8 +108,8 @@ export class ClientSession implements FrameTaker {
   // -------------------------------------------------------------------------------------------------------------------
 
   /**
-   * A slot for a call that somebody waits for from now on. @throws RpcError where too many are under way, or the link
-   * has just ended.
+   * Take a slot for a caller that waits from now on.
+   * @throws RpcError if too many calls are under way, or the link has just ended.
    */
   open(method: MethodInfo, deadline: number): ClientCall {
     if (!this.session.open) throw method.refused(lost(method.name, false, undefined))
@@ -120,7 +120,7 @@ export class ClientSession implements FrameTaker {
           'ERR_AETHER_RPC_OVERLOADED',
           'not-sent',
           method.name,
-          `${this.#options.callsMax} calls are under way (options.callsMax)`,
+          `${this.#options.callsMax} calls are under way, the maximum; await some, or raise options.callsMax`,
         ),
       )
     call.open = true
@@ -137,7 +137,7 @@ export class ClientSession implements FrameTaker {
     return this.#options.fenceMs
   }
 
-  /** Sends the request; none where a stream of them follows. What it throws has ended the call. */
+  /** Send the request; none if a stream of requests follows. What it throws has ended the call. */
   request(call: ClientCall, budget: number, extension: Uint8Array | undefined, request: unknown): void {
     const { codec, number, streamsRequests } = call.method!
     const { session } = this
@@ -149,14 +149,14 @@ export class ClientSession implements FrameTaker {
     call.waiting = session.send(FrameKind.Request, call.id, number, budget, extension, body, codec.keeps)
   }
 
-  /** Aborts with the signal's reason. */
+  /** Abort the call with the signal's reason. */
   watch(call: ClientCall, signal: AbortSignal): void {
     call.signal = signal
     call.onAbort = () => this.abandon(call, signal.reason)
     addAbortCallback(signal, call.onAbort)
   }
 
-  /** A stream of answers of this call. */
+  /** The stream of answers of this call. */
   answersOf(call: ClientCall): IncomingStream<unknown> {
     const { name, response } = call.method!
     const { id } = call
@@ -172,14 +172,14 @@ export class ClientSession implements FrameTaker {
     return stream
   }
 
-  /** Credit for the requests of this call; none before the server has said how much. */
+  /** Credit for the requests of this call; none before the server has granted it. */
   creditOf(call: ClientCall): Credit {
     const credit = new Credit(this.#peerWindow)
     call.requestCredit = credit
     return credit
   }
 
-  /** Nobody waits any more. The server is told, and the slot is kept until it has said its last. */
+  /** No caller waits any more. The server is told, and the slot is kept until it has sent its last frame. */
   abandon(call: ClientCall, error: unknown): void {
     const { sent, waiting, id } = call
     this.#fail(call, error)
@@ -203,7 +203,7 @@ export class ClientSession implements FrameTaker {
     else reject?.(error as never)
   }
 
-  /** Ends a call whose request could not be made. */
+  /** End a call whose request could not be made. */
   discard(call: ClientCall, error: unknown): void {
     call.method?.meter?.failed(call.began, error)
     if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, 'NOT_SENT')
@@ -214,8 +214,8 @@ export class ClientSession implements FrameTaker {
   expired(call: ClientCall): RpcError {
     const outcome = call.sent ? 'unknown' : 'not-sent'
     const what = call.sent
-      ? 'no answer came in time; whether it took effect is not known'
-      : 'it did not leave in time, the link had no room'
+      ? 'no answer came in time; it may or may not have taken effect'
+      : 'it did not leave in time, because the link had no room'
     return new RpcError('ERR_AETHER_RPC_DEADLINE', outcome, call.method!.name, what)
   }
 
@@ -246,7 +246,7 @@ export class ClientSession implements FrameTaker {
       case FrameKind.Answer: {
         const call = this.calls.find(callId)
         if (call === undefined) return
-        if (call.method!.streamsAnswers) throw new MalformedFrameError('an answer to a call whose answers are a stream')
+        if (call.method!.streamsAnswers) throw new MalformedFrameError('a single answer came for a call whose answers are a stream')
         if (call.open) this.#answer(call, extension, bytes, offset, length, memory)
         this.calls.release(call)
         return
@@ -279,7 +279,7 @@ export class ClientSession implements FrameTaker {
         this.#owner.draining()
         return
       default:
-        throw new MalformedFrameError(`a server sends no frame of kind ${kind}`)
+        throw new MalformedFrameError(`a server must not send frames of kind ${kind}`)
     }
   }
 
@@ -371,7 +371,7 @@ export class ClientSession implements FrameTaker {
 
   #errorOf(method: MethodInfo, code: number, bytes: Uint8Array, offset: number, length: number): AetherError {
     const body = failures.decode(bytes, offset, length, BodyMemory.Shared)
-    if (!Array.isArray(body)) throw new MalformedFrameError('a failure without its message')
+    if (!Array.isArray(body)) throw new MalformedFrameError('a failure has no message')
     const [message, reason, details] = body as unknown[]
     const failure: Failure = { code, message: messageOfThrown(message), reason: messageOfThrown(reason), details }
     return errorOf(method.name, method.streamsRequests, failure)
@@ -381,7 +381,7 @@ export class ClientSession implements FrameTaker {
     const call = this.calls.find(callId)
     if (call === undefined) return
     if (!call.method!.streamsAnswers)
-      throw new MalformedFrameError('the end of a stream for a call that has one answer')
+      throw new MalformedFrameError('the end of a stream came for a call with one answer')
     if (call.open) this.#told(call, extension)
     const { answers, open } = call
     if (open) {
@@ -394,12 +394,12 @@ export class ClientSession implements FrameTaker {
   }
 
   wants(kind: number, callId: number): number | undefined {
-    if (kind !== FrameKind.Answer) throw new MalformedFrameError('a server offers answers, and nothing else')
+    if (kind !== FrameKind.Answer) throw new MalformedFrameError('a server may offer only answers')
     const call = this.calls.find(callId)
     return call?.open === true ? call.method!.codec.memoryFor(false) : undefined
   }
 
-  /** The answer of a call that nobody waits for, or one for which there is no memory. */
+  /** The answer of a call without a waiting caller, or one for which there is no memory. */
   dropped(_kind: number, callId: number, shortage: unknown): void {
     const call = this.calls.find(callId)
     if (call === undefined) return
@@ -428,22 +428,22 @@ export class ClientSession implements FrameTaker {
 
   #greeted(version: number, window: number, bytes: Uint8Array, offset: number, length: number): void {
     if (version !== PROTOCOL_VERSION)
-      throw new MalformedFrameError(`the server speaks version ${version}, this client ${PROTOCOL_VERSION}`)
+      throw new MalformedFrameError(`the server speaks version ${version}, this client ${PROTOCOL_VERSION}; install the same release at both ends`)
     if (this.incarnation !== 0) throw new MalformedFrameError('the server said hello twice')
-    if (length < 8) throw new MalformedFrameError('a hello without an incarnation')
+    if (length < 8) throw new MalformedFrameError('a hello has no incarnation')
     const incarnation = new DataView(bytes.buffer, bytes.byteOffset).getFloat64(offset, true)
-    if (!(incarnation > 0)) throw new MalformedFrameError('a hello with no incarnation')
+    if (!(incarnation > 0)) throw new MalformedFrameError('a hello has an invalid incarnation')
     this.incarnation = incarnation
     this.#peerWindow = window
     this.#hello.resolve()
   }
 
-  /** Asks the server; `asker` is what an error is about. */
+  /** Ask the server; `asker` is the subject of errors. */
   health(asker: string, deadline: number, signal: AbortSignal | undefined): Promise<ServerHealth> {
     return this.#pings.ask(asker, deadline, signal)
   }
 
-  /** Calls under way end, then the link does, in order. */
+  /** End the calls under way, then the link, gracefully. */
   async close(): Promise<void> {
     for (const call of this.calls.open())
       this.abandon(call, lost(call.method!.name, call.sent, new ClosedError('the channel')))
@@ -465,7 +465,7 @@ export class ClientSession implements FrameTaker {
   }
 }
 
-/** The budget of a call, as it travels: whole microseconds, at least one. */
+/** The budget of a call on the wire: whole microseconds, at least one. */
 export function budgetOf(timeoutMs: number): number {
   const micros = Math.ceil(timeoutMs * 1000)
   return micros >= NO_BUDGET ? NO_BUDGET : Math.max(1, micros)

@@ -3,12 +3,12 @@ import type { CallOptions, RdmaCallOptions, StreamCallOptions, SyncCallOptions }
 import type { BufferUse, Method, Methods, Service } from './service.ts'
 import type { SchemaInput, SchemaOutput } from './standard-schema.ts'
 
-/** A value now or later. */
+/** A value, or a promise of it. */
 export type Awaitable<T> = T | PromiseLike<T>
-/** What a stream is taken from. */
+/** The source of a stream. */
 export type Stream<T> = AsyncIterable<T> | Iterable<T>
 
-/** A stream of answers. Leaving the loop ends the call: the handler's signal is aborted. */
+/** A stream of answers. Leaving the loop ends the call, and the handler's signal is aborted. */
 export type AnswerStream<T> = AsyncIterableIterator<T>
 
 /** A request, which may be left out where the method takes none. */
@@ -16,7 +16,7 @@ type Arguments<R, O> = undefined extends R ? [request?: R, options?: O] : [reque
 
 type UseOf<M> = M extends { readonly buffers: infer U extends BufferUse } ? U : never
 
-/** A method as its caller sees it. */
+/** A method as its caller uses it. */
 export type ClientMethod<M extends Method> =
   M extends Method<infer K, infer Q, infer A>
     ? {
@@ -39,14 +39,16 @@ type SyncMethod<M extends Method> =
 
 type MethodsOf<S extends Service> = S['methods']
 
-/** The methods of a service as functions; unary ones also with `Sync` at the end, which block this thread. */
+/**
+ * The methods of a service as functions. Unary ones have another form with `Sync` at the end, which blocks this thread.
+ */
 export type Client<S extends Service> = {
   readonly [N in keyof MethodsOf<S> & string]: ClientMethod<MethodsOf<S>[N]>
 } & {
   readonly [N in UnaryNames<MethodsOf<S>> as `${N}Sync`]: SyncMethod<MethodsOf<S>[N]>
 }
 
-/** A method as its server writes it. */
+/** A method as its server implements it. */
 export type Handler<M extends Method> =
   M extends Method<infer K, infer Q, infer A>
     ? {

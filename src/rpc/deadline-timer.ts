@@ -1,6 +1,6 @@
 import { timerDelay } from './timer-delay.ts'
 
-/** One timer for many deadlines: it is set to the earliest, and whoever has them looks through them when it fires. */
+/** One timer for many deadlines. It is set to the earliest; when it fires, its owner checks all deadlines. */
 export class DeadlineTimer {
   /** Ends what is due at `now` (of `performance.now()`), and says when the next is: Infinity where none is left. */
   readonly #expire: (now: number) => number
@@ -11,7 +11,7 @@ export class DeadlineTimer {
     this.#expire = expire
   }
 
-  /** Something is due at `at`. */
+  /** Add a deadline at `at`. */
   due(at: number): void {
     if (at < this.#at) this.#set(at, performance.now())
   }

@@ -4,20 +4,20 @@ import type { SchemaIssue } from './standard-schema.ts'
 
 /**
  * What became of the call:
- * - `not-sent`: it never left this process
- * - `refused`: the server said no before anything was done
- * - `failed`: the handler ran, and failed
- * - `unknown`: it left, and whether it took effect is not known
+ * - `not-sent`: it never left this process.
+ * - `refused`: the server refused it before anything was done.
+ * - `failed`: the handler ran and failed.
+ * - `unknown`: it left, and may or may not have taken effect.
  */
 export type CallOutcome = 'not-sent' | 'refused' | 'failed' | 'unknown'
 
-/** A call that gave no answer. Match on `code`; `outcome` says whether it may have taken effect. */
+/** A call ended without an answer. Match on `code`; `outcome` says whether it may have taken effect. */
 export class RpcError extends AetherError {
   override readonly name: string = 'RpcError'
   readonly outcome: CallOutcome
-  /** `service/method`, or empty where it is about a link. */
+  /** `service/method`, or empty if the error is about a link. */
   readonly method: string
-  /** Of `ERR_AETHER_RPC_INVALID_REQUEST` and `…_INVALID_RESPONSE`: what the schema found. */
+  /** For `ERR_AETHER_RPC_INVALID_REQUEST` and `…_INVALID_RESPONSE`: what the schema found. */
   readonly issues: readonly SchemaIssue[]
 
   constructor(
@@ -34,12 +34,12 @@ export class RpcError extends AetherError {
   }
 }
 
-/** What an error says, without its method. */
+/** The text of an error, without its method. */
 export function textOf({ method, message }: RpcError): string {
   return method === '' ? message : message.slice(method.length + 2)
 }
 
-/** Of a call whose connection has ended. `sent`: the server may know of it. */
+/** The error of a call whose connection has ended. `sent`: the server may know of it. */
 export function lost(method: string, sent: boolean, cause: unknown): RpcError {
   const why = cause instanceof Error ? `: ${cause.message}` : ''
   return sent
@@ -47,7 +47,7 @@ export function lost(method: string, sent: boolean, cause: unknown): RpcError {
         'ERR_AETHER_RPC_CONNECTION_LOST',
         'unknown',
         method,
-        `the connection ended before the answer came, so whether the call took effect is not known${why}`,
+        `the connection ended before the answer came, so the call may or may not have taken effect${why}`,
         { cause },
       )
     : new RpcError(
@@ -59,13 +59,10 @@ export function lost(method: string, sent: boolean, cause: unknown): RpcError {
       )
 }
 
-/**
- * An error that belongs to the service: thrown by a handler, it comes out of the call at the client with the same
- * reason and details.
- */
+/** An error of the service. If a handler throws it, the call fails at the client with the same reason and details. */
 export class ServiceError<Details = unknown> extends AetherError {
   override readonly name = 'ServiceError'
-  /** Which of the service's errors. */
+  /** The reason, one of the service's errors. */
   readonly reason: string
   readonly details: Details
 
@@ -76,7 +73,7 @@ export class ServiceError<Details = unknown> extends AetherError {
   }
 }
 
-/** What the peer sent is no frame, or none that may come here. The link ends with it. */
+/** The peer sent an invalid frame, or one that may not come here. The link ends with it. */
 export class MalformedFrameError extends AetherError {
   override readonly name = 'MalformedFrameError'
 
@@ -85,7 +82,7 @@ export class MalformedFrameError extends AetherError {
   }
 }
 
-/** What goes over the wire of an error. */
+/** The parts of an error on the wire. */
 export interface Failure {
   readonly code: number
   readonly message: string
@@ -109,7 +106,7 @@ const failures: ReadonlyMap<number, readonly [AetherErrorCode, CallOutcome]> = n
 /** What is said of a request, or of an item of a stream of them, which comes when its handler runs already. */
 const ofRequests: readonly number[] = [FailureCode.InvalidRequest, FailureCode.TooLarge]
 
-/** The error that a caller gets for what the server said. */
+/** The error of a caller for what the server said. */
 export function errorOf(
   method: string,
   streamsRequests: boolean,
@@ -122,7 +119,7 @@ export function errorOf(
   return new RpcError(errorCode, outcome, method, message, { issues })
 }
 
-/** What of an error of a handler goes over the wire: no stack. */
+/** What an error of a handler sends over the wire: no stack. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ServiceError)
     return {

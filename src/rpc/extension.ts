@@ -4,23 +4,23 @@ import type { RemotePart, RemoteParts } from './call-memory.ts'
 import { MalformedFrameError } from './errors.ts'
 import { ExtensionTag, KEY_BYTES_MAX, METADATA_BYTES_MAX } from './frame.ts'
 
-/** Texts that travel with a call, beside the request: who asks, a trace's number. */
+/** Strings that travel with a call beside the request, such as the caller's identity or a trace id. */
 export type Metadata = Readonly<Record<string, string>>
 
-/** A call is a repetition of one that first went to the server of this incarnation, so long ago. */
+/** A call is a repetition: it first went to the server of this incarnation, this long ago. */
 export interface Repetition {
   readonly incarnation: number
   readonly ageMs: number
 }
 
-/** What a frame carries besides its body. */
+/** What a frame carries beside its body. */
 export interface Extension extends RemoteParts {
-  /** Of the whole body, where it comes in parts; 0 where it does not. */
+  /** The length of the whole body if it comes in parts, else 0. */
   readonly totalBytes: number
   readonly metadata: Metadata | undefined
   readonly key: string | undefined
   readonly repeated: Repetition | undefined
-  /** Where the body lies, of a frame that offers it. */
+  /** Where the body lies, if the frame offers it. */
   readonly body: RemotePart | undefined
 }
 
@@ -36,10 +36,7 @@ function entry(tag: number, bytes: Uint8Array): Uint8Array {
   return whole
 }
 
-/**
- * The entries of an extension, undefined where there is nothing to say. @throws ArgumentError where it would be too
- * long.
- */
+/** Encode the entries of an extension; undefined if there are none. @throws ArgumentError if it would be too long. */
 export function encodeExtension({
   totalBytes,
   metadata,
@@ -68,22 +65,22 @@ function metadataBytes(metadata: Metadata): Uint8Array {
   if (!isObject(metadata) || !Object.values(metadata).every((text) => text === undefined || typeof text === 'string'))
     throw new ArgumentError(
       'options.metadata',
-      'metadata is an object whose values are texts; put the rest into the request',
+      'metadata must be an object whose values are strings; put the rest into the request',
     )
   const bytes = Buffer.from(JSON.stringify(metadata))
   if (bytes.length <= METADATA_BYTES_MAX) return bytes
   throw new ArgumentError(
     'options.metadata',
-    `metadata takes ${METADATA_BYTES_MAX} bytes of JSON, not ${bytes.length}; put it into the request`,
+    `metadata can have at most ${METADATA_BYTES_MAX} bytes of JSON, not ${bytes.length}; put it into the request`,
   )
 }
 
 function keyBytes(key: string): Uint8Array {
   if (typeof key !== 'string')
-    throw new ArgumentError('options.idempotencyKey', `a key is true or a text, not ${typeof key}`)
+    throw new ArgumentError('options.idempotencyKey', `idempotencyKey must be true or a string, not ${typeof key}`)
   const bytes = Buffer.from(key)
   if (bytes.length > 0 && bytes.length <= KEY_BYTES_MAX) return bytes
-  throw new ArgumentError('options.idempotencyKey', `a key has 1 to ${KEY_BYTES_MAX} bytes, not ${bytes.length}`)
+  throw new ArgumentError('options.idempotencyKey', `idempotencyKey must have 1 to ${KEY_BYTES_MAX} bytes, not ${bytes.length}`)
 }
 
 function partBytes({ address, key, length }: RemotePart): Uint8Array {
@@ -105,7 +102,7 @@ export const NO_EXTENSION: Extension = {
   body: undefined,
 }
 
-/** @throws MalformedFrameError. `bytes` are of the reader alone. */
+/** Decode an extension. `bytes` must be private to the reader. @throws MalformedFrameError. */
 export function decodeExtension(bytes: Uint8Array): Extension {
   const found = { ...NO_EXTENSION } as { -readonly [K in keyof Extension]: Extension[K] }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -133,11 +130,11 @@ function decodeEntry(tag: number, bytes: Uint8Array, found: { -readonly [K in ke
 }
 
 function decodePart(view: DataView): RemotePart {
-  if (view.byteLength !== PART_BYTES) throw new MalformedFrameError(`a part of memory in ${view.byteLength} bytes`)
+  if (view.byteLength !== PART_BYTES) throw new MalformedFrameError(`a part of memory is described by ${view.byteLength} bytes`)
   const [address, length] = [view.getFloat64(0, true), view.getFloat64(8, true)]
   const isPart = address >= 0 && length > 0 && Number.isSafeInteger(address + length)
   if (!isPart || !Number.isSafeInteger(address) || !Number.isSafeInteger(length))
-    throw new MalformedFrameError('a part of memory that cannot be')
+    throw new MalformedFrameError('a part of memory is impossible')
   return { address, length, key: view.getUint32(16, true) }
 }
 
@@ -150,10 +147,10 @@ function decodeMetadata(bytes: Uint8Array): Metadata {
   try {
     value = JSON.parse(textOf(bytes))
   } catch {
-    throw new MalformedFrameError('metadata is no JSON')
+    throw new MalformedFrameError('metadata is not valid JSON')
   }
   if (!isObject(value) || !Object.values(value).every((text) => typeof text === 'string'))
-    throw new MalformedFrameError('metadata is no object of texts')
+    throw new MalformedFrameError('metadata is not an object of strings')
   return value as Metadata
 }
 
@@ -161,7 +158,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An encoded extension with entries more. */
+/** Add entries to an encoded extension. */
 export function withEntries(extension: Uint8Array | undefined, more: Partial<Extension>): Uint8Array {
   const entries = encodeExtension({ ...NO_EXTENSION, ...more })!
   return extension === undefined ? entries : Buffer.concat([extension, entries])

@@ -1,14 +1,14 @@
 import type { WaitingFrame } from './waiting-frame.ts'
 
-/** Up to so many places the frames that have gone are in nobody's way. */
+/** Up to this many places, the frames that have left are not removed. */
 const PLACES_MIN = 32
 
 /**
- * Frames that wait for room, in order. What leaves it, or is given up, is kept no longer: it takes memory for what
- * waits, whatever becomes of the link.
+ * Frames that wait for room, in order. A frame that leaves or is given up is no longer kept: memory is used only for
+ * waiting frames, whatever becomes of the link.
  */
 export class FrameQueue {
-  /** Frames that wait. */
+  /** The number of waiting frames. */
   length = 0
   /** With those before the head, which have left, and those that were given up. */
   #places: WaitingFrame[] = []
@@ -19,13 +19,13 @@ export class FrameQueue {
     this.length += 1
   }
 
-  /** The one that is next; undefined where none waits. */
+  /** The next frame; undefined if none waits. */
   get first(): WaitingFrame | undefined {
     while (this.#places[this.#head]?.dropped === true) this.#head += 1
     return this.#places[this.#head]
   }
 
-  /** The first has left. */
+  /** The first frame has left. */
   shift(): void {
     const frame = this.first
     if (frame === undefined) return
@@ -34,7 +34,7 @@ export class FrameQueue {
     this.#lessen()
   }
 
-  /** This one, of which nothing has left, is not wanted any more. */
+  /** This frame, no part of which has left, is not wanted any more. */
   drop(frame: WaitingFrame): void {
     if (frame.dropped) return
     frame.dropped = true
@@ -55,7 +55,7 @@ export class FrameQueue {
     this.#head = 0
   }
 
-  /** None is wanted any more. */
+  /** No frame is wanted any more. */
   clear(): void {
     for (const each of this) {
       each.dropped = true

@@ -1,20 +1,20 @@
 import type { Extension } from './extension.ts'
 
-/** Whose the bytes of a body are, for who reads them. */
+/** The owner of a body's bytes while they are read. */
 export const BodyMemory = {
-  /** The peer can write there, and they are gone when the reader returns. */
+  /** The peer can write there, and they are invalid once the reader returns. */
   Shared: 0,
-  /** The peer cannot write there; they are gone when the reader returns. */
+  /** The peer cannot write there; they are invalid once the reader returns. */
   Lent: 1,
-  /** Nobody else's, from now on. */
+  /** They belong to the reader alone, from now on. */
   Own: 2,
 } as const
 
-/** What takes the frames of a session. */
+/** Takes the frames of a session. */
 export interface FrameTaker {
   /**
-   * A whole frame. Its body is `length` bytes of `bytes` from `offset` on; `memory`: a {@link BodyMemory}. What it
-   * throws ends the link.
+   * Take a whole frame. Its body is `length` bytes of `bytes` from `offset`; `memory` is a {@link BodyMemory}. If it
+   * throws, the link ends.
    */
   frame(
     kind: number,
@@ -28,17 +28,17 @@ export interface FrameTaker {
     memory: number,
   ): void
   /**
-   * In which memory the body of this frame, which lies at the peer, is wanted: `Lent` or `Own`; undefined: it is not
-   * wanted, and {@link dropped} comes instead of the frame.
+   * The memory for the body of this frame, which lies at the peer: `Lent` or `Own`. Undefined if it is not wanted;
+   * {@link dropped} is then called instead of `frame`.
    */
   wants(kind: number, call: number, word: number): number | undefined
-  /** A body of this call is longer than what is taken here; it is passed over. */
+  /** A body of this call is longer than this end accepts; it is skipped. */
   tooLong(kind: number, call: number, totalBytes: number): void
   /**
-   * A body that was offered for this call was not fetched, since nobody wants it (any more), or since the device had no
-   * memory for it: `shortage` is what it said.
+   * A body that was offered for this call was not fetched. Either it is not wanted (any more), or the device had no
+   * memory for it, and `shortage` is its error.
    */
   dropped(kind: number, call: number, shortage: unknown): void
-  /** Once, last. */
+  /** Called once, last. */
   ended(error: Error | undefined): void
 }

@@ -1,6 +1,6 @@
 /**
- * What goes over a link, in one place. Every message is one frame, in the byte order of the hosts (little-endian on all
- * that this package runs on):
+ * The format of frames. Every message of a link is one frame, in the byte order of the hosts (little-endian on all
+ * supported ones):
  *
  * ```
  *  0        1        2                 4                 8                 12                16
@@ -11,48 +11,48 @@
  * ```
  *
  * `call` is the caller's slot in its low 16 bits and how often the slot was used in the high 16. A slot is free again
- * only when the server's last frame for the call has come, so an answer never meets another call. What `word` and
- * `budget` are, {@link FrameKind} says. An extension is a row of entries: tag u8, 0, length u16, bytes.
+ * only when the server's last frame for the call has come, so an answer never meets another call. {@link FrameKind}
+ * defines `word` and `budget`. An extension is a sequence of entries: tag u8, 0, length u16, bytes.
  */
 export const FrameField = { Kind: 0, Flags: 1, ExtensionBytes: 2, Call: 4, Word: 8, Budget: 12 } as const
 
 /** Bytes before the extension. */
 export const HEADER_BYTES = 16
 
-/** Kinds of frames. "Last" ends the call: after it the server says nothing more about it. */
+/** Kinds of frames. "Last" ends the call: after it the server sends nothing more about it. */
 export const FrameKind = {
   /**
-   * First message of either end. Call, of the client: a number that it drew, by which traces tell its connection from
-   * others; word: {@link PROTOCOL_VERSION}; budget: items of a stream that this end takes before it gives credit; body,
-   * of the server: its incarnation.
+   * First message of either end. Call, of the client: a random number by which traces identify its connection. Word:
+   * {@link PROTOCOL_VERSION}. Budget: items of a stream that this end takes before it gives credit. Body, of the
+   * server: its incarnation.
    */
   Hello: 1,
   /**
-   * To the server. Word: the method; budget: microseconds left, {@link NO_BUDGET} without end; body: the request, none
-   * where a stream of requests follows.
+   * To the server. Word: the method; budget: microseconds left, {@link NO_BUDGET} for no limit; body: the request, none
+   * if a stream of requests follows.
    */
   Request: 2,
   /** To the client, last. Body: the answer. */
   Answer: 3,
   /** To the client, last. Word: a {@link FailureCode}; body: message, reason and details. */
   Failure: 4,
-  /** Either way: the next of a stream. */
+  /** Either way: the next item of a stream. */
   Item: 5,
   /** Either way: the stream is complete. Of the server's stream: last. */
   End: 6,
-  /** Either way. Word: so many items more may be sent. */
+  /** Either way. Word: how many more items may be sent. */
   Credit: 7,
-  /** To the server: nobody waits any more. Answered by whatever is last. */
+  /** To the server: no caller waits any more. Any last frame answers it. */
   Cancel: 8,
   /** Either way: the next bytes of the long body that was begun for this call. */
   Part: 9,
   /** Either way. Answered by Pong with the same word. */
   Ping: 10,
-  /** Budget: calls that run at the server; call: 1 where it drains. */
+  /** Budget: calls that run at the server; call: 1 if it drains. */
   Pong: 11,
   /** To the client: calls that come from now on are refused. */
   Drain: 12,
-  /** Either way: the body that was offered for this call has been fetched, or is not wanted. */
+  /** Either way: the body offered for this call has been fetched, or is not wanted. */
   Fetched: 13,
 } as const
 
@@ -64,11 +64,11 @@ export const FrameFlag = {
   Offered: 2,
 } as const
 
-/** Entries of an extension; those that are not known are passed over. */
+/** Entries of an extension; unknown ones are skipped. */
 export const ExtensionTag = {
   /** u32: bytes of the whole body. */
   TotalBytes: 1,
-  /** JSON: an object of texts. */
+  /** JSON: an object of strings. */
   Metadata: 2,
   /** The idempotency key, in UTF-8. */
   Key: 3,
@@ -79,13 +79,13 @@ export const ExtensionTag = {
   Repeated: 4,
   /** f64, f64, u32: address and length of the caller's memory that the handler may read, and the key. */
   Source: 5,
-  /** The same of what it may write. */
+  /** The same for memory that it may write. */
   Target: 6,
-  /** The same of the frame's body, where it is offered. */
+  /** The same for the frame's body, if it is offered. */
   Body: 7,
 } as const
 
-/** Why a call failed, as the server says it. */
+/** Why a call failed, as reported by the server. */
 export const FailureCode = {
   Service: 1,
   Handler: 2,
@@ -100,9 +100,9 @@ export const FailureCode = {
   Forgotten: 11,
 } as const
 
-/** Both ends have to say the same. */
+/** Both ends must have the same. */
 export const PROTOCOL_VERSION = 2
-/** A call that may take any time. */
+/** A call without a time limit. */
 export const NO_BUDGET = 0xffff_ffff
 
 /** Calls of one link at a time: the width of a slot. */

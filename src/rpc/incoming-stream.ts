@@ -1,14 +1,15 @@
 import type { Awaitable } from './contract-types.ts'
 
-/** What a stream that comes in asks of its call. */
+/** What an incoming stream needs from its call. */
 export interface IncomingStreamHost<T> {
-  /** So many items were taken out since it last said so. */
+  /** This many items were taken since the last call. */
   consumed(items: number): void
   /**
-   * Nobody wants the rest: the reader has left, or an item did not fit, with this error, also where it was the last.
+   * The rest is not wanted. Either the reader has left, or an item did not fit, with this error, even if it was the
+   * last.
    */
   abandoned(error: unknown): void
-  /** What an item is, after its schema has seen it. */
+  /** The item after its schema has checked it. */
   checked(item: unknown): Awaitable<T>
 }
 
@@ -18,8 +19,8 @@ interface Waiter<T> {
 }
 
 /**
- * Items that come over a link, as a program takes them. No more than a window of them waits here: the peer has credit
- * for so many.
+ * Items that come over a link, as a program takes them. At most a window of them waits here: the peer has credit for no
+ * more.
  */
 export class IncomingStream<T> implements AsyncIterableIterator<T> {
   readonly #window: number
@@ -35,7 +36,7 @@ export class IncomingStream<T> implements AsyncIterableIterator<T> {
     this.#host = host
   }
 
-  /** False where the peer has sent more than it had credit for. */
+  /** Returns false if the peer has sent more than it had credit for. */
   push(item: unknown): boolean {
     if (this.#end !== undefined) return true
     const waiter = this.#waiters.shift()
@@ -48,12 +49,12 @@ export class IncomingStream<T> implements AsyncIterableIterator<T> {
     return true
   }
 
-  /** What has come is still given out. */
+  /** The stream is complete; waiting items can still be taken. */
   finish(): void {
     this.#ended({ error: undefined, failed: false })
   }
 
-  /** What has come is still given out, then the error. */
+  /** The stream has failed: waiting items can still be taken, then the error follows. */
   fail(error: unknown): void {
     this.#ended({ error, failed: true })
   }

@@ -1,6 +1,6 @@
 /**
- * Remote procedure calls over the links of `aether-dsm/messaging`: contracts as TypeScript types, unary calls and
- * streams, deadlines, cancellation, errors that say what became of the call.
+ * Remote procedure calls over the links of `aether-dsm/messaging`. Contracts are TypeScript types. There are unary
+ * calls and streams, deadlines, cancellation, and errors that say what became of the call.
  *
  * ```ts
  * import { createServer, defineService, openChannel, type, unary } from 'aether-dsm/rpc'

@@ -12,8 +12,8 @@ interface Keyed {
 }
 
 /**
- * The calls of one client that wait for the answer of an idempotency key: their own, or that of whoever came with it
- * first.
+ * The calls of one client that wait for the answer of an idempotency key, whether their own call or an earlier one
+ * makes it.
  */
 export class KeyedCalls {
   readonly #core: ServerCore
@@ -21,7 +21,7 @@ export class KeyedCalls {
   readonly #refuse: (id: number, code: number, message: string) => void
   readonly #waiting = new Map<number, Keyed>()
 
-  /** `refuse` says the last of a call without a handler. */
+  /** `refuse` sends the last frame of a call without a handler. */
   constructor(core: ServerCore, session: Session, refuse: (id: number, code: number, message: string) => void) {
     this.#core = core
     this.#session = session
@@ -37,11 +37,11 @@ export class KeyedCalls {
   }
 
   /**
-   * Whether a call with this key needs no handler: it runs already, has its answer, or may have had one that was
+   * True if a call with this key needs no handler: it runs already, has its answer, or may have had one that was
    * forgotten.
    */
   isRepeated(id: number, number: number, { key, repeated }: Extension): boolean {
-    // Who waits for an answer takes no handler, so nothing else bounds them.
+    // A call that waits for an answer takes no handler, so nothing else limits their number.
     if (this.#waiting.size === SLOTS_MAX) throw new MalformedFrameError(`more than ${SLOTS_MAX} calls are under way`)
     const { answers, incarnation } = this.#core
     const kept = answers.find(`${number}:${key}`)
@@ -50,7 +50,7 @@ export class KeyedCalls {
       return true
     }
     if (repeated === undefined || answers.isFresh(repeated, incarnation, performance.now())) return false
-    const why = 'its key is not known here any more, so an earlier try may have taken effect'
+    const why = 'its key is no longer known here, so an earlier try may have taken effect'
     this.#refuse(id, FailureCode.Forgotten, why)
     return true
   }
@@ -77,10 +77,7 @@ export class KeyedCalls {
     kept.waiters.add(waiter)
   }
 
-  /**
-   * What is kept may have metadata that are too long for the link of this client, though not for that of whoever came
-   * first.
-   */
+  /** The kept metadata may be too long for the link of this client, though not for that of the first caller. */
   #say(id: number, { kind, word, extension, body }: LastFrame): void {
     const fits = this.#session.fits(extension)
     if (fits || kind === FrameKind.Failure)
@@ -91,7 +88,7 @@ export class KeyedCalls {
     }
   }
 
-  /** The client waits no more. The last of all who do ends the call. */
+  /** The client waits no more. When the last waiting client cancels, the call ends. */
   cancel(id: number): void {
     const keyed = this.#waiting.get(id)
     if (keyed === undefined) return
@@ -101,11 +98,11 @@ export class KeyedCalls {
     this.#refuse(id, FailureCode.Cancelled, 'cancelled')
     const { call } = kept
     if (kept.waiters.size > 0 || call === undefined) return
-    const why = 'whoever called with this key has cancelled'
+    const why = 'the callers with this key have cancelled'
     call.abort(new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, why))
   }
 
-  /** The link has ended: what runs goes on, for whoever comes again. */
+  /** The link has ended: running calls go on, for callers that come again. */
   clear(): void {
     for (const { kept, waiter } of this.#waiting.values()) kept.waiters.delete(waiter)
     this.#waiting.clear()

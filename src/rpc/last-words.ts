@@ -11,15 +11,15 @@ import { NO_BYTES, type Session } from './session.ts'
 import { values } from './value-codec.ts'
 
 /**
- * What the server says last of each call of one client: its answer, that its stream is complete, or how it failed. A
- * call has one last word; what comes later is dropped.
+ * What the server sends last for each call of one client: its answer, the end of its stream, or its failure. A call has
+ * one last frame; later ones are dropped.
  */
 export class LastWords {
   readonly #session: Session
   readonly #core: ServerCore
   readonly #calls: Map<number, ServerCall>
 
-  /** `calls`: those that wait for their last words; who has had it is taken out. */
+  /** `calls`: those that wait for their last frame; finished ones are removed. */
   constructor(session: Session, core: ServerCore, calls: Map<number, ServerCall>) {
     this.#session = session
     this.#core = core
@@ -51,7 +51,7 @@ export class LastWords {
     this.fail(call, failureOf(error))
   }
 
-  /** Nobody waits for it, and its handler has not begun: whoever comes with its key begins anew. */
+  /** No caller waits for it, and its handler has not begun. The next caller with its key starts again. */
   neverRan(call: ServerCall): void {
     if (call.finished) return
     call.finished = true
@@ -150,7 +150,7 @@ export class LastWords {
   }
 }
 
-/** What does not fit is said with its findings. */
+/** The failure for a value that does not fit, with the schema's findings. */
 export function refusalOf(error: unknown): Failure {
   const details = error instanceof RpcError ? error.issues : undefined
   const message = error instanceof RpcError ? textOf(error) : messageOfThrown(error)

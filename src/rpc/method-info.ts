@@ -19,10 +19,10 @@ export class MethodInfo {
   /** Of kind `rdma`. */
   readonly buffers: BufferUse | undefined
   readonly codec: BodyCodec
-  /** Undefined where anything is taken. */
+  /** Undefined if any value is accepted. */
   readonly request: StandardSchema | undefined
   readonly response: StandardSchema | undefined
-  /** Undefined where nobody profiles. */
+  /** Undefined if profiling is off. */
   readonly meter: MethodMeter | undefined
 
   constructor(side: CallSide, service: string, name: string, method: Method) {
@@ -39,13 +39,13 @@ export class MethodInfo {
     this.meter = meterOf(side, this.name)
   }
 
-  /** A call has failed before it began; gives the error, to be thrown. */
+  /** Count a call that failed before it began; returns the error, to be thrown. */
   refused<Failure>(error: Failure): Failure {
     this.meter?.refused(error)
     return error
   }
 
-  /** Whether a call names a part of its caller's memory as that. */
+  /** True if a call names that part of its caller's memory. */
   takes(part: 'source' | 'target'): boolean {
     return this.buffers === part || this.buffers === 'both'
   }
@@ -53,13 +53,13 @@ export class MethodInfo {
 
 /** The methods of a service, by name, as one end uses them. */
 export function methodsOf(service: Service, side: CallSide): ReadonlyMap<string, MethodInfo> {
-  if (typeof service?.methods !== 'object') throw new ArgumentError('service', 'a service comes from defineService')
+  if (typeof service?.methods !== 'object') throw new ArgumentError('service', 'service must come from defineService')
   return new Map(
     Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(side, service.name, name, each)]),
   )
 }
 
-/** What a schema made of a value. `refuse` makes the error where it does not fit. */
+/** The result of a schema for a value. `refuse` makes the error if it does not fit. */
 export function validate(
   schema: StandardSchema,
   value: unknown,
@@ -83,7 +83,7 @@ function segment(each: PropertyKey | { readonly key: PropertyKey }): PropertyKey
   return typeof key === 'symbol' ? String(key) : key
 }
 
-/** A sentence for what a schema found. */
+/** The findings of a schema as a sentence. */
 export function issueText(issues: readonly SchemaIssue[]): string {
   return issues
     .map(({ message, path }) =>
@@ -97,7 +97,7 @@ export function invalidRequest(method: string, issues: readonly SchemaIssue[]): 
     'ERR_AETHER_RPC_INVALID_REQUEST',
     'refused',
     method,
-    `the request does not fit: ${issueText(issues)}`,
+    `the request does not match its schema: ${issueText(issues)}`,
     { issues },
   )
 }
@@ -107,7 +107,7 @@ export function invalidResponse(method: string, issues: readonly SchemaIssue[]):
     'ERR_AETHER_RPC_INVALID_RESPONSE',
     'failed',
     method,
-    `the answer does not fit: ${issueText(issues)}`,
+    `the answer does not match its schema: ${issueText(issues)}`,
     { issues },
   )
 }

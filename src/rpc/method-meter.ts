@@ -89,10 +89,7 @@ function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', strin
   }
 }
 
-/**
- * When a call began of which the time is taken. An object for those few, so that no call has a place for a fraction of
- * its own.
- */
+/** The start of a call that is timed. Only those few have an object, so that no call stores a fraction. */
 export interface CallStart {
   readonly ns: number
 }
@@ -118,7 +115,7 @@ export class MethodMeter {
     this.#latency = area.histogram(latency, method)
   }
 
-  /** A call begins, with so many bytes that came; when, for its end, or undefined: its time is not taken. */
+  /** Count the start of a call, with the bytes that came. Returns the start if the call is timed, else undefined. */
   begin(bytesReceived = 0): CallStart | undefined {
     const { slots } = this.#calls
     slots[Slot.calls] = slots[Slot.calls]! + 1
@@ -127,7 +124,7 @@ export class MethodMeter {
     return this.#began === this.#next ? this.#start() : undefined
   }
 
-  /** A call has failed before it left: its time says nothing. */
+  /** A call has failed before it left: its duration means nothing. */
   refused(error: unknown): void {
     this.#count(Slot.calls, 1)
     this.failed(undefined, error)
@@ -155,7 +152,7 @@ export class MethodMeter {
     this.#took(began)
   }
 
-  /** As {@link failed}, for what goes over the wire of an error. */
+  /** As {@link failed}, by the code on the wire. */
   failedWith(began: CallStart | undefined, code: number): void {
     this.#failures.add(nameOfCode.get(code) ?? 'OTHER', 1)
     this.#took(began)
@@ -178,7 +175,7 @@ export class MethodMeter {
 
 const meters = new Map<string, MethodMeter>()
 
-/** Counts the calls of `method`, `service/method`; undefined where nobody profiles. */
+/** The meter of `method`, `service/method`; undefined if profiling is off. */
 export function meterOf(side: CallSide, method: string): MethodMeter | undefined {
   if (!isProfiling()) return undefined
   const key = `${side} ${method}`

@@ -4,12 +4,12 @@ import { FrameKind } from './frame.ts'
 import { NO_BYTES, type Session } from './session.ts'
 import type { WaitingFrame } from './waiting-frame.ts'
 
-/** What a server says of itself. */
+/** The health of a server. */
 export interface ServerHealth {
   readonly state: 'serving' | 'draining'
-  /** Handlers that run. */
+  /** Running handlers. */
   readonly active: number
-  /** Which start of the server: another one knows nothing of the keys of this one. */
+  /** The number of this start of the server. Another start knows nothing of its keys. */
   readonly incarnation: number
   readonly roundTripMs: number
 }
@@ -34,7 +34,7 @@ class Ping {
   #late(): RpcError {
     const [outcome, what] = this.sent
       ? (['unknown', 'the server did not answer in time'] as const)
-      : (['not-sent', 'the question did not leave in time, the link had no room'] as const)
+      : (['not-sent', 'the question did not leave in time, because the link had no room'] as const)
     return new RpcError('ERR_AETHER_RPC_DEADLINE', outcome, this.asker, what)
   }
 
@@ -43,7 +43,7 @@ class Ping {
   }
 }
 
-/** Questions after the health of a server. */
+/** Queries of the health of a server. */
 export class Pings {
   readonly #session: Session
   readonly #pending = new Map<number, Ping>()
@@ -54,8 +54,8 @@ export class Pings {
   }
 
   /**
-   * Until `deadline` (of `performance.now()`), or the signal is aborted. `asker`: what an error is about. @throws
-   * RpcError; the signal's reason.
+   * Wait until `deadline` (of `performance.now()`) or an abort. `asker` is the subject of errors. @throws RpcError; the
+   * signal's reason.
    */
   async ask(asker: string, deadline: number, signal: AbortSignal | undefined): Promise<ServerHealth> {
     if (!this.#session.open) throw lost(asker, false, undefined)
@@ -70,7 +70,7 @@ export class Pings {
     return ping.wait.promise
   }
 
-  /** The answer to one. `state`: 1 where the server drains. */
+  /** The answer to a query. `state`: 1 if the server drains. */
   answered(state: number, number: number, active: number, incarnation: number): void {
     const ping = this.#pending.get(number)
     if (ping === undefined) return

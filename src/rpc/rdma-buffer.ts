@@ -11,9 +11,9 @@ export interface RdmaRange {
 }
 
 /**
- * Memory that is registered once and serves any number of calls: as what a caller lends, or as where a handler's own
- * bytes lie. No peer reaches it but in a call that names it, and there only the part that it names. It belongs to the
- * device, not to the connection, so it is good for the next connection over the same device, too.
+ * Memory that is registered once and serves any number of calls: lent by a caller, or as a handler's own memory. A peer
+ * reaches only the part that a call names, and only in that call. It belongs to the device, not to the connection, so
+ * it also serves the next connection over the same device.
  */
 export class RdmaBuffer implements AsyncDisposable {
   readonly #memory: RegisteredBuffer
@@ -30,8 +30,8 @@ export class RdmaBuffer implements AsyncDisposable {
   }
 
   /**
-   * The memory itself. While a call has it, what a peer writes appears here at any time. Once it was released and
-   * `allocate` had made it, it is memory of nobody.
+   * The memory itself. During a call, a peer's writes appear here at any time. After the release of an `allocate`d
+   * buffer it is private memory that no peer reaches.
    */
   get bytes(): Uint8Array {
     return this.#bytes
@@ -41,22 +41,21 @@ export class RdmaBuffer implements AsyncDisposable {
     return this.#bytes.length
   }
 
-  /** Calls and operations that use it just now. */
+  /** Calls and operations that use it now. */
   get uses(): number {
     return this.#uses
   }
 
   /**
-   * A call ended without its server having let go of the memory (`ERR_AETHER_RPC_BUFFER_LOST`): no further call takes
-   * it.
+   * A call ended although its server may still access the memory (`ERR_AETHER_RPC_BUFFER_LOST`): no further call
+   * accepts it.
    */
   get lost(): boolean {
     return this.#isLost
   }
 
   /**
-   * No further call takes it. Resolves when those that use it have ended, and the registration is given back.
-   * Idempotent.
+   * Let no further call use it. Resolves when those that use it have ended and the registration is closed. Idempotent.
    */
   release(): Promise<void> {
     this.#released ??= this.#release()
@@ -81,14 +80,14 @@ export class RdmaBuffer implements AsyncDisposable {
     return this.release()
   }
 
-  /** @internal Somebody uses it, until `leave`. */
+  /** @internal Count a use, until `leave`. */
   enter(lending: MemoryLending): RegisteredBuffer {
     if (this.#released !== undefined) throw new ClosedError('the buffer')
-    if (this.#isLost) throw new ArgumentError('buffer', 'a server may still write into it; take another one')
+    if (this.#isLost) throw new ArgumentError('buffer', 'a server may still write into this buffer; use another one')
     if (!lending.accepts(this.#memory))
       throw new ArgumentError(
         'buffer',
-        'it belongs to another device than the connection; allocate or register one with this channel or context',
+        'this buffer belongs to another device than the connection; allocate or register one with this channel or context',
       )
     this.#uses += 1
     return this.#memory
@@ -102,17 +101,17 @@ export class RdmaBuffer implements AsyncDisposable {
   }
 }
 
-/** @internal A range with all its fields. @throws ArgumentError where it is no part of the buffer, or empty. */
+/** @internal A range with all its fields. @throws ArgumentError if it is empty or not a part of the buffer. */
 export function wholeRange(part: RdmaBuffer | RdmaRange, name: string): Required<RdmaRange> {
   const range: RdmaRange = part instanceof RdmaBuffer ? { buffer: part } : part
   if (!(range?.buffer instanceof RdmaBuffer))
-    throw new ArgumentError(name, 'needs a buffer of `allocate` or `register`, or a part of one')
+    throw new ArgumentError(name, 'pass a buffer from `allocate` or `register`, or a part of one')
   const { buffer, offset = 0, length = buffer.length - offset } = range
   const isExact = Number.isSafeInteger(offset) && Number.isSafeInteger(length)
   if (!isExact || offset < 0 || length < 1 || offset + length > buffer.length)
     throw new ArgumentError(
       name,
-      `${length} bytes from ${offset} on are no part of a buffer of ${buffer.length} bytes, or none at all`,
+      `${length} bytes from offset ${offset} are not a part of a buffer of ${buffer.length} bytes; pass at least one byte within it`,
     )
   return { buffer, offset, length }
 }
@@ -125,5 +124,5 @@ export function localRange(memory: RegisteredBuffer, offset: number, length: num
 /** @internal @throws UnsupportedError. */
 export function lendingOf(link: { readonly lending?: MemoryLending | undefined }): MemoryLending {
   if (link.lending !== undefined) return link.lending
-  throw new UnsupportedError('links of this kind lend no memory; calls with buffers need a link over a device')
+  throw new UnsupportedError('links of this kind cannot lend memory; calls with buffers need a link over a device')
 }

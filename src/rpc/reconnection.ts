@@ -5,28 +5,28 @@ import { ClientSession, type ClientSessionOptions, type SessionOwner } from './c
 import { RpcError } from './errors.ts'
 import { timerDelay } from './timer-delay.ts'
 
-/** How a channel comes to its next connection. */
+/** How a channel reconnects. */
 export interface ReconnectOptions {
-  /** Wait after a first failure, in ms; doubled with each further one. Default 10. */
+  /** Delay after a first failure, in ms; doubled with each further one. Default 10. */
   readonly backOffMsMin?: number
-  /** And no longer than this. Default 1,000. */
+  /** The longest delay, in ms. Default 1,000. */
   readonly backOffMsMax?: number
-  /** A server that has not said hello by then is given up. Default 10,000. */
+  /** A server that has not said hello by then is given up, in ms. Default 10,000. */
   readonly helloMsMax?: number
 }
 
-/** Somebody who needs a session. */
+/** A caller that needs a session. */
 interface Waiter {
   readonly method: string
   readonly wait: BoundedWait<ClientSession>
 }
 
-/** The current session of a channel, and how it gets the next. */
+/** The current session of a channel, and how it gets the next one. */
 export class Reconnection implements SessionOwner {
-  /** Where calls go: undefined while there is no connection, or its server drains. */
+  /** The session for calls: undefined while there is no connection, or its server drains. */
   current: ClientSession | undefined
   readonly #source: () => Promise<MessageLink>
-  /** Whether there may be another after this one. */
+  /** True if there may be another session after this one. */
   readonly renews: boolean
   readonly #options: ClientSessionOptions
   readonly #backOffMs: readonly [number, number]
@@ -53,7 +53,7 @@ export class Reconnection implements SessionOwner {
     void this.#connect()
   }
 
-  /** A session that takes calls, as soon as there is one. */
+  /** A session for calls, as soon as there is one. */
   session(method: string, deadline: number, signal?: AbortSignal): Promise<ClientSession> {
     if (this.current !== undefined) return Promise.resolve(this.current)
     if (this.#closed !== undefined) return Promise.reject(new ClosedError('the channel'))
@@ -65,7 +65,7 @@ export class Reconnection implements SessionOwner {
     return wait.promise
   }
 
-  /** One whose server drains, where there is no other: it can still be asked. */
+  /** A session whose server drains, if there is no other: it can still be queried. */
   get drainingSession(): ClientSession | undefined {
     if (this.current !== undefined || this.#closed !== undefined) return undefined
     return [...this.#sessions].find(({ draining, session }) => draining && session.open)
@@ -114,7 +114,7 @@ export class Reconnection implements SessionOwner {
     this.#sessions.add(session)
     const timer = setTimeout(() => {
       link.destroy(
-        new RpcError('ERR_AETHER_RPC_UNAVAILABLE', 'not-sent', '', `no hello came within ${this.#helloMsMax} ms`),
+        new RpcError('ERR_AETHER_RPC_UNAVAILABLE', 'not-sent', '', `the server did not say hello within ${this.#helloMsMax} ms; check that an RPC server listens there`),
       )
     }, timerDelay(this.#helloMsMax))
     try {

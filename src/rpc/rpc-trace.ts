@@ -5,7 +5,7 @@ import { FailureCode } from './frame.ts'
 /** The channel `aether:rpc`: methods and how calls end, never what is asked or answered, keys or metadata. */
 const trace = traceChannel('rpc')
 
-/** A call of either end that may be traced; 0: it is not. */
+/** A call of either end that may be traced; 0 if it is not. */
 export interface TracedCall {
   traced: number
 }
@@ -14,10 +14,10 @@ let count = 0
 
 const failureNames = new Map(Object.entries(FailureCode).map(([name, code]) => [code as number, name]))
 
-/** A FailureCode by its name. */
+/** The name of a FailureCode. */
 export const nameOfFailure = (code: number): string => failureNames.get(code) ?? String(code)
 
-/** Whether calls are told of just now: the guard of hot paths. */
+/** True if calls are traced now: the guard of hot paths. */
 export const tracesCalls = (): boolean => trace.wants(TraceLevel.Debug)
 
 /**
@@ -27,7 +27,7 @@ export const tracesCalls = (): boolean => trace.wants(TraceLevel.Debug)
 const flowOf = (incarnation: number, greeting: number, id: number): string =>
   `call ${incarnation.toString(36)} ${greeting.toString(36)} ${id}`
 
-/** A call is made by the client. */
+/** The client makes a call. */
 export function traceCall(call: TracedCall, method: string, id: number, incarnation: number, greeting: number): void {
   count += 1
   call.traced = count
@@ -36,7 +36,7 @@ export function traceCall(call: TracedCall, method: string, id: number, incarnat
   trace.publish(TraceLevel.Debug, 'call', () => ({ method, call: id }), slice)
 }
 
-/** Its request has come to the server. */
+/** The call's request has come to the server. */
 export function traceServing(
   call: TracedCall,
   method: string,
@@ -51,7 +51,7 @@ export function traceServing(
   trace.publish(TraceLevel.Debug, 'serve', () => ({ method, call: id }), slice)
 }
 
-/** It ends, with what ended it; undefined: with its answer. */
+/** The call ends, with an error, or undefined for an answer. */
 export function traceCallEnd(
   call: TracedCall,
   side: 'client' | 'server',

@@ -1,19 +1,22 @@
 import { type IoThread, type ListenOnThreadsOptions, listenOnThreads, type ThreadListener } from '../messaging/index.ts'
 import type { Server } from './server.ts'
 
-/** What the module of an IO thread exports. */
+/** The exports of an IO thread's module. */
 export interface ServerThreadModule {
-  /** The server of this thread, with its services: `createServer().serve(…)`. Its limits are those of one thread. */
+  /**
+   * Make the server of this thread, with its services: `createServer().serve(…)`. Its limits are those of one thread.
+   */
   serve(thread: IoThread): Server | Promise<Server>
 }
 
 /**
- * Wait for callers that IO threads serve: each connection belongs to one thread, where its handlers run.
- * `threads.module` exports `serve`, see {@link ServerThreadModule}. Closing the listener drains the servers. What a
- * server keeps for calls that are repeated (`idempotencyKey`) is one thread's: a client that connects again and comes
- * to another one is told as if the server had been started anew.
- * @throws IoThreadError where a thread cannot be started, AffinityError where it may not run on a processor;
- * ArgumentError; ConnectionError.
+ * Listen for callers that IO threads serve. Each connection belongs to one thread, where its handlers run.
+ * `threads.module` exports `serve`, see {@link ServerThreadModule}. Closing the listener drains the servers.
+ *
+ * The answers kept for repeated calls (`idempotencyKey`) belong to one thread. If a client reconnects to another
+ * thread, it is treated as if the server had been restarted.
+ * @throws IoThreadError if a thread cannot be started, AffinityError if it may not run on a processor; ArgumentError;
+ * ConnectionError.
  */
 export function serveOnThreads(options: ListenOnThreadsOptions): Promise<ThreadListener> {
   return listenOnThreads(options, new URL('./thread-role.js', import.meta.url))

@@ -22,17 +22,17 @@ export class ServerCall implements CallContext, MemoryOwner {
   /** Microseconds that the caller gave it. */
   readonly #budget: number
   #deadline = Number.NaN
-  /** Where its time is taken. */
+  /** Set if its duration is measured. */
   began: CallStart | undefined
   answerMetadata: Metadata | undefined
-  /** The server has said its last: what the handler still gives is dropped. */
+  /** The server has sent its last frame: what the handler still returns is dropped. */
   finished = false
   requests: IncomingStream<unknown> | undefined
   answerCredit: Credit | undefined
-  /** Of a call with an idempotency key: where its answer is kept. */
+  /** For a call with an idempotency key: where its answer is kept. */
   kept: KeptAnswer | undefined
   traced = 0
-  /** Of a call with buffers. */
+  /** Set for a call with buffers. */
   memory: CallMemory | undefined
   #controller: AbortController | undefined
   #abortReason: { readonly reason: unknown } | undefined
@@ -54,8 +54,8 @@ export class ServerCall implements CallContext, MemoryOwner {
   }
 
   /**
-   * Of `performance.now()`, counted from the first look on. Reading the clock takes a good part of what a short call
-   * takes, and of most nobody looks: they are answered by a handler that does not take the context, before it returns.
+   * A time of `performance.now()`, counted from the first look. Reading the clock takes a good part of a short call.
+   * Most calls never need it: their handler does not take the context, and answers before it returns.
    */
   get deadline(): number {
     if (Number.isNaN(this.#deadline))
@@ -63,7 +63,7 @@ export class ServerCall implements CallContext, MemoryOwner {
     return this.#deadline
   }
 
-  /** The deadline is counted from now on. */
+  /** Count the deadline from now on. */
   beginTime(): void {
     void this.deadline
   }
@@ -76,7 +76,7 @@ export class ServerCall implements CallContext, MemoryOwner {
     return this.memory?.target
   }
 
-  /** A function of its own: handlers take their contexts apart. */
+  /** A function of its own, because handlers destructure their contexts. */
   get allocate(): (lengthBytes: number) => RdmaBuffer {
     return (lengthBytes) => this.memory!.allocate(lengthBytes)
   }
@@ -85,7 +85,7 @@ export class ServerCall implements CallContext, MemoryOwner {
     return (bytes) => this.memory!.register(bytes)
   }
 
-  /** Undefined while somebody waits for it. */
+  /** Undefined while a caller waits for it. */
   get abortReason(): { readonly reason: unknown } | undefined {
     return this.#abortReason
   }
@@ -98,7 +98,7 @@ export class ServerCall implements CallContext, MemoryOwner {
     return this.info.kind
   }
 
-  /** Made when it is asked for: most handlers never look. */
+  /** Made on first use: most handlers never look. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -111,7 +111,7 @@ export class ServerCall implements CallContext, MemoryOwner {
     return this.deadline === Infinity ? Infinity : Math.max(0, this.deadline - performance.now())
   }
 
-  /** Tells the handler that nobody waits for it. */
+  /** Tell the handler that no caller waits for it. */
   abort(reason: unknown): void {
     if (this.#abortReason !== undefined) return
     this.#abortReason = { reason }

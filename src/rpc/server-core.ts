@@ -9,13 +9,13 @@ export interface ServedMethod {
   readonly info: MethodInfo
   readonly handler: (request: unknown, call: ServerCall) => unknown
   /**
-   * Whether the handler, or an interceptor around it, may ask how much time is left: then it is counted from when the
-   * request came.
+   * True if the handler, or an interceptor around it, may ask for the remaining time: it then counts from the arrival
+   * of the request.
    */
   readonly looksAtTime: boolean
 }
 
-/** The bounds of a server; each has a default. */
+/** Limits of a server; each has a default. */
 export interface ServerLimits extends SessionLimits, AnswerTableLimits {
   readonly callsMax: number
   readonly callsPerSessionMax: number
@@ -30,11 +30,11 @@ export interface ServerCore {
   readonly answers: AnswerTable
   readonly incarnation: number
   readonly draining: boolean
-  /** Handlers that run. */
+  /** Running handlers. */
   readonly active: number
   /** A handler has not answered at once. */
   enter(call: ServerCall, session: ServerSession): void
-  /** It is done. */
+  /** The handler is done. */
   leave(call: ServerCall): void
   /** A handler failed. */
   failed(error: unknown, call: ServerCall): void

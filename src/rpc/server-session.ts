@@ -94,7 +94,7 @@ export class ServerSession implements FrameTaker {
     length: number,
     memory: number,
   ): void {
-    if (!this.#greeted && kind !== FrameKind.Hello) throw new MalformedFrameError('no hello came before it')
+    if (!this.#greeted && kind !== FrameKind.Hello) throw new MalformedFrameError('a frame came before the hello')
     switch (kind) {
       case FrameKind.Hello:
         this.#hello(id, word, budget)
@@ -125,13 +125,13 @@ export class ServerSession implements FrameTaker {
       case FrameKind.Pong:
         return
       default:
-        throw new MalformedFrameError(`a client sends no frame of kind ${kind}`)
+        throw new MalformedFrameError(`a client must not send frames of kind ${kind}`)
     }
   }
 
   #hello(greeting: number, version: number, window: number): void {
     if (version !== PROTOCOL_VERSION)
-      throw new MalformedFrameError(`the client speaks version ${version}, this server ${PROTOCOL_VERSION}`)
+      throw new MalformedFrameError(`the client speaks version ${version}, this server ${PROTOCOL_VERSION}; install the same release at both ends`)
     if (this.#greeted) throw new MalformedFrameError('the client said hello twice')
     this.#greeted = true
     this.#greeting = greeting
@@ -180,7 +180,7 @@ export class ServerSession implements FrameTaker {
   /** The time of a call is up. */
   expire(call: ServerCall): void {
     const reason = new RpcError('ERR_AETHER_RPC_DEADLINE', 'unknown', call.method, 'the time of the call is up')
-    this.#end(call, FailureCode.Deadline, 'its time was up at the server, while the handler ran', reason)
+    this.#end(call, FailureCode.Deadline, 'its time was up at the server while the handler ran', reason)
   }
 
   /** Says the last of a call whose handler still runs. */
@@ -192,13 +192,13 @@ export class ServerSession implements FrameTaker {
 
   wants(kind: number, _id: number, number: number): number | undefined {
     if (kind !== FrameKind.Request || !this.#greeted)
-      throw new MalformedFrameError('a client offers requests, after its hello')
+      throw new MalformedFrameError('a client may offer only requests, after its hello')
     return this.#core.methods.get(number)?.info.codec.memoryFor(true) ?? BodyMemory.Lent
   }
 
-  /** The caller cancelled while its request was fetched, or there is no room for it. */
+  /** The caller cancelled while its request was fetched, or there is no memory for it. */
   dropped(_kind: number, id: number, shortage: unknown): void {
-    if (shortage === undefined) this.#lastWords.refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
+    if (shortage === undefined) this.#lastWords.refuse(id, FailureCode.Cancelled, 'it was cancelled before it arrived')
     else
       this.#lastWords.refuse(
         id,
@@ -209,7 +209,7 @@ export class ServerSession implements FrameTaker {
   }
 
   tooLong(kind: number, id: number, totalBytes: number): void {
-    const message = `${totalBytes} bytes are more than the server takes (options.bodyBytesMax ${this.#core.options.bodyBytesMax})`
+    const message = `${totalBytes} bytes are more than the server accepts (options.bodyBytesMax ${this.#core.options.bodyBytesMax})`
     const failure = { code: FailureCode.TooLarge, message, reason: '', details: undefined }
     if (kind === FrameKind.Request && !this.#calls.has(id)) {
       this.#lastWords.refuseWith(id, failure)
@@ -237,11 +237,11 @@ export class ServerSession implements FrameTaker {
   ): void {
     const served = this.#served(number)
     if (served === undefined) {
-      this.#lastWords.refuse(id, FailureCode.UnknownMethod, `nothing is served under number ${number}`)
+      this.#lastWords.refuse(id, FailureCode.UnknownMethod, `no method is served under number ${number}`)
       return
     }
     if (this.#calls.size + this.#keyed.size > 0 && (this.#calls.has(id) || this.#keyed.has(id)))
-      throw new MalformedFrameError('a call began that is under way')
+      throw new MalformedFrameError('a call began that was already under way')
     const { info } = served
     const { key, metadata } = extension
     const { meter } = info
@@ -291,7 +291,7 @@ export class ServerSession implements FrameTaker {
     const { info } = call
     try {
       if (info.takes('source') !== (source !== undefined) || info.takes('target') !== (target !== undefined))
-        throw new ArgumentError('buffers', `the method takes ${info.buffers}, and the call names something else`)
+        throw new ArgumentError('buffers', `the method takes ${info.buffers}, but the call names other parts of memory`)
       call.memory = new CallMemory(this.session.link, call, { source, target })
       return true
     } catch (error) {
@@ -303,12 +303,12 @@ export class ServerSession implements FrameTaker {
   /** Whether the server takes no calls just now. */
   #isRefused(id: number): boolean {
     const { draining, active, options } = this.#core
-    if (draining) this.#lastWords.refuse(id, FailureCode.Draining, 'the server drains: it takes no new calls')
+    if (draining) this.#lastWords.refuse(id, FailureCode.Draining, 'the server is draining and takes no new calls')
     else if (active >= options.callsMax)
-      this.#lastWords.refuse(id, FailureCode.Overloaded, `${active} calls run at the server, as many as it takes`)
+      this.#lastWords.refuse(id, FailureCode.Overloaded, `${active} calls run at the server, its maximum`)
     else if (this.#running >= options.callsPerSessionMax) {
       const { callsPerSessionMax } = options
-      const message = `as many calls of this client run as the server takes of one (options.callsPerSessionMax ${callsPerSessionMax})`
+      const message = `the server runs the maximum of calls for one client (options.callsPerSessionMax ${callsPerSessionMax})`
       this.#lastWords.refuse(id, FailureCode.Overloaded, message)
     } else return false
     return true
@@ -466,7 +466,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** Whether somebody waits for the answer of its key. */
+/** True if a caller waits for the answer of its key. */
 function isAwaited({ kept }: ServerCall): boolean {
   return kept !== undefined && kept.waiters.size > 0
 }

@@ -14,16 +14,16 @@ import type { Service } from './service.ts'
 import { timerDelay } from './timer-delay.ts'
 
 /**
- * Something around each handler. `next` goes on, with this request or another, and gives what the handler gives: an
- * answer, a promise of one, or a stream.
+ * Wraps each handler. `next` continues, with this request or another, and returns what the handler returns: an answer,
+ * a promise of one, or a stream.
  */
 export type ServerInterceptor = (request: unknown, context: CallContext, next: (request: unknown) => unknown) => unknown
 
-/** How a server behaves. */
+/** Options of a server. */
 export interface ServerOptions extends Partial<ServerLimits> {
-  /** Around each handler, the first outermost. */
+  /** Wrapped around each handler, the first one outermost. */
   readonly interceptors?: readonly ServerInterceptor[]
-  /** Told of what handlers throw, unless it is one of the service's own errors. */
+  /** Called with errors of handlers, except the service's own errors. */
   readonly onHandlerError?: (error: unknown, context: CallContext) => void
 }
 
@@ -56,19 +56,19 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * Serves a service. Links that are there already may call it from now on. @throws ArgumentError where its methods
-   * have the numbers of another's.
+   * Serve a service. Existing links may call it from now on. @throws ArgumentError if its methods have the same number
+   * as another's.
    */
   serve<S extends Service>(service: S, handlers: Handlers<S>): this {
     const { methods } = this.#core
     // A class with static methods is a function.
     if ((typeof handlers !== 'object' && typeof handlers !== 'function') || handlers === null)
-      throw new ArgumentError('handlers', 'handlers are an object with a function for each method of the service')
+      throw new ArgumentError('handlers', 'handlers must be an object with a function for each method of the service')
     const handlersByName = handlers as Readonly<Record<string, ServedMethod['handler'] | undefined>>
     for (const [name, info] of methodsOf(service, 'server')) {
       const handler = handlersByName[name]
       if (typeof handler !== 'function')
-        throw new ArgumentError('handlers', `'${name}' of service '${service.name}' has no handler`)
+        throw new ArgumentError('handlers', `'${name}' of service '${service.name}' has no handler; pass a function for it`)
       const other = methods.get(info.number)
       if (other !== undefined)
         throw new ArgumentError('service', `'${info.name}' and '${other.info.name}' have the same number; rename one`)
@@ -83,8 +83,8 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * Answers the calls of whoever connects there. The listener goes with the server, or before it by its `close`.
-   * @throws ClosedError where the server was closed, or drains, before it is there.
+   * Listen for callers and answer their calls. The listener ends with the server, or before it by its own `close`.
+   * @throws ClosedError if the server is closed, or drains, before it listens.
    */
   async listen(options: Omit<ListenLinksOptions, 'onLink'> = {}): Promise<LinkListener> {
     this.#checkListens()
@@ -99,7 +99,7 @@ export class Server implements AsyncDisposable {
     if (this.#core.draining) throw new ClosedError('the server')
   }
 
-  /** Answers the calls that come over this link, until it ends. */
+  /** Answer the calls that come over this link, until it ends. */
   accept(link: MessageLink): void {
     if (this.#closed !== undefined) {
       void link.close()
@@ -117,17 +117,20 @@ export class Server implements AsyncDisposable {
     this.#keepAlive.unref()
   }
 
-  /** Links that have not ended. */
+  /** The number of links that have not ended. */
   get sessions(): number {
     return this.#sessions.size
   }
 
-  /** Handlers that run. */
+  /** The number of running handlers. */
   get active(): number {
     return this.#core.active
   }
 
-  /** Takes what has come over all links, without the event loop; how many messages. For a thread that spins. */
+  /**
+   * Process what has come over all links, without the event loop, and return how many messages. For a thread that
+   * spins.
+   */
   poll(): number {
     let count = 0
     for (const { session } of this.#sessions) {
@@ -139,8 +142,8 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * Refuses new calls, waits for those that run and until their answers have left, then closes. After `timeoutMs`
-   * (default 30,000) in all it waits no longer: it closes, and the signals of handlers that run are aborted.
+   * Refuse new calls, wait for running ones until their answers have left, then close. After `timeoutMs` in all
+   * (default 30,000) it closes anyway, and the signals of running handlers are aborted.
    */
   async drain(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     const { timeoutMs = 30_000 } = options
@@ -153,7 +156,7 @@ export class Server implements AsyncDisposable {
     await this.close()
   }
 
-  /** Ends all links; the signals of handlers that run are aborted. Idempotent. */
+  /** End all links; the signals of running handlers are aborted. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
@@ -182,7 +185,7 @@ export class Server implements AsyncDisposable {
   }
 }
 
-/** A server without services yet: `createServer().serve(contract, handlers)`, then `accept` links. */
+/** Make a server without services: `createServer().serve(contract, handlers)`, then `listen` or `accept` links. */
 export function createServer(options: ServerOptions = {}): Server {
   return new Server(options)
 }
@@ -237,7 +240,7 @@ class Core implements ServerCore {
     try {
       this.#onError?.(error, call)
     } catch {
-      // Whoever listens to errors may not make more of them here.
+      // A listener for errors must not cause more of them here.
     }
   }
 
@@ -257,7 +260,7 @@ class Core implements ServerCore {
     return next
   }
 
-  /** The last connection has ended, and there will be none: nobody can come for the answers of keys. */
+  /** The last connection has ended, and there will be no other: no caller can come for the answers of keys. */
   close(): void {
     this.answers.abandon(new ClosedError('the server'))
     this.#timer.clear()
@@ -269,7 +272,7 @@ function limitsOf(options: ServerOptions): ServerLimits {
   for (const name of Object.keys(DEFAULTS) as (keyof ServerLimits)[]) {
     const value = options[name]
     if (value === undefined) continue
-    if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `it is at least 1, not ${value}`)
+    if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `${name} must be at least 1, not ${value}`)
     limits[name] = value
   }
   return limits

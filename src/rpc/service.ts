@@ -5,17 +5,17 @@ import { methodNumber } from './frame.ts'
 import { type SchemaOutput, type StandardSchema, type } from './standard-schema.ts'
 import { values } from './value-codec.ts'
 
-/** How requests and answers follow each other. */
+/** The pattern of requests and answers. */
 export type MethodKind = 'unary' | 'server-stream' | 'client-stream' | 'bidirectional' | 'rdma'
 
 const KINDS: readonly MethodKind[] = ['unary', 'server-stream', 'client-stream', 'bidirectional', 'rdma']
 
 /**
- * What a method of kind `rdma` takes of its caller's memory: a part to read from, a part to write into, or one of each.
+ * What a method of kind `rdma` uses of its caller's memory: a part to read from, a part to write into, or one of each.
  */
 export type BufferUse = 'source' | 'target' | 'both'
 
-/** A method of a contract: what goes in, what comes out. */
+/** A method of a contract: its request and its response. */
 export interface Method<
   Kind extends MethodKind = MethodKind,
   Request extends StandardSchema = StandardSchema,
@@ -24,7 +24,7 @@ export interface Method<
   readonly kind: Kind
   readonly request: Request
   readonly response: Response
-  /** Of requests and answers, or of their items. */
+  /** The codec of requests and answers, or of their items. */
   readonly codec: RpcCodec
 }
 
@@ -37,7 +37,7 @@ export interface RdmaMethod<
   readonly buffers: Use
 }
 
-/** What a method is made of. Without a schema it takes, or gives, nothing that matters. */
+/** Options of a method. Leave out the schema of a request or response without a value. */
 export interface MethodOptions<Request extends StandardSchema, Response extends StandardSchema> {
   readonly request?: Request
   readonly response?: Response
@@ -54,7 +54,7 @@ function method<K extends MethodKind, Q extends StandardSchema, A extends Standa
   checkSchema('request', request)
   checkSchema('response', response)
   if (codec !== undefined && !(typeof codec.encode === 'function' && typeof codec.decode === 'function'))
-    throw new ArgumentError('options.codec', 'a codec has a name and the functions encode and decode')
+    throw new ArgumentError('options.codec', 'codec must have a name and the functions encode and decode')
   return {
     kind,
     request: request ?? (type<void>() as unknown as Q),
@@ -67,67 +67,69 @@ function checkSchema(name: string, schema: StandardSchema | undefined): void {
   if (schema === undefined || typeof schema['~standard']?.validate === 'function') return
   throw new ArgumentError(
     `options.${name}`,
-    `'${name}' takes a schema of a library that follows Standard Schema, or type<T>()`,
+    `'${name}' must be a schema of a library that follows Standard Schema, or type<T>()`,
   )
 }
 
-/** One request, one answer. */
+/** Define a method with one request and one answer. */
 export function unary<Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A>,
 ): Method<'unary', Q, A> {
   return method('unary', options)
 }
 
-/** One request, any number of answers. */
+/** Define a method with one request and any number of answers. */
 export function serverStream<Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A>,
 ): Method<'server-stream', Q, A> {
   return method('server-stream', options)
 }
 
-/** Any number of requests, one answer. */
+/** Define a method with any number of requests and one answer. */
 export function clientStream<Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A>,
 ): Method<'client-stream', Q, A> {
   return method('client-stream', options)
 }
 
-/** Any number of requests and of answers, in both directions at a time. */
+/** Define a method with any number of requests and answers, in both directions at the same time. */
 export function bidirectional<Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A>,
 ): Method<'bidirectional', Q, A> {
   return method('bidirectional', options)
 }
 
-/** One request, one answer, and beside them memory of the caller, which the handler reads or writes where it lies. */
+/**
+ * Define a method with one request, one answer, and memory of the caller, which the handler reads or writes in place.
+ */
 export function rdmaCall<const Use extends BufferUse, Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A> & { readonly buffers: Use },
 ): RdmaMethod<Q, A, Use> {
   return { ...method('rdma', options), buffers: options.buffers }
 }
 
-/** The type of a unary method without schemas, for contracts whose type is written out. */
+/** The type of a unary method without schemas, for contracts with written-out types. */
 export type Unary<Request = void, Response = void> = Method<'unary', StandardSchema<Request>, StandardSchema<Response>>
-/** The same of a method that answers with a stream. */
+/** The type of a method that answers with a stream, without schemas. */
 export type ServerStream<Request = void, Response = void> = Method<
   'server-stream',
   StandardSchema<Request>,
   StandardSchema<Response>
 >
-/** The same of a method that takes a stream. */
+/** The type of a method that takes a stream, without schemas. */
 export type ClientStream<Request = void, Response = void> = Method<
   'client-stream',
   StandardSchema<Request>,
   StandardSchema<Response>
 >
-/** The same of a method of streams in both directions. */
+/** The type of a method with streams in both directions, without schemas. */
 export type Bidirectional<Request = void, Response = void> = Method<
   'bidirectional',
   StandardSchema<Request>,
   StandardSchema<Response>
 >
 
-/** The same of a method with memory of the caller. */
+/** The type of a method with memory of the caller, without schemas. */
 export type RdmaCall<Use extends BufferUse, Request = void, Response = void> = RdmaMethod<
   StandardSchema<Request>,
   StandardSchema<Response>,
@@ -139,7 +141,7 @@ export type Methods = Readonly<Record<string, Method>>
 /** The details of a service's errors, by reason. */
 export type ServiceErrors = Readonly<Record<string, StandardSchema>>
 
-/** A contract: what both ends import. */
+/** A contract, imported by both ends. */
 export class Service<M extends Methods = Methods, E extends ServiceErrors = ServiceErrors> {
   readonly name: string
   readonly methods: M
@@ -152,7 +154,7 @@ export class Service<M extends Methods = Methods, E extends ServiceErrors = Serv
     this.errors = errors
   }
 
-  /** One of the service's errors, for a handler to throw. */
+  /** Make one of the service's errors, for a handler to throw. */
   error<R extends keyof E & string>(
     reason: R,
     details: SchemaOutput<E[R]>,
@@ -161,36 +163,35 @@ export class Service<M extends Methods = Methods, E extends ServiceErrors = Serv
     return new ServiceError(reason, details, message)
   }
 
-  /** Whether a call ended with that error of the service; if so, its details have their type. */
+  /** True if a call ended with that error of the service; its details then have their type. */
   isError<R extends keyof E & string>(error: unknown, reason: R): error is ServiceError<SchemaOutput<E[R]>> {
     return error instanceof ServiceError && error.reason === reason
   }
 }
 
-/** What a service is made of. */
+/** Options of a service. */
 export interface ServiceOptions<M extends Methods, E extends ServiceErrors> {
-  /** With the methods' names it is what tells them apart on the wire. */
+  /** The name of the service. Together with the names of its methods it identifies them on the wire. */
   readonly name: string
   readonly methods: M
-  /** Reasons for which its calls may fail, and what is told with each. */
+  /** The reasons for which its calls may fail, each with the type of its details. */
   readonly errors?: E
 }
 
 /**
- * A contract of both ends.
- *
- * @throws ArgumentError where two methods have the same number on the wire, or would be one function of a client:
+ * Define a contract of both ends.
+ * @throws ArgumentError if two methods have the same number on the wire, or would be the same function of a client:
  * rename one.
  */
 export function defineService<M extends Methods, E extends ServiceErrors = Record<never, never>>(
   options: ServiceOptions<M, E>,
 ): Service<M, E> {
   const { name, methods, errors = {} as E } = options
-  if (typeof name !== 'string' || name === '') throw new ArgumentError('options.name', 'a service has a name')
+  if (typeof name !== 'string' || name === '') throw new ArgumentError('options.name', 'name is missing; give the service a name')
   if (typeof methods !== 'object' || methods === null)
     throw new ArgumentError(
       'options.methods',
-      'the methods of a service are an object, each made by unary, serverStream, …',
+      'methods must be an object whose values are made by unary, serverStream, …',
     )
   const names = new Map<number, string>()
   for (const [each, method] of Object.entries(methods)) {
@@ -210,9 +211,9 @@ export function defineService<M extends Methods, E extends ServiceErrors = Recor
  */
 function checkMethod(methods: Methods, name: string, kind: MethodKind | undefined): void {
   if (kind === undefined || !KINDS.includes(kind))
-    throw new ArgumentError(`options.methods.${name}`, `'${name}' is no method: make it by unary, serverStream, …`)
+    throw new ArgumentError(`options.methods.${name}`, `'${name}' is not a method; make it with unary, serverStream, …`)
   if (name === 'then')
-    throw new ArgumentError('options.methods', "a method cannot be named 'then': a client would be taken for a promise")
+    throw new ArgumentError('options.methods', "a method cannot be named 'then', because a client would be taken for a promise; rename it")
   if (kind === 'unary' && Object.hasOwn(methods, `${name}Sync`))
-    throw new ArgumentError('options.methods', `'${name}Sync' is the form of '${name}' that blocks; rename one of them`)
+    throw new ArgumentError('options.methods', `'${name}Sync' is the blocking form of '${name}'; rename one of them`)
 }

@@ -11,9 +11,9 @@ import { FrameQueue } from './frame-queue.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { WaitingFrame } from './waiting-frame.ts'
 
-/** Bounds of what a session takes. */
+/** Limits of a session. */
 export interface SessionLimits extends BodyLimits {
-  /** How long `close` waits for the peer to fetch the bodies that lie here for it, in ms. Default 1,000. */
+  /** How long `close` waits for the peer to fetch the bodies offered here, in ms. Default 1,000. */
   readonly fenceMs?: number
 }
 
@@ -26,12 +26,12 @@ const LOOP_BYTES_MAX = 16
 const { set: setBytes } = Uint8Array.prototype
 
 /**
- * Frames over a link, both ways, in order. What finds no room waits here; a body that is longer than a message is
- * offered to the peer, which fetches it, or goes in parts.
+ * Frames over a link, in both directions and in order. Frames without room wait here. A body that is longer than a
+ * message is offered to the peer, which fetches it, or goes in parts.
  */
 export class Session {
   readonly link: MessageLink
-  /** Frames that came; who wants to know whether the peer is alive compares. */
+  /** The number of frames received. Compare it to see whether the peer is alive. */
   received = 0
   #open = true
   #closing = false
@@ -59,7 +59,7 @@ export class Session {
     this.#header = new DataView(link.outgoing.buffer, link.outgoing.byteOffset, link.outgoing.length)
   }
 
-  /** Frames come from now on. */
+  /** Receive frames from now on. */
   start(): void {
     this.link.onEnd = (error) => this.#ended(error)
     this.link.onMessage = (bytes, offset, length) => this.#message(bytes, offset, length)
@@ -69,7 +69,7 @@ export class Session {
     return this.#open
   }
 
-  /** Frames that wait for room. */
+  /** The number of frames that wait for room. */
   get waiting(): number {
     return this.#queue.length
   }
@@ -78,8 +78,8 @@ export class Session {
   // -----------------------------------------------------------------------------------------------------------------
 
   /**
-   * Undefined where the frame has left, as far as this end can say; otherwise it waits. `body` is copied unless it is
-   * `kept` as it is until it has left.
+   * Send a frame. Returns undefined if it has left, as far as this end can say; otherwise it waits. `body` is copied
+   * unless it is `kept` unchanged until it has left.
    */
   send(
     kind: number,
@@ -95,23 +95,21 @@ export class Session {
     return this.#sendSlow(new WaitingFrame(kind, call, word, budget, extension, body), kept)
   }
 
-  /** Whether a frame with this extension, and any body, can go over the link. */
+  /** True if a frame with this extension, and any body, can go over the link. */
   fits(extension: Uint8Array | undefined): boolean {
     return HEADER_BYTES + (extension?.length ?? 0) + BODY_ENTRY_BYTES < this.link.messageBytesMax
   }
 
-  /**
-   * @throws ArgumentError where no frame with this extension can go over the link, which {@link send} would throw, too.
-   */
+  /** @throws ArgumentError if no frame with this extension can go over the link; {@link send} would throw it, too. */
   checkExtension(extension: Uint8Array | undefined): void {
     if (this.fits(extension)) return
     throw new ArgumentError(
       'metadata',
-      `${extension?.length ?? 0} bytes with a frame are too many for this link; put them into the body`,
+      `${extension?.length ?? 0} bytes beside the body are too many for this link; put them into the body`,
     )
   }
 
-  /** As {@link send}: the body is the first `length` of these bytes, and is copied. */
+  /** As {@link send}, with the first `length` of these bytes as the body, which is copied. */
   sendRange(
     kind: number,
     call: number,
@@ -137,12 +135,12 @@ export class Session {
   }
 
   /**
-   * Ends the link in order: what waits for room is dropped, what has left arrives; for bodies that the peer has to
-   * fetch there is `fenceMs`.
+   * End the link gracefully: frames that wait for room are dropped, and those that have left arrive. The peer has
+   * `fenceMs` for the bodies that it has to fetch.
    */
   async close(): Promise<void> {
     this.#closing = true
-    // Nobody was told of these.
+    // The peer was not told of these.
     for (const { call, started, offeredBytes } of this.#queue)
       if (offeredBytes > 0 && !started) this.#offers.withdraw(call)
     this.#queue.clear()
@@ -150,15 +148,17 @@ export class Session {
     await this.link.close()
   }
 
-  /** When nothing waits for room and the peer has fetched all bodies that lie here for it, or the session has ended. */
+  /**
+   * Resolves when no frame waits for room and the peer has fetched all bodies offered here, or the session has ended.
+   */
   async settled(): Promise<void> {
     await this.emptied()
     await this.#offers.settled()
   }
 
   /**
-   * Nobody wants the body of this call any more: neither that which is fetched, nor that which lies here for the peer;
-   * `waiting`: its frame, where it waits.
+   * The body of this call is not wanted any more, whether it is being fetched or offered here. `waiting`: its frame, if
+   * it waits.
    */
   unwanted(call: number, waiting: WaitingFrame | undefined): void {
     this.#fetches.drop(call)
@@ -169,14 +169,14 @@ export class Session {
     }
   }
 
-  /** Nobody wants this frame to leave any more; one of which a part has left goes on. */
+  /** This frame does not have to leave any more; if a part of it has left, it goes on. */
   forget(waiting: WaitingFrame): void {
     if (waiting.started) return
     this.#queue.drop(waiting)
     if (this.#queue.length === 0) this.#tellEmptied()
   }
 
-  /** When nothing waits for room, or the session has ended. */
+  /** Resolves when no frame waits for room, or the session has ended. */
   emptied(): Promise<void> {
     if (this.waiting === 0 || !this.#open) return Promise.resolve()
     return new Promise((resolve) => this.#emptied.push(resolve))
@@ -291,7 +291,7 @@ export class Session {
     return false
   }
 
-  /** Sends what there is room for just now, for a caller that does not come back to the event loop. */
+  /** Send what there is room for now, for a caller that does not return to the event loop. */
   push(): void {
     if (this.#open && this.waiting > 0) this.#drain()
   }
@@ -331,7 +331,7 @@ export class Session {
   #message(bytes: Uint8Array, offset: number, length: number): void {
     if (!this.#open) return
     try {
-      if (length < HEADER_BYTES) throw new MalformedFrameError(`${length} bytes are less than a header`)
+      if (length < HEADER_BYTES) throw new MalformedFrameError(`a frame of ${length} bytes is shorter than its header`)
       if (bytes !== this.#incoming) {
         this.#incoming = bytes
         this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -396,7 +396,7 @@ export class Session {
   #offered(head: FrameHead): void {
     const { kind, call, word, budget } = head
     if (kind !== FrameKind.Request && kind !== FrameKind.Answer)
-      throw new MalformedFrameError(`a frame of kind ${kind} offers no body`)
+      throw new MalformedFrameError(`a frame of kind ${kind} cannot offer a body`)
     if (this.#fetches.has(call)) throw new MalformedFrameError('a body is offered within another of the same call')
     const length = head.extension.body?.length ?? 0
     const memory = this.#taker.wants(kind, call, word)

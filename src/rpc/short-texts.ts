@@ -6,7 +6,7 @@
 const PLACES = 1024
 const texts: string[] = new Array<string>(PLACES).fill('')
 
-/** The text of `length` bytes of Latin-1 at `from`. */
+/** Return the text of `length` bytes of Latin-1 at `from`. */
 export function shortText(bytes: Uint8Array, from: number, length: number): string {
   let hash = length
   const end = from + length

@@ -2,7 +2,8 @@ import { RpcError } from './errors.ts'
 import type { Session } from './session.ts'
 
 /**
- * Whether the peer of a session is there: each turn in which nothing came asks, and two in a row mean that nobody is.
+ * Watches whether the peer of a session is there: each turn without a frame asks, and two in a row mean that it is
+ * gone.
  */
 export class SilenceWatch {
   readonly #session: Session
@@ -11,7 +12,7 @@ export class SilenceWatch {
   #heardAtLastTurn = -1
   #asked = false
 
-  /** `text`: what the link ends with; `ask` sends something that is answered. */
+  /** `text`: the reason of the link's end. `ask` sends something that is answered. */
   constructor(session: Session, text: string, ask: () => void) {
     this.#session = session
     this.#text = text

@@ -4,9 +4,9 @@
  */
 const LEAST_MS = 0.2
 const MOST_MS = 5
-/** So many times as long as the median answer: most of them come within it. */
+/** How many times the median answer to look: most answers come within it. */
 const MARGIN = 2
-/** Each answer moves the median by so much at most, however late it is. */
+/** How far each answer moves the median at most, however late it is. */
 const STEP = 9 / 8
 /**
  * Of calls that nap early, one in so many looks for as long as a call may: naps themselves make answers late, and who
@@ -18,17 +18,17 @@ const MEDIAN_MIN_MS = LEAST_MS / MARGIN
 const MEDIAN_MAX_MS = (MOST_MS / MARGIN) * STEP
 
 /**
- * How long a blocking call looks before it naps. A nap costs what the kernel's timer makes of it (50 us, or 4 ms where
- * it only ticks), so answers that come just after the first nap would take many times as long: who waits looks for as
- * long as answers take, where that is short. It is the median that counts: a few answers that are very late, as where
- * processors are shared, would pull a mean beyond what most of them take.
+ * How long a blocking call looks before it naps. A nap takes as long as the kernel's timer needs (50 us, or 4 ms if it
+ * only ticks). So an answer just after the first nap would take many times as long. A waiting caller therefore looks
+ * for as long as answers take, if that is short. The median counts: with shared processors, a few very late answers
+ * would pull a mean beyond most of them.
  */
 export class SpinTime {
   #medianMs = MEDIAN_MIN_MS
   #lookMs = LEAST_MS
   #naps = 0
 
-  /** Of the call that waits now. */
+  /** Start the wait of a call. */
   begin(): number {
     const wanted = MARGIN * this.#medianMs
     if (wanted <= MOST_MS) this.#lookMs = wanted
@@ -39,10 +39,10 @@ export class SpinTime {
     return this.#lookMs
   }
 
-  /** Its answer took so long. */
+  /** Record how long its answer took. */
   record(answerMs: number): void {
     const median = this.#medianMs
-    // After a nap that came so early, nobody knows when it would have been seen.
+    // After a nap this early, it is unknown when the answer would have been seen.
     if (answerMs > this.#lookMs && this.#lookMs < median) return
     const moved = Math.min(Math.max(answerMs, median / STEP), median * STEP)
     this.#medianMs = Math.min(Math.max(moved, MEDIAN_MIN_MS), MEDIAN_MAX_MS)

@@ -2,7 +2,7 @@ import { type KeyedWait, watchWaits } from '../profiling/index.ts'
 import type { Stream } from './contract-types.ts'
 import type { Session } from './session.ts'
 
-/** The credit that a peer has given for a stream. */
+/** The credit from the peer for a stream. */
 export class Credit {
   #items: number
   #stopped = false
@@ -27,14 +27,14 @@ export class Credit {
     return this.#stopped
   }
 
-  /** Takes credit for one item, or false: there is none, or nobody wants it. */
+  /** Take credit for one item. Returns false if there is none, or the stream is not wanted. */
   tryTake(): boolean {
     if (this.#stopped || this.#items === 0) return false
     this.#items -= 1
     return true
   }
 
-  /** When there is credit, or nobody wants any more. */
+  /** Resolves when there is credit, or the stream is not wanted any more. */
   more(): Promise<void> {
     if (this.#stopped || this.#items > 0) return Promise.resolve()
     return new Promise((resolve) => {
@@ -94,9 +94,9 @@ async function stalled(credit: Credit, text: string, peerText: string | undefine
 }
 
 /**
- * Sends what `source` gives, as far as there is credit and the link has room. Resolves true when all of it has been
- * sent, false where the peer wants no more; `source` is told to end then. `text` names the stream for the watchdog.
- * Rejects with what `source` or `send` throws.
+ * Send what `source` yields, as far as there is credit and the link has room. Resolves to true when all of it has been
+ * sent, false if the peer wants no more; `source` is then told to end. `text` names the stream for the watchdog.
+ * Rejects with errors of `source` or `send`.
  */
 export async function pump(
   source: Stream<unknown>,

@@ -10,7 +10,7 @@ export async function open(module: unknown, thread: IoThread): Promise<LinkTaker
   if (!(server instanceof Server))
     throw new ArgumentError(
       'threads.module',
-      'the module of an IO thread exports `serve(thread)`, which gives a Server',
+      'the module of an IO thread must export a function `serve(thread)` that returns a Server',
     )
   return {
     onLink: (link) => server.accept(link),

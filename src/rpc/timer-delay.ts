@@ -1,7 +1,7 @@
-/** The longest delay of a timer: Node.js makes 1 ms of a longer one. */
+/** The longest delay of a timer: Node.js replaces a longer one by 1 ms. */
 export const TIMER_MS_MAX: number = 2 ** 31 - 1
 
-/** So many milliseconds as a timer can hold them: whole, at least one, and 24.8 days of what is longer. */
+/** Round milliseconds to what a timer can hold: an integer of at least one, and at most 24.8 days. */
 export function timerDelay(ms: number): number {
   return Math.min(TIMER_MS_MAX, Math.max(1, Math.ceil(ms)))
 }

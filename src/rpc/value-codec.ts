@@ -3,9 +3,9 @@ import { readValue } from './value-reader.ts'
 import { writeValue, writtenBytes } from './value-writer.ts'
 
 /**
- * Whatever `structuredClone` takes, small values in few bytes and fast. The default. Typed arrays come out as arrays of
- * the receiver's own; a `Buffer` comes out as the `Uint8Array` that it is; properties of an object without a prototype
- * come out in a plain one.
+ * The default codec: takes what `structuredClone` takes, and encodes small values fast and in few bytes. Typed arrays
+ * come out as arrays of the receiver's own. A `Buffer` comes out as the `Uint8Array` that it is. The properties of an
+ * object without a prototype come out in a plain one.
  */
 export const values: RpcCodec = {
   name: 'values',

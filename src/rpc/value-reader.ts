@@ -14,8 +14,9 @@ let at = 0
 let end = 0
 
 /**
- * Reads the one value in `length` bytes of `bytes` from `offset` on; what it meets may be anything, but does not change
- * meanwhile. @throws MalformedFrameError.
+ * Read the one value in `length` bytes of `bytes` from `offset`. The bytes may be anything, but must not change in the
+ * meantime.
+ * @throws MalformedFrameError.
  */
 export function readValue(bytes: Uint8Array, offset: number, length: number): unknown {
   source = bytes
@@ -23,7 +24,7 @@ export function readValue(bytes: Uint8Array, offset: number, length: number): un
   end = offset + length
   try {
     const value = read(0)
-    if (at !== end) throw new MalformedFrameError('bytes follow a value')
+    if (at !== end) throw new MalformedFrameError('there are bytes after a value')
     return value
   } finally {
     source = NOTHING
@@ -33,7 +34,7 @@ export function readValue(bytes: Uint8Array, offset: number, length: number): un
 /** Moves on by `count` bytes and says where they began. */
 function take(count: number): number {
   const from = at
-  if (count > end - from) throw new MalformedFrameError('a value is cut short')
+  if (count > end - from) throw new MalformedFrameError('a value is truncated')
   at = from + count
   return from
 }
@@ -54,7 +55,7 @@ function f64(): number {
 }
 
 function read(depth: number): unknown {
-  if (depth > DEPTH_MAX) throw new MalformedFrameError('values are nested too deep')
+  if (depth > DEPTH_MAX) throw new MalformedFrameError('values are nested too deeply')
   switch (u8()) {
     case Tag.Undefined:
       return undefined
@@ -85,7 +86,7 @@ function read(depth: number): unknown {
     case Tag.BigInt:
       return readBigInt()
     default:
-      throw new MalformedFrameError('a value of unknown kind')
+      throw new MalformedFrameError('a value has an unknown kind')
   }
 }
 
@@ -105,7 +106,7 @@ function readTyped(): unknown {
   const length = i32() >>> 0
   const from = take(length)
   if (kind === undefined || length % kind.BYTES_PER_ELEMENT !== 0)
-    throw new MalformedFrameError('a typed array of no known kind')
+    throw new MalformedFrameError('a typed array has an unknown kind')
   const own = ownBytes(from, length)
   return new kind(own.buffer, 0, length / kind.BYTES_PER_ELEMENT)
 }
@@ -142,7 +143,7 @@ function readKey(): string {
   const tag = u8()
   if (tag === Tag.ShortText) return readShortText()
   if (tag === Tag.Text) return readText()
-  throw new MalformedFrameError('a key that is no text')
+  throw new MalformedFrameError('a key is not a string')
 }
 
 function readCloned(): unknown {
@@ -152,7 +153,7 @@ function readCloned(): unknown {
   try {
     return deserialize(own)
   } catch (error) {
-    throw new MalformedFrameError(`V8 does not read it: ${String(error)}`)
+    throw new MalformedFrameError(`V8 cannot read a value: ${String(error)}`)
   }
 }
 

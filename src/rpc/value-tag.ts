@@ -1,8 +1,8 @@
 /**
- * Values in a compact form of tags: one byte, or two, then what they say. Numbers that are whole and fit take 1, 2 or 5
- * bytes, others 9. Arrays, plain objects, texts, bytes and typed arrays are written out; anything else that
- * `structuredClone` takes (Map, Set, Date, RegExp, errors, class instances as plain objects, cycles) is given to V8's
- * own format as a whole.
+ * The compact form of values: a tag of one or two bytes, then its data. Integers that fit take 1, 2 or 5 bytes, other
+ * numbers 9. Arrays, plain objects, strings, bytes and typed arrays are written out. Anything else that
+ * `structuredClone` takes is given to V8's own format as a whole: Map, Set, Date, RegExp, errors, class instances as
+ * plain objects, cycles.
  */
 export const Tag = {
   Undefined: 0,

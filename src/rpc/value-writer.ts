@@ -170,7 +170,7 @@ function write(value: unknown, depth: number): void {
 let written: Uint8Array = scratch
 
 /**
- * Encodes a value; how many bytes it took. They are at the start of what {@link writtenBytes} gives next, until another
+ * Encode a value. Returns how many bytes it took. They are at the start of the next {@link writtenBytes}, until another
  * value is written.
  */
 export function writeValue(value: unknown): number {
@@ -192,7 +192,7 @@ export function writeValue(value: unknown): number {
   return at
 }
 
-/** To be called once after {@link writeValue}. */
+/** Call it once after {@link writeValue}. */
 export function writtenBytes(): Uint8Array {
   const bytes = written
   written = scratch
@@ -214,7 +214,7 @@ function cloneOf(value: unknown): Uint8Array {
     return serialize(value)
   } catch (error) {
     const why = messageOfThrown(error)
-    throw new ArgumentError('value', `the codec 'values' takes what structuredClone takes: ${why}`, { cause: error })
+    throw new ArgumentError('value', `the codec 'values' takes only what structuredClone takes: ${why}`, { cause: error })
   }
 }
 

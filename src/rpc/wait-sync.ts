@@ -13,9 +13,9 @@ const NAP_MS = 0.05
 const pillow = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Polls the session's link until the call has its answer, or `timeoutMs` are over, from the first look at the clock on:
- * that is after some polls, a few microseconds. It naps where the answer takes long, unless the link's `completion` is
- * `polling`.
+ * Poll the session's link until the call has its answer, or `timeoutMs` are over. The time counts from the first look
+ * at the clock, which comes after some polls, a few microseconds. It naps if the answer takes long, unless the link's
+ * `completion` is `polling`.
  */
 export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAnswer, timeoutMs: number): void {
   const { session, spinTime } = client

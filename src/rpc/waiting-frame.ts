@@ -8,13 +8,13 @@ export class WaitingFrame {
   readonly budget: number
   extension: Uint8Array | undefined
   body: Uint8Array
-  /** Bytes of a body that was offered to the peer, which fetches it: `body` is empty then. */
+  /** Bytes of a body that was offered to the peer, which fetches it; `body` is then empty. */
   offeredBytes = 0
   /** How much of the body has left. */
   sentBytes = 0
-  /** Something of it has left. */
+  /** A part of it has left. */
   started = false
-  /** Nobody wants it any more, and nothing of it has left. */
+  /** It is not wanted any more, and no part of it has left. */
   dropped = false
 
   constructor(
@@ -33,7 +33,7 @@ export class WaitingFrame {
     this.body = body
   }
 
-  /** Nothing of it is needed any more. Its call may have it for long. */
+  /** Release what it holds. Its call may keep the frame for long. */
   letGo(): void {
     this.body = NOTHING
     this.extension = undefined

@@ -27,8 +27,8 @@ class Callbacks {
 }
 
 /**
- * Have `callback` called once when the signal is aborted. Thousands of calls may be under way with one signal: to it
- * they are one listener, where Node.js takes eleven for a leak and warns. The function is one of its own for each call.
+ * Call `callback` once when the signal is aborted. Thousands of calls may wait for one signal: they count as one
+ * listener, because Node.js warns of a leak from eleven on. Pass a different function for each call.
  */
 export function addAbortCallback(signal: AbortSignal, callback: () => void): void {
   let callbacks = callbacksOf.get(signal)

@@ -5,28 +5,28 @@ import type { Runtime } from './runtime.ts'
 /** What the agent gives to the machine that runs in it. */
 export interface AgentContext {
   readonly runtime: Runtime
-  /** Say something to the main thread without having been asked. */
+  /** Send an unsolicited note to the main thread. */
   notify(note: unknown): void
 }
 
-/** The answer to a command: exactly one call of either. */
+/** The answer to a command: exactly one of the two is called. */
 export interface Reply {
   resolve(value: unknown): void
   reject(error: Error): void
 }
 
 /**
- * What runs in the agent: a synchronous state machine with everything it listens to.
- * The agent calls `turn` until it returns false, then `prepareSleep`, then sleeps on `descriptors`.
+ * What runs in the agent: a synchronous state machine with everything it listens to. The agent calls `turn` until it
+ * returns false, then `prepareSleep`, then sleeps on `descriptors`.
  */
 export interface Machine {
-  /** Handle what has happened. True where anything had: the agent turns again before it thinks of sleeping. */
+  /** Handle what has happened. Returns true if there was anything; then the agent turns again before it sleeps. */
   turn(): boolean
-  /** Arm every wake-up. False where something has happened meanwhile. */
+  /** Arm every wake-up. Returns false if something has happened in the meantime. */
   prepareSleep(): boolean
   /**
-   * Sleep as `native.poll` does, where the machine has its own way to. What has happened meanwhile is handled by
-   * {@link awoke}.
+   * Sleep as `native.poll` does, if the machine has its own way to. {@link awoke} handles what has happened in the
+   * meantime.
    */
   poll?(descriptors: Int32Array, ready: Int32Array, count: number, timeoutMs: number): void
   /** The sleep has ended: called before anything else. */
@@ -43,9 +43,9 @@ export interface Machine {
 export type MachineFactory = (context: AgentContext, data: unknown) => Machine
 
 /**
- * Words that main thread and agent share (Int32, one SharedArrayBuffer).
- * `Bell` counts requests; `Asleep` is 1 while the agent sleeps, so that only then a system call is spent on waking it.
- * `SyncReplies` counts what was said on the port for those who block. `ExitCode` is the process's, while it leaves.
+ * Words that main thread and agent share (Int32, one SharedArrayBuffer). `Bell` counts requests. `Asleep` is 1 while
+ * the agent sleeps: only then is a system call spent on waking it. `SyncReplies` counts the replies on the port for
+ * blocking senders. `ExitCode` is the process's while it leaves.
  */
 export const AgentWord = { Bell: 0, Asleep: 1, State: 2, SyncReplies: 3, ExitCode: 4, Count: 5 } as const
 
@@ -53,16 +53,16 @@ export const AgentWord = { Bell: 0, Asleep: 1, State: 2, SyncReplies: 3, ExitCod
 export const AgentState = {
   Starting: 0,
   Running: 1,
-  /** Asked by the main thread's exit handler: keep serving, and end the process with its own code. */
+  /** Set by the main thread's exit handler: keep serving, and end the process with its own code. */
   Leaving: 2,
   /** The environment may be torn down. */
   Left: 3,
-  /** Asked by `close()`: finish. */
+  /** Set by `close()`: finish. */
   Closing: 4,
   Closed: 5,
 } as const
 
-/** What the worker is started with. */
+/** The start data of the worker. */
 export interface AgentStart {
   readonly machineUrl: string
   readonly machineData: unknown
@@ -70,12 +70,12 @@ export interface AgentStart {
   /** Replies to commands whose sender blocks, and so does not see its event loop. */
   readonly syncPort: MessagePort
   readonly doorbell: number
-  /** Turn for so long without work before sleeping; 0 where threads outnumber processors. */
+  /** How long to turn without work before sleeping; 0 if threads outnumber processors. */
   readonly spinNs: number
   readonly seed: number
 }
 
-/** What travels over the port, main thread to agent. */
+/** A message over the port from main thread to agent. */
 export interface CommandMessage {
   readonly id: number
   readonly name: string
@@ -84,7 +84,7 @@ export interface CommandMessage {
   readonly sync: boolean
 }
 
-/** What travels back. `id` is absent in notes. */
+/** A message from the agent. `id` is absent in notes. */
 export type AgentMessage =
   | { readonly kind: 'up' }
   | { readonly kind: 'reply'; readonly id: number; readonly value: unknown }

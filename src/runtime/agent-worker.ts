@@ -22,12 +22,12 @@ import { Random } from './random.ts'
 import { Timers } from './timers.ts'
 
 /**
- * A process that leaves ends after so long, even if another thread of it waits in a fault that nobody answers: Node
+ * A leaving process ends after this time, even if another of its threads waits in a fault that no one answers. Node
  * would wait for that thread.
  */
 const leaveNsMax = 2e9
 
-/** A sleep is never longer, so that termination is noticed even when nobody rings. */
+/** The longest sleep, so that termination is noticed even without a ring. */
 const sleepMsMax = 100
 
 /**
@@ -113,8 +113,8 @@ class Loop {
   }
 
   /**
-   * The exit handlers of the main thread run. When Node takes this environment down, nobody answers faults any more:
-   * the guard ends the process then, with the code that it wanted, and without a word.
+   * Leave while the exit handlers of the main thread run. Once Node takes this environment down, faults go unanswered.
+   * The guard then ends the process at once, with the exit code that it wanted and without a word.
    */
   #leave(): void {
     const code = Atomics.load(words, AgentWord.ExitCode)

@@ -6,11 +6,11 @@ import { KeepAlive } from './keep-alive.ts'
 export interface AgentOptions {
   /** The module that exports `createMachine`. */
   readonly machine: URL
-  /** Handed to it by structured clone; SharedArrayBuffers are shared. */
+  /** Passed to `createMachine` by structured clone; SharedArrayBuffers are shared. */
   readonly data: unknown
   readonly spinNs: number
   readonly seed: number
-  /** What the machine says without having been asked. */
+  /** Receives the machine's unsolicited notes. */
   readonly onNote: (note: unknown) => void
 }
 
@@ -93,13 +93,13 @@ export class Agent {
     else pending.resolve(message.kind === 'reply' ? message.value : undefined)
   }
 
-  /** Tell the agent that there is something for it in shared memory. A system call only where it sleeps. */
+  /** Tell the agent that there is something for it in shared memory. Costs a system call only if it sleeps. */
   ring(): void {
     Atomics.add(this.#words, AgentWord.Bell, 1)
     if (Atomics.load(this.#words, AgentWord.Asleep) === 1) native.ringPipe(this.#doorbell[1])
   }
 
-  /** Ask the machine for something, off the hot path. */
+  /** Send the machine a command, off the hot path. */
   command(name: string, payload: unknown): Promise<unknown> {
     if (this.#closed) return Promise.reject(new ClosedError('the agent'))
     const id = this.#nextId++
@@ -112,7 +112,7 @@ export class Agent {
     })
   }
 
-  /** As {@link command}, blocking the thread. @throws TimeoutError */
+  /** Do {@link command}, blocking the thread. @throws TimeoutError */
   commandSync(name: string, payload: unknown, timeoutMs: number): unknown {
     if (this.#closed) throw new ClosedError('the agent')
     const message: CommandMessage = { id: this.#nextId++, name, payload, sync: true }
@@ -128,12 +128,15 @@ export class Agent {
         throw new AetherError(received.code, received.message)
       if (received !== undefined) continue
       const leftMs = deadline - performance.now()
-      if (leftMs <= 0) throw new TimeoutError(`the agent did not answer '${name}' within ${timeoutMs} ms`)
+      if (leftMs <= 0)
+        throw new TimeoutError(
+          `the agent did not answer '${name}' within ${timeoutMs} ms; the machine may be overloaded`,
+        )
       Atomics.wait(this.#words, AgentWord.SyncReplies, replies, leftMs)
     }
   }
 
-  /** End the agent in order. Idempotent. */
+  /** End the agent gracefully. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true

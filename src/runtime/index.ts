@@ -1,10 +1,9 @@
 /**
- * Time, timers and seeded randomness for state machines, the directory where processes of a user meet, and the *agent*:
- * the Worker in which a process runs them.
+ * Time, timers and seeded randomness for state machines, the directory where processes of a user meet, and the *agent*.
  *
- * The agent answers for the process while its own thread computes or is blocked. What it runs is a {@link Machine},
- * made by the module named at start; the two threads talk through shared memory, and a doorbell pipe wakes the agent
- * where it sleeps.
+ * The agent is the Worker in which a process runs its state machines. It answers for the process while the program's
+ * own thread computes or is blocked. It runs a {@link Machine}, made by the module named at start. The two threads talk
+ * through shared memory; a doorbell pipe wakes the agent if it sleeps.
  */
 export { addAbortCallback, removeAbortCallback } from './abort-callbacks.ts'
 export { Agent, type AgentOptions } from './agent.ts'

@@ -1,6 +1,6 @@
 /**
  * Keeps the event loop alive while something is awaited that libuv does not know of (Atomics.waitAsync, an unref'd
- * worker). Without it a program that only awaits us would end with code 13.
+ * worker). Without it a program that awaits nothing else would end with code 13.
  */
 export class KeepAlive {
   #held = 0

@@ -25,7 +25,7 @@ export class Random {
     return sum >>> 0
   }
 
-  /** Evenly from 0 to `bound` - 1; `bound` at most 2^32. */
+  /** Return an integer from 0 to `bound` - 1, evenly distributed; `bound` is at most 2^32. */
   below(bound: number): number {
     return Math.floor((this.uint32() / 4294967296) * bound)
   }

@@ -9,11 +9,11 @@ export const RUNTIME_DIRECTORY_VARIABLE = 'AETHER_RUNTIME_DIRECTORY'
 const ADVICE = `set ${RUNTIME_DIRECTORY_VARIABLE} to a directory of your own`
 
 /**
- * `<runtime directory>/<part>`, made if it is not there, private to this user.
- * The runtime directory is `AETHER_RUNTIME_DIRECTORY`, else `/tmp/aether-<uid>`. Not `TMPDIR`: processes that have it
- * differ must still meet.
- * @throws AccessError when either is a link, no directory, another user's, or open to others: whoever can write there
- * could send this process to memory of theirs.
+ * Return `<runtime directory>/<part>`, private to this user, and create it if needed. The runtime directory is
+ * `AETHER_RUNTIME_DIRECTORY`, else `/tmp/aether-<uid>`. It is not `TMPDIR`, because processes with different values of
+ * it must still meet.
+ * @throws AccessError if either is a link, not a directory, another user's, or open to others. Another user who can
+ * write there could send this process to memory of theirs.
  */
 export function runtimeDirectory(part: string): string {
   const base = process.env[RUNTIME_DIRECTORY_VARIABLE] ?? `/tmp/aether-${ownUserId()}`
@@ -43,7 +43,7 @@ function checkPrivate(path: string): void {
   if (status.uid !== ownUserId()) {
     throw new AccessError(
       path,
-      `${path} belongs to user ${status.uid}, and a space is its user's (you are ${ownUserId()}); ${ADVICE}`,
+      `${path} belongs to user ${status.uid}, but a space must belong to its user (you are ${ownUserId()}); ${ADVICE}`,
     )
   }
   if ((status.mode & 0o077) !== 0) {

@@ -1,7 +1,7 @@
 import type { Random } from './random.ts'
 import type { Timers } from './timers.ts'
 
-/** What a state machine may know of the world besides its events: the time, timers, a stream of random numbers. */
+/** What a state machine may know of the world besides its events: the time, timers, and a stream of random numbers. */
 export interface Runtime {
   /** Monotonic nanoseconds, as of the present turn. */
   now(): number

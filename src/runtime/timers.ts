@@ -4,11 +4,11 @@ export interface Timer {
   readonly run: () => void
 }
 
-/** Timers as a binary heap by time: no clock of its own, so real agents and simulators drive it alike. */
+/** Timers in a binary heap, ordered by time. It has no clock of its own, so agents and simulators drive it alike. */
 export class Timers {
   readonly #heap: Timer[] = []
 
-  /** Run `run` once the time is `atNs` or later. A timer cannot be taken back: let it find nothing to do. */
+  /** Run `run` once the time is `atNs` or later. A timer cannot be cancelled: let it find nothing to do. */
   at(atNs: number, run: () => void): void {
     const heap = this.#heap
     heap.push({ atNs, run })
@@ -20,12 +20,12 @@ export class Timers {
     }
   }
 
-  /** When the next one is due; Infinity where there is none. */
+  /** When the next timer is due; Infinity if there is none. */
   get nextNs(): number {
     return this.#heap[0]?.atNs ?? Number.POSITIVE_INFINITY
   }
 
-  /** Run all that is due. Returns true where any was. */
+  /** Run all timers that are due. Returns true if there were any. */
   runDue(nowNs: number): boolean {
     let any = false
     while (this.nextNs <= nowNs) {

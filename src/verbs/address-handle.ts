@@ -3,8 +3,8 @@ import { Closable } from './lifetime.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
 
 /**
- * Where datagrams go: ibv_create_ah(3). Each request of a `ud` queue pair names one, and the number of the queue pair
- * there.
+ * The destination of datagrams: ibv_create_ah(3). Each request of a `ud` queue pair names an address handle and the
+ * queue pair number there.
  */
 export class AddressHandle extends Closable {
   readonly label = 'address handle'

@@ -6,7 +6,10 @@ import type { QueuePair } from './queue-pair.ts'
 import type { SharedReceiveQueue } from './shared-receive-queue.ts'
 import { rdmaTrace } from './verbs-trace.ts'
 
-/** What happened to which object: ibv_get_async_event(3). An object that was closed meanwhile is left out. */
+/**
+ * An asynchronous event and the object it concerns: ibv_get_async_event(3). Events of objects closed in the meantime
+ * are left out.
+ */
 export interface AsyncEvent {
   /** An AsyncEventType; numbers that are not listed there pass through. */
   readonly type: number
@@ -21,11 +24,11 @@ export interface AsyncEvent {
 export interface EventOptions {
   /** Ends the iteration with its reason. */
   readonly signal?: AbortSignal
-  /** Keep the process alive while waiting; default false, since events usually are a side matter. */
+  /** Keep the process alive while waiting. Default false. */
   readonly keepAlive?: boolean
 }
 
-/** Take the events that wait, without blocking. */
+/** Return the pending events without blocking. */
 export function drainAsyncEvents(device: Device): AsyncEvent[] {
   const events: AsyncEvent[] = []
   device.provider.drainEvents((event) => {

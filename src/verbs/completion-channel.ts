@@ -10,8 +10,8 @@ export interface WaitOptions {
 }
 
 /**
- * Events of completion queues on one descriptor: ibv_create_comp_channel(3). Many queues may share it.
- * The order that loses nothing: `queue.arm()`, poll until empty, then wait; after the event `drain()`, and again.
+ * Delivers the events of completion queues on one descriptor: ibv_create_comp_channel(3). Many queues may share it. To
+ * lose no event: call `queue.arm()`, poll until empty, then wait. After the event, call `drain()` and start again.
  */
 export class CompletionChannel extends Closable {
   readonly label = 'completion channel'
@@ -26,15 +26,14 @@ export class CompletionChannel extends Closable {
     this.provider = provider
   }
 
-  /** Readable while an event waits, for poll(2) and friends. Do not read from it; `drain()` does. */
+  /** Readable while an event waits; for poll(2), epoll(7) and the like. Do not read from it; `drain()` does. */
   get descriptor(): number {
     this.assertOpen()
     return this.provider.descriptor
   }
 
   /**
-   * Take all waiting events (and acknowledge them). Returns the queues they came from, each once; an event without
-   * completions can occur.
+   * Take and acknowledge all waiting events. Returns each queue they came from once; the queue may hold no completion.
    */
   drain(): CompletionQueue[] {
     this.assertOpen()
@@ -63,14 +62,14 @@ export class CompletionChannel extends Closable {
       signal?.addEventListener('abort', onAbort, { once: true })
       if (timeoutMs === undefined) return
       timer = setTimeout(() => {
-        finish(() => reject(new TimeoutError(`no completion event within ${timeoutMs} ms`)))
+        finish(() => reject(new TimeoutError(`no completion event arrived within ${timeoutMs} ms`)))
       }, timeoutMs)
     })
   }
 
   /**
-   * Call `ready` once, on the event loop, when an event waits; it is not taken. Returns what cancels it. Where `wait`
-   * makes a promise for each event this makes nothing, and does not keep the program alive unless asked to.
+   * Call `ready` once, on the event loop, when an event waits; the event is not taken. Returns a function that cancels
+   * the call. Unlike `wait` it makes no promise for each event, and it keeps the program alive only if asked to.
    */
   whenReadable(ready: () => void, options: { readonly keepAlive?: boolean } = {}): () => void {
     this.assertOpen()

@@ -9,13 +9,13 @@ import { Operations } from './operation.ts'
 import { rdmaTrace, traceCompletions } from './verbs-trace.ts'
 
 export interface CompletionQueueOptions {
-  /** How many completions it holds. */
+  /** How many completions the queue holds. */
   readonly depth: number
   /** Where `arm()` delivers events. */
   readonly channel?: CompletionChannel
   /**
-   * Which of the device's `completionVectors` interrupts for it; default 0. Spreads work over processors; no matter on
-   * shm.
+   * Which of the device's `completionVectors` interrupts for this queue; default 0. Use it to spread work over
+   * processors. Has no effect on shm.
    */
   readonly vector?: number
 }
@@ -44,12 +44,12 @@ export class CompletionQueue extends Closable {
   static create(device: Device, options: CompletionQueueOptions): CompletionQueue {
     const { depth, channel, vector = 0 } = options
     if (!Number.isInteger(depth) || depth < 1)
-      throw new ArgumentError('depth', `a queue holds at least one completion, not ${depth}`)
+      throw new ArgumentError('depth', `depth must be at least 1, not ${depth}`)
     channel?.assertOpen()
     return new CompletionQueue(device, device.provider.createCompletionQueue(depth, channel?.provider, vector), channel)
   }
 
-  /** At least the depth that was asked for. */
+  /** How many completions the queue holds: at least the depth that was asked for. */
   get depth(): number {
     return this.provider.depth
   }
@@ -73,24 +73,27 @@ export class CompletionQueue extends Closable {
   }
 
   /**
-   * Ask for one event on the channel at the next completion. Poll once more after arming: what arrived before does not
-   * count.
+   * Ask for one event on the channel at the next completion. Poll once more after arming: completions that arrived
+   * before cause no event.
    */
   arm(options: { readonly solicitedOnly?: boolean } = {}): void {
     this.assertOpen()
     if (this.channel === undefined)
-      throw new ArgumentError('channel', 'this queue was made without a completion channel; events have nowhere to go')
+      throw new ArgumentError(
+        'channel',
+        'this completion queue has no completion channel to deliver events; pass `channel` when you create it',
+      )
     this.provider.arm(options.solicitedOnly === true)
   }
 
   /**
-   * Make it hold at least `depth` completions; those that wait stay: ibv_resize_cq(3). EINVAL where more wait than
-   * that.
+   * Resize the queue to hold at least `depth` completions: ibv_resize_cq(3). Waiting completions stay. Throws EINVAL if
+   * more than `depth` are waiting.
    */
   resize(depth: number): void {
     this.assertOpen()
     if (!Number.isInteger(depth) || depth < 1)
-      throw new ArgumentError('depth', `a queue holds at least one completion, not ${depth}`)
+      throw new ArgumentError('depth', `depth must be at least 1, not ${depth}`)
     this.provider.resize(depth)
   }
 

@@ -9,35 +9,35 @@ import {
 } from '../providers/index.ts'
 import { DEFAULT_QUEUE_KEY } from './prepared-request.ts'
 
-/** What one end tells the other before they connect, over any channel. */
+/** What one end tells the other before they connect, over any channel: {@link QueuePair.endpoint}. */
 export interface RemoteEndpoint {
   readonly gid: Gid
   readonly queuePairNumber: number
-  /** The first packet sequence number that this end sends with. */
+  /** The packet sequence number of the first packet this end sends. */
   readonly psn: number
   /** Local identifier, InfiniBand only. */
   readonly localIdentifier?: number
-  /** READs and atomics that this end can have under way at once; left out, the other end assumes its own limit. */
+  /** READs and atomics that this end can have under way at once. Default: the other end assumes its own limit. */
   readonly initiatorDepth?: number
-  /** READs and atomics that this end can serve at once; left out, the other end assumes its own limit. */
+  /** READs and atomics that this end can serve at once. Default: the other end assumes its own limit. */
   readonly responderResources?: number
 }
 
 export interface ConnectOptions {
-  /** What the peer may do through this queue pair; default all remote rights. Memory has rights of its own. */
+  /** What the peer may do through this queue pair. Default: all remote rights. Memory has rights of its own. */
   readonly access?: number
-  /** Exponent: 4.096 µs × 2^timeout; default 14 (67 ms). 0 waits for ever. */
+  /** Exponent of the acknowledgement timeout, 4.096 µs × 2^timeout. Default 14 (67 ms). 0 waits forever. */
   readonly timeout?: number
-  /** 0..7; default 6, because rxe takes 7 for ever. */
+  /** Retries without an acknowledgement, 0 to 7. Default 6, because rxe treats 7 as forever. */
   readonly retryCount?: number
-  /** 0..7; default 7: for ever. */
+  /** Retries when the receiver is not ready, 0 to 7. Default 7, which means forever. */
   readonly rnrRetry?: number
-  /** Code 0..31; default 12 (0.64 ms). */
+  /** Code 0 to 31 of the delay before the sender retries when no receive is posted. Default 12 (0.64 ms). */
   readonly minRnrTimer?: number
   readonly pathMtu?: number
-  /** READs and atomics that this end has under way at once; default as many as the device can and the peer serves. */
+  /** READs and atomics that this end has under way at once. Default: as many as the device can and the peer serves. */
   readonly maxReadAtomic?: number
-  /** READs and atomics that this end serves at once; default as many as the device can and the peer asks for. */
+  /** READs and atomics that this end serves at once. Default: as many as the device can and the peer asks for. */
   readonly maxDestinationReadAtomic?: number
 }
 
@@ -52,7 +52,7 @@ function isConnected(type: QueuePairType): boolean {
   return type === 'rc' || type === 'uc' || type === 'xrc-send' || type === 'xrc-receive'
 }
 
-/** RESET -> INIT. */
+/** The attributes for RESET -> INIT. */
 export function initAttributes(type: QueuePairType, port: number): QueuePairAttributes {
   const common = { state: QueuePairState.Init, partitionKeyIndex: 0, port }
   if (type === 'ud') return { ...common, queueKey: DEFAULT_QUEUE_KEY }
@@ -60,7 +60,7 @@ export function initAttributes(type: QueuePairType, port: number): QueuePairAttr
   return { ...common, access: Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic }
 }
 
-/** INIT -> RTR. */
+/** The attributes for INIT -> RTR. */
 export function receiveAttributes(
   type: QueuePairType,
   remote: RemoteEndpoint | undefined,
@@ -80,7 +80,7 @@ export function receiveAttributes(
   return { ...attributes, maxDestinationReadAtomic, minRnrTimer: DEFAULT_MIN_RNR_TIMER }
 }
 
-/** RTR -> RTS. */
+/** The attributes for RTR -> RTS. */
 export function sendAttributes(
   type: QueuePairType,
   sendPsn: number,
@@ -99,7 +99,7 @@ export function sendAttributes(
   }
 }
 
-/** What RESET -> RTS takes, step by step. */
+/** The attributes of each step from RESET to RTS. */
 export function connectSteps(
   type: QueuePairType,
   sendPsn: number,

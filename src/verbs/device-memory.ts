@@ -2,10 +2,7 @@ import type { ProviderDeviceMemory } from '../providers/index.ts'
 import type { Device } from './device.ts'
 import { Closable } from './lifetime.ts'
 
-/**
- * Memory on the device itself, nearest to where operations are carried out: ibv_alloc_dm(3). The program reaches it by
- * copying.
- */
+/** Memory on the device itself: ibv_alloc_dm(3). The program copies bytes to it and from it. */
 export class DeviceMemory extends Closable {
   readonly label = 'device memory'
   readonly device: Device
@@ -22,14 +19,15 @@ export class DeviceMemory extends Closable {
   }
 
   /**
-   * Copy `bytes` there: ibv_memcpy_to_dm(3). Offset and length are multiples of 4 (EINVAL), within the length (EFAULT).
+   * Copy `bytes` to `offset`: ibv_memcpy_to_dm(3). Throws EINVAL unless offset and length are multiples of 4, EFAULT
+   * beyond the end.
    */
   write(offset: number, bytes: Uint8Array): void {
     this.assertOpen()
     this.provider.copyTo(offset, bytes)
   }
 
-  /** Copy from there into all of `bytes`: ibv_memcpy_from_dm(3). */
+  /** Copy from `offset` into all of `bytes`: ibv_memcpy_from_dm(3). Errors as for `write`. */
   read(offset: number, bytes: Uint8Array): void {
     this.assertOpen()
     this.provider.copyFrom(offset, bytes)

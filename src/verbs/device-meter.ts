@@ -89,12 +89,12 @@ export class DeviceMeter {
     this.#block = threadProfiling().counters(deviceCounters, device)
   }
 
-  /** Undefined where nobody profiles. */
+  /** Undefined if profiling is off. */
   static of(device: string): DeviceMeter | undefined {
     return isProfiling() ? new DeviceMeter(device) : undefined
   }
 
-  /** `by` more, or, below 0, fewer. */
+  /** Add `by`, which may be negative. */
   change(what: 'queuePairs' | 'memoryRegions' | 'bytesRegistered', by: number): void {
     this.#block.set(what, this.#block.get(what) + by)
   }
@@ -108,7 +108,7 @@ export class DeviceMeter {
     }
   }
 
-  /** Of the requests of a pair whose completions nobody meters none is timed. */
+  /** Requests are not timed if the completions of the pair are not metered. */
   pair(number: number, areCompletionsMetered: boolean): PairMeter {
     return new PairMeter(this.device, number, areCompletionsMetered)
   }
@@ -134,7 +134,7 @@ function kindOf(words: Float64Array): number {
 }
 
 const KINDS = pairNames.indexOf('others') + 1
-/** The bytes of a kind are so many slots behind its number, where it has any. */
+/** The byte counter of a kind is this many slots behind its count, if it has one. */
 const BYTES = pairNames.indexOf('bytesOfSends')
 const KINDS_WITH_BYTES = pairNames.indexOf('reads') + 1
 const RECEIVES = pairNames.indexOf('receives')
@@ -166,14 +166,14 @@ export class PairMeter {
     this.#block = threadProfiling().counters(pairCounters, `${device} ${number}`)
   }
 
-  /** The error number of the post. `completes`: whatever the request says. */
+  /** Post, and return the error number. `completes`: the request makes a completion, whatever it says. */
   post(pair: ProviderQueuePair, encoded: EncodedRequest, completes: boolean): number {
     const errno = this.#isDue(encoded, completes) ? this.#postTimed(pair, encoded) : pair.postSend(encoded)
     if (errno === 0) this.#count(encoded)
     return errno
   }
 
-  /** How many were taken. */
+  /** Post a list, and return how many were taken. */
   postList(pair: ProviderQueuePair, requests: readonly EncodedRequest[], completes: boolean): number {
     const due = requests.find((request) => this.#isDue(request, completes))
     // A request that is there twice would complete twice under the id of one.
@@ -189,14 +189,14 @@ export class PairMeter {
     return taken
   }
 
-  /** Another object of the provider has posted it. */
+  /** Count a request that another object of the provider has posted. */
   posted(encoded: EncodedRequest): void {
     this.#count(encoded)
   }
 
   /**
-   * It is connected, or, without a `remote`, not any more: so that who reads the figures of both ends finds what
-   * belongs together.
+   * Record that the pair is connected, or without a `remote` that it no longer is. This lets a reader match the figures
+   * of both ends.
    */
   connected(local: PairEnd, remote: PairEnd | undefined): void {
     this.#block.set('end', remote === undefined ? 0 : numberOfEnd(local))
@@ -208,7 +208,7 @@ export class PairMeter {
     slots[RECEIVES] = slots[RECEIVES]! + requests
   }
 
-  /** What was outstanding is forgotten. */
+  /** Forget all outstanding requests. */
   reset(): void {
     timedRequests.forget(this.#latency)
   }

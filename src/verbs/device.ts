@@ -20,13 +20,13 @@ import { ProtectionDomain } from './protection-domain.ts'
 import { ThreadDomain } from './thread-domain.ts'
 import { XrcDomain } from './xrc-domain.ts'
 
-/** Names that {@link openDevice} knows on this machine. */
+/** Return the names that {@link openDevice} knows on this machine. */
 export function deviceNames(): string[] {
   return listDeviceNames()
 }
 
 /**
- * Open a device, `shm0` for the embedded one. Each JavaScript environment (a Worker, say) opens its own.
+ * Open a device; the embedded one is called `shm0`. Each JavaScript environment (a Worker, for example) opens its own.
  * Throws VerbsError ENODEV for an unknown name.
  */
 export function openDevice(name: string, options: OpenDeviceOptions = {}): Device {
@@ -41,7 +41,7 @@ export class Device extends Closable {
   readonly gid: Gid
   /** @internal */
   readonly provider: ProviderDevice
-  /** @internal Undefined where nobody profiles. */
+  /** @internal Undefined if profiling is off. */
   readonly meter: DeviceMeter | undefined
   /** @internal */
   readonly domains: Children<ProtectionDomain> = new Children<ProtectionDomain>()
@@ -72,93 +72,100 @@ export class Device extends Closable {
     return this.attributes.name
   }
 
-  /** ibv_alloc_pd(3). */
+  /** Create a protection domain: ibv_alloc_pd(3). */
   createProtectionDomain(): ProtectionDomain {
     this.assertOpen()
     return this.domains.add(new ProtectionDomain(this, this.provider.createProtectionDomain()))
   }
 
-  /** ibv_create_comp_channel(3). */
+  /** Create a completion channel: ibv_create_comp_channel(3). */
   createCompletionChannel(): CompletionChannel {
     this.assertOpen()
     return this.channels.add(new CompletionChannel(this, this.provider.createCompletionChannel()))
   }
 
-  /** ibv_create_cq(3). `depth` must hold every completion that can be outstanding: an overrun ends the queue pairs. */
+  /**
+   * Create a completion queue: ibv_create_cq(3). `depth` must hold every completion that can be outstanding; an overrun
+   * moves the queue pairs to the error state.
+   */
   createCompletionQueue(options: CompletionQueueOptions): CompletionQueue {
     this.assertOpen()
     return this.completionQueues.add(CompletionQueue.create(this, options))
   }
 
   /**
-   * ibv_alloc_dm(3): memory on the device, its start a multiple of `alignmentBytes` (a power of two; default 1, which
-   * also serves atomics on shm). Throws VerbsError ENOMEM when the device has no more, UnsupportedError when it has
-   * none to give.
+   * Allocate memory on the device: ibv_alloc_dm(3). Its start is a multiple of `alignmentBytes`, a power of two; the
+   * default 1 also serves atomics on shm. Throws VerbsError ENOMEM if the device has none left, UnsupportedError if it
+   * has no memory to give.
    */
   allocateDeviceMemory(lengthBytes: number, options: { readonly alignmentBytes?: number } = {}): DeviceMemory {
     this.assertOpen()
     const { alignmentBytes = 1 } = options
     const exponent = Math.log2(alignmentBytes)
     if (!Number.isSafeInteger(lengthBytes) || lengthBytes < 1)
-      throw new ArgumentError('lengthBytes', `memory needs a length of at least one byte, not ${lengthBytes}`)
+      throw new ArgumentError('lengthBytes', `lengthBytes must be at least 1, not ${lengthBytes}`)
     if (!Number.isInteger(exponent) || exponent < 0)
-      throw new ArgumentError('alignmentBytes', `must be a power of two, not ${alignmentBytes}`)
+      throw new ArgumentError('alignmentBytes', `alignmentBytes must be a power of two, not ${alignmentBytes}`)
     return this.deviceMemories.add(new DeviceMemory(this, this.provider.allocateDeviceMemory(lengthBytes, exponent)))
   }
 
-  /** ibv_alloc_td(3). */
+  /** Create a thread domain: ibv_alloc_td(3). */
   createThreadDomain(): ThreadDomain {
     this.assertOpen()
     return this.threadDomains.add(new ThreadDomain(this, this.provider.createThreadDomain()))
   }
 
   /**
-   * ibv_open_xrcd(3). EEXIST and ENOENT as `exclusive` and `create` say; UnsupportedError where the device has no XRC.
+   * Open an XRC domain: ibv_open_xrcd(3). Throws EEXIST or ENOENT according to `exclusive` and `create`,
+   * UnsupportedError if the device has no XRC.
    */
   openXrcDomain(options: XrcDomainOptions = {}): XrcDomain {
     this.assertOpen()
     return this.xrcDomains.add(new XrcDomain(this, this.provider.openXrcDomain(options)))
   }
 
-  /** The port that it talks through; 1 where it was not opened with another. */
+  /** The number of the port this device was opened with; default 1. */
   get port(): number {
     return this.provider.portNumber
   }
 
-  /** ibv_query_port(3), of its own port where none is named. Ports count from 1; EINVAL where there is no such port. */
+  /**
+   * Return the attributes of a port, by default this device's own: ibv_query_port(3). Ports count from 1. Throws EINVAL
+   * if there is no such port.
+   */
   queryPort(port: number = this.port): PortAttributes {
     this.assertOpen()
     return this.provider.queryPort(port)
   }
 
-  /** The port's gids that are in use: ibv_query_gid_table(3). */
+  /** Return the GIDs in use on the port: ibv_query_gid_table(3). */
   gids(port: number = this.port): readonly GidEntry[] {
     this.assertOpen()
     return this.provider.gids(port)
   }
 
   /**
-   * Asynchronous events as they come, until the device is closed; each is seen by one iteration only.
-   * ibv_get_async_event(3).
+   * Yield asynchronous events until the device is closed: ibv_get_async_event(3). Each event goes to one iteration
+   * only.
    */
   events(options: EventOptions = {}): AsyncGenerator<AsyncEvent, void> {
     this.assertOpen()
     return iterateAsyncEvents(this, options)
   }
 
-  /** The asynchronous events that wait, oldest first, without blocking. */
+  /** Return the pending asynchronous events, oldest first, without blocking. */
   drainEvents(): AsyncEvent[] {
     this.assertOpen()
     return drainAsyncEvents(this)
   }
 
-  /** Readable while an asynchronous event waits, for poll(2) and friends. */
+  /** A descriptor that is readable while an asynchronous event waits; for poll(2), epoll(7) and the like. */
   get asyncDescriptor(): number {
     this.assertOpen()
     return this.provider.asyncDescriptor
   }
 
-  /** Let pending work advance (retries, timers, deaths of peers). Polling does the same. */
+  /** Advance pending work: retries, timers, deaths of peers. Polling does the same. */
   progress(): void {
     this.assertOpen()
     this.provider.progress()

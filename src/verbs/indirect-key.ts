@@ -7,12 +7,12 @@ import { PreparedRequest } from './prepared-request.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
 import type { QueuePair } from './queue-pair.ts'
 
-/** `length` bytes, then `skip` bytes that are left out, again and again. */
+/** `length` bytes to use, followed by `skip` bytes to leave out, repeatedly. */
 export interface InterleavedPiece extends Segment {
   readonly skip: number
 }
 
-/** What an indirect key shall stand for. */
+/** What an indirect key stands for. */
 export type KeyLayout = {
   /** Rights of the indirect key; the pieces' own keys are used as local ones. */
   readonly access: number
@@ -20,20 +20,20 @@ export type KeyLayout = {
   readonly fence?: boolean
 } & (
   | {
-      /** One after the other: mlx5dv_wr_mr_list(3). */
+      /** One after the other, as mlx5dv_wr_mr_list(3). */
       readonly pieces: readonly Segment[]
     }
   | {
-      /** One of each in turn, `repeat` times: mlx5dv_wr_mr_interleaved(3). */
+      /** One of each in turn, `repeat` times, as mlx5dv_wr_mr_interleaved(3). */
       readonly interleaved: readonly InterleavedPiece[]
       readonly repeat: number
     }
 )
 
 /**
- * A key that stands for pieces of other regions as if they lay one after the other from address 0: what mlx5 calls an
- * indirect mkey (UMR). Configured by a work request ({@link QueuePair.prepareConfigureKey}), taken back by
- * {@link QueuePair.prepareLocalInvalidate}.
+ * A key for pieces of other regions. Requests address them as if they lay one after the other from address 0. mlx5
+ * calls it an indirect mkey (UMR). A work request configures it ({@link QueuePair.prepareConfigureKey}); {@link
+ * QueuePair.prepareLocalInvalidate} revokes it.
  */
 export class IndirectKey extends Closable {
   readonly label = 'indirect key'
@@ -54,7 +54,7 @@ export class IndirectKey extends Closable {
     this.maxPieces = provider.maxPieces
   }
 
-  /** `length` bytes from `offset` on, as a segment of a request. */
+  /** Return `length` bytes from `offset` as a segment of a request. */
   segment(offset: number, length: number): Segment {
     return { address: offset, length, key: this.localKey }
   }
@@ -92,7 +92,10 @@ export class PreparedKeyLayout extends PreparedRequest {
 
 function checkPieces(pieces: readonly Segment[], most: number): void {
   if (pieces.length < 1 || pieces.length > most)
-    throw new ArgumentError('pieces', `this key stands for 1 to ${most} pieces, not ${pieces.length}`)
+    throw new ArgumentError(
+      'pieces',
+      `this key takes 1 to ${most} pieces, not ${pieces.length}; create it with a larger maxPieces`,
+    )
   for (const { length } of pieces) positive('length', length)
 }
 

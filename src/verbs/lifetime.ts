@@ -1,8 +1,8 @@
 import { AetherError, ClosedError } from '../native/index.ts'
 
 /**
- * What every noun shares: closing twice is harmless, using a closed object throws, a parent closes its children first.
- * A child holds its parent; the parent knows its children by kind, so that they are closed in an order that the
+ * The base of every verbs object: closing twice is harmless, using a closed object throws, a parent closes its children
+ * first. A child holds its parent; the parent knows its children by kind, so that they are closed in an order that the
  * provider accepts.
  */
 export abstract class Closable {
@@ -11,7 +11,7 @@ export abstract class Closable {
    * time.
    */
   private isClosed = false
-  /** How messages call this object. */
+  /** What error messages call this object. */
   abstract readonly label: string
 
   get closed(): boolean {
@@ -19,7 +19,8 @@ export abstract class Closable {
   }
 
   /**
-   * Close children, then this. Where a child or the provider refuses (EBUSY), the error is thrown and this stays open.
+   * Close the children, then this object. If a child or the provider refuses (EBUSY), the error is thrown and this
+   * object stays open.
    */
   close(): void {
     if (this.isClosed) return

@@ -9,24 +9,24 @@ const ALL = 2n ** 64n - 1n
 export interface MaskedCompareSwapFields {
   readonly remote: RemoteTarget
   readonly compare: bigint
-  /** Which bits are compared; default all. */
+  /** Bits to compare. Default: all. */
   readonly compareMask?: bigint
   readonly swap: bigint
-  /** Which bits are replaced where the compared ones are equal; default all. */
+  /** Bits to replace if the compared ones are equal. Default: all. */
   readonly swapMask?: bigint
 }
 
 export interface MaskedFetchAddFields {
   readonly remote: RemoteTarget
   readonly add: bigint
-  /** The highest bit of each field: no carry leaves a field. Default 0: one field of 64 bits. */
+  /** The highest bit of each field, which no carry leaves. Default 0: one field of 64 bits. */
   readonly boundaries?: bigint
 }
 
-/** What `local` and the flags of a request are, without what an atomic adds. */
+/** `local` and the flags of an atomic request, without its operands. */
 export type AtomicRequestFields = Pick<SendRequestFields, 'local' | 'signaled' | 'fence'>
 
-/** A masked compare-and-swap; masks can be patched between posts, as can the operands. */
+/** A masked compare-and-swap. Masks and operands can be patched between posts. */
 export class PreparedMaskedCompareSwap extends PreparedRequest {
   /** @internal Made by {@link QueuePair.prepareMaskedCompareSwap}. */
   constructor(pair: QueuePair, fields: AtomicRequestFields & MaskedCompareSwapFields) {

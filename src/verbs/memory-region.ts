@@ -5,20 +5,20 @@ import { MemorySlice } from './memory-slice.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
 import { bytesOf, type Registrable } from './registrable.ts'
 
-/** What a peer needs to reach memory: send it over any channel. */
+/** What a peer needs to reach this memory. Send it over any channel. */
 export interface RegionToken {
   readonly address: number
   readonly length: number
   readonly key: number
 }
 
-/** What {@link MemoryRegion.reregister} changes; what is left out stays. */
+/** What {@link MemoryRegion.reregister} changes. Fields left out stay as they are. */
 export interface Reregistration {
   readonly access?: number
   readonly domain?: ProtectionDomain
-  /** Other memory: the region lies there from now on. Memory that `allocate` took is freed. */
+  /** The memory that the region covers from now on. Memory that `allocate` took is freed. */
   readonly buffer?: Registrable
-  /** Of `buffer`, as for {@link ProtectionDomain.register}. */
+  /** The origin of `buffer`, as for {@link ProtectionDomain.register}. */
   readonly origin?: BufferOrigin
 }
 
@@ -43,7 +43,7 @@ export class MemoryRegion extends Closable {
     return this.#domain
   }
 
-  /** What requests call the first byte: 0 where the region is zero-based. */
+  /** The address of the first byte in requests; 0 if the region is zero-based. */
   get address(): number {
     return this.provider.address
   }
@@ -56,7 +56,7 @@ export class MemoryRegion extends Closable {
     return this.provider.localKey
   }
 
-  /** 0 where no remote right was given. */
+  /** The key for peers; 0 if no remote right was given. */
   get remoteKey(): number {
     return this.provider.remoteKey
   }
@@ -66,9 +66,10 @@ export class MemoryRegion extends Closable {
   }
 
   /**
-   * The bytes themselves. Peers write into them at any time: read words that are waited for with Atomics, and copy
-   * before decoding text. Empty where the program cannot touch the memory: on a device, of a whole address space, and
-   * physical memory of a real device. After `close()` of allocated memory they are memory of nobody.
+   * The bytes themselves. Peers may write into them at any time: read words that you wait for with Atomics, and copy
+   * bytes before decoding text. Empty if the program cannot touch the memory: on a device, for a whole address space,
+   * and physical memory of a real device. After `close()`, the array of allocated memory is private memory that no peer
+   * reaches.
    */
   get bytes(): Uint8Array {
     this.assertOpen()
@@ -79,23 +80,26 @@ export class MemoryRegion extends Closable {
     return { address: this.address, length: this.length, key: this.remoteKey }
   }
 
-  /** A part of it as a segment of a request; like TypedArray.subarray, but out of range throws. */
+  /**
+   * Return a part of the region as a segment of a request, like TypedArray.subarray. Throws ArgumentError if out of
+   * range.
+   */
   subarray(begin = 0, end: number = this.length): MemorySlice {
     this.assertOpen()
     return new MemorySlice(this, begin, end)
   }
 
   /**
-   * ibv_rereg_mr(3): change rights, protection domain or the memory itself. Keys and address may be others afterwards,
-   * and what holds the old keys (prepared and posted requests, peers) reaches nothing any more. Throws VerbsError
-   * EINVAL for rights that do not go together, EBUSY while a memory window is bound to it; then nothing changed.
+   * Change rights, protection domain or the memory itself: ibv_rereg_mr(3). Keys and address may change; requests and
+   * peers that hold the old keys then reach nothing. Throws VerbsError EINVAL for rights that do not go together, EBUSY
+   * while a memory window is bound to the region; then nothing has changed.
    */
   reregister(changes: Reregistration): void {
     this.assertOpen()
     const { access, domain, buffer, origin } = changes
     domain?.assertOpen()
     if (origin !== undefined && buffer === undefined)
-      throw new ArgumentError('origin', 'says where a buffer lies; give the buffer, too')
+      throw new ArgumentError('origin', 'origin says where a buffer lies; pass `buffer`, too')
     this.provider.reregister({
       ...(access === undefined ? {} : { access }),
       ...(domain === undefined ? {} : { domain: domain.provider }),

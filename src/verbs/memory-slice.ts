@@ -1,7 +1,7 @@
 import { ArgumentError } from '../native/index.ts'
 import type { MemoryRegion } from './memory-region.ts'
 
-/** A segment of a request by numbers. `bytes` is needed where the request is inline. */
+/** A segment of a request by numbers. `bytes` is needed if the request is inline. */
 export interface Segment {
   readonly address: number
   readonly length: number
@@ -18,7 +18,10 @@ export class MemorySlice implements Segment {
   /** @internal Made by {@link MemoryRegion.subarray}. */
   constructor(memory: MemoryRegion, begin: number, end: number) {
     if (!Number.isSafeInteger(begin) || !Number.isSafeInteger(end) || begin < 0 || end < begin || end > memory.length) {
-      throw new ArgumentError('begin, end', `[${begin}, ${end}) is not within the region's ${memory.length} bytes`)
+      throw new ArgumentError(
+        'begin, end',
+        `the range [${begin}, ${end}) is not within the region's ${memory.length} bytes`,
+      )
     }
     this.memory = memory
     this.offset = begin
@@ -33,7 +36,7 @@ export class MemorySlice implements Segment {
     return this.memory.localKey
   }
 
-  /** The remote target that a peer names to reach this part. */
+  /** The remote target for a peer that reads or writes this part. */
   get token(): { readonly address: number; readonly length: number; readonly key: number } {
     return { address: this.address, length: this.length, key: this.memory.remoteKey }
   }

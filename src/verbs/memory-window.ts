@@ -13,23 +13,23 @@ import { PreparedRequest } from './prepared-request.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
 import type { QueuePair } from './queue-pair.ts'
 
-/** What a window shall show. */
+/** What a window gives access to. */
 export interface BindFields {
   readonly window: MemoryWindow
-  /** Registered with MemoryWindowBind. Left out to bind a window of type 1 to nothing. */
+  /** A region registered with MemoryWindowBind. Leave it out to bind a window of type 1 to nothing. */
   readonly memory?: MemoryRegion
   /** In bytes, from the start of the region; default 0. */
   readonly offset?: number
-  /** Default: to the end of the region; 0 without a region. */
+  /** In bytes. Default: to the end of the region; 0 without a region. */
   readonly length?: number
   /**
-   * Of RemoteRead, RemoteWrite and RemoteAtomic, which the region itself need not have given; with type 2 also
-   * ZeroBased. Default none.
+   * RemoteRead, RemoteWrite and RemoteAtomic, which the region itself need not have; with type 2 also ZeroBased.
+   * Default: none.
    */
   readonly access?: number
   /**
-   * Type 2: the low eight bits of the new key, 0 to 255. Default: those of the last key plus one, as ibv_inc_rkey(3)
-   * does.
+   * Type 2: the low eight bits of the new key, 0 to 255. Default: those of the last key plus one, as with
+   * ibv_inc_rkey(3).
    */
   readonly keyTag?: number
   readonly signaled?: boolean
@@ -37,9 +37,8 @@ export interface BindFields {
 }
 
 /**
- * A part of a region under a key of its own, which is given and taken back by work requests, without the cost of
- * registering: ibv_alloc_mw(3). Type 1 may be used through every queue pair of the domain, type 2 only through the one
- * that bound it.
+ * A part of a region under its own key: ibv_alloc_mw(3). Work requests grant and revoke the key, without the cost of
+ * registering. Type 1 works through every queue pair of the domain, type 2 only through the queue pair that bound it.
  */
 export class MemoryWindow extends Closable {
   readonly label = 'memory window'
@@ -57,21 +56,20 @@ export class MemoryWindow extends Closable {
   }
 
   /**
-   * The key of the last bind that was posted. A message on the pair that binds may carry it at once; tell it by other
-   * ways only after the bind's completion.
+   * The key of the last bind that was posted. A message on the queue pair that binds may carry it at once. Send it over
+   * another channel only after the bind has completed.
    */
   get remoteKey(): number {
     return this.provider.remoteKey
   }
 
   /**
-   * Type 1: post a bind to `pair` with `id` (ibv_bind_mw(3)); returns the new key. A bind of length 0 takes the window
-   * back.
+   * Type 1: post a bind to `pair` with `id` (ibv_bind_mw(3)) and return the new key. A bind of length 0 revokes access.
    */
   bind(pair: QueuePair, id: number, fields: Omit<BindFields, 'window' | 'keyTag'>): number {
     this.assertOpen()
     if (this.type !== 1)
-      throw new ArgumentError('window', 'a window of type 2 is bound by a work request: use pair.prepareBind')
+      throw new ArgumentError('window', 'a memory window of type 2 is bound by a work request; use pair.prepareBind')
     pair.prepareBind({ ...fields, window: this }).post(id)
     return this.remoteKey
   }
@@ -82,7 +80,7 @@ export class MemoryWindow extends Closable {
   }
 }
 
-/** A bind, ready to be posted again and again: with type 2 invalidate the window in between. */
+/** A bind that can be posted repeatedly. With type 2, invalidate the window before each further post. */
 export class PreparedBind extends PreparedRequest {
   readonly window: MemoryWindow
   readonly #range: { readonly address: number; readonly length: number }
@@ -95,7 +93,7 @@ export class PreparedBind extends PreparedRequest {
     window.assertOpen()
     memory?.assertOpen()
     if (keyTag !== undefined && !(window.type === 2 && Number.isInteger(keyTag) && keyTag >= 0 && keyTag <= 255))
-      throw new ArgumentError('keyTag', 'is the low byte of a key of type 2, from 0 to 255')
+      throw new ArgumentError('keyTag', 'keyTag must be an integer from 0 to 255, the low byte of a key of type 2')
     const { offset, length } = rangeOf(fields)
     const start = memory === undefined ? 0 : memory.address + offset
     this.window = window
@@ -109,7 +107,7 @@ export class PreparedBind extends PreparedRequest {
     words[RequestSlot.Access] = access
   }
 
-  /** What the peer needs, once it is posted. */
+  /** The token to send to the peer, once the bind is posted. */
   get token(): RegionToken {
     return { ...this.#range, key: this.window.remoteKey }
   }
@@ -132,15 +130,18 @@ function rangeOf(fields: BindFields): { readonly offset: number; readonly length
   const { memory, offset = 0 } = fields
   const length = fields.length ?? (memory === undefined ? 0 : memory.length - offset)
   if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 || length < 0)
-    throw new ArgumentError('offset, length', `must be exact and not negative, not ${offset} and ${length}`)
+    throw new ArgumentError(
+      'offset, length',
+      `offset and length must be integers of at least 0, not ${offset} and ${length}`,
+    )
   if (memory === undefined && offset + length > 0)
-    throw new ArgumentError('memory', 'is missing: only a bind of length 0 goes without')
+    throw new ArgumentError('memory', 'memory is missing; only a bind of length 0 may leave it out')
   return { offset, length }
 }
 
 /** @internal LOCAL_INV or SEND_WITH_INV: which key. */
 export function encodeInvalidate(encoded: EncodedRequest, key: number): void {
   if (!Number.isInteger(key) || key < 0 || key > 0xffffffff)
-    throw new ArgumentError('key', `a key has 32 bits, not ${key}`)
+    throw new ArgumentError('key', `key must be an integer of 32 bits, not ${key}`)
   encoded.words[RequestSlot.Immediate] = key
 }

@@ -5,13 +5,13 @@ import type { CompletionQueue } from './completion-queue.ts'
 /** What a convenience resolves to. */
 export interface OperationResult {
   readonly byteLength: number
-  /** Host order; undefined where the message carried none. */
+  /** In host byte order; undefined if the message carried none. */
   readonly immediate: number | undefined
-  /** Of a received message that took a key back: which. */
+  /** The key that a received message revoked, if any. */
   readonly invalidatedKey?: number
 }
 
-/** One convenience in flight. It holds its buffers until the completion, also when the caller gave up. */
+/** A convenience call in flight. It holds its buffers until the completion, even if the caller has stopped waiting. */
 export class Operation {
   readonly id: number
   readonly name: string
@@ -30,7 +30,7 @@ export class Operation {
     this.#onDone = onDone
   }
 
-  /** Give back what it holds; nothing will complete. */
+  /** Release the buffers; nothing will complete. */
   release(): void {
     this.#onDone?.()
   }
@@ -49,9 +49,9 @@ const EAGER_TURNS = 32
 const DRIVER_SLEEP_MS = 1
 
 /**
- * The conveniences whose completions arrive at one queue. Their ids are negative, so that rows that belong to the user
- * are told apart. While one is outstanding a driver polls from the event loop; user code that polls the same queue
- * settles them too.
+ * The convenience calls whose completions arrive at one queue. Their ids are negative, which tells them from the user's
+ * rows. While one is outstanding a driver polls from the event loop; user code that polls the same queue settles them
+ * too.
  */
 export class Operations {
   readonly #queue: CompletionQueue
@@ -64,7 +64,7 @@ export class Operations {
     this.#queue = queue
   }
 
-  /** `onDone` runs when the completion arrives, whether or not somebody still waits. */
+  /** `onDone` runs when the completion arrives, even if the caller no longer waits. */
   begin(name: string, held: unknown, onDone: (() => void) | undefined): Operation {
     const operation = new Operation(this.#nextId, name, held, onDone)
     this.#nextId -= 1
@@ -79,7 +79,7 @@ export class Operations {
     operation.release()
   }
 
-  /** Settle the rows that belong to conveniences and move the user's to the front; returns how many of those. */
+  /** Settle the rows of convenience calls and move the user's rows to the front. Returns how many the user has. */
   filter(batch: CompletionBatch, count: number): number {
     let kept = 0
     for (let row = 0; row < count; row += 1) {
@@ -110,13 +110,13 @@ export class Operations {
     })
   }
 
-  /** Poll until the completion arrives. TimeoutError leaves the operation outstanding: its outcome is not known. */
+  /** Poll until the completion arrives. TimeoutError leaves the operation outstanding, with its outcome unknown. */
   waitSync(operation: Operation, timeoutMs: number): OperationResult {
     const deadline = performance.now() + timeoutMs
     for (this.#queue.reap(); !operation.done; this.#queue.reap()) {
       if (performance.now() < deadline) continue
       throw new TimeoutError(
-        `${operation.name} did not complete within ${timeoutMs} ms; whether it was carried out is not known`,
+        `${operation.name} did not complete within ${timeoutMs} ms; it may or may not have been carried out`,
       )
     }
     if (operation.failure !== undefined) throw operation.failure

@@ -29,8 +29,8 @@ import { Scratch, type ScratchCell } from './scratch.ts'
 const DEFAULT_TIMEOUT_MS = 10_000
 
 /**
- * What posts one request and waits for its completion: by a promise, or spinning (`…Sync`). Each costs an object or
- * two, where a prepared request costs none. All of them rest on the queue pair's prepared requests.
+ * Methods that post one request and wait for its completion, by a promise or by spinning (`…Sync`). Each call allocates
+ * an object or two; a prepared request allocates none. All of them use the queue pair's prepared requests.
  */
 export abstract class PairConveniences extends Closable {
   abstract readonly domain: ProtectionDomain
@@ -55,7 +55,7 @@ export abstract class PairConveniences extends Closable {
   /** @internal */
   abstract postReceive(encoded: EncodedRequest): void
 
-  /** READ and wait. Rejects with CompletionError when it failed. */
+  /** READ and wait. Rejects with CompletionError if it failed. */
   read(fields: OneSidedFields, options: OperationOptions = {}): Promise<OperationResult> {
     return this.#run('read', this.prepareRead(fields), options)
   }
@@ -92,7 +92,7 @@ export abstract class PairConveniences extends Closable {
     return this.receiveQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
   }
 
-  /** Resolves to the old value. */
+  /** Add to a 64-bit word and resolve to the old value. */
   fetchAdd(fields: FetchAddFields, options: OperationOptions = {}): Promise<bigint> {
     return this.#atomic('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
   }
@@ -101,7 +101,7 @@ export abstract class PairConveniences extends Closable {
     return this.#atomicSync('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
   }
 
-  /** Resolves to the old value: it was swapped where that equals `compare`. */
+  /** Compare and swap a 64-bit word, and resolve to the old value. The swap took place if that equals `compare`. */
   compareSwap(fields: CompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
     return this.#atomic('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
   }
@@ -110,7 +110,7 @@ export abstract class PairConveniences extends Closable {
     return this.#atomicSync('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
   }
 
-  /** Resolves to the old value. Rejects with UnsupportedError where the device has no masked atomics. */
+  /** Resolves to the old value. Rejects with UnsupportedError if the device has no masked atomics. */
   maskedCompareSwap(fields: MaskedCompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
     return this.#atomic('maskedCompareSwap', (local) => this.prepareMaskedCompareSwap({ ...fields, local }), options)
   }
@@ -140,7 +140,7 @@ export abstract class PairConveniences extends Closable {
     return this.#runSync('bind', this.prepareBind(fields), options)
   }
 
-  /** LOCAL_INV and wait: after it nobody reaches anything by that key. */
+  /** LOCAL_INV and wait. Afterwards the key reaches nothing. */
   localInvalidate(key: number, options: OperationOptions = {}): Promise<OperationResult> {
     return this.#run('localInvalidate', this.prepareLocalInvalidate({ key }), options)
   }
@@ -200,7 +200,10 @@ export abstract class PairConveniences extends Closable {
 
   #begin(name: string, request: PreparedRequest, onDone: (() => void) | undefined): Operation {
     if (!request.signaled)
-      throw new ArgumentError('signaled', `${name} waits for its completion and so cannot be unsignaled`)
+      throw new ArgumentError(
+        'signaled',
+        `${name} waits for its completion, so it cannot be unsignaled; leave out \`signaled: false\``,
+      )
     const operation = this.sendQueue.operations.begin(name, request, onDone)
     this.#postOperation(this.sendQueue, operation, request.encoded, () => request.submit())
     return operation

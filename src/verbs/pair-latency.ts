@@ -9,8 +9,8 @@ const latency: CounterLayout = defineHistogram('verbs.latency', {
 const kinds = ['send', 'write', 'read', 'fetch-add', 'compare-swap', 'other'] as const
 
 /**
- * A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones
- * are shared by their device.
+ * A histogram takes more than four KiB of a member's area. This many belong to one queue pair each; those of further
+ * queue pairs are shared by their device.
  */
 const OWN_HISTOGRAMS_MAX = 8
 let ownHistograms = 0
@@ -23,7 +23,7 @@ interface Sharing {
 
 const sharing = new Map<string, Sharing>()
 
-/** What requests of a queue pair took, by kind: the order is that of {@link kinds}. */
+/** Latency of a queue pair's requests by kind, in the order of {@link kinds}. */
 export class PairLatency {
   readonly #device: string
   readonly #number: number
@@ -43,7 +43,7 @@ export class PairLatency {
     if (!this.#isClosed) this.#histogramOf(kind).record(ns)
   }
 
-  /** What is shared ends with the last pair of the device. Idempotent. */
+  /** Close the histograms; a shared one ends with the last pair of the device. Idempotent. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

@@ -7,8 +7,8 @@ import { untilAborted } from './until-aborted.ts'
 type Pending = ProviderPending<ProviderMemoryRegion>
 
 /**
- * Memory of one domain that is being registered beside the event loop. It belongs to whoever waits for it only when it
- * is a MemoryRegion.
+ * Memory of one domain that is being registered beside the event loop. It belongs to the caller only once it is a
+ * MemoryRegion.
  */
 export class PendingMemory {
   readonly #domain: ProtectionDomain
@@ -19,8 +19,8 @@ export class PendingMemory {
   }
 
   /**
-   * Rejects with the signal's reason where that aborts first, and with ClosedError where the domain is closed first;
-   * then nothing is left behind.
+   * Rejects with the signal's reason if that aborts first, and with ClosedError if the domain is closed first; then
+   * nothing is left behind.
    */
   async add(pending: Pending, signal: AbortSignal | undefined): Promise<MemoryRegion> {
     const abandon = (): void => pending.abandon()
@@ -42,7 +42,7 @@ export class PendingMemory {
     }
   }
 
-  /** The domain closes: returns when all of it is gone. */
+  /** Cancel all when the domain closes. Returns once all of it is released. */
   cancelAll(): void {
     // First what has not begun: while one is waited for, the others would begin.
     for (const pending of this.#members) pending.abandon()

@@ -4,13 +4,13 @@ import type { QueuePair } from './queue-pair.ts'
 
 export interface PhysicalFields {
   readonly local: Segments
-  /** In the peer's memory: no virtual address, and on shm an offset in what the peer opened its device with. */
+  /** A physical address in the peer's memory. On shm: an offset in the memory that the peer opened its device with. */
   readonly physicalAddress: number
 }
 
 /**
- * The peer's physical memory through one queue pair, under the key of a region that the peer made with
- * {@link ProtectionDomain.registerPhysical}: two calls that post a signaled request, and two that also wait.
+ * Access to the peer's physical memory through one queue pair. The key is that of a region the peer made with {@link
+ * ProtectionDomain.registerPhysical}. Two methods post a signaled request, two also wait for it.
  */
 export class PhysicalPeer {
   readonly pair: QueuePair

@@ -14,21 +14,22 @@ export interface RemoteTarget {
   readonly key: number
 }
 
-/** Where one request goes, for queue pairs that are not connected to one receiver. */
+/** Where a request goes, for queue pairs without a single connected receiver. */
 export interface Destination {
-  /** The device there; `ud` and `dci` only. */
+  /** The device of the receiver; `ud` and `dci` only. */
   readonly addressHandle?: AddressHandle
-  /** Who receives there: the queue pair (`ud`), the target (`dci`), the shared receive queue (`xrc-send`). */
+  /** The receiver: the queue pair (`ud`), the target (`dci`) or the shared receive queue (`xrc-send`). */
   readonly number: number
   /**
-   * `ud` only; default that of {@link QueuePair.toInit}. With the high bit set the queue pair's own is sent instead.
+   * `ud` only. Default: that of {@link QueuePair.toInit}. With the high bit set, the queue pair's own key is sent
+   * instead.
    */
   readonly queueKey?: number
-  /** `dci` only: the target's. */
+  /** `dci` only: the access key of the target. */
   readonly accessKey?: bigint
 }
 
-/** What receives are posted to: a queue pair, or a shared receive queue. */
+/** Where receives are posted: a queue pair or a shared receive queue. */
 export interface ReceiveTarget {
   /** @internal */
   readonly maxReceiveSegments: number
@@ -36,10 +37,10 @@ export interface ReceiveTarget {
   postReceive(encoded: EncodedRequest): void
 }
 
-/** Queue key of a queue pair that was not told another. */
+/** The queue key of a queue pair that was given no other. */
 export const DEFAULT_QUEUE_KEY = 0x11111111
 
-/** Fields that send and receive requests share. Encoded once, patched in place, posted without allocating. */
+/** The base of send and receive requests. Encoded once, patched in place, posted without allocating. */
 export abstract class Request {
   /** @internal */
   readonly encoded: EncodedRequest
@@ -50,7 +51,7 @@ export abstract class Request {
     if (count > capacity) {
       throw new ArgumentError(
         'local',
-        `this queue takes ${capacity} segments a request, not ${count}; ask for more at creation`,
+        `this queue takes at most ${capacity} segments a request, not ${count}; raise the limit when you create it`,
       )
     }
     this.encoded = new EncodedRequest(capacity)
@@ -61,12 +62,12 @@ export abstract class Request {
     return this.encoded.words[RequestSlot.Id]!
   }
 
-  /** What the completion will carry. Ids below zero belong to the conveniences. */
+  /** The id that the completion will carry. Negative ids are reserved for the conveniences. */
   set id(value: number) {
     this.encoded.words[RequestSlot.Id] = exact('id', value)
   }
 
-  /** Replace all segments. Bytes that are not registered may be given to inline requests only. */
+  /** Replace all segments. Unregistered bytes are allowed only in inline requests. */
   setLocal(local: Segments): void {
     const list = (Array.isArray(local) ? local : [local]) as readonly (Segment | Uint8Array)[]
     this.#held = local
@@ -85,14 +86,14 @@ export abstract class Request {
   /** Patch one segment by numbers. */
   setSegment(index: number, address: number, length: number, key: number): void {
     if (!(index >= 0 && index < this.encoded.segmentCapacity))
-      throw new ArgumentError('index', `there is no segment ${index}`)
+      throw new ArgumentError('index', `index must be that of a segment of this request, not ${index}`)
     this.encoded.setSegment(index, exact('address', address), exact('length', length), word32('key', key))
   }
 
   /** Patch where segment `index` starts; its length and key stay. */
   setSegmentAddress(index: number, address: number): void {
     if (!(index >= 0 && index < this.encoded.segmentCapacity))
-      throw new ArgumentError('index', `there is no segment ${index}`)
+      throw new ArgumentError('index', `index must be that of a segment of this request, not ${index}`)
     this.encoded.words[segmentSlot(index)] = exact('address', address)
   }
 
@@ -105,18 +106,18 @@ export abstract class Request {
 export interface SendRequestFields {
   readonly local: Segments
   readonly remote?: RemoteTarget
-  /** For types that are not connected to one receiver: `ud`, `xrc-send`, `dci`. */
+  /** For types without a single connected receiver: `ud`, `xrc-send`, `dci`. */
   readonly to?: Destination
   readonly immediate?: number
   /** Make a completion; default true. An unsignaled request's slot is freed by a later signaled one. */
   readonly signaled?: boolean
-  /** Copy the bytes at post; they may be reused at once and need no registration. */
+  /** Copy the bytes when the request is posted; they may be reused at once and need no registration. */
   readonly inline?: boolean
   readonly fence?: boolean
   readonly solicited?: boolean
-  /** fetchAdd */
+  /** The addend of fetchAdd. */
   readonly add?: bigint
-  /** compareSwap */
+  /** The expected value of compareSwap. */
   readonly compare?: bigint
   readonly swap?: bigint
 }
@@ -143,8 +144,8 @@ export class PreparedRequest extends Request {
   }
 
   /**
-   * Post it with `id`. Throws VerbsError: ENOMEM when the send queue is full (poll first), EINVAL in a state or with
-   * fields that do not fit.
+   * Post the request with `id`. Throws VerbsError ENOMEM if the send queue is full (poll first), EINVAL if the state or
+   * the fields do not allow it.
    */
   post(id: number): void {
     this.id = id
@@ -152,8 +153,8 @@ export class PreparedRequest extends Request {
   }
 
   /**
-   * @internal Post it for other bytes of the same memory, for another place and with another immediate: what changes
-   * between messages of a ring, in one go. Of its one segment the key stays. The caller answers for the numbers.
+   * @internal Post it for other bytes of the same memory, another place and another immediate. These are what changes
+   * between the messages of a ring. Its one segment keeps its key. The caller answers for the numbers.
    */
   postNext(id: number, signaled: boolean, local: number, length: number, remote: number, immediate: number): void {
     const { words } = this.encoded
@@ -211,7 +212,7 @@ export class PreparedRequest extends Request {
     return this.encoded.words[RequestSlot.Immediate]!
   }
 
-  /** 32 bits, host order. */
+  /** 32 bits, in host byte order. */
   set immediate(value: number) {
     this.encoded.words[RequestSlot.Immediate] = word32('immediate', value)
   }
@@ -252,7 +253,7 @@ export class PreparedReceive extends Request {
     this.#target = target
   }
 
-  /** Post it with `id`. Throws VerbsError: ENOMEM when the receive queue is full, EINVAL in RESET. */
+  /** Post the request with `id`. Throws VerbsError ENOMEM if the receive queue is full, EINVAL in RESET. */
   post(id: number): void {
     this.id = id
     this.#target.postReceive(this.encoded)

@@ -25,8 +25,8 @@ import type { ThreadDomain } from './thread-domain.ts'
 import type { XrcDomain } from './xrc-domain.ts'
 
 /**
- * Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing it closes them: windows, then queue pairs,
- * memory last.
+ * Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing the domain closes them: windows first,
+ * then queue pairs, then memory.
  */
 export class ProtectionDomain extends Closable {
   readonly label = 'protection domain'
@@ -47,7 +47,7 @@ export class ProtectionDomain extends Closable {
   readonly indirectKeys: Children<IndirectKey> = new Children<IndirectKey>()
   /** @internal */
   readonly parentDomains: Children<ProtectionDomain> = new Children<ProtectionDomain>()
-  /** The domain whose protection this one shares, where it was made by {@link createParentDomain}. */
+  /** The domain whose protection this one shares, if it was made by {@link createParentDomain}. */
   readonly base: ProtectionDomain | undefined
 
   readonly #pending: PendingMemory = new PendingMemory(this)
@@ -61,9 +61,8 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * New zeroed memory that peers reach directly. `lengthBytes` may be any positive number.
-   * Throws VerbsError ENOMEM when the machine does not have it, EINVAL for remote write or atomic rights without
-   * LocalWrite.
+   * Allocate zeroed memory that peers can reach directly. `lengthBytes` may be any positive number. Throws VerbsError
+   * ENOMEM if the machine has not enough memory, EINVAL for remote write or atomic rights without LocalWrite.
    */
   allocate(lengthBytes: number, access: number, options: AllocateOptions = {}): MemoryRegion {
     this.assertOpen()
@@ -72,8 +71,8 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * Register an existing buffer: ibv_reg_mr(3). With `origin` it is a mapping of that memory object at that offset,
-   * which peers map too; without, the shm provider reaches it by cross-process copy and remote atomics on it fail.
+   * Register an existing buffer: ibv_reg_mr(3). With `origin`, it is a mapping of that memory object at that offset,
+   * which peers map too. Without it, the shm provider uses cross-process copies, and remote atomics on the memory fail.
    */
   register(buffer: Registrable, access: number, origin?: BufferOrigin): MemoryRegion {
     this.assertOpen()
@@ -81,9 +80,9 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * {@link allocate} beside the event loop: a device takes and pins every page, which for a gibibyte is a good part of
-   * a second. Rejects as `allocate` throws. When `signal` aborts, or this domain is closed, it rejects at once and the
-   * memory is given back as soon as the device lets it; `close` waits for that.
+   * Do {@link allocate} beside the event loop: a device pins every page, which takes a good part of a second for a
+   * gibibyte. Rejects as `allocate` throws. If `signal` aborts or this domain is closed, it rejects at once. The memory
+   * is freed as soon as the device allows; `close` waits for that.
    */
   async allocateAsync(
     lengthBytes: number,
@@ -98,8 +97,8 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * {@link register} beside the event loop, with the rules of {@link allocateAsync}. The buffer must not be transferred
-   * meanwhile.
+   * Do {@link register} beside the event loop, with the rules of {@link allocateAsync}. Do not transfer the buffer in
+   * the meantime.
    */
   async registerAsync(
     buffer: Registrable,
@@ -113,8 +112,8 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * Register a part of a device's own memory: ibv_reg_dm_mr(3). The region is zero-based: requests name its bytes from
-   * 0 on. Throws VerbsError EINVAL beyond the end of `memory`.
+   * Register a part of a device's own memory: ibv_reg_dm_mr(3). The region is zero-based: requests address its bytes
+   * from 0. Throws VerbsError EINVAL beyond the end of `memory`.
    */
   registerDeviceMemory(
     memory: DeviceMemory,
@@ -129,9 +128,9 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * Implicit on-demand paging: one region over the whole address space of this process, whose pages are found when they
-   * are used. Requests name addresses of the process. On shm the device must have been opened with `allowProcessCopy`,
-   * and remote atomics are not there. Throws UnsupportedError where the device has no on-demand paging.
+   * Register the whole address space of this process, with pages found on use: implicit on-demand paging. Requests use
+   * addresses of the process. On shm the device must have been opened with `allowProcessCopy`, and there are no remote
+   * atomics. Throws UnsupportedError if the device has no on-demand paging.
    */
   registerImplicit(access: number): MemoryRegion {
     this.assertOpen()
@@ -139,9 +138,9 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * A region over physical memory: requests name physical addresses, and whoever holds its remote key reaches all of
-   * it. On shm that is what the device was opened with (`physicalBytes`), and `bytes` shows it; on a real device it
-   * needs the verbs of MLNX_OFED 4. Elsewhere UnsupportedError: upstream's way is {@link registerImplicit}.
+   * Register physical memory: requests use physical addresses, and any holder of the remote key reaches all of it. On
+   * shm it is the memory that the device was opened with (`physicalBytes`), visible in `bytes`. A real device needs the
+   * verbs of MLNX_OFED 4. Throws UnsupportedError elsewhere; the upstream alternative is {@link registerImplicit}.
    */
   registerPhysical(access: number): MemoryRegion {
     this.assertOpen()
@@ -149,9 +148,9 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * ibv_advise_mr(3): have pages of on-demand regions ready before they are used; a hint, except that wrong ranges are
-   * refused: VerbsError EFAULT for one outside of its region or of the process, EPERM for `write` without LocalWrite.
-   * `flush` returns only when it is done.
+   * Make pages of on-demand regions ready before use: ibv_advise_mr(3). It is a hint, but wrong ranges are refused.
+   * Throws VerbsError EFAULT for a range outside its region or the process, EPERM for `write` without LocalWrite.
+   * `flush` returns only when done.
    */
   advise(
     advice: 'prefetch' | 'prefetch-write' | 'prefetch-no-fault',
@@ -167,27 +166,30 @@ export class ProtectionDomain extends Closable {
     this.provider.advise(number[advice], options.flush === true, ranges)
   }
 
-  /** ibv_alloc_mw(3): type 1, for every queue pair of the domain, or 2, for the one that binds it. */
+  /**
+   * Create a memory window: ibv_alloc_mw(3). Type 1 serves every queue pair of the domain, type 2 the one that binds
+   * it.
+   */
   createMemoryWindow(type: MemoryWindowType): MemoryWindow {
     this.assertOpen()
     return this.windows.add(new MemoryWindow(this, this.provider.createMemoryWindow(type)))
   }
 
   /**
-   * mlx5dv_create_mkey(3): a key for up to `maxPieces` pieces of other regions. UnsupportedError where the device has
-   * none.
+   * Create a key for up to `maxPieces` pieces of other regions: mlx5dv_create_mkey(3). Throws UnsupportedError if the
+   * device cannot.
    */
   createIndirectKey(options: { readonly maxPieces: number }): IndirectKey {
     this.assertOpen()
     const { maxPieces } = options
     if (!Number.isInteger(maxPieces) || maxPieces < 1)
-      throw new ArgumentError('maxPieces', `must be an integer of at least 1, not ${maxPieces}`)
+      throw new ArgumentError('maxPieces', `maxPieces must be an integer of at least 1, not ${maxPieces}`)
     return this.indirectKeys.add(new IndirectKey(this, this.provider.createIndirectKey(maxPieces)))
   }
 
   /**
-   * ibv_alloc_parent_domain(3): a domain that shares this one's protection, so what is made in either may be used
-   * together, for the objects of one thread where a thread domain is given.
+   * Create a domain that shares this one's protection: ibv_alloc_parent_domain(3). Objects of either may be used
+   * together. With a thread domain, its objects are for use by one thread.
    */
   createParentDomain(threadDomain?: ThreadDomain): ProtectionDomain {
     this.assertOpen()
@@ -196,15 +198,15 @@ export class ProtectionDomain extends Closable {
     return this.parentDomains.add(new ProtectionDomain(this.device, provider, this))
   }
 
-  /** ibv_create_qp(3). */
+  /** Create a queue pair: ibv_create_qp(3). */
   createQueuePair(options: QueuePairOptions): QueuePair {
     this.assertOpen()
     return this.queuePairs.add(QueuePair.create(this, options))
   }
 
   /**
-   * A further handle on an `xrc-receive` queue pair, perhaps of another process: ibv_open_qp(3). ENOENT where there is
-   * none.
+   * Open another handle on an `xrc-receive` queue pair, perhaps of another process: ibv_open_qp(3). Throws ENOENT if it
+   * does not exist.
    */
   openQueuePair(xrcDomain: XrcDomain, number: number): QueuePair {
     this.assertOpen()
@@ -212,13 +214,13 @@ export class ProtectionDomain extends Closable {
     return this.queuePairs.add(QueuePair.open(this, this.provider.openQueuePair(xrcDomain.provider, number)))
   }
 
-  /** ibv_create_srq(3); for XRC ibv_create_srq_ex(3). */
+  /** Create a shared receive queue: ibv_create_srq(3); for XRC, ibv_create_srq_ex(3). */
   createSharedReceiveQueue(options: SharedReceiveQueueOptions = {}): SharedReceiveQueue {
     this.assertOpen()
     return this.sharedReceiveQueues.add(SharedReceiveQueue.create(this, options))
   }
 
-  /** ibv_create_ah(3). EINVAL where the vector cannot be used on this link layer. */
+  /** Create an address handle: ibv_create_ah(3). Throws EINVAL if the vector cannot be used on this link layer. */
   createAddressHandle(vector: AddressVector): AddressHandle {
     this.assertOpen()
     return this.addressHandles.add(new AddressHandle(this, vector, this.provider.createAddressHandle(vector)))
@@ -243,5 +245,5 @@ export class ProtectionDomain extends Closable {
 
 function checkLength(lengthBytes: number): void {
   if (!Number.isSafeInteger(lengthBytes) || lengthBytes < 1)
-    throw new ArgumentError('lengthBytes', `memory needs a length of at least one byte, not ${lengthBytes}`)
+    throw new ArgumentError('lengthBytes', `lengthBytes must be at least 1, not ${lengthBytes}`)
 }

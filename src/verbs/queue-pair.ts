@@ -53,15 +53,15 @@ import type { XrcDomain } from './xrc-domain.ts'
 
 export interface QueuePairOptions {
   readonly type: QueuePairType
-  /** Where sends complete; types that do not send (`xrc-receive`, `dct`) have none. */
+  /** Where sends complete. Leave it out for types that do not send (`xrc-receive`, `dct`). */
   readonly sendQueue?: CompletionQueue
-  /** Where receives complete; types that do not receive (`xrc-send`, `xrc-receive`, `dci`) have none. */
+  /** Where receives complete. Leave it out for types that do not receive (`xrc-send`, `xrc-receive`, `dci`). */
   readonly receiveQueue?: CompletionQueue
-  /** Receives are taken from there; then none can be posted here. A `dct` must have one. */
+  /** Receives are taken from this queue; then none can be posted to the queue pair. Required for `dct`. */
   readonly sharedReceiveQueue?: SharedReceiveQueue
   /** `xrc-receive` only. */
   readonly xrcDomain?: XrcDomain
-  /** `dct` only: what senders must name. */
+  /** `dct` only: the key that senders must name. */
   readonly dcAccessKey?: bigint
   /** Default 64. */
   readonly maxSendRequests?: number
@@ -73,7 +73,7 @@ export interface QueuePairOptions {
   readonly maxReceiveSegments?: number
   /** Default 0. */
   readonly maxInlineBytes?: number
-  /** Every send request makes a completion, whatever it says; default false. */
+  /** Every send request makes a completion, regardless of its own flag. Default false. */
   readonly signalAll?: boolean
 }
 
@@ -84,9 +84,12 @@ const withoutReceiveQueue: readonly QueuePairType[] = ['xrc-send', 'xrc-receive'
 
 function checkQueues({ type, sendQueue, receiveQueue }: QueuePairOptions): void {
   if (sendQueue === undefined && !withoutSendQueue.includes(type))
-    throw new ArgumentError('sendQueue', `a queue pair of type ${type} needs a completion queue for its sends`)
+    throw new ArgumentError('sendQueue', `a queue pair of type ${type} sends; pass a completion queue as \`sendQueue\``)
   if (receiveQueue === undefined && !withoutReceiveQueue.includes(type))
-    throw new ArgumentError('receiveQueue', `a queue pair of type ${type} needs a completion queue for its receives`)
+    throw new ArgumentError(
+      'receiveQueue',
+      `a queue pair of type ${type} receives; pass a completion queue as \`receiveQueue\``,
+    )
   sendQueue?.assertOpen()
   receiveQueue?.assertOpen()
 }
@@ -96,12 +99,12 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   readonly label: string
   readonly domain: ProtectionDomain
   readonly sharedReceiveQueue: SharedReceiveQueue | undefined
-  /** Unique on its device; peers name it. */
+  /** The number that peers use; unique on its device. */
   readonly number: number
   readonly type: QueuePairType
-  /** What was given, at least what was asked. */
+  /** The capacities granted: at least what was asked for. */
   readonly capacities: QueuePairCapacities
-  /** A random first packet sequence number to send with, for {@link endpoint}. */
+  /** A random packet sequence number for the first packet, used by {@link endpoint}. */
   readonly psn: number = randomInt(1 << 24)
   /** @internal */
   readonly provider: ProviderQueuePair
@@ -204,7 +207,10 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     }
   }
 
-  /** ibv_modify_qp(3). Throws TransitionError with the missing and the extra attributes; then nothing changed. */
+  /**
+   * Change attributes or state: ibv_modify_qp(3). Throws TransitionError with the missing and the extra attributes;
+   * then nothing has changed.
+   */
   modify(attributes: QueuePairAttributes): void {
     this.assertOpen()
     const before = this.provider.state
@@ -213,13 +219,13 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.#traceState(before)
   }
 
-  /** ibv_query_qp(3). */
+  /** Return the current attributes: ibv_query_qp(3). */
   query(): QueuePairAttributes {
     this.assertOpen()
     return this.provider.query()
   }
 
-  /** RESET -> INIT with sensible values for what is left out. */
+  /** RESET -> INIT, with defaults for attributes left out. */
   toInit(attributes: Partial<QueuePairAttributes> = {}): void {
     this.modify({ ...initAttributes(this.type, this.domain.device.port), ...attributes })
   }
@@ -230,32 +236,31 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.modify({ ...receiveAttributes(this.type, remote, this.domain.device.attributes), ...rest })
   }
 
-  /** RTR -> RTS. With `remote`, no more READs and atomics at once than it serves. */
+  /** RTR -> RTS. With `remote`, at most as many READs and atomics are under way as it serves. */
   toReadyToSend(attributes: Partial<QueuePairAttributes> & { readonly remote?: RemoteEndpoint } = {}): void {
     const { remote, ...rest } = attributes
     this.modify({ ...sendAttributes(this.type, this.psn, remote, this.domain.device.attributes), ...rest })
   }
 
-  /** Any state -> ERR: everything outstanding completes as flushed. */
+  /** Any state -> ERR. All outstanding requests complete as flushed. */
   toError(): void {
     this.modify({ state: QueuePairState.Error })
   }
 
-  /** Any state -> RESET: everything outstanding is forgotten, without completions. */
+  /** Any state -> RESET. All outstanding requests are dropped without completions. */
   toReset(): void {
     this.modify({ state: QueuePairState.Reset })
   }
 
-  /** RESET -> RTS in three steps. Both ends do this, in any order, with the other's endpoint. */
+  /** Connect in three steps, RESET -> RTS. Each end calls this with the other's endpoint, in any order. */
   connect(remote: RemoteEndpoint, options: ConnectOptions = {}): void {
     for (const step of this.#connectSteps(remote, options)) this.modify(step)
   }
 
   /**
-   * {@link connect} beside the event loop: a device may have to ask the network for the way to `remote`, which takes
-   * until somebody answers. When it rejects, the queue pair is in the state that the last step has reached, and
-   * {@link toReset} begins anew. An abort rejects at once; a step that is under way ends, and a change of state or a
-   * `close` waits for that.
+   * Do {@link connect} beside the event loop: a device may have to ask the network for the way to `remote` and wait for
+   * an answer. If it rejects, the queue pair is in the state that the last step reached; {@link toReset} starts again.
+   * An abort rejects at once; a step under way still ends, and changes of state and `close` wait for that.
    */
   async connectAsync(remote: RemoteEndpoint, options: ConnectOptions & OperationOptions = {}): Promise<void> {
     const { signal, ...rest } = options
@@ -274,15 +279,15 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   // ---------------------------------------------------------------------------------------------------------------
 
   /**
-   * Receive datagrams to the multicast `gid` too: ibv_attach_mcast(3). Type `ud` only. The pair cannot be closed while
-   * attached.
+   * Receive datagrams sent to the multicast `gid` too: ibv_attach_mcast(3). Type `ud` only. Detach before you close the
+   * pair.
    */
   attachMulticast(gid: Gid, localIdentifier = 0): void {
     this.assertOpen()
     this.provider.attachMulticast(gid, localIdentifier)
   }
 
-  /** ibv_detach_mcast(3). */
+  /** Stop receiving datagrams sent to `gid`: ibv_detach_mcast(3). */
   detachMulticast(gid: Gid, localIdentifier = 0): void {
     this.assertOpen()
     this.provider.detachMulticast(gid, localIdentifier)
@@ -291,58 +296,69 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   // ---- prepared requests
   // -------------------------------------------------------------------------------------------------------
 
-  /** SEND, with immediate or with a key to invalidate where one is given. */
+  /** Prepare a SEND, with an immediate or a key to invalidate if one is given. */
   prepareSend(fields: SendFields): PreparedRequest {
     if (fields.invalidate !== undefined) return this.#prepareSendInvalidate(fields, fields.invalidate)
     return this.#prepare(fields.immediate === undefined ? Opcode.Send : Opcode.SendWithImmediate, fields)
   }
 
-  /** RDMA WRITE, with immediate where one is given (then it uses up a receive request of the peer). */
+  /** Prepare an RDMA WRITE. With an immediate, it uses up a receive request of the peer. */
   prepareWrite(fields: OneSidedFields): PreparedRequest {
     return this.#prepare(fields.immediate === undefined ? Opcode.Write : Opcode.WriteWithImmediate, fields)
   }
 
-  /** RDMA READ into `local`, which needs LocalWrite. */
+  /** Prepare an RDMA READ into `local`, which needs LocalWrite. */
   prepareRead(fields: OneSidedFields): PreparedRequest {
     return this.#prepare(Opcode.Read, fields)
   }
 
-  /** 64-bit fetch-and-add; the old value lands in `local` (8 bytes). The remote address must be a multiple of 8. */
+  /**
+   * Prepare a 64-bit fetch-and-add. The old value is written to `local` (8 bytes). The remote address must be a
+   * multiple of 8.
+   */
   prepareFetchAdd(fields: OneSidedFields & { readonly add: bigint }): PreparedRequest {
     return this.#prepare(Opcode.FetchAdd, fields)
   }
 
-  /** 64-bit compare-and-swap; the old value lands in `local` (8 bytes). The remote address must be a multiple of 8. */
+  /**
+   * Prepare a 64-bit compare-and-swap. The old value is written to `local` (8 bytes). The remote address must be a
+   * multiple of 8.
+   */
   prepareCompareSwap(fields: OneSidedFields & { readonly compare: bigint; readonly swap: bigint }): PreparedRequest {
     return this.#prepare(Opcode.CompareSwap, fields)
   }
 
-  /** A compare-and-swap of some bits only: `compareMask` says which are compared, `swapMask` which are replaced. */
+  /**
+   * Prepare a compare-and-swap of selected bits: `compareMask` says which are compared, `swapMask` which are replaced.
+   */
   prepareMaskedCompareSwap(fields: AtomicRequestFields & MaskedCompareSwapFields): PreparedMaskedCompareSwap {
     this.assertOpen()
     return new PreparedMaskedCompareSwap(this, fields)
   }
 
-  /** A fetch-and-add on several fields of one word, whose highest bits `boundaries` names. */
+  /** Prepare a fetch-and-add on several fields of one word; `boundaries` marks the highest bit of each. */
   prepareMaskedFetchAdd(fields: AtomicRequestFields & MaskedFetchAddFields): PreparedMaskedFetchAdd {
     this.assertOpen()
     return new PreparedMaskedFetchAdd(this, fields)
   }
 
-  /** Bind a memory window. Later requests on this pair, and messages that carry the key, may rely on it at once. */
+  /**
+   * Prepare the bind of a memory window. Later requests on this pair, and messages that carry the key, may rely on it
+   * at once.
+   */
   prepareBind(fields: BindFields): PreparedBind {
     this.assertOpen()
     return new PreparedBind(this, fields)
   }
 
-  /** LOCAL_INV: take the key of a window of type 2 or of an indirect key back. */
+  /** Prepare a LOCAL_INV: revoke the key of a window of type 2 or of an indirect key. */
   prepareLocalInvalidate(fields: InvalidateFields): PreparedRequest {
     const request = this.#prepare(Opcode.LocalInvalidate, { ...fields, local: [] })
     encodeInvalidate(request.encoded, fields.key)
     return request
   }
 
-  /** Say what an indirect key stands for. */
+  /** Prepare the request that configures an indirect key. */
   prepareConfigureKey(key: IndirectKey, layout: KeyLayout): PreparedKeyLayout {
     this.assertOpen()
     return new PreparedKeyLayout(this, key, layout)
@@ -353,7 +369,10 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     return new PreparedReceive(this, fields.local)
   }
 
-  /** Post many in one call, in order. When not all are taken throws, saying how many were: those will complete. */
+  /**
+   * Post many requests in one call, in order. If some are not taken it throws and says how many were; those will
+   * complete.
+   */
   postSendList(requests: readonly PreparedRequest[]): void {
     this.assertOpen()
     const list = requests.map((request) => request.encoded)
@@ -363,10 +382,10 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
         : this.#meter.postList(this.provider, list, this.#signalAll)
     if (rdmaTrace.wants(TraceLevel.Trace)) for (const encoded of list.slice(0, taken)) tracePost(this.number, encoded)
     if (taken < requests.length)
-      this.#refuse('ibv_post_send', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
+      this.#refuse('ibv_post_send', this.provider.lastErrno, `${taken} of ${requests.length} requests were taken; `)
   }
 
-  /** As {@link postSendList}, for receives. */
+  /** Post many receives in one call, as {@link postSendList}. */
   postReceiveList(requests: readonly PreparedReceive[]): void {
     this.assertOpen()
     const taken = this.provider.postReceiveList(
@@ -375,7 +394,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     )
     this.#meter?.received(taken)
     if (taken < requests.length)
-      this.#refuse('ibv_post_recv', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
+      this.#refuse('ibv_post_recv', this.provider.lastErrno, `${taken} of ${requests.length} requests were taken; `)
   }
 
   /** @internal */
@@ -407,8 +426,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   }
 
   /**
-   * Put a 64-bit value there and get the old one, by the device's own operation where it has one, else by a loop; the
-   * result says which.
+   * Write a 64-bit value and get the old one, by the device's own operation or, if it has none, by a loop. The result
+   * says which.
    */
   swap(fields: SwapFields, options: OperationOptions = {}): Promise<SwapResult> {
     return swap(this, fields, options)
@@ -418,7 +437,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     return swapSync(this, fields, options)
   }
 
-  /** The peer's physical memory, under the key that the peer registered for it. */
+  /** Access to the peer's physical memory, under the key that the peer registered for it. */
   physicalPeer(key: number): PhysicalPeer {
     this.assertOpen()
     return new PhysicalPeer(this, key)
@@ -464,7 +483,10 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
 
   #prepareSendInvalidate(fields: SendFields, key: number): PreparedRequest {
     if (fields.immediate !== undefined)
-      throw new ArgumentError('invalidate', 'a message carries an immediate or a key to invalidate, not both')
+      throw new ArgumentError(
+        'invalidate',
+        'a message carries an immediate or a key to invalidate; pass only one of them',
+      )
     const request = this.#prepare(Opcode.SendWithInvalidate, fields)
     encodeInvalidate(request.encoded, key)
     return request
@@ -486,11 +508,11 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     const name = errnoName(errno)
     rdmaTrace.publish(TraceLevel.Warn, 'refused', () => ({ queuePair: this.number, verb, errno: name }))
     if (errno === Errno.EOPNOTSUPP)
-      throw new UnsupportedError(`${verb}: ${this.label}: ${prefix}this device does not do that operation`)
+      throw new UnsupportedError(`${verb}: ${this.label}: ${prefix}this device does not support that operation`)
     const why =
       name === 'ENOMEM'
-        ? 'the queue is full; poll the completion queue (slots of unsignaled requests are freed by a later signaled one)'
-        : `refused in state ${stateNames[this.provider.state]}: look at the state, the number of segments, the inline size and the opcode`
+        ? 'the queue is full; poll the completion queue (a signaled request frees the slots of earlier unsignaled ones)'
+        : `the request was refused in state ${stateNames[this.provider.state]}; check the state, the number of segments, the inline size and the opcode`
     throw new VerbsError(verb, errno, `${this.label}: ${prefix}${why}`)
   }
 }

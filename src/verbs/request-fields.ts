@@ -1,15 +1,15 @@
 import type { SendRequestFields } from './prepared-request.ts'
 
-/** A request for `read` and `write`: local bytes, remote target. */
+/** The fields of `read` and `write`: local bytes and a remote target. */
 export type OneSidedFields = SendRequestFields & { readonly remote: { readonly address: number; readonly key: number } }
 export type SendFields = Omit<SendRequestFields, 'remote' | 'add' | 'compare' | 'swap'> & {
   /**
-   * A key of the peer's that the message takes back: of a window of type 2 that the peer bound on this connection. Not
-   * with an immediate.
+   * A key that the message revokes at the peer: of a window of type 2 that the peer bound on this connection. Cannot be
+   * combined with an immediate.
    */
   readonly invalidate?: number
 }
-/** Atomics need no local memory in the conveniences: the old value is what they return. */
+/** The fields of `fetchAdd`. No local memory is needed: the old value is returned. */
 export interface FetchAddFields {
   readonly remote: { readonly address: number; readonly key: number }
   readonly add: bigint
@@ -25,7 +25,7 @@ export interface InvalidateFields {
   readonly fence?: boolean
 }
 export interface OperationOptions {
-  /** Stops waiting; the operation itself goes on and holds its buffers until it completes. */
+  /** Stop waiting. The operation itself goes on and holds its buffers until it completes. */
   readonly signal?: AbortSignal
 }
 export interface SyncOptions {

@@ -3,16 +3,16 @@ import type { MemoryRegion } from './memory-region.ts'
 import type { MemorySlice } from './memory-slice.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
 
-/** Eight registered bytes where an atomic's old value lands. */
+/** Eight registered bytes that receive the old value of an atomic. */
 export interface ScratchCell {
   readonly slice: MemorySlice
-  /** The old value; read it in the turn in which the operation settled. */
+  /** The old value. Read it in the same turn of the event loop in which the operation settled. */
   value(): bigint
   readonly giveBack: () => void
 }
 
 /**
- * The cells of one queue pair, one per request that can be outstanding. A cell is given back when its operation
+ * The cells of one queue pair, one for each request that can be outstanding. A cell is released when its operation
  * completes, never earlier.
  */
 export class Scratch {
@@ -30,7 +30,11 @@ export class Scratch {
   take(): ScratchCell {
     const index = this.#free.pop()
     if (index === undefined)
-      throw new VerbsError('ibv_post_send', Errno.ENOMEM, 'as many atomics are in flight as the send queue holds')
+      throw new VerbsError(
+        'ibv_post_send',
+        Errno.ENOMEM,
+        'the send queue is full of atomics in flight; wait for one, or raise maxSendRequests',
+      )
     let value = 0n
     const giveBack = (): void => {
       value = this.#values[index]!

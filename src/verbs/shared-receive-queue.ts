@@ -17,15 +17,15 @@ export interface SharedReceiveQueueOptions {
   readonly maxRequests?: number
   /** Default 1. */
   readonly maxSegments?: number
-  /** Fewer requests than this left make one SharedReceiveQueueLimitReached event; default 0: none. */
+  /** When fewer requests than this are left, one SharedReceiveQueueLimitReached event follows. Default 0: none. */
   readonly limit?: number
-  /** Make it a queue for XRC; then `completionQueue` is needed too. */
+  /** Makes it a queue for XRC; pass `completionQueue`, too. */
   readonly xrcDomain?: XrcDomain
-  /** XRC only: where its receives complete. Receives of other shared queues complete where their queue pair says. */
+  /** XRC only: where its receives complete. Other shared queues complete where their queue pair says. */
   readonly completionQueue?: CompletionQueue
 }
 
-/** Receive requests that several queue pairs use up: ibv_create_srq(3). */
+/** Receive requests shared by several queue pairs: ibv_create_srq(3). */
 export class SharedReceiveQueue extends Closable implements ReceiveTarget {
   readonly label = 'shared receive queue'
   readonly domain: ProtectionDomain
@@ -44,7 +44,7 @@ export class SharedReceiveQueue extends Closable implements ReceiveTarget {
     if ((xrcDomain === undefined) !== (completionQueue === undefined))
       throw new ArgumentError(
         'xrcDomain',
-        'a queue for XRC needs both an xrcDomain and a completionQueue; others neither',
+        'a queue for XRC needs both xrcDomain and completionQueue; for other queues leave both out',
       )
     xrcDomain?.assertOpen()
     completionQueue?.assertOpen()
@@ -58,7 +58,7 @@ export class SharedReceiveQueue extends Closable implements ReceiveTarget {
     return new SharedReceiveQueue(domain, provider)
   }
 
-  /** By which senders of XRC name it; 0 for others. ibv_get_srq_num(3). */
+  /** The number that XRC senders name: ibv_get_srq_num(3). 0 for other queues. */
   get number(): number {
     return this.provider.number
   }
@@ -68,13 +68,13 @@ export class SharedReceiveQueue extends Closable implements ReceiveTarget {
     return this.query().maxSegments
   }
 
-  /** ibv_query_srq(3). */
+  /** Return the current attributes: ibv_query_srq(3). */
   query(): SharedReceiveQueueAttributes {
     this.assertOpen()
     return this.provider.query()
   }
 
-  /** Arm the limit event anew, or change the size: ibv_modify_srq(3). */
+  /** Arm the limit event again, or change the size: ibv_modify_srq(3). */
   modify(attributes: { readonly limit?: number; readonly maxRequests?: number }): void {
     this.assertOpen()
     this.provider.modify(attributes)
@@ -85,7 +85,10 @@ export class SharedReceiveQueue extends Closable implements ReceiveTarget {
     return new PreparedReceive(this, fields.local)
   }
 
-  /** Post many in one call, in order. When not all are taken throws, saying how many were: those may be used. */
+  /**
+   * Post many receives in one call, in order. If some are not taken it throws and says how many were; those may be
+   * used.
+   */
   postReceiveList(requests: readonly PreparedReceive[]): void {
     this.assertOpen()
     const taken = this.provider.postReceiveList(
@@ -108,7 +111,10 @@ export class SharedReceiveQueue extends Closable implements ReceiveTarget {
   }
 
   #refuse(errno: number, prefix: string): never {
-    const why = errnoName(errno) === 'ENOMEM' ? 'the shared receive queue is full' : 'look at the number of segments'
+    const why =
+      errnoName(errno) === 'ENOMEM'
+        ? 'the shared receive queue is full; wait for receives to complete'
+        : 'the request was refused; check the number of segments'
     throw new VerbsError('ibv_post_srq_recv', errno, `${prefix}${why}`)
   }
 }

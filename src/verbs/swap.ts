@@ -11,18 +11,18 @@ export interface SwapFields {
 export interface SwapResult {
   readonly old: bigint
   /**
-   * `device`: one operation of the device's (a compare-and-swap that compares no bit). `compare-swap`: a loop, because
-   * the device has none.
+   * `device`: one operation of the device (a compare-and-swap that compares no bit). `compare-swap`: a loop, if the
+   * device has no such operation.
    */
   readonly method: 'device' | 'compare-swap'
-  /** Operations it took: 1 with `device`. */
+  /** How many operations it took; 1 with `device`. */
   readonly attempts: number
 }
 
 /** Pairs of devices that were found to have no masked compare-and-swap. */
 const withoutMasked = new WeakSet<QueuePair>()
 
-/** Swap by the device, else by a loop that ends once nobody else changed the word in between. */
+/** Swap by the device, or by a loop that ends once the word did not change in between. */
 export async function swap(pair: QueuePair, fields: SwapFields, options: OperationOptions): Promise<SwapResult> {
   const { remote, value } = fields
   if (!withoutMasked.has(pair)) {
@@ -42,7 +42,7 @@ export async function swap(pair: QueuePair, fields: SwapFields, options: Operati
   }
 }
 
-/** As {@link swap}; `timeoutMs` is for each operation. */
+/** Do {@link swap} and block until it is done. `timeoutMs` applies to each operation. */
 export function swapSync(pair: QueuePair, fields: SwapFields, options: SyncOptions): SwapResult {
   const { remote, value } = fields
   if (!withoutMasked.has(pair)) {

@@ -3,8 +3,8 @@ import type { Device } from './device.ts'
 import { Closable } from './lifetime.ts'
 
 /**
- * A promise that what is made under it is used by one thread at a time, which lets a real device's library leave out
- * locks: ibv_alloc_td(3). Give it to {@link ProtectionDomain.createParentDomain}.
+ * A promise that one thread at a time uses what is made under it: ibv_alloc_td(3). A real device's library can then
+ * leave out locks. Pass it to {@link ProtectionDomain.createParentDomain}.
  */
 export class ThreadDomain extends Closable {
   readonly label = 'thread domain'

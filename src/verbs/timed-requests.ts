@@ -5,8 +5,8 @@ import type { PairLatency } from './pair-latency.ts'
 /** Ids of requests that are timed lie below; those of the conveniences are negative, too, and above. */
 const TIMED_BELOW = -(2 ** 52)
 /**
- * Some devices leave completions behind of queue pairs that were reset or destroyed: of so many the ids are still
- * known.
+ * Some devices leave completions behind of queue pairs that were reset or destroyed. The ids of this many such queue
+ * pairs are remembered.
  */
 const DEPARTED_MAX = 1024
 
@@ -62,7 +62,7 @@ class TimedRequests {
   }
 }
 
-/** One table, since a completion queue may have been made by another opening of the device than the queue pair. */
+/** One table: a completion queue may belong to another opening of the device than the queue pair. */
 export const timedRequests: TimedRequests = new TimedRequests()
 
 export function isTimed(id: number): boolean {

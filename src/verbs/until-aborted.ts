@@ -1,4 +1,6 @@
-/** The outcome of `promise`, or the signal's reason as soon as that aborts. What the promise stands for goes on. */
+/**
+ * Settle as `promise` does, or reject with the signal's reason as soon as it aborts. The work behind `promise` goes on.
+ */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
   return new Promise<T>((resolve, reject) => {

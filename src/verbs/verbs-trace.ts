@@ -10,15 +10,12 @@ import {
   statusName,
 } from '../providers/index.ts'
 
-/**
- * The channel `aether:rdma`: of requests and memory how long they are, never what is in them, where it lies or by which
- * key it is reached.
- */
+/** The channel `aether:rdma`. It reports how long requests and memory are, never their contents, addresses or keys. */
 export const rdmaTrace: TraceChannel = traceChannel('rdma')
 
 const opcodeNames = new Map(Object.entries(Opcode).map(([name, opcode]) => [opcode as number, name]))
 
-/** A request was handed to the device. */
+/** Trace a request handed to the device. */
 export function tracePost(queuePair: number, { words }: EncodedRequest): void {
   rdmaTrace.publish(TraceLevel.Trace, 'post', () => {
     const segments = words[RequestSlot.SegmentCount]!
@@ -32,7 +29,7 @@ export function tracePost(queuePair: number, { words }: EncodedRequest): void {
 /** Where in a segment its length stands. */
 const LENGTH = SEGMENT_SLOTS - 2
 
-/** Requests have ended: each that failed, and, where every operation is told, each that did not. */
+/** Trace completed requests: every failed one, and the others too if every operation is traced. */
 export function traceCompletions(batch: CompletionBatch, count: number): void {
   for (let row = 0; row < count; row += 1) {
     const status = batch.status[row]!

@@ -3,9 +3,9 @@ import type { Device } from './device.ts'
 import { Closable } from './lifetime.ts'
 
 /**
- * What XRC receive queue pairs and the shared receive queues behind them have in common: ibv_open_xrcd(3). With a
- * `path`, processes that open the same file share it: one receive queue pair serves them all, each with a shared
- * receive queue of its own.
+ * The XRC domain of receive queue pairs and the shared receive queues behind them: ibv_open_xrcd(3). With a `path`,
+ * processes that open the same file share the domain. One receive queue pair then serves them all, each with its own
+ * shared receive queue.
  */
 export class XrcDomain extends Closable {
   readonly label = 'XRC domain'

@@ -55,7 +55,7 @@ test('a file that is none, a command line that is none, and hosts with --trace a
   writeFileSync(wrong, '{"traceEvents":[{"ph":"Q","pid":1,"tid":1,"ts":1,"name":"a"}]}')
   const checked = aether('trace', wrong)
   assert.equal(checked.status, 1)
-  assert.match(checked.stdout, /a phase that is not used here/)
+  assert.match(checked.stdout, /the phase is not used here/)
   assert.equal(aether('trace').status, 2)
   assert.equal(aether('bench', 'latency', '--trace', wrong).status, 2)
   assert.equal(aether('run', '--hosts', 'a:1', '--trace', wrong, script).status, 2)

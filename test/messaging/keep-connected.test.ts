@@ -61,8 +61,8 @@ function assertDrawn(delays: readonly Delay[], most: readonly number[]): void {
   }
 }
 
-/** Always refused: nobody listens there. */
-const nowhere = { ...where, port: 1, connected: () => assert.fail('somebody listens there') }
+/** Always refused: no listener is there. */
+const nowhere = { ...where, port: 1, connected: () => assert.fail('a listener answered there') }
 
 test('the delay doubles up to its cap, is drawn from the upper half, and ends with the last attempt', async (t) => {
   const { delays, stopped } = delaysOf(t, { ...nowhere, delayMs: 1000, delayMsMax: 6000, attemptsMax: 7 })

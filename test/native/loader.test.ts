@@ -58,7 +58,7 @@ for (const platform of ['darwin', 'win32'])
     const { imported, name, code, message } = await report({ flags: ['--import', pretence] })
     assert.equal(imported, true)
     assert.deepEqual([name, code], ['UnsupportedError', 'ERR_AETHER_UNSUPPORTED'])
-    assert.match(message, new RegExp(`^shared memory needs Linux .* and this is ${platform}.*$`))
+    assert.match(message, new RegExp(`^aether-dsm needs Linux .* and this is ${platform}.*$`))
     assert.ok(!message.includes('\n'))
   })
 

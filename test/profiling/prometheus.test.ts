@@ -93,7 +93,7 @@ test('of things with labels there are the figures of all together, which do not 
   assert.deepEqual(together(), before)
   const text = prometheusText([source()])
   assert.equal(linesOf(text, 'aether_test_calls_all_active').length, 0)
-  assert.ok(text.includes('# HELP aether_test_failures_all_total Calls that failed. Of all together'))
+  assert.ok(text.includes('# HELP aether_test_failures_all_total Calls that failed. Sum over all'))
 })
 
 test('a histogram is cumulative, in seconds, and ends with all', () => {

@@ -62,7 +62,7 @@ test('each process writes a part, and the parts become one sound file', () => {
   assert.equal(new Set(lanes).size, 2)
   const names = events.filter(({ name }) => name === 'thread_name').map(({ args }) => args!['name'])
   assert.deepEqual(names.sort(), ['faults', 'faults 2', 'main', 'main'])
-  assert.throws(() => mergeTrace(file), /nobody has written a part/)
+  assert.throws(() => mergeTrace(file), /there is no part of the trace/)
 })
 
 test('steps of one flow at other processes are joined to the beginning that was under way then, in the order of time', () => {
@@ -244,7 +244,7 @@ test('what is no part of a trace is refused, and parts of an earlier run can be 
   const file = join(directory, 'wrong.json')
   writeFileSync(`${file}.1.0.part`, 'something else\n')
   writeFileSync(`${file}.notes.part`, 'not ours\n')
-  assert.throws(() => mergeTrace(file), /no part of a trace/)
+  assert.throws(() => mergeTrace(file), /not a part of a trace/)
   removeTraceParts(file)
   assert.deepEqual(
     readdirSync(directory).filter((name) => name.startsWith('wrong.json')),
@@ -286,7 +286,7 @@ test('the checker finds what breaks the rules of the format', () => {
   assert.match(faultsOf({ ...event, dur: -1 })[0]!, /duration/)
   assert.match(faultsOf(event, { ...event, ts: 15 })[0]!, /overlap/)
   assert.deepEqual(faultsOf(event, { ...event, ts: 12, dur: 3 }), [])
-  assert.match(faultsOf({ ph: 'E', ts: 1, pid: 1, tid: 1 })[0]!, /not begun/)
+  assert.match(faultsOf({ ph: 'E', ts: 1, pid: 1, tid: 1 })[0]!, /ends a slice that has not started/)
   const [s, f] = ['s', 'f'].map((ph, at) => ({ name: 'a', ph, id: 1, ts: 12 + at, pid: 1, tid: 1, bp: 'e' }))
   assert.deepEqual(faultsOf(event, s!, f!), [])
   assert.match(faultsOf(event, s!)[0]!, /one f/)

@@ -21,7 +21,7 @@ export class EventChannel {
     this.#watcher.add(TOKEN, this.addon.open())
   }
 
-  /** The one there is, opened for the first that asks. */
+  /** Return the channel; the first caller opens it. */
   static get(): EventChannel {
     channel ??= new EventChannel()
     return channel

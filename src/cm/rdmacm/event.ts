@@ -33,12 +33,12 @@ const datagramRejections: ReadonlyMap<number, number> = new Map([
   [3, RejectStatus.NoQueuePair],
 ])
 
-/** The words of one event, and what they say. */
+/** The words of one event, and their meaning. */
 export class EventWords {
   readonly words: Float64Array = new Float64Array(EVENT_WORDS)
   readonly data: Uint8Array = new Uint8Array(EVENT_DATA_BYTES)
 
-  /** Whom it is for. */
+  /** The identifier that the event is for. */
   get identifier(): RdmacmToken {
     return this.#word(EventWord.identifier)
   }
@@ -62,7 +62,7 @@ export class EventWords {
     }
   }
 
-  /** Undefined for what this version does not know, and for requests, which the channel takes. */
+  /** Undefined for types that this version does not know, and for requests, which the channel takes. */
   event(portSpace: PortSpace): ConnectionEvent | undefined {
     const type = eventTypes[this.#word(EventWord.type)]
     const status = this.#word(EventWord.status)

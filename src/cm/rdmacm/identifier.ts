@@ -22,8 +22,8 @@ import { ConnectionError, type ConnectionStage } from '../errors.ts'
 import type { EventChannel } from './channel.ts'
 
 /**
- * A struct rdma_cm_id, with the queue pair left to others: librdmacm is told its number and asked for the attributes of
- * its transitions.
+ * A struct rdma_cm_id whose queue pair others manage. librdmacm is told the queue pair number and returns the
+ * attributes of its transitions.
  */
 export class RdmacmIdentifier implements ConnectionIdentifier {
   onEvent: (event: ConnectionEvent) => void = () => undefined
@@ -108,7 +108,7 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
     this.#try('connect', 'the connection cannot be established', () => this.#addon.establish(this.#token))
   }
 
-  /** Where the peer was faster, or is gone, there is nothing left to tell it. */
+  /** Tell the peer, unless it was faster or is gone. */
   disconnect(): void {
     try {
       this.#addon.disconnect(this.#token)
@@ -119,7 +119,7 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
 
   queuePairAttributes(state: QueuePairState): QueuePairAttributes {
     const words = new Float64Array(ATTRIBUTE_WORDS)
-    const mask = this.#try('connect', 'the queue pair cannot be led on', () =>
+    const mask = this.#try('connect', 'the queue pair cannot change its state', () =>
       this.#addon.queuePairAttributes(this.#token, state, words),
     )
     return { ...decodeAttributes(words, mask), state }
@@ -166,10 +166,10 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
 function advice({ errnoName }: SystemError): string {
   switch (errnoName) {
     case 'EADDRINUSE':
-      return '; somebody listens there already: take another port, or 0 for a free one'
+      return '; another process listens there: choose another port, or pass 0 for a free one'
     case 'EADDRNOTAVAIL':
     case 'ENODEV':
-      return "; that address is no RDMA device's: rdma link shows the network interfaces that have one"
+      return "; that address does not belong to an RDMA device: 'rdma link' shows the network interfaces that have one"
     default:
       return ''
   }

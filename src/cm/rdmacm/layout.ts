@@ -15,16 +15,13 @@ function expected(): Map<string, number> {
   return numbers
 }
 
-/**
- * Words that are read at the wrong place would be taken for something else, in silence: an addon of another version is
- * refused at once.
- */
+/** Refuse an addon of another version at once: words read at the wrong place would be misread in silence. */
 export function checkLayout(layout: Readonly<Record<string, number>>): void {
   for (const [name, value] of expected()) {
     if (layout[name] === value) continue
     throw new AetherError(
       'ERR_AETHER_NATIVE_MISMATCH',
-      `the addon and this package do not belong together (${name} is ${layout[name]}, not ${value}); build it again: node native/build.mjs`,
+      `the addon and this package are of different versions (${name} is ${layout[name]}, not ${value}); build it again: node native/build.mjs`,
     )
   }
 }

@@ -1,7 +1,7 @@
 import { NativeMissingError, type RdmacmAddon, rdmacmAddon, SystemError, UnsupportedError } from '../../native/index.ts'
 import { checkLayout } from './layout.ts'
 
-/** The calls of librdmacm. UnsupportedError, saying why and what mends it, where they are not to be had. */
+/** Return the calls of librdmacm. If they are unavailable, UnsupportedError says why and how to fix it. */
 export function requireRdmacm(): RdmacmAddon {
   const addon = compiledIn()
   checkLayout(addon.layout())
@@ -16,7 +16,7 @@ export function requireRdmacm(): RdmacmAddon {
   } catch (cause) {
     if (!(cause instanceof SystemError)) throw cause
     throw new UnsupportedError(
-      `connections over RDMA devices need /dev/infiniband/rdma_cm, which cannot be opened (${cause.errnoName}): modprobe rdma_ucm, and look at its permissions`,
+      `connections over RDMA devices need /dev/infiniband/rdma_cm, which cannot be opened (${cause.errnoName}); run: modprobe rdma_ucm, and check its permissions`,
       { cause },
     )
   }
@@ -33,6 +33,6 @@ function compiledIn(): RdmacmAddon {
   }
   if (addon !== undefined) return addon
   throw new UnsupportedError(
-    'connections over RDMA devices are not compiled in: the addon was built without <rdma/rdma_cma.h>; install the header (Debian, Ubuntu: apt-get install librdmacm-dev) and build again: node native/build.mjs',
+    'connections over RDMA devices are not compiled in, because <rdma/rdma_cma.h> was missing. Install it (Debian, Ubuntu: apt-get install librdmacm-dev) and build again: node native/build.mjs',
   )
 }

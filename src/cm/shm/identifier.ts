@@ -22,7 +22,7 @@ const DEVICE_NAME = 'shm0'
 const SILENCE_MS_MAX = 5000
 /** Callers that have not said yet what they want, at a time. */
 const SILENT_CALLERS_MAX = 1024
-/** Whom datagrams to a group are for (IBA specification volume 1, 10.5). */
+/** The queue pair number in datagrams to a group (IBA specification volume 1, 10.5). */
 const MULTICAST_QUEUE_PAIR = 0xffffff
 const PATH_MTU = 4096
 /** 4.096 µs × 2^14 = 67 ms. */
@@ -120,7 +120,7 @@ export class ShmIdentifier implements ConnectionIdentifier {
   // ------------------------------------------------------------------------------------------------------------------
 
   resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress): void {
-    // The port is only a name for people here: nobody is reached by it.
+    // The port is only shown to people here; it reaches no one.
     this.local = connectionAddress(source?.address ?? destination.address, 49_152 + randomInt(16_384))
     this.remote = destination
     this.#soon({ type: 'address-resolved' })
@@ -215,7 +215,7 @@ export class ShmIdentifier implements ConnectionIdentifier {
     this.#soon({ type: 'multicast-join', peer })
   }
 
-  /** Being attached is all there is to membership here. */
+  /** Nothing to do: being attached is all there is to membership here. */
   leaveMulticast(): void {}
 
   destroy(): void {

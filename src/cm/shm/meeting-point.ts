@@ -7,7 +7,7 @@ import { type ConnectionAddress, connectionAddress, formatAddress, isWildcard } 
 import type { PortSpace } from '../carrier.ts'
 import { ConnectionError } from '../errors.ts'
 
-/** Ports that are given out where port 0 is asked for: those that IANA leaves to everybody. */
+/** The ports to choose from when port 0 is asked for: those that IANA leaves for dynamic use. */
 const FREE_PORTS = { first: 49_152, count: 16_384 } as const
 const FREE_PORT_ATTEMPTS_MAX = 1024
 /** Callers that wait until the listener looks at them; the system may have a lower limit (net.core.somaxconn). */
@@ -17,9 +17,9 @@ const BUSY_MS = 20
 const BUSY_ATTEMPTS_MAX = 250
 
 /**
- * Where a listener is met: a socket in the runtime directory, which is the user's alone, so that whoever comes is this
- * user (or root). Beside it lies a file whose lock the listener holds; the kernel lets go of it however the process
- * ends, so a socket without it is stale.
+ * The place where a listener is reached: a socket in the runtime directory. The directory is private to the user, so a
+ * peer is this user or root. The listener holds the lock of a file beside the socket. The kernel releases it however
+ * the process ends, so a socket whose file is unlocked is stale.
  */
 export class MeetingPoint {
   readonly address: ConnectionAddress
@@ -35,7 +35,7 @@ export class MeetingPoint {
     this.#lock = lock
   }
 
-  /** @throws ConnectionError where somebody listens there. */
+  /** @throws ConnectionError if another process listens there. */
   static async open(
     portSpace: PortSpace,
     wanted: ConnectionAddress,
@@ -46,7 +46,7 @@ export class MeetingPoint {
       throw new ConnectionError(
         'listen',
         0,
-        `somebody listens at ${formatAddress(wanted)} already; take another port, or 0 for a free one`,
+        `another process listens at ${formatAddress(wanted)}; choose another port, or pass 0 for a free one`,
       )
     }
     try {
@@ -58,7 +58,7 @@ export class MeetingPoint {
     }
   }
 
-  /** Undefined where it is taken. */
+  /** Undefined if it is taken. */
   static take(portSpace: PortSpace, address: ConnectionAddress): MeetingPoint | undefined {
     const path = runtimeDirectory(DIRECTORY)
     const name = nameOf(portSpace, address)
@@ -72,7 +72,7 @@ export class MeetingPoint {
     this.#server?.close()
     const path = `/proc/self/fd/${this.#directory}/${this.#name}`
     rmSync(path, { force: true })
-    // The file first: whoever takes the lock of a file that is gone sees that it is.
+    // The file first: a process that takes the lock of a removed file notices that.
     rmSync(`${path}.lock`, { force: true })
     closeSync(this.#lock)
     closeSync(this.#directory)
@@ -129,9 +129,9 @@ function takeLock(path: string): number | undefined {
 }
 
 /**
- * The socket to whoever listens at `address`: at that address itself, else at every address. Undefined where nobody
- * does. Rejects with the system's error where somebody does and cannot be reached.
- * @throws AccessError for a runtime directory that is not safely the user's own.
+ * Connect to the listener at `address`, or to one that listens at every address. Undefined if there is neither. Rejects
+ * with the system's error if there is one that cannot be reached.
+ * @throws AccessError if the runtime directory is not safely the user's own.
  */
 export function meet(portSpace: PortSpace, address: ConnectionAddress): Promise<Socket | undefined> {
   const directory = openSync(runtimeDirectory(DIRECTORY), constants.O_RDONLY | constants.O_DIRECTORY)

@@ -8,7 +8,7 @@ export class MessageSocket {
   #filled = 0
   #over = false
 
-  /** `ended` is called once: the other end closed it, or sent what is no message. Not after `destroy`. */
+  /** `ended` is called once if the other end closed the socket or sent something invalid. Not after `destroy`. */
   constructor(socket: Socket, received: (message: Message) => void, ended: () => void) {
     this.#socket = socket.unref()
     const end = (): void => {
@@ -25,12 +25,12 @@ export class MessageSocket {
     socket.on('error', () => undefined)
   }
 
-  /** A peer that is gone is told by the end of the socket, not by an error of `send`. */
+  /** Send a message. If the peer is gone, the end of the socket tells it, not an error of `send`. */
   send(message: Message): void {
     if (!this.#over) this.#socket.write(encodeMessage(message))
   }
 
-  /** Send, and close once that is out. */
+  /** Send a message, and close once it has left. */
   sendLast(message: Message): void {
     if (this.#over) return
     this.#over = true

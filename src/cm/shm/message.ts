@@ -61,7 +61,7 @@ export function encodeMessage(message: Message): Uint8Array {
   return bytes
 }
 
-/** Undefined for anything that no version of this program sends. */
+/** Decode a message; undefined for bytes that no version of this program sends. */
 export function decodeMessage(bytes: Uint8Array): Message | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const byte = (offset: number): number => view.getUint8(offset)

@@ -4,7 +4,7 @@ import { type Schedule, ScheduleBuilder } from './schedule.ts'
 
 export type AllGatherAlgorithm = 'ring' | 'recursive-doubling' | 'bruck' | 'concurrent'
 
-/** The input of rank i, to part i of everybody's output. */
+/** The input of rank i, to part i of every rank's output. */
 export interface AllGatherTask {
   readonly rank: number
   readonly size: number
@@ -40,9 +40,9 @@ export function gatherAround(builder: ScheduleBuilder, rank: number, size: numbe
 }
 
 /**
- * Bruck's: log2(size) rounds for any size; in round k a rank has 2^k parts, its own and those behind it. Parts lie
- * where they belong from the start, so nothing is rotated in the end. Source: Bruck, Ho, Kipnis, Upfal and Weathersby
- * 1997, section 3.2.
+ * Bruck's: log2(size) rounds for any size; in round k a rank has 2^k parts, its own and those behind it. Parts are in
+ * their final place from the start, so nothing is rotated. Source: Bruck, Ho, Kipnis, Upfal and Weathersby 1997,
+ * section 3.2.
  */
 export function allGatherBruck(task: AllGatherTask): Schedule {
   const { builder, parts } = begin(task)
@@ -61,7 +61,7 @@ export function gatherBruck(builder: ScheduleBuilder, rank: number, size: number
   }
 }
 
-/** Everything in flight at once: one round, size - 1 messages. */
+/** All exchanges in flight at once: one round, size - 1 messages. */
 export function allGatherConcurrent(task: AllGatherTask): Schedule {
   const { builder, parts } = begin(task)
   const { rank, size } = task
@@ -72,9 +72,9 @@ export function allGatherConcurrent(task: AllGatherTask): Schedule {
 }
 
 /**
- * Recursive doubling: partners at distance 1, 2, 4, … exchange all they have. Where the size is no power of two, some
- * ranks hand their part to a neighbour first and are given everything in the end. Source: Thakur, Rabenseifner and
- * Gropp 2005, section 4.1.
+ * Recursive doubling: partners at distance 1, 2, 4, … exchange all they have. If the size is not a power of two, some
+ * ranks hand their part to a neighbour first and receive everything at the end. Source: Thakur, Rabenseifner and Gropp
+ * 2005, section 4.1.
  */
 export function allGatherRecursiveDoubling(task: AllGatherTask): Schedule {
   const { builder, parts } = begin(task)

@@ -6,7 +6,7 @@ import { type Range, type Schedule, ScheduleBuilder } from './schedule.ts'
 
 export type AllReduceAlgorithm = 'recursive-doubling' | 'ring' | 'rabenseifner' | 'rank-order' | 'rank-order-blocks'
 
-/** Everybody's input, element by element, into everybody's output. */
+/** Every rank's input, combined element by element, into every rank's output. */
 export interface AllReduceTask {
   readonly rank: number
   readonly size: number
@@ -58,8 +58,9 @@ export function allReduceRecursiveDoubling(task: AllReduceTask): Schedule {
 }
 
 /**
- * Rabenseifner's: halves of what is left are exchanged and combined until each rank has one block, then the way back. 2
- * log2(size) rounds, and each element is sent about twice. Source: Thakur, Rabenseifner and Gropp 2005, section 4.5.
+ * Rabenseifner's: halves of the remaining elements are exchanged and combined until each rank has one block, then the
+ * way back. That takes 2 log2(size) rounds and sends each element about twice. Source: Thakur, Rabenseifner and Gropp
+ * 2005, section 4.5.
  */
 export function allReduceRabenseifner(task: AllReduceTask): Schedule {
   return folded(task, (builder, fold, come) => {
@@ -114,7 +115,7 @@ export function allReduceRing({ rank, size, count }: AllReduceTask): Schedule {
   return builder.finish()
 }
 
-/** Everybody is sent everything (Bruck's all-gather) and combines it in the order of ranks: for few elements. */
+/** Every rank receives everything (Bruck's all-gather) and combines it in the order of ranks. For few elements. */
 export function allReduceRankOrder({ rank, size, count }: AllReduceTask): Schedule {
   const builder = new ScheduleBuilder()
   const slots = new Parts('scratch', Array<number>(size).fill(count), builder.scratch(size * count).offset)

@@ -21,10 +21,7 @@ export interface AllToAllVTask {
   readonly sendOffsets: readonly number[]
   readonly receiveCounts: readonly number[]
   readonly receiveOffsets: readonly number[]
-  /**
-   * The output has bytes in common with the input here, in whatever way: nothing is written to it before all parts have
-   * left.
-   */
+  /** The output shares bytes with the input here, in any way: nothing is written to it before all parts have left. */
   readonly sharing?: boolean
 }
 
@@ -98,8 +95,8 @@ export function allToAllConcurrent(task: AllToAllTask): Schedule {
 
 /**
  * Bruck's index algorithm: log2(size) rounds; in round k a block whose distance to its destination has bit k set moves
- * 2^k ranks on. For many ranks and small blocks. In place as it is: the blocks are copied first and last. Source:
- * Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 3.1, with radix 2.
+ * 2^k ranks on. For many ranks and small blocks. Works in place, since blocks are copied first and last. Source: Bruck,
+ * Ho, Kipnis, Upfal and Weathersby 1997, section 3.1, with radix 2.
  */
 export function allToAllBruck({ rank, size, count }: AllToAllTask): Schedule {
   const builder = new ScheduleBuilder()

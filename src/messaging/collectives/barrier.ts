@@ -9,8 +9,8 @@ export interface BarrierTask {
 }
 
 /**
- * In round k a rank tells the one 2^k behind it, so after log2(size) rounds each has heard of all. Elements are bytes
- * of no meaning. Source: Hensgen, Finkel and Manber 1988.
+ * In round k a rank tells the one 2^k behind it, so after log2(size) rounds each has heard of all. The bytes sent carry
+ * no meaning. Source: Hensgen, Finkel and Manber 1988.
  */
 export function barrierDissemination({ rank, size }: BarrierTask): Schedule {
   const builder = new ScheduleBuilder()

@@ -5,7 +5,7 @@ import { childrenOf, parentOf, subtreeSize } from './tree.ts'
 
 export type BroadcastAlgorithm = 'binomial' | 'scatter-all-gather'
 
-/** `count` elements of the root's output, to everybody's. */
+/** `count` elements of the root's output, to every rank's output. */
 export interface BroadcastTask {
   readonly rank: number
   readonly size: number
@@ -24,8 +24,8 @@ export function broadcastBinomial({ rank, size, root, count }: BroadcastTask): S
 }
 
 /**
- * Each rank is given a part down a binomial tree, then the parts go around a ring: every rank sends and receives the
- * data once or twice, however many there are. Source: van de Geijn's broadcast for long messages, as in Thakur,
+ * Each rank receives a part down a binomial tree, then the parts go around a ring. Every rank sends and receives the
+ * data once or twice, however many ranks there are. Source: van de Geijn's broadcast for long messages, as in Thakur,
  * Rabenseifner and Gropp 2005, section 4.2.
  */
 export function broadcastScatterAllGather({ rank, size, root, count }: BroadcastTask): Schedule {

@@ -108,10 +108,10 @@ export const rankOrderAlgorithms: Readonly<
   scan: ['rank-order'],
 }
 
-/** What is known of a call when its algorithm is chosen; the same at every rank. */
+/** What is known of a call when its algorithm is chosen. It is the same at every rank. */
 export interface Call {
   readonly size: number
-  /** Of what a rank gives, or, where ranks give parts of their own, of all parts together. */
+  /** Of what a rank gives or, if ranks give different parts, of all parts together. */
   readonly bytes: number
   /** Combine in the order of ranks. */
   readonly rankOrder: boolean
@@ -169,7 +169,7 @@ const networkAlgorithms: { readonly [Name in CollectiveName]: (call: Call) => Na
   barrier: () => 'dissemination',
 }
 
-/** The algorithm that is taken where nobody names one. */
+/** The algorithm for calls that name none. */
 export function defaultAlgorithm<Name extends CollectiveName>(collective: Name, call: Call): Names[Name] {
   const near = call.oneMachine ? oneMachineAlgorithms[collective]?.(call) : undefined
   return near ?? networkAlgorithms[collective](call)

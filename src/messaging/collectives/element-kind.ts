@@ -1,6 +1,6 @@
 import { ArgumentError } from '../../native/index.ts'
 
-/** What a collective moves and combines: any typed array but `Float16Array`. */
+/** An array that a collective moves and combines: any typed array except `Float16Array`. */
 export type ElementArray =
   | Int8Array
   | Uint8Array
@@ -14,7 +14,7 @@ export type ElementArray =
   | BigInt64Array
   | BigUint64Array
 
-/** A number, or a bigint where the elements have 64 bits. */
+/** A number, or a bigint if the elements have 64 bits. */
 export type ElementOf<A extends ElementArray> = A extends BigInt64Array | BigUint64Array ? bigint : number
 
 const arrayTypes = [
@@ -67,12 +67,12 @@ const kinds: readonly ElementKind[] = arrayTypes.map((ArrayType, index) => {
   }
 })
 
-/** The kind of an array's elements. @throws ArgumentError for anything that is no typed array with a kind. */
+/** Return the kind of an array's elements. @throws ArgumentError for anything but a typed array of a known kind. */
 export function elementKindOf(array: ElementArray, argument: string): ElementKind {
   const index = arrayTypes.findIndex((ArrayType) => array instanceof ArrayType)
   const kind = kinds[index]
   if (kind !== undefined) return kind
-  throw new ArgumentError(argument, `${argument} is a typed array (Float64Array, Int32Array, BigInt64Array, …)`)
+  throw new ArgumentError(argument, `${argument} must be a typed array (Float64Array, Int32Array, BigInt64Array, …)`)
 }
 
 /** The kind by its name. */

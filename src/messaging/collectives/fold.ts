@@ -1,6 +1,6 @@
 /**
- * A power of two out of any number of ranks: of the first 2 * rest, each even rank leaves its part to its odd neighbour
- * and is idle until the end. Source: Thakur, Rabenseifner and Gropp 2005, section 4.5 ("non-power-of-two").
+ * Folds any number of ranks to a power of two. Of the first 2 * rest ranks, each even one leaves its part to its odd
+ * neighbour and is idle until the end. Source: Thakur, Rabenseifner and Gropp 2005, section 4.5 ("non-power-of-two").
  */
 export interface Fold {
   /** `idle`: the neighbour above stands in. `double`: stands in for the neighbour below. `single`: only for itself. */

@@ -21,7 +21,7 @@ const COMBINED_BY_ALL_BYTES = 32 * 1024
 const COMBINED_BY_ROOT_BYTES = 1024 * 1024
 const FEW_RANKS = 8
 
-/** The algorithm of a collective where it differs from that for networks; undefined: it does not. */
+/** The algorithm of a collective if it differs from that for networks, else undefined. */
 export const oneMachineAlgorithms: {
   readonly [Name in CollectiveName]?: (call: Call) => Names[Name] | undefined
 } = {

@@ -1,19 +1,18 @@
 import { ArgumentError } from '../../native/index.ts'
 import type { ElementArray, ElementKind, ElementKindName } from './element-kind.ts'
 
-/** Operations that are known by name. `and`, `or` and `xor` are for whole numbers. */
+/** Operations known by name. `and`, `or` and `xor` are for integers. */
 export type OperationName = 'sum' | 'prod' | 'min' | 'max' | 'and' | 'or' | 'xor'
 
 /**
- * An operation of the program's own: a pure function of two elements, the same at every rank. It has to be associative;
- * the grouping is the algorithm's. Where it is not commutative, say so, and elements are combined in the order of
- * ranks.
+ * A custom operation: a pure function of two elements, the same at every rank. It must be associative, because the
+ * algorithm chooses the grouping. If it is not commutative, say so; then elements are combined in the order of ranks.
  */
 export interface CustomOperation<E extends number | bigint = number | bigint> {
   readonly combine: (left: E, right: E) => E
   /** Default true. */
   readonly commutative?: boolean
-  /** For messages, and to tell that ranks use the same: default `custom`. */
+  /** Used in messages, and to check that all ranks use the same operation. Default `custom`. */
   readonly name?: string
 }
 
@@ -55,8 +54,8 @@ function bigs(combine: (left: bigint, right: bigint) => bigint): Kernel {
 }
 
 /**
- * Written out: sums are what most collectives are for. Both orders give the same bits (but for the payload of NaN,
- * which nobody promises).
+ * Written out: most collectives are sums. Both orders give the same bits, except for the payload of NaN, which is
+ * unspecified.
  */
 const sumOfNumbers: Kernel = (into, intoOffset, from, fromOffset, count) => {
   const [target, source] = [into as Numbers, from as Numbers]
@@ -92,36 +91,36 @@ const bitwise: readonly string[] = ['and', 'or', 'xor']
 const words32: readonly ElementKindName[] = ['int32', 'uint32']
 
 /**
- * The loop that combines elements of this kind. Whole numbers wrap around as their arrays do (`uint8clamped` clamps);
- * min and max of floats are those of Math.min and Math.max: NaN wins, -0 is below 0.
- * @throws ArgumentError for a name that is none, or bits of floats.
+ * The loop that combines elements of this kind. Integers wrap around as their arrays do (`uint8clamped` clamps).
+ * Minimum and maximum of floats are those of Math.min and Math.max: NaN wins, -0 is below 0.
+ * @throws ArgumentError for an unknown name, or a bitwise operation on floats.
  */
 export function kernelFor(operation: Operation<never>, kind: ElementKind): Kernel {
   if (typeof operation !== 'string') {
     if (typeof operation?.combine !== 'function')
       throw new ArgumentError(
         'operation',
-        `an operation is one of ${Object.keys(ofNumbers).join(', ')}, or { combine }`,
+        `operation must be one of ${Object.keys(ofNumbers).join(', ')}, or an object { combine }`,
       )
     return kind.big ? bigs(operation.combine as never) : numbers(operation.combine as never)
   }
   if (!Object.hasOwn(ofNumbers, operation))
     throw new ArgumentError(
       'operation',
-      `there is no operation ${operation}: ${Object.keys(ofNumbers).join(', ')}, or { combine }`,
+      `there is no operation ${operation}; pass one of ${Object.keys(ofNumbers).join(', ')}, or an object { combine }`,
     )
   if (kind.float && bitwise.includes(operation))
-    throw new ArgumentError('operation', `${operation} is for whole numbers, and these are ${kind.name}`)
+    throw new ArgumentError('operation', `operation ${operation} needs integers, but the elements are ${kind.name}`)
   if (operation === 'prod' && words32.includes(kind.name)) return product32
   return kind.big ? ofBigs[operation] : ofNumbers[operation]
 }
 
-/** What is told to peers of an operation. */
+/** The text about an operation that peers compare. */
 export function operationName(operation: Operation<never>): string {
   return typeof operation === 'string' ? operation : (operation.name ?? 'custom')
 }
 
-/** Whether the order in which elements are combined may be seen in the result: of a function that says so. */
+/** True if the order of combining may show in the result: for a custom operation that says so. */
 export function needsRankOrder(operation: Operation<never>): boolean {
   return typeof operation !== 'string' && operation.commutative === false
 }

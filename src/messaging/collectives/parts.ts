@@ -1,12 +1,12 @@
 import type { BufferName, Range } from './schedule.ts'
 
-/** A buffer that consists of parts, one behind the other: that of rank 0, of rank 1, and so on. */
+/** A buffer that consists of consecutive parts: that of rank 0, of rank 1, and so on. */
 export class Parts {
   readonly counts: readonly number[]
   readonly #buffer: BufferName
   readonly #offsets: readonly number[]
 
-  /** `offsets`: where the parts begin; default: one behind the other, the first at `base`. */
+  /** `offsets`: where the parts start. Default: consecutive, the first at `base`. */
   constructor(buffer: BufferName, counts: readonly number[], offsets: readonly number[] | number = 0) {
     this.#buffer = buffer
     this.counts = counts
@@ -19,7 +19,7 @@ export class Parts {
     return { buffer: this.#buffer, offset: this.#offsets[part]!, count: this.counts[part]! }
   }
 
-  /** `length` parts from `first` on, around the end; what lies side by side is one range. */
+  /** `length` parts from `first`, wrapping around the end; adjacent parts become one range. */
   run(first: number, length: number): Range[] {
     const ranges: Range[] = []
     for (let index = first; index < first + length; index += 1) {
@@ -33,7 +33,7 @@ export class Parts {
     return ranges
   }
 
-  /** The elements of `length` parts from `first` on, around the end. */
+  /** The elements of `length` parts from `first`, wrapping around the end. */
   countOf(first: number, length: number): number {
     return this.run(first, length).reduce((sum, { count }) => sum + count, 0)
   }
@@ -45,7 +45,7 @@ export function evenCounts(count: number, size: number): number[] {
   return Array.from({ length: size }, (_, part) => least + (part < count % size ? 1 : 0))
 }
 
-/** Where parts of these lengths begin, one behind the other. */
+/** Where consecutive parts of these lengths start. */
 export function prefixSums(counts: readonly number[], base = 0): number[] {
   let at = base
   return counts.map((count) => {
@@ -63,7 +63,7 @@ export function whole(buffer: BufferName, count: number): Range {
   return { buffer, offset: 0, count }
 }
 
-/** `count` elements of a range from `offset` on. */
+/** `count` elements of a range from `offset`. */
 export function within(range: Range, offset: number, count: number): Range {
   return { buffer: range.buffer, offset: range.offset + offset, count }
 }

@@ -2,8 +2,8 @@ import { modulo, Parts } from './parts.ts'
 import type { Range, ScheduleBuilder } from './schedule.ts'
 
 /**
- * Combining in the order of ranks: ((x0 op x1) op x2) op …, element by element. What all that do so have in common is
- * that the bits of the result depend on nothing but the values and their ranks.
+ * Combining in the order of ranks: ((x0 op x1) op x2) op …, element by element. The bits of the result then depend only
+ * on the values and their ranks.
  */
 
 /** The slots, one a rank, combined from the left into `into`. Slot 0 is used up. */
@@ -12,7 +12,7 @@ export function foldInOrder(builder: ScheduleBuilder, slots: Parts, into: Range)
   return builder.copy(slots.at(0), into)
 }
 
-/** Rank i is sent part i by everybody and combines them into `into`. */
+/** Rank i receives part i from every rank and combines the parts into `into`. */
 export function reduceBlockInOrder(
   builder: ScheduleBuilder,
   rank: number,

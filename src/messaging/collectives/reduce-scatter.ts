@@ -4,7 +4,7 @@ import { type Schedule, ScheduleBuilder } from './schedule.ts'
 
 export type ReduceScatterAlgorithm = 'pairwise' | 'ring' | 'rank-order'
 
-/** Part i of everybody's input, element by element, into the output of rank i. */
+/** Part i of every rank's input, combined element by element, into the output of rank i. */
 export interface ReduceScatterTask {
   readonly rank: number
   readonly size: number

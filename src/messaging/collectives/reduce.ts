@@ -5,7 +5,7 @@ import { childrenOf, parentOf } from './tree.ts'
 
 export type ReduceAlgorithm = 'binomial' | 'rank-order' | 'rank-order-blocks'
 
-/** Everybody's input, element by element, into the root's output. */
+/** Every rank's input, combined element by element, into the root's output. */
 export interface ReduceTask {
   readonly rank: number
   readonly size: number
@@ -31,7 +31,7 @@ export function reduceBinomial({ rank, size, root, count }: ReduceTask): Schedul
   return builder.finish()
 }
 
-/** The root is sent everything and combines it in the order of ranks. */
+/** The root receives everything and combines it in the order of ranks. */
 export function reduceRankOrder({ rank, size, root, count }: ReduceTask): Schedule {
   const builder = new ScheduleBuilder()
   if (rank !== root) return builder.send(root, whole('input', count)).finish()

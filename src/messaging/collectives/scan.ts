@@ -4,8 +4,8 @@ import { type Schedule, ScheduleBuilder } from './schedule.ts'
 export type ScanAlgorithm = 'recursive-doubling' | 'rank-order'
 
 /**
- * The inputs of ranks 0 to r, element by element, into the output of rank r; exclusive: of ranks 0 to r - 1, and rank
- * 0's output stays as it is.
+ * The inputs of ranks 0 to r, combined element by element, into the output of rank r. Exclusive: of ranks 0 to r - 1;
+ * rank 0's output does not change.
  */
 export interface ScanTask {
   readonly rank: number
@@ -15,7 +15,7 @@ export interface ScanTask {
 }
 
 /**
- * In round k a rank hears from the one 2^k before it what that has combined: log2(size) rounds. Source: Hillis and
+ * In round k a rank hears from the one 2^k before it what that one has combined: log2(size) rounds. Source: Hillis and
  * Steele 1986.
  */
 export function scanRecursiveDoubling({ rank, size, count, exclusive }: ScanTask): Schedule {

@@ -1,7 +1,7 @@
-/** Where a schedule finds bytes: what the caller gave, what the caller gets, and memory of the call's own. */
+/** Where a schedule finds bytes: the caller's input, the caller's output, or memory of its own. */
 export type BufferName = 'input' | 'output' | 'scratch'
 
-/** A stretch of one buffer, in elements. */
+/** A range of one buffer, in elements. */
 export interface Range {
   readonly buffer: BufferName
   readonly offset: number
@@ -9,7 +9,7 @@ export interface Range {
 }
 
 /**
- * What goes to a peer, or comes from one. Between two ranks the bytes are one stream in the order of the steps, so
+ * Bytes that go to a peer or come from one. Between two ranks the bytes are one stream in the order of the steps, so
  * ranges need not match one by one.
  */
 export interface Exchange {
@@ -19,20 +19,20 @@ export interface Exchange {
   readonly range: Range
 }
 
-/** What a rank does by itself. `reduce`: into = into op from, or, `fromFirst`, into = from op into. */
+/** What a rank does locally. `reduce`: into = into op from or, with `fromFirst`, into = from op into. */
 export type LocalStep =
   | { readonly kind: 'copy'; readonly from: Range; readonly into: Range }
   | { readonly kind: 'reduce'; readonly from: Range; readonly into: Range; readonly fromFirst: boolean }
 
-/** All exchanges of a round are under way at once; when the last is done come the local steps, one after the other. */
+/** All exchanges of a round are under way at once. When the last is done, the local steps follow one by one. */
 export interface Round {
   readonly exchanges: readonly Exchange[]
   readonly steps: readonly LocalStep[]
 }
 
 /**
- * What one rank does in a collective. A function of rank, size and counts alone: every rank draws up its own, and they
- * fit together.
+ * What one rank does in a collective. It is a function of rank, size and counts alone: every rank computes its own, and
+ * they fit together.
  */
 export interface Schedule {
   readonly rounds: readonly Round[]
@@ -40,19 +40,19 @@ export interface Schedule {
   readonly scratchCount: number
 }
 
-/** Draws up a schedule round by round. */
+/** Builds a schedule round by round. */
 export class ScheduleBuilder {
   readonly #rounds: { exchanges: Exchange[]; steps: LocalStep[] }[] = []
   #scratchCount = 0
   #open = false
 
-  /** What follows waits for what came before. */
+  /** Later steps wait for earlier ones. */
   nextRound(): this {
     this.#open = false
     return this
   }
 
-  /** A stretch of memory of the schedule's own. */
+  /** A range of the schedule's own memory. */
   scratch(count: number): Range {
     const range: Range = { buffer: 'scratch', offset: this.#scratchCount, count }
     this.#scratchCount += count
@@ -83,7 +83,7 @@ export class ScheduleBuilder {
     return { rounds: this.#rounds, scratchCount: this.#scratchCount }
   }
 
-  /** Empty ranges are nobody's business: both sides leave them out. */
+  /** Both sides leave empty ranges out. */
   #exchange(kind: Exchange['kind'], peer: number, ranges: Range | readonly Range[]): this {
     const list = 'buffer' in ranges ? [ranges] : ranges
     for (const range of list) if (range.count > 0) this.#exchanges().push({ kind, peer, range })

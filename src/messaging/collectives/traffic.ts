@@ -1,40 +1,38 @@
 import { algorithms, type CollectiveName, defaultAlgorithm } from './choose.ts'
 import type { Schedule } from './schedule.ts'
 
-/** What a collective sends by an algorithm, counted in the schedules of all ranks. */
+/** What a collective sends with one algorithm, counted in the schedules of all ranks. */
 export interface CollectiveTraffic {
   readonly collective: CollectiveName
   readonly algorithm: string
-  /** Elements of what a rank gives, or, where ranks give or get parts of their own, of one part. */
+  /** Elements of what a rank gives or, if ranks give or receive different parts, of one part. */
   readonly count: number
   /**
-   * By which algorithms are chosen: of what a rank gives, or, where ranks give or get parts of their own, of all parts
-   * together.
+   * The bytes by which algorithms are chosen: of what a rank gives or, if ranks give or receive different parts, of all
+   * parts together.
    */
   readonly bytes: number
-  /** It is the one that is taken where nobody names one. */
+  /** True if it is the default algorithm for this call. */
   readonly chosen: boolean
-  /**
-   * One that combines in the order of ranks can be chosen only where that is asked for; this says whether it would be.
-   */
+  /** True if it is the default algorithm for a call that asks for the order of ranks. */
   readonly chosenInRankOrder: boolean
-  /** Rounds of exchanges that wait for each other at the rank that has most of them. */
+  /** Rounds of exchanges that wait for each other, at the rank with the most. */
   readonly rounds: number
-  /** Messages of all ranks: what goes to a rank in a round is one. */
+  /** Messages of all ranks; what goes to one rank in a round is one message. */
   readonly messages: number
-  /** Elements that all ranks send, and that the busiest sends or receives, whichever is more. */
+  /** Elements that all ranks send, and that the busiest rank sends or receives, whichever is more. */
   readonly elements: number
   readonly busiestElements: number
 }
 
-/** The shape of a call in which all parts are equally long; root is rank 0. */
+/** The shape of a call whose parts are equally long; the root is rank 0. */
 export interface TrafficCall {
   readonly collective: CollectiveName
   readonly size: number
-  /** About as many as the call shall have: see {@link CollectiveTraffic.bytes}. Each part has at least one element. */
+  /** About how many bytes the call has: see {@link CollectiveTraffic.bytes}. Each part has at least one element. */
   readonly bytes: number
   readonly elementBytes: number
-  /** Whether the choice is that for links through shared memory; default false. */
+  /** Choose as for links through shared memory. Default false. */
   readonly oneMachine?: boolean
 }
 
@@ -85,7 +83,7 @@ const ofParts: ReadonlySet<CollectiveName> = new Set([
   'allToAllV',
 ])
 
-/** Every algorithm of a collective, counted. */
+/** Count the traffic of every algorithm of a collective. */
 export function countTraffic(call: TrafficCall): CollectiveTraffic[] {
   const { collective, size, bytes: about, elementBytes, oneMachine = false } = call
   const parts = ofParts.has(collective) ? size : 1
@@ -126,5 +124,5 @@ function countSchedule(schedule: Schedule): { rounds: number; messages: number; 
   return counted
 }
 
-/** Names of all collectives. */
+/** The names of all collectives. */
 export const collectiveNames: readonly CollectiveName[] = Object.keys(algorithms) as CollectiveName[]

@@ -11,19 +11,19 @@ function lowestBit(node: number, size: number): number {
   return bit
 }
 
-/** Of any node but the root. */
+/** The parent of any node but the root. */
 export function parentOf(node: number): number {
   return node & (node - 1)
 }
 
-/** The children, that with the most nodes below it first. */
+/** The children, the one with the most descendants first. */
 export function childrenOf(node: number, size: number): number[] {
   const children: number[] = []
   for (let bit = lowestBit(node, size) / 2; bit >= 1; bit /= 2) if (node + bit < size) children.push(node + bit)
   return children
 }
 
-/** How many nodes are at `node` and below it: the numbers from `node` on. */
+/** How many nodes are at or below `node`: the numbers from `node` on. */
 export function subtreeSize(node: number, size: number): number {
   return Math.min(lowestBit(node, size), size - node)
 }

@@ -1,10 +1,10 @@
-/** What members say to each other while they agree on who goes on. */
+/** The messages of members while they agree on who goes on. */
 export const AgreementStep = {
-  /** I take part; with whom I have lost. */
+  /** I take part; with the ranks that I have lost. */
   Join: 0,
   /** Promise that you answer no earlier round. */
   Prepare: 1,
-  /** I do; with what I accepted last, and whom I have lost. */
+  /** I do; with what I accepted last, and the ranks that I have lost. */
   Promise: 2,
   /** This set goes on. */
   Propose: 3,
@@ -23,7 +23,9 @@ export const AgreementStep = {
 export interface Proposal {
   readonly round: number
   readonly ranks: readonly number[]
-  /** It may have been agreed on in an earlier round, so that it stands although one of its ranks may be gone. */
+  /**
+   * True if it may have been agreed on in an earlier round, so that it stands although one of its ranks may be gone.
+   */
   readonly recovers: boolean
 }
 
@@ -33,13 +35,13 @@ export interface AgreementMessage {
   readonly any: boolean
   readonly round: number
   readonly proposal: Proposal | undefined
-  /** Ranks to which the sender has no way. */
+  /** Ranks that the sender cannot reach. */
   readonly lost: ReadonlySet<number>
 }
 
 const HEAD_BYTES = 16
 const STEP_MAX = 8
-/** So that whoever leads the next round has a number for it. */
+/** The maximum leaves a number for the leader of the next round. */
 const ROUND_MAX = 2 ** 31
 
 /**
@@ -66,7 +68,7 @@ export function encodeAgreement(message: AgreementMessage, size: number): Uint8A
   return bytes
 }
 
-/** undefined: that was none of a group of this size. */
+/** Undefined for anything but a message of a group of this size. */
 export function decodeAgreement(bytes: Uint8Array, size: number): AgreementMessage | undefined {
   const setBytes = (size + 7) >> 3
   if (bytes.length !== HEAD_BYTES + 2 * setBytes) return undefined
@@ -82,7 +84,7 @@ export function decodeAgreement(bytes: Uint8Array, size: number): AgreementMessa
   return { step, any: (flags & 1) !== 0, round, proposal, lost: new Set(read(bytes, HEAD_BYTES, size)) }
 }
 
-/** The largest group whose messages fit into so many bytes. */
+/** The largest group whose messages fit into this many bytes. */
 export function agreementSizeMax(bytes: number): number {
   return Math.min(2 ** 16 - 1, ((bytes - HEAD_BYTES) >> 1) * 8)
 }

@@ -1,13 +1,13 @@
 import { type AgreementMessage, AgreementStep, type Proposal } from './agreement-message.ts'
 import { chooseSurvivors } from './survivor-choice.ts'
 
-/** How many have to take part. */
+/** How many members have to take part. */
 export type Quorum = 'majority' | 'any'
 
 /** What a call of this member asks for. */
 export interface AgreementCall {
   readonly quorum: Quorum
-  /** Who says nothing for so long is left out. */
+  /** A member that says nothing for this long is left out. */
   readonly absentAfterMs: number
   readonly timeoutMs: number
 }
@@ -23,7 +23,7 @@ export type AgreementFailure =
 
 export interface AgreementOwner {
   send(rank: number, message: AgreementMessage): void
-  /** The ranks that go on, this one among them or not; once, also where nobody asked. */
+  /** The ranks that go on, with or without this one. Called once, even if this member did not ask. */
   decided(ranks: readonly number[]): void
   /** The call of this member is over without a set. */
   failed(failure: AgreementFailure): void
@@ -50,22 +50,24 @@ interface Call extends AgreementCall {
 }
 
 /**
- * How the members of a group agree on who goes on after some are gone: one decision for each group, by rounds of
- * prepare and accept as in Paxos (Lamport, "Paxos made simple", 2001), the value being the set itself. It is a state
- * machine without a clock or a promise of its own.
+ * How the members of a group agree on who goes on after some are gone. There is one decision for each group, by rounds
+ * of prepare and accept as in Paxos (Lamport, "Paxos made simple", 2001). The value is the set itself. It is a state
+ * machine without a clock or promises.
  *
- * - The lowest rank that can be reached leads; another does where that is lost, or nothing has come of it for long. A
- *   round is numbered attempt × size + rank + 1, so that no two ranks lead the same.
- * - With `majority` a round needs the promises of more than half of the group. A leader that finds nothing accepted
- *   before proposes those that have answered and have a way to each other, at least a majority of the group, and
- *   decides once all of them have accepted. So whoever is in the set was there, and reached, when it was agreed on.
- * - Only its leader decides a round. So what was accepted in a round is void once that leader has answered a later one,
- *   or, where all of the set had to accept, once one of them has answered a later round without having accepted. Where
- *   neither is known the set may have been decided, by a leader that is gone; it is proposed again as it is, and
- *   decided once a majority has accepted (`recovers`). Only then can one be in the set that died meanwhile.
- * - Any two majorities have a member in common, so there is one set at most in the whole group, whoever is cut off from
- *   whom, or was taken for dead.
- * - With `any` a round needs all that are there; sides that are cut off from each other each find a set of their own.
+ * 1. The lowest rank that can be reached leads. Another leads if that one is lost, or nothing has come of it for long.
+ *    A round is numbered attempt × size + rank + 1, so that no two ranks lead the same.
+ * 2. With `majority` a round needs the promises of more than half of the group.
+ * 3. A leader that finds nothing accepted before proposes those that have answered and can reach each other. They must
+ *    be at least a majority of the group. It decides once all of them have accepted. So each rank in the set was there,
+ *    and reached, when it was agreed on.
+ * 4. Only its leader decides a round. So what was accepted in a round is void once that leader has answered a later
+ *    one. If all of the set had to accept, it is also void once one of them has answered a later round without having
+ *    accepted.
+ * 5. If neither is known, a leader that is gone may have decided the set. It is proposed again as it is, and decided
+ *    once a majority has accepted (`recovers`). Only then can the set contain a rank that died in the meantime.
+ * 6. Any two majorities have a member in common, so there is at most one set in the whole group. That holds for any
+ *    partition, and if a live rank was taken for dead.
+ * 7. With `any` a round needs all that are there. Sides that are cut off from each other each find a set of their own.
  */
 export class Agreement {
   readonly size: number
@@ -103,7 +105,7 @@ export class Agreement {
     return this.#call !== undefined
   }
 
-  /** Ranks that take no part any more, though there may be a way to them. */
+  /** Ranks that no longer take part, although they may be reachable. */
   get gone(): ReadonlySet<number> {
     return this.#gone
   }
@@ -116,8 +118,7 @@ export class Agreement {
   // -----------------------------------------------------------------------------------------------------
 
   /**
-   * Take part. One of `decided` and `failed` is called, unless `leave` is called before; not where there is a decision
-   * already.
+   * Take part. One of `decided` and `failed` is called, unless `leave` is called first, or there is a decision already.
    */
   begin(call: AgreementCall, nowMs: number): void {
     this.#call = { ...call, startedMs: nowMs }
@@ -127,7 +128,7 @@ export class Agreement {
     this.#step(nowMs)
   }
 
-  /** Take no further part; what was promised holds. */
+  /** Take no further part; what was promised still holds. */
   leave(): void {
     if (this.#call === undefined) return
     this.#call = undefined
@@ -140,13 +141,13 @@ export class Agreement {
     this.#step(nowMs)
   }
 
-  /** The way to a rank has ended, for good. */
+  /** The connection to a rank has ended, for good. */
   lostRank(rank: number, nowMs: number): void {
     this.#lost.add(rank)
     this.#step(nowMs)
   }
 
-  /** A rank takes no part, though there may be a way to it. */
+  /** A rank takes no part, although it may be reachable. */
   goneRank(rank: number, nowMs: number): void {
     this.#left(rank, true)
     this.#step(nowMs)
@@ -310,7 +311,7 @@ export class Agreement {
     const before = this.#standing(answers)
     const ranks = before?.ranks ?? chooseSurvivors(new Map([...answers].map(([rank, { lost }]) => [rank, lost])))
     if (!this.#isQuorum(answers.size) || !this.#isQuorum(ranks.length)) {
-      // Somebody may still come.
+      // More members may still come.
       if (isOverdue) this.#lead(nowMs)
       return
     }
@@ -339,7 +340,8 @@ export class Agreement {
     const isOverdue = nowMs - round.sinceMs >= call.absentAfterMs
     const { ranks, recovers } = proposal
     const all = recovers ? reached.filter((rank) => this.#joined.has(rank) || rank === this.rank) : ranks
-    // Who has accepted may have left since: that all who are here have is not enough for what others may find again.
+    // A rank that accepted may have left since. So it is not enough that all present ranks have accepted: others may
+    // find the value again.
     const isMajority = call.quorum === 'majority' && recovers
     const isEnough = isMajority ? this.#isQuorum(accepted.size) : all.every((rank) => accepted.has(rank))
     if (isEnough) this.#decide(ranks)
@@ -354,7 +356,7 @@ export class Agreement {
     this.#decided = ranks
     this.#call = undefined
     this.#round = undefined
-    // Everybody tells everybody, so that nobody has to ask for what one that died has decided.
+    // Every rank tells every other, so that none has to ask for what a rank that died has decided.
     for (let rank = 0; rank < this.size; rank += 1) if (rank !== this.rank) this.#answerDecided(rank)
     this.#owner.decided(ranks)
   }

@@ -18,7 +18,7 @@ export interface AgreementsOwner {
   excluded(group: number, error: AgreementError): void
 }
 
-/** Who called, told once: of the ranks that go on, or of what it failed by. */
+/** The caller, told once: of the ranks that go on, or of the error. */
 export interface AgreementWaiter {
   readonly resolve: (ranks: readonly number[]) => void
   readonly reject: (error: Error) => void
@@ -59,14 +59,14 @@ export class Agreements {
     this.#entries.set(group.group, entry)
   }
 
-  /** Of a group that was just made: there is no way to a rank, or it takes no part. */
+  /** For a new group: a rank cannot be reached, or takes no part. */
   without(group: number, rank: number, isLost: boolean): void {
     const { agreement } = this.#entries.get(group)!
     if (isLost) agreement.lostRank(rank, this.#owner.now())
     else agreement.goneRank(rank, this.#owner.now())
   }
 
-  /** The ranks that go on. Rejects with what it failed by, or `reason` of the signal. */
+  /** The ranks that go on. Rejects with the error, or the `reason` of the signal. */
   async agree(group: number, call: AgreementCall, signal: AbortSignal | undefined): Promise<readonly number[]> {
     const entry = this.#entries.get(group)!
     signal?.throwIfAborted()
@@ -82,7 +82,7 @@ export class Agreements {
     }
   }
 
-  /** The same, told by a call: at once where there is a decision already. @throws ArgumentError */
+  /** The same, reported by a call: at once if there is a decision already. @throws ArgumentError */
   begin(group: number, call: AgreementCall, waiter: AgreementWaiter): void {
     const entry = this.#entries.get(group)!
     const { agreement } = entry
@@ -90,17 +90,17 @@ export class Agreements {
       waiter.resolve(agreement.decision)
       return
     }
-    if (entry.waiter !== undefined) throw new ArgumentError('group', 'it is being shrunk already')
+    if (entry.waiter !== undefined) throw new ArgumentError('group', 'the group is being shrunk already; await that')
     entry.waiter = waiter
     agreement.begin(call, this.#owner.now())
   }
 
-  /** Ranks that have said that they take no part, or to which there is no way. */
+  /** Ranks that have said that they take no part, and ranks that cannot be reached. */
   absent(group: number): { readonly lost: ReadonlySet<number>; readonly gone: ReadonlySet<number> } {
     return this.#entries.get(group)!.agreement
   }
 
-  /** This member has closed the group; what was agreed on is still told to those who ask. */
+  /** This member has closed the group. Members that ask are still told what was agreed on. */
   close(group: number, error: Error): void {
     const entry = this.#entries.get(group)
     if (entry === undefined || entry.closed) return
@@ -122,7 +122,7 @@ export class Agreements {
     for (const { agreement } of [...this.#entries.values()]) if (agreement.busy) agreement.tick(nowMs)
   }
 
-  /** Undefined: of that group nothing is known. False: it makes no sense. */
+  /** Undefined if the group is unknown, false if the message is invalid. */
   came(peer: number, group: number, payload: Uint8Array): boolean | undefined {
     const entry = this.#entries.get(group)
     if (entry === undefined) return undefined
@@ -158,22 +158,22 @@ export class Agreements {
 export function excludedError({ peers, rank }: AgreeingGroup, ranks: readonly number[]): AgreementError {
   const members = ranks.map((each) => peers[each]!)
   const who = members.length === 1 ? `peer ${members[0]} goes` : `peers ${members.join(', ')} go`
-  const message = `${who} on without this one, peer ${peers[rank]}: it was not reached when the others agreed; connect anew and make another group with them`
+  const message = `${who} on without this one, peer ${peers[rank]}, which could not be reached when the others agreed. Connect again, and make another group with them`
   return new AgreementError('ERR_AETHER_GROUP_EXCLUDED', members, message)
 }
 
 function errorOf({ peers }: AgreeingGroup, failure: AgreementFailure): Error {
   if (failure.kind === 'mismatch') {
     const { rank } = failure
-    const message = `rank ${rank} shrinks the group with another quorum than this rank; all have to name the same`
+    const message = `rank ${rank} shrinks the group with another quorum than this rank; pass the same quorum at every rank`
     return new CollectiveError('ERR_AETHER_COLLECTIVE_MISMATCH', rank, peers[rank]!, message)
   }
   const reached = failure.reached.map((rank) => peers[rank]!)
   const some = `${reached.length} of the ${peers.length} of the group (peers ${reached.join(', ')})`
   if (failure.kind === 'minority') {
-    const message = `this side has reached ${some}, and that is no majority: others may go on without it`
+    const message = `this side has reached ${some}, which is not a majority: others may go on without it`
     return new AgreementError('ERR_AETHER_GROUP_MINORITY', reached, message)
   }
-  const message = `nothing was agreed on within timeoutMs, though ${some} were reached`
+  const message = `there was no agreement within timeoutMs, although ${some} were reached; call shrink again`
   return new AgreementError('ERR_AETHER_GROUP_UNDECIDED', reached, message)
 }

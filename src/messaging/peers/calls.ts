@@ -7,16 +7,16 @@ import type { Schedule } from '../collectives/schedule.ts'
 import type { RunMemory } from './collective-run.ts'
 import { type Plan, type PlanCache, planOf } from './plan.ts'
 
-/** Which rank of how many. */
+/** This rank and the size of the group. */
 export interface Shape {
   readonly rank: number
   readonly size: number
-  /** All links of the group go through shared memory; then every rank says so. */
+  /** All links of the group go through shared memory; every rank then says so. */
   readonly oneMachine: boolean
   readonly plans: PlanCache
 }
 
-/** A call whose arguments are right. */
+/** A call whose arguments were checked. */
 export interface PreparedCall {
   readonly plan: Plan
   readonly memory: RunMemory
@@ -28,8 +28,8 @@ interface AnyOptions {
 }
 
 /**
- * Checks arguments and draws up, or finds again, what a rank does. What every rank has to call alike is in the text of
- * the plan.
+ * Check the arguments, and make or look up what a rank does. The text of the plan holds what every rank has to call
+ * alike.
  */
 export function prepareBroadcast(shape: Shape, data: ElementArray, root: number, options: AnyOptions): PreparedCall {
   const kind = elementKindOf(data, 'data')
@@ -200,11 +200,11 @@ export function prepareAllToAll(
   if (!Number.isInteger(count))
     throw new ArgumentError(
       'input',
-      `${input.length} elements are not ${shape.size} parts of the same length; allToAllV takes any`,
+      `${input.length} elements cannot be split into ${shape.size} equal parts; use allToAllV for unequal ones`,
     )
   checkLength('output', checkSame(output, kind, 'output'), input.length)
   checkApart(output, input, 0)
-  // Who is in place meets the others in another order, so all have to be.
+  // A rank in place meets the others in another order, so all have to be.
   const inPlace = count > 0 && input.buffer === output.buffer && input.byteOffset === output.byteOffset
   const what = `${inPlace ? 'in place ' : ''}of ${count} each`
   const plan = draw(shape, 'allToAll', kind, options, input.byteLength, what, (table, name) =>
@@ -213,11 +213,11 @@ export function prepareAllToAll(
   return { plan, memory: { input, output, kernel: undefined } }
 }
 
-/** Of `allToAllV`: lengths and places of the parts, by rank. */
+/** For `allToAllV`: lengths and places of the parts, by rank. */
 export interface PartLengths {
   readonly sendCounts: readonly number[]
   readonly receiveCounts: readonly number[]
-  /** Default: one behind the other. */
+  /** Default: consecutive. */
   readonly sendOffsets?: readonly number[]
   readonly receiveOffsets?: readonly number[]
 }
@@ -238,7 +238,7 @@ export function prepareAllToAllV(
   checkParts(shape, 'receive', receiveCounts, receiveOffsets, output.length)
   checkDisjoint(receiveCounts, receiveOffsets)
   if (sendCounts[shape.rank] !== receiveCounts[shape.rank])
-    throw new ArgumentError('receiveCounts', 'what this rank sends to itself is what it receives from itself')
+    throw new ArgumentError('receiveCounts', 'the part that this rank sends to itself must be as long as the one it receives from itself')
   const algorithm = chooseAlgorithm('allToAllV', options, shape, 0)
   const schedule = algorithms.allToAllV[algorithm]({
     ...at(shape),
@@ -292,12 +292,12 @@ function chooseAlgorithm<Name extends CollectiveName>(
   if (algorithm === undefined) return defaultAlgorithm(collective, { size, bytes, rankOrder, oneMachine })
   const table = algorithms[collective]
   if (!Object.hasOwn(table, algorithm))
-    throw new ArgumentError('algorithm', `${collective} goes by ${Object.keys(table).join(', ')}, not by ${algorithm}`)
+    throw new ArgumentError('algorithm', `${collective} has the algorithms ${Object.keys(table).join(', ')}, not ${algorithm}`)
   const ordered: Readonly<Record<string, readonly string[]>> = rankOrderAlgorithms
   if (rankOrder && !ordered[collective]?.includes(algorithm))
     throw new ArgumentError(
       'algorithm',
-      `${algorithm} does not combine in the order of ranks; ${ordered[collective]?.join(' and ')} do, or leave the algorithm out`,
+      `${algorithm} does not combine in the order of ranks; ${ordered[collective]?.join(' and ')} do; pass one of them, or leave the algorithm out`,
     )
   return algorithm as keyof (typeof algorithms)[Name]
 }
@@ -313,7 +313,7 @@ function partsOf(
 ): { readonly counts: readonly number[]; readonly total: number; readonly text: string } {
   if (counts === undefined) return { counts: Array<number>(size).fill(each), total: each * size, text: `${each} each` }
   if (counts.length !== size || !counts.every(isCount))
-    throw new ArgumentError('counts', `counts has ${size} lengths, one for each rank, the same at every rank`)
+    throw new ArgumentError('counts', `counts must have ${size} lengths, one for each rank, the same at every rank`)
   const isEven = counts.every((count) => count === counts[0])
   // Said alike whether a rank names the lengths or not.
   const text = isEven ? `${counts[0]} each` : counts.join('+')
@@ -332,11 +332,11 @@ function checkParts(
   if (counts.length === size && offsets.length === size && counts.every(fits)) return
   throw new ArgumentError(
     `${what}Counts`,
-    `${what}Counts and ${what}Offsets have a number for each of ${size} ranks, and no part ends behind the array's ${length} elements`,
+    `${what}Counts and ${what}Offsets must have a number for each of ${size} ranks, and no part may go beyond the array's ${length} elements`,
   )
 }
 
-/** What came last would stand where two parts overlap, and which that is nobody knows. */
+/** If two parts overlapped, the result would depend on which came last. */
 function checkDisjoint(counts: readonly number[], offsets: readonly number[]): void {
   const parts = counts
     .map((count, rank) => ({ from: offsets[rank]!, to: offsets[rank]! + count }))
@@ -344,7 +344,7 @@ function checkDisjoint(counts: readonly number[], offsets: readonly number[]): v
     .sort((one, other) => one.from - other.from)
   for (let part = 1; part < parts.length; part += 1)
     if (parts[part]!.from < parts[part - 1]!.to)
-      throw new ArgumentError('receiveOffsets', 'parts that are received share elements of output')
+      throw new ArgumentError('receiveOffsets', 'received parts must not share elements of output; change receiveOffsets')
 }
 
 function isCount(value: unknown): value is number {
@@ -352,25 +352,25 @@ function isCount(value: unknown): value is number {
 }
 
 function checkRank({ size }: Shape, root: number): void {
-  if (!(isCount(root) && root < size)) throw new ArgumentError('root', `root is a rank, 0 to ${size - 1}, not ${root}`)
+  if (!(isCount(root) && root < size)) throw new ArgumentError('root', `root must be a rank from 0 to ${size - 1}, not ${root}`)
 }
 
 function checkLength(argument: string, array: ElementArray, length: number): void {
   if (array.length === length) return
-  throw new ArgumentError(argument, `${argument} has ${length} elements here, not ${array.length}`)
+  throw new ArgumentError(argument, `${argument} must have ${length} elements here, not ${array.length}`)
 }
 
 function checkSame(array: ElementArray | undefined, kind: ElementKind, argument: string): ElementArray {
-  if (array === undefined) throw new ArgumentError(argument, `${argument} is missing: this rank is the root`)
+  if (array === undefined) throw new ArgumentError(argument, `${argument} is missing; the root must pass it, and this rank is the root`)
   const own = elementKindOf(array, argument)
   if (own === kind) return array
-  throw new ArgumentError(argument, `${argument} is of ${own.name} and the other array of ${kind.name}`)
+  throw new ArgumentError(argument, `${argument} has elements of ${own.name}, but the other array has ${kind.name}; use the same kind for both`)
 }
 
 /** In place means: `inner` is exactly that part of `outer`. Otherwise they share no byte. */
 function checkApart(outer: ElementArray, inner: ElementArray, offsetBytes: number): void {
   if (!shareBytes(outer, inner) || inner.byteOffset - outer.byteOffset === offsetBytes) return
-  throw new ArgumentError('output', 'input and output share memory, and not as this collective does in place')
+  throw new ArgumentError('output', 'input and output share memory in a way this collective does not support; use separate arrays')
 }
 
 function shareBytes(one: ElementArray, other: ElementArray): boolean {

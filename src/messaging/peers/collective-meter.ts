@@ -43,7 +43,7 @@ export class CollectiveMeter {
     this.#time = threadProfiling().histogram(collectiveTime, collective)
   }
 
-  /** One begins; when, for its end. */
+  /** Count a start. Returns the time, for the end. */
   begin(): number {
     this.#counters.add('calls', 1)
     return native.monotonicNs()
@@ -59,7 +59,7 @@ export class CollectiveMeter {
 
 const meters = new Map<string, CollectiveMeter>()
 
-/** Of `kind/algorithm`; undefined where nobody profiles. */
+/** The meter of `kind/algorithm`; undefined if profiling is off. */
 export function collectiveMeter(collective: string): CollectiveMeter | undefined {
   if (!isProfiling()) return undefined
   let meter = meters.get(collective)

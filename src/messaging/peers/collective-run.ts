@@ -13,16 +13,16 @@ export interface RunMemory {
   readonly kernel: Kernel | undefined
 }
 
-/** What a run needs of its group. */
+/** What a run needs from its group. */
 export interface RunOwner {
   readonly group: number
   readonly eagerBytes: number
-  /** The stream has bytes that may go. */
+  /** The stream has bytes that may leave. */
   push(rank: number, stream: OutgoingStream): void
   drop(rank: number, stream: OutgoingStream): void
-  /** Rank may send so many bytes of its stream. */
+  /** The rank may send this many bytes of its stream. */
   grant(rank: number, run: CollectiveRun, limit: number): void
-  /** All is done here. */
+  /** Everything is done here. */
   finished(run: CollectiveRun): void
   /** The caller's own function threw. */
   threw(error: unknown): void
@@ -31,13 +31,13 @@ export interface RunOwner {
 let runs = 0
 
 /**
- * One collective under way: carries out a schedule, round by round, as bytes come and room is found. It has no clock
- * and no promise.
+ * One collective under way: executes a schedule, round by round, as bytes come and room is found. It has no clock and
+ * no promises.
  */
 export class CollectiveRun {
   readonly sequence: number
   readonly plan: Plan
-  /** Of this thread: for its slices of the trace, as a thread may be in several groups. */
+  /** Unique in this thread: a thread may be in several groups, and traces its slices. */
   readonly id: number = ++runs
   readonly #owner: RunOwner
   readonly #kernel: Kernel | undefined
@@ -49,7 +49,7 @@ export class CollectiveRun {
   /** Exchanges of this round that are not done. */
   #pending = 0
   #advancing = false
-  /** Done here, or given up. */
+  /** True once it is done here, or given up. */
   over = false
 
   constructor(sequence: number, plan: Plan, memory: RunMemory, owner: RunOwner) {
@@ -76,17 +76,17 @@ export class CollectiveRun {
     }
   }
 
-  /** Ranks whose bytes are waited for. */
+  /** Ranks whose bytes are awaited. */
   awaited(): number[] {
     return [...this.#incoming].filter(([, stream]) => stream.awaited).map(([rank]) => rank)
   }
 
-  /** Ranks that have not taken yet what this round sends them. */
+  /** Ranks that have not yet taken what this round sends them. */
   unsent(): number[] {
     return [...this.#outgoing].filter(([, stream]) => stream.unsent).map(([rank]) => rank)
   }
 
-  /** Whether all that comes from a rank has come, and all that goes to it has left. */
+  /** True if all that comes from a rank has come, and all that goes to it has left. */
   isDoneWith(rank: number): boolean {
     const { complete: hasCome = true } = this.#incoming.get(rank) ?? {}
     const { complete: hasLeft = true } = this.#outgoing.get(rank) ?? {}
@@ -97,7 +97,10 @@ export class CollectiveRun {
     this.#advance()
   }
 
-  /** Bytes have come from a rank; `total` is what it says it will send. False: it does not fit what was called here. */
+  /**
+   * Bytes have come from a rank; `total` is what it says it will send. Returns false if that does not fit what was
+   * called here.
+   */
   take(rank: number, total: number, bytes: Uint8Array, at: number, length: number): boolean {
     const stream = this.#incoming.get(rank)
     if (stream?.total !== total) return false
@@ -113,7 +116,7 @@ export class CollectiveRun {
     this.#owner.push(rank, stream)
   }
 
-  /** It will not go on. */
+  /** The collective will not go on. */
   abandon(): void {
     this.over = true
     for (const [rank, stream] of this.#outgoing) this.#owner.drop(rank, stream)

@@ -6,15 +6,15 @@ import type { GroupEngine } from './group-engine.ts'
 const RANKS_TOLD = 8
 
 /**
- * What a collective of a group waits for. Ranks are those of this group, which others do not know: they stand in the
- * words alone.
+ * Describe what a collective of a group waits for. Its ranks are those of this group, unknown elsewhere, so they appear
+ * only in the text.
  */
 export function describeCollective({ peers, rank }: GroupEngine, run: CollectiveRun): WaitDescription {
   const object = `${run.plan.call} of the group of peers ${listed(peers.map(String))} at its rank ${rank}`
   return { kind: 'collective', object, state: whomItWaitsFor(run), ranks: [], processes: [] }
 }
 
-/** In words; empty where it waits for nobody. */
+/** In words; empty if it waits for no rank. */
 export function whomItWaitsFor(run: CollectiveRun): string {
   const part = (ranks: readonly number[], what: string): string[] =>
     ranks.length === 0 ? [] : [`${ranksOf(ranks)} ${what}`]
@@ -25,7 +25,7 @@ export function whomItWaitsFor(run: CollectiveRun): string {
   return parts.join('; ')
 }
 
-/** For the watchdog: of each group the oldest collective, for which all others wait. */
+/** For the watchdog: the oldest collective of each group, for which all others wait. */
 export function* collectiveWaits(groups: Iterable<GroupEngine>): Iterable<KeyedWait> {
   for (const group of groups) {
     const { oldest } = group

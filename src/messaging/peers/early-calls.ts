@@ -3,7 +3,7 @@ import { type Frame, FrameKind } from './frame.ts'
 /** What came for a collective that this rank has not called yet. */
 export interface EarlyCall {
   readonly rank: number
-  /** Of its frame. */
+  /** The kind of its frame. */
   readonly kind: number
   readonly signature: number
   readonly amount: number
@@ -11,11 +11,14 @@ export interface EarlyCall {
 }
 
 /**
- * What the other ranks of a group say of collectives that this rank has not called yet: of each what one that keeps to
- * the rules can say. Bytes come from nobody who is much further ahead than `requestsMax`. Of calls in which nothing
- * goes from one to the other a rank may be done with any number, so what it waits for may be anywhere ahead: room for
- * its bytes in `requestsMax` collectives at most, as it cannot be done with these, and an announcement of the last that
- * it waits for.
+ * What the other ranks of a group say of collectives that this rank has not called yet. For each collective it keeps
+ * what a rank that obeys the rules can say.
+ *
+ * 1. Bytes do not come from a rank that is ahead by much more than `requestsMax`.
+ * 2. A rank can finish any number of calls in which nothing goes from one to the other. So what it waits for may be
+ *    anywhere ahead.
+ * 3. It grants room for its bytes in at most `requestsMax` collectives, since it cannot finish these. It announces the
+ *    last collective that it waits for.
  */
 export class EarlyCalls {
   readonly #eagerBytes: number
@@ -32,14 +35,14 @@ export class EarlyCalls {
     this.#requestsMax = limits.requestsMax
   }
 
-  /** `ahead`: how far behind the next call here. False: who keeps to the rules does not say that. */
+  /** `ahead`: how far behind the next call here. Returns false for what a rank that obeys the rules does not say. */
   keep(rank: number, sequence: number, ahead: number, frame: Frame, bytes: Uint8Array): boolean {
     const { kind, signature, amount } = frame
     const list = this.#calls.get(sequence) ?? []
     const before = list.filter((early) => early.rank === rank && early.kind === kind)
     if (kind === FrameKind.Data) {
       const held = before.reduce((sum, early) => sum + early.bytes.length, 0)
-      // Nobody sends bytes of which there are none; each would take room.
+      // Valid data frames are not empty; each would take room.
       if (bytes.length === 0 || ahead > 2 * this.#requestsMax || held + bytes.length > this.#eagerBytes) return false
     } else {
       // Of these the last one says it all.
@@ -52,7 +55,7 @@ export class EarlyCalls {
     return true
   }
 
-  /** All that was said of a collective, which is called now. */
+  /** Everything that was said of a collective, which is called now. */
   take(sequence: number): readonly EarlyCall[] {
     const list = this.#calls.get(sequence)
     if (list === undefined) return []

@@ -1,7 +1,7 @@
 import { type Frame, FrameKind } from './frame.ts'
 import type { PeerLimits } from './limits.ts'
 
-/** What a peer said to a group; of a stream all that has come, in one piece. */
+/** What a peer said to a group; of a stream, all that has come in one piece. */
 export interface EarlyFrame {
   readonly peer: number
   readonly frame: Frame
@@ -11,7 +11,7 @@ export interface EarlyFrame {
 /** Why something is not kept. */
 export interface Refused {
   readonly why: string
-  /** It may be right for all that is known, and is more than is kept here. */
+  /** True if it may be valid, but is more than is kept here. */
   readonly isLimit: boolean
 }
 
@@ -30,9 +30,9 @@ const FRAMES_PER_REQUEST = 4
 const FRAMES_BESIDES = 16
 
 /**
- * What peers say to groups that are not made here yet: the others may have begun. Of each peer that is `earlyGroupsMax`
- * groups, and of each of these what one that keeps to the rules can say before this rank has its say: at most
- * `requestsMax` collectives, and `eagerBytes` of each. What is said again takes no more room.
+ * What peers say to groups that are not made here yet, because the others have already begun. For each peer it keeps
+ * `earlyGroupsMax` groups, and for each group what an obedient peer can say before this rank has its say. That is at
+ * most `requestsMax` collectives, with `eagerBytes` of each. Repetitions take no more room.
  */
 export class EarlyFrames {
   readonly #limits: Required<PeerLimits>
@@ -45,7 +45,7 @@ export class EarlyFrames {
     this.#limits = limits
   }
 
-  /** Undefined: it is kept, in memory of its own. */
+  /** Undefined if it is kept, in memory of its own. */
   keep(peer: number, frame: Frame, bytes: Uint8Array, at: number, length: number): Refused | undefined {
     const { earlyGroupsMax, requestsMax } = this.#limits
     const said = this.#groups.get(frame.group)?.get(peer) ?? this.#begin(peer, frame.group)
@@ -64,12 +64,12 @@ export class EarlyFrames {
     return undefined
   }
 
-  /** Whether there is something of this peer. */
+  /** True if something of this peer is kept. */
   has(peer: number): boolean {
     return (this.#counts.get(peer) ?? 0) > 0
   }
 
-  /** All that was said to a group, which is made now. */
+  /** Everything that was said to a group, which is made now. */
   take(group: number): readonly EarlyFrame[] {
     const peers = this.#groups.get(group)
     if (peers === undefined) return []
@@ -80,7 +80,7 @@ export class EarlyFrames {
     })
   }
 
-  /** The peer has gone, and is somebody else when it is back. */
+  /** The peer has gone; if its number comes back, it is another peer. */
   forget(peer: number): void {
     this.#counts.delete(peer)
     for (const [group, peers] of this.#groups) if (peers.delete(peer) && peers.size === 0) this.#groups.delete(group)
@@ -118,10 +118,7 @@ function broken(why: string): Refused {
   return { why, isLimit: false }
 }
 
-/**
- * What is said again in its place. Of an agreement each step says all that there is to it: nobody has asked for it
- * here.
- */
+/** What a repetition replaces. Each step of an agreement is complete, and has not been asked for here. */
 function keyOf({ kind, sequence }: Frame, bytes: Uint8Array, at: number, length: number): string {
   return kind === FrameKind.Agree ? `${kind} ${length > 0 ? bytes[at] : ''}` : `${kind} ${sequence}`
 }

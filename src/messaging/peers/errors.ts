@@ -1,15 +1,18 @@
 import { AetherError } from '../../native/index.ts'
 
 /**
- * A collective, or its group, cannot go on: `ERR_AETHER_PEER_LOST`, the process at `rank` or the way to it is gone;
- * `ERR_AETHER_COLLECTIVE_MISMATCH`, the ranks called different things; `ERR_AETHER_COLLECTIVE_ABANDONED`, `rank` gave
- * up or has closed the group. The group is over for every rank then; those that are left can form a new one.
+ * A collective, or its group, cannot go on. The group is then over for every rank; the remaining ones can form a new
+ * one.
+ *
+ * - `ERR_AETHER_PEER_LOST`: the process at `rank` is gone, or cannot be reached.
+ * - `ERR_AETHER_COLLECTIVE_MISMATCH`: the ranks called different collectives.
+ * - `ERR_AETHER_COLLECTIVE_ABANDONED`: `rank` gave up or has closed the group.
  */
 export class CollectiveError extends AetherError {
   override readonly name = 'CollectiveError'
-  /** Whose fault it is: a rank of the group. */
+  /** The rank of the group that caused the failure. */
   readonly rank: number
-  /** The same as a peer of the context: its number. */
+  /** The peer number of that rank. */
   readonly peer: number
 
   constructor(
@@ -25,10 +28,10 @@ export class CollectiveError extends AetherError {
   }
 }
 
-/** A peer of a context cannot be used: it was never there, has gone, or sent what makes no sense. */
+/** A peer of a context cannot be used: it was never there, has gone, or sent invalid data. */
 export class PeerError extends AetherError {
   override readonly name = 'PeerError'
-  /** The peer's number; -1 where it never said one. */
+  /** The peer's number; -1 if it never said one. */
   readonly peer: number
 
   constructor(
@@ -42,21 +45,23 @@ export class PeerError extends AetherError {
   }
 }
 
-/** The connection to it ended in order. */
+/** The connection to the peer was closed. */
 export function disconnectedError(peer: number, isByThisEnd: boolean): PeerError {
   const what = isByThisEnd ? 'was disconnected by this end' : 'has disconnected'
   return new PeerError('ERR_AETHER_PEER_LOST', peer, `peer ${peer} ${what}`)
 }
 
 /**
- * Those that are left of a group have not agreed, or not with this process: `ERR_AETHER_GROUP_MINORITY`, this side
- * reached no majority; `ERR_AETHER_GROUP_EXCLUDED`, the others go on without this process;
- * `ERR_AETHER_GROUP_UNDECIDED`, a majority was reached, but nothing was agreed on in time.
+ * The remaining members of a group have not agreed, or have agreed without this process.
+ *
+ * - `ERR_AETHER_GROUP_MINORITY`: this side reached no majority.
+ * - `ERR_AETHER_GROUP_EXCLUDED`: the others go on without this process.
+ * - `ERR_AETHER_GROUP_UNDECIDED`: a majority was reached, but there was no agreement in time.
  */
 export class AgreementError extends AetherError {
   override readonly name = 'AgreementError'
   /**
-   * Peer numbers: those that go on where this one is excluded, otherwise those that were reached, this one among them.
+   * Peer numbers. If this process is excluded, those that go on; otherwise those that were reached, this one included.
    */
   readonly members: readonly number[]
 

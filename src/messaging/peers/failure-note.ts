@@ -4,9 +4,9 @@ export interface FailureNote {
   /** The rank that it is about. */
   readonly rank: number
   readonly sequence: number
-  /** What the one that has found out called, or what it says. */
+  /** The call of the rank that noticed, or its reason. */
   readonly call: string
-  /** The rank that has found out. */
+  /** The rank that noticed. */
   readonly by: number
 }
 
@@ -26,7 +26,7 @@ function isRank(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 0
 }
 
-/** undefined: that was none. */
+/** Undefined for anything else. */
 export function decodeFailure(bytes: Uint8Array): FailureNote | undefined {
   try {
     const note = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Record<keyof FailureNote, unknown>>

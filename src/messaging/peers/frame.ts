@@ -1,6 +1,6 @@
 /**
- * What peers say to each other: messages of a link whose kind is one of {@link FrameKind}, with `immediate` the number
- * of the last collective of the group that is done at the sender, and all before it, and
+ * The frames between peers: messages of a link whose kind is a {@link FrameKind}. `immediate` is the number of the last
+ * collective of the group that is done at the sender, with all before it. The bytes are
  *
  *     0   u32   sequence: which collective of the group; of a message, its number
  *     4   u32   signature: what the sender called
@@ -15,7 +15,7 @@ export const FRAME_BYTES = 24
 export const FrameKind = {
   /** Bytes of a collective, next in the stream of sender to receiver; amount: how many bytes the whole stream has. */
   Data: 0,
-  /** So many bytes of the stream may be sent; amount: counted from its start. */
+  /** Permission to send bytes of the stream; amount: their number, counted from its start. */
   Grant: 1,
   /** Tell me when this collective is done at yours. */
   Ask: 2,
@@ -26,12 +26,12 @@ export const FrameKind = {
   /** The group has failed; payload: why, as JSON. */
   Abort: 5,
   /**
-   * I have closed the group; sequence: the first collective that I had no part in; 1 over a link that was made since.
+   * I have closed the group; sequence: the first collective in which I have no part; 1 over a link that was made since.
    */
   Leave: 6,
   /** Bytes of a message of a program; amount: its length. */
   Message: 7,
-  /** So many bytes of messages may be sent; amount: counted from the start of the link. */
+  /** Permission to send bytes of messages; amount: their number, counted from the start of the link. */
   MessageGrant: 8,
   /**
    * The first frame of a link; sequence: the sender's number, signature: the version, amount: its window for messages.
@@ -44,11 +44,11 @@ export const FrameKind = {
    * The link is closed behind it.
    */
   Refuse: 11,
-  /** Of the agreement on who of the group goes on; payload: see `agreement-message.ts`. */
+  /** Part of the agreement on which members go on; payload: see `agreement-message.ts`. */
   Agree: 12,
 } as const
 
-/** Whether who sends such a frame to a group takes part in it, and waits for others, or will. */
+/** True if the sender of such a frame to a group takes part in it, and waits for others, or will. */
 export function takesPart(kind: number): boolean {
   return kind === FrameKind.Data || kind === FrameKind.Grant || kind === FrameKind.Ask || kind === FrameKind.Announce
 }
@@ -68,7 +68,7 @@ export class FrameView {
   readonly #words: Uint32Array
   readonly #amounts: Float64Array
 
-  /** `bytes` begin at a multiple of 8, and so do all frames in them. */
+  /** `bytes` starts at a multiple of 8, and so do all frames in it. */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
     this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)

@@ -1,9 +1,9 @@
 import { TimeoutError } from '../../native/index.ts'
 
-/** Peers that are waited for until all of them are connected at a time. */
+/** Waits until all of these peers are connected at the same time. */
 export class Gathering {
   readonly numbers: readonly number[]
-  /** Rejects with a TimeoutError that names who is missing, or with what `end` is given. */
+  /** Rejects with a TimeoutError that names the missing peers, or with the error passed to `end`. */
   readonly over: Promise<void>
   readonly #isConnected: (number: number) => boolean
   readonly #timer: NodeJS.Timeout
@@ -17,19 +17,19 @@ export class Gathering {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // It may end before anybody looks.
+    // It may end before it is awaited.
     this.over.catch(() => {})
     const late = (): string => `peer ${this.#missing.join(', ')} did not connect within ${timeoutMs} ms`
     this.#timer = setTimeout(() => this.#reject(new TimeoutError(late())), timeoutMs)
     this.look()
   }
 
-  /** Somebody was connected. */
+  /** A peer has connected. */
   look(): void {
     if (this.#missing.length === 0) this.#resolve()
   }
 
-  /** Nobody waits any more. Idempotent. */
+  /** End the wait. Idempotent. */
   end(error: Error): void {
     clearTimeout(this.#timer)
     this.#reject(error)

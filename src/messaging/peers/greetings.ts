@@ -17,7 +17,7 @@ const Refusal = { Protocol: 0, Limit: 1, Duplicate: 2 } as const
 /** A peer that both ends have let in. */
 export interface Greeted {
   readonly number: number
-  /** Of its context: another one of the same number is somebody else. */
+  /** Identifies its context: another one with the same number is another peer. */
   readonly identity: number
   readonly channel: PeerChannel
   /** Bytes of messages that may wait at its end. */
@@ -25,15 +25,15 @@ export interface Greeted {
 }
 
 export interface GreetingsOwner {
-  /** A way to somebody who will say who it is. */
+  /** Open a channel to a peer that has not yet said its number. */
   openChannel(link: MessageLink): PeerChannel
-  /** Whoever is connected under this number. */
+  /** The peer connected under this number. */
   connected(number: number): { readonly identity: number } | undefined
   /** How many are connected. */
   connectedCount(): number
   /** Both ends have let each other in. */
   attached(greeted: Greeted): void
-  /** The end of this link is connected already, by another. */
+  /** The peer of this link is already connected over another. */
   merged(channel: PeerChannel, number: number): void
   /** A link ended before both had let each other in, or one of them turned the other away. */
   turnedAway(channel: PeerChannel, error: Error): void
@@ -47,20 +47,24 @@ interface Greeting {
 }
 
 /**
- * How two peers let each other in. Over each link both say who they are (`Hello`). The one with the lower number then
- * keeps a place for the other and says so (`Welcome`); the one with the higher number decides, by its own `Welcome`,
- * which is the last word. So nobody takes itself for connected whom the other has not let in. Who is turned away is
- * told why (`Refuse`).
+ * How two peers let each other in:
  *
- * Two that connect to each other at the same moment make two links. The higher number answers the first `Welcome` that
- * reaches it and refuses the other link as a duplicate, so that exactly one stays, as BGP has the higher identifier
- * decide (RFC 4271, section 6.8). Whoever waited for the other link is given the peer of the one that stays.
+ * 1. Over each link both say who they are (`Hello`).
+ * 2. The one with the lower number keeps a place for the other and says so (`Welcome`).
+ * 3. The one with the higher number decides, by its own `Welcome`, which is the last word. So no peer counts as
+ *    connected unless the other has let it in.
+ * 4. A peer that is turned away is told why (`Refuse`).
+ *
+ * Two peers that connect to each other at the same moment make two links. The higher number answers the first `Welcome`
+ * that reaches it, and refuses the other link as a duplicate. So exactly one stays, as in BGP, where the higher
+ * identifier decides (RFC 4271, section 6.8). A caller that waited for the other link receives the peer of the one that
+ * stays.
  */
 export class Greetings {
   readonly #number: number
   readonly #limits: Required<PeerLimits>
   readonly #owner: GreetingsOwner
-  /** Tells this start of this number from others. */
+  /** Tells this start of the context from others with this number. */
   readonly identity: number = Math.floor(Math.random() * 2 ** 52)
   readonly #greetings = new Map<PeerChannel, Greeting>()
   /** Links that were refused as duplicates by the peer of this number while the one that stays was still under way. */
@@ -74,7 +78,7 @@ export class Greetings {
     this.#owner = owner
   }
 
-  /** Say who we are over a link. */
+  /** Send our hello over a link. */
   begin(link: MessageLink): PeerChannel {
     const channel = this.#owner.openChannel(link)
     this.#greetings.set(channel, { channel, hello: undefined })
@@ -93,10 +97,10 @@ export class Greetings {
     if (frame.kind === FrameKind.Refuse) this.#cameRefusal(greeting, frame, payload)
     else if (greeting.hello === undefined) this.#cameHello(greeting, frame, payload)
     else if (frame.kind === FrameKind.Welcome) this.#cameWelcome(greeting.hello)
-    else this.#turnAway(greeting, greeting.hello.number, Refusal.Protocol, 'it speaks before it was let in')
+    else this.#turnAway(greeting, greeting.hello.number, Refusal.Protocol, 'it sent data before it was let in')
   }
 
-  /** A link has ended; the owner is told where it was being greeted. */
+  /** A link has ended; the owner is told if it was being greeted. */
   channelEnded(channel: PeerChannel, error: Error | undefined): void {
     const greeting = this.#greetings.get(channel)
     if (greeting === undefined) return
@@ -107,7 +111,7 @@ export class Greetings {
     this.#giveUpWaiting(number)
   }
 
-  /** Resolves when all that were turned away have heard it, or cannot be reached. */
+  /** Resolves when all that were turned away have been told, or cannot be reached. */
   async close(): Promise<void> {
     await Promise.all(this.#leaving)
   }
@@ -119,16 +123,16 @@ export class Greetings {
     const { sequence: number, amount: windowBytes } = frame
     const limits = this.#limits
     if (frame.kind !== FrameKind.Hello || frame.signature !== VERSION || !(windowBytes >= WINDOW_BYTES_MIN))
-      this.#turnAway(greeting, number, Refusal.Protocol, 'it speaks another version')
+      this.#turnAway(greeting, number, Refusal.Protocol, 'it speaks another version; install the same release at both ends')
     else if (requestsMax !== limits.requestsMax || eagerBytes !== limits.eagerBytes) {
-      const why = `its requestsMax and eagerBytes are ${requestsMax} and ${eagerBytes}, and here ${limits.requestsMax} and ${limits.eagerBytes}`
+      const why = `its requestsMax and eagerBytes are ${requestsMax} and ${eagerBytes}, but here they are ${limits.requestsMax} and ${limits.eagerBytes}; use the same at all peers`
       this.#turnAway(greeting, number, Refusal.Protocol, why)
     } else {
       const holder = this.#owner.connected(number) ?? this.#heldBy(number)
       if (number === this.#number || (holder !== undefined && holder.identity !== identity))
-        this.#turnAway(greeting, number, Refusal.Protocol, `its number, ${number}, is taken`)
+        this.#turnAway(greeting, number, Refusal.Protocol, `its number, ${number}, is taken; choose another`)
       else if (holder === undefined && this.#places >= limits.peersMax) {
-        const why = `there are ${this.#places} already; see peersMax`
+        const why = `there are ${this.#places} peers already; raise peersMax`
         this.#turnAway(greeting, number, Refusal.Limit, why)
       } else if (this.#owner.connected(number) !== undefined) this.#merge(greeting, number)
       else {
@@ -205,7 +209,7 @@ export class Greetings {
     const waiting = this.#waiting.get(number)
     if (waiting === undefined || this.#heldBy(number) !== undefined) return
     this.#waiting.delete(number)
-    const why = 'two connections were made at once, and the one that was to stay was lost; try again'
+    const why = 'two connections were made at once, and the one to keep was lost; try again'
     const error = new PeerError('ERR_AETHER_PEER_LOST', number, why)
     for (const channel of waiting) this.#owner.turnedAway(channel, error)
   }

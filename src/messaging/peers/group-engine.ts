@@ -26,7 +26,7 @@ interface Pending {
 const NO_BYTES = new Uint8Array(0)
 /** Of what was called before this many collectives nothing is known any more. */
 const HISTORY = 512
-const ADVICE = 'all ranks have to call the same with the same lengths, in the same order'
+const ADVICE = 'all ranks must make the same calls with the same lengths, in the same order'
 /**
  * What stands for a call of which nothing is known but that it is done here; and for one that has not been called, of
  * which more has come than may.
@@ -38,11 +38,11 @@ const ANNOUNCE_MS = 100
 const ANNOUNCE_AGAIN_MS = 1000
 
 /**
- * The members of a group, and the collectives that are under way among them; a state machine without a clock or a
- * promise of its own.
+ * The members of a group, and the collectives that are under way among them. A state machine without a clock or
+ * promises.
  */
 export class GroupEngine implements RunOwner {
-  /** Its name on the wire: the same at every member. */
+  /** Its name on the wire, the same at every member. */
   readonly group: number
   /** Peer numbers by rank. */
   readonly peers: readonly number[]
@@ -87,12 +87,12 @@ export class GroupEngine implements RunOwner {
     this.#asked = new Int32Array(peers.length)
   }
 
-  /** The last collective that is done here, and all before it. */
+  /** The last collective that is done here, with all before it. */
   get done(): number {
     return this.#done >>> 0
   }
 
-  /** Why no collective is possible any more. */
+  /** Why collectives are no longer possible. */
   get failure(): Error | undefined {
     return this.#closed ? new ClosedError('the group') : this.#failure
   }
@@ -101,7 +101,7 @@ export class GroupEngine implements RunOwner {
     return this.#closed
   }
 
-  /** For those that still take part; undefined while this rank does. */
+  /** For members that still take part; undefined while this rank does. */
   get lastWord(): LastWord | undefined {
     return this.#lastWord
   }
@@ -113,7 +113,7 @@ export class GroupEngine implements RunOwner {
   // ---- what the caller does
   // ------------------------------------------------------------------------------------------------------
 
-  /** Begin a collective. Exactly one of the two is called, perhaps before this returns. */
+  /** Begin a collective. Exactly one of the two callbacks is called, perhaps before this returns. */
   begin(
     plan: Plan,
     memory: RunMemory,
@@ -126,7 +126,7 @@ export class GroupEngine implements RunOwner {
     if (this.#pending.size >= this.#requestsMax)
       throw new ArgumentError(
         'requestsMax',
-        `${this.#requestsMax} collectives of the group are under way; await some, or make the peers with a greater requestsMax`,
+        `${this.#requestsMax} collectives of the group are under way; await some, or open the peers with a greater requestsMax`,
       )
     const sequence = this.#next
     this.#next = (this.#next + 1) | 0
@@ -171,13 +171,16 @@ export class GroupEngine implements RunOwner {
     this.#early.clear()
   }
 
-  /** The collective that was begun first of those under way. */
+  /** The oldest collective under way. */
   get oldest(): CollectiveRun | undefined {
     const [oldest] = this.#pending.values()
     return oldest?.run
   }
 
-  /** From time to time: whoever waits long says what for, so that those who called something else find out. */
+  /**
+   * Called from time to time. A rank that waits long announces its collective, so that ranks that called another find
+   * out.
+   */
   tick(nowMs: number): void {
     const [oldest] = this.#pending.values()
     if (oldest === undefined || nowMs - oldest.startedMs < ANNOUNCE_MS) return
@@ -228,23 +231,23 @@ export class GroupEngine implements RunOwner {
     }
   }
 
-  /** A rank takes no part in anything of this group. */
+  /** A rank takes no part in this group. */
   neverCame(rank: number): void {
     if (this.#failure === undefined && !this.#closed) this.#leftAt(rank, 1)
   }
 
-  /** The others go on without this rank: whatever ended the group before, this is why nothing of it will come back. */
+  /** The others go on without this rank. Whatever ended the group before, this is why it will not come back. */
   exclude(error: Error): void {
     this.#fail(error, { reason: 'gave-up', rank: this.rank, sequence: 0, call: error.message, by: this.rank })
     this.#failure = error
   }
 
-  /** The way to a peer has ended. */
+  /** The connection to a peer has ended. */
   lostPeer(peer: number, cause: Error | undefined): void {
     const rank = this.peers.indexOf(peer)
     if (rank < 0 || this.#failure !== undefined || this.#closed) return
-    // Who has left in order was done with what was called before, and its bytes came before that word; what is called
-    // later fails by itself.
+    // A rank that has left gracefully was done with what was called before, and its bytes came before that word. Later
+    // calls fail by themselves.
     if (this.#left.has(rank)) return
     const how = cause === undefined ? 'has closed its connection' : 'is gone'
     const error = this.#error('ERR_AETHER_PEER_LOST', rank, `rank ${rank} of the group (peer ${peer}) ${how}`, cause)
@@ -257,7 +260,7 @@ export class GroupEngine implements RunOwner {
   push(rank: number, stream: OutgoingStream): void {
     const ahead = behind(stream.sequence, this.#doneAt[rank]!)
     if (ahead <= this.#requestsMax) {
-      // Asked for in good time, nobody waits for the answer.
+      // Asked for early, so that no caller waits for the answer.
       if (ahead > this.#requestsMax >> 1) this.#ask(rank, (stream.sequence - (this.#requestsMax >> 1)) | 0)
       this.#channel(rank)?.push(stream)
       return
@@ -350,7 +353,7 @@ export class GroupEngine implements RunOwner {
     for (const held of this.#held.splice(0)) this.push(held.rank, held.stream)
   }
 
-  /** Who is done with a collective has sent all of it, and has been sent all: it says so behind the last byte. */
+  /** A rank that is done with a collective has sent and received all of it: it says so behind the last byte. */
   #checkDone(rank: number, run: CollectiveRun): void {
     if (run.over || behind(this.#doneAt[rank]!, run.sequence) < 0 || run.isDoneWith(rank)) return
     this.#mismatch(rank, run.sequence, run.plan.call)
@@ -384,7 +387,7 @@ export class GroupEngine implements RunOwner {
 
   #checkLeft(rank: number, since: number, run: CollectiveRun): void {
     if (run.over || behind(run.sequence, since) < 0) return
-    const message = `rank ${rank} of the group closed it and takes no part in ${run.plan.call}`
+    const message = `rank ${rank} closed the group and takes no part in ${run.plan.call}`
     const error = this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', rank, message)
     this.#end(error, 'gave-up', rank, run.sequence, 'it closed the group')
   }
@@ -392,7 +395,7 @@ export class GroupEngine implements RunOwner {
   /** `own`: what was called here. */
   #mismatch(rank: number, sequence: number, own: string): void {
     if (this.#failure !== undefined) return
-    const message = `collective ${sequence} of the group: rank ${rank} called something else than this rank, which called ${own}; ${ADVICE}`
+    const message = `collective ${sequence} of the group: rank ${rank} made another call than this rank, which called ${own}; ${ADVICE}`
     const error = this.#error('ERR_AETHER_COLLECTIVE_MISMATCH', rank, message)
     this.#end(error, 'mismatch', rank, sequence, own)
   }
@@ -411,10 +414,10 @@ export class GroupEngine implements RunOwner {
 
   #lostTold({ rank, by }: FailureNote): Error {
     if (rank !== this.rank) {
-      const message = `rank ${rank} of the group (peer ${this.peers[rank]}) is gone, as rank ${by} has found`
+      const message = `rank ${rank} of the group (peer ${this.peers[rank]}) is gone, as rank ${by} reported`
       return this.#error('ERR_AETHER_PEER_LOST', rank, message)
     }
-    // Who is said to be gone is back over another link, and has made the group only now.
+    // The rank that is said to be gone is back over another link, and has made the group only now.
     const message = `the group of rank ${by} (peer ${this.peers[by]}) ended when the link to this rank was lost; make another`
     return this.#error('ERR_AETHER_PEER_LOST', by, message)
   }
@@ -472,14 +475,14 @@ export class GroupEngine implements RunOwner {
 
 const codeOf = (error: Error): string => (error instanceof AetherError ? error.code : error.name)
 
-/** @throws PeerError where a member is not there. */
+/** Check members. @throws PeerError if one is not there. */
 export function checkMembers(
   peers: readonly number[],
   channelOf: (peer: number) => PeerChannel | undefined,
   own: number,
 ): void {
-  if (!peers.includes(own)) throw new ArgumentError('members', `this peer, ${own}, is not among the members`)
-  if (new Set(peers).size !== peers.length) throw new ArgumentError('members', 'a member is named twice')
+  if (!peers.includes(own)) throw new ArgumentError('members', `this peer, ${own}, is not among the members; add it to the list`)
+  if (new Set(peers).size !== peers.length) throw new ArgumentError('members', 'a member is named twice; name each peer once')
   for (const peer of peers) {
     if (peer === own || channelOf(peer)?.link.open) continue
     throw new PeerError(

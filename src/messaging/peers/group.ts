@@ -41,47 +41,45 @@ import { untilAborted } from './until-aborted.ts'
 /** What a timer counts at most; 24 days. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-/** Of every collective. */
+/** Options of every collective. */
 export interface CollectiveOptions<Algorithm extends string = string> {
-  /** Default: chosen by size and number. Every rank names the same. */
+  /** Every rank names the same. Default: chosen by size and number of ranks. */
   readonly algorithm?: Algorithm
-  /** Give up after so long, which ends the group for every rank; default, and beyond 24 days: never. */
+  /** Give up after this many milliseconds, which ends the group for every rank. Default, and beyond 24 days: never. */
   readonly timeoutMs?: number
-  /**
-   * Give up when it is aborted, which ends the group for every rank. The `…Sync` forms look at it only at the start.
-   */
+  /** Give up when it is aborted, which ends the group for every rank. The `…Sync` forms check it only at the start. */
   readonly signal?: AbortSignal
 }
 
 export interface RootOptions {
-  /** The rank that gives, or gets, all; default 0. */
+  /** The rank that gives, or receives, all. Default 0. */
   readonly root?: number
 }
 
 export interface CountsOptions {
-  /** Elements of each rank's part, the same list at every rank; default: all parts are as long as this rank's. */
+  /** Elements of each rank's part, the same list at every rank. Default: all parts are as long as this rank's. */
   readonly counts?: readonly number[]
 }
 
 export interface ReductionOptions {
   /**
-   * Combine as ((x0 op x1) op x2) op … in the order of ranks: the bits of floating-point results depend only on the
-   * values and their ranks, not on the algorithm, the length or the timing. A little slower. Default false.
+   * Combine as ((x0 op x1) op x2) op … in the order of ranks. The bits of floating-point results then depend only on
+   * the values and their ranks, not on the algorithm, the length or the timing. A little slower. Default false.
    */
   readonly deterministic?: boolean
 }
 
 /**
  * Peers that compute together. Every member makes the group from the same list, and calls the same collectives with the
- * same lengths in the same order; several may be under way at once. What a caller gives must not change until the call
- * is over.
+ * same lengths in the same order. Several may be under way at once. Do not change a caller's arrays until the call is
+ * over.
  *
- * Once a collective has failed (a member is gone, gave up, or called something else) the group is over: this and every
- * later call rejects with the reason at every rank, and those that are left go on in the group that `shrink` gives, or
- * make another.
+ * Once a collective has failed (a member is gone, gave up, or made another call) the group is over. This and every
+ * later call reject with the reason at every rank. The remaining members go on in the group from `shrink`, or make
+ * another.
  */
 export class PeerGroup {
-  /** This process's place among the members. */
+  /** This process's position among the members. */
   readonly rank: number
   readonly size: number
   /** Peer numbers by rank. */
@@ -104,12 +102,12 @@ export class PeerGroup {
     this.#shape = { rank: this.rank, size: this.size, oneMachine, plans: new PlanCache() }
   }
 
-  /** Why no collective is possible any more; undefined: they are. */
+  /** Why collectives are no longer possible; undefined while they are. */
   get failure(): Error | undefined {
     return this.#engine.failure
   }
 
-  /** The root's `data` into everybody's. */
+  /** Copy the root's `data` into every rank's `data`. */
   broadcast<A extends ElementArray>(
     data: A,
     options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {},
@@ -122,8 +120,8 @@ export class PeerGroup {
   }
 
   /**
-   * Part i of the root's `input` into the `output` of rank i. In place at the root: `output` is that part of `input`.
-   * Others give undefined.
+   * Copy part i of the root's `input` into the `output` of rank i. In place at the root: `output` is that part of
+   * `input`. Other ranks pass undefined as `input`.
    */
   scatter<A extends ElementArray>(
     input: A | undefined,
@@ -142,8 +140,8 @@ export class PeerGroup {
   }
 
   /**
-   * The `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of `output`.
-   * Others give undefined, and get it.
+   * Copy the `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of
+   * `output`. Other ranks pass undefined as `output`, and receive undefined.
    */
   gather<A extends ElementArray>(
     input: A,
@@ -165,7 +163,9 @@ export class PeerGroup {
     return this.#runSync(prepareGather(this.#shape, input, output, root, options), options, result)
   }
 
-  /** The `input` of rank i into part i of everybody's `output`. In place: `input` is this rank's part of `output`. */
+  /**
+   * Copy the `input` of rank i into part i of every rank's `output`. In place: `input` is this rank's part of `output`.
+   */
   allGather<A extends ElementArray>(
     input: A,
     output: A,
@@ -182,7 +182,7 @@ export class PeerGroup {
     return this.#runSync(prepareAllGather(this.#shape, input, output, options), options, output)
   }
 
-  /** All inputs combined, element by element, into the root's `output`; without one, into the root's `input`. */
+  /** Combine all inputs, element by element, into the root's `output`; without one, into the root's `input`. */
   reduce<A extends ElementArray>(
     input: A,
     operation: Operation<ElementOf<A>>,
@@ -213,7 +213,7 @@ export class PeerGroup {
     )
   }
 
-  /** All inputs combined, element by element, into everybody's `output`; without one, into `input`. */
+  /** Combine all inputs, element by element, into every rank's `output`; without one, into `input`. */
   allReduce<A extends ElementArray>(
     input: A,
     operation: Operation<ElementOf<A>>,
@@ -241,8 +241,8 @@ export class PeerGroup {
   }
 
   /**
-   * All inputs combined, element by element; part i of that into the `output` of rank i. In place: `output` is that
-   * part of `input`.
+   * Combine all inputs, element by element, and copy part i of the result into the `output` of rank i. In place:
+   * `output` is that part of `input`.
    */
   reduceScatter<A extends ElementArray>(
     input: A,
@@ -270,7 +270,7 @@ export class PeerGroup {
     )
   }
 
-  /** The inputs of ranks 0 to r combined into the `output` of rank r; without one, into `input`. */
+  /** Combine the inputs of ranks 0 to r into the `output` of rank r; without one, into `input`. */
   scan<A extends ElementArray>(
     input: A,
     operation: Operation<ElementOf<A>>,
@@ -297,7 +297,7 @@ export class PeerGroup {
     )
   }
 
-  /** The inputs of ranks 0 to r - 1 combined into the `output` of rank r; that of rank 0 stays as it is. */
+  /** Combine the inputs of ranks 0 to r - 1 into the `output` of rank r. Rank 0's output does not change. */
   exclusiveScan<A extends ElementArray>(
     input: A,
     operation: Operation<ElementOf<A>>,
@@ -325,8 +325,8 @@ export class PeerGroup {
   }
 
   /**
-   * Part j of the `input` of rank i into part i of the `output` of rank j; all parts have the same length. In place, at
-   * every rank or none: `output` is `input`.
+   * Copy part j of the `input` of rank i into part i of the `output` of rank j. All parts have the same length. In
+   * place, at every rank or none: `output` is `input`.
    */
   allToAll<A extends ElementArray>(
     input: A,
@@ -341,8 +341,8 @@ export class PeerGroup {
   }
 
   /**
-   * The same with parts of any length and place; what rank i sends to rank j is as long as what rank j receives from
-   * rank i. `output` may share memory with `input` in any way, at any rank.
+   * Do {@link allToAll} with parts of any length and place. What rank i sends to rank j is as long as what rank j
+   * receives from rank i. `output` may share memory with `input` in any way, at any rank.
    */
   allToAllV<A extends ElementArray>(
     input: A,
@@ -362,7 +362,7 @@ export class PeerGroup {
     return this.#runSync(prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
   }
 
-  /** Over when every member has called it. */
+  /** Wait until every member has called it. */
   barrier(options: CollectiveOptions<BarrierAlgorithm> = {}): Promise<void> {
     return this.#run(() => prepareBarrier(this.#shape, options), options, undefined)
   }
@@ -372,19 +372,22 @@ export class PeerGroup {
   }
 
   /**
-   * The group of those that are left: every member that still runs calls it after a collective has failed, and each
-   * that gets a group gets the same one. Ends this group for all, where it has not failed. Called again it gives the
-   * same group, or, where it was not agreed on, tries again; called while it is under way it waits for that one, and of
-   * its options only `signal` counts, which ends its own wait alone.
+   * Return the group of the remaining members. After a collective has failed, every member that still runs calls it,
+   * and all that get a group get the same one. If this group has not failed yet, it ends for all.
    *
-   * Each member of the new group had been reached by the one that led the agreement, and answered; but for one case:
-   * where the leader itself dies at that very moment, what it may have decided stands, and names it and who else died
-   * since. Then, as whenever a member dies later, the new group's collectives tell of the loss, and it can be shrunk in
-   * turn. A member that gave up meanwhile (`signal`, `timeoutMs`) may be in the new group, too, where it had accepted
-   * before; it gets that group when it calls again. See MPI_Comm_shrink (Bland et al., "Post-failure recovery of MPI
-   * communication capability", 2013) for the use.
-   * @throws AgreementError: this side is no majority, the others go on without this process, or nothing was agreed on
-   * in time; CollectiveError where ranks give another `quorum`; ClosedError; the signal's reason.
+   * - A second call returns the same group or, if there was no agreement, tries again.
+   * - A call while another is under way waits for that one. Of its options only `signal` counts, which ends its own
+   *   wait alone.
+   * - The leader of the agreement had reached each member of the new group, and each had answered. One exception: if
+   *   the leader dies at that very moment, what it may have decided stands, and names it and others that died since.
+   * - If a member dies later, the new group's collectives report the loss, and it can be shrunk in turn.
+   * - A member that gave up in the meantime (`signal`, `timeoutMs`) may be in the new group if it had accepted before.
+   *   It gets that group when it calls again.
+   *
+   * For the use, see MPI_Comm_shrink (Bland et al., "Post-failure recovery of MPI communication capability", 2013).
+   * @throws AgreementError: this side is not a majority, the others go on without this process, or there was no
+   * agreement in time.
+   * @throws CollectiveError if ranks pass different values of `quorum`; ClosedError; the signal's reason.
    */
   shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
     const { signal } = options
@@ -398,14 +401,14 @@ export class PeerGroup {
   }
 
   /**
-   * The same, spinning. `signal` is looked at only at the start. Gives the group that {@link shrink} gave, where it
-   * did.
-   * @throws ArgumentError too: while a `shrink` of this member is under way, which needs the event loop; from within
-   * what combines.
+   * Do {@link shrink}, spinning. `signal` is checked only at the start. Returns the group that {@link shrink} gave, if
+   * it did.
+   * @throws ArgumentError, too: while a `shrink` of this member is under way, which needs the event loop, and from
+   * within an operation that combines.
    */
   shrinkSync(options: ShrinkOptions = {}): PeerGroup {
     if (this.#successor !== undefined) return this.#successor
-    if (this.#shrunk !== undefined) throw new ArgumentError('group', 'it is being shrunk already; await that')
+    if (this.#shrunk !== undefined) throw new ArgumentError('group', 'the group is being shrunk already; await that call')
     const call = agreementCall(options)
     options.signal?.throwIfAborted()
     const group = new PeerGroup(this.#hub, this.#hub.shrinkSync(this.#engine, call, this.#channels()))
@@ -414,7 +417,9 @@ export class PeerGroup {
     return group
   }
 
-  /** Take no further part. Others can finish what was called before; who calls more is told. Idempotent. */
+  /**
+   * Take no further part. Others can finish what was called before; ranks that make further calls are told. Idempotent.
+   */
   close(): void {
     this.#engine.close()
     this.#hub.dropGroup(this.#engine)
@@ -496,11 +501,11 @@ export class PeerGroup {
   }
 
   #timeout(run: CollectiveRun, timeoutMs: number): TimeoutError {
-    const parts = [`${run.plan.call} was not done within ${timeoutMs} ms`, whomItWaitsFor(run)]
+    const parts = [`${run.plan.call} did not finish within ${timeoutMs} ms`, whomItWaitsFor(run)]
     const others = this.members.filter((peer) => this.#hub.hasBegunOther(peer))
     if (others.length > 0)
       parts.push(
-        `peer ${others.join(', ')} has begun a group that is not made here; all members make one from the same list`,
+        `peer ${others.join(', ')} has begun a group that is not made here; make it from the same list at every member`,
       )
     return new TimeoutError(parts.filter((part) => part !== '').join('; '))
   }
@@ -509,5 +514,5 @@ export class PeerGroup {
 /** Infinity: never. @throws ArgumentError */
 function checkedTimeout({ timeoutMs = Number.POSITIVE_INFINITY }: CollectiveOptions): number {
   if (timeoutMs >= 0) return timeoutMs
-  throw new ArgumentError('timeoutMs', `timeoutMs is a number of milliseconds from 0 on, not ${timeoutMs}`)
+  throw new ArgumentError('timeoutMs', `timeoutMs must be a number of milliseconds of at least 0, not ${timeoutMs}`)
 }

@@ -19,7 +19,7 @@ import { type ChannelOwner, PeerChannel } from './peer-channel.ts'
 import { hashText } from './plan.ts'
 
 const TICK_MS = 50
-/** Of so many looks one takes in all peers, and the clock. */
+/** One in this many looks includes all peers and the clock. */
 const LOOKS = 256
 /** Looks without anything new before a thread that waits lets others run, and for how long. */
 const SPINS = 2000
@@ -29,7 +29,7 @@ const CLOSED_GROUPS_MAX = 4096
 /** A peer as the hub knows it. */
 export interface Attached {
   readonly number: number
-  /** Of its context. */
+  /** The identity of its context. */
   readonly identity: number
   readonly channel: PeerChannel
   readonly messages: Messages
@@ -39,13 +39,13 @@ export interface Attached {
 export interface HubOwner {
   attached(peer: Attached): void
   detached(number: number, error: Error | undefined): void
-  /** The end of this link is connected already, by another. */
+  /** The peer of this link is already connected over another. */
   merged(channel: PeerChannel, number: number): void
   /** A link ended before both had let each other in, or one of them turned the other away. */
   turnedAway(channel: PeerChannel, error: Error): void
 }
 
-/** What all peers of a context have in common: whose link a frame came from, and whose group it is for. */
+/** What all peers of a context share: it knows the peer behind each link and the group of each frame. */
 export class Hub implements ChannelOwner {
   readonly number: number
   readonly limits: Required<PeerLimits>
@@ -93,7 +93,7 @@ export class Hub implements ChannelOwner {
     return [...this.#peers.values()]
   }
 
-  /** A link to somebody who will say who it is. */
+  /** Attach a link to a peer that has not yet said its number. */
   attach(link: MessageLink): PeerChannel {
     return this.#greetings.begin(link)
   }
@@ -107,7 +107,7 @@ export class Hub implements ChannelOwner {
 
   group(members: readonly number[]): GroupEngine {
     checkMembers(members, (peer) => this.#peers.get(peer)?.channel, this.number)
-    // Who was started anew has made none yet, and none of what the one before has made is meant by its members now.
+    // A peer that was restarted has made no group yet, and its members no longer mean those of its predecessor.
     const list = members.map((member) => `${member}:${this.#identityOf(member)}`).join(',')
     const turn = (this.#made.get(list) ?? 0) + 1
     this.#made.set(list, turn)
@@ -115,8 +115,8 @@ export class Hub implements ChannelOwner {
   }
 
   /**
-   * Agree with the others of a group on who goes on, and make the group of these. It has failed already where one of
-   * them was lost since.
+   * Agree with the others of a group on who goes on, and make the group of these. The new group has failed already if
+   * one of them was lost since.
    * @throws AgreementError, CollectiveError, ClosedError, the signal's reason.
    */
   async shrink(engine: GroupEngine, call: AgreementCall, signal?: AbortSignal): Promise<GroupEngine> {
@@ -126,7 +126,7 @@ export class Hub implements ChannelOwner {
     return this.#makeShrunk(engine, await agreed)
   }
 
-  /** The same, spinning over these channels. @throws ArgumentError too: from within what combines. */
+  /** The same, spinning over these channels. @throws ArgumentError, too: from within an operation that combines. */
   shrinkSync(engine: GroupEngine, call: AgreementCall, channels: readonly PeerChannel[]): GroupEngine {
     checkNotCombining()
     this.#endForShrinking(engine)
@@ -179,7 +179,7 @@ export class Hub implements ChannelOwner {
     for (const peer of peers) {
       const channel = this.#peers.get(peer)?.channel
       if (channel === undefined || peers.length <= agreementSizeMax(channel.controlBytesMax)) continue
-      throw new ArgumentError('ringBytes', `with rings that short no ${peers.length} peers can agree; make them longer`)
+      throw new ArgumentError('ringBytes', `the rings are too short for ${peers.length} peers to agree; raise link.ringBytes`)
     }
   }
 
@@ -187,7 +187,7 @@ export class Hub implements ChannelOwner {
     // 53 bits.
     const id = (hashText(text) & 0x1fffff) * 2 ** 32 + hashText(text, 0x01234567)
     if (this.#groups.has(id))
-      throw new ArgumentError('members', 'the name of this group is taken by another; close that')
+      throw new ArgumentError('members', 'the name of this group is taken by another group; close that first')
     const rank = members.indexOf(this.number)
     const engine = new GroupEngine(id, members, rank, this.limits, (peer) => this.#peers.get(peer)?.channel)
     this.#groups.set(id, engine)
@@ -200,7 +200,7 @@ export class Hub implements ChannelOwner {
   }
 
   /**
-   * Whether the links to all of them go through shared memory: then all are on this machine, and so do the links among
+   * True if the links to all of them go through shared memory: all are then on this machine, and so are the links among
    * them.
    */
   sharesMemoryWith(members: readonly number[]): boolean {
@@ -209,7 +209,7 @@ export class Hub implements ChannelOwner {
     )
   }
 
-  /** Whether a peer has begun a group that is not made here. */
+  /** True if a peer has begun a group that is not made here. */
   hasBegunOther(peer: number): boolean {
     return this.#early.has(peer)
   }
@@ -228,15 +228,15 @@ export class Hub implements ChannelOwner {
   // ---- waiting
   // -------------------------------------------------------------------------------------------------------------------
 
-  /** Something waits: from now on time goes by for groups. */
+  /** Something waits: from now on time counts for groups. */
   watch(): void {
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS)
     this.#unwatch ??= watchWaits(() => collectiveWaits(this.#groups.values()))
   }
 
   /**
-   * Spin until `over`, moving everything on meanwhile, that of `channels` most: others may have to come on, too, before
-   * what is waited for can happen. `describe` is for the watchdog. @throws TimeoutError, only where it is not over.
+   * Spin until `over`, and move everything on in the meantime, most of all `channels`: others may have to make progress
+   * first. `describe` is for the watchdog. @throws TimeoutError only if it is not over.
    */
   spin(
     over: () => boolean,
@@ -268,8 +268,8 @@ export class Hub implements ChannelOwner {
   }
 
   /**
-   * For a thread that blocks, before it waits and when it goes on: what was committed outside of a poll leaves by
-   * itself only with the end of this turn of the event loop.
+   * For a thread that blocks, before it waits and when it goes on. What was committed outside of a poll would otherwise
+   * leave only at the end of this turn of the event loop.
    */
   flush(): void {
     for (const { channel } of this.#peers.values()) if (channel.link.open) channel.link.flush()
@@ -287,7 +287,7 @@ export class Hub implements ChannelOwner {
     return came
   }
 
-  /** Resolves when those that were turned away know it. */
+  /** Resolves when all that were turned away have been told. */
   close(): Promise<void> {
     this.#stopWatching()
     for (const group of [...this.#groups.values()]) {
@@ -324,14 +324,14 @@ export class Hub implements ChannelOwner {
     else if (frame.kind === FrameKind.Message || frame.kind === FrameKind.MessageGrant) {
       if (!this.#peers.get(number)!.messages.cameFrame(frame, bytes, at, length))
         channel.link.destroy(
-          turnedAway(number, 'it sent a message that breaks the rules, or is longer than messageBytesMax'),
+          turnedAway(number, 'it sent a message that is invalid or longer than messageBytesMax'),
         )
     } else if (frame.kind === FrameKind.Agree) {
       const payload = bytes.slice(at, at + length)
       const isSense = this.#agreements.came(number, frame.group, payload)
       if (isSense === undefined) {
         if (!this.#closedGroups.has(frame.group)) this.#keep(channel, number, frame, bytes, at, length)
-      } else if (!isSense) channel.link.destroy(turnedAway(number, 'what it says about who goes on makes no sense'))
+      } else if (!isSense) channel.link.destroy(turnedAway(number, 'its message about who goes on is invalid'))
     } else {
       const group = this.#groups.get(frame.group)
       const lastWord = this.#closedGroups.get(frame.group)
@@ -371,7 +371,7 @@ export class Hub implements ChannelOwner {
     this.#owner.attached(attached)
   }
 
-  /** Lists with another who had this number mean nobody any more. */
+  /** Lists with the previous peer of this number no longer mean any peer. */
   #forgetLists(number: number, identity: number): void {
     for (const list of this.#made.keys())
       if (list.split(',').some((each) => each.startsWith(`${number}:`) && each !== `${number}:${identity}`))

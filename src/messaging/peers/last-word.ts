@@ -1,9 +1,9 @@
 import type { PeerChannel } from './peer-channel.ts'
 
 /**
- * What a member says to those that still take part in a group in which it does not any more: that it has left, or why
- * the group has failed. Once over each link: who has not been told may be back over another, and have made the group
- * only then.
+ * The last message of a member that no longer takes part in a group: that it has left, or why the group has failed. It
+ * is sent once over each link. A member that was not told may come back over another link, and make the group only
+ * then.
  */
 export class LastWord {
   readonly #group: number
@@ -19,9 +19,9 @@ export class LastWord {
   }
 
   /**
-   * `since`: the first collective that this member had no part in. Default: it had part in none, which is true of a
-   * link that was made later: nothing of those before comes over it, and what had come over another was forgotten with
-   * that.
+   * `since`: the first collective in which this member has no part. Default: it has no part in any. That is true of a
+   * link that was made later. No earlier collective comes over it, and what had come over another link was dropped with
+   * that link.
    */
   tell(channel: PeerChannel | undefined, since: number = 1): void {
     if (channel === undefined || this.#toldOver.has(channel)) return

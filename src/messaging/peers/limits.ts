@@ -1,12 +1,12 @@
 import { ArgumentError } from '../../native/index.ts'
 
-/** What a context of peers may take; each with a default, none built in. */
+/** Limits of a context of peers. Each has a default. */
 export interface PeerLimits {
   /** Peers besides this one; default 1024. */
   readonly peersMax?: number
   /**
-   * Collectives of a group that may be under way at a time, and by how many one rank may be ahead of another to which
-   * it sends bytes; default 64. All peers use the same.
+   * Collectives of a group that may be under way at a time. It also bounds how far one rank may be ahead of another to
+   * which it sends bytes. Default 64. All peers use the same.
    */
   readonly requestsMax?: number
   /**
@@ -14,8 +14,9 @@ export interface PeerLimits {
    */
   readonly eagerBytes?: number
   /**
-   * Groups that one peer may begin before they are made here; default 64. Of each `requestsMax` times `eagerBytes` are
-   * kept at most, so by default 64 MiB of a peer in all, taken as they come. One that begins more is disconnected.
+   * Groups that one peer may begin before they are made here; default 64. For each, at most `requestsMax` times
+   * `eagerBytes` are kept, so by default 64 MiB for a peer, allocated as they come. A peer that begins more is
+   * disconnected.
    */
   readonly earlyGroupsMax?: number
   /** Bytes of messages from one peer that may wait to be received; default 256 KiB. */
@@ -23,8 +24,8 @@ export interface PeerLimits {
   /** The longest message, sent or received; default 64 MiB. */
   readonly messageBytesMax?: number
   /**
-   * How long one that connects here may take until the connection stands, and then to say who it is; default 30,000. As
-   * many as `peersMax` may be silent at a time.
+   * How long a connecting peer may take until the connection is made, and then to say who it is; default 30,000. At
+   * most `peersMax` may be silent at a time.
    */
   readonly greetingTimeoutMs?: number
 }
@@ -41,14 +42,14 @@ const defaults = {
   greetingTimeoutMs: 30_000,
 } as const
 
-/** With the defaults. @throws ArgumentError */
+/** The limits with their defaults. @throws ArgumentError */
 export function peerLimits(options: PeerLimits): Required<PeerLimits> {
   const limits: Record<keyof PeerLimits, number> = { ...defaults }
   for (const name of Object.keys(defaults) as (keyof PeerLimits)[]) {
     const value = options[name] ?? limits[name]
     const least = leasts[name] ?? 1
     if (!(Number.isInteger(value) && value >= least && value <= 2 ** 30))
-      throw new ArgumentError(name, `${name} is a whole number from ${least} to 2^30, not ${value}`)
+      throw new ArgumentError(name, `${name} must be an integer from ${least} to 2^30, not ${value}`)
     limits[name] = value
   }
   return limits

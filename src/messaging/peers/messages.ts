@@ -22,8 +22,8 @@ interface Receiver {
 }
 
 /**
- * Messages of programs between two peers, each way in order. The receiver's window bounds what may wait there; a
- * message longer than the window flows while somebody waits for it.
+ * Messages of programs between two peers, in order in each direction. The receiver's window limits what may wait there.
+ * A message longer than the window flows while a caller waits for it.
  */
 export class Messages {
   readonly #channel: PeerChannel
@@ -96,7 +96,7 @@ export class Messages {
     return message
   }
 
-  /** False: it breaks the rules. */
+  /** Returns false if it breaks the rules. */
   cameFrame(frame: Frame, bytes: Uint8Array, at: number, length: number): boolean {
     if (frame.kind === FrameKind.MessageGrant) {
       if (!(frame.amount >= this.#limit)) return false
@@ -121,7 +121,7 @@ export class Messages {
     this.#arriving = undefined
     this.#counted = 0
     const receiver = this.#receivers.shift()
-    // What was counted of it while somebody waited is not counted again when it is taken.
+    // What was counted of it while a caller waited is not counted again when it is taken.
     this.#taken -= receiver === undefined ? message.length + MESSAGE_COST - uncounted : 0
     if (receiver === undefined) this.#arrived.push(message)
     else {
@@ -132,7 +132,7 @@ export class Messages {
   }
 
   /**
-   * Resolves when all that was given has left, or the peer is lost; what is given from now on is refused by `error`.
+   * Resolves when everything that was passed has left, or the peer is lost. Later messages are refused with `error`.
    */
   async finish(error: Error): Promise<void> {
     this.#finished ??= error
@@ -146,7 +146,7 @@ export class Messages {
     for (const { reject } of this.#receivers.splice(0)) reject(error)
   }
 
-  /** Somebody waits for the message that is arriving, so what has come of it makes room. */
+  /** A caller waits for the message that is arriving, so what has come of it makes room. */
   #count(): void {
     const filled = this.#arriving?.filled ?? 0
     this.#grant(filled - this.#counted)

@@ -12,11 +12,11 @@ interface Control {
   readonly payload: Uint8Array | undefined
 }
 
-/** What a channel tells of what came. */
+/** What a channel reports. */
 export interface ChannelOwner {
-  /** `bytes` are valid until the call returns, from `at` on. */
+  /** `bytes` are valid from `at` until the call returns. */
   cameFrame(channel: PeerChannel, frame: Frame, bytes: Uint8Array, at: number, length: number): void
-  /** Once; undefined: closed in order. */
+  /** Called once; undefined if it was closed. */
   channelEnded(channel: PeerChannel, error: Error | undefined): void
   /** The number of the last collective of a group that is done here. */
   doneOf(group: number): number
@@ -25,7 +25,7 @@ export interface ChannelOwner {
 /** Streams go in pieces of this, so that several share a ring; the copies of both ends overlap. */
 const PIECE_BYTES = 16 * 1024
 
-/** The way to one peer: a link, and what waits for room on it. Control frames go first; streams take turns. */
+/** The connection to one peer: a link, and what waits for room on it. Control frames go first; streams take turns. */
 export class PeerChannel {
   readonly link: MessageLink
   readonly #owner: ChannelOwner
@@ -47,7 +47,7 @@ export class PeerChannel {
     this.#pieceBytes = Math.min(PIECE_BYTES, link.messageBytesMax - FRAME_BYTES)
   }
 
-  /** From now on what comes is told to the owner. */
+  /** Report what comes to the owner from now on. */
   open(): void {
     this.link.onEnd = (error) => {
       this.#owner.channelEnded(this, error)
@@ -55,21 +55,21 @@ export class PeerChannel {
     }
     this.link.onMessage = (bytes, at, length, immediate, kind) => {
       if (length < FRAME_BYTES)
-        throw new RangeError(`a frame has ${FRAME_BYTES} bytes at least, and this one has ${length}`)
+        throw new RangeError(`a frame must have at least ${FRAME_BYTES} bytes, not ${length}`)
       if (this.#in?.bytes !== bytes) this.#in = new FrameView(bytes)
       const frame = this.#in.read(at, kind, immediate >>> 0)
       this.#owner.cameFrame(this, frame, bytes, at + FRAME_BYTES, length - FRAME_BYTES)
     }
   }
 
-  /** `close` was called at this end. */
+  /** True once `close` was called at this end. */
   get isClosing(): boolean {
     return this.#isClosing
   }
 
   /**
-   * End the link in order, once `before` has come and what waits here has left. `before` comes with the end of the link
-   * at the latest. Idempotent.
+   * End the link gracefully, once `before` has resolved and what waits here has left. `before` resolves with the end of
+   * the link at the latest. Idempotent.
    */
   close(before: Promise<void> = Promise.resolve()): Promise<void> {
     this.#isClosing = true
@@ -112,7 +112,7 @@ export class PeerChannel {
     return before < 0 ? this.#controls.length : before
   }
 
-  /** The stream has bytes that may go. */
+  /** The stream has bytes that may leave. */
   push(stream: OutgoingStream): void {
     if (stream.waiting || stream.ready === 0) return
     stream.waiting = true
@@ -120,7 +120,7 @@ export class PeerChannel {
     this.pump()
   }
 
-  /** A stream that will not go on. */
+  /** Drop a stream that will not go on. */
   drop(stream: OutgoingStream): void {
     const at = this.#streams.indexOf(stream)
     if (at >= 0) this.#streams.splice(at, 1)

@@ -9,13 +9,13 @@ export interface PeerWaitOptions {
 }
 
 export interface PeerSyncOptions {
-  /** Default: for ever. */
+  /** Default: no limit. */
   readonly timeoutMs?: number
 }
 
-/** Another process of the context: somebody to send messages to. */
+/** Another process of the context, with which you exchange messages. */
 export class Peer {
-  /** What it calls itself: its place in every list of members. */
+  /** The number it was opened with, which names it in every list of members. */
   readonly number: number
   readonly #hub: Hub
   readonly #attached: Attached
@@ -33,7 +33,7 @@ export class Peer {
     })
   }
 
-  /** @internal How many messages have come that nobody has received. */
+  /** @internal How many received messages wait to be taken. */
   get waiting(): number {
     return this.#attached.messages.waiting
   }
@@ -43,14 +43,14 @@ export class Peer {
   }
 
   /**
-   * Why the last thing failed that had to do with this peer; its `cause` says what happened below. undefined: nothing
-   * has.
+   * The error of the last failure that concerned this peer, with the underlying one as `cause`. Undefined if there was
+   * none.
    */
   get lastError(): Error | undefined {
     return this.#lastError
   }
 
-  /** Resolves when it is not connected any more, for whatever reason: see `lastError`. */
+  /** Resolves when the peer is no longer connected, for whatever reason: see `lastError`. */
   get gone(): Promise<void> {
     return this.#gone
   }
@@ -58,14 +58,14 @@ export class Peer {
   /**
    * Send a message; messages arrive in order. Resolves when the bytes may be used again, which waits for room at the
    * peer.
-   * @throws PeerError when the peer is lost: whether the message arrived is not known then; ArgumentError beyond
+   * @throws PeerError if the peer is lost: the message may or may not have arrived; ArgumentError beyond
    * `messageBytesMax`.
    */
   send(message: Uint8Array): Promise<void> {
     return this.#noting(new Promise((resolve, reject) => this.#send(message, resolve, reject)))
   }
 
-  /** The next message, in an array of its own. @throws PeerError when the peer is lost; the signal's reason. */
+  /** Return the next message, in its own array. @throws PeerError if the peer is lost; the signal's reason. */
   receive(options: PeerWaitOptions = {}): Promise<Uint8Array> {
     const { signal } = options
     let forget = (): void => {}
@@ -77,13 +77,14 @@ export class Peer {
   }
 
   /**
-   * The same, spinning. @throws TimeoutError too: the message may still leave; ArgumentError from within what combines.
+   * Do {@link send}, spinning. @throws TimeoutError, too: the message may still leave; ArgumentError from within an
+   * operation that combines.
    */
   sendSync(message: Uint8Array, options: PeerSyncOptions = {}): void {
     this.#spin<void>((resolve, reject) => this.#send(message, resolve, reject), options, 'the message leaving')
   }
 
-  /** The same, spinning. @throws TimeoutError too; ArgumentError from within what combines. */
+  /** Do {@link receive}, spinning. @throws TimeoutError, too; ArgumentError from within an operation that combines. */
   receiveSync(options: PeerSyncOptions = {}): Uint8Array {
     let settle: (message: Uint8Array) => void = () => {}
     try {
@@ -101,7 +102,7 @@ export class Peer {
     }
   }
 
-  /** Its messages, until it disconnects. @throws PeerError when it is lost otherwise. */
+  /** Yield its messages until it disconnects. @throws PeerError if it is lost. */
   async *messages(options: PeerWaitOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
       let message: Uint8Array
@@ -116,8 +117,8 @@ export class Peer {
   }
 
   /**
-   * What was given to `send` goes out, then the connection ends, and groups with this peer are over. A peer that does
-   * not receive it within `closeTimeoutMs` of the link (5 s) is lost. Further messages are refused. Idempotent.
+   * Send what was passed to `send`, then end the connection; groups with this peer are over. A peer that does not
+   * receive it within `closeTimeoutMs` of the link (5 s) is lost. Further messages are refused. Idempotent.
    */
   disconnect(): Promise<void> {
     const { channel, messages } = this.#attached
@@ -135,12 +136,12 @@ export class Peer {
     if (!this.connected) {
       const why = `peer ${this.number} is not connected any more`
       reject(new PeerError('ERR_AETHER_PEER_LOST', this.number, why, { cause: this.#lastError }))
-    } else if (!(message instanceof Uint8Array)) reject(new ArgumentError('message', 'a message is a Uint8Array'))
+    } else if (!(message instanceof Uint8Array)) reject(new ArgumentError('message', 'message must be a Uint8Array'))
     else if (message.length > messageBytesMax)
       reject(
         new ArgumentError(
           'message',
-          `a message has at most ${messageBytesMax} bytes, not ${message.length}; raise messageBytesMax at both ends`,
+          `a message can have at most ${messageBytesMax} bytes, not ${message.length}; raise messageBytesMax at both ends`,
         ),
       )
     else this.#attached.messages.send(message, resolve, reject)

@@ -14,11 +14,11 @@ import type { PeerChannel } from './peer-channel.ts'
 import { untilAborted } from './until-aborted.ts'
 
 export interface PeersOptions extends PeerLimits {
-  /** What this process is called among its peers: a whole number from 0 on that no other has. */
+  /** The number of this process: an integer from 0 that no other peer has. */
   readonly number: number
-  /** Default: the one that leads to the address; `shm0` on a machine without RDMA devices. */
+  /** Default: the device that leads to the address, or `shm0` on a machine without RDMA devices. */
   readonly device?: string
-  /** Rings, depths of queues and more of each connection. */
+  /** Rings, depths of queues and further options of each connection. */
   readonly link?: LinkOptions
 }
 
@@ -29,17 +29,17 @@ export interface PeerAddress {
 }
 
 export interface PeerConnectOptions extends PeerAddress {
-  /** Until the peer has answered; default 10,000. */
+  /** How long to wait for the peer's answer; default 10,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
 
-/** A context of peers: who is connected, with memory of their own for each, and the groups among them. */
+/** Open a context of peers. It holds the connections, with separate memory for each peer, and the groups among them. */
 export function openPeers(options: PeersOptions): Peers {
   return new Peers(options)
 }
 
-/** Whoever waits for a peer. */
+/** A caller that waits for a peer. */
 interface Waiter {
   readonly resolve: (peer: Peer) => void
   readonly reject: (error: Error) => void
@@ -49,9 +49,9 @@ const NUMBER_MAX = 2 ** 31 - 1
 const DEFAULT_TIMEOUT_MS = 10_000
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-/** Made by {@link openPeers}. */
+/** A context of peers, made by {@link openPeers}. */
 export class Peers {
-  /** What this process is called. */
+  /** The number of this process. */
   readonly number: number
   readonly limits: Required<PeerLimits>
   readonly #options: PeersOptions
@@ -77,7 +77,7 @@ export class Peers {
   constructor(options: PeersOptions) {
     const { number } = options
     if (!(Number.isInteger(number) && number >= 0 && number <= NUMBER_MAX))
-      throw new ArgumentError('number', `number is a whole number from 0 to ${NUMBER_MAX}, not ${number}`)
+      throw new ArgumentError('number', `number must be an integer from 0 to ${NUMBER_MAX}, not ${number}`)
     this.number = number
     this.limits = peerLimits(options)
     this.#options = options
@@ -90,22 +90,25 @@ export class Peers {
     this.#hub = new Hub(number, this.limits, owner)
   }
 
-  /** Those connected, in the order of their numbers. */
+  /** The connected peers, ordered by number. */
   get all(): readonly Peer[] {
     return [...this.#peers.values()].sort((one, other) => one.number - other.number)
   }
 
-  /** Why the last connection failed, or was lost or turned away; see each peer's own, too. undefined: none has. */
+  /**
+   * Why the last connection failed, or was lost or turned away; each peer has its own, too. Undefined if there was
+   * none.
+   */
   get lastError(): Error | undefined {
     return this.#lastError
   }
 
-  /** The peer of a number, if it is connected. */
+  /** Return the peer with this number, if it is connected. */
   get(number: number): Peer | undefined {
     return this.#peers.get(number)
   }
 
-  /** Let peers connect. `port` 0, the default, is a free one; the answer says which. */
+  /** Let peers connect. Port 0, the default, takes a free one; the result says which. */
   async listen(options: Partial<PeerAddress> = {}): Promise<PeerAddress> {
     this.#checkOpen()
     const listening: ListenLinksOptions = {
@@ -123,11 +126,11 @@ export class Peers {
   }
 
   /**
-   * Connect to a peer that listens. Resolves when both ends have let each other in. Where the two are connected
-   * already, or connect to each other at the same moment, one connection stays, and this resolves with the peer that it
-   * leads to.
-   * @throws ConnectionError, TimeoutError, the signal's reason; PeerError where one of the two turns the other away,
-   * with its reason; ClosedError.
+   * Connect to a listening peer. Resolves when both ends have let each other in. If the two are connected already, or
+   * connect to each other at the same moment, one connection stays. The call then resolves with the peer of that
+   * connection.
+   * @throws ConnectionError, TimeoutError, the signal's reason; PeerError with the reason if one of the two turns the
+   * other away; ClosedError.
    */
   async connect(options: PeerConnectOptions): Promise<Peer> {
     this.#checkOpen()
@@ -156,8 +159,8 @@ export class Peers {
   }
 
   /**
-   * The next peer that connects here; each once, whichever of its connections stayed. @throws the signal's reason;
-   * ClosedError.
+   * Return the next peer that connects here. Each is returned once, whichever of its connections stayed. @throws the
+   * signal's reason; ClosedError.
    */
   accept(options: { readonly signal?: AbortSignal } = {}): Promise<Peer> {
     const peer = this.#arrived.shift()
@@ -176,17 +179,17 @@ export class Peers {
   }
 
   /**
-   * Connect everybody with everybody: each calls it with where all of them listen, in the order of their numbers, 0 and
-   * up. Connects to those with lower numbers and waits for the others, whom `accept` does not give then.
-   * @throws as `connect`; ArgumentError where another answers than the list says; TimeoutError that names who is
-   * missing.
+   * Connect all peers with each other. Each calls it with the addresses of all, ordered by number from 0. It connects
+   * to those with lower numbers and waits for the others, which `accept` then does not return.
+   * @throws as `connect`; ArgumentError if another peer answers than the list says; TimeoutError that names the missing
+   * peers.
    */
   async connectAll(addresses: readonly PeerAddress[], options: { readonly timeoutMs?: number } = {}): Promise<void> {
     this.#checkOpen()
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
     checkTimeout(timeoutMs)
     if (this.number >= addresses.length)
-      throw new ArgumentError('addresses', `${addresses.length} addresses have none for peer ${this.number}`)
+      throw new ArgumentError('addresses', `addresses has ${addresses.length} entries, none for peer ${this.number}; list all peers, ordered by number`)
     const lower = addresses.slice(0, this.number)
     const higher = addresses.map((_, number) => number).slice(this.number + 1)
     const gathering = new Gathering(higher, timeoutMs, (number) => this.#peers.has(number))
@@ -194,7 +197,7 @@ export class Peers {
     const connecting = lower.map(async ({ address, port }, number) => {
       const peer = await this.connect({ address, port, timeoutMs })
       if (peer.number === number) return
-      const what = `at ${address} port ${port} listens peer ${peer.number}, not peer ${number}`
+      const what = `peer ${peer.number} listens at ${address} port ${port}, not peer ${number}; order the addresses by number`
       throw new ArgumentError('addresses', what)
     })
     try {
@@ -207,8 +210,8 @@ export class Peers {
   }
 
   /**
-   * A peer at the other end of a link that was made elsewhere, by which it attaches us too. The link is this context's
-   * from now on, whatever comes of it.
+   * Attach a peer over a link that was made elsewhere; the other end attaches this one over it. The link belongs to
+   * this context from now on, whatever comes of it.
    */
   attach(link: MessageLink, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Peer> {
     try {
@@ -222,16 +225,16 @@ export class Peers {
   }
 
   /**
-   * A group of peers, this one among them; every member calls it with the same list. Ranks are places in the list.
-   * Default: all that are connected, in the order of their numbers. The same list again makes another group.
-   * @throws PeerError where a member is not connected.
+   * Make a group of peers, this one included. Every member calls it with the same list; ranks are positions in the
+   * list. Default: all connected peers, ordered by number. The same list again makes another group.
+   * @throws PeerError if a member is not connected.
    */
   group(members: readonly number[] = this.#everybody()): PeerGroup {
     this.#checkOpen()
     return new PeerGroup(this.#hub, this.#hub.group(members))
   }
 
-  /** Nobody is let in any more; groups are closed, what was sent goes out, and connections end. Idempotent. */
+  /** Let no more peers in, close the groups, send what was passed to `send`, and end the connections. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -289,7 +292,7 @@ export class Peers {
     })
   }
 
-  /** Somebody has connected here. */
+  /** A peer has connected here. */
   #greetStranger(link: MessageLink): void {
     const { peersMax, greetingTimeoutMs } = this.limits
     if (this.#closing !== undefined) {
@@ -297,7 +300,7 @@ export class Peers {
       return
     }
     if (this.#strangers >= peersMax) {
-      const message = `one more was turned away: ${this.#strangers} have connected and not said who they are; see peersMax`
+      const message = `one more was turned away, because ${this.#strangers} have connected without identifying themselves; see peersMax`
       const error = new PeerError('ERR_AETHER_PEERS_LIMIT', -1, message)
       this.#note(error)
       link.destroy(error)
@@ -318,7 +321,7 @@ export class Peers {
   /** Say who we are, and have one of the two called once, in time. */
   #greet(link: MessageLink, timeoutMs: number, waiter: Waiter): void {
     const timer = setTimeout(
-      () => link.destroy(new TimeoutError(`the peer did not say who it is within ${timeoutMs} ms`)),
+      () => link.destroy(new TimeoutError(`the peer did not identify itself within ${timeoutMs} ms`)),
       timeoutMs,
     )
     this.#greeting.set(this.#hub.attach(link), {
@@ -345,7 +348,7 @@ export class Peers {
     this.#settle(channel)?.reject(error)
   }
 
-  /** Whoever waits for this link has an answer now. */
+  /** The caller that waits for this link has an answer now. */
   #settle(channel: PeerChannel): Waiter | undefined {
     const waiter = this.#greeting.get(channel)
     this.#greeting.delete(channel)
@@ -365,7 +368,7 @@ export class Peers {
   #detached(number: number, error: Error | undefined): void {
     const peer = this.#peers.get(number)
     this.#peers.delete(number)
-    // Who has sent something and gone is still let in, so that it can be received.
+    // A peer that has sent something and gone is still let in, so that it can be received.
     if (peer?.waiting === 0) this.#forgetArrived(peer)
     const gone = this.#arrived.filter(({ connected }) => !connected)
     if (gone.length > this.limits.peersMax) this.#forgetArrived(gone[0]!)
@@ -389,5 +392,5 @@ export class Peers {
 
 function checkTimeout(timeoutMs: number): void {
   if (timeoutMs >= 1 && timeoutMs <= TIMER_MS_MAX) return
-  throw new ArgumentError('timeoutMs', `timeoutMs is a number from 1 to ${TIMER_MS_MAX}, not ${timeoutMs}`)
+  throw new ArgumentError('timeoutMs', `timeoutMs must be a number from 1 to ${TIMER_MS_MAX}, not ${timeoutMs}`)
 }

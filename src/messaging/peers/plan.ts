@@ -2,22 +2,22 @@ import type { ElementKind } from '../collectives/element-kind.ts'
 import type { Schedule } from '../collectives/schedule.ts'
 import { type CollectiveMeter, collectiveMeter } from './collective-meter.ts'
 
-/** A schedule with what has to be known before it is carried out. */
+/** A schedule with what must be known before it is executed. */
 export interface Plan {
   readonly schedule: Schedule
   readonly kind: ElementKind
-  /** What was called, for people; two ranks that called the same have the same. */
+  /** The call in words, equal for two ranks that made the same call. */
   readonly call: string
   /** 32 bits that stand for `call`. */
   readonly signature: number
   /** Bytes that go to each rank of the group in all, and come from each. */
   readonly sends: ReadonlyMap<number, number>
   readonly receives: ReadonlyMap<number, number>
-  /** Undefined where nobody profiles. */
+  /** Undefined if profiling is off. */
   readonly meter: CollectiveMeter | undefined
 }
 
-/** `collective` is what it is counted as: kind and algorithm. */
+/** `collective` is the name for counting: kind and algorithm. */
 export function planOf(call: string, kind: ElementKind, schedule: Schedule, collective: string = call): Plan {
   const sends = new Map<number, number>()
   const receives = new Map<number, number>()

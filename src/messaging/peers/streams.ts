@@ -4,26 +4,23 @@ interface Stretch {
   at: number
 }
 
-/**
- * What one rank sends to another in one collective: the ranges of its schedule, one behind the other. Or a message of a
- * program.
- */
+/** What one rank sends to another in one collective: the ranges of its schedule in order. Or a message of a program. */
 export class OutgoingStream {
-  /** Of its frames. */
+  /** The kind of its frames. */
   readonly kind: number
   readonly sequence: number
   readonly signature: number
   readonly group: number
   /** Bytes in all. */
   readonly total: number
-  /** Told how many ranges have been copied into the ring, so that their memory may be used again. */
+  /** Called with how many ranges have been copied into the ring, so that their memory may be used again. */
   readonly sent: (ranges: number) => void
   readonly #stretches: Stretch[] = []
   /** Up to here the receiver has room. */
   #limit: number
   #queued = 0
   #sent = 0
-  /** Whether it stands in the queue of its channel. */
+  /** True if it is in the queue of its channel. */
   waiting = false
 
   constructor(
@@ -44,17 +41,17 @@ export class OutgoingStream {
     this.sent = sent
   }
 
-  /** How many bytes may go now. */
+  /** How many bytes may leave now. */
   get ready(): number {
     return Math.min(this.#limit, this.#queued) - this.#sent
   }
 
-  /** Whether bytes wait for the receiver, or the way to it. */
+  /** True if bytes wait for the receiver, or for room on the way to it. */
   get unsent(): boolean {
     return this.#queued > this.#sent
   }
 
-  /** Whether all of it has left. */
+  /** True if all of it has left. */
   get complete(): boolean {
     return this.#sent === this.total
   }
@@ -68,12 +65,12 @@ export class OutgoingStream {
     if (limit > this.#limit) this.#limit = limit
   }
 
-  /** Nothing more of it goes. */
+  /** Send nothing more of it. */
   stop(): void {
     this.#queued = this.#sent
   }
 
-  /** Copy the next `length` bytes, at most `ready`, to `at` of a ring. Returns how many ranges that ended. */
+  /** Copy the next `length` bytes, at most `ready`, to `at` of a ring. Returns how many ranges ended. */
   take(ring: Uint8Array, at: number, length: number): number {
     let ended = 0
     this.#sent += length
@@ -91,7 +88,7 @@ export class OutgoingStream {
   }
 }
 
-/** What one rank is sent by another in one collective. */
+/** What one rank receives from another in one collective. */
 export class IncomingPieces {
   readonly total: number
   readonly #stretches: Stretch[] = []
@@ -109,17 +106,17 @@ export class IncomingPieces {
     this.#granted = eager
   }
 
-  /** Whether somebody waits for bytes that have not come. */
+  /** True if a posted place waits for bytes. */
   get awaited(): boolean {
     return this.#stretches.length > 0
   }
 
-  /** Whether all of it has come. */
+  /** True if all of it has come. */
   get complete(): boolean {
     return this.#received === this.total
   }
 
-  /** A place for what comes next. Returns how far the sender may go now, or 0 where it need not be told. */
+  /** Post a place for what comes next. Returns how far the sender may go now, or 0 if it does not have to be told. */
   post(bytes: Uint8Array): number {
     this.#stretches.push({ bytes, at: 0 })
     this.#posted += bytes.length
@@ -128,7 +125,7 @@ export class IncomingPieces {
     return this.#granted > before ? this.#granted : 0
   }
 
-  /** Put what came early where it belongs, after `post`. Returns how many places that filled. */
+  /** Put early bytes where they belong, after `post`. Returns how many places that filled. */
   settle(): number {
     const before = this.#stretches.length
     while (this.#early.length > 0 && this.#stretches.length > 0) {
@@ -139,7 +136,7 @@ export class IncomingPieces {
     return before - this.#stretches.length
   }
 
-  /** Bytes have come. Returns how many places that filled; -1: it is more than was granted. */
+  /** Take bytes that have come. Returns how many places they filled, or -1 if they are more than was granted. */
   take(bytes: Uint8Array, at: number, length: number): number {
     if (this.#received + length > Math.min(this.total, this.#granted)) return -1
     this.#received += length

@@ -1,7 +1,7 @@
 /**
- * Of the ranks that have answered, a set in which everybody has a way to everybody: as long as two have lost each
- * other, the one that has lost most is left out, of equals the highest. (The largest such set is a maximum clique,
- * which is hard to find; what is lost is few.)
+ * Choose from the ranks that have answered a set in which each can reach each. As long as two have lost each other, the
+ * one that has lost most is left out, or of equals the highest. (The largest such set is a maximum clique, which is
+ * hard to find; losses are few.)
  */
 export function chooseSurvivors(lostBy: ReadonlyMap<number, ReadonlySet<number>>): number[] {
   const left = new Set(lostBy.keys())

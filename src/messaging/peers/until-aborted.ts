@@ -1,4 +1,4 @@
-/** What `promise` comes to, unless the signal is aborted first: then its reason, after `forget`. */
+/** Settle as `promise` does, unless the signal is aborted first: then call `forget` and reject with its reason. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, forget: () => void): Promise<T> {
   let abort = (): void => {}
   const aborted = new Promise<never>((_, reject) => {

@@ -1,32 +1,31 @@
 import { AetherError, messageOfThrown } from '../../native/index.ts'
 
 /**
- * Processors were named that the machine does not have, or that the cpuset of this process (its container) does not
- * allow.
+ * The named processors are missing on this machine, or the cpuset of this process (its container) does not allow them.
  */
 export class AffinityError extends AetherError {
   override readonly name = 'AffinityError'
-  /** Those that cannot be had. */
+  /** The processors that cannot be used. */
   readonly processors: readonly number[]
-  /** Those that can. */
+  /** The processors that can be used. */
   readonly allowed: readonly number[]
 
   constructor(processors: readonly number[], allowed: readonly number[]) {
     const which = processors.length === 1 ? `processor ${processors[0]}` : `processors ${processors.join(', ')}`
-    super('ERR_AETHER_AFFINITY', `no thread can be bound to ${which}; this process may use ${rangesOf(allowed)}`)
+    super('ERR_AETHER_AFFINITY', `a thread cannot be bound to ${which}; choose from ${rangesOf(allowed)}, which this process may use`)
     this.processors = processors
     this.allowed = allowed
   }
 }
 
-/** An IO thread has ended that was not asked to, or could not be started; `cause` says why where that is known. */
+/** An IO thread has ended unasked, or could not be started. `cause` says why, if known. */
 export class IoThreadError extends AetherError {
   override readonly name = 'IoThreadError'
-  /** Which of the threads, from 0. */
+  /** The index of the thread, from 0. */
   readonly thread: number
   /** Connections that ended with it. Their peers are told. */
   readonly connections: number
-  /** It is started again after so many milliseconds; undefined: never. */
+  /** The thread is started again after this many milliseconds; undefined: never. */
   readonly restartMs: number | undefined
 
   constructor(thread: number, connections: number, restartMs: number | undefined, cause: unknown) {

@@ -13,24 +13,24 @@ import {
 } from './thread-contract.ts'
 import type { ThreadSettings } from './thread-options.ts'
 
-/** One thread, as it is now. */
+/** The present figures of one thread. */
 export interface IoThreadStatistics {
   readonly index: number
-  /** `restarting`: it has ended and waits for its next start; `ended`: there will be none. */
+  /** `restarting`: it has ended and waits for its next start. `ended`: it will not start again. */
   readonly state: 'starting' | 'running' | 'restarting' | 'ended'
-  /** The kernel's number of it, 0 until it runs. */
+  /** The kernel's thread id; 0 until it runs. */
   readonly threadId: number
-  /** Where it may run; empty until it runs. */
+  /** The processors it may run on; empty until it runs. */
   readonly cpus: readonly number[]
-  /** Those that it has now. */
+  /** Its present connections. */
   readonly connections: number
-  /** Those that it was given since the listener was opened and let in. */
+  /** Connections that it was given and let in since the listener was opened. */
   readonly accepted: number
   /** Clients that it turned away, or that went away while they were let in. */
   readonly refused: number
-  /** How often it has ended without being asked to. */
+  /** How often it has ended unasked. */
   readonly failures: number
-  /** Time on a processor since its last start, in milliseconds; undefined where the kernel does not say. */
+  /** Time on a processor since its last start, in milliseconds; undefined if the kernel does not say. */
   readonly processorMs: number | undefined
 }
 
@@ -42,12 +42,10 @@ export interface IoThreadParts {
   readonly clientError: (error: unknown) => void
 }
 
-/**
- * After the time that it was given to close, until it is ended by force, and then until nobody waits for it any more.
- */
+/** How long after its closing time a thread is ended by force, and how long after that it is no longer waited for. */
 const GRACE_MS = 1000
 
-/** The listener's side of one IO thread: starts it, gives it connections, starts it again. */
+/** The listener's side of one IO thread: starts it, gives it connections, and restarts it. */
 export class IoThreadHandle {
   readonly index: number
   readonly #parts: IoThreadParts
@@ -162,7 +160,7 @@ export class IoThreadHandle {
     this.#worker = worker
     if (!this.#held) worker.unref()
     const patience = setTimeout(() => {
-      this.#cause = new TimeoutError(`it has not loaded its module within ${startTimeoutMs} ms`)
+      this.#cause = new TimeoutError(`it did not load its module within ${startTimeoutMs} ms; raise startTimeoutMs if loading takes long`)
       void worker.terminate()
     }, startTimeoutMs)
     worker.on('message', (message: FromThread) => {

@@ -2,11 +2,10 @@ import type { Endpoint, EndpointOptions } from '../endpoint.ts'
 import type { IoThread } from './thread-contract.ts'
 import { type ListenOnThreadsOptions, listenOnThreads, type ThreadListener } from './thread-listener.ts'
 
-/** What the module of an IO thread exports. */
+/** The exports of an IO thread's module. */
 export interface EndpointThreadModule {
   /**
-   * A client has connected: the place to set its handlers, which are called in this thread. What it throws ends this
-   * connection only.
+   * A client has connected: set its handlers here; they are called in this thread. If it throws, this connection ends.
    */
   accept(endpoint: Endpoint, thread: IoThread): void
 }
@@ -16,10 +15,11 @@ export interface ListenEndpointsOnThreadsOptions
     Pick<EndpointOptions, 'messageBytesMax'> {}
 
 /**
- * Wait for connections that IO threads serve: each belongs to one thread, with its device, its queues and its handlers,
- * and the caller's thread only lets them in. `threads.module` exports `accept`, see {@link EndpointThreadModule}.
- * @throws IoThreadError where a thread cannot be started, AffinityError where it may not run on a processor;
- * ArgumentError; ConnectionError.
+ * Listen for connections that IO threads serve. Each connection belongs to one thread, with its device, its queues and
+ * its handlers; the caller's thread only lets it in. `threads.module` exports `accept`, see {@link
+ * EndpointThreadModule}.
+ * @throws IoThreadError if a thread cannot be started, AffinityError if it may not run on a processor; ArgumentError;
+ * ConnectionError.
  */
 export function listenEndpointsOnThreads(options: ListenEndpointsOnThreadsOptions): Promise<ThreadListener> {
   return listenOnThreads(options, new URL('./endpoint-role.js', import.meta.url))

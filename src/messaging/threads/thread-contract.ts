@@ -5,22 +5,21 @@ import type { VerbsLink } from '../verbs-link.ts'
 
 /** The thread in which a module is loaded. */
 export interface IoThread {
-  /** Which of the listener's threads, from 0; it keeps that when it is started again. */
+  /** The index of the thread, from 0. It keeps the index when it is started again. */
   readonly index: number
-  /** The kernel's number of it: `/proc/self/task/<threadId>`. */
+  /** The kernel's thread id: `/proc/self/task/<threadId>`. */
   readonly threadId: number
-  /** Where it may run. */
+  /** The processors it may run on. */
   readonly cpus: readonly number[]
-  /** What was given as `threads.data`. */
+  /** The value passed as `threads.data`. */
   readonly data: unknown
 }
 
-/** Options of a connection that can be told to another thread. */
+/** Options of a connection that can be passed to another thread. */
 export type ThreadLinkOptions = Omit<AdmissionOptions, 'onLink' | 'onClientError' | 'domain'>
 
 /**
- * What a thread does with connections, as the export `open` of a module of this package: endpoints and RPC have one
- * each.
+ * What a thread does with connections: the export `open` of a module of this package. Endpoints and RPC have one each.
  * @internal
  */
 export interface ThreadRole {
@@ -30,11 +29,11 @@ export interface ThreadRole {
 /** @internal */
 export interface LinkTaker {
   onLink(link: VerbsLink, peer: LinkPeer): void
-  /** End all connections in order, within that time. */
+  /** End all connections gracefully, within that time. */
   close(timeoutMs: number): Promise<void>
 }
 
-/** What a thread begins with. */
+/** The start data of a thread. */
 export interface ThreadStart {
   readonly roleUrl: string
   readonly moduleUrl: string
@@ -42,7 +41,7 @@ export interface ThreadStart {
   readonly cpus: readonly number[]
   readonly data: unknown
   readonly options: ThreadLinkOptions
-  /** Of {@link ThreadWord}: written by the thread, and to be seen also while it is busy or when it is gone. */
+  /** {@link ThreadWord}s, written by the thread and readable while it is busy or gone. */
   readonly words: SharedArrayBuffer
 }
 

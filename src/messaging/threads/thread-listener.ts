@@ -14,7 +14,7 @@ export interface ListenOnThreadsOptions extends ThreadLinkOptions, ListenPlace {
 }
 
 export interface CloseThreadsOptions {
-  /** What connections may take to end in order, up to 24 days; default 5000. */
+  /** How long connections may take to end gracefully, up to 24 days; default 5000. */
   readonly timeoutMs?: number
 }
 
@@ -23,8 +23,8 @@ const DEFAULT_CLOSE_TIMEOUT_MS = 5000
 const CLOSE_TIMEOUT_MS_MAX = 2 ** 31 - 10_000
 
 /**
- * Start the threads, and wait for connections for them. `roleUrl` names a module of this package that says what they do
- * with them.
+ * Start the threads, and listen for connections for them. `roleUrl` names a module of this package that says what they
+ * do with them.
  * @internal
  */
 export async function listenOnThreads(options: ListenOnThreadsOptions, roleUrl: URL): Promise<ThreadListener> {
@@ -57,7 +57,7 @@ export async function listenOnThreads(options: ListenOnThreadsOptions, roleUrl: 
 }
 
 /**
- * Lets peers in, and has one of its threads serve each: the one with the fewest connections. Keeps the program alive
+ * Lets peers in, and gives each to one of its threads: the one with the fewest connections. Keeps the program alive
  * until it is closed.
  */
 export class ThreadListener implements AsyncDisposable {
@@ -96,15 +96,15 @@ export class ThreadListener implements AsyncDisposable {
     return this.#listener.closed
   }
 
-  /** Each thread as it is now. */
+  /** The present figures of each thread. */
   get threads(): readonly IoThreadStatistics[] {
     return this.#threads.map((thread) => thread.statistics)
   }
 
   /**
-   * Let nobody in any more, have each thread end its connections in order, and end the threads. One that has not ended
-   * a second after `timeoutMs` is ended by force, and its connections with it. Idempotent; the first call's options
-   * count.
+   * Let no more peers in, have each thread end its connections gracefully, and end the threads. A thread that has not
+   * ended a second after `timeoutMs` is ended by force, and its connections with it. Idempotent; the first call's
+   * options count.
    */
   close(options: CloseThreadsOptions = {}): Promise<void> {
     this.#closed ??= this.#close(options)
@@ -117,7 +117,7 @@ export class ThreadListener implements AsyncDisposable {
     return this
   }
 
-  /** Let the program end although the listener and its connections are open. */
+  /** Let the program end while the listener and its connections are open. */
   unref(): this {
     this.#listener.unref()
     for (const thread of this.#threads) thread.hold(false)
@@ -152,7 +152,7 @@ export class ThreadListener implements AsyncDisposable {
     if (thread === undefined)
       throw new AetherError(
         'ERR_AETHER_IO_THREAD',
-        'a client was turned away because no IO thread runs; `threads` of the listener says which are started again',
+        'a client was turned away because no IO thread is running; the listener\'s `threads` shows which will be restarted',
       )
     thread.give(request)
   }

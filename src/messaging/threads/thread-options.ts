@@ -2,43 +2,45 @@ import { availableParallelism } from 'node:os'
 import { ArgumentError, native } from '../../native/index.ts'
 import { AffinityError, type IoThreadError } from './errors.ts'
 
-/** Whether and when a thread that has ended is started again. */
+/** When an ended thread is started again. */
 export interface RestartOptions {
-  /** Before the first time; it doubles each time that the thread has ended soon. Default 50. */
+  /**
+   * The delay before the first restart, in milliseconds. It doubles each time the thread has ended soon. Default 50.
+   */
   readonly delayMs?: number
-  /** Default 5000. A thread that has run for longer begins with `delayMs` again. */
+  /** The longest delay, in milliseconds; default 5000. A thread that has run for longer starts with `delayMs` again. */
   readonly delayMsMax?: number
 }
 
-/** Threads that serve the connections of a listener. */
+/** The threads that serve the connections of a listener. */
 export interface IoThreadOptions {
-  /** Which each thread loads for itself. What it has to export is up to what is served. */
+  /** The module that each thread loads for itself. What it must export depends on what is served. */
   readonly module: URL | string
   /**
-   * 1 to 256; default: one for each entry of `cpus`, else one for each processor but one, which is left to the caller's
-   * thread.
+   * 1 to 256. Default: one for each entry of `cpus`; without `cpus`, one for each processor except one, which is left
+   * to the caller's thread.
    */
   readonly count?: number
   /**
-   * Where thread 0, 1, … runs: a processor, or several. With fewer entries than threads it begins from the front again.
-   * Default: as the caller's thread.
+   * The processor, or processors, of thread 0, 1, and so on. With fewer entries than threads, it starts over. Default:
+   * those of the caller's thread.
    */
   readonly cpus?: readonly (number | readonly number[])[]
-  /** Handed to each by structured clone, as `thread.data`; SharedArrayBuffers are shared. */
+  /** Passed to each thread by structured clone, as `thread.data`; SharedArrayBuffers are shared. */
   readonly data?: unknown
-  /** A thread that ends is started again, by default; false: never. */
+  /** How an ended thread is restarted; false: never. Default: it is restarted. */
   readonly restart?: RestartOptions | boolean
-  /** Until a thread has loaded its module; default 30,000. */
+  /** How long a thread may take to load its module; default 30,000. */
   readonly startTimeoutMs?: number
-  /** A thread has ended with its connections. Others go on. Default: a warning of the process. */
+  /** Called when a thread has ended with its connections. Others go on. Default: a warning of the process. */
   readonly failed?: (error: IoThreadError) => void
 }
 
-/** The same, checked and complete. */
+/** The same options, checked and complete. */
 export interface ThreadSettings {
   readonly moduleUrl: string
   readonly count: number
-  /** One a thread; empty: wherever the caller's thread may run. */
+  /** One entry for each thread; empty: the processors of the caller's thread. */
   readonly cpus: readonly (readonly number[])[]
   readonly data: unknown
   readonly restart: Required<RestartOptions> | undefined
@@ -52,7 +54,7 @@ const DEFAULT_DELAY_MS = 50
 const DEFAULT_DELAY_MS_MAX = 5000
 const DEFAULT_START_TIMEOUT_MS = 30_000
 
-/** @throws ArgumentError; AffinityError, which names the processors that can be had. */
+/** Check the options. @throws ArgumentError; AffinityError, which names the processors that can be used. */
 export function threadSettings(options: IoThreadOptions): ThreadSettings {
   const { module, cpus = [], data, restart = true, startTimeoutMs = DEFAULT_START_TIMEOUT_MS } = options
   const processors = cpus.map((each) => (typeof each === 'number' ? [each] : [...each]))
@@ -85,7 +87,7 @@ function urlOf(module: URL | string): string {
     return new URL(module).href
   } catch (cause) {
     const advice = "new URL('./handlers.js', import.meta.url)"
-    throw new ArgumentError('threads.module', `a module is named by its URL: ${advice}, not ${String(module)}`, {
+    throw new ArgumentError('threads.module', `module must be a URL: ${advice}, not ${String(module)}`, {
       cause,
     })
   }
@@ -93,7 +95,7 @@ function urlOf(module: URL | string): string {
 
 function checkProcessors(cpus: readonly (readonly number[])[]): void {
   if (cpus.some((each) => each.length === 0))
-    throw new ArgumentError('threads.cpus', 'each entry names a processor, or several')
+    throw new ArgumentError('threads.cpus', 'each entry of cpus must be a processor number or a list of them')
   const named = [...new Set(cpus.flat())]
   const allowed = named.length === 0 ? [] : [...native.allowedProcessors()]
   const wrong = named.filter((each) => !allowed.includes(each))
@@ -102,5 +104,5 @@ function checkProcessors(cpus: readonly (readonly number[])[]): void {
 
 function checkInteger(name: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return
-  throw new ArgumentError(name, `${name} is an integer from ${least} to ${most}, not ${value}`)
+  throw new ArgumentError(name, `${name} must be an integer from ${least} to ${most}, not ${value}`)
 }

@@ -2,17 +2,17 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import type { TraceEvent } from './trace-event.ts'
 import { wholeLines } from './trace-reading.ts'
 
-/** What a trace file holds. */
+/** The contents of a trace file. */
 export interface TraceSummary {
   readonly processes: readonly string[]
   readonly events: number
   readonly flows: number
-  /** Slices that have a beginning and no end: of processes that were killed. */
+  /** Slices with a start and no end, of processes that were killed. */
   readonly unfinished: number
   readonly dropped: number
-  /** What took its time and is missing, because too much of its thread was under way then. */
+  /** Slices that are missing because too much of their thread was under way. */
   readonly crowded: number
-  /** What breaks a rule of the format, each in words; at most the first hundred. */
+  /** Violations of the format, in words; at most the first hundred. */
   readonly faults: readonly string[]
 }
 
@@ -30,22 +30,22 @@ interface Slice {
 }
 
 /**
- * Hold the text of a trace file to the rules of the Trace Event Format (Google, 2016), as far as this package uses it,
- * and to what Perfetto asks of flows: slices of one thread nest, a flow begins once, ends once, goes forward in time,
- * and each of its points lies in a slice of its thread.
+ * Check the text of a trace file against the rules of the Trace Event Format (Google, 2016), as far as this package
+ * uses it. It also checks what Perfetto asks of flows. Slices of one thread nest. A flow starts once, ends once, goes
+ * forward in time, and each of its points lies in a slice of its thread.
  */
 export function checkTrace(text: string): TraceSummary {
   const check = new Check()
   const { traceEvents, otherData } = JSON.parse(text) as { traceEvents?: unknown; otherData?: Missing }
   if (Array.isArray(traceEvents)) for (const event of traceEvents as TraceEvent[]) check.add(event)
-  else check.complain('there is no array traceEvents')
+  else check.complain('the array traceEvents is missing')
   return check.end(otherData)
 }
 
 /**
- * {@link checkTrace} of a file of any length. Those that this package writes have a line for each event, and are read
- * by lines: the longest string is 512 MiB.
- * @throws SyntaxError for what is no JSON; errors of the file system.
+ * Do {@link checkTrace} for a file of any length. Files of this package have one line for each event and are read by
+ * lines, because the longest string is 512 MiB.
+ * @throws SyntaxError for invalid JSON; errors of the file system.
  */
 export function checkTraceFile(path: string): TraceSummary {
   if (!hasEventLines(path)) return checkTrace(readFileSync(path, 'utf8'))
@@ -54,7 +54,7 @@ export function checkTraceFile(path: string): TraceSummary {
   const { otherData } = JSON.parse(`${lines.next().value}${EVENTS_END}`) as { otherData?: Missing }
   let line = ''
   for (line of lines) if (line !== EVENTS_END) check.add(JSON.parse(line.replace(/,$/, '')) as TraceEvent)
-  if (line !== EVENTS_END) check.complain('the file is cut: its end is missing')
+  if (line !== EVENTS_END) check.complain('the file is truncated: its end is missing')
   return check.end(otherData)
 }
 
@@ -121,18 +121,19 @@ class Check {
     const { ph, pid, tid, ts, name, args } = event
     const before = this.#faults.length
     const what = JSON.stringify(event).slice(0, 150)
-    if (!['B', 'E', 'X', 'i', 's', 't', 'f', 'M'].includes(ph)) this.complain(`a phase that is not used here: ${what}`)
-    if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(tid)) this.complain(`pid and tid are integers: ${what}`)
-    if (ph !== 'E' && typeof name !== 'string') this.complain(`an event has a name: ${what}`)
-    if (args !== undefined && (typeof args !== 'object' || args === null)) this.complain(`args is an object: ${what}`)
+    if (!['B', 'E', 'X', 'i', 's', 't', 'f', 'M'].includes(ph)) this.complain(`the phase is not used here: ${what}`)
+    if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(tid)) this.complain(`pid and tid must be integers: ${what}`)
+    if (ph !== 'E' && typeof name !== 'string') this.complain(`the event has no name: ${what}`)
+    if (args !== undefined && (typeof args !== 'object' || args === null))
+      this.complain(`args must be an object: ${what}`)
     if (ph === 'M') {
       if (!metadata.has(name ?? '')) this.complain(`metadata of an unknown kind: ${what}`)
       else if (name === 'process_name') this.#names.set(pid, String(args?.['name']))
-    } else if (!isTime(ts)) this.complain(`ts is a number of microseconds: ${what}`)
-    if (ph === 'X' && !isTime(event.dur)) this.complain(`a whole slice has its duration: ${what}`)
-    if (ph === 'i' && event.s !== 't') this.complain(`a moment has a scope: ${what}`)
+    } else if (!isTime(ts)) this.complain(`ts must be a number of microseconds: ${what}`)
+    if (ph === 'X' && !isTime(event.dur)) this.complain(`the slice has no duration: ${what}`)
+    if (ph === 'i' && event.s !== 't') this.complain(`the moment has no scope: ${what}`)
     if ((ph === 's' || ph === 't' || ph === 'f') && !Number.isSafeInteger(event.id))
-      this.complain(`a flow has a number: ${what}`)
+      this.complain(`the flow has no number: ${what}`)
     return this.#faults.length === before
   }
 
@@ -147,7 +148,7 @@ class Check {
         open.set(tid, [...(open.get(tid) ?? []), slice])
       } else if (ph === 'E') {
         const slice = open.get(tid)?.pop()
-        if (slice === undefined) this.complain(`at ${ts} a slice of thread ${tid} ends that has not begun`)
+        if (slice === undefined) this.complain(`at ${ts} thread ${tid} ends a slice that has not started`)
         else slice.to = ts
       } else if (ph === 's' || ph === 't' || ph === 'f') {
         const points = this.#flows.get(id!) ?? []
@@ -177,11 +178,12 @@ class Check {
 
   #checkFlow(id: number, points: readonly TimedEvent[]): void {
     const order = points.map(({ ph }) => ph).join('')
-    if (!/^st*f$/.test(order)) this.complain(`flow ${id} goes ${order}: one s, any number of t, one f`)
+    if (!/^st*f$/.test(order))
+      this.complain(`flow ${id} has the order ${order}; it must be one s, any number of t, one f`)
     for (const { ts, tid, ph, bp } of points) {
-      if (ph !== 's' && bp !== 'e') this.complain(`flow ${id} at ${ts} does not say that it means the slice around it`)
+      if (ph !== 's' && bp !== 'e') this.complain(`flow ${id} at ${ts} is not bound to the slice around it`)
       if (!isWithin(this.#reach.get(tid) ?? [], ts))
-        this.complain(`flow ${id} at ${ts} lies in no slice of thread ${tid}`)
+        this.complain(`flow ${id} at ${ts} lies outside the slices of thread ${tid}`)
     }
   }
 

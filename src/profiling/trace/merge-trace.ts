@@ -9,23 +9,26 @@ import { CAUSED, TraceFlows } from './trace-flows.ts'
 import { HEAD_BYTES, PART_VERSION, type PartHead } from './trace-part.ts'
 import { wholeLines } from './trace-reading.ts'
 
-/** What a trace file was made of. */
+/** What a trace file was made from. */
 export interface MergedTrace {
   readonly processes: number
   readonly events: number
-  /** Arrows from a cause through what it caused; those that lead back are not counted. */
+  /** Arrows from a cause to what it caused; return arrows are not counted. */
   readonly flows: number
-  /** Events that are missing, because a thread's part was full. */
+  /** Events that are missing because a thread's part was full. */
   readonly dropped: number
-  /** What took its time and is missing, because too much of its thread was under way then. */
+  /** Slices that are missing because too much of their thread was under way. */
   readonly crowded: number
-  /** Processes that go on writing. Then all parts stay, so that the same once they have ended makes the whole file. */
+  /**
+   * Processes that are still writing. All parts then stay, so that merging again after their end makes the complete
+   * file.
+   */
   readonly writing: number
 }
 
 const WRITE_BYTES = 65_536
 
-/** The parts that threads have written for `file`, in the order of their names. */
+/** Return the parts that threads have written for `file`, ordered by name. */
 export function traceParts(file: string): string[] {
   const directory = dirname(file)
   const prefix = `${basename(file)}.`
@@ -35,23 +38,27 @@ export function traceParts(file: string): string[] {
   return names.sort().map((name) => join(directory, name))
 }
 
-/** Remove parts of an earlier run, so that they do not get into the file of the next. */
+/** Remove the parts of an earlier run, so that they do not get into the file of the next. */
 export function removeTraceParts(file: string): void {
   for (const part of traceParts(file)) rmSync(part, { force: true })
 }
 
 /**
- * Make the parts of `file` into that file, for Perfetto or chrome://tracing, and remove them if all who wrote them have
- * ended. The calling process counts as one that has: what it does afterwards begins a part anew. Each part is read
- * twice, line by line: first for what began, then for what that caused. What cannot be read, the last line of a process
- * that was killed, is left out.
- * @throws ArgumentError where there is no part; errors of the file system.
+ * Merge the parts of `file` into that file, for Perfetto or chrome://tracing. Removes the parts if all their writers
+ * have ended. The calling process counts as ended: what it traces afterwards starts a new part. Each part is read
+ * twice, line by line: first for what started, then for what that caused. Unreadable text is left out, such as the last
+ * line of a process that was killed.
+ * @throws ArgumentError if there is no part; errors of the file system.
  */
 export function mergeTrace(file: string): MergedTrace {
   flushTrace()
   const parts = traceParts(file)
   const writing = writersOf(parts)
-  if (parts.length === 0) throw new ArgumentError('file', `nobody has written a part of ${file}`)
+  if (parts.length === 0)
+    throw new ArgumentError(
+      'file',
+      `there is no part of the trace ${file}; run the program with AETHER_TRACE_FILE=${file} first`,
+    )
   const flows = new TraceFlows()
   /** The last word on each name. */
   const names = new Map<string, TraceEvent>()
@@ -124,7 +131,7 @@ function* partEvents(
     if (first) {
       first = false
       if (line.length !== HEAD_BYTES - 1 || said?.['aetherTracePart'] !== PART_VERSION)
-        throw new ArgumentError('file', `${part} is no part of a trace of this version`)
+        throw new ArgumentError('file', `${part} is not a part of a trace of this version; remove it`)
       onHead?.(said as unknown as PartHead, lineNumber(index, THREAD_LINE))
     } else if (said !== undefined) {
       const event = said as unknown as TraceEvent

@@ -9,10 +9,10 @@ import { TracePart } from './trace-part.ts'
 import { defaultLevel, traceSettings } from './trace-settings.ts'
 
 /**
- * One room's trace: the diagnostics channel `aether:<room>`; lines on standard error where `AETHER_TRACE_<ROOM>=1` is
- * set, and a part of the trace file where `AETHER_TRACE_FILE` is.
+ * One room's trace: the diagnostics channel `aether:<room>`. With `AETHER_TRACE_<ROOM>=1` it also writes lines to
+ * standard error, and with `AETHER_TRACE_FILE` a part of the trace file.
  *
- * Where nobody listens, `wants` looks at that and nothing else happens.
+ * Without subscribers, `wants` notices that and nothing else happens.
  */
 export class TraceChannel {
   readonly name: string
@@ -24,20 +24,20 @@ export class TraceChannel {
     this.#target = target
   }
 
-  /** True where somebody listens. */
+  /** True if there is a subscriber. */
   get enabled(): boolean {
     return this.#target.hasSubscribers
   }
 
-  /** True where somebody listens and events of that level are told: the guard of hot paths. */
+  /** True if there is a subscriber and events of that level are reported. The guard of hot paths. */
   wants(level: TraceLevel): boolean {
-    // The number first: events of hot paths are finer than what is told unless somebody says otherwise.
+    // The number first: by default, events of hot paths are finer than what is reported.
     return level <= most && this.#target.hasSubscribers
   }
 
   /**
-   * Tell of an event. `fields` is called only where it is wanted; it gives names and numbers, never bytes that a
-   * program shares, keys or secrets.
+   * Publish an event. `fields` is called only if it is wanted. It returns names and numbers, never bytes that a program
+   * shares, keys or secrets.
    */
   publish(level: TraceLevel, type: string, fields?: () => TraceFields, slice?: TraceSlice): void {
     if (!this.wants(level)) return
@@ -60,13 +60,13 @@ let most: TraceLevel = mostOf()
 let part: TracePart | undefined
 const channels = new Map<string, TraceChannel>()
 
-/** Tell of events up to `level` in this thread, whatever `AETHER_TRACE_LEVEL` says: for programs that subscribe. */
+/** Report events up to `level` in this thread, whatever `AETHER_TRACE_LEVEL` says. For programs that subscribe. */
 export function setTraceLevel(level: TraceLevel): void {
   most = level
 }
 
 /**
- * The trace of room `room`, in lower case. There are those of `AETHER_TRACE_RDMA`, `AETHER_TRACE_CM`,
+ * Return the trace of room `room`, in lower case. Rooms: those of `AETHER_TRACE_RDMA`, `AETHER_TRACE_CM`,
  * `AETHER_TRACE_MESSAGING`, `AETHER_TRACE_RPC`, `AETHER_TRACE_CLUSTER` and `AETHER_TRACE_DSM`.
  */
 export function traceChannel(room: string): TraceChannel {
@@ -81,14 +81,14 @@ export function traceChannel(room: string): TraceChannel {
 }
 
 /**
- * Hand what this thread has of the trace file to the kernel. A thread without an event loop does so before it sleeps;
- * with nothing to write it costs nothing.
+ * Hand this thread's buffered part of the trace file to the kernel. A thread without an event loop does so before it
+ * sleeps. Costs nothing if there is nothing to write.
  */
 export function flushTrace(): void {
   part?.flush()
 }
 
-/** The part of this thread ends here; should it trace again, that begins a new one. */
+/** End the part of this thread; further events start a new one. */
 export function closeTracePart(): void {
   part?.close()
   part = undefined

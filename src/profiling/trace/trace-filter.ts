@@ -6,13 +6,13 @@ export type TraceFilter = (message: TraceMessage) => boolean
 type Test = (value: string) => boolean
 
 /**
- * A filter from text: terms with commas between, all of which must hold.
+ * Parse a filter: terms separated by commas, all of which must hold.
  *
  *     type=fault|granted,page=0..63,rank!=0
  *
- * A term is a field, `=` or `!=`, and alternatives with `|` between: a number or word, a word with `*` for any
- * characters, or a range `a..b` of numbers. Fields are those of the event, and `type`, `rank`, `channel` (`dsm` or
- * `aether:dsm`). An event without the field holds `!=` and not `=`. Undefined where the text is not of that form.
+ * A term is a field, `=` or `!=`, and alternatives separated by `|`. An alternative is a number or word, a word with
+ * `*` for any characters, or a range `a..b` of numbers. Fields are those of the event, and `type`, `rank`, `channel`
+ * (`dsm` or `aether:dsm`). An event without the field satisfies `!=` and not `=`. Returns undefined for other text.
  */
 export function parseTraceFilter(text: string): TraceFilter | undefined {
   const terms: TraceFilter[] = []

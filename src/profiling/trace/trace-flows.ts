@@ -21,18 +21,18 @@ interface Reply extends Hop {
   end: number
 }
 
-/** What arrows from a cause are called; those back are 'answered'. */
+/** The name of arrows from a cause; return arrows are called 'answered'. */
 export const CAUSED = 'caused'
 /** Just inside a slice that begins or ends there. */
 const INSIDE = 0.001
 
 /**
- * Finds what caused what. Beginnings name a flow, and so do the steps, at any process, that were done for it; no two of
- * one flow are under way at a time, so the clock says which of them a step belongs to: the last that began before it,
- * if that had not ended. What names a flow that it answers belongs to it in the same way.
+ * Finds what caused what. The start of a slice may name a flow, and so may the steps done for it, in any process. No
+ * two slices of one flow are under way at a time. So time tells which of them a step belongs to: the last that started
+ * before the step, if it had not ended. A slice that names the flow it answers belongs to that flow in the same way.
  *
- * First every event is shown to `begin`, those of a thread in their order, then `sort` is called, then every one is
- * shown to `join`; then `arrows` says what is to be drawn.
+ * Usage: show every event to `begin`, each thread's in order; call `sort`; show every event to `join`. Then `arrows`
+ * says what to draw.
  */
 export class TraceFlows {
   /** By name; in the order of their beginnings once they are sorted. */
@@ -58,7 +58,7 @@ export class TraceFlows {
     else others.push(cause)
   }
 
-  /** All have begun: several threads may have begun the same flow, one after the other. */
+  /** Call it when all have begun: several threads may have begun the same flow, one after the other. */
   sort(): void {
     for (const causes of this.#causes.values()) causes.sort((one, other) => one.at - other.at)
   }
@@ -87,8 +87,8 @@ export class TraceFlows {
   }
 
   /**
-   * A flow for each that caused anything: from it, through its steps in the order of time, to the last of them. And two
-   * for each that was answered: there, and back.
+   * One flow for each cause that caused anything: from it, through its steps in the order of time, to the last. Two for
+   * each that was answered: to the answer and back.
    */
   *arrows(): Generator<TraceEvent, void> {
     let id = 0

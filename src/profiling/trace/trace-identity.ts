@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { isMainThread, threadId } from 'node:worker_threads'
 
-/** Who speaks in a trace: the rank of this process, and what this thread is called. */
+/** The source of a trace: the rank of this process and the name of this thread. */
 export interface TraceIdentity {
   readonly rank: number | undefined
   readonly threadName: string
@@ -15,12 +15,12 @@ let identity: TraceIdentity = {
 
 export const traceIdentity = (): TraceIdentity => identity
 
-/** Say who this thread is: from then on its events do. */
+/** Set the identity of this thread, for its events from then on. */
 export function identifyTrace(own: Partial<TraceIdentity>): void {
   identity = { ...identity, ...own }
 }
 
-/** CLOCK_MONOTONIC in nanoseconds. */
+/** Return CLOCK_MONOTONIC in nanoseconds. */
 export function traceClockNs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e9 + nanoseconds

@@ -2,11 +2,11 @@ import { LANES_PER_THREAD } from './trace-event.ts'
 
 /** Where a slice of a track is drawn. */
 export interface Lane {
-  /** Of this thread, over all tracks. */
+  /** The number within this thread, over all tracks. */
   readonly number: number
   /** `faults`, `faults 2`, … */
   readonly name: string
-  /** Nothing was drawn there before. */
+  /** True if nothing was drawn there before. */
   readonly isNew: boolean
 }
 
@@ -17,12 +17,12 @@ interface Track {
   readonly open: Map<number, number>
 }
 
-/** Slices of one track overlap, and those of one line must not: each takes the first lane that is free. */
+/** Slices of one track overlap, and those of one line must not. So each takes the first free lane. */
 export class TraceLanes {
   readonly #tracks = new Map<string, Track>()
   #count = 0
 
-  /** The lane for what begins; undefined where there is none left, or where that id is under way. */
+  /** Return the lane for a slice that starts; undefined if none is left, or if the id is under way. */
   begin(name: string, id: number): Lane | undefined {
     let track = this.#tracks.get(name)
     if (track === undefined) {
@@ -40,7 +40,7 @@ export class TraceLanes {
     return { ...track.lanes[index]!, isNew }
   }
 
-  /** The number of the lane of what ends; undefined where its beginning was not drawn. */
+  /** Return the number of the lane of a slice that ends; undefined if its start was not drawn. */
   end(name: string, id: number): number | undefined {
     const track = this.#tracks.get(name)
     const index = track?.open.get(id)

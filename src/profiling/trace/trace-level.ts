@@ -1,5 +1,5 @@
 /**
- * How grave or how fine an event is: what went wrong, what may, what a person wants to know, each step, each operation.
+ * The level of an event: what went wrong, what may go wrong, what a person wants to know, each step, each operation.
  */
 export const TraceLevel = { Error: 1, Warn: 2, Info: 3, Debug: 4, Trace: 5 } as const
 export type TraceLevel = (typeof TraceLevel)[keyof typeof TraceLevel]
@@ -10,7 +10,7 @@ const names = new Map([...byName].map(([name, level]) => [level, name]))
 /** `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`. */
 export const traceLevelName = (level: TraceLevel): string => names.get(level)!
 
-/** A level by name, whatever the case, or by number, 1 to 5; undefined for anything else. */
+/** Parse a level by name, in any case, or by number, 1 to 5; undefined for anything else. */
 export function parseTraceLevel(text: string): TraceLevel | undefined {
   const word = text.trim().toUpperCase()
   if (/^[1-5]$/.test(word)) return Number(word) as TraceLevel

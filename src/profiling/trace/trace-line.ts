@@ -5,12 +5,12 @@ import type { TraceMessage } from './trace-message.ts'
 import { traceValue } from './trace-value.ts'
 
 /**
- * One event as one line:
+ * Format one event as one line:
  *
  *     5123.004512345 r2 4242.1 aether:dsm DEBUG fault region=hits page=7 access=write
  *
- * CLOCK_MONOTONIC in seconds, rank (`-` outside a group), process and thread, channel, level, type, fields. A value
- * with other characters than those of names, numbers and addresses is in JSON's quotes.
+ * CLOCK_MONOTONIC in seconds, rank (`-` outside a group), process and thread, channel, level, type, fields. A value is
+ * quoted as in JSON if it has characters other than those of names, numbers and addresses.
  */
 export function traceLine(message: TraceMessage): string {
   const { channel, level, timeNs, rank, type } = message

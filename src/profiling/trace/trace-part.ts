@@ -7,7 +7,7 @@ import { type TraceIdentity, traceIdentity } from './trace-identity.ts'
 import { TraceLanes } from './trace-lanes.ts'
 import type { TraceMessage, TraceSlice } from './trace-message.ts'
 
-/** What is not written yet: at most so much, and for so long while events come. */
+/** The most that stays unwritten, and for how long while events come. */
 const BUFFER_BYTES = 32_768
 const BUFFER_NS = 20e6
 /** Where there are no more events, an event loop writes the rest after this. */
@@ -17,16 +17,16 @@ export const HEAD_BYTES = 128
 /** Told in the head. */
 export const PART_VERSION = 2
 
-/** What the first line of a part says. */
+/** The contents of the first line of a part. */
 export interface PartHead {
   readonly processId: number
-  /** Events that are missing: there was no room for them. */
+  /** Events that are missing because there was no room for them. */
   readonly dropped: number
-  /** Beginnings that are missing: too much was under way in the thread for another to be drawn. */
+  /** Starts of slices that are missing: too much of the thread was under way to draw another. */
   readonly crowded: number
 }
 
-/** Which file the part of a thread is. */
+/** The file name of a thread's part. */
 export const partName = (file: string, processId: number, thread: number): string =>
   `${file}.${processId}.${thread}.part`
 
@@ -36,9 +36,9 @@ export function partHead(head: PartHead): string {
 }
 
 /**
- * What one thread contributes to a trace file: a head, then one event of the Trace Event Format a line. It is written
- * as it comes, so the part of a thread that was killed holds all but its last moments; a line that was cut is not taken
- * into the file. From `bytesMax` on events are counted and not written.
+ * One thread's part of a trace file: a head, then one event of the Trace Event Format in each line. It is written as
+ * events come, so the part of a thread that was killed lacks only its last moments. A truncated line is not taken into
+ * the file. Beyond `bytesMax` events are counted, not written.
  */
 export class TracePart {
   readonly #file: string
@@ -61,7 +61,7 @@ export class TracePart {
     this.#bytesMax = bytesMax
   }
 
-  /** Never throws: a disk that is full must not be why a program fails. */
+  /** Add an event. Never throws: a full disk must not make a program fail. */
   take(message: TraceMessage): void {
     if (this.#failed) return
     this.#introduce(message.rank)
@@ -73,8 +73,8 @@ export class TracePart {
   }
 
   /**
-   * Draw the end of what was drawn to begin; false where the message is none, or of what was not. Also beyond the
-   * limit: so many are few.
+   * Draw the end of a slice whose start was drawn. Returns false if the message is not an end, or not of such a slice.
+   * Works beyond the limit, too: these ends are few.
    */
   takeEnd(message: TraceMessage): boolean {
     const { slice, timeNs } = message
@@ -88,7 +88,7 @@ export class TracePart {
     return true
   }
 
-  /** Hand what there is to the kernel: it outlives the process. */
+  /** Hand the buffered text to the kernel: it then outlives the process. */
   flush(): void {
     if (this.#failed) return
     try {

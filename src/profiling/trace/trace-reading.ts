@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync } from 'node:fs'
 const CHUNK_BYTES = 65_536
 
 /**
- * The lines of a file, without their ends, read piece by piece. What comes behind the last line's end, a line that was
- * cut, is left out.
+ * Yield the lines of a file, without their ends, read piece by piece. Text after the last line end, a truncated line,
+ * is left out.
  */
 export function* wholeLines(path: string): Generator<string, void> {
   const descriptor = openSync(path, 'r')

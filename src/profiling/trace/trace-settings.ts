@@ -3,12 +3,12 @@ import { printError } from '../print-error.ts'
 import { parseTraceFilter, type TraceFilter } from './trace-filter.ts'
 import { parseTraceLevel, TraceLevel } from './trace-level.ts'
 
-/** What the environment says about tracing. */
+/** The settings of the environment for tracing. */
 export interface TraceSettings {
-  /** Undefined where it is not said. */
+  /** Undefined if it is not set. */
   readonly level: TraceLevel | undefined
   readonly filter: TraceFilter | undefined
-  /** Where the events of this thread go as a part of a trace file. */
+  /** The trace file to which this thread's events go, as a part. */
   readonly file: string | undefined
   readonly fileBytesMax: number
 }
@@ -17,8 +17,8 @@ const FILE_MIB_DEFAULT = 16
 const FILE_MIB_MAX = 4096
 
 /**
- * Read the environment. What cannot be understood is said once on standard error, and is as if it were not set: tracing
- * must never be why a program fails.
+ * Read the environment. A value that cannot be understood is reported once on standard error and ignored: tracing must
+ * never make a program fail.
  */
 export function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings {
   const { AETHER_TRACE_LEVEL, AETHER_TRACE_FILTER, AETHER_TRACE_FILE, AETHER_TRACE_FILE_MIB } = environment
@@ -33,7 +33,7 @@ export function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings
   }
 }
 
-/** What is told where nobody says how much: to people, and in a file, which is read with tools. */
+/** The default levels: for people, and for a file, which is read with tools. */
 export const defaultLevel: { readonly lines: TraceLevel; readonly file: TraceLevel } = {
   lines: TraceLevel.Info,
   file: TraceLevel.Debug,
@@ -58,5 +58,5 @@ function understood<T>(
 
 let settings: TraceSettings | undefined
 
-/** Those of this process, read when the first channel is made. */
+/** The settings of this process, read when the first channel is made. */
 export const traceSettings = (): TraceSettings => (settings ??= readTraceSettings(process.env))

@@ -2,12 +2,12 @@
 const TEXT_MAX = 200
 /** Longer lists are cut. */
 const LIST_MAX = 16
-/** Nobody publishes such; should somebody, it is not written down. */
+/** No room publishes such fields; if one does, the value is not written. */
 const hidden = /^(local|remote)?(key|secret|password|token|payload|data|privatedata|authorization)$/i
 
 /**
- * What of a field may be written down: numbers, truth values, texts of bounded length, short lists of those. Bytes and
- * objects are only named.
+ * Return the printable part of a field: numbers, booleans, strings of bounded length, short lists of those. For bytes
+ * and objects only what they are.
  */
 export function traceValue(name: string, value: unknown): number | string | boolean | null {
   return hidden.test(name) ? '[hidden]' : plain(value)

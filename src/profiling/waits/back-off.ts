@@ -13,8 +13,8 @@ interface Known {
 }
 
 /**
- * Which waits are to be told of now: each when it has lasted `afterNs`, and again after twice that, four times that, …
- * A clock that jumped (the process was stopped, the machine slept) makes nothing slow: all are given their time once
+ * Selects the waits to report now: each when it has lasted `afterNs`, and again after twice that, four times that, and
+ * so on. A jump of the clock (the process was stopped, the machine slept) makes no wait slow: all get their time once
  * more.
  */
 export class BackOff {
@@ -27,10 +27,7 @@ export class BackOff {
     this.#afterNs = afterNs
   }
 
-  /**
-   * `waits`: all that there are now; what is not among them any more is forgotten. `late`: those that are to be told
-   * of.
-   */
+  /** `waits`: all present waits; those no longer among them are forgotten. `late`: the waits to report. */
   step<W extends TimedWait>(waits: readonly W[], nowNs: number): W[] {
     if (this.#lastNs !== undefined && nowNs - this.#lastNs > this.#afterNs) this.#forgive(nowNs)
     this.#lastNs = nowNs
@@ -47,7 +44,7 @@ export class BackOff {
     return due
   }
 
-  /** How long the wait of this key is known; 0 where it is not. */
+  /** How long the wait of this key has been known; 0 if it is not. */
   ageNs(key: string, nowNs: number): number {
     const known = this.#known.get(key)
     return known === undefined ? 0 : nowNs - this.#beganNs(known)

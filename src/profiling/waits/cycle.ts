@@ -1,4 +1,4 @@
-/** One, a rank or a process, waits for others: any of its waits keeps it from going on. */
+/** A rank or process that waits for others. Each of its waits keeps it from going on. */
 export interface WaitEdges {
   readonly waiter: number
   readonly others: readonly number[]
@@ -7,8 +7,8 @@ export interface WaitEdges {
 }
 
 /**
- * A circle through `from`, each waiting for the next and the last for the first; undefined where there is none. The
- * shortest, by a search in breadth (a cycle of the wait-for graph: Holt, Some Deadlock Properties of Computer Systems,
+ * Find the shortest cycle through `from`, in which each waits for the next and the last for the first; undefined if
+ * there is none. A breadth-first search in the wait-for graph (Holt, Some Deadlock Properties of Computer Systems,
  * 1972).
  */
 export function findCycle(edges: readonly WaitEdges[], from: number): readonly number[] | undefined {

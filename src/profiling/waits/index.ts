@@ -1,6 +1,4 @@
-/**
- * Waits that last: a table of them in shared memory, and the watchdog that tells of them.
- */
+/** A table of long waits in shared memory, and the watchdog that reports them. */
 export { BackOff, type TimedWait } from './back-off.ts'
 export { cycleInWords, findCycle, type WaitEdges } from './cycle.ts'
 export { WATCHDOG_VARIABLE, type WatchdogTimes, watchdogTimes } from './settings.ts'

@@ -1,6 +1,6 @@
 import process from 'node:process'
 
-/** After how many milliseconds a wait is told of; 0: never. */
+/** After how many milliseconds a wait is reported; 0: never. */
 export const WATCHDOG_VARIABLE = 'AETHER_WATCHDOG_MS'
 const WATCHDOG_MS = 5000
 /** Shorter would tell of what is only busy. */
@@ -9,13 +9,13 @@ const LOOKS_PER_TIME = 8
 const LOOK_MS_MIN = 10
 const LOOK_MS_MAX = 1000
 
-/** After how long a wait is slow, and how often that is looked for. Undefined where the watchdog is off. */
+/** After how long a wait counts as slow, and how often the watchdog looks. Undefined if the watchdog is off. */
 export interface WatchdogTimes {
   readonly afterMs: number
   readonly lookMs: number
 }
 
-/** As `text`, the value of AETHER_WATCHDOG_MS, says; what is no number counts as not set. */
+/** Parse `text`, the value of AETHER_WATCHDOG_MS. Anything but a number counts as not set. */
 export function watchdogTimes(text: string | undefined = process.env[WATCHDOG_VARIABLE]): WatchdogTimes | undefined {
   const given = text === undefined || text.trim() === '' ? WATCHDOG_MS : Number(text)
   if (given === 0) return undefined

@@ -2,16 +2,16 @@ import { channel } from 'node:diagnostics_channel'
 import { printError } from '../print-error.ts'
 import type { Wait } from './wait.ts'
 
-/** What subscribers of the diagnostics channel `aether:watchdog` get. */
+/** What subscribers of the diagnostics channel `aether:watchdog` receive. */
 export interface WatchdogMessage {
-  /** The line, as it is on standard error. */
+  /** The line as printed on standard error. */
   readonly text: string
   readonly wait: Wait
   /** The rank that waits; undefined outside of groups. */
   readonly rank?: number
-  /** Where it is a deadlock: the ranks that wait for each other, in a circle. */
+  /** For a deadlock: the ranks that wait for each other, in a cycle. */
   readonly cycle?: readonly number[]
-  /** The same of processes of one machine that are no ranks. */
+  /** The same for processes of one machine that are not ranks. */
   readonly processCycle?: readonly number[]
 }
 
@@ -21,7 +21,7 @@ export function printLine(text: string): void {
   printError(`aether: watchdog: ${text}\n`)
 }
 
-/** Tell this thread's subscribers. */
+/** Publish to this thread's subscribers. */
 export function publishWatchdog(message: WatchdogMessage): void {
   if (watchdog.hasSubscribers) watchdog.publish(message)
 }

@@ -13,7 +13,9 @@ export interface MemberWaits {
   readonly waits: readonly Wait[]
 }
 
-/** Lists what somebody waits for at this moment. A `sinceNs` that is not known may be when it was first listed. */
+/**
+ * Lists the present waits of one kind of object. An unknown `sinceNs` may be the time when the wait was first listed.
+ */
 export type WaitSource = () => Iterable<KeyedWait>
 
 /** Where one space's members see what this thread waits for. */
@@ -136,25 +138,25 @@ const waits = new ThreadWaits()
 let lastWatched = 0
 
 /**
- * Show this thread's waits in `table`, until the returned function is called, as in all others that are placed; where
- * there is none nobody else sees them. `others`: what the members of the same space show, this one among them; read
- * where somebody waits too long, to find circles.
+ * Show this thread's waits in `table`, as in all other placed tables, until the returned function is called. Without a
+ * table, no other process sees them. `others` returns what the members of the same space show, this one included. It is
+ * called when a wait is too long, to find cycles.
  */
 export function placeWaits(table: WaitTable, others: () => Iterable<MemberWaits>): () => void {
   return waits.place(table, others)
 }
 
-/** Have the watchdog look at `source`, until the returned function is called. */
+/** Have the watchdog check `source` until the returned function is called. */
 export function watchWaits(source: WaitSource): () => void {
   return waits.add(source)
 }
 
-/** What is told of a wait besides since when. */
+/** The description of a wait, without its start. */
 export type WaitDescription = Omit<Wait, 'sinceNs'>
 
 /**
- * A wait whose own loop wakes now and then, also where it blocks the thread, and looks by itself. Made when it has
- * begun to sleep: what is had at once pays nothing. `end()` at the end of it.
+ * A wait whose own loop wakes now and then, even if it blocks the thread, and checks by itself. Make it when the sleep
+ * starts, so that waits without a sleep cost nothing. Call `end()` when the wait is over.
  */
 export class WatchedWait implements Disposable {
   readonly #describe: () => WaitDescription

@@ -1,6 +1,6 @@
 import type { Wait, WaitKind } from './wait.ts'
 
-/** Length of one member's table. */
+/** Length of one member's table in bytes. */
 export const WAIT_TABLE_BYTES = 4096
 
 const SLOT_BYTES = 256
@@ -14,15 +14,15 @@ const Taken = 1
 /** How often a reader looks again at what is being written. */
 const READS_MAX = 16
 
-/** A wait as a table shows it. */
+/** A wait as read from a table. */
 export interface WaitReading extends Wait {
-  /** Thread id of who wrote it down. */
+  /** Thread id of the writer. */
   readonly thread: number
 }
 
 /**
  * What a member's threads wait for, in shared memory, so that others see it while those threads are blocked. A wait is
- * written here when it has become slow, never before:
+ * written here only once it is slow:
  *
  * ```
  * 16 slots of 256 bytes
@@ -34,29 +34,29 @@ export interface WaitReading extends Wait {
  *   24  text               UTF-8 of [kind, object, state, ranks, processes] as JSON
  * ```
  *
- * Any thread of the member takes slots; where none is free a wait is not shown. What a dead member left is its slot's
- * until another has that.
+ * Any thread of the member takes slots; if none is free, the wait is not shown. The waits of a dead member stay until
+ * another takes its place.
  */
 export class WaitTable {
   readonly #words: Int32Array
   readonly #times: Float64Array
   readonly #bytes: Uint8Array
 
-  /** Over `WAIT_TABLE_BYTES` of zeroed or used shared memory, at a multiple of 8. */
+  /** Opens `WAIT_TABLE_BYTES` of zeroed or used shared memory, at a multiple of 8. */
   constructor(buffer: ArrayBufferLike = new SharedArrayBuffer(WAIT_TABLE_BYTES), offsetBytes = 0) {
     this.#words = new Int32Array(buffer, offsetBytes, WAIT_TABLE_BYTES / 4)
     this.#times = new Float64Array(buffer, offsetBytes, WAIT_TABLE_BYTES / 8)
     this.#bytes = new Uint8Array(buffer, offsetBytes, WAIT_TABLE_BYTES)
   }
 
-  /** A slot for the calling thread; undefined where all are taken. */
+  /** Take a slot for the calling thread; undefined if all are taken. */
   take(): number | undefined {
     for (let slot = 0; slot < SLOTS; slot += 1)
       if (Atomics.compareExchange(this.#words, slot * WORDS + Word.State, Free, Taken) === Free) return slot
     return undefined
   }
 
-  /** Show `wait` in a slot of the caller's. */
+  /** Show `wait` in a slot of the caller. */
   write(slot: number, wait: Wait, thread: number): void {
     const at = slot * WORDS
     const text = textOf(wait)
@@ -68,7 +68,7 @@ export class WaitTable {
     Atomics.add(this.#words, at + Word.Sequence, 1)
   }
 
-  /** The wait is over. */
+  /** Free a slot: the wait is over. */
   free(slot: number): void {
     const at = slot * WORDS
     Atomics.add(this.#words, at + Word.Sequence, 1)
@@ -77,7 +77,7 @@ export class WaitTable {
     Atomics.store(this.#words, at + Word.State, Free)
   }
 
-  /** What is shown now, the longest wait first. Garbage is skipped. */
+  /** Return the waits shown now, the longest first. Garbage is skipped. */
   read(): WaitReading[] {
     const waits: WaitReading[] = []
     for (let slot = 0; slot < SLOTS; slot += 1) {

@@ -1,4 +1,4 @@
-/** What is waited for: the right to a page, a lock, all ranks at a barrier, the others of a collective, … */
+/** The kind of wait: for the right to a page, a lock, all ranks at a barrier, the other ranks of a collective, … */
 export type WaitKind =
   | 'page'
   | 'lock'
@@ -13,27 +13,27 @@ export type WaitKind =
   /** Leave to send the next item of a stream. */
   | 'stream'
 
-/** Somebody waits: for what, in which state, since when, and for whom. */
+/** One wait: its object, its state, its start, and the processes it depends on. */
 export interface Wait {
   readonly kind: WaitKind
   /** What is waited for: `page 812 of region 'ranks'`, `lock 'group/accounts'`. */
   readonly object: string
-  /** How far it has come, and what is known of those that are waited for, in words. */
+  /** The progress of the wait, and what is known of the processes it depends on, in words. */
   readonly state: string
   /** On the machine's monotonic clock (CLOCK_MONOTONIC), in nanoseconds. */
   readonly sinceNs: number
-  /** The ranks that are waited for, where it is a group's and they are known. */
+  /** The ranks that it waits for, if it is a group's wait and they are known. */
   readonly ranks: readonly number[]
-  /** The processes of this machine that are waited for, where they are no ranks and are known. */
+  /** The processes of this machine that it waits for, if they are not ranks and are known. */
   readonly processes: readonly number[]
 }
 
-/** A {@link Wait} with what tells it from others of its thread. */
+/** A {@link Wait} with a key that tells it from others of its thread. */
 export interface KeyedWait extends Wait {
   readonly key: string
 }
 
-/** CLOCK_MONOTONIC in nanoseconds: the same for all processes of a machine. */
+/** Return CLOCK_MONOTONIC in nanoseconds, the same clock for all processes of a machine. */
 export function monotonicNow(): number {
   return Number(process.hrtime.bigint())
 }
