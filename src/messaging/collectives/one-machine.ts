@@ -1,11 +1,11 @@
 import type { Call, CollectiveName, Names } from './choose.ts'
 
 /*
- * Where all ranks are on one machine and their links go through shared memory. Nothing travels there: a byte is copied
- * by a processor at either end, and a round costs the waking of threads. So what decides is how much all processors do,
- * and not what the busiest link carries. docs/benchmarks.md has the table that these were read from (2, 4 and 8
- * processes on two processors, 1 KiB to 1 MiB). Where it shows no clear difference, and for scatter, gather and scan,
- * whose rank 0 is done before the others, the rules for networks hold.
+ * Algorithms for ranks on one machine whose links go through shared memory. Nothing travels there: a byte is copied by
+ * a processor at either end, and a round costs the waking of threads. So the work of all processors decides, not the
+ * traffic of the busiest link. The rules come from the table in docs/benchmarks.md (2, 4 and 8 processes on two
+ * processors, 1 KiB to 1 MiB). If it shows no clear difference, and for scatter, gather and scan, whose rank 0 is done
+ * before the others, the rules for networks hold.
  */
 
 /** From here on an all-gather is long for the rules of networks. */
