@@ -65,7 +65,10 @@ export function connectSettings(options: ConnectLinkOptions): LinkSettings {
     throw new ArgumentError('address', 'address must be a numeric IPv4 or IPv6 address, or a name')
   const { port, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, privateData } = options
   if (!(Number.isInteger(port) && port >= 1 && port <= 65_535))
-    throw new ArgumentError('port', `port must be an integer from 1 to 65535, not ${port}; pass the port of the listener`)
+    throw new ArgumentError(
+      'port',
+      `port must be an integer from 1 to 65535, not ${port}; pass the port of the listener`,
+    )
   if (!(connectTimeoutMs > 0 && connectTimeoutMs <= TIMER_MS_MAX))
     throw new ArgumentError(
       'connectTimeoutMs',

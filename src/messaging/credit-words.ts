@@ -38,6 +38,7 @@ export class CreditWords {
 /** The counts as they lie in memory, at an offset that is a multiple of 8. */
 export function countsAt(memory: MemoryRegion, offset: number): Uint32Array {
   const { bytes } = memory
-  if ((bytes.byteOffset & 7) !== 0) throw new ArgumentError('memory', 'the offset of the counts must be a multiple of 8')
+  if ((bytes.byteOffset & 7) !== 0)
+    throw new ArgumentError('memory', 'the offset of the counts must be a multiple of 8')
   return new Uint32Array(bytes.buffer, bytes.byteOffset + offset, 2)
 }

@@ -151,7 +151,10 @@ export class Endpoint {
    */
   async *messages(): AsyncGenerator<Message, void, void> {
     if (this.#iterating || this.#handlers.receive !== undefined)
-      throw new ArgumentError('messages', 'messages go to an iteration or to the handler `receive`; use only one of them')
+      throw new ArgumentError(
+        'messages',
+        'messages go to an iteration or to the handler `receive`; use only one of them',
+      )
     this.#iterating = true
     try {
       for (let next = await this.#queue.next(); next.done !== true; next = await this.#queue.next()) yield next.value

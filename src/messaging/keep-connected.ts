@@ -67,7 +67,10 @@ function attemptsOf(options: KeepConnectedOptions): Attempts {
   checkDelay('delayMs', delayMs, 1)
   checkDelay('delayMsMax', delayMsMax, delayMs)
   if (!((Number.isInteger(attemptsMax) && attemptsMax >= 1) || attemptsMax === Number.POSITIVE_INFINITY))
-    throw new ArgumentError('attemptsMax', `attemptsMax must be an integer of at least 1, or Infinity, not ${attemptsMax}`)
+    throw new ArgumentError(
+      'attemptsMax',
+      `attemptsMax must be an integer of at least 1, or Infinity, not ${attemptsMax}`,
+    )
   return { delayMs, delayMsMax, attemptsMax }
 }
 

@@ -56,7 +56,10 @@ export function admissionOf(options: Omit<AdmissionOptions, 'onLink'>): Admissio
   const { sharedReceiveQueue } = options
   if (sharedReceiveQueue === undefined) return { settings: linkSettings(options), pools: undefined }
   if (options.receives !== undefined)
-    throw new ArgumentError('receives', 'connections that share a queue have no receives of their own; leave out `receives`')
+    throw new ArgumentError(
+      'receives',
+      'connections that share a queue have no receives of their own; leave out `receives`',
+    )
   const settings = linkSettings(options, SHARING_DEFAULTS)
   return { settings, pools: new SharedReceivePools(sharedReceiveQueue, settings) }
 }

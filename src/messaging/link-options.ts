@@ -108,7 +108,10 @@ export function linkSettings(options: LinkOptions, defaults: LinkDefaults = DEFA
   if (!['auto', 'window', 'registration'].includes(settings.lending))
     throw new ArgumentError('lending', `lending must be 'auto', 'window' or 'registration', not '${settings.lending}'`)
   if (!['events', 'polling', 'adaptive'].includes(settings.completion))
-    throw new ArgumentError('completion', `completion must be 'events', 'polling' or 'adaptive', not '${settings.completion}'`)
+    throw new ArgumentError(
+      'completion',
+      `completion must be 'events', 'polling' or 'adaptive', not '${settings.completion}'`,
+    )
   return { ...settings, peerRingBytesMax: 2 ** Math.floor(Math.log2(settings.peerRingBytesMax)) }
 }
 

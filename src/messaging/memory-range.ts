@@ -15,7 +15,10 @@ export function lengthOf(data: Uint8Array | LocalRange): number {
   const { buffer, offset = 0, length = buffer.bytes.length - offset } = data
   const isInside = Number.isInteger(offset) && Number.isInteger(length) && offset >= 0 && length >= 0
   if (isInside && offset + length <= buffer.bytes.length) return length
-  throw new ArgumentError('data', `${length} bytes from offset ${offset} are not a part of a buffer of ${buffer.bytes.length} bytes`)
+  throw new ArgumentError(
+    'data',
+    `${length} bytes from offset ${offset} are not a part of a buffer of ${buffer.bytes.length} bytes`,
+  )
 }
 
 /** Return the bytes of a range that {@link lengthOf} has accepted. */

@@ -132,7 +132,8 @@ export class OneSided {
 
   #waitSync(name: string, options: WaitSyncOptions, begin: (done: OperationDone) => Withdraw): void {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
-    if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${timeoutMs}`)
+    if (!(timeoutMs > 0))
+      throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${timeoutMs}`)
     const end: { error?: unknown; over: boolean } = { over: false }
     const withdraw = begin((error) => {
       end.error = error
@@ -145,7 +146,10 @@ export class OneSided {
       this.#link.flush()
       this.#link.reap()
       if (end.over || performance.now() < deadline) continue
-      if (withdraw()) throw new TimeoutError(`${name} did not start within ${timeoutMs} ms, because sendLimit holds it back; raise sendLimit or timeoutMs`)
+      if (withdraw())
+        throw new TimeoutError(
+          `${name} did not start within ${timeoutMs} ms, because sendLimit holds it back; raise sendLimit or timeoutMs`,
+        )
       throw new TimeoutError(`${name} did not complete within ${timeoutMs} ms; it may or may not have been carried out`)
     }
     if (end.error !== undefined) throw end.error

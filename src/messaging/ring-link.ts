@@ -126,7 +126,10 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
 
   commit(length: number, immediate = 0, kind = 0): void {
     if (!(length >= 0 && length <= this.#out.reserved))
-      throw new ArgumentError('length', `${length} bytes were committed, but ${this.#out.reserved} are reserved; call \`reserve\` with the length first`)
+      throw new ArgumentError(
+        'length',
+        `${length} bytes were committed, but ${this.#out.reserved} are reserved; call \`reserve\` with the length first`,
+      )
     if (!(kind >= 0 && kind <= MESSAGE_KIND_MAX))
       throw new ArgumentError('kind', `kind must be an integer from 0 to ${MESSAGE_KIND_MAX}, not ${kind}`)
     this.#out.commit(length, immediate, kind)

@@ -150,7 +150,8 @@ function checkPositive(name: string, value: number | undefined): void {
 
 function checkBurst(name: string, value: number | undefined, rateName: string, rate: number | undefined): void {
   if (value === undefined) return
-  if (rate === undefined) throw new ArgumentError(`sendLimit.${name}`, `${name} has no effect alone; set ${rateName}, too`)
+  if (rate === undefined)
+    throw new ArgumentError(`sendLimit.${name}`, `${name} has no effect alone; set ${rateName}, too`)
   if (!(Number.isFinite(value) && value >= 1))
     throw new ArgumentError(`sendLimit.${name}`, `${name} must be a number of at least 1, not ${value}`)
 }

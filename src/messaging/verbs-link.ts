@@ -189,7 +189,13 @@ export class VerbsLink extends RingLink {
     if (!this.open) return Promise.resolve()
     const { closeTimeoutMs } = this
     const timer = setTimeout(() => {
-      this.finish(new LinkError('lost', 'unknown', `the peer did not take all messages within ${closeTimeoutMs} ms (closeTimeoutMs)`))
+      this.finish(
+        new LinkError(
+          'lost',
+          'unknown',
+          `the peer did not take all messages within ${closeTimeoutMs} ms (closeTimeoutMs)`,
+        ),
+      )
     }, closeTimeoutMs)
     return super.close(before).finally(() => clearTimeout(timer))
   }

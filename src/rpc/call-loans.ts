@@ -100,7 +100,9 @@ function wanted(
   if (isTaken !== (part !== undefined))
     throw new ArgumentError(
       `options.${name}`,
-      isTaken ? `${method.name} needs a registered buffer; pass one from allocate or register` : `${method.name} does not take this buffer; leave it out`,
+      isTaken
+        ? `${method.name} needs a registered buffer; pass one from allocate or register`
+        : `${method.name} does not take this buffer; leave it out`,
     )
   return part === undefined ? undefined : wholeRange(part, `options.${name}`)
 }

@@ -44,5 +44,8 @@ export function checkedSync(answer: UncheckedAnswer, value: unknown): unknown {
 
 function asyncSchema(method: string, result: Promise<unknown>): ArgumentError {
   result.catch(() => undefined)
-  return new ArgumentError('response', `${method}Sync blocks, so the schema of its answers must not return a promise; call '${method}' instead`)
+  return new ArgumentError(
+    'response',
+    `${method}Sync blocks, so the schema of its answers must not return a promise; call '${method}' instead`,
+  )
 }

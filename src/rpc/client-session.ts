@@ -246,7 +246,8 @@ export class ClientSession implements FrameTaker {
       case FrameKind.Answer: {
         const call = this.calls.find(callId)
         if (call === undefined) return
-        if (call.method!.streamsAnswers) throw new MalformedFrameError('a single answer came for a call whose answers are a stream')
+        if (call.method!.streamsAnswers)
+          throw new MalformedFrameError('a single answer came for a call whose answers are a stream')
         if (call.open) this.#answer(call, extension, bytes, offset, length, memory)
         this.calls.release(call)
         return
@@ -428,7 +429,9 @@ export class ClientSession implements FrameTaker {
 
   #greeted(version: number, window: number, bytes: Uint8Array, offset: number, length: number): void {
     if (version !== PROTOCOL_VERSION)
-      throw new MalformedFrameError(`the server speaks version ${version}, this client ${PROTOCOL_VERSION}; install the same release at both ends`)
+      throw new MalformedFrameError(
+        `the server speaks version ${version}, this client ${PROTOCOL_VERSION}; install the same release at both ends`,
+      )
     if (this.incarnation !== 0) throw new MalformedFrameError('the server said hello twice')
     if (length < 8) throw new MalformedFrameError('a hello has no incarnation')
     const incarnation = new DataView(bytes.buffer, bytes.byteOffset).getFloat64(offset, true)

@@ -80,7 +80,10 @@ function keyBytes(key: string): Uint8Array {
     throw new ArgumentError('options.idempotencyKey', `idempotencyKey must be true or a string, not ${typeof key}`)
   const bytes = Buffer.from(key)
   if (bytes.length > 0 && bytes.length <= KEY_BYTES_MAX) return bytes
-  throw new ArgumentError('options.idempotencyKey', `idempotencyKey must have 1 to ${KEY_BYTES_MAX} bytes, not ${bytes.length}`)
+  throw new ArgumentError(
+    'options.idempotencyKey',
+    `idempotencyKey must have 1 to ${KEY_BYTES_MAX} bytes, not ${bytes.length}`,
+  )
 }
 
 function partBytes({ address, key, length }: RemotePart): Uint8Array {
@@ -130,7 +133,8 @@ function decodeEntry(tag: number, bytes: Uint8Array, found: { -readonly [K in ke
 }
 
 function decodePart(view: DataView): RemotePart {
-  if (view.byteLength !== PART_BYTES) throw new MalformedFrameError(`a part of memory is described by ${view.byteLength} bytes`)
+  if (view.byteLength !== PART_BYTES)
+    throw new MalformedFrameError(`a part of memory is described by ${view.byteLength} bytes`)
   const [address, length] = [view.getFloat64(0, true), view.getFloat64(8, true)]
   const isPart = address >= 0 && length > 0 && Number.isSafeInteger(address + length)
   if (!isPart || !Number.isSafeInteger(address) || !Number.isSafeInteger(length))

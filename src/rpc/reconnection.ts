@@ -114,7 +114,12 @@ export class Reconnection implements SessionOwner {
     this.#sessions.add(session)
     const timer = setTimeout(() => {
       link.destroy(
-        new RpcError('ERR_AETHER_RPC_UNAVAILABLE', 'not-sent', '', `the server did not say hello within ${this.#helloMsMax} ms; check that an RPC server listens there`),
+        new RpcError(
+          'ERR_AETHER_RPC_UNAVAILABLE',
+          'not-sent',
+          '',
+          `the server did not say hello within ${this.#helloMsMax} ms; check that an RPC server listens there`,
+        ),
       )
     }, timerDelay(this.#helloMsMax))
     try {

@@ -131,7 +131,9 @@ export class ServerSession implements FrameTaker {
 
   #hello(greeting: number, version: number, window: number): void {
     if (version !== PROTOCOL_VERSION)
-      throw new MalformedFrameError(`the client speaks version ${version}, this server ${PROTOCOL_VERSION}; install the same release at both ends`)
+      throw new MalformedFrameError(
+        `the client speaks version ${version}, this server ${PROTOCOL_VERSION}; install the same release at both ends`,
+      )
     if (this.#greeted) throw new MalformedFrameError('the client said hello twice')
     this.#greeted = true
     this.#greeting = greeting

@@ -68,7 +68,10 @@ export class Server implements AsyncDisposable {
     for (const [name, info] of methodsOf(service, 'server')) {
       const handler = handlersByName[name]
       if (typeof handler !== 'function')
-        throw new ArgumentError('handlers', `'${name}' of service '${service.name}' has no handler; pass a function for it`)
+        throw new ArgumentError(
+          'handlers',
+          `'${name}' of service '${service.name}' has no handler; pass a function for it`,
+        )
       const other = methods.get(info.number)
       if (other !== undefined)
         throw new ArgumentError('service', `'${info.name}' and '${other.info.name}' have the same number; rename one`)

@@ -187,7 +187,8 @@ export function defineService<M extends Methods, E extends ServiceErrors = Recor
   options: ServiceOptions<M, E>,
 ): Service<M, E> {
   const { name, methods, errors = {} as E } = options
-  if (typeof name !== 'string' || name === '') throw new ArgumentError('options.name', 'name is missing; give the service a name')
+  if (typeof name !== 'string' || name === '')
+    throw new ArgumentError('options.name', 'name is missing; give the service a name')
   if (typeof methods !== 'object' || methods === null)
     throw new ArgumentError(
       'options.methods',
@@ -213,7 +214,10 @@ function checkMethod(methods: Methods, name: string, kind: MethodKind | undefine
   if (kind === undefined || !KINDS.includes(kind))
     throw new ArgumentError(`options.methods.${name}`, `'${name}' is not a method; make it with unary, serverStream, …`)
   if (name === 'then')
-    throw new ArgumentError('options.methods', "a method cannot be named 'then', because a client would be taken for a promise; rename it")
+    throw new ArgumentError(
+      'options.methods',
+      "a method cannot be named 'then', because a client would be taken for a promise; rename it",
+    )
   if (kind === 'unary' && Object.hasOwn(methods, `${name}Sync`))
     throw new ArgumentError('options.methods', `'${name}Sync' is the blocking form of '${name}'; rename one of them`)
 }

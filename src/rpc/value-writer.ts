@@ -214,7 +214,9 @@ function cloneOf(value: unknown): Uint8Array {
     return serialize(value)
   } catch (error) {
     const why = messageOfThrown(error)
-    throw new ArgumentError('value', `the codec 'values' takes only what structuredClone takes: ${why}`, { cause: error })
+    throw new ArgumentError('value', `the codec 'values' takes only what structuredClone takes: ${why}`, {
+      cause: error,
+    })
   }
 }
 

@@ -238,7 +238,10 @@ export function prepareAllToAllV(
   checkParts(shape, 'receive', receiveCounts, receiveOffsets, output.length)
   checkDisjoint(receiveCounts, receiveOffsets)
   if (sendCounts[shape.rank] !== receiveCounts[shape.rank])
-    throw new ArgumentError('receiveCounts', 'the part that this rank sends to itself must be as long as the one it receives from itself')
+    throw new ArgumentError(
+      'receiveCounts',
+      'the part that this rank sends to itself must be as long as the one it receives from itself',
+    )
   const algorithm = chooseAlgorithm('allToAllV', options, shape, 0)
   const schedule = algorithms.allToAllV[algorithm]({
     ...at(shape),
@@ -292,7 +295,10 @@ function chooseAlgorithm<Name extends CollectiveName>(
   if (algorithm === undefined) return defaultAlgorithm(collective, { size, bytes, rankOrder, oneMachine })
   const table = algorithms[collective]
   if (!Object.hasOwn(table, algorithm))
-    throw new ArgumentError('algorithm', `${collective} has the algorithms ${Object.keys(table).join(', ')}, not ${algorithm}`)
+    throw new ArgumentError(
+      'algorithm',
+      `${collective} has the algorithms ${Object.keys(table).join(', ')}, not ${algorithm}`,
+    )
   const ordered: Readonly<Record<string, readonly string[]>> = rankOrderAlgorithms
   if (rankOrder && !ordered[collective]?.includes(algorithm))
     throw new ArgumentError(
@@ -344,7 +350,10 @@ function checkDisjoint(counts: readonly number[], offsets: readonly number[]): v
     .sort((one, other) => one.from - other.from)
   for (let part = 1; part < parts.length; part += 1)
     if (parts[part]!.from < parts[part - 1]!.to)
-      throw new ArgumentError('receiveOffsets', 'received parts must not share elements of output; change receiveOffsets')
+      throw new ArgumentError(
+        'receiveOffsets',
+        'received parts must not share elements of output; change receiveOffsets',
+      )
 }
 
 function isCount(value: unknown): value is number {
@@ -352,7 +361,8 @@ function isCount(value: unknown): value is number {
 }
 
 function checkRank({ size }: Shape, root: number): void {
-  if (!(isCount(root) && root < size)) throw new ArgumentError('root', `root must be a rank from 0 to ${size - 1}, not ${root}`)
+  if (!(isCount(root) && root < size))
+    throw new ArgumentError('root', `root must be a rank from 0 to ${size - 1}, not ${root}`)
 }
 
 function checkLength(argument: string, array: ElementArray, length: number): void {
@@ -361,16 +371,23 @@ function checkLength(argument: string, array: ElementArray, length: number): voi
 }
 
 function checkSame(array: ElementArray | undefined, kind: ElementKind, argument: string): ElementArray {
-  if (array === undefined) throw new ArgumentError(argument, `${argument} is missing; the root must pass it, and this rank is the root`)
+  if (array === undefined)
+    throw new ArgumentError(argument, `${argument} is missing; the root must pass it, and this rank is the root`)
   const own = elementKindOf(array, argument)
   if (own === kind) return array
-  throw new ArgumentError(argument, `${argument} has elements of ${own.name}, but the other array has ${kind.name}; use the same kind for both`)
+  throw new ArgumentError(
+    argument,
+    `${argument} has elements of ${own.name}, but the other array has ${kind.name}; use the same kind for both`,
+  )
 }
 
 /** In place means: `inner` is exactly that part of `outer`. Otherwise they share no byte. */
 function checkApart(outer: ElementArray, inner: ElementArray, offsetBytes: number): void {
   if (!shareBytes(outer, inner) || inner.byteOffset - outer.byteOffset === offsetBytes) return
-  throw new ArgumentError('output', 'input and output share memory in a way this collective does not support; use separate arrays')
+  throw new ArgumentError(
+    'output',
+    'input and output share memory in a way this collective does not support; use separate arrays',
+  )
 }
 
 function shareBytes(one: ElementArray, other: ElementArray): boolean {

@@ -20,5 +20,8 @@ export function combining(kernel: () => void): void {
  */
 export function checkNotCombining(): void {
   if (isCombining)
-    throw new ArgumentError('combine', 'an operation that combines must not wait for peers, because it runs while their data is received')
+    throw new ArgumentError(
+      'combine',
+      'an operation that combines must not wait for peers, because it runs while their data is received',
+    )
 }

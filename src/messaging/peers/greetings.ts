@@ -123,7 +123,12 @@ export class Greetings {
     const { sequence: number, amount: windowBytes } = frame
     const limits = this.#limits
     if (frame.kind !== FrameKind.Hello || frame.signature !== VERSION || !(windowBytes >= WINDOW_BYTES_MIN))
-      this.#turnAway(greeting, number, Refusal.Protocol, 'it speaks another version; install the same release at both ends')
+      this.#turnAway(
+        greeting,
+        number,
+        Refusal.Protocol,
+        'it speaks another version; install the same release at both ends',
+      )
     else if (requestsMax !== limits.requestsMax || eagerBytes !== limits.eagerBytes) {
       const why = `its requestsMax and eagerBytes are ${requestsMax} and ${eagerBytes}, but here they are ${limits.requestsMax} and ${limits.eagerBytes}; use the same at all peers`
       this.#turnAway(greeting, number, Refusal.Protocol, why)

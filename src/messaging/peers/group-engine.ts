@@ -481,8 +481,10 @@ export function checkMembers(
   channelOf: (peer: number) => PeerChannel | undefined,
   own: number,
 ): void {
-  if (!peers.includes(own)) throw new ArgumentError('members', `this peer, ${own}, is not among the members; add it to the list`)
-  if (new Set(peers).size !== peers.length) throw new ArgumentError('members', 'a member is named twice; name each peer once')
+  if (!peers.includes(own))
+    throw new ArgumentError('members', `this peer, ${own}, is not among the members; add it to the list`)
+  if (new Set(peers).size !== peers.length)
+    throw new ArgumentError('members', 'a member is named twice; name each peer once')
   for (const peer of peers) {
     if (peer === own || channelOf(peer)?.link.open) continue
     throw new PeerError(

@@ -408,7 +408,8 @@ export class PeerGroup {
    */
   shrinkSync(options: ShrinkOptions = {}): PeerGroup {
     if (this.#successor !== undefined) return this.#successor
-    if (this.#shrunk !== undefined) throw new ArgumentError('group', 'the group is being shrunk already; await that call')
+    if (this.#shrunk !== undefined)
+      throw new ArgumentError('group', 'the group is being shrunk already; await that call')
     const call = agreementCall(options)
     options.signal?.throwIfAborted()
     const group = new PeerGroup(this.#hub, this.#hub.shrinkSync(this.#engine, call, this.#channels()))

@@ -179,7 +179,10 @@ export class Hub implements ChannelOwner {
     for (const peer of peers) {
       const channel = this.#peers.get(peer)?.channel
       if (channel === undefined || peers.length <= agreementSizeMax(channel.controlBytesMax)) continue
-      throw new ArgumentError('ringBytes', `the rings are too short for ${peers.length} peers to agree; raise link.ringBytes`)
+      throw new ArgumentError(
+        'ringBytes',
+        `the rings are too short for ${peers.length} peers to agree; raise link.ringBytes`,
+      )
     }
   }
 
@@ -323,9 +326,7 @@ export class Hub implements ChannelOwner {
     if (number === undefined) this.#greetings.cameFrame(channel, frame, bytes, at, length)
     else if (frame.kind === FrameKind.Message || frame.kind === FrameKind.MessageGrant) {
       if (!this.#peers.get(number)!.messages.cameFrame(frame, bytes, at, length))
-        channel.link.destroy(
-          turnedAway(number, 'it sent a message that is invalid or longer than messageBytesMax'),
-        )
+        channel.link.destroy(turnedAway(number, 'it sent a message that is invalid or longer than messageBytesMax'))
     } else if (frame.kind === FrameKind.Agree) {
       const payload = bytes.slice(at, at + length)
       const isSense = this.#agreements.came(number, frame.group, payload)

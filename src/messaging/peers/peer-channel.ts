@@ -54,8 +54,7 @@ export class PeerChannel {
       this.#tellEmpty()
     }
     this.link.onMessage = (bytes, at, length, immediate, kind) => {
-      if (length < FRAME_BYTES)
-        throw new RangeError(`a frame must have at least ${FRAME_BYTES} bytes, not ${length}`)
+      if (length < FRAME_BYTES) throw new RangeError(`a frame must have at least ${FRAME_BYTES} bytes, not ${length}`)
       if (this.#in?.bytes !== bytes) this.#in = new FrameView(bytes)
       const frame = this.#in.read(at, kind, immediate >>> 0)
       this.#owner.cameFrame(this, frame, bytes, at + FRAME_BYTES, length - FRAME_BYTES)

@@ -189,7 +189,10 @@ export class Peers {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
     checkTimeout(timeoutMs)
     if (this.number >= addresses.length)
-      throw new ArgumentError('addresses', `addresses has ${addresses.length} entries, none for peer ${this.number}; list all peers, ordered by number`)
+      throw new ArgumentError(
+        'addresses',
+        `addresses has ${addresses.length} entries, none for peer ${this.number}; list all peers, ordered by number`,
+      )
     const lower = addresses.slice(0, this.number)
     const higher = addresses.map((_, number) => number).slice(this.number + 1)
     const gathering = new Gathering(higher, timeoutMs, (number) => this.#peers.has(number))

@@ -31,6 +31,7 @@ export function agreementCall(options: ShrinkOptions): AgreementCall {
   if (quorum !== 'majority' && quorum !== 'any')
     throw new ArgumentError('quorum', `quorum must be 'majority' or 'any', not ${String(quorum)}`)
   for (const [name, value] of Object.entries({ absentAfterMs, timeoutMs }))
-    if (!(value >= 1)) throw new ArgumentError(name, `${name} must be a number of milliseconds of at least 1, not ${value}`)
+    if (!(value >= 1))
+      throw new ArgumentError(name, `${name} must be a number of milliseconds of at least 1, not ${value}`)
   return { quorum, absentAfterMs, timeoutMs }
 }

@@ -7,7 +7,10 @@ import type { IoThread, LinkTaker, ThreadLinkOptions } from './thread-contract.t
 export function open(module: unknown, thread: IoThread, options: ThreadLinkOptions & EndpointOptions): LinkTaker {
   const { accept } = module as Partial<EndpointThreadModule>
   if (typeof accept !== 'function')
-    throw new ArgumentError('threads.module', 'the module of an IO thread must export a function `accept(endpoint, thread)`')
+    throw new ArgumentError(
+      'threads.module',
+      'the module of an IO thread must export a function `accept(endpoint, thread)`',
+    )
   const endpoints = new Set<Endpoint>()
   return {
     onLink: (link, peer) => {

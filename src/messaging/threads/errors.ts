@@ -12,7 +12,10 @@ export class AffinityError extends AetherError {
 
   constructor(processors: readonly number[], allowed: readonly number[]) {
     const which = processors.length === 1 ? `processor ${processors[0]}` : `processors ${processors.join(', ')}`
-    super('ERR_AETHER_AFFINITY', `a thread cannot be bound to ${which}; choose from ${rangesOf(allowed)}, which this process may use`)
+    super(
+      'ERR_AETHER_AFFINITY',
+      `a thread cannot be bound to ${which}; choose from ${rangesOf(allowed)}, which this process may use`,
+    )
     this.processors = processors
     this.allowed = allowed
   }

@@ -160,7 +160,9 @@ export class IoThreadHandle {
     this.#worker = worker
     if (!this.#held) worker.unref()
     const patience = setTimeout(() => {
-      this.#cause = new TimeoutError(`it did not load its module within ${startTimeoutMs} ms; raise startTimeoutMs if loading takes long`)
+      this.#cause = new TimeoutError(
+        `it did not load its module within ${startTimeoutMs} ms; raise startTimeoutMs if loading takes long`,
+      )
       void worker.terminate()
     }, startTimeoutMs)
     worker.on('message', (message: FromThread) => {

@@ -152,7 +152,7 @@ export class ThreadListener implements AsyncDisposable {
     if (thread === undefined)
       throw new AetherError(
         'ERR_AETHER_IO_THREAD',
-        'a client was turned away because no IO thread is running; the listener\'s `threads` shows which will be restarted',
+        "a client was turned away because no IO thread is running; the listener's `threads` shows which will be restarted",
       )
     thread.give(request)
   }
