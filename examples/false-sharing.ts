@@ -1,15 +1,18 @@
 /**
- * Two ranks that count side by side in one page, what the adviser says of it, and the same with a page for each rank.
- * `--report` tells all of it, with figures.
+ * False sharing, and its remedy. Two ranks count in one page, each in its own bytes, and the adviser reports why the
+ * page bounces between them. Then they do the same with a page for each rank. Run it after `npm run build`:
  *
  *     node dist/src/cli/main.js run -n 2 dist/examples/false-sharing.js --report
+ *
+ * It prints the kind of the advice, where each rank writes and the remedy. With a page for each rank there is no
+ * advice, and pages are taken away less than a tenth as often. `--report` adds both reports and the figures.
  */
 import process from 'node:process'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { type Advice, adviceText, join } from 'aether-dsm'
 
 const pageBytes = 4096
-/** So many times as there is nothing to be seen yet: how fast ranks take turns is the machine's affair. */
+/** The maximum: counting stops when there is enough to see, and how soon that is depends on the machine. */
 const rounds = 300
 const steps = 200
 
@@ -17,8 +20,8 @@ await using group = await join()
 const { rank, size } = group
 
 /**
- * Every rank adds to a counter of its own, `strideBytes` from that of the next, until `isEnough`. Gives the advice, and
- * how often a page was taken away from a rank for each thousand additions.
+ * Every rank adds to its own counter, `strideBytes` from the next rank's, until `isEnough` returns true. Returns the
+ * advice, and how often a page was taken away from this rank for each thousand additions.
  */
 async function count(name: string, strideBytes: number, isEnough: (advice: Advice) => boolean) {
   await using region = await group.openRegion(name, { coherence: 'directory', size: size * pageBytes, advise: true })
@@ -30,7 +33,7 @@ async function count(name: string, strideBytes: number, isEnough: (advice: Advic
       await othersTurn()
     }
     await group.barrier()
-    // All ask, and all hear the same, since nobody writes now.
+    // No rank writes now, so every rank gets the same advice and takes the same branch.
     if (isEnough(await region.advice())) break
   }
   const figures = group

@@ -1,7 +1,12 @@
 /**
- * A server and two clients with callbacks, as C programs of RDMA write them: each message is a WRITE with immediate
- * into a ring in the receiver's memory, and the server reads a client's buffer by itself. Run it: node
- * dist/examples/messaging.js
+ * A server and two clients that use callbacks, as RDMA programs in C do. Each message is a WRITE with immediate into a
+ * ring in the receiver's memory. A client sends only the address and key of its buffer. The server then reads the
+ * buffer with a READ, in which the client takes no part. Run it after `npm run build`:
+ *
+ *     node dist/examples/messaging.js
+ *
+ * The server greets each client, prints the sum of the bytes that it has read, and notes when a client leaves. The
+ * lines are sorted, because the clients run at the same time.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +16,7 @@ import { connectEndpoint, listenEndpoints } from 'aether-dsm/messaging'
 const program = fileURLToPath(import.meta.url)
 const where = { device: 'shm0', address: '127.0.0.1' }
 
-/** What immediates mean to these two programs. */
+/** The meaning of a message's immediate value. */
 const Say = { Hello: 1, BufferAt: 2, Done: 3 } as const
 
 if (process.argv[2] === undefined) {
@@ -33,7 +38,7 @@ if (process.argv[2] === undefined) {
         },
         readDone: (id, error) => {
           if (error !== undefined) throw error
-          lines.push(`read ${copy.bytes.reduce((sum, byte) => sum + byte, 0)} from client ${id}`)
+          lines.push(`the bytes of client ${id} add up to ${copy.bytes.reduce((sum, byte) => sum + byte, 0)}`)
           endpoint.trySend(new Uint8Array(0), Say.Done)
         },
         disconnected: () => lines.push('a client has left'),
@@ -49,8 +54,8 @@ if (process.argv[2] === undefined) {
   // prints a client has left
   // prints hello from client 1
   // prints hello from client 2
-  // prints read 1024 from client 1
-  // prints read 2048 from client 2
+  // prints the bytes of client 1 add up to 1024
+  // prints the bytes of client 2 add up to 2048
 } else {
   const [port, number] = process.argv.slice(2).map(Number) as [number, number]
   const endpoint = await connectEndpoint({ ...where, port })

@@ -1,8 +1,10 @@
 /**
- * Something to look at with `aether top` and `aether dashboard`: ranks that hand pages of a region around, for 2
- * seconds or as many as are said.
+ * A group to watch with `aether-dsm top` and `aether-dsm dashboard`: ranks that take pages of a region from each other.
+ * The argument is how many seconds it runs, by default 2. Run it after `npm run build`:
  *
  *     node dist/src/cli/main.js run -n 4 dist/examples/moving-pages.js 600
+ *
+ * Every rank also adds to one counter. At the end rank 0 prints whether the counter has all these additions.
  */
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +12,7 @@ import { join } from 'aether-dsm'
 
 const pages = 4096
 const pageBytes = 4096
-/** Each rank writes a strip that moves through the region, and reads what the rank before it wrote. */
+/** Pages that a rank writes in each step. This strip moves through the region, and the rank reads its neighbour's. */
 const strip = 24
 const seconds = Number(process.argv[2] ?? 2)
 
@@ -33,7 +35,7 @@ for (; Date.now() < end; steps += 1) {
     const read = (page + pages - Math.floor(pages / size)) % pages
     await region.read(read * pageBytes + 2048, word)
   }
-  // One page that everybody wants to write: it is worth following.
+  // Every rank writes page 0, so it moves most often: follow it on the dashboard.
   await region.fetchAdd(0, 1n)
   await sleep(20)
 }

@@ -1,9 +1,11 @@
 /**
- * A server and two clients that exchange data all with all: three processes, each connected to both others. The server
- * lets the clients in, tells each where the other listens, and then every process sends a part of its own array to
- * every other in one call.
+ * Collective operations among a server and two clients: three processes, each connected to both others. The server
+ * accepts the clients and tells each where the other one listens. Then every process sends a part of its array to every
+ * other process in one call, and all add up an array. Run it after `npm run build`:
  *
  *     node dist/examples/peers.js
+ *
+ * The server, rank 0, prints what it has received and the sums, which every process has.
  */
 import { fork } from 'node:child_process'
 import { openPeers, type PeerAddress, type Peers } from 'aether-dsm/messaging'
@@ -31,13 +33,13 @@ async function join(number: number, port: number): Promise<void> {
   await server.send(Buffer.from(JSON.stringify(own)))
   const addresses = JSON.parse(String(Buffer.from(await server.receive()))) as Record<number, PeerAddress>
 
-  // Of two clients the one with the higher number connects.
+  // Of two clients, the one with the higher number connects and the other one accepts.
   for (let other = 1; other < number; other += 1) await peers.connect(addresses[other]!)
   for (let other = number + 1; other <= CLIENTS; other += 1) await peers.accept()
   await exchange(peers)
 }
 
-/** What every process does, in the same order. */
+/** Every process makes the same collective calls in the same order. */
 async function exchange(peers: Peers): Promise<void> {
   using group = peers.group()
   const { rank, size } = group
@@ -47,7 +49,7 @@ async function exchange(peers: Peers): Promise<void> {
   if (rank === 0) console.log('rank 0 received', received.join(' ')) // prints rank 0 received 0 10 20
 
   const sums = await group.allReduce(Float64Array.of(rank, 0.5), 'sum')
-  if (rank === 0) console.log('everybody has', sums.join(' ')) // prints everybody has 3 1.5
+  if (rank === 0) console.log('every rank has', sums.join(' ')) // prints every rank has 3 1.5
 
   await group.barrier()
 }

@@ -1,13 +1,19 @@
 /**
- * A simulated cluster: two hosts in this process, in virtual time. The way back from the second is cut for a while, so
- * a WRITE is carried out at once, and its sender is told much later. Run it: node dist/examples/simulation.js
+ * A simulated cluster: two hosts in this process, in virtual time. For the first 500 µs the link
+ * back from the second host is cut. So a WRITE arrives at once, but its completion comes after the cut. Run it after
+ * `npm run build`:
+ *
+ *     node dist/examples/simulation.js
+ *
+ * It prints that the bytes have arrived within 10 µs, and that the sender knows only after 500 µs. All delays come from
+ * the seed, 7, so every run is the same.
  */
 import { openSimulatedCluster } from 'aether-dsm/testing'
 import { Access, CompletionBatch, openDevice, statusName } from 'aether-dsm/verbs'
 
 using cluster = openSimulatedCluster(7, { faults: [{ kind: 'cut', atNs: 0, from: 1, to: 0, forNs: 500_000 }] })
 
-/** Each opening of the cluster's device is a host of its own. */
+/** Opening the cluster's device again adds another host. */
 function openHost() {
   const device = openDevice(cluster.device)
   const domain = device.createProtectionDomain()

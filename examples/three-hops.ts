@@ -1,8 +1,11 @@
 /**
- * A write of three hops, to look at in a trace: rank 1 is the page's home, rank 2 has written it last, and rank 0 wants
- * to write it.
+ * A write that takes three hops, to look at in a trace. Rank 0 writes a page whose home is rank 1 and that rank 2 wrote
+ * last. So rank 0 asks rank 1, which forwards the request to rank 2, which sends the page to rank 0. Run it after
+ * `npm run build`:
  *
  *     node dist/src/cli/main.js run -n 3 --trace three-hops.trace.json dist/examples/three-hops.js
+ *
+ * Rank 0 prints the words of both ranks. Open the file in https://ui.perfetto.dev to see the messages.
  */
 import { join } from 'aether-dsm'
 

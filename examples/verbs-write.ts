@@ -1,13 +1,17 @@
 /**
- * RDMA verbs between two processes, on the software device: the child writes into the parent's memory, and the parent's
- * processor has no part in it. Run it: node dist/examples/verbs-write.js
+ * RDMA verbs between two processes, on the software device: the child writes into the parent's memory, and the parent
+ * runs no code for it. Run it after `npm run build`:
+ *
+ *     node dist/examples/verbs-write.js
+ *
+ * The parent waits until the child has ended, and prints the text that it finds in its own memory.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Access, openDevice, type RemoteEndpoint } from 'aether-dsm/verbs'
 
-/** What each end tells the other, over any channel; here it is Node's own. */
+/** What each end sends to the other over any channel, here the IPC channel of `fork()`. */
 interface Introduction {
   readonly endpoint: RemoteEndpoint
   readonly address: number

@@ -1,7 +1,10 @@
 /**
- * Processes come, go and crash, and the others are told. Run it: node dist/examples/who-is-there.js
+ * Membership events: processes join a space, leave it or die, and the other members are told. This program starts two
+ * more processes of itself. One leaves properly, the other one is killed. Run it after `npm run build`:
  *
- * It starts itself twice more. One of the two leaves in order, the other is killed in the middle.
+ *     node dist/examples/who-is-there.js
+ *
+ * It prints each event as it comes, and the number that the first process wrote before it left.
  */
 import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +17,7 @@ await using region = await space.openRegion('words', { size: '4KiB' })
 if (process.argv[2] === 'leave') {
   Atomics.store(region.int32, 0, 1)
 } else if (process.argv[2] === 'stay') {
-  await sleep(60_000) // the end of this module closes the space, so it has to wait here for its end
+  await sleep(60_000) // the space is closed when this module ends, so wait here to be killed
 } else {
   const events = space.events()
   const child = (what: string) => fork(fileURLToPath(import.meta.url), [what])

@@ -2,17 +2,17 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Workers behind one port: one that ends is replaced. */
+/** Workers behind one port. A worker that ends is replaced. */
 export class Crew {
   readonly #listening = new Map<number, Worker>()
   #wanted = true
   started = 0
   killed = 0
 
-  /** Resolves with the address when `workers` listen. */
+  /** Start `workers` workers with these arguments. Resolves with the address when all of them listen. */
   async start(workers: number, words: readonly string[]): Promise<string> {
-    // Each worker takes connections by itself: with turns given by this process, one that was given to a worker that is
-    // dead would hang.
+    // Each worker accepts connections by itself. With round-robin, a connection that this process has handed to a
+    // worker that died would hang.
     cluster.schedulingPolicy = cluster.SCHED_NONE
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./server.js', import.meta.url)), args: [...words] })
     const addresses = Array.from({ length: workers }, () => this.#fork())
@@ -24,7 +24,7 @@ export class Crew {
     return this.#listening.size
   }
 
-  /** Kill the worker of this process id, at once. False when it is not there, or would leave nobody. */
+  /** Kill the worker with this process id. Returns false if it does not listen, or is the only one that does. */
   kill(processId: number): boolean {
     const worker = this.#listening.get(processId)
     if (worker === undefined || this.#listening.size < 2) return false
@@ -33,7 +33,7 @@ export class Crew {
     return worker.process.kill('SIGKILL')
   }
 
-  /** End all, and replace none. */
+  /** End all workers and replace none of them. */
   async stop(): Promise<void> {
     this.#wanted = false
     const processes = Object.values(cluster.workers ?? {}).flatMap((worker) => worker?.process ?? [])

@@ -1,11 +1,13 @@
 /**
- * A web server on node:cluster whose workers share sessions, a cache and a limit in memory: under load, while workers
- * are killed and replaced.
+ * A web server on node:cluster whose workers share sessions, a cache and a rate limit in memory. `autocannon` loads it
+ * while workers are killed and replaced. Run it after `npm run build`:
  *
  *     node dist/examples/cluster-sessions/main.js
  *     node dist/examples/cluster-sessions/main.js --requests 100000 --kills 20
  *
- * No session is lost, and no more tickets are given out than there are, nor fewer.
+ * It prints how many requests were answered and cut off, how many sessions were lost, and how many tickets were handed
+ * out. No session is lost, and exactly as many tickets are handed out as exist. The exit status is 1 if a session was
+ * lost or the number of tickets is wrong. `--json` prints a report for programs.
  */
 import process from 'node:process'
 import { parseArgs } from 'node:util'
@@ -34,7 +36,7 @@ const [requests, connections, workers, kills, tickets] = [
   values.tickets,
 ].map(Number) as [number, number, number, number, number]
 
-// As long as this process is in the space, it lives, whoever is killed.
+// This process is a member of the space too, so the space survives even if every worker is killed.
 await using space = await open(`cluster-sessions-${process.pid}`)
 const crew = new Crew()
 const url = await crew.start(workers, [space.name, String(tickets)])
@@ -42,7 +44,9 @@ const url = await crew.start(workers, [space.name, String(tickets)])
 const visitors: Visitor[] = []
 let answered = 0
 
-/** Kill whoever has just answered, and so has more to do, after equal parts of the requests. */
+/**
+ * Kills are spread evenly over the requests. Each hits the worker that has just answered, because it has more to do.
+ */
 function onAnswer(worker: number | undefined): void {
   answered += 1
   const due = (answered * (kills + 1)) / requests >= crew.killed + 1
@@ -53,8 +57,8 @@ const load = await autocannon({
   url,
   connections,
   amount: requests,
-  // On a busy machine an answer may take long. One that is given up would go on beside the next request of the same
-  // session.
+  // On a busy machine an answer may take long. After a timeout, the worker would still handle the request, at the same
+  // time as the next request of that session.
   timeout: 300,
   setupClient: (client) => void visitors.push(new Visitor(client, onAnswer)),
 })
@@ -83,14 +87,14 @@ if (values.json) console.log(JSON.stringify(report))
 else {
   const rate = Math.round(load.requests.average)
   console.log(
-    `${report.answered} answers, about ${rate} a second; ${report.cut} requests were cut off by ${report.killed} kills`,
+    `${report.answered} answers, about ${rate} per second; ${report.killed} kills cut off ${report.cut} requests`,
   )
   console.log(`${report.sessions} sessions, ${report.lost.length} lost`)
-  console.log(`${report.tickets} of ${tickets} tickets given out, ${report.refusals} asked for too late`)
+  console.log(`${report.tickets} of ${tickets} tickets handed out, ${report.refusals} requests refused`)
   console.log(`the catalogue was made by ${report.catalogues} of ${report.started} workers`)
 }
 for (const complaint of report.lost) console.error(complaint)
-// Somebody who was cut off before the answer may have been given a ticket, or not.
+// If a request was cut off before the answer, its ticket may have been handed out or not.
 const known = report.tickets + report.refusals
 const isCounted = asked >= known && asked <= known + report.cut
 const isExact = report.tickets <= tickets && report.tickets + report.cut >= Math.min(tickets, asked)

@@ -1,9 +1,9 @@
 /**
- * One worker: sessions, a cache and a limit, each by the package that services use for it, all kept in memory that the
- * workers share.
+ * One worker, started by `main.ts`. It uses popular packages for sessions, a cache and a rate limit, with stores that
+ * keep everything in memory shared by all workers.
  *
- * What it answers stands in headers, without a body: express-session sends a body but for its last byte before the
- * session is kept, and the load generator cannot go on after half an answer of a worker that was killed.
+ * Answers are in headers and have no body. express-session sends all of a body but its last byte before it has saved
+ * the session. If the worker were killed then, the load generator could not recover from the incomplete answer.
  */
 import process from 'node:process'
 import { AetherSessionStore } from 'aether-dsm/adapters/express-session'
@@ -25,7 +25,7 @@ declare module 'express-session' {
 const [space = '', tickets = ''] = process.argv.slice(2)
 
 const sessions = session({
-  store: new AetherSessionStore(space), // with a Redis: new RedisStore({ client })
+  store: new AetherSessionStore(space), // with Redis: new RedisStore({ client })
   secret: 'keyboard cat',
   resave: false,
   saveUninitialized: false,
@@ -34,7 +34,7 @@ const sessions = session({
 const cache = createCache({ stores: [new Keyv({ store: new KeyvAether(space) })], ttl: hourMs })
 const limiter = new RateLimiterAether({ ...limitOptions(Number(tickets)), storeClient: space })
 
-/** What takes long, and is the same for all: done by who needs it first. */
+/** Stands for work that takes long and has one result for all: the first worker that needs it does it. */
 async function catalogue(): Promise<string> {
   return `made by ${process.pid}`
 }
@@ -60,5 +60,5 @@ app.get('/ticket', async (_request, response) => {
   }
 })
 
-// The cluster gives each worker the same port, whichever is free.
+// Port 0: the cluster picks a free port and gives the same one to every worker.
 app.listen(0, '127.0.0.1')

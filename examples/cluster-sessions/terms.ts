@@ -1,6 +1,6 @@
 import type { RateLimiterAetherOptions } from 'aether-dsm/adapters/rate-limiter-flexible'
 
-/** What servers tell visitors. */
+/** Headers of the answers. */
 export const Header = {
   Visits: 'x-visits',
   Catalogue: 'x-catalogue',
@@ -10,7 +10,7 @@ export const Header = {
 
 export const hourMs = 3_600_000
 
-/** So many tickets, for all visitors together. */
+/** A limit of `tickets` points an hour, for all visitors together. */
 export function limitOptions(tickets: number): Omit<RateLimiterAetherOptions, 'storeClient'> {
   return { points: tickets, duration: hourMs / 1000, keyPrefix: 'shop' }
 }

@@ -1,26 +1,26 @@
 import type { Client, Request } from 'autocannon'
 import { Header } from './terms.ts'
 
-/** The head of an answer, as the load generator hands it over: names and values in turn. */
+/** The head of an answer as the load generator passes it: names and values alternate. */
 interface Head {
   readonly headers: readonly string[]
 }
 
-/** One client with a session: looks whether what was answered once still holds. */
+/** One client with a session. It checks that later answers remember what earlier ones said. */
 export class Visitor {
   cookie: string | undefined
-  /** The last that was answered. */
+  /** The number of visits in the latest answer. */
   visits = 0
   sent = 0
   answered = 0
-  /** Tickets that were given, and those that were refused. */
+  /** Tickets that were handed out to this client, and refused to it. */
   tickets = 0
   refusals = 0
-  /** Answers that had forgotten something. */
+  /** Answers that had lost a visit or counted one twice. */
   readonly complaints: string[] = []
   readonly catalogues: Set<string> = new Set()
 
-  /** Have `client` visit, and tell `onAnswer` which worker has answered, where it says so. */
+  /** Have `client` visit. Each answer calls `onAnswer` with the worker that sent it, if the answer names it. */
   constructor(client: Client, onAnswer: (worker: number | undefined) => void) {
     const setupRequest = (request: Request): Request => ({ ...request, headers: this.headers })
     client.setRequests([
@@ -40,12 +40,12 @@ export class Visitor {
     return this.cookie === undefined ? {} : { cookie: this.cookie }
   }
 
-  /** Requests that got no answer, since their worker was killed. */
+  /** Requests without an answer, because their worker was killed. */
   get cut(): number {
     return this.sent - this.answered
   }
 
-  /** Take in an answer; gives the worker that sent it. */
+  /** Take note of an answer. Returns the process id of the worker that sent it. */
   note(headers: ReadonlyMap<string, string>): number | undefined {
     this.cookie ??= headers.get('set-cookie')?.split(';')[0]
     const ticket = headers.get(Header.Ticket)
@@ -59,8 +59,8 @@ export class Visitor {
   }
 
   /**
-   * Ask for the session once more, without the load generator: what was answered is there, and besides at most what was
-   * cut off.
+   * Make one more visit without the load generator. The session must have every visit that was answered, and at most
+   * those that were cut off besides.
    */
   async ask(url: string): Promise<void> {
     const most = this.visits + this.cut + 1
@@ -69,7 +69,7 @@ export class Visitor {
     if (this.visits > most) this.complaints.push(`visit ${this.visits} of at most ${most}`)
   }
 
-  /** Each visit counts, once; one that was cut off may count. */
+  /** The number of visits must grow. A visit that was cut off may count or not. */
   #noteVisits(text: string | undefined): void {
     if (text === undefined) return
     const visits = Number(text)

@@ -1,9 +1,18 @@
 /**
- * Plays with rdma-core's ping-pong programs (`ibv_rc_pingpong`, `ibv_uc_pingpong`, `ibv_ud_pingpong`,
- * `ibv_srq_pingpong`), or with another of itself. Options are named as theirs are.
+ * Ping-pong over verbs. The other end is rdma-core's `ibv_rc_pingpong`, `ibv_uc_pingpong`, `ibv_ud_pingpong` or
+ * `ibv_srq_pingpong`, or this program again. Options have the same names as theirs. Without a host it is the server.
+ * Run it after `npm run build`:
  *
  *     ibv_rc_pingpong -d rxe0 -g 1                                  # on host a
  *     node dist/examples/pingpong/main.js -d rxe0 -g 1 a            # on host b
+ *
+ * No RDMA device is needed for two processes on one machine, which use the software device `shm0`:
+ *
+ *     node dist/examples/pingpong/main.js                           # in one terminal
+ *     node dist/examples/pingpong/main.js localhost                 # in another one
+ *
+ * The server prints the port on which it listens. At the end, both print how many messages they sent and received, and
+ * the time in seconds, as JSON.
  */
 import { parseArgs } from 'node:util'
 import { openDevice } from 'aether-dsm/verbs'
@@ -26,8 +35,8 @@ const { values, positionals } = parseArgs({
     'num-qp': { type: 'string', short: 'q', default: '16' },
     events: { type: 'boolean', short: 'e', default: false },
     /**
-     * Send bytes that differ from message to message and compare what comes back. The other end must echo, as
-     * rdma-core's programs do.
+     * Send bytes that differ from message to message, and compare them with those that come back. The other end must
+     * echo, as rdma-core's programs do.
      */
     check: { type: 'boolean', short: 'c', default: false },
     'timeout-s': { type: 'string', default: '60' },
@@ -36,7 +45,7 @@ const { values, positionals } = parseArgs({
 
 function typeOf(text: string): PingpongType {
   const type = types.find((each) => each === text)
-  if (type === undefined) throw new Error(`--type is ${types.join(' or ')}, not '${text}'`)
+  if (type === undefined) throw new Error(`--type must be ${types.join(' or ')}, not '${text}'`)
   return type
 }
 

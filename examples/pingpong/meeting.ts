@@ -1,21 +1,21 @@
-/** The TCP side of a ping-pong: both ends tell their addresses, and the connection is over. */
+/** The TCP side of a ping-pong: both ends exchange their addresses and then close the connection. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import type { RemoteEndpoint } from 'aether-dsm/verbs'
 import { ADDRESS_BYTES, decodeAddress, encodeAddress, FAREWELL } from './wire.ts'
 
-/** Where the other end listens, or where to listen for it. */
+/** Where the other end listens, or where to wait for it. */
 export interface MeetingOptions {
   readonly server: string | undefined
   readonly port: number
   readonly signal: AbortSignal
-  /** Told the port when the server listens. */
+  /** Called with the port when the server listens. */
   readonly onListening?: (port: number) => void
 }
 
 /**
- * Tells `own` and gives the other's. A server connects its queue pairs (`connectPairs`) before it answers, so the
- * client may send at once.
+ * Sends the addresses `own` and passes those of the other end to `connectPairs`. The server connects its queue pairs
+ * before it answers, so the client may send at once.
  */
 export async function meet(
   own: readonly RemoteEndpoint[],
@@ -65,7 +65,7 @@ function decodeAll(bytes: Buffer): RemoteEndpoint[] {
   )
 }
 
-/** Rejects when the other end hangs up before. */
+/** Rejects if the other end hangs up before `length` bytes have arrived. */
 function readExactly(socket: Socket, length: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0)
@@ -78,7 +78,7 @@ function readExactly(socket: Socket, length: number): Promise<Buffer> {
       bytes = Buffer.concat([bytes, piece])
       if (bytes.length >= length) settle()
     }
-    const hangUp = (): void => settle(new Error('the other end hung up before it had told its address'))
+    const hangUp = (): void => settle(new Error('the other end hung up before it had sent its address'))
     socket.on('data', take).on('end', hangUp).on('error', settle).on('close', hangUp).resume()
   })
 }

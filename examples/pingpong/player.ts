@@ -1,4 +1,7 @@
-/** One end of a ping-pong: the game itself. Whoever has received, and whose send is done, sends again. */
+/**
+ * One end of a ping-pong: the game itself. A queue pair sends again when it has received a message and its own send has
+ * completed.
+ */
 import {
   CompletionBatch,
   type CompletionChannel,
@@ -16,19 +19,19 @@ export interface GameOptions extends TableOptions, MeetingOptions {
   readonly iterations: number
   /** Sleep on completion events instead of spinning. */
   readonly events: boolean
-  /** Send bytes that differ from message to message, and compare what comes back; else echo what came. */
+  /** Send bytes that differ from message to message, and compare those that come back. Otherwise echo. */
   readonly check: boolean
 }
 
 export interface GameResult {
   readonly sent: number
   readonly received: number
-  /** Messages that came back with the bytes that they had been sent with; with `check` only. */
+  /** Messages that came back with the same bytes; 0 without `check`. */
   readonly checked: number
   readonly seconds: number
 }
 
-/** Ids of requests. */
+/** Ids of requests; also bits of `Seat.pending`. */
 const RECEIVE = 1
 const SEND = 2
 
@@ -61,9 +64,9 @@ async function run(
     if (channel !== undefined) {
       await channel.wait({ signal })
       channel.drain()
-      queue.arm() // and once more around: what came before does not make an event
+      queue.arm() // then poll again: a completion that came before makes no event
     } else if (spins % 4096 === 0) {
-      await new Promise(setImmediate) // so that the timer behind the signal has its turn
+      await new Promise(setImmediate) // lets the timer of the signal run
       signal.throwIfAborted()
     }
   }
@@ -96,7 +99,7 @@ class Game {
     for (const seat of this.#table.seats) this.#send(seat)
   }
 
-  /** One completion. */
+  /** Handle one completion: the row `row` of the batch. */
   take(batch: CompletionBatch, row: number): void {
     const status = batch.status[row] as CompletionStatus
     if (status !== CompletionStatus.Success) throw new Error(`${statusName(status)}: ${explainStatus(status)}`)
@@ -117,11 +120,12 @@ class Game {
 
   #receive(seat: Seat, lengthBytes: number): void {
     const { messageBytes, arrived } = this.#table
-    if (lengthBytes !== messageBytes) throw new Error(`${lengthBytes} bytes came, not ${messageBytes}`)
+    if (lengthBytes !== messageBytes) throw new Error(`${lengthBytes} bytes arrived, not ${messageBytes}`)
     this.#received += 1
     const hasSent = this.#sent > 0 || (seat.pending & SEND) !== 0
     if (this.#options.check && hasSent) {
-      if (Buffer.compare(arrived, seat.leaving.bytes) !== 0) throw new Error('other bytes came back than were sent')
+      if (Buffer.compare(arrived, seat.leaving.bytes) !== 0)
+        throw new Error('the bytes that came back are not those that were sent')
       this.#checked += 1
     }
     this.#table.postReceive(RECEIVE)

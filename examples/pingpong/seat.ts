@@ -1,4 +1,4 @@
-/** One queue pair at the table, and the bytes that leave through it. */
+/** One queue pair of a ping-pong, and the memory that it sends. */
 import {
   Access,
   type CompletionQueue,
@@ -14,7 +14,7 @@ import type { TableOptions } from './table.ts'
 export class Seat implements Disposable {
   readonly pair: QueuePair
   readonly leaving: MemoryRegion
-  /** What must complete before the next send, as bits. */
+  /** Requests that must complete before the next send, as bits. */
   pending = 0
   readonly #options: TableOptions
   #send: PreparedRequest | undefined
@@ -47,7 +47,7 @@ export class Seat implements Disposable {
       this.pair.toReadyToSend()
     } else {
       this.pair.toReadyToReceive({ remote, pathMtu, maxDestinationReadAtomic: 1 })
-      // Seven retries would be for ever on soft-RoCE.
+      // On soft-RoCE, 7 means to retry for ever.
       this.pair.toReadyToSend({ retryCount: 6, maxReadAtomic: 1 })
     }
     this.#send = this.pair.prepareSend({ local: this.leaving.subarray(), ...this.#destination(remote) })
@@ -57,13 +57,13 @@ export class Seat implements Disposable {
     this.#send?.post(id)
   }
 
-  /** Before the queue that it uses is closed. */
+  /** To be called before its completion queue is closed. */
   [Symbol.dispose](): void {
     this.pair.close()
     this.leaving.close()
   }
 
-  /** Only datagrams say where they go. */
+  /** Only datagrams need a destination in each request. */
   #destination({ gid, localIdentifier, queuePairNumber }: RemoteEndpoint) {
     if (this.#options.type !== 'ud') return {}
     const vector = localIdentifier === undefined ? { gid } : { gid, localIdentifier }

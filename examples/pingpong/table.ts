@@ -1,4 +1,4 @@
-/** What an end of a ping-pong plays at: its queue pairs, and the bytes that arrive. */
+/** What one end of a ping-pong uses: its queue pairs, and the memory into which they receive. */
 import {
   Access,
   type CompletionQueue,
@@ -10,7 +10,7 @@ import {
 } from 'aether-dsm/verbs'
 import { Seat } from './seat.ts'
 
-/** As rdma-core's programs are called: `ibv_rc_pingpong` and so on. */
+/** As in the names of rdma-core's programs: `ibv_rc_pingpong` and so on. */
 export type PingpongType = 'rc' | 'uc' | 'ud' | 'srq'
 
 export interface TableOptions {
@@ -18,19 +18,19 @@ export interface TableOptions {
   readonly sizeBytes: number
   readonly pathMtu: number
   readonly receiveDepth: number
-  /** Queue pairs; more than one for `srq` only. */
+  /** How many queue pairs; more than one only with `srq`. */
   readonly pairs: number
 }
 
-/** Before a datagram its global route header arrives. */
+/** A datagram arrives behind its global route header. */
 const ROUTE_HEADER_BYTES = 40
-/** `ibv_srq_pingpong` tells this many addresses, whatever it uses. */
+/** `ibv_srq_pingpong` always sends this many addresses, however many queue pairs it uses. */
 const SHARED_ADDRESSES = 256
-const NOBODY: RemoteEndpoint = { localIdentifier: 0, queuePairNumber: 0, psn: 0, gid: 0n }
+const UNUSED: RemoteEndpoint = { localIdentifier: 0, queuePairNumber: 0, psn: 0, gid: 0n }
 
 export class Table implements Disposable {
   readonly seats: readonly Seat[]
-  /** What a completed receive counts. */
+  /** The length that a completed receive reports. */
   readonly messageBytes: number
   readonly #options: TableOptions
   readonly #shared: SharedReceiveQueue | undefined
@@ -47,7 +47,7 @@ export class Table implements Disposable {
     this.#receive = (this.#shared ?? this.seats[0]!.pair).prepareReceive({ local: this.#memory.subarray() })
   }
 
-  /** The bytes of the message that came last. */
+  /** The bytes of the latest message. */
   get arrived(): Uint8Array {
     return this.#memory.bytes.subarray(this.messageBytes - this.#options.sizeBytes)
   }
@@ -56,11 +56,11 @@ export class Table implements Disposable {
     const own = this.seats.map(({ pair }) => pair.endpoint)
     return this.#shared === undefined
       ? own
-      : [...own, ...Array.from({ length: SHARED_ADDRESSES - own.length }, () => NOBODY)]
+      : [...own, ...Array.from({ length: SHARED_ADDRESSES - own.length }, () => UNUSED)]
   }
 
   connect(remote: readonly RemoteEndpoint[]): void {
-    for (const [index, seat] of this.seats.entries()) seat.connect(remote[index] ?? NOBODY)
+    for (const [index, seat] of this.seats.entries()) seat.connect(remote[index] ?? UNUSED)
   }
 
   postReceive(id: number): void {
@@ -69,7 +69,7 @@ export class Table implements Disposable {
 
   seatOf(queuePairNumber: number): Seat {
     const seat = this.seats.find(({ pair }) => pair.number === queuePairNumber)
-    if (seat === undefined) throw new Error(`a completion of queue pair ${queuePairNumber}, which is not ours`)
+    if (seat === undefined) throw new Error(`a completion belongs to queue pair ${queuePairNumber}, which is not ours`)
     return seat
   }
 

@@ -1,11 +1,11 @@
 /**
- * What rdma-core's ping-pong programs tell each other over TCP before they connect: a text of fixed length per queue
- * pair, `lid:number:psn:gid` in hexadecimal digits, ended by a zero byte. The client speaks first and says `done` after
- * it has read the answer.
+ * What rdma-core's ping-pong programs exchange over TCP before they connect. For each queue pair it is a text of fixed
+ * length, `lid:number:psn:gid` in hexadecimal digits, and a zero byte. The client sends first, and sends `done` when it
+ * has read the answer.
  */
 import type { RemoteEndpoint } from 'aether-dsm/verbs'
 
-/** Four, six, six and 32 digits, three colons and the zero. */
+/** 4 + 6 + 6 + 32 digits, three colons and the zero byte. */
 export const ADDRESS_BYTES = 52
 export const FAREWELL = 'done\0'
 
@@ -15,7 +15,7 @@ export function encodeAddress({ localIdentifier = 0, queuePairNumber, psn, gid }
   return Buffer.from(`${fields.join(':')}\0`, 'latin1')
 }
 
-/** Throws when the bytes are no address. */
+/** Throws if the bytes are not an address. */
 export function decodeAddress(bytes: Uint8Array): RemoteEndpoint {
   const text = Buffer.from(bytes).toString('latin1')
   const fields = /^([0-9a-f]{4}):([0-9a-f]{6}):([0-9a-f]{6}):([0-9a-f]{32})\0$/.exec(text)

@@ -1,4 +1,4 @@
-/** What the library's server offers: both programs import it. */
+/** The methods of the library's server. Server and client import them. */
 import {
   type Bidirectional,
   bidirectional,
@@ -21,16 +21,16 @@ export interface Book {
   readonly copies: number
 }
 
-/** Types alone tell the compiler what goes in and out; a schema in place of `{}` would also be asked at run time. */
+/** These types are checked by the compiler only. A schema in place of `{}` would also check values at run time. */
 type Library = Service<
   {
     readonly borrow: Unary<{ title: string; reader: string }, Book>
     readonly catalogue: ServerStream<void, Book>
     readonly donate: ClientStream<Book, number>
     readonly ask: Bidirectional<string, string>
-    /** The server reads the scan where it lies in the caller's memory. */
+    /** The server reads the scan from the caller's memory. */
     readonly keepScan: RdmaCall<'source', { title: string }, void>
-    /** The server writes it there, and says how long it is. */
+    /** The server writes the scan into the caller's memory, and returns its length. */
     readonly fetchScan: RdmaCall<'target', { title: string }, number>
   },
   { readonly lent: StandardSchema<{ until: string }> }

@@ -1,6 +1,10 @@
 /**
- * A client of the library: starts the server in another process, and calls it.
- * `node dist/examples/rpc/main.js [DEVICE ADDRESS]`
+ * Remote procedure calls: the client of a library, which starts the server in another process and calls each kind of
+ * method. Run it after `npm run build`, with an RDMA device and its address if you like:
+ *
+ *     node dist/examples/rpc/main.js [DEVICE ADDRESS]
+ *
+ * It prints the result of each call.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,13 +38,13 @@ console.log(
 for await (const { title, copies } of client.catalogue()) console.log(title, copies)
 for await (const answer of client.ask(['Dune', 'Faust'])) console.log(answer) // prints Dune: 2, then Faust: unknown
 
-// Known once, run once, however often the connection is lost meanwhile.
+// With an idempotency key the call runs once, even if the connection is lost and the call is sent again.
 // prints { title: 'Dune', copies: 1 }
 console.log(await client.borrow({ title: 'Dune', reader: 'Eve' }, { idempotencyKey: true }))
-// This thread waits for it, without the event loop.
+// A synchronous call: this thread blocks until the answer is here.
 console.log(client.borrowSync({ title: 'Dune', reader: 'Kim' }).copies) // prints 0
 
-// A megabyte each way, straight between this buffer and the server's memory; the calls carry only the title.
+// 1 MiB each way, directly between this buffer and the server's memory. The calls themselves carry only the title.
 const pages = await channel.allocate(1 << 20)
 pages.bytes.fill(7)
 await client.keepScan({ title: 'Emma' }, { source: pages })

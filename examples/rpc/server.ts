@@ -1,6 +1,9 @@
 /**
- * A server of remote calls in a process of its own: `node dist/examples/rpc/server.js [DEVICE ADDRESS]`.
- * Its first line is the port; it ends, when its calls are done, with its standard input.
+ * The server of the library, in its own process. `main.ts` starts it; you can also start it yourself:
+ *
+ *     node dist/examples/rpc/server.js [DEVICE ADDRESS]
+ *
+ * It prints the port on which it listens. When its standard input ends, it completes the calls in progress and exits.
  */
 import process from 'node:process'
 import { createServer, type RdmaBuffer } from 'aether-dsm/rpc'
@@ -11,7 +14,7 @@ const copies = new Map([
   ['Dune', 2],
   ['Emma', 1],
 ])
-/** Registered memory, so that sending a scan again costs no more than its bytes. */
+/** Scans are kept in registered memory, so that sending one again does not register it again. */
 const scans = new Map<string, RdmaBuffer>()
 
 const server = createServer().serve(library, {
