@@ -5,9 +5,9 @@ import process from 'node:process'
 import { ADVISE_DIRECTORY_VARIABLE, ADVISE_VARIABLE, type Advice, adviceText, readAdviceParts } from '../dsm/index.ts'
 
 /**
- * Run what starts ranks, with every coherent region of theirs open with `advise`, and say on standard error which pages
- * bounced between them when they have ended, however they ended. Ranks write what they saw into a directory that is
- * gone afterwards.
+ * Call `run`, which starts ranks, with the adviser on for all their coherent regions. When it has ended, even if it
+ * failed, report on standard error which pages bounced between ranks. The ranks write their findings into a temporary
+ * directory.
  */
 export async function withAdvice<T>(run: () => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'aether-advise-'))
@@ -26,7 +26,7 @@ export async function withAdvice<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Never throws: what the run came to must not be hidden by it. */
+/** Never throws, because an error here would hide the result of the run. */
 function reportOf(directory: string): string {
   let advice: Advice[]
   try {

@@ -1,21 +1,21 @@
-/** What a command line ends with. */
+/** Exit status of the command line. */
 export const ExitCode = {
   Done: 0,
-  /** It was tried and failed, or a check of the demo did not hold. */
+  /** The command failed, or a check of the demo did. */
   Failed: 1,
-  /** The command line cannot be understood. */
+  /** The command line is invalid. */
   Usage: 2,
 } as const
 
-/** What stands behind `aether <name> …`. */
+/** The command that `aether <name> …` runs. */
 export interface Command {
-  /** What `aether <name> --help` prints: usage, what it does, options with defaults, examples. */
+  /** What `aether <name> --help` prints: usage, purpose, options with defaults, examples. */
   readonly help: string
-  /** What stands behind its own options is another program's: only a first `--help` is for it. */
+  /** Arguments after its own options belong to another program: only a leading `--help` is for the command. */
   readonly passesArguments?: boolean
   /**
-   * Does it. Resolves with the status to end with; a UsageError it throws ends the command with 2, any other error with
-   * 1.
+   * Run the command. Resolves with the exit status. If it throws, the status is 2 for a UsageError and 1 for any other
+   * error.
    */
   run(args: readonly string[]): Promise<number>
 }

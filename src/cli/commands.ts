@@ -1,8 +1,8 @@
 import type { Command } from './command.ts'
 
 /**
- * A line of the list of commands. The command itself is loaded only when asked for, so that `aether help` is quick and
- * runs anywhere.
+ * A line of the list of commands. A command is loaded only when it is run, so that `aether help` is quick and works on
+ * any machine.
  */
 export interface CommandEntry {
   readonly name: string
@@ -10,7 +10,7 @@ export interface CommandEntry {
   load(): Promise<Command>
 }
 
-/** Every command of this package, in the order in which help lists them; those of the tools are in tools.ts. */
+/** Every command of this package, in the order of the help. Commands of the tools are in tools.ts. */
 export const commandTable: readonly CommandEntry[] = [
   {
     name: 'run',
@@ -19,7 +19,7 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'dashboard',
-    summary: 'watch a running space in a browser, live: nodes, flows, pages, the protocol',
+    summary: 'watch a running space in a browser: nodes, flows, pages, the protocol',
     load: async () => (await import('./dashboard.ts')).dashboardCommand,
   },
   {
@@ -34,17 +34,17 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'trace',
-    summary: 'put the parts of a trace file together, and check it',
+    summary: 'merge the parts of a trace file and check it',
     load: async () => (await import('./trace.ts')).traceCommand,
   },
   {
     name: 'devices',
-    summary: 'list verbs devices: ports, addresses, what they can do',
+    summary: 'list verbs devices: ports, addresses, capabilities',
     load: async () => (await import('./devices.ts')).devicesCommand,
   },
   {
     name: 'doctor',
-    summary: 'look at what this machine lacks for shared memory and RDMA, and how to mend it',
+    summary: 'check what this machine lacks for shared memory and RDMA, and how to fix it',
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
 ]

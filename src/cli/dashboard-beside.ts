@@ -4,9 +4,9 @@ import type { RecordChoice } from './dashboard-record.ts'
 import { FollowedDashboard } from './followed-dashboard.ts'
 
 /**
- * Start ranks in a space of a name that is given, with the page that shows it beside them: its address is said on
- * standard error before they begin, and it ends when they have ended, however they ended. `record`: what it shows is
- * written down, too, whether or not a page is open.
+ * Call `run`, which starts ranks in the given space, and serve a page that shows them. The address is printed on
+ * standard error before the ranks start. The page ends with the ranks, even if they fail. With `record`, what the page
+ * shows is also recorded, whether or not it is open.
  */
 export async function withDashboard<T>(
   run: (space: string) => Promise<T>,

@@ -6,20 +6,20 @@ import { readVersion } from './version.ts'
 
 export const recordLimitDefault = '256MiB'
 
-/** What a recording of the dashboard was asked to be. */
+/** Where to record the dashboard, and how much. */
 export interface RecordChoice {
   readonly path: string
   readonly limitBytes: number
 }
 
-/** @throws UsageError for a size that is none, or too little to hold anything. */
+/** @throws UsageError if the size is invalid, or too small to hold anything. */
 export function recordChoice(
   command: string,
   path: string | undefined,
   limit: string | undefined,
 ): RecordChoice | undefined {
   if (path === undefined) {
-    if (limit !== undefined) throw new UsageError('--record-limit is for --record FILE', command)
+    if (limit !== undefined) throw new UsageError('--record-limit needs --record FILE', command)
     return undefined
   }
   let limitBytes = 0
@@ -33,8 +33,8 @@ export function recordChoice(
 }
 
 /**
- * Begin to record; what ends it early is said on standard error, and ends nothing else. @throws SessionFileError where
- * the file is there, or cannot be made.
+ * Start to record. If the recording ends early, the reason is printed on standard error, and everything else goes on.
+ * @throws SessionFileError if the file exists or cannot be created.
  */
 export function startRecorder(source: FollowedSpace, choice: RecordChoice): SessionRecorder {
   return new SessionRecorder({

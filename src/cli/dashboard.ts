@@ -20,23 +20,27 @@ const table = {
 
 const help = `Usage: aether dashboard [SPACE] [options]
 
-Serves a page that shows a running space or group of yours on this machine, live: nodes and what flows between them, the pages of coherent
-regions and the history of each, the protocol at work, latencies, and who came and went. It is no member of the space: it reads shared memory
-and may come and go as it likes. Without a name it shows whichever space runs, and waits while none does. It looks only while a page is open.
+Serves a page that shows a running space or group of yours on this machine. The page shows nodes and the flow
+between them, pages of coherent regions and their history, the protocol at work, latencies, and members.
+Without a name it shows the space that is running, and waits while there is none.
 
-The address that it prints has a token in it, without which nothing is answered: others who use this machine can reach loopback too.
-At /metrics are the figures of all members in the text format of Prometheus, which brings the token as 'Authorization: Bearer TOKEN'.
+The dashboard is not a member of the space. It reads shared memory, and you can start and stop it at any time.
+It reads only while a page is open.
+
+The address that it prints contains a token, because other users of this machine can reach loopback too. Requests
+without the token are refused. The path /metrics has the figures of all members in the text format of Prometheus,
+which sends the token as 'Authorization: Bearer TOKEN'.
 
 Options:
-  --host ADDRESS   where it listens (default 127.0.0.1, which only this machine reaches)
-  --port PORT      the port (default any that is free)
-  --token TOKEN    in place of a random one: 8 to 200 letters, digits, dashes and underscores
-  --no-token       everybody on this machine may look; on loopback only
-  --record FILE    write what the page shows to FILE, which must not be there yet, whether or not a page is open
+  --host ADDRESS   the address to listen on (default 127.0.0.1, which only this machine reaches)
+  --port PORT      the port (default: any free port)
+  --token TOKEN    use this token instead of a random one: 8 to 200 letters, digits, dashes and underscores
+  --no-token       let every user of this machine look; only on loopback
+  --record FILE    record what the page shows in FILE, whether or not a page is open. FILE must not exist
   --record-limit SIZE
-                   the most that FILE may grow to (default ${recordLimitDefault}); the recording ends there, and says so
-  --replay FILE    show a recording instead of a running space: play, pause, seek; no cluster is needed
-  --name NAME      a name by which browsers may call it besides its address, as where a proxy stands before it; may be repeated
+                   the maximum size of FILE (default ${recordLimitDefault}). The recording ends there, with a message
+  --replay FILE    show a recording instead of a running space: play, pause, seek. No cluster is needed
+  --name NAME      another host name that browsers may use, for example behind a proxy. May be repeated
 
 Examples:
   aether dashboard
@@ -62,15 +66,15 @@ export const dashboardCommand: Command = {
     }
     if (replay === undefined) await untilEnded(await FollowedDashboard.start(positionals[0], choice, address))
     else if (choice !== undefined)
-      throw new UsageError('--replay shows what was recorded: it records nothing', 'dashboard')
+      throw new UsageError('--replay shows a recording and cannot make one: leave --record out', 'dashboard')
     else if (positionals[0] !== undefined)
-      throw new UsageError(`--replay shows a file and no space: leave '${positionals[0]}' out`, 'dashboard')
+      throw new UsageError(`--replay shows a file, not a space: leave '${positionals[0]}' out`, 'dashboard')
     else await untilEnded(await DashboardServer.start({ ...address, source: RecordedSession.open(replay) }))
     return ExitCode.Done
   },
 }
 
-/** Until a signal says that it is enough. */
+/** Print the address, and close when SIGINT or SIGTERM arrives. */
 async function untilEnded(shown: { readonly url: string; close(): Promise<void> }): Promise<void> {
   process.stdout.write(`Open ${shown.url}\nCtrl-C ends it.\n`)
   await new Promise<void>((resolve) => {

@@ -13,15 +13,16 @@ const table = {
 
 const help = `Usage: aether devices [name] [options]
 
-Lists the verbs devices of this machine: the embedded one (shm0) and those of RDMA cards and soft-RoCE. What a device can do is found by
-making one object of each kind.
+Lists the verbs devices of this machine: the embedded device (shm0), RDMA cards and soft-RoCE. It finds out what a
+device can do by creating one object of each kind.
 
 Options:
-  -v, --verbose   also all gids and limits; with a name that is the default
+  -v, --verbose   also print all gids and limits, which is the default with a name
   --json          print one JSON array and nothing else:
-                  [{ "name", "provider", "gid", "ports": [{ "port", "state", "linkLayer", …, "gids" }], "capabilities", "limits" }]
+                  [{ "name", "provider", "gid", "ports": [{ "port", "state", "linkLayer", …, "gids" }],
+                     "capabilities", "limits" }]
 
-Exit status: 1 where a device cannot be opened; 'aether doctor' says what to do.
+Exit status: 1 if a device cannot be opened; 'aether doctor' says what to do.
 
 Examples:
   aether devices
@@ -41,7 +42,7 @@ export const devicesCommand: Command = {
       try {
         devices.push(describeDevice(each))
       } catch (error) {
-        // One that is broken must not hide the others.
+        // A broken device must not hide the others.
         if (!(error instanceof AetherError)) throw error
         process.stderr.write(`aether: ${each}: ${error.message}\n`)
         status = ExitCode.Failed

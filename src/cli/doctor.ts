@@ -15,14 +15,15 @@ const table = {
 
 const help = `Usage: aether doctor [options]
 
-Looks at what shared memory and RDMA need of this machine: modules, devices, permissions, limits, memory, links, counters, where the
-processors are. Each line is ok, warn or fail, and below it stands the command that mends it. Nothing is changed.
+Checks what shared memory and RDMA need on this machine: modules, devices, permissions, limits, memory, links,
+counters, placement of processors. Each line says ok, warn or fail, and the line below it has a command that fixes
+the problem. Nothing is changed.
 
 Options:
   --json          print the findings as one JSON array and nothing else: [{ "check", "level", "text", "fix" }]
-  --record FILE   also write all that was read into FILE, as JSON: to be attached to a report
+  --record FILE   also write everything that was read to FILE, as JSON, to attach to a bug report
 
-Exit status: 1 where a line says fail; 0 otherwise.
+Exit status: 1 if a line says fail, otherwise 0.
 
 Examples:
   aether doctor
@@ -54,5 +55,5 @@ function show(screen: Screen, findings: readonly Finding[]): void {
   }
   const count = (wanted: Level): number => findings.filter(({ level }) => level === wanted).length
   screen.line()
-  screen.line(`  ${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed`)
+  screen.line(`  ${count('ok')} ok, ${count('warn')} warnings, ${count('fail')} failed`)
 }

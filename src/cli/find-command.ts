@@ -2,7 +2,7 @@ import type { CommandEntry } from './commands.ts'
 import { nearestWord } from './suggestion.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The command of that name. @throws UsageError that suggests the one probably meant. */
+/** The command with that name. @throws UsageError with a suggestion if there is none. */
 export function findCommand(entries: readonly CommandEntry[], name: string): CommandEntry {
   const entry = entries.find((each) => each.name === name)
   if (entry !== undefined) return entry

@@ -1,7 +1,7 @@
 import { type DashboardOptions, DashboardServer, FollowedSpace, type SessionRecorder } from '../dashboard/index.ts'
 import { type RecordChoice, startRecorder } from './dashboard-record.ts'
 
-/** The page that shows a space, which is written down, too, where that was asked for: whether or not a page is open. */
+/** Serves the page of a space, and records it if `record` is given, whether or not the page is open. */
 export class FollowedDashboard {
   readonly #source: FollowedSpace
   readonly #server: DashboardServer
@@ -14,8 +14,8 @@ export class FollowedDashboard {
   }
 
   /**
-   * Nothing is left behind where it fails: the file is made once the server listens. @throws what DashboardServer.start
-   * and the recorder throw.
+   * The recording's file is created after the server listens, so a failure leaves nothing behind.
+   * @throws what `DashboardServer.start` and the recorder throw.
    */
   static async start(
     space: string | undefined,
@@ -39,12 +39,12 @@ export class FollowedDashboard {
     return new FollowedDashboard(source, server, begun.recorder)
   }
 
-  /** What to open in a browser. */
+  /** The address to open in a browser. */
   get url(): string {
     return this.#server.url
   }
 
-  /** A last look is recorded: how the ranks ended, and what they did since the look before. */
+  /** Records a last look before it closes: how the ranks ended, and what they did since the look before. */
   async close(): Promise<void> {
     try {
       if (this.#recorder !== undefined) this.#recorder.look(this.#source.look())

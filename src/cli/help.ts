@@ -4,7 +4,7 @@ import { findCommand } from './find-command.ts'
 import { parseOptions } from './options.ts'
 import { toolTable } from './tools.ts'
 
-/** The list of commands, for `aether help` and for `aether` alone. */
+/** The list of commands, for `aether help` and plain `aether`. */
 export function formatOverview(entries: readonly CommandEntry[]): string {
   const width = Math.max(...entries.map((entry) => entry.name.length))
   const listed = (some: readonly CommandEntry[]): string =>
@@ -22,22 +22,22 @@ ${listed(entries.filter((entry) => toolTable.includes(entry)))}
   aether <command> --help   options and examples of a command
   aether --version          the version
 
-Exit status: 0 done; 1 it failed, or a check of the demo did not hold; 2 the command line cannot be understood.
-'aether run' ends with the status of the rank that failed: its own, or 128 + the number of the signal that ended it.
+Exit status: 0 done; 1 the command failed, or a check of the demo did; 2 the command line is invalid.
+'aether run' ends with the status of the rank that failed, or 128 + the number of the signal that ended it.
 
-In a checkout the command is 'npx aether', and 'npm start' is the demo. Elsewhere say 'npx aether-dsm':
-'aether' on npm is another package.`
+In a checkout the command is 'npx aether', and 'npm start' is the demo. Elsewhere use 'npx aether-dsm',
+because 'aether' on npm is another package.`
 }
 
 const helpText = `Usage: aether help [command]
 
-Lists the commands, or prints what 'aether <command> --help' prints.
+Lists the commands, or prints the same as 'aether <command> --help'.
 
 Examples:
   aether help
   aether help run`
 
-/** Adds `help` to a list of commands; it is apart from the list because it reads it. */
+/** Adds `help` to a list of commands. It is not in the list itself because it reads the list. */
 export function withHelp(entries: readonly CommandEntry[]): readonly CommandEntry[] {
   const all: CommandEntry[] = [...entries]
   all.push({ name: 'help', summary: 'explain a command, or list them all', load: async () => helpCommand(all) })

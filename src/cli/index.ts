@@ -1,4 +1,4 @@
-/** What commands are made of, for those that live outside the package: `tools/` of the checkout. */
+/** Building blocks of commands, for the commands of another package: `tools/` in the checkout. */
 export { type Command, ExitCode } from './command.ts'
 export type { CommandEntry } from './commands.ts'
 export { endingSignals, type Interruption, interruptible } from './interruption.ts'

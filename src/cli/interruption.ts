@@ -2,16 +2,16 @@ import { constants } from 'node:os'
 import process from 'node:process'
 
 /**
- * What a signal to end does to work under way. `exit`: the process exits at once, and in that gives back what was made
- * and started. `settle`: the work hears of it by itself, and when it is over the process exits. `kill`: there is
- * nothing to be given back, and the event loop has no turn; the system ends the process.
+ * What a signal to end does to work in progress. `exit`: the process exits at once, and exit handlers clean up.
+ * `settle`: the work notices the signal by itself, and the process exits when the work is done. `kill`: there is
+ * nothing to clean up and the event loop is blocked, so the system ends the process.
  */
 export type Interruption = 'exit' | 'settle' | 'kill'
 
-/** By which somebody asks a process to end. */
+/** Signals that ask a process to end. */
 export const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** What `work` gives. Interrupted, the status is 128 and the number of the signal. */
+/** The result of `work`. If it is interrupted, the exit status is 128 + the number of the signal. */
 export async function interruptible<T>(interruption: Interruption, work: () => Promise<T>): Promise<T> {
   if (interruption === 'kill') return await work()
   let heard: NodeJS.Signals | undefined

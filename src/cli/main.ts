@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The command line: finds the command, runs it, turns errors into one clear line and an exit status.
+ * The command line: finds the command, runs it, and turns an error into one line and an exit status.
  * @module
  */
 import { AetherError } from '../native/index.ts'
@@ -33,7 +33,7 @@ function print(text: string): number {
   return ExitCode.Done
 }
 
-/** An error of ours speaks for itself; of any other the stack is wanted. */
+/** The message of an `AetherError` is enough; of any other error, print the stack. */
 function report(error: unknown): number {
   if (error instanceof UsageError) {
     const command = error.command === undefined ? 'aether help' : `aether ${error.command} --help`
@@ -45,6 +45,6 @@ function report(error: unknown): number {
   return ExitCode.Failed
 }
 
-// A reader that has seen enough (`aether help | head -1`) is no failure.
+// If the reader closes the pipe early (`aether help | head -1`), that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 process.exitCode = await main(process.argv.slice(2)).catch(report)

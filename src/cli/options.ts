@@ -4,13 +4,13 @@ import { UsageError } from './usage-error.ts'
 /** Options in the form of util.parseArgs. */
 export type OptionTable = NonNullable<ParseArgsConfig['options']>
 
-/** What was given. */
+/** Parsed options and positional arguments. */
 export type ParsedArguments<T extends OptionTable> = ReturnType<
   typeof parseArgs<{ options: T; allowPositionals: true; strict: true }>
 >
 
 /**
- * util.parseArgs, with its complaints as UsageErrors of `command`.
+ * util.parseArgs, with its errors as UsageErrors of `command`.
  * @throws UsageError for an unknown option, a missing value, or positionals beyond `positionalsMax`.
  */
 export function parseOptions<const T extends OptionTable>(
@@ -34,13 +34,13 @@ function parseStrictly<T extends OptionTable>(
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause
-    // The first sentence says what is wrong; the rest advises on positionals that begin with a dash, of which there are
-    // none here.
+    // The first sentence says what is wrong. The rest is advice about positional arguments that begin with a dash,
+    // which no command has.
     throw new UsageError(cause.message.split('. ')[0]!, command, { cause })
   }
 }
 
-/** An integer option. @throws UsageError unless `text` is one within the bounds. */
+/** An integer option. @throws UsageError unless `text` is an integer within the bounds. */
 export function integerOption(command: string, option: string, text: string, min: number, max: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (value >= min && value <= max) return value

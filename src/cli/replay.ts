@@ -9,7 +9,7 @@ import { describeInput } from './replay/describe-input.ts'
 import { UsageError } from './usage-error.ts'
 
 const INDEX_MAX = Number.MAX_SAFE_INTEGER
-/** Steps shown before one that went wrong. */
+/** How many steps are shown before a step that went wrong. */
 const SHOWN_BEFORE = 10
 
 const table = {
@@ -22,30 +22,33 @@ const table = {
 
 const help = `Usage: aether replay [options] FILE
 
-Steps through a recording: what happened to one member's part of a region, in its order, run again through the very same code. The same file gives
-the same steps on every machine. Without options the whole file is run, and what went wrong in it is shown with the steps before.
+Steps through a recording of one member's part of a region. Each recorded event runs again through the same code,
+so the same file gives the same steps on every machine. Without options it runs the whole file, and shows a step
+that went wrong and the steps before it.
 
-Members record where AETHER_RECORD names a directory: a file a region and rank, of at most 16 MiB, the newest four of them.
+Members record if AETHER_RECORD names a directory: files of at most 16 MiB for each region and rank, of which they
+keep the latest four.
 
 Options:
-  --from N     show steps from N on, counted from 0 (those before are run, and not shown)
+  --from N     show steps from N on, counted from 0. Earlier steps run but are not shown
   --to N       stop after step N
   --page P     show only the steps about page P
   --step       one step at a time: Enter takes the next, a number runs to that step, p shows all pages, q ends
-  --json       each step as a line of JSON
+  --json       print each step as a line of JSON
 
-Exit status: 1 when an assertion was violated, or when the replay differs from what was recorded (another version of Aether wrote it).
+Exit status: 1 if an assertion is violated, or if the replay differs from the recording, which another version of
+Aether may have written.
 
 Examples:
   aether replay /tmp/recording/ranks-rank-0-4711.0.jsonl      (after AETHER_RECORD=/tmp/recording aether run -n 2 app.js)
   aether replay --page 17 --from 5000 --to 5100 FILE`
 
-/** What to show. */
+/** Which steps to show. */
 interface Choice {
   readonly from: number
   readonly to: number
   readonly page: number | undefined
-  /** Whether anything of this was asked for. */
+  /** Whether any of these options was given. */
   readonly asked: boolean
 }
 
@@ -77,7 +80,7 @@ function choiceOf({ from, to, page }: { from?: string; to?: string; page?: strin
   }
 }
 
-/** The steps up to `to`, as they are taken. */
+/** Takes the steps up to `to`, one by one. */
 function* taken(replay: Replay, to: number): Generator<ReplayedStep> {
   while (replay.position <= to) {
     const step = replay.next()
@@ -135,10 +138,10 @@ async function stepThrough(screen: Screen, replay: Replay): Promise<number> {
   return ExitCode.Done
 }
 
-/** The step that was asked for by its number, or the next one; shown if it is still to come. */
+/** Runs to the step with this number, or one step further, and shows it. A replay cannot go back. */
 function runTo(screen: Screen, replay: Replay, answer: string): ReplayedStep | undefined {
   const to = /^\d+$/.test(answer) ? Number(answer) : replay.position
-  if (to < replay.position) screen.line('That is behind: a replay goes forwards only.')
+  if (to < replay.position) screen.line('That step is over: a replay goes forwards only.')
   let last: ReplayedStep | undefined
   for (const step of taken(replay, to)) {
     last = step
@@ -152,7 +155,7 @@ function showHeader(screen: Screen, { recording }: Replay): void {
   const { header, steps, cutOff } = recording
   const { region, protocol, rank, ranks, part, state } = header
   screen.line(
-    `Region '${region}', ${protocol}, rank ${rank} of ${ranks}; part ${part}, which begins with ${state.copies.length} copies: ${formatCount(steps.length)} steps in ${((steps.at(-1)?.atNs ?? 0) / 1e9).toFixed(3)} s.`,
+    `Region '${region}', ${protocol}, rank ${rank} of ${ranks}; part ${part}, which starts with ${state.copies.length} copies: ${formatCount(steps.length)} steps in ${((steps.at(-1)?.atNs ?? 0) / 1e9).toFixed(3)} s.`,
   )
   if (cutOff) screen.line('The last line was cut off: the member was killed while it wrote.')
 }
@@ -176,7 +179,7 @@ const columns = [
   { title: 'sharers', align: 'left' },
 ] as const
 
-/** Directory columns say something at the page's home only; elsewhere an entry is as new. */
+/** Directory columns are meaningful only at the page's home; elsewhere the entry is in its initial state. */
 function showPages(screen: Screen, replay: Replay): void {
   const rows = replay.pages().map((page) => {
     const { copy, directory } = replay.page(page)

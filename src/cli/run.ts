@@ -6,7 +6,7 @@ import { UsageError } from './usage-error.ts'
 
 const ranksMax = 256
 
-/** What `--ssh` stands in for. */
+/** The variable that `--ssh` overrides. */
 const SSH_VARIABLE = 'AETHER_SSH'
 
 const table = {
@@ -27,32 +27,35 @@ const table = {
 const help = `Usage: aether run -n N [options] script.js [arguments ...]
        aether run --hosts a,b:2 [-n N] [options] script.js [arguments ...]
 
-Starts N processes of a script, on this machine or on others, as the ranks of a group; in each, 'await join()' says which it is.
-Output comes line by line with the rank in front. SIGINT, SIGTERM and SIGHUP are passed on, and after a grace SIGKILL; no rank
-outlives the command.
+Starts N processes of a script as the ranks of a group, on this machine or on others. In each process,
+'await join()' returns the group and the process's rank.
 
-Options (before the script; what comes after it is the script's):
-  -n, --ranks N            how many processes, 1 ... ${ranksMax}
-  --on-failure stop        when a rank fails, end the others (default)
-  --on-failure continue    when a rank fails, let the others go on
-  ${traceHelp};
-                           of one machine only
-  --dashboard              serve the page of 'aether dashboard' until the ranks have ended; its address, which only this machine
-                           reaches and which has a token in it, is said on standard error; of one machine only
-  --record FILE            with --dashboard: write what the page shows to FILE, for 'aether dashboard --replay FILE'
-  --record-limit SIZE      the most that FILE may grow to (default 256MiB)
-  --advise                 say on standard error, when the ranks have ended, which pages of coherent regions went back and forth
-                           between them, who wrote where in them, and what to do about it; of one machine only
-  --hosts A,B:2,...        where they run: names as ssh takes them, each with how many; without a number they share evenly.
-                           This package and the script have to be at the same paths there
-  --ssh 'COMMAND ...'      reaches a host; its name and a command line for its shell follow (default ssh, which must not
-                           ask for a password; ${SSH_VARIABLE} sets it too)
-  --remote-node COMMAND    node on the hosts (default the path of this one)
-  --address ADDRESS        this machine's address, where the ranks meet (default the one that each host sees ssh come from)
-  --port PORT              the TCP port where they meet (default any that is free)
+Output is printed line by line, prefixed with the rank. SIGINT, SIGTERM and SIGHUP are passed on to the ranks;
+ranks that do not end within a grace period are killed. No rank outlives the command.
 
-Exit status: 0 when every rank ended well; else that of the first rank that failed: its own, or 128 + the number of the
-signal that ended it. 2 when the command line cannot be understood.
+Options (before the script; arguments after it belong to the script):
+  -n, --ranks N            the number of processes, 1 ... ${ranksMax}
+  --on-failure stop        if a rank fails, end the others (default)
+  --on-failure continue    if a rank fails, let the others go on
+  ${traceHelp}.
+                           Only on one machine
+  --dashboard              serve the page of 'aether dashboard' until the ranks have ended. Its address is printed on
+                           standard error; it contains a token, and only this machine reaches it. Only on one machine
+  --record FILE            with --dashboard: record what the page shows, for 'aether dashboard --replay FILE'
+  --record-limit SIZE      the maximum size of FILE (default 256MiB)
+  --advise                 report on standard error, when the ranks have ended, which pages of coherent regions bounced
+                           between them, which rank wrote which bytes, and a remedy. Only on one machine
+  --hosts A,B:2,...        the hosts, named as for ssh, each with its number of ranks. Without a number the ranks are
+                           spread evenly. This package and the script must be at the same paths on every host
+  --ssh 'COMMAND ...'      the command that reaches a host: it is called with the host's name and a command line for the
+                           shell there. Default ssh, which must not ask for a password; ${SSH_VARIABLE} sets it too
+  --remote-node COMMAND    the node command on the hosts (default: the path of this one)
+  --address ADDRESS        the address of this machine where the ranks meet (default: the source address of ssh, as each
+                           host sees it)
+  --port PORT              the TCP port where the ranks meet (default: any free port)
+
+Exit status: 0 if every rank succeeded. Otherwise the status of the first rank that failed, or 128 + the number of the
+signal that ended it. If the command line is invalid, 2.
 
 Examples:
   aether run -n 4 app.js
@@ -74,20 +77,20 @@ export const runCommand: Command = {
     const onFailure = wordOption('run', '--on-failure', values['on-failure'], ['stop', 'continue'])
     const hosts = values.hosts === undefined ? undefined : parseHosts(values.hosts)
     if (values.ranks === undefined && hosts === undefined)
-      throw new UsageError('how many processes? -n N is missing', 'run')
+      throw new UsageError('the number of processes is missing: -n N', 'run')
     const ranks = integerOption('run', '-n', values.ranks ?? String(slotsOf(hosts ?? [])), 1, ranksMax)
     const port = integerOption('run', '--port', values.port, 0, 65_535)
-    if (script === undefined) throw new UsageError('which script? Its name is missing', 'run')
+    if (script === undefined) throw new UsageError('the name of the script is missing', 'run')
     const { address, 'remote-node': remoteNode, ssh = process.env[SSH_VARIABLE] } = values
     if (values.trace !== undefined && hosts !== undefined)
-      throw new UsageError('--trace is for one machine: the clocks of several differ', 'run')
+      throw new UsageError('--trace is for one machine, because the clocks of several machines differ', 'run')
     if (values.dashboard && hosts !== undefined)
-      throw new UsageError('--dashboard is for one machine: it reads the memory of its ranks', 'run')
+      throw new UsageError('--dashboard is for one machine, because it reads the memory of its ranks', 'run')
     const { record: recordFile, 'record-limit': recordLimit } = values
     if (!values.dashboard && (recordFile ?? recordLimit) !== undefined)
-      throw new UsageError('--record is for --dashboard: it writes down what that shows', 'run')
+      throw new UsageError('--record and --record-limit need --dashboard', 'run')
     if (values.advise && hosts !== undefined)
-      throw new UsageError('--advise is for one machine: it reads files that its ranks write', 'run')
+      throw new UsageError('--advise is for one machine, because it reads files that its ranks write', 'run')
     const start = (space?: string) =>
       launch({
         script,
@@ -101,7 +104,7 @@ export const runCommand: Command = {
         ...(remoteNode && { remoteNode }),
         ...(ssh && { ssh: ssh.trim().split(/\s+/) }),
       })
-    // Who watches nothing does not load what watching needs.
+    // Without --dashboard and --advise, their modules are not loaded.
     const watched = async () => (values.dashboard ? runWatched(start, recordFile, recordLimit) : start())
     const advised = async () => (values.advise ? (await import('./advice-report.ts')).withAdvice(watched) : watched())
     const { status } = await (hosts === undefined ? withTraceFile('run', values.trace, advised) : start())
@@ -120,7 +123,8 @@ async function runWatched<T>(
 }
 
 /**
- * Options of the command come before the script, everything behind it belongs to the script, whatever it looks like.
+ * The command's options come before the script. Everything after the script belongs to it, even if it looks like an
+ * option.
  */
 function splitAtScript(args: readonly string[]): {
   readonly own: readonly string[]

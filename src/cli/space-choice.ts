@@ -1,9 +1,7 @@
 import { runningSpaces } from '../cluster/index.ts'
 import { UsageError } from './usage-error.ts'
 
-/**
- * The space that is meant: the one that was named, or the only one that runs. @throws UsageError naming the choices.
- */
+/** The space with this name, or without one the only running space. @throws UsageError that lists the choices. */
 export function chooseSpace(command: string, named: string | undefined): string {
   if (named !== undefined) return named
   const running = runningSpaces()

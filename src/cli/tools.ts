@@ -12,16 +12,16 @@ interface Tools {
   readonly commands: Readonly<Record<string, () => Promise<Command>>>
 }
 
-/** Every command that lies in `aether-dsm-tools`, in the order in which help lists them. */
+/** Every command of `aether-dsm-tools`, in the order of the help. */
 export const toolTable: readonly CommandEntry[] = [
-  toolEntry('demo', 'see what it is for: a shared counter, then PageRank by several processes'),
-  toolEntry('bench', 'measure verbs, messages, collectives, calls, pages and structures, beside other ways'),
-  toolEntry('litmus', 'play litmus tests of the shared memory with real processes'),
+  toolEntry('demo', 'show what Aether is for: a shared counter, then PageRank in several processes'),
+  toolEntry('bench', 'measure verbs, messages, collectives, calls, pages and structures, and compare alternatives'),
+  toolEntry('litmus', 'run litmus tests of the shared memory with real processes'),
   toolEntry('modelcheck', 'explore every interleaving of the coherence protocols'),
-  toolEntry('simulate', 'play clusters of coherent memory in virtual time, with everything that may go wrong'),
+  toolEntry('simulate', 'run clusters of coherent memory in virtual time, with faults and deaths'),
   toolEntry(
     'torture',
-    'kill and stop real processes while they work on shared pages or structures, and check what they saw',
+    'kill and stop real processes while they use shared pages or structures, and check what they saw',
   ),
 ]
 
@@ -36,7 +36,7 @@ async function loadTool(name: string): Promise<Command> {
   return await commands[name]!()
 }
 
-/** The tools of this checkout, of the project in the working directory, or beside this package; in this order. */
+/** The tools of this checkout, else of the project in the working directory, else installed beside this package. */
 function findTools(): string | undefined {
   const ofCheckout = fileURLToPath(new URL('../../tools/index.js', import.meta.url))
   if (existsSync(ofCheckout)) return ofCheckout
@@ -54,5 +54,5 @@ function resolveFrom(from: string | URL): string | undefined {
 function missingText(name: string): string {
   return `'${name}' is in the package aether-dsm-tools, which is not installed. Install it with:
   npm install --save-dev aether-dsm-tools@${readVersion()}
-While it is not on the registry, pack it in a checkout with 'npm pack ./tools' and install the file that this writes.`
+If it is not in the registry, run 'npm pack ./tools' in a checkout and install the resulting file.`
 }

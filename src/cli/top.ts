@@ -16,22 +16,24 @@ const table = {
 
 const help = `Usage: aether top [SPACE] [options]
 
-Shows a running space or group of yours on this machine: who is in it, what each uses and waits for, what goes between the ranks, and the
-regions. It is no member: it reads shared memory, takes no lock and may come and go as it likes. Without a name: the only one that runs.
+Shows a running space or group of yours on this machine: its members, what each uses and waits for, traffic between
+the ranks, and regions. Without a name it shows the only running space.
 
-On a terminal the picture is renewed in place until Ctrl-C or the end of the space; in a pipe one follows the other.
+It is not a member of the space. It reads shared memory, takes no lock, and you can start and stop it at any time.
+On a terminal it updates the screen in place until Ctrl-C or the end of the space. In a pipe it prints one screen
+after another.
 
 Options:
-  --interval SECONDS   time between two looks, over which rates are taken, 0.1 ... 60 (default 1)
-  --once               one picture, after one interval, and no more
-  --json               each look as one line of JSON
+  --interval SECONDS   time between two updates, over which rates are computed, 0.1 ... 60 (default 1)
+  --once               print one update after one interval, then exit
+  --json               print each update as one line of JSON
 
 Examples:
   aether top
   aether top shop --interval 0.5
   aether top --once --json`
 
-/** To the upper left corner, and whatever stands there away. */
+/** Moves to the upper left corner and clears the screen. */
 const CLEAR = '\u001b[H\u001b[J'
 
 /** `aether top`. */
@@ -64,7 +66,7 @@ async function watch(
   { once, json }: { readonly once: boolean; readonly json: boolean },
 ): Promise<void> {
   const screen = new Screen(process.stdout)
-  // Rates need a look before; the members begin to show meanwhile.
+  // Rates need an earlier look. It also asks the members to start their journals.
   space.look()
   for (let first = true; ; first = false) {
     await sleep(intervalMs, undefined, { signal: stop }).catch(() => {})
@@ -85,5 +87,5 @@ function show(frame: Frame, screen: Screen, first: boolean, once: boolean): void
 function seconds(text: string): number {
   const value = Number(text)
   if (value >= 0.1 && value <= 60) return value
-  throw new UsageError(`--interval is a number of seconds from 0.1 to 60, not '${text}'`, 'top')
+  throw new UsageError(`--interval takes a number of seconds from 0.1 to 60, not '${text}'`, 'top')
 }

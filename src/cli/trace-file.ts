@@ -5,16 +5,17 @@ import { type MergedTrace, mergeTrace, removeTraceParts } from '../profiling/ind
 import { formatCount } from './output/units.ts'
 import { UsageError } from './usage-error.ts'
 
-/** What names the file to each process, which writes parts of it. */
+/** The variable that names the file to each process. Each writes a part of it. */
 const FILE_VARIABLE = 'AETHER_TRACE_FILE'
 
-/** The line of help of `--trace`. */
-export const traceHelp = `--trace FILE             write what the processes did to FILE, for ui.perfetto.dev or chrome://tracing`
+/** The entry for `--trace` in a help text. */
+export const traceHelp = `--trace FILE             write what the processes do to FILE, for ui.perfetto.dev or chrome://tracing`
 
 /**
- * Run what starts processes, and have them write a trace to `file`; undefined: where AETHER_TRACE_FILE says, if it
- * does. Their parts are put together when it has ended, however it ended, and what came out is said on standard error.
- * @throws UsageError of `command` where the file's directory cannot be written.
+ * Call `run`, which starts processes, and make them write a trace to `file`. The default is AETHER_TRACE_FILE; if that
+ * is not set either, there is no trace. When `run` has ended, even if it failed, the parts are merged and a summary is
+ * printed on standard error.
+ * @throws UsageError of `command` if the file's directory is not writable.
  */
 export async function withTraceFile<T>(command: string, file: string | undefined, run: () => Promise<T>): Promise<T> {
   const wanted = file ?? (process.env[FILE_VARIABLE] || undefined)
@@ -39,7 +40,7 @@ function checkDirectory(command: string, path: string): void {
     readdirSync(directory)
     accessSync(directory, constants.W_OK)
   } catch (cause) {
-    throw new UsageError(`--trace: no file can be written in ${directory}`, command, { cause })
+    throw new UsageError(`--trace: ${directory} is not a writable directory`, command, { cause })
   }
 }
 
@@ -51,18 +52,18 @@ function merged(path: string): string {
   }
 }
 
-/** What a trace file came to be, as a sentence. */
+/** A summary of a merged trace, as a sentence. */
 export function inWords(path: string, { processes, events, flows, dropped, crowded, writing }: MergedTrace): string {
   const missing = dropped === 0 ? '' : `; ${formatCount(dropped)} more did not fit (AETHER_TRACE_FILE_MIB)`
   const undrawn = crowded === 0 ? '' : `; ${crowdedInWords(crowded)}`
   const more =
     writing === 0
       ? ''
-      : `; ${formatCount(writing)} of the processes still write: 'aether trace ${path}' makes it anew, and removes the parts when they have ended`
-  return `${path}: ${formatCount(events)} events of ${processes} processes, ${formatCount(flows)} followed to what they caused${missing}${undrawn}${more}`
+      : `; ${formatCount(writing)} processes are still writing: after they have ended, 'aether trace ${path}' merges again and removes the parts`
+  return `${path}: ${formatCount(events)} events of ${processes} processes, ${formatCount(flows)} linked to their effects${missing}${undrawn}${more}`
 }
 
-/** What was too much at a time to be drawn. */
+/** How many events are not drawn, and why. */
 export function crowdedInWords(crowded: number): string {
-  return `${formatCount(crowded)} were not drawn, because too many of one thread were under way`
+  return `${formatCount(crowded)} are not drawn, because too many of one thread overlapped`
 }

@@ -13,15 +13,16 @@ const table = { json: { type: 'boolean', default: false } } as const
 
 const help = `Usage: aether trace [options] FILE
 
-Puts the parts together that processes have written where AETHER_TRACE_FILE=FILE was set, if there are any: what 'aether run', 'aether demo' and
-'aether bench dsm' do by themselves at their end. Then holds the file to the rules of the Trace Event Format and says what is in it.
+Merges the parts, if any, that processes wrote because AETHER_TRACE_FILE=FILE was set. (At their end 'aether run',
+'aether demo' and 'aether bench dsm' do that by themselves.) Then it checks the file against the Trace Event
+Format and prints a summary.
 
-Open it at ui.perfetto.dev (nothing is sent anywhere) or chrome://tracing.
+Open the file at ui.perfetto.dev (which does not upload it) or chrome://tracing.
 
 Options:
-  --json       what is in the file as one JSON document
+  --json       print the summary as one JSON document
 
-Exit status: 0 the file is sound; 1 it breaks a rule, or there is none.
+Exit status: 0 the file is valid; 1 it breaks a rule, or it does not exist.
 
 Examples:
   aether trace app.trace.json      (after AETHER_TRACE_FILE=app.trace.json node app.js)

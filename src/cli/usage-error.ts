@@ -1,9 +1,9 @@
 import { AetherError } from '../native/index.ts'
 
-/** The command line cannot be understood. The command ends with status 2. */
+/** The command line is invalid. The command ends with status 2. */
 export class UsageError extends AetherError {
   override readonly name = 'UsageError'
-  /** Whose `--help` tells more; undefined where it is not known which command was meant. */
+  /** The command whose `--help` explains more; undefined if the command is not known. */
   readonly command: string | undefined
 
   constructor(message: string, command?: string, options?: ErrorOptions) {

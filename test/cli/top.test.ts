@@ -57,5 +57,5 @@ test('top says what is wrong: no space, several, none of that name, a wrong inte
   assert.match(missing.stderr, /no process of yours is in a space 'third'/)
   const wrong = aether('top', 'first', '--interval', 'soon')
   assert.equal(wrong.status, 2)
-  assert.match(wrong.stderr, /--interval is a number of seconds/)
+  assert.match(wrong.stderr, /--interval takes a number of seconds from 0.1 to 60/)
 })

@@ -22,7 +22,7 @@ test('run --trace writes one file of all ranks and says so; trace says what is i
   const { status, stdout, stderr } = aether('run', '-n', '3', '--trace', file, program)
   assert.equal(status, 0, stderr)
   assert.equal(stdout, '[0] plugh xyzzy\n')
-  assert.match(stderr, /^aether: .*run\.json: \d+ events of 3 processes, 2 followed to what they caused\n$/)
+  assert.match(stderr, /^aether: .*run\.json: \d+ events of 3 processes, 2 linked to their effects\n$/)
   assert.deepEqual(readdirSync(directory), ['run.json'])
   const told = aether('trace', file)
   assert.equal(told.status, 0)
@@ -40,7 +40,7 @@ test('parts that nobody has put together become a file by trace', () => {
   assert.equal(String(stderr), '')
   const { status, stdout } = aether('trace', file)
   assert.equal(status, 0)
-  assert.match(stdout, /parts\.json: 1 events of 1 processes, 0 followed to what they caused\n/)
+  assert.match(stdout, /parts\.json: 1 events of 1 processes, 0 linked to their effects\n/)
   assert.deepEqual(
     readdirSync(directory).filter((name) => name.startsWith('parts.json')),
     ['parts.json'],

@@ -4,7 +4,7 @@ import { Access, type Device, VerbsError } from '../../verbs/index.ts'
 /** What a device can do, by name. */
 export type Capabilities = Readonly<Record<string, boolean>>
 
-/** Each makes one object and gives it back. */
+/** Each probe creates one object and closes it. */
 const probes: Readonly<Record<string, (device: Device) => void>> = {
   rc: (device) => makePair(device, 'rc'),
   uc: (device) => makePair(device, 'uc'),
@@ -21,8 +21,9 @@ const probes: Readonly<Record<string, (device: Device) => void>> = {
 }
 
 /**
- * Found by doing: the object is made, not yet used, on a device opened without options. No is `UnsupportedError`, and
- * EPERM where an option or a privilege is needed; an error of another kind (no memory left to lock, say) is thrown.
+ * What the device can do, found out by creating each kind of object on a device that was opened without options. An
+ * `UnsupportedError` means no, and so does EPERM, if an option or a privilege is needed. Other errors are thrown, for
+ * example if no memory is left to lock.
  */
 export function probeCapabilities(device: Device): Capabilities {
   return Object.fromEntries(Object.entries(probes).map(([name, probe]) => [name, isOffered(probe, device)]))

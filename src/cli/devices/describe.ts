@@ -1,7 +1,7 @@
 import { type DeviceAttributes, formatGid, openDevice, type PortAttributes } from '../../verbs/index.ts'
 import { type Capabilities, probeCapabilities } from './capabilities.ts'
 
-/** A gid in text. */
+/** A gid as text. */
 export interface GidDescription {
   readonly index: number
   readonly gid: string
@@ -11,18 +11,18 @@ export interface GidDescription {
 
 export type PortDescription = PortAttributes & { readonly gids: readonly GidDescription[] }
 
-/** All that `aether devices` knows of a device, and one object of its `--json`. */
+/** All that `aether devices` shows of a device: one object of its `--json`. */
 export interface DeviceDescription {
   readonly name: string
   readonly provider: string
-  /** The gid that Aether would talk from; it can be overridden when the device is opened. */
+  /** The gid that Aether uses by default as the source; `openDevice` can choose another. */
   readonly gid: string
   readonly ports: readonly PortDescription[]
   readonly capabilities: Capabilities
   readonly limits: Readonly<Record<string, number | string>>
 }
 
-/** Opens the device and asks. Throws what opening throws. */
+/** Opens the device and queries it. Throws what `openDevice` throws. */
 export function describeDevice(name: string): DeviceDescription {
   const device = openDevice(name)
   try {

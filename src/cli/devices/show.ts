@@ -13,7 +13,7 @@ const columns: readonly Column[] = [
   { title: 'mtu', align: 'right' },
 ]
 
-/** A table of all ports; with `details` also gids, capabilities and limits of each device. */
+/** A table of all ports, then the capabilities of each device; with `details` also its gids and limits. */
 export function showDevices(screen: Screen, devices: readonly DeviceDescription[], details: boolean): void {
   screen.table(
     columns,
@@ -39,7 +39,7 @@ function showDevice(screen: Screen, device: DeviceDescription, details: boolean)
       .map(([name]) => name)
       .join(', ')
   screen.line(`  ${screen.paint('bold', device.name)}`)
-  screen.line(`    talks from   ${device.gid}`)
+  screen.line(`    source gid   ${device.gid}`)
   screen.line(`    can          ${names(true)}`)
   if (names(false) !== '') screen.line(`    cannot       ${names(false)}`)
   if (!details) return

@@ -1,4 +1,4 @@
-/** Checks of the counters of ports: errors, lost packets, congestion. All count since the driver was loaded. */
+/** Checks of the counters of ports: errors, lost packets, congestion. They count since the driver was loaded. */
 import { type Finding, ok, warn } from './finding.ts'
 import type { Machine } from './machine.ts'
 import { type RdmaPort, rdmaPorts } from './rdma-port.ts'
@@ -10,7 +10,7 @@ interface CounterGroup {
   readonly fix: string
 }
 
-/** Names as mlx5, irdma, bnxt_re and rxe have them; a driver has some of them. */
+/** Names in mlx5, irdma, bnxt_re and rxe; each driver has some of them. */
 const groups: readonly CounterGroup[] = [
   {
     check: 'link errors',
@@ -22,13 +22,13 @@ const groups: readonly CounterGroup[] = [
       'port_rcv_errors',
     ],
     meaning: 'the link damages packets',
-    fix: 'another cable or transceiver; ethtool -S CARD shows more',
+    fix: 'replace the cable or transceiver; ethtool -S CARD shows more',
   },
   {
     check: 'link drops',
     names: ['link_downed'],
     meaning: 'the link was lost',
-    fix: 'dmesg | grep -i link; cable, transceiver, power saving of the switch',
+    fix: 'dmesg | grep -i link; check cable, transceiver and power saving of the switch',
   },
   {
     check: 'lost packets',
@@ -37,7 +37,7 @@ const groups: readonly CounterGroup[] = [
       ...['rcvd_seq_err', 'out_of_seq_request', 'completer_retry_err', 'retry_exceeded_err', 'port_xmit_discards'],
       ...['rx_icrc_encapsulated', 'RetransSegs', 'seq_err_naks_rcvd', 'to_retransmits'],
     ],
-    meaning: 'packets were lost or came out of order and were sent again',
+    meaning: 'packets were lost or arrived out of order, and were sent again',
     fix: 'priority flow control or ECN on cards and switches (mlnx_qos -i CARD, dcb pfc show dev CARD); fewer senders to one receiver',
   },
   {
@@ -50,8 +50,8 @@ const groups: readonly CounterGroup[] = [
       'retry_rnr_exceeded_err',
       'rnr_naks_rcvd',
     ],
-    meaning: 'a SEND found no receive posted, and had to wait or failed',
-    fix: 'post more receives ahead, or answer faster; a shared receive queue with a limit event tells in time',
+    meaning: 'a SEND found no posted receive, and had to wait or failed',
+    fix: 'post more receives in advance, or answer faster; the limit event of a shared receive queue warns in time',
   },
   {
     check: 'congestion',
@@ -65,7 +65,7 @@ const groups: readonly CounterGroup[] = [
       'port_xmit_wait',
     ],
     meaning: 'switches marked packets, or the port had to wait: the network is congested at times',
-    fix: 'fewer senders to one receiver, pacing of senders, or more bandwidth; marks are harmless as long as few',
+    fix: 'fewer senders to one receiver, pacing of senders, or more bandwidth; a few marks are harmless',
   },
 ]
 
@@ -83,7 +83,7 @@ function checkPort(port: RdmaPort): Finding[] {
     return [warn(group.check, `${port.label}: ${group.meaning} (${values})`, cardFix(group.fix, port))]
   })
   if (bad.length > 0) return bad
-  if (known.length === 0) return [ok('counters', `${port.label} counts nothing that we know`)]
+  if (known.length === 0) return [ok('counters', `${port.label} has none of the known counters`)]
   return [ok('counters', `${port.label}: no ${known.map(({ check }) => check).join(', no ')}`)]
 }
 

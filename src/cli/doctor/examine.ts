@@ -13,7 +13,7 @@ import {
   checkVerbsLibrary,
 } from './software.ts'
 
-/** In the order in which somebody would look: software, rights, links, then what makes it fast. */
+/** In the order in which a person would check: software, permissions, links, then performance. */
 const checks: readonly ((machine: Machine) => Finding[])[] = [
   ...[checkAddon, checkModules, checkDevices, checkPermissions, checkVerbsLibrary],
   ...[checkLockedMemory, checkOpenFiles, checkMemory, checkHugePages, checkUserfault],

@@ -1,16 +1,16 @@
 /**
- * How bad it is: `fail` means that something will not work, `warn` that it will work less well or that a limit is near.
+ * Severity: `fail` means that something will not work, `warn` that it will work less well or that a limit is near.
  */
 export type Level = 'ok' | 'warn' | 'fail'
 
 /** One line of the report. */
 export interface Finding {
-  /** What was looked at, in a word or two: the same on every machine. */
+  /** What was checked, in a word or two: the same on every machine. */
   readonly check: string
   readonly level: Level
   /** What was found, as a sentence without its full stop. */
   readonly text: string
-  /** The command, or the advice, that mends it. */
+  /** The command that fixes it, or advice. */
   readonly fix?: string
 }
 

@@ -1,4 +1,4 @@
-/** Checks of what a process may take of the machine. */
+/** Checks of what a process may use of the machine. */
 import { formatBytes } from '../output/units.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import type { Machine } from './machine.ts'
@@ -17,7 +17,7 @@ function softLimit(machine: Machine, name: string): number | undefined {
   return line === 'unlimited' ? Number.POSITIVE_INFINITY : Number(line)
 }
 
-/** RDMA cards read memory by themselves, so what is registered must stay where it is. */
+/** RDMA cards access memory directly, so registered memory is locked in place. */
 export function checkLockedMemory(machine: Machine): Finding[] {
   const limit = softLimit(machine, 'Max locked memory')
   if (limit === undefined) return []
@@ -25,7 +25,7 @@ export function checkLockedMemory(machine: Machine): Finding[] {
   if (limit >= MEMLOCK_COMFORTABLE) return [ok('memlock', `${formatBytes(limit)} may be locked`)]
   const text = `only ${formatBytes(limit)} may be locked; registering memory with an RDMA card counts against it`
   const fix =
-    'ulimit -l unlimited; for good: echo "* - memlock unlimited" > /etc/security/limits.d/rdma.conf and log in again; for a service LimitMEMLOCK=infinity'
+    'ulimit -l unlimited; permanently: echo "* - memlock unlimited" > /etc/security/limits.d/rdma.conf and log in again; for a service: LimitMEMLOCK=infinity'
   const isShort = limit < MEMLOCK_LEAST && rdmaDevices(machine).length > 0 && !machine.facts.isRoot
   return [isShort ? fail('memlock', text, fix) : warn('memlock', text, fix)]
 }
@@ -37,8 +37,8 @@ export function checkOpenFiles(machine: Machine): Finding[] {
   return [
     warn(
       'nofile',
-      `only ${limit} files may be open; every peer and every completion channel takes one`,
-      'ulimit -n 65536; for good in /etc/security/limits.d/, for a service LimitNOFILE=65536',
+      `only ${limit} files may be open; every peer and every completion channel needs one`,
+      'ulimit -n 65536; permanently: in /etc/security/limits.d/; for a service: LimitNOFILE=65536',
     ),
   ]
 }
@@ -54,7 +54,7 @@ export function checkHugePages(machine: Machine): Finding[] {
   })
   if (pools.length > 0) return [ok('hugepages', pools.join(', '))]
   return [
-    ok('hugepages', 'none set aside; memory with { pageBytes } of 2 MiB needs them (sysctl -w vm.nr_hugepages=512)'),
+    ok('hugepages', 'none reserved; memory with { pageBytes } of 2 MiB needs them (sysctl -w vm.nr_hugepages=512)'),
   ]
 }
 
@@ -64,11 +64,7 @@ export function checkMemory(machine: Machine): Finding[] {
   const available = Number(kilobytes) * 1024
   const findings = [
     available < MEMORY_LEAST
-      ? warn(
-          'memory',
-          `only ${formatBytes(available)} are available`,
-          'end what is not needed, or ask for smaller regions',
-        )
+      ? warn('memory', `only ${formatBytes(available)} are available`, 'end other programs, or use smaller regions')
       : ok('memory', `${formatBytes(available)} are available`),
   ]
   const shared = machine.facts.sharedMemoryFreeBytes

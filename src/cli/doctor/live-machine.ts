@@ -3,7 +3,7 @@ import { release, userInfo } from 'node:os'
 import type { VerbsAddon } from '../../native/index.ts'
 import type { Access, Machine, MachineFacts } from './machine.ts'
 
-/** The machine that we run on. */
+/** The machine that this process runs on. */
 export class LiveMachine implements Machine {
   readonly facts: MachineFacts
 
@@ -63,7 +63,7 @@ function sharedMemory(): Pick<MachineFacts, 'sharedMemoryFreeBytes'> {
 
 type AddonFacts = Pick<MachineFacts, 'addonRefused' | 'noVerbs' | 'userfaultRefused' | 'pacingKilobitsPerSecond'>
 
-/** Asked of the addon by doing. Imported here, so that a machine without the addon still gets its report. */
+/** Tries out the addon. It is imported here, so that a machine without the addon still gets its report. */
 async function addonFacts(): Promise<AddonFacts> {
   try {
     const [{ native }, { probeUserfault }] = await Promise.all([
@@ -91,7 +91,7 @@ async function verbsFacts(): Promise<AddonFacts> {
   return { pacingKilobitsPerSecond: Object.fromEntries(verbs.deviceNames().flatMap((name) => pacingOf(verbs, name))) }
 }
 
-/** Nothing for a device that cannot be opened; its permissions have a line of their own. */
+/** Empty for a device that cannot be opened: the check of permissions reports it. */
 function pacingOf(verbs: VerbsAddon, name: string): [string, number][] {
   try {
     const { handle } = verbs.openDevice(name)

@@ -1,11 +1,11 @@
 /**
- * What the checks may ask of a machine: files of /proc, /sys and /dev, and a few facts. A recorded one answers as the
- * live one did.
+ * What the checks may ask of a machine: files of /proc, /sys and /dev, and a few facts. A recorded machine answers as
+ * the live one did.
  */
 export interface Machine {
-  /** A small file without the white space around it; undefined where it is missing or cannot be read. */
+  /** The text of a small file, trimmed; undefined if it is missing or cannot be read. */
   text(path: string): string | undefined
-  /** Names in a folder, sorted; none where it is missing. */
+  /** Names in a folder, sorted; empty if the folder is missing. */
   names(path: string): readonly string[]
   /** Whether this user may open the file for reading and writing. */
   access(path: string): Access
@@ -14,7 +14,7 @@ export interface Machine {
 
 export type Access = 'granted' | 'denied' | 'missing'
 
-/** What only a running program can tell. */
+/** Facts that only a running program can find out. */
 export interface MachineFacts {
   readonly user: string
   readonly isRoot: boolean
@@ -22,24 +22,24 @@ export interface MachineFacts {
   readonly node: string
   /** Why the addon cannot be loaded. */
   readonly addonRefused?: string
-  /** Why there are no ibverbs devices, in the provider's words; they name the fix. */
+  /** Why there are no ibverbs devices: the provider's message, which names the fix. */
   readonly noVerbs?: string
-  /** What devices can limit a queue pair to, by their own statement, in kbit/s; 0 for those that cannot. */
+  /** The highest rate to which each device says it can limit a queue pair, in kbit/s; 0 if it cannot. */
   readonly pacingKilobitsPerSecond?: Readonly<Record<string, number>>
-  /** Why coherent views cannot be had. */
+  /** Why coherent views are not available. */
   readonly userfaultRefused?: string
-  /** What /dev/shm has left, in bytes. */
+  /** Free space in /dev/shm, in bytes. */
   readonly sharedMemoryFreeBytes?: number
 }
 
-/** Answers of a machine, in JSON; `aether doctor --record` writes it, tests read it. */
+/** Answers of a machine as JSON. `aether doctor --record` writes them, tests read them. */
 export interface Recording {
   readonly facts: MachineFacts
   readonly files: Readonly<Record<string, string>>
   readonly access: Readonly<Record<string, Access>>
 }
 
-/** A machine from a file. What was not recorded is missing. Folders are known by the files in them. */
+/** A machine from a file. What was not recorded is missing. Folders exist if a file in them was recorded. */
 export class RecordedMachine implements Machine {
   readonly facts: MachineFacts
   readonly #recording: Recording
@@ -66,7 +66,7 @@ export class RecordedMachine implements Machine {
   }
 }
 
-/** Passes questions on and keeps the answers. */
+/** Passes questions on to a machine and records its answers. */
 export class RecordingMachine implements Machine {
   readonly facts: MachineFacts
   readonly #machine: Machine

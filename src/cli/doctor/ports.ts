@@ -1,4 +1,4 @@
-/** Checks of each port: link, speed, addresses, what its counters say. */
+/** Checks of each port: link, speed, addresses, pacing. */
 import { type Finding, fail, ok, warn } from './finding.ts'
 import type { Machine } from './machine.ts'
 import { deviceText, type RdmaPort, rdmaDevices, rdmaPorts } from './rdma-port.ts'
@@ -14,10 +14,10 @@ export function checkPortStates(machine: Machine): Finding[] {
 }
 
 function linkFix(port: RdmaPort): string {
-  if (port.isEthernet) return `ip link set ${port.networkCard ?? 'its network card'} up; then cable and switch`
+  if (port.isEthernet) return `ip link set ${port.networkCard ?? 'its network card'} up; then check cable and switch`
   if (port.state === 'INIT')
-    return 'the subnet manager has not come by: systemctl start opensm, on one host of the fabric'
-  return 'cable and switch; then systemctl start opensm, on one host of the fabric'
+    return 'no subnet manager has set up the port: systemctl start opensm, on one host of the fabric'
+  return 'check cable and switch; then systemctl start opensm, on one host of the fabric'
 }
 
 export function checkSpeeds(machine: Machine): Finding[] {
@@ -29,7 +29,7 @@ export function checkSpeeds(machine: Machine): Finding[] {
   return [...speeds, ...rdmaDevices(machine).flatMap((device) => checkSlot(machine, device))]
 }
 
-/** A card in a slot too narrow for it gives less than its port promises. */
+/** A card in a slot that is too narrow is slower than its port. */
 function checkSlot(machine: Machine, device: string): Finding[] {
   const read = (name: string) => deviceText(machine, device, name)
   const [speed, speedMax] = [read('current_link_speed'), read('max_link_speed')]
@@ -41,12 +41,12 @@ function checkSlot(machine: Machine, device: string): Finding[] {
     warn(
       'slot',
       `${device} has ${has} and could have ${speedMax} x${widthMax}`,
-      'another slot, or its settings in the firmware of the board',
+      'use another slot, or change its settings in the firmware of the board',
     ),
   ]
 }
 
-/** RoCE needs an address that routers and peers understand. */
+/** RoCE needs an address that can be routed. */
 export function checkAddresses(machine: Machine): Finding[] {
   return rdmaPorts(machine)
     .filter((port) => port.isEthernet)
@@ -61,7 +61,7 @@ function checkGids(port: RdmaPort): Finding[] {
   return [
     warn(
       'gid',
-      `${port.label} has no RoCE v2 address but that of its link: peers behind a router cannot be reached`,
+      `${port.label} has no routable RoCE v2 address: peers behind a router cannot be reached`,
       `ip addr add ADDRESS/24 dev ${card}`,
     ),
   ]
@@ -75,17 +75,17 @@ function checkMtu(machine: Machine, port: RdmaPort): Finding[] {
   return [
     warn(
       'mtu',
-      `${port.label}: ${mtu} bytes on ${card}, so that packets carry 1024 bytes or less where 4096 are possible`,
+      `${port.label}: ${mtu} bytes on ${card}, so packets carry at most 1024 of a possible 4096 bytes`,
       `ip link set ${card} mtu ${NETWORK_MTU_FOR_4096}, on every host and on the switch`,
     ),
   ]
 }
 
-/** Senders that are paced do not fill the buffers of switches. */
+/** Pacing keeps senders from filling the buffers of switches. */
 export function checkPacing({ facts }: Machine): Finding[] {
   return Object.entries(facts.pacingKilobitsPerSecond ?? {}).map(([device, limit]) =>
     limit > 0
       ? ok('pacing', `${device} can limit each queue pair, up to ${(limit / 1e6).toFixed(1)} Gb/s`)
-      : ok('pacing', `${device} cannot limit its queue pairs by itself; senders have to keep fewer bytes outstanding`),
+      : ok('pacing', `${device} cannot limit its queue pairs; senders have to keep fewer bytes outstanding`),
   )
 }

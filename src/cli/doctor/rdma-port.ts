@@ -2,7 +2,7 @@ import type { Machine } from './machine.ts'
 
 const devicesFolder = '/sys/class/infiniband'
 
-/** A port of an RDMA device as /sys shows it. */
+/** A port of an RDMA device, from /sys. */
 export class RdmaPort {
   readonly device: string
   readonly port: string
@@ -18,7 +18,7 @@ export class RdmaPort {
     return `${this.device} port ${this.port}`
   }
 
-  /** A file of the port's folder, `state` for example. */
+  /** A file of the port's folder, for example `state`. */
   text(name: string): string | undefined {
     return this.#machine.text(`${devicesFolder}/${this.device}/ports/${this.port}/${name}`)
   }
@@ -40,7 +40,7 @@ export class RdmaPort {
     return this.text('link_layer') === 'Ethernet'
   }
 
-  /** The network card beneath a RoCE port. */
+  /** The network card of a RoCE port. */
   get networkCard(): string | undefined {
     for (const index of this.names('gid_attrs/ndevs')) {
       const name = this.text(`gid_attrs/ndevs/${index}`)
@@ -49,7 +49,7 @@ export class RdmaPort {
     return undefined
   }
 
-  /** Gids in use, each with what it is for: `RoCE v2`, `IB/RoCE v1`. */
+  /** Gids in use, each with its type: `RoCE v2`, `IB/RoCE v1`. */
   get gids(): readonly { readonly index: number; readonly gid: string; readonly type: string }[] {
     return this.names('gids')
       .map((index) => ({
@@ -84,7 +84,7 @@ export function rdmaPorts(machine: Machine): readonly RdmaPort[] {
   )
 }
 
-/** A file of the PCI or virtual device behind an RDMA device. */
+/** A file of the PCI or virtual device of an RDMA device. */
 export function deviceText(machine: Machine, device: string, name: string): string | undefined {
   return machine.text(`${devicesFolder}/${device}/device/${name}`)
 }

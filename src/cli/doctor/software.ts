@@ -1,4 +1,4 @@
-/** Checks of what is installed and loaded. */
+/** Checks of installed software and loaded modules. */
 import { type Finding, fail, ok, warn } from './finding.ts'
 import type { Machine } from './machine.ts'
 import { rdmaDevices } from './rdma-port.ts'
@@ -13,14 +13,14 @@ export function checkAddon({ facts }: Machine): Finding[] {
 
 export function checkModules(machine: Machine): Finding[] {
   const isLoaded = (name: string): boolean => machine.text('/proc/modules')?.match(`(^|\n)${name} `) != null
-  // Built into the kernel, a module is no line of /proc/modules; its devices or its control file show that it is there.
+  // A module that is built into the kernel is not listed in /proc/modules; its devices or its control file show it.
   const hasVerbs = verbsModules.every(isLoaded) || rdmaDevices(machine).length > 0
   const hasConnections = connectionModules.every(isLoaded) || machine.access('/dev/infiniband/rdma_cm') !== 'missing'
   if (!hasVerbs)
     return [
       warn(
         'modules',
-        'the kernel has no RDMA loaded: only shm0 is here, for processes of one machine',
+        'the kernel has no RDMA modules loaded: there is only shm0, for processes on one machine',
         'modprobe -a ib_uverbs rdma_ucm, and the driver of the card (mlx5_ib, irdma, bnxt_re, rdma_rxe, …)',
       ),
     ]
@@ -28,7 +28,7 @@ export function checkModules(machine: Machine): Finding[] {
     return [
       warn(
         'modules',
-        'ib_uverbs is there, rdma_ucm is not: the connection manager cannot be used',
+        'ib_uverbs is loaded but rdma_ucm is not: the connection manager cannot be used',
         'modprobe rdma_ucm',
       ),
     ]
@@ -41,13 +41,13 @@ export function checkDevices(machine: Machine): Finding[] {
   return [
     warn(
       'devices',
-      'no RDMA device: only shm0 is here, for processes of one machine',
-      'over any network card, in software: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0',
+      'no RDMA device: there is only shm0, for processes on one machine',
+      'RDMA in software over any network card: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0',
     ),
   ]
 }
 
-/** Every device has its own file, and one is shared by the connection manager. */
+/** Every device has its own file. The connection manager has one for all devices. */
 export function checkPermissions(machine: Machine): Finding[] {
   if (rdmaDevices(machine).length === 0) return []
   const files = machine.names('/dev/infiniband').filter((name) => /^(uverbs\d+|rdma_cm)$/.test(name))
@@ -55,7 +55,7 @@ export function checkPermissions(machine: Machine): Finding[] {
     return [
       fail(
         'permissions',
-        'there are RDMA devices but no files in /dev/infiniband: in a container they have to be passed in',
+        'there are RDMA devices but no files in /dev/infiniband; a container needs them passed in',
         'modprobe ib_uverbs; for a container: docker run --device /dev/infiniband --ulimit memlock=-1',
       ),
     ]
@@ -65,7 +65,7 @@ export function checkPermissions(machine: Machine): Finding[] {
       fail(
         'permissions',
         `${machine.facts.user} may not open ${denied.map((name) => `/dev/infiniband/${name}`).join(', ')}`,
-        `usermod -aG rdma ${machine.facts.user} where the files belong to the group rdma (ls -l /dev/infiniband), then log in again; else a udev rule: KERNEL=="uverbs*", MODE="0666"`,
+        `usermod -aG rdma ${machine.facts.user} if the files belong to the group rdma (ls -l /dev/infiniband), then log in again; otherwise a udev rule: KERNEL=="uverbs*", MODE="0666"`,
       ),
     ]
   return [ok('permissions', `${machine.facts.user} may open ${files.join(', ')}`)]
@@ -77,12 +77,12 @@ export function checkVerbsLibrary(machine: Machine): Finding[] {
 }
 
 export function checkUserfault({ facts }: Machine): Finding[] {
-  if (facts.userfaultRefused === undefined) return [ok('userfaultfd', 'coherent views can be had')]
+  if (facts.userfaultRefused === undefined) return [ok('userfaultfd', 'coherent views are available')]
   return [
     warn(
       'userfaultfd',
       `no coherent views, only explicit calls: ${facts.userfaultRefused}`,
-      'Linux 6.4 or later, and outside of seccomp profiles that forbid userfaultfd',
+      'use Linux 6.4 or later, and a seccomp profile that allows userfaultfd',
     ),
   ]
 }

@@ -1,4 +1,4 @@
-/** The few ways in which output is marked. */
+/** Styles of output. */
 export type Mark = 'bold' | 'dim' | 'green' | 'red'
 
 const codes: Readonly<Record<Mark, readonly [number, number]>> = {
@@ -9,8 +9,8 @@ const codes: Readonly<Record<Mark, readonly [number, number]>> = {
 }
 
 /**
- * Marks text for a terminal; leaves it plain in files and pipes, and where NO_COLOR (https://no-color.org) or TERM=dumb
- * ask for that.
+ * Styles text for a terminal. Text stays plain in files and pipes, and if NO_COLOR (https://no-color.org) or TERM=dumb
+ * is set.
  */
 export type Paint = (mark: Mark, text: string) => string
 

@@ -7,13 +7,13 @@ export interface ProgressStream {
 
 const terminalPauseMs = 80
 const filePauseMs = 2000
-/** Some pseudo-terminals say that they have no columns at all. */
+/** Used if a pseudo-terminal reports 0 columns. */
 const widthUnknown = 80
 const eraseLine = '\r\u001b[2K'
 
 /**
- * One line that says how far the work is: rewritten in place on a terminal; elsewhere a line of its own now and then,
- * so that a log shows that something goes on without being filled by it.
+ * One line that shows progress. On a terminal it is rewritten in place. Elsewhere a line is printed now and then, so
+ * that a log shows progress without being flooded.
  */
 export class ProgressLine {
   readonly #stream: ProgressStream
@@ -24,11 +24,11 @@ export class ProgressLine {
   constructor(stream: ProgressStream, now: () => number = () => performance.now()) {
     this.#stream = stream
     this.#now = now
-    // The first line in a file comes only after a pause: short work needs none.
+    // In a file the first line comes only after a pause, so short work prints none.
     this.#shownMs = stream.isTTY === true ? Number.NEGATIVE_INFINITY : now()
   }
 
-  /** Show `text`, or leave it where the last one was shown only just now. */
+  /** Show `text`, unless the last one was shown only just now. */
   show(text: string): void {
     const now = this.#now()
     if (now - this.#shownMs < (this.#stream.isTTY === true ? terminalPauseMs : filePauseMs)) return
@@ -42,7 +42,7 @@ export class ProgressLine {
     this.#visible = true
   }
 
-  /** Remove it, before anything else is written. */
+  /** Remove the line before anything else is written. */
   clear(): void {
     if (this.#visible) this.#stream.write(eraseLine)
     this.#visible = false

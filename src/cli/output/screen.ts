@@ -2,13 +2,13 @@ import { type Paint, paintFor } from './paint.ts'
 import { ProgressLine } from './progress-line.ts'
 import { type Column, formatTable } from './table.ts'
 
-/** Where a command shows what it does: lines, tables, a progress line. */
+/** The output of a command: lines, tables, a progress line. */
 export class Screen {
   readonly paint: Paint
   readonly #stream: NodeJS.WriteStream | undefined
   readonly #progress: ProgressLine | undefined
 
-  /** Without a stream nothing is shown: the command prints something else in the end. */
+  /** Without a stream nothing is shown, for commands that print only JSON at the end. */
   constructor(stream: NodeJS.WriteStream | undefined) {
     this.#stream = stream
     this.paint = paintFor(stream ?? {})
@@ -26,7 +26,7 @@ export class Screen {
     for (const line of lines) this.line(`  ${line}`)
   }
 
-  /** How far the work is. The next line takes its place. */
+  /** Show progress. The next line of output replaces it. */
   progress(text: string): void {
     this.#progress?.show(`  ${text}`)
   }

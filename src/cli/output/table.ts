@@ -8,7 +8,7 @@ export interface Column {
 
 const gap = '  '
 
-/** Lines of a table: titles, then rows, columns aligned. Cells may hold colours; nothing is cut. */
+/** Lines of a table: titles, then rows, with aligned columns. Cells may contain colours and are never truncated. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const lines = [columns.map((column) => column.title), ...rows]
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))))
@@ -25,7 +25,7 @@ function pad(cell: string, width: number, align: Column['align']): string {
   return align === 'left' ? cell + blanks : blanks + cell
 }
 
-/** Columns on a terminal; the texts here have no wide characters. */
+/** Width on a terminal. The texts here have no wide characters. */
 function widthOf(text: string): number {
   return [...stripVTControlCharacters(text)].length
 }

@@ -1,5 +1,5 @@
 /**
- * Numbers for people: three digits that matter, thousands separated, a unit always.
+ * Numbers for people: three significant digits, thousands separated, always with a unit.
  * @module
  */
 
@@ -18,7 +18,7 @@ export function formatTime(ms: number): string {
   return `${threeDigits(ms * 1e6)} ns`
 }
 
-/** Events a second as `33.4 k/s` or `35.7 M/s`. */
+/** Events per second as `33.4 k/s` or `35.7 M/s`. */
 export function formatRate(perSecond: number): string {
   if (perSecond >= 999_500) return `${threeDigits(perSecond / 1e6)} M/s`
   if (perSecond >= 999.5) return `${threeDigits(perSecond / 1000)} k/s`
@@ -37,7 +37,7 @@ export function formatBytes(bytes: number): string {
   return unit === 0 ? `${value} B` : `${threeDigits(value)} ${units[unit]}`
 }
 
-/** A ratio as `1.63x`, small ones with what they have: `0.042x`. */
+/** A ratio as `1.63x`; a small one keeps two significant digits: `0.042x`. */
 export function formatRatio(ratio: number): string {
   return `${ratio < 0.1 ? ratio.toPrecision(2) : threeDigits(ratio)}x`
 }

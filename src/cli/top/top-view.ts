@@ -3,7 +3,7 @@ import type { Screen } from '../output/screen.ts'
 import type { Column } from '../output/table.ts'
 import { formatBytes, formatCount, formatRate, formatTime } from '../output/units.ts'
 
-/** Links beyond these would push everything else off a screen; the busiest are shown. */
+/** More links would push everything else off the screen, so only the busiest are shown. */
 const LINKS_MAX = 8
 const REGIONS_MAX = 12
 const LOG_MAX = 5
@@ -11,7 +11,7 @@ const LOG_MAX = 5
 const right = (title: string): Column => ({ title, align: 'right' })
 const left = (title: string): Column => ({ title, align: 'left' })
 
-/** One look at a space, for people: the essentials first. */
+/** Prints one look at a space, the essentials first. */
 export function showTop(frame: Frame, screen: Screen): void {
   const { members, regions, log } = frame
   const { paint } = screen
@@ -47,7 +47,7 @@ export function showTop(frame: Frame, screen: Screen): void {
   showLinks(frame, screen)
   showRegions(regions, screen)
   for (const { text } of log.slice(-LOG_MAX)) screen.line(`  ${paint('dim', text)}`)
-  if (frame.lostEvents > 0) screen.line(`  ${paint('dim', `${formatCount(frame.lostEvents)} events went by unread`)}`)
+  if (frame.lostEvents > 0) screen.line(`  ${paint('dim', `${formatCount(frame.lostEvents)} events were missed`)}`)
 }
 
 function memberRow(member: MemberFrame, { paint }: Screen): string[] {
@@ -72,7 +72,7 @@ function nameOf({ rank, slot }: MemberFrame): string {
 }
 
 /**
- * Links know numbers: of ranks, some of which may run on other machines, and of members that have none, their slots.
+ * The ends of a link are numbers: ranks, which may run on other machines, or slots of members without a rank.
  */
 function namesIn(members: readonly MemberFrame[]): (number: number) => string {
   const names = new Map(members.map((member) => [member.rank ?? member.slot, nameOf(member)]))
@@ -113,7 +113,7 @@ function showRegions(regions: readonly RegionFrame[], screen: Screen): void {
         coherence,
         formatBytes(size),
         `${formatCount(pages)} of ${formatBytes(pageBytes)}`,
-        openAt.length === 0 ? 'nobody' : openAt.join(' '),
+        openAt.length === 0 ? '-' : openAt.join(' '),
       ]),
   )
   more(regions.length - REGIONS_MAX, 'region', screen)
