@@ -9,7 +9,7 @@ import {
 } from '../dsm/index.ts'
 import type { Traffic } from './traffic.ts'
 
-/** What a rank's journal has counted by operation, now and at the beginning of some time (undefined: nothing then). */
+/** A rank's counters by operation, now and at the start of an interval; `before` is undefined if there were none. */
 export interface RankCounts {
   readonly rank: number
   readonly now: JournalOperations
@@ -17,8 +17,8 @@ export interface RankCounts {
 }
 
 /**
- * What `rank` has sent to `peer`, by the kind of message; and, on the link the other way, how long its threads waited
- * for pages from there.
+ * Adds what `rank` has sent to `peer`, by kind of message. To the link in the other direction it adds how long threads
+ * of `rank` waited for pages from `peer`.
  */
 export function addCoherence(traffic: Traffic, { rank, now, before }: RankCounts, peer: number): void {
   for (let kind = 0; kind < OPERATIONS_MAX; kind += 1) {

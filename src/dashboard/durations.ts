@@ -1,10 +1,10 @@
-/** How long things took, of several sources together. */
+/** Durations, merged from several sources. */
 export class Durations {
   readonly #counts = new Map<number, number>()
   #count = 0
   #sumNs = 0
 
-  /** So many that took about `ns`. */
+  /** Add `count` durations of about `ns`. */
   add(ns: number, count: number): void {
     if (count <= 0) return
     this.#counts.set(ns, (this.#counts.get(ns) ?? 0) + count)
@@ -20,7 +20,7 @@ export class Durations {
     return this.#sumNs
   }
 
-  /** The time that `share` of them did not exceed; null where there were none. */
+  /** The time that a share of `share` did not exceed; null if there are none. */
   percentile(share: number): number | null {
     let left = Math.ceil(share * this.#count)
     for (const [ns, count] of [...this.#counts].sort(([a], [b]) => a - b)) {

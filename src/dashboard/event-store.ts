@@ -1,6 +1,6 @@
 import type { ReadEvent } from '../dsm/index.ts'
 
-/** How many events are kept: the last ones. */
+/** How many events are kept: the latest. */
 export const EVENTS_KEPT_MAX = 65_536
 
 const COLUMNS = [
@@ -18,8 +18,8 @@ const COLUMNS = [
 ] as const
 
 /**
- * What happened to pages last, all ranks together, in columns: there may be a hundred thousand a second, and nothing is
- * allocated for one.
+ * The latest events of pages, of all ranks. They are stored in columns, so that an event needs no allocation: there may
+ * be a hundred thousand per second.
  */
 export class EventStore {
   readonly #columns = COLUMNS.map(() => new Float64Array(EVENTS_KEPT_MAX))
@@ -30,12 +30,12 @@ export class EventStore {
     for (let column = 0; column < COLUMNS.length; column += 1) this.#columns[column]![at] = event[COLUMNS[column]!]
   }
 
-  /** How many there ever were. */
+  /** How many events were ever added. */
   get count(): number {
     return this.#count
   }
 
-  /** Call `take` with what came after the first `count`, the last `most` of it. Returns how much was left out. */
+  /** Call `take` with the events after the first `count`, at most the last `most`. Returns how many were left out. */
   since(count: number, most: number, take: (event: ReadEvent) => void): number {
     const first = Math.max(count, this.#count - Math.min(most, EVENTS_KEPT_MAX))
     for (let number = first; number < this.#count; number += 1) take(this.#at(number % EVENTS_KEPT_MAX))
@@ -43,8 +43,8 @@ export class EventStore {
   }
 
   /**
-   * The last `most` events that happened to the page, in the order of their time. `isRegion` says which numbers of a
-   * rank mean the region.
+   * The last `most` events of the page, in order of time. `isRegion` says whether a number that a rank uses means this
+   * region.
    */
   ofPage(page: number, isRegion: (rank: number, region: number) => boolean, most: number): readonly ReadEvent[] {
     const found: ReadEvent[] = []
@@ -60,7 +60,7 @@ export class EventStore {
       const at = number % EVENTS_KEPT_MAX
       if (pages[at] === page && isRegion(ranks[at]!, regions[at]!)) found.push(this.#at(at))
     }
-    // Each rank's come in order, but one rank's after another's.
+    // Events of one rank are in order, but ranks were read one after another.
     return found.sort((a, b) => a.timeNs - b.timeNs).slice(-most)
   }
 

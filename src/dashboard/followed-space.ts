@@ -5,19 +5,21 @@ import { type EventsSince, ObservedSpace } from './observed-space.ts'
 import type { PageMap } from './page-map.ts'
 import type { Frame, LogFrame, PageFrame } from './wire.ts'
 
-/** How often somebody is looked for while nobody is there. */
+/** How often to look for a space while there is none. */
 const SEARCH_MS = 500
 
-/** A space by its name, or whichever runs, through its ends and beginnings: while nobody is in it, it is waited for. */
+/**
+ * Follows a space by its name, or any space that is running. When the space ends, it waits for the next one.
+ */
 export class FollowedSpace {
   readonly #name: string | undefined
   #space: ObservedSpace | undefined
   #taken: { readonly space: ObservedSpace; readonly count: number } | undefined
-  /** By performance.now(): the clock of the machine may be set back. */
+  /** By `performance.now()`, because the wall clock may be set back. */
   #searchedMs = Number.NEGATIVE_INFINITY
   #said = ''
 
-  /** Without a name: the first that runs, one with ranks before one without, and when that has ended the next. */
+  /** Without a name: the first running space, preferably one with ranks. When that has ended, the next one. */
   constructor(name?: string) {
     this.#name = name
   }
@@ -45,7 +47,7 @@ export class FollowedSpace {
     return this.#space?.region(region)?.map
   }
 
-  /** What happened to pages since it was asked last, at most `most` of each look. */
+  /** Events of pages since the last call, at most the last `most`. */
   takeEvents(most: number): EventsSince | undefined {
     const space = this.#space
     if (space === undefined) return undefined
@@ -59,8 +61,8 @@ export class FollowedSpace {
   }
 
   /**
-   * What its members have counted, in the text format of Prometheus. It is read anew at each call and asks nothing of
-   * the members, so nobody need look() for it. Where there is no space it is a comment that says so.
+   * Counters of all members in the text format of Prometheus. Each call reads them again, without `look()` and without
+   * the members' help. If there is no space, it is a comment that says so.
    */
   metrics(): string {
     const name = this.#current()
@@ -94,7 +96,7 @@ export class FollowedSpace {
       this.#said = ''
       log.push({ atMs, kind: 'note', text: `watching '${name}'` })
     } catch (error) {
-      // Nobody is there yet; or another version of Aether is, which is worth a line.
+      // There is no such space yet, or it belongs to another version of Aether, which is worth a line in the log.
       const { message } = error as Error
       if (message !== this.#said) log.push({ atMs, kind: 'note', text: message })
       this.#said = message
@@ -102,8 +104,8 @@ export class FollowedSpace {
   }
 
   /**
-   * Where several run and none was named, ranks are what is wanted: a program may have a space of its own beside those
-   * that it starts.
+   * If several spaces are running and none was named, prefer one with ranks: a program may have its own space besides
+   * that of the ranks it has started.
    */
   #preferGroup(atMs: number, log: LogFrame[]): void {
     if (!this.#isTimeToSearch()) return
@@ -115,11 +117,11 @@ export class FollowedSpace {
       this.#space = found
       log.push({ atMs, kind: 'note', text: `watching '${group}'` })
     } catch {
-      // It has ended meanwhile.
+      // It has ended in the meantime.
     }
   }
 
-  /** The space that is looked at, as long as it runs; else the one that would be. */
+  /** The space that is shown, while it is running; otherwise the one that would be shown next. */
   #current(): string | undefined {
     if (this.#name !== undefined) return this.#name
     const running = runningSpaces()
@@ -145,7 +147,7 @@ function hasRanks(name: string): boolean {
   }
 }
 
-/** A scrape that finds nothing is no failure. */
+/** If there is nothing to scrape, that is not a failure. */
 function comment(text: string): string {
   return `# ${text}\n`
 }

@@ -1,7 +1,7 @@
 import { type HistogramReading, occupiedBuckets } from '../profiling/index.ts'
 import type { HistogramFrame } from './wire.ts'
 
-/** A histogram as the page is told of it. */
+/** A histogram in the form that is sent to the page. */
 export function histogramFrame(reading: HistogramReading, slot: number): HistogramFrame {
   const { name, label, count, meanNs, p50Ns, p99Ns, maxNs, slots } = reading
   const parts = new Map<number, number>()
@@ -28,7 +28,7 @@ export function histogramFrame(reading: HistogramReading, slot: number): Histogr
   }
 }
 
-/** The quarter of an octave in which a duration is. Buckets of a profile never lie in two. */
+/** The quarter of an octave that contains a duration. A bucket of a profile never spans two of them. */
 export function partOf(ns: number): number {
   if (ns < 1) return 0
   const octave = Math.floor(Math.log2(ns))

@@ -1,6 +1,6 @@
 /**
- * Looking at a running space from outside: what {@link ObservedSpace} sees is what `aether top` and the page of
- * `aether dashboard` show. {@link SessionRecorder} writes it down, and {@link RecordedSession} opens what was written.
+ * Observes a running space from outside. {@link ObservedSpace} reads what `aether top` and the page of
+ * `aether dashboard` show. {@link SessionRecorder} records it, and {@link RecordedSession} opens a recording.
  *
  * @module
  */

@@ -3,7 +3,7 @@ import { ratePerSecond } from './observed-member.ts'
 import type { Traffic } from './traffic.ts'
 import type { LinkFrame } from './wire.ts'
 
-/** What the queue pairs of a link have carried. */
+/** Traffic of the queue pairs of a link. */
 interface Carried {
   readonly from: number
   readonly to: number
@@ -15,9 +15,9 @@ interface Carried {
 }
 
 /**
- * Turns what is counted about links into rates. Agents count what they send to each other: a link from A to B is what A
- * says it sent, and how long B says it waited for A. Queue pairs that are profiled count their requests, those of
- * agents among them: where both are known, the more is told.
+ * Turns counters of links into rates. Agents count what they send to each other. The traffic of a link from A to B is
+ * counted by A, the time that B waited for A is counted by B. Queue pairs that are profiled count their requests,
+ * including those of agents. If both counts are known, the larger one is used.
  */
 export class LinkRates {
   #last = new Map<string, JournalLink>()
@@ -25,8 +25,8 @@ export class LinkRates {
   readonly #carried = new Map<string, Carried>()
 
   /**
-   * `counted`: what each rank shows. `since`: what queue pairs have carried since the last time. `present`: whose links
-   * are told.
+   * The rates since the last call. `counted` has the counters of each rank, `since` the traffic of queue pairs since
+   * the last call. Only links between members in `present` are reported.
    */
   next(
     counted: ReadonlyMap<number, readonly JournalLink[]>,

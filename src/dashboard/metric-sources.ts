@@ -2,9 +2,9 @@ import { type ObservedMember, SpaceObserver } from '../cluster/index.ts'
 import type { MetricSource } from '../profiling/index.ts'
 
 /**
- * Snapshots of what each member of a space has counted, labelled `space` and `rank`, or `member` (its slot) where it is
- * in no group. A successor of the same number goes on in the same series from 0, which Prometheus knows for a restart.
- * @throws SpaceError where nobody is in such a space.
+ * Snapshots of the counters of each member of a space, labelled `space` and `rank`, or `member` (its slot) if it is not
+ * in a group. A successor with the same number continues the series from 0, which Prometheus treats as a restart.
+ * @throws SpaceError if the space has no member.
  */
 export function metricSources(space: string): readonly MetricSource[] {
   const observer = SpaceObserver.attach(space)

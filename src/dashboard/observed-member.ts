@@ -5,14 +5,14 @@ import { Profile } from '../profiling/index.ts'
 import { histogramFrame } from './histogram-frame.ts'
 import type { HistogramFrame, MemberFrame } from './wire.ts'
 
-/** Where proc(5)'s stat says it, counted from field 3. */
+/** Fields of /proc/PID/stat, counted from field 3; see proc(5). */
 const Field = { State: 0, UserTicks: 11, SystemTicks: 12, ResidentPages: 21 } as const
-/** sysconf(_SC_CLK_TCK) has been 100 on Linux for ever; so are pages of 4 KiB on the machines that Aether knows. */
+/** sysconf(_SC_CLK_TCK) is always 100 on Linux, and pages have 4 KiB on all machines that Aether supports. */
 const TICKS_A_SECOND = 100
 const PAGE_BYTES = 4096
 const FAULTS = 'dsm.fault'
 
-/** What was counted at a look. */
+/** Counters at a look. */
 interface Counts {
   readonly atMs: number
   readonly ticks: number
@@ -21,10 +21,10 @@ interface Counts {
   readonly bytesOut: number
 }
 
-/** One member from look to look. */
+/** One member over successive looks. */
 export class MemberSight {
   readonly member: ObservedMember
-  /** Undefined until the member shows one, and where it never does: it is in no group. */
+  /** Undefined until the member shows one. A member that is not in a group never does. */
   journal: JournalReader | undefined
   #last: Counts | undefined
   #profile: Profile | undefined
@@ -33,24 +33,24 @@ export class MemberSight {
     this.member = member
   }
 
-  /** Its rank, as far as is known. */
+  /** Its rank, if known. */
   get rank(): number | undefined {
     return this.member.group?.rank ?? this.journal?.rank
   }
 
-  /** What stands for it where ranks are shown: its rank, else its slot. */
+  /** Its number where ranks are shown: its rank, otherwise its slot. */
   get number(): number {
     return this.rank ?? this.member.slot
   }
 
-  /** What it has counted since this was asked last; undefined the first time. */
+  /** Its counters since the last call; undefined the first time. */
   since(profile: Profile): Profile | undefined {
     const last = this.#profile
     this.#profile = profile
     return last === undefined ? undefined : profile.since(last)
   }
 
-  /** What is told of it at a look, given what its threads have counted, and how many regions it has open. */
+  /** What a look reports of it, given the counters of its threads and the number of regions that it has open. */
   look(
     profile: Profile,
     atMs: number,
@@ -94,7 +94,7 @@ export class MemberSight {
     }
   }
 
-  /** Take the journal that the member shows, given an open descriptor. */
+  /** Read the member's journal from an open descriptor. */
   read(descriptor: number | undefined): void {
     if (descriptor !== undefined) this.journal = JournalReader.over(descriptor)
   }
@@ -105,7 +105,7 @@ export class MemberSight {
   }
 }
 
-/** Never negative: who began anew counts from zero. */
+/** Never negative: a counter that was restarted counts from zero. */
 export function ratePerSecond(difference: number, elapsedMs: number): number {
   return elapsedMs > 0 && difference > 0 ? (difference * 1000) / elapsedMs : 0
 }

@@ -10,21 +10,21 @@ import { RegionSight } from './region-sight.ts'
 import { Traffic } from './traffic.ts'
 import type { Frame, HistogramFrame, LogFrame, MemberFrame, PageFrame, RegionFrame } from './wire.ts'
 
-/** How long members go on showing after the last look: a page that is looked at once a second is looked at in time. */
+/** How long members keep journals after the last look. A page that looks once per second renews that in time. */
 const SHOW_MS = 5000
 
-/** What happened to pages since it was asked last. */
+/** Events of pages since an earlier count. */
 export interface EventsSince {
   readonly count: number
-  /** Events that were too many. */
+  /** How many events were left out. */
   readonly left: number
   readonly byRegion: ReadonlyMap<string, readonly ReadEvent[]>
 }
 
 /**
- * A running space as somebody sees it who is no member: who is there, what they count, what goes between them, and the
- * state of every page of their coherent regions. Everything is read from shared memory and /proc; the members are asked
- * to keep journals only while somebody looks.
+ * A running space seen from outside: its members, their counters, traffic between them, and the state of every page of
+ * their coherent regions. Everything is read from shared memory and /proc. Members keep journals only while an observer
+ * asks for them.
  *
  * ```ts
  * using space = ObservedSpace.attach('shop')
@@ -40,7 +40,7 @@ export class ObservedSpace {
   readonly #operations = new OperationRates()
   readonly #events = new EventStore()
   readonly #knownRegions = new Set<string>()
-  /** Those whose end has not been told, by epoch. */
+  /** Members whose end has not been reported, by epoch. */
   readonly #untold = new Map<number, { readonly name: string; readonly processId: number }>()
   #isFirst = true
   #lostEvents = 0
@@ -50,12 +50,12 @@ export class ObservedSpace {
     this.#observer = observer
   }
 
-  /** @throws SpaceError where nobody is in such a space. */
+  /** @throws SpaceError if the space has no member. */
   static attach(name: string): ObservedSpace {
     return new ObservedSpace(SpaceObserver.attach(name))
   }
 
-  /** Look once. Rates are since the look before. */
+  /** Look once. Rates cover the time since the last look. */
   look(atMs: number = Date.now()): Frame {
     this.#observer.askToShow(SHOW_MS)
     const log: LogFrame[] = []
@@ -101,14 +101,14 @@ export class ObservedSpace {
     }
   }
 
-  /** The coherent region of that name, where it is shown. */
+  /** The coherent region with that name, if a member shows it. */
   region(name: string): RegionSight | undefined {
     return this.#regions.get(name)
   }
 
   /**
-   * Pages of coherent regions: what happened since `count` events were known, the last `most` of it, by the name of the
-   * region; and how many are known now.
+   * Events of pages after the first `count`, at most the last `most`, by the name of the region. Also returns the count
+   * to pass to the next call.
    */
   eventsSince(count: number, most: number): EventsSince {
     const names = new Map<number, string>()
@@ -125,7 +125,7 @@ export class ObservedSpace {
     return { count: this.#events.count, left, byRegion }
   }
 
-  /** All that is known of a page; undefined where there is no such region or page. */
+  /** All that is known of a page; undefined if there is no such region or page. */
   page(region: string, page: number): PageFrame | undefined {
     const sight = this.#regions.get(region)
     return sight && page >= 0 && page < sight.map.pages ? describePage(sight, page, this.#events) : undefined
@@ -147,7 +147,7 @@ export class ObservedSpace {
       sight.close()
       this.#sights.delete(epoch)
     }
-    // Who leaves in order says so before it goes; nobody may have said yet that one was killed.
+    // A member that leaves says so before it goes. If one was killed, that may not have been noted yet.
     const fates = new Map(this.#observer.endedSince(0).map(({ epoch, fate }) => [epoch, fate]))
     for (const [epoch, { name, processId }] of this.#untold) {
       if (present.has(epoch)) continue
@@ -162,7 +162,7 @@ export class ObservedSpace {
 
   #greet(member: ObservedMember, isFirst: boolean, say: (kind: LogFrame['kind'], text: string) => void): void {
     const known = this.#sights.get(member.epoch)
-    // Its card comes a moment after it has joined.
+    // A member publishes its card a moment after it has joined.
     if (known !== undefined && (known.member.group !== undefined || member.group === undefined)) return
     known?.close()
     const sight = new MemberSight(member)

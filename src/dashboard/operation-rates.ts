@@ -5,12 +5,12 @@ import { addCalls, addPairs, hasPairs } from './pair-traffic.ts'
 import { Traffic } from './traffic.ts'
 import type { LinkFrame, OperationFrame } from './wire.ts'
 
-/** So often operations are looked at: shorter times have too few that are timed. */
+/** The interval of operations: a shorter one has too few that are timed. */
 const OPERATIONS_MS = 1000
-/** So many links are told by operation, the busiest. */
+/** Operations are reported for this many links, the busiest. */
 export const OPERATION_LINKS_MAX = 128
 
-/** A member as it is seen at a look. */
+/** A member at a look. */
 export interface SeenMember {
   readonly epoch: number
   readonly number: number
@@ -24,19 +24,19 @@ interface Had {
   readonly operations: JournalOperations | undefined
 }
 
-/** Turns what members have counted by operation into rates. */
+/** Turns the members' counters by operation into rates. */
 export class OperationRates {
   #had = new Map<number, Had>()
   #lastMs = 0
   #lookMs = 0
   /**
-   * What each link that carried anything has carried since operations were told last, in bytes: rates of links are
-   * those of one look.
+   * Bytes on each link since operations were last reported. They are summed up over the looks, because the rate of a
+   * link covers one look.
    */
   readonly #carried = new Map<string, number>()
   #frames: readonly OperationFrame[] = []
 
-  /** The same list as before until a second is over. */
+  /** Returns the same list as before until a second has passed. */
   next(members: readonly SeenMember[], links: readonly LinkFrame[], atMs: number): readonly OperationFrame[] {
     this.#carry(links, atMs)
     const elapsedMs = atMs - this.#lastMs
@@ -94,9 +94,9 @@ export class OperationRates {
   }
 }
 
-/** Undefined where nothing was known of it a second ago. */
+/** Undefined if the member was not known a second ago. */
 function countsOf({ journal, operations }: Had, before: Had | undefined): RankCounts | undefined {
   if (journal === undefined || operations === undefined || before === undefined) return undefined
-  // A journal that has begun since counts from zero.
+  // A journal that has started since then counts from zero.
   return { rank: journal.rank, now: operations, before: before.journal === journal ? before.operations : undefined }
 }

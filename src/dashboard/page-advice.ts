@@ -2,10 +2,10 @@ import { adviceOnPage } from '../dsm/index.ts'
 import type { RegionSight } from './region-sight.ts'
 import type { PageAdviceFrame } from './wire.ts'
 
-/** The most ranges of one rank that are told. */
+/** The maximum number of ranges reported for one rank. */
 const RANGES_MAX = 256
 
-/** Why a page bounces, as all ranks that show themselves here saw it; undefined where it does not, or nobody looks. */
+/** Why a page bounces, from what the ranks of this machine saw; undefined if it does not, or the adviser is off. */
 export function describeAdvice({ at, facts }: RegionSight, page: number): PageAdviceFrame | undefined {
   const shown = [...at].map(([rank, { journal, region }]) => [rank, journal.advice(region)] as const)
   const advice = adviceOnPage({ name: facts.name, size: facts.size, pageSize: facts.pageBytes }, page, shown)

@@ -4,7 +4,7 @@ import { describeAdvice } from './page-advice.ts'
 import type { RegionSight } from './region-sight.ts'
 import type { PageEventFrame, PageFrame } from './wire.ts'
 
-/** The most events of one page that are told. */
+/** The maximum number of events reported for one page. */
 export const HISTORY_MAX = 240
 
 const whats: Readonly<Record<number, PageEventFrame['what']>> = {
@@ -17,7 +17,7 @@ const whats: Readonly<Record<number, PageEventFrame['what']>> = {
   [EventKind.Granted]: 'granted',
 }
 
-/** What every rank shows of a page, put together. */
+/** What all ranks show of a page, put together. */
 export function describePage(sight: RegionSight, page: number, events: EventStore): PageFrame {
   const { protocol, map } = sight
   const cacheStates = Object.keys(protocol.cache.states)
@@ -46,7 +46,7 @@ export function describePage(sight: RegionSight, page: number, events: EventStor
   }
 }
 
-/** Events in the order of their time, in words. */
+/** Events in order of time, in words. */
 export function historyOf(events: readonly ReadEvent[], protocol: Protocol): readonly PageEventFrame[] {
   const begin = events[0]?.timeNs ?? 0
   return events.map((event) => ({
@@ -76,7 +76,7 @@ function textOf({ what, before, after, bytes, tookNs }: ReadEvent, protocol: Pro
   }
 }
 
-/** States are told by their number + 1; 0 is a page of which nothing was known. */
+/** Events have a state's number + 1. 0 means that nothing was known of the page. */
 function stateName(states: Readonly<Record<string, unknown>>, number: number): string {
   return number === 0 ? '–' : (Object.keys(states)[number - 1] ?? '?')
 }

@@ -1,16 +1,16 @@
 import { type JournalPage, PAGE_ENTRY_BYTES, PAGES_PER_BLOCK, type Protocol, pageIn } from '../dsm/index.ts'
 import { PageClass } from './wire.ts'
 
-/** What is kept of one page at one rank. */
+/** What is known of one page at one rank. */
 const Bit = { Reads: 1, Writes: 2, Moves: 4, Home: 8, Known: 16 } as const
 
-/** What a reader of a {@link PageMap} has been told. */
+/** How far a reader of a {@link PageMap} has read. */
 export class PageReader {
-  /** For each block, the stamp of what was told of it. */
+  /** For each block, the stamp of the state that the reader has. */
   readonly told: Uint32Array
-  /** With which block it goes on. */
+  /** The block with which it goes on. */
   next = 0
-  /** Up to here nothing is missing. */
+  /** The reader has every change up to this stamp. */
   stamp = 0
 
   constructor(map: PageMap) {
@@ -19,14 +19,14 @@ export class PageReader {
 }
 
 /**
- * The states of all pages of one region, put together from what each rank shows: {@link PageClass} plus 16 times the
- * rank that has it, plus 1. Only blocks in which something changed are put together again, once for all ranks, and only
- * of ranks that know any of their pages.
+ * The states of all pages of one region, merged from what each rank shows. A state is `PageClass + 16 * (rank + 1)`,
+ * where `rank` has the page. Only blocks with a change are merged again, once for all ranks, from the ranks that know
+ * any of their pages.
  */
 export class PageMap {
   readonly pages: number
   readonly #states: Uint16Array
-  /** For each block, when it changed last. */
+  /** For each block, the stamp of its last change. */
   readonly #stamps: Uint32Array
   /** For each block, what is known of its pages, by rank. */
   readonly #known: (Map<number, Uint8Array> | undefined)[]
@@ -46,19 +46,19 @@ export class PageMap {
     })
   }
 
-  /** Of every page. */
+  /** The states of all pages. */
   get states(): Uint16Array {
     this.#settle()
     return this.#states
   }
 
-  /** Rises with every change. */
+  /** Grows with every change. */
   get stamp(): number {
     this.#settle()
     return this.#stamp
   }
 
-  /** What a rank shows of a block. */
+  /** Take what a rank shows of a block. */
   take(rank: number, block: number, entries: DataView): void {
     const ranks = this.#known[block] ?? new Map<number, Uint8Array>()
     this.#known[block] = ranks
@@ -72,7 +72,7 @@ export class PageMap {
     this.#changed.add(block)
   }
 
-  /** The rank has gone: what it had is nobody's. */
+  /** Forget a rank that has gone, with all its copies. */
   forget(rank: number): void {
     this.#known.forEach((ranks, block) => {
       if (ranks?.delete(rank) === true) this.#changed.add(block)
@@ -80,8 +80,8 @@ export class PageMap {
   }
 
   /**
-   * Blocks that have changed since a reader was told of them, at most `most`, going round from where it stopped: so
-   * each comes in turn, also where all change all the time. They count as told then.
+   * Up to `most` blocks that have changed since the reader got them, which it has then got. The search goes round from
+   * where it stopped, so every block has its turn even if all blocks change all the time.
    */
   takeChanged(reader: PageReader, most: number): readonly number[] {
     this.#settle()
@@ -115,7 +115,7 @@ export class PageMap {
     if (this.#changed.size === 0) return
     for (const block of this.#changed) {
       this.#merge(block)
-      // Each block has a stamp of its own, so that a part of them can be told.
+      // Each block has its own stamp, so that a reader can take some of the changed blocks.
       this.#stamps[block] = ++this.#stamp
     }
     this.#changed.clear()

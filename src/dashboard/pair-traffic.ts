@@ -2,27 +2,26 @@ import { type CounterReading, type HistogramReading, occupiedBuckets, type Profi
 import type { Durations } from './durations.ts'
 import type { Traffic } from './traffic.ts'
 
-/** What a member has counted in some time. */
+/** Counters of a member over an interval. */
 export interface MemberCounts {
-  /** Its rank, or its slot where it has none. */
+  /** Its rank, or its slot if it has none. */
   readonly number: number
   readonly since: Profile
 }
 
 const PAIR = 'verbs.queuePair'
 const LATENCY = 'verbs.latency'
-/** An atomic request changes so many. */
+/** The operand of an atomic request. */
 const ATOMIC_BYTES = 8
 
-/** Whether queue pairs are counted there: with `AETHER_PROFILE=1`. Asked often, so it makes no object. */
+/** Whether queue pairs are counted, as with `AETHER_PROFILE=1`. Called often, so it allocates nothing. */
 export function hasPairs(profile: Profile): boolean {
   return profile.total(PAIR, 'end') > 0
 }
 
 /**
- * What queue pairs and endpoints of the members have carried to each other. Which two belong together they say
- * themselves, by the numbers of their ends; those whose peer is none of the members are left out. A READ is of the link
- * over which its bytes come.
+ * Adds the traffic of the members' queue pairs and endpoints. The numbers of their ends tell which two belong together.
+ * A queue pair whose peer is not a member is left out. A READ counts for the link over which its bytes come.
  */
 export function addPairs(traffic: Traffic, members: readonly MemberCounts[]): void {
   const counted = members.map((member) => ({ ...member, counters: member.since.counters().filter(isOne) }))
@@ -32,8 +31,8 @@ export function addPairs(traffic: Traffic, members: readonly MemberCounts[]): vo
       if (name === PAIR && values['end'] !== 0) owners.set(values['end']!, number)
   for (const { number, since, counters } of counted) {
     const histograms = byLabel(since.histograms())
-    // Endpoints know the number of their queue pair but not the device: where several pairs of a thread have it, theirs
-    // is not known.
+    // An endpoint knows the number of its queue pair but not the device. If several queue pairs of a thread have that
+    // number, the peer is not known.
     const peers = new Map<string, number | undefined>()
     for (const reading of counters) {
       const { name, label, thread, values } = reading
@@ -57,7 +56,7 @@ export function addPairs(traffic: Traffic, members: readonly MemberCounts[]): vo
   }
 }
 
-/** Calls that a member has made and answered: they are counted by method, whoever the peer is. */
+/** Adds the calls that a member has made and answered, which are counted by method, not by peer. */
 export function addCalls(traffic: Traffic, { number, since }: MemberCounts): void {
   const histograms = byLabel(since.histograms())
   for (const { name, label, thread, values } of since.counters().filter(isOne)) {

@@ -9,13 +9,13 @@ import {
 import { PageMap } from './page-map.ts'
 import type { CellCount } from './wire.ts'
 
-/** One coherent region from look to look, as all ranks together show it. */
+/** One coherent region over successive looks, merged from all ranks. */
 export class RegionSight {
   readonly name: string
   readonly protocol: Protocol
   readonly facts: JournalRegion
   readonly map: PageMap
-  /** Where each rank has it in its journal. */
+  /** For each rank, its journal and the region's entry in it. */
   readonly at: Map<number, { readonly journal: JournalReader; readonly region: JournalRegion }> = new Map()
 
   constructor(facts: JournalRegion, protocol: Protocol) {
@@ -25,7 +25,7 @@ export class RegionSight {
     this.map = new PageMap(facts.pages, protocol)
   }
 
-  /** Undefined where the protocol is of a later version. */
+  /** Undefined if this version does not know the protocol. */
   static of(facts: JournalRegion): RegionSight | undefined {
     const protocol = protocols.get(facts.protocol)
     return protocol && new RegionSight(facts, protocol)
@@ -35,16 +35,16 @@ export class RegionSight {
     return facts.pages === this.facts.pages && facts.protocol === this.facts.protocol && facts.id === this.facts.id
   }
 
-  /** Read what changed at a rank. */
+  /** Read what has changed at a rank. */
   take(journal: JournalReader, region: JournalRegion): void {
     const known = this.at.get(journal.rank)?.region.number
-    // It ended there and was opened anew since the last look.
+    // The rank has closed the region and opened it again since the last look.
     if (known !== undefined && known !== region.number) this.map.forget(journal.rank)
     this.at.set(journal.rank, { journal, region })
     for (const block of journal.changedBlocks(region)) this.map.take(journal.rank, block, journal.block(region, block))
   }
 
-  /** Whoever is not among `ranks` has it no more. */
+  /** Forget the ranks that are not in `ranks`: they no longer have the region open. */
   keep(ranks: ReadonlySet<number>): void {
     for (const rank of [...this.at.keys()]) {
       if (ranks.has(rank)) continue

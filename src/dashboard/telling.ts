@@ -2,14 +2,14 @@ import { type PageMap, PageReader } from './page-map.ts'
 import type { Frame, HistogramFrame, LinkFrame, LogFrame, Message, OperationFrame, PagesFrame } from './wire.ts'
 
 /**
- * Blocks of one region that are told at a time, but for the first: 256 pages each. Of a million pages that all change,
- * each is told anew every eighth look.
+ * The maximum number of blocks of one region, of 256 pages each, that one look sends; only the first look sends all. If
+ * a million pages change all the time, each is sent again at every eighth look.
  */
 export const BLOCKS_MAX = 512
-/** Histograms are told so often. */
+/** The interval between histograms. */
 const HISTOGRAMS_MS = 1000
 
-/** Where the states of pages come from. */
+/** The source of the states of pages. */
 export interface PageSource {
   pages(region: string): PageMap | undefined
 }
@@ -25,19 +25,19 @@ interface ToldHistogram {
   readonly count: number
 }
 
-/** What somebody has been told of a space so far, so that the next look is told by what is new in it. */
+/** What a reader already knows of a space, so that the next look sends only what is new. */
 export class Telling {
   readonly #links = new Map<number, string>()
   readonly #pages = new Map<string, ToldPages>()
   readonly #histograms = new Map<string, ToldHistogram>()
-  /** Those that were told with any rate, by what they are of, and as they were told. */
+  /** Operations that were last sent with a rate, as they were sent, by link, layer and name. */
   #operations = new Map<string, string>()
   #operationsTold: readonly OperationFrame[] | undefined
   #isWhole = true
   #loggedUpTo = 0
   #histogramsMs = 0
 
-  /** Tell all anew with the next look, as if nothing had been told. */
+  /** Send everything with the next look, as if nothing had been sent. */
   begin(): void {
     this.#loggedUpTo = 0
     this.#links.clear()
@@ -50,8 +50,8 @@ export class Telling {
   }
 
   /**
-   * What is to be told of a look and of the pages of `regions`. `log` is all that is kept, `logged` how many lines
-   * there ever were.
+   * The messages for a look and for the pages of `regions`. `log` has the lines that are kept, `logged` is the number
+   * of lines ever logged.
    */
   next(
     frame: Frame,
@@ -102,7 +102,7 @@ export class Telling {
       this.#links.set(key, text)
       changed.push(from, to, ...numbers)
     }
-    // The page forgets the links of who has gone; one that comes back is told anew.
+    // The page forgets links of members that have gone, so a link that comes back is sent again.
     if (this.#links.size > links.length) {
       const present = new Set(links.map(({ from, to }) => from * 65_536 + to))
       for (const key of this.#links.keys()) if (!present.has(key)) this.#links.delete(key)
@@ -165,12 +165,12 @@ const STILL = { rate: 0, bytes: 0, p50Ns: null, p99Ns: null } as const
 
 function rounded({ from, to, layer, name, rate, bytes, p50Ns, p99Ns }: OperationFrame): OperationFrame {
   const whole = (ns: number | null): number | null => (ns === null ? null : Math.round(ns))
-  // What there was seldom is not nothing.
+  // A low rate must not be rounded to 0.
   const often = rate < 10 ? Math.round(rate * 100) / 100 : Math.round(rate)
   return { from, to, layer, name, rate: often, bytes: Math.round(bytes), p50Ns: whole(p50Ns), p99Ns: whole(p99Ns) }
 }
 
-/** Many blocks are the same from end to end. */
+/** A block whose pages all have one state, which is common, is that number. */
 function packed(states: Uint16Array): string | number {
   const [first = 0] = states
   if (states.every((state) => state === first)) return first

@@ -1,7 +1,7 @@
 import { Durations } from './durations.ts'
 import type { OperationFrame, OperationLayer } from './wire.ts'
 
-/** How often an operation of a link was counted in some time. */
+/** Counters of one operation of a link over an interval. */
 export interface OperationCount {
   readonly from: number
   readonly to: number | null
@@ -12,11 +12,11 @@ export interface OperationCount {
   readonly times: Durations
 }
 
-/** What was counted in some time, by link and operation. */
+/** Counters over an interval, by link and operation. */
 export class Traffic {
   readonly #counts = new Map<string, OperationCount>()
 
-  /** More of that operation; where `count` is 0 too, so that times can be added to it. */
+  /** Add to an operation. It is created even if `count` is 0, so that times can be added to it. */
   add(
     from: number,
     to: number | null,
@@ -36,7 +36,7 @@ export class Traffic {
     return known
   }
 
-  /** Of some operations alone. */
+  /** Only the wanted operations. */
   only(wanted: (operation: OperationCount) => boolean): Traffic {
     const some = new Traffic()
     for (const [key, operation] of this.#counts) if (wanted(operation)) some.#counts.set(key, operation)
@@ -47,7 +47,7 @@ export class Traffic {
     return this.#counts.values()
   }
 
-  /** As it is told, of what there was at all. */
+  /** The form that is sent to the page, without operations that did not occur. */
   frames(elapsedMs: number): readonly OperationFrame[] {
     const each = (count: number): number => (count * 1000) / elapsedMs
     return [...this.#counts.values()]

@@ -1,5 +1,5 @@
 /**
- * What the server tells the page, as JSON. Types only: both sides import them.
+ * What the server sends to the page, as JSON. Both sides import these types.
  *
  * @module
  */
@@ -9,21 +9,21 @@ export interface MemberFrame {
   readonly slot: number
   readonly epoch: number
   readonly processId: number
-  /** Its rank in a group; null where it is in none. */
+  /** Its rank; null if it is not in a group. */
   readonly rank: number | null
   readonly state: 'running' | 'stopped' | 'left' | 'died'
-  /** Memory of its process that is in use, in bytes. */
+  /** Resident memory of its process, in bytes. */
   readonly residentBytes: number
-  /** Processor time a second of its process: 1 is one whole processor. */
+  /** CPU time of its process per second: 1 is one whole CPU. */
   readonly processors: number
   /**
-   * How often a thread had to wait for a page, and bytes of pages that came and went: per second, since the frame
-   * before.
+   * How often a thread had to wait for a page, and bytes of pages that arrived and left: per second, since the last
+   * frame.
    */
   readonly waits: number
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Of waiting for a page, since the member began; 0 where none was waited for. */
+  /** Waits for a page since the member started; 0 if there were none. */
   readonly waitP50Ns: number
   readonly waitP99Ns: number
   readonly regions: number
@@ -37,23 +37,22 @@ export interface LinkFrame {
   readonly pages: number
   readonly bytes: number
   /**
-   * Mean time in which a page from there came, or (of members that share no coherent region) in which requests of queue
-   * pairs were done, since the frame before; null where none was timed.
+   * Mean time since the last frame until a page from there arrived; null if none was timed. If the members share no
+   * coherent region, it is the time that requests of queue pairs took.
    */
   readonly latencyNs: number | null
-  /** Bytes since the watching began. */
+  /** Bytes since the dashboard started. */
   readonly totalBytes: number
 }
 
 /**
- * Where an operation is counted: messages of a coherence protocol and waits for its pages, requests of queue pairs,
- * messages of endpoints, calls of methods that were made, and that were answered.
+ * Where an operation is counted. `coherence`: messages of a protocol and waits for its pages. `verbs`: requests of
+ * queue pairs. `messages`: messages of endpoints. `calls`: calls that were made. `answers`: calls that were answered.
  */
 export type OperationLayer = 'coherence' | 'verbs' | 'messages' | 'calls' | 'answers'
 
 /**
- * One operation of a link, over the last second or so. Only those of the busiest links are told, and only what there
- * was.
+ * One operation of a link, over the last second or so. Only operations that occurred, on the busiest links, are sent.
  */
 export interface OperationFrame {
   readonly from: number
@@ -63,16 +62,16 @@ export interface OperationFrame {
   /** `write`, `compare-swap`, the kind of a message, the name of a method. */
   readonly name: string
   /**
-   * How many a second, and the bytes that they carried, from `from` to `to`; of calls and answers, the bytes that came.
+   * Operations and bytes per second from `from` to `to`. For calls and answers, the bytes that were received.
    */
   readonly rate: number
   readonly bytes: number
-  /** How long those took that were timed; null where none was. */
+  /** How long they took, of those that were timed; null if none was. */
   readonly p50Ns: number | null
   readonly p99Ns: number | null
 }
 
-/** How often each cell of a protocol's tables was taken, all ranks together. */
+/** How often a cell of a protocol's tables was used, summed over all ranks. */
 export interface CellCount {
   readonly side: 'cache' | 'directory'
   readonly state: string
@@ -87,9 +86,9 @@ export interface RegionFrame {
   readonly size: number
   readonly pageBytes: number
   readonly pages: number
-  /** Ranks (slots, where there are no ranks) that have it open. */
+  /** Ranks (or slots, if there are no ranks) that have it open. */
   readonly openAt: readonly number[]
-  /** Whether pages have states that can be looked at. */
+  /** Whether the states of its pages can be shown. */
   readonly hasPages: boolean
   readonly cells: readonly CellCount[]
 }
@@ -104,9 +103,8 @@ export interface HistogramFrame {
   readonly p99Ns: number
   readonly maxNs: number
   /**
-   * How it is distributed: pairs of a part and how many fell into it, empty parts left out. Every octave has four equal
-   * parts: part `p` begins at `2 ** (p >> 2) * (1 + (p & 3) / 4)` nanoseconds and ends where the next begins; 0 ns
-   * counts as 1.
+   * The distribution: pairs of a part and the count in it, without empty parts. Every octave has four equal parts. Part
+   * `p` starts at `2 ** (p >> 2) * (1 + (p & 3) / 4)` nanoseconds and ends where the next one starts; 0 ns counts as 1.
    */
   readonly parts: readonly number[]
 }
@@ -124,52 +122,54 @@ export interface Frame {
   readonly atMs: number
   readonly space: string
   readonly epoch: number
-  /** False once the space is gone: then this is the last one. */
+  /** False when the space has ended; then this is the last look. */
   readonly running: boolean
   readonly members: readonly MemberFrame[]
   readonly links: readonly LinkFrame[]
-  /** The same list from look to look until there is a newer one, about once a second. */
+  /** The same list at each look until there is a newer one, about once per second. */
   readonly operations: readonly OperationFrame[]
   readonly regions: readonly RegionFrame[]
   readonly histograms: readonly HistogramFrame[]
-  /** What is new. */
+  /** New lines. */
   readonly log: readonly LogFrame[]
-  /** Events of pages that were overwritten before they were read, since the watching began. */
+  /** Events of pages that were overwritten before they were read, since the dashboard started. */
   readonly lostEvents: number
 }
 
 /**
- * A look as it is told to a page that has been told the look before: of links those that changed, each as
- * {@link LINK_NUMBERS} numbers one after the other (from, to, then rates rounded to whole numbers: messages, pages,
- * bytes, latency in ns or -1, and the total of bytes). Histograms and operations come apart, once a second.
+ * A look as it is sent to a page that has the previous look. It has only the links that changed, each as
+ * {@link LINK_NUMBERS} numbers: from, to, messages, pages, bytes, latency in ns or -1, total bytes. Rates are rounded
+ * to whole numbers. Histograms and operations are sent separately, once per second.
  */
 export interface LookFrame extends Omit<Frame, 'links' | 'operations' | 'histograms'> {
   readonly links: readonly number[]
-  /** All that was told of links before is no longer so. */
+  /** All links that were sent before are void. */
   readonly isWhole: boolean
 }
 
 /** Numbers of a link in a {@link LookFrame}. */
 export const LINK_NUMBERS = 7
 
-/** Histograms that have changed since they were told last. */
+/** Histograms that have changed since they were last sent. */
 export interface HistogramsFrame {
   readonly isWhole: boolean
   readonly histograms: readonly HistogramFrame[]
-  /** Those that are there no more, where there are any: what they timed has ended, or who did. */
+  /**
+   * Histograms that no longer exist, because what they measured or their member has ended. Missing if there are none.
+   */
   readonly gone?: readonly (readonly [name: string, slot: number])[]
 }
 
 /**
- * Operations whose figures differ from what was told last: as {@link OperationFrame}, rounded. One that is not told any
- * more has the rate 0 at last.
+ * Operations whose figures have changed since they were last sent, rounded. An operation that no longer occurs is sent
+ * once more with a rate of 0.
  */
 export interface OperationsFrame {
   readonly isWhole: boolean
   readonly operations: readonly OperationFrame[]
 }
 
-/** One thing that is told, by its name. */
+/** A message to the page, by the name of its event. */
 export type Message =
   | { readonly event: 'frame'; readonly data: LookFrame }
   | { readonly event: 'pages'; readonly data: PagesFrame }
@@ -177,29 +177,29 @@ export type Message =
   | { readonly event: 'operations'; readonly data: OperationsFrame }
 
 /**
- * States of pages of one region: for each block its number and 256 little-endian Uint16 as base64 (fewer at the end),
- * or one number where all are the same. A page is `class + 16 * (rank + 1)`, the rank being its owner or, where it has
- * none, its home.
+ * States of pages of one region. Each block has its number and 256 little-endian Uint16 as base64, fewer in the last
+ * block. If all are the same, one number stands for them. A state is `class + 16 * (rank + 1)`, where `rank` is the
+ * owner of the page or, if it has none, its home.
  */
 export interface PagesFrame {
   readonly region: string
   readonly pages: number
-  /** What was told of it before is of another region of that name. */
+  /** Blocks that were sent before belong to another region of that name. */
   readonly isNew: boolean
   readonly blocks: readonly (readonly [block: number, states: string | number])[]
 }
 
 /** Classes of a page's state, all ranks taken together. */
 export const PageClass = {
-  /** Nobody has touched it. */
+  /** No rank has touched it. */
   Untouched: 0,
-  /** Only its home has it, and no program may use it without asking. */
+  /** Only its home has it, and no rank may use it without asking. */
   Home: 1,
   /** One rank may read it. */
   OneReader: 2,
-  /** Several may read it. */
+  /** Several ranks may read it. */
   Shared: 3,
-  /** One may write it. */
+  /** One rank may write it. */
   Written: 4,
   /** It is on its way. */
   Moving: 5,
@@ -208,16 +208,16 @@ export const PageClass = {
 /** Something that happened to a page. */
 export interface PageEventFrame {
   readonly rank: number
-  /** Microseconds since the oldest of the answer. */
+  /** Microseconds since the oldest event in this history. */
   readonly atUs: number
   readonly what: 'wanted' | 'sent' | 'pushed' | 'received' | 'copy' | 'home' | 'granted'
-  /** The other rank, where there is one. */
+  /** The other rank, if there is one. */
   readonly peer: number | null
   /** `read`, the kind of message, or `I -> S`. */
   readonly text: string
 }
 
-/** Why a page bounces between ranks, as the ranks of this machine saw it. */
+/** Why a page bounces between ranks, from what the ranks of this machine saw. */
 export interface PageAdviceFrame {
   readonly kind: 'false-sharing' | 'true-sharing' | 'reader-writer' | 'unclear'
   /** How often it was taken away from a rank. */
@@ -226,7 +226,7 @@ export interface PageAdviceFrame {
   readonly remedy: string
   readonly lengthBytes: number
   readonly readers: readonly number[]
-  /** Bytes that they change, from the first to before the second. */
+  /** Bytes that each rank changes: offsets from `begin` to before `end`. */
   readonly writers: readonly {
     readonly rank: number
     readonly ranges: readonly (readonly [begin: number, end: number])[]
@@ -241,26 +241,26 @@ export interface PageFrame {
   readonly owner: number | null
   readonly home: number | null
   readonly homeState: string | null
-  /** As the home counts them; null where it is not seen from this machine. */
+  /** The version that the home counts; null if the home is not visible from this machine. */
   readonly version: number | null
   readonly copies: readonly {
     readonly rank: number
     readonly state: string
     /**
-     * How often it was wanted and lost there since the watching began; null where a recording does not tell all of that
-     * time.
+     * How often the rank asked for the page and lost it, since the dashboard started; null if a recording does not
+     * cover all that time.
      */
     readonly faults: number | null
     readonly losses: number | null
   }[]
-  /** Who may read it; null where a recording does not tell that of every rank. */
+  /** Ranks that may read it; null if a recording does not cover every rank. */
   readonly sharers: readonly number[] | null
   readonly history: readonly PageEventFrame[]
-  /** Where the region is open with `advise`, and the page bounces. */
+  /** Present if the region is open with `advise` and the page bounces. */
   readonly advice?: PageAdviceFrame
 }
 
-/** What the page shows: what runs now, or a recording of what ran. */
+/** What the page shows: a running space, or a recording. */
 export type SessionFrame = { readonly kind: 'live' } | ({ readonly kind: 'recording' } & RecordingFrame)
 
 /** A recording in parts of about a second each. */
@@ -270,20 +270,20 @@ export interface RecordingFrame {
   /** Milliseconds since 1970. */
   readonly begunMs: number
   readonly lengthMs: number
-  /** For each part: milliseconds from the beginning to its first look. */
+  /** For each part: milliseconds from the start to its first look. */
   readonly parts: readonly number[]
-  /** Parts that tell all anew, by number: what comes before them is not needed. */
+  /** Numbers of the parts with a full state, which need no earlier parts. */
   readonly whole: readonly number[]
   /**
-   * How it ends: as who recorded wished, at its limit, in the middle, because who wrote it was killed or still writes,
-   * or where it is damaged.
+   * How it ends. `closed`: the recorder closed it. `limit`: it has reached its limit. `cut`: it ends in the middle,
+   * because the recorder was killed or is still writing. `damaged`: the rest is damaged.
    */
   readonly end: 'closed' | 'limit' | 'cut' | 'damaged'
 }
 
-/** One part: what was told, and when. */
+/** One part: messages, each with its time. */
 export interface PartFrame {
   readonly messages: readonly (Message & { readonly atMs: number })[]
-  /** Why it cannot be read; then it has no messages. */
+  /** Why it cannot be read. Then it has no messages. */
   readonly damage?: string
 }

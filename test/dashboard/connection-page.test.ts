@@ -26,7 +26,7 @@ describe('the connection of a page, in a real browser', { skip }, () => {
     try {
       await until(() => server.streams === STREAMS_MAX, 'others listen')
       await browser.goTo(server.url)
-      await browser.until(`${TITLE}.includes('${STREAMS_MAX} pages listen already')`, 'it says why')
+      await browser.until(`${TITLE}.includes('${STREAMS_MAX} pages are connected already')`, 'it says why')
       for (const other of others) other.destroy()
       await browser.until(`${TITLE}.includes('synthetic')`, 'it listens')
       assert.deepEqual(browser.errors, [])

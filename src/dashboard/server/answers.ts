@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** Answer with all of it. */
+/** Send these bytes as the whole answer. */
 export function send(response: ServerResponse, type: string, bytes: Buffer): void {
   response.writeHead(200, { 'Content-Type': type, 'Content-Length': bytes.length }).end(bytes)
 }
@@ -9,7 +9,7 @@ export function sendJson(response: ServerResponse, value: unknown): void {
   send(response, 'application/json', Buffer.from(JSON.stringify(value)))
 }
 
-/** Say why not, and hang up. */
+/** Send the reason of a refusal, and close the connection. */
 export function refuse(response: ServerResponse, status: number, reason: string): void {
   const text = Buffer.from(`${reason}\n`)
   response.writeHead(status, {
@@ -20,10 +20,10 @@ export function refuse(response: ServerResponse, status: number, reason: string)
   response.end(text)
 }
 
-/** A whole number of a query, as people write one; undefined (and refused) for anything else. */
+/** A whole number in a query. For anything else the request is refused, and the result is undefined. */
 export function numberIn(query: URLSearchParams, name: string, response: ServerResponse): number | undefined {
   const text = query.get(name) ?? ''
   if (/^\d{1,10}$/.test(text)) return Number(text)
-  refuse(response, 400, `'${name}' is a whole number`)
+  refuse(response, 400, `'${name}' must be a whole number`)
   return undefined
 }

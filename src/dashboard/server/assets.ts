@@ -15,10 +15,10 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Beside this package's compiled source. */
+/** Next to this package's compiled source. */
 const FOLDER = fileURLToPath(new URL('../../../web/', import.meta.url))
 
-/** Every file of the page by its path, read once: what is asked for later never leads to the file system. */
+/** Every file of the page by its path, read once, so that no request reaches the file system. */
 export function readAssets(folder: string = FOLDER): ReadonlyMap<string, Asset> {
   const files = readdirSync(folder).filter((name) => extname(name) in types)
   const assets = new Map(

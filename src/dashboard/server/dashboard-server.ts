@@ -10,12 +10,12 @@ import { RecordingRoutes } from './recording-routes.ts'
 import type { DashboardOptions } from './routes.ts'
 
 const CONNECTIONS_MAX = 64
-/** Cookies of other servers of the host are among them. */
+/** Headers include the cookies of other servers on this host. */
 const HEADER_BYTES_MAX = 65_536
-/** Paths are all that counts of addresses. */
+/** Only the path of an address is used. */
 const BASE = 'http://localhost'
 
-/** Of every answer. The page has nothing from elsewhere, and nobody frames it. */
+/** Headers of every answer. The page loads nothing from elsewhere and cannot be framed. */
 const headers: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -27,9 +27,9 @@ const headers: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 }
 
-/** The page of `aether dashboard`, over HTTP. It looks only while a page listens (or `always` is set). */
+/** Serves the page of `aether dashboard` over HTTP. It looks only while a page is connected, or if `always` is set. */
 export class DashboardServer {
-  /** What to open in a browser, with the token. */
+  /** The address to open in a browser, with the token. */
   readonly url: string
   readonly #server: Server
   readonly #guard: Guard
@@ -47,11 +47,11 @@ export class DashboardServer {
     this.#routes = 'look' in source ? new LiveRoutes({ ...options, source }) : new RecordingRoutes(source)
   }
 
-  /** @throws ArgumentError for an address beyond loopback without a token; the error of listen(2). */
+  /** @throws ArgumentError for an address other than loopback without a token; the error of listen(2). */
   static async start(options: DashboardOptions): Promise<DashboardServer> {
     const { host = '127.0.0.1', port = 0, token = randomBytes(24).toString('base64url') } = options
     if (token === null && !isLoopback(host))
-      throw new ArgumentError('token', `who listens on ${host} is reached by others, and needs a token`)
+      throw new ArgumentError('token', `others can reach a server on ${host}, so it needs a token`)
     if (token !== null && !/^[\w-]{8,200}$/.test(token))
       throw new ArgumentError('token', 'a token is 8 to 200 letters, digits, dashes and underscores')
     const server = createServer({
@@ -69,12 +69,12 @@ export class DashboardServer {
     return new DashboardServer(options, server, host, token ?? undefined)
   }
 
-  /** Pages that listen now. */
+  /** How many pages are connected. */
   get streams(): number {
     return this.#live?.streams ?? 0
   }
 
-  /** The page that is told the least, because it is slow to read: frames that passed it by, bytes that wait for it. */
+  /** The page that reads most slowly: how many frames it has skipped, and bytes that wait to be sent to it. */
   get slowest(): { readonly skipped: number; readonly pendingBytes: number } {
     return this.#live?.slowest ?? { skipped: 0, pendingBytes: 0 }
   }
@@ -92,14 +92,14 @@ export class DashboardServer {
     return this.#routes instanceof LiveRoutes ? this.#routes : undefined
   }
 
-  /** One answer that cannot be made does not end the server, and what runs beside it. */
+  /** If one request fails, the server and the ranks beside it go on. */
   #answer(request: IncomingMessage, response: ServerResponse): void {
     try {
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
       this.#admit(request, response)
     } catch (error) {
       if (response.headersSent) response.destroy()
-      else refuse(response, 500, `that cannot be shown: ${(error as Error).message}`)
+      else refuse(response, 500, `this cannot be shown: ${(error as Error).message}`)
     }
   }
 
@@ -110,21 +110,23 @@ export class DashboardServer {
       return
     }
     if (!URL.canParse(request.url ?? '', BASE)) {
-      refuse(response, 400, 'that is no path')
+      refuse(response, 400, 'this is not a path')
       return
     }
     const url = new URL(request.url ?? '', BASE)
     const given = url.searchParams.get('token')
     if (!this.#guard.knowsToken(request, given)) {
-      refuse(response, 401, 'open the address that the command printed: it has the token')
+      refuse(response, 401, 'open the address that the command printed: it contains the token')
       return
     }
-    // Not kept in the address, where it would be seen and remembered.
+    // Do not leave the token in the address bar and the history.
     if (given !== null && url.pathname === '/') this.#remember(response, given)
     else this.#route(url, request, response)
   }
 
-  /** In a cookie, if it is the token: who is let in without it, or by a cookie, may have said anything. */
+  /**
+   * Set the cookie, if `given` is the token. A request that is let in by its cookie, or without a token, may have any.
+   */
   #remember(response: ServerResponse, given: string): void {
     if (this.#guard.isToken(given)) response.setHeader('Set-Cookie', this.#guard.cookie)
     response.writeHead(303, { Location: '/' }).end()
@@ -137,7 +139,7 @@ export class DashboardServer {
   }
 }
 
-/** What is no HTTP, or has headers beyond all measure, or takes too long to say it. */
+/** Answers a request that is not HTTP, has too large headers, or takes too long. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const line = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'

@@ -3,15 +3,14 @@ import { type PageSource, Telling } from '../telling.ts'
 import type { Frame, LogFrame } from '../wire.ts'
 
 /**
- * One page that listens (Server-Sent Events). While it is slow to take what it was sent, frames pass it by: nothing is
- * queued for it but the one message that is on its way, and afterwards it gets what is so now, and the lines of the log
- * that it has missed.
+ * One connected page (Server-Sent Events). A page that is slow to read skips frames: only the message that is being
+ * sent is queued for it. Afterwards it gets the current state and the lines of the log that it has missed.
  */
 export class EventStream {
   readonly #response: ServerResponse
   readonly #regions: readonly string[]
   readonly #telling = new Telling()
-  /** Frames that passed it by. */
+  /** How many frames it has skipped. */
   skipped = 0
 
   constructor(response: ServerResponse, region: string | undefined) {
@@ -21,7 +20,7 @@ export class EventStream {
     response.write('retry: 1000\n\n')
   }
 
-  /** Tell of a look. `log` is all that is kept, `logged` how many lines there ever were. */
+  /** Send a look. `log` has the lines that are kept, `logged` is the number of lines ever logged. */
   send(frame: Frame, log: readonly LogFrame[], logged: number, source: PageSource): void {
     if (this.#response.writableNeedDrain || this.#response.destroyed) {
       this.skipped += 1
@@ -31,7 +30,7 @@ export class EventStream {
       this.#response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 
-  /** Bytes that are on their way to it. */
+  /** Bytes that wait to be sent to it. */
   get pendingBytes(): number {
     return this.#response.writableLength
   }

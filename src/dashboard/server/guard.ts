@@ -2,44 +2,44 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
-/** The longest address of a page that is read. */
+/** The maximum length of a request's URL. */
 const URL_LENGTH_MAX = 2048
 
-/** A day: then the address that was printed is opened again. */
+/** One day. After that, the printed address has to be opened again. */
 const COOKIE_SECONDS = 86_400
 
-/** Why a request is not answered. */
+/** Why a request is refused. */
 export interface Refusal {
   readonly status: number
   readonly reason: string
 }
 
-/** Who is let in. */
+/** Which requests are accepted. */
 export interface GuardOptions {
   /** The address on which the server listens. */
   readonly host: string
   readonly port: number
-  /** Names by which it may be called besides, with or without a port. */
+  /** Other names of the server, with or without a port. */
   readonly names: readonly string[]
-  /** Undefined: everybody who reaches it. */
+  /** Undefined: no token is needed. */
   readonly token: string | undefined
 }
 
-/** What the guard looks at. */
+/** What the guard checks. */
 export type GuardedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
 /**
- * Decides which requests are answered. A page of another site that a browser on this machine shows can send requests to
- * a server on loopback: under a name of its own that it points here (DNS rebinding), which the Host header gives away,
- * or across origins, which Origin and Sec-Fetch-Site give away. All of these are refused, whether or not they bring the
+ * Decides which requests are answered. A page of another site, open in a browser on this machine, can send requests to
+ * a server on loopback. It can point its own host name here (DNS rebinding), which the Host header reveals. Or it can
+ * send them across origins, which Origin and Sec-Fetch-Site reveal. All these requests are refused, even with the
  * token.
  */
 export class Guard {
   readonly #options: GuardOptions
   readonly #token: Buffer | undefined
   /**
-   * What stands for the token in cookies. A browser sends them to every server of the same host, whatever its port and
-   * whoever runs it: so it is good here alone, and as long as this server lives.
+   * Stands for the token in the cookie. A browser sends cookies to every server of the host, on any port and of any
+   * user. So the cookie has a value that is valid only for this server, while it runs.
    */
   readonly #pass: Buffer = Buffer.from(randomBytes(24).toString('base64url'))
 
@@ -49,8 +49,8 @@ export class Guard {
   }
 
   /**
-   * The cookie that stands for the token once it was shown. Cookies know no ports: so the port is in its name, and they
-   * would pile up: so it ends.
+   * The cookie that replaces the token after the first request. Cookies are not bound to a port, so its name has the
+   * port; and it expires, because the cookies of many ports would pile up.
    */
   get cookie(): string {
     return `${this.#cookieName}=${this.#pass.toString()}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${COOKIE_SECONDS}`
@@ -60,26 +60,27 @@ export class Guard {
     return `aether-${this.#options.port}`
   }
 
-  /** Undefined where all is well, but for the token. */
+  /** Why the request is refused, apart from its token; undefined if it is not. */
   refusalOf(request: GuardedRequest): Refusal | undefined {
     const { method = '', url = '', headers } = request
     if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'only GET and HEAD' }
     if (url.length > URL_LENGTH_MAX) return { status: 414, reason: 'the address is too long' }
-    if (!url.startsWith('/') || url.startsWith('//')) return { status: 400, reason: 'that is no path' }
+    if (!url.startsWith('/') || url.startsWith('//')) return { status: 400, reason: 'this is not a path' }
     if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0)
-      return { status: 413, reason: 'a request has no body here' }
+      return { status: 413, reason: 'a request must not have a body' }
     if (!this.#isOurs(headers.host)) return { status: 421, reason: 'this is not the host that was asked for' }
     const { origin } = headers
-    if (origin !== undefined && origin !== `http://${headers.host}`) return { status: 403, reason: 'another origin' }
+    if (origin !== undefined && origin !== `http://${headers.host}`)
+      return { status: 403, reason: 'the request comes from another origin' }
     const site = headers['sec-fetch-site']
-    // 'none': typed by a person. A link from another site is no harm where the token is needed: it brings none
-    // (SameSite=Strict).
+    // 'none': typed into the address bar. A link from another site does no harm if a token is needed, because it does
+    // not bring the cookie (SameSite=Strict).
     if (site !== undefined && site !== 'same-origin' && site !== 'none' && headers['sec-fetch-mode'] !== 'navigate')
-      return { status: 403, reason: 'another site' }
+      return { status: 403, reason: 'the request comes from another site' }
     return undefined
   }
 
-  /** Whether the request brings the token, as a bearer's or in the address, or the cookie that stands for it. */
+  /** Whether the request has the token, in the Authorization header or the address, or the cookie that replaces it. */
   knowsToken(request: GuardedRequest, inAddress: string | null): boolean {
     if (this.#token === undefined) return true
     const { authorization, cookie = '' } = request.headers
@@ -91,12 +92,12 @@ export class Guard {
     return isSame(kept, this.#pass) || [bearer, inAddress].some((given) => this.isToken(given))
   }
 
-  /** False also where none is needed. */
+  /** Whether this is the token. False if no token is needed. */
   isToken(given: string | null | undefined): boolean {
     return this.#token !== undefined && isSame(given, this.#token)
   }
 
-  /** A name that an attacker could point here is none of ours; an address cannot be pointed anywhere. */
+  /** Whether a Host header is safe. An attacker can point a name of their own here, but not an IP address. */
   #isOurs(header: string | undefined): boolean {
     const { host, port, names } = this.#options
     const match = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(header ?? '')
@@ -109,18 +110,18 @@ export class Guard {
   }
 }
 
-/** In a time that tells nothing of what is expected, but its length. */
+/** Compares in a time that reveals nothing of `expected` but its length. */
 function isSame(given: string | null | undefined, expected: Buffer): boolean {
   const bytes = Buffer.from(given ?? '')
   return bytes.length === expected.length && timingSafeEqual(bytes, expected)
 }
 
-/** Whether a name leads to this machine only: no name server has names below `localhost` (RFC 6761). */
+/** Whether a name leads only to this machine. Names below `localhost` are never looked up in DNS (RFC 6761). */
 function isLocal(name: string): boolean {
   return isLoopback(name) || /^([a-z0-9-]+\.)+localhost$/.test(name)
 }
 
-/** Whether an address leads to this machine only. */
+/** Whether an address leads only to this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 }

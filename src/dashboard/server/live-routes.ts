@@ -4,15 +4,15 @@ import { numberIn, refuse, send, sendJson } from './answers.ts'
 import { EventStream } from './event-stream.ts'
 import type { DashboardOptions, DashboardSource, Routes } from './routes.ts'
 
-/** Time between two looks while anybody listens. */
+/** Time between two looks while a page is connected. */
 const LOOK_MS = 200
-/** Pages that listen at a time. */
+/** The maximum number of connected pages. */
 export const STREAMS_MAX = 16
 const LOG_LINES_MAX = 500
 
 /**
- * What is answered about a space that runs: looks as they come, one page of memory, figures. It looks only while a page
- * listens (or `always` is set).
+ * Answers requests about a running space: a stream of looks, one page of memory, metrics. It looks only while a page is
+ * connected, or if `always` is set.
  */
 export class LiveRoutes implements Routes {
   readonly #options: DashboardOptions & { readonly source: DashboardSource }
@@ -45,7 +45,7 @@ export class LiveRoutes implements Routes {
     return true
   }
 
-  /** No more looks, and no page that waits for one. */
+  /** Stop looking, and disconnect all pages. */
   endStreams(): void {
     this.#rest()
     for (const stream of this.#streams) stream.end()
@@ -70,7 +70,7 @@ export class LiveRoutes implements Routes {
       return
     }
     if (this.#streams.size >= STREAMS_MAX) {
-      refuse(response, 503, `${STREAMS_MAX} pages listen already`)
+      refuse(response, 503, `${STREAMS_MAX} pages are connected already`)
       return
     }
     const stream = new EventStream(response, region)
@@ -102,7 +102,7 @@ export class LiveRoutes implements Routes {
   }
 }
 
-/** Whoever serves may do more than this: what cannot be read is told to the asker, and ends nothing. */
+/** If the metrics cannot be read, only this request fails: the process may do more than serve them. */
 function answerMetrics(metrics: () => string, response: ServerResponse): void {
   let text: string
   try {

@@ -4,8 +4,8 @@ import { numberIn, refuse, sendJson } from './answers.ts'
 import type { Routes } from './routes.ts'
 
 /**
- * What is answered about a recording: what it is, its parts, and a page of memory at a time. The page plays it by
- * itself, so each who looks has a time of his own.
+ * Answers requests about a recording: its description, its parts, and one page of memory at a time. The recording is
+ * played in the browser, so each viewer has a position of its own.
  */
 export class RecordingRoutes implements Routes {
   readonly #session: RecordedSession

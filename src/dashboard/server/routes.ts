@@ -3,7 +3,7 @@ import type { RecordedSession } from '../session/recorded-session.ts'
 import type { PageSource } from '../telling.ts'
 import type { Frame, PageFrame } from '../wire.ts'
 
-/** What the server shows while it runs. */
+/** A running space for the server to show. */
 export interface DashboardSource extends PageSource {
   look(): Frame
   page(region: string, page: number): PageFrame | undefined
@@ -11,26 +11,26 @@ export interface DashboardSource extends PageSource {
 }
 
 export interface DashboardOptions {
-  /** What runs now, or a recording; the server closes it with itself. */
+  /** A running space, or a recording. The server closes it when it is closed itself. */
   readonly source: DashboardSource | RecordedSession
   /** Default `127.0.0.1`. */
   readonly host?: string
-  /** Default 0: any that is free. */
+  /** Default 0: any free port. */
   readonly port?: number
-  /** What a browser has to show; default a random one; null: nothing, on loopback only. */
+  /** The token that a browser needs. Default: a random one. Null: none, only on loopback. */
   readonly token?: string | null
-  /** Names by which the server may be called, where it is behind another. */
+  /** Other names of the server, for example behind a proxy. */
   readonly names?: readonly string[]
-  /** The text at `/metrics`; without it there is none. */
+  /** Returns the text of `/metrics`. Without it that path does not exist. */
   readonly metrics?: () => string
-  /** Told of every look, also while nobody listens where `always` is set. */
+  /** Called with every look. With `always`, it looks even while no page is connected. */
   readonly onLook?: (frame: Frame) => void
   readonly always?: boolean
 }
 
-/** Answers what the guard has let through. */
+/** Answers requests that the guard has accepted. */
 export interface Routes {
-  /** False where there is nothing at this path. */
+  /** Returns false if there is nothing at this path. */
   answer(url: URL, request: IncomingMessage, response: ServerResponse): boolean
   close(): void
 }

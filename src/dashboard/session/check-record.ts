@@ -3,13 +3,13 @@ import { EVENT_NUMBERS } from './session-format.ts'
 
 type Check = (value: unknown) => boolean
 
-/** No region of a recording has more pages: the page keeps two bytes of each. */
+/** The maximum number of pages of a recorded region. The browser keeps two bytes for each. */
 export const RECORDED_PAGES_MAX: number = 2 ** 26
-/** Nor are names and lines of the log longer. */
+/** The maximum length of a name or a line of the log. */
 export const RECORDED_TEXT_MAX = 4096
 const ROWS_MAX = 100_000
 const BLOCK_PAGES = 256
-/** As wire.ts has it. */
+/** The same as in wire.ts. */
 const LINK_NUMBERS = 7
 const LIST_MAX = 4_000_000
 
@@ -135,7 +135,7 @@ function isBlock(pages: number, block: unknown, states: unknown): boolean {
   )
 }
 
-/** Exactly so many bytes: who reads them relies on each. */
+/** Whether this is base64 of exactly `bytes` bytes. Readers rely on the length. */
 function isBase64Of(bytes: number, letters: string): boolean {
   const padding = (3 - (bytes % 3)) % 3
   return (
@@ -148,8 +148,8 @@ function isBase64Of(bytes: number, letters: string): boolean {
 const record = fields({ atMs: number, event: text, data: () => true })
 
 /**
- * Whether this is a line that a recorder writes: all that the page goes by has the types that it relies on, and there
- * is nothing else. A recording may come from anybody.
+ * Whether a recorder could have written this line: each field has the type that the page relies on, and there are no
+ * other fields. A recording may come from an untrusted source.
  */
 export function isRecord(value: unknown): value is SessionRecord {
   if (!record(value)) return false

@@ -1,31 +1,31 @@
 import { looksOf, type PageLook } from './recorded-page.ts'
 import type { SessionRecord } from './session-format.ts'
 
-/** Pages whose histories are kept. */
+/** How many pages have their histories kept. */
 const PAGES_KEPT_MAX = 16
 
-/** What one part tells of one page, and how long the part is. */
+/** Looks of one part at one page, and the length of the part. */
 export interface PartHistory {
   readonly looks: readonly PageLook[]
   readonly bytes: number
-  /** Something of it cannot be read, and nobody knows where in it that is. */
+  /** Some of the part cannot be read, and it is not known where. */
   readonly isDamaged: boolean
 }
 
 /**
- * What parts tell of pages that were asked for: while a recording is played the same page is asked for again and again,
- * and only the part that is new is gone through for it.
+ * A cache of the histories of pages, by part. While a recording is played, the same page is requested again and again,
+ * and only the newest part has to be searched.
  */
 export class PageHistories {
   readonly #partsMax: number
   readonly #pages = new Map<string, Map<number, PartHistory>>()
 
-  /** `partsMax`: so many parts a history goes back. */
+  /** A history goes back at most `partsMax` parts. */
   constructor(partsMax: number) {
     this.#partsMax = partsMax
   }
 
-  /** `read` gives the part, and is called only where it is not known what it tells. */
+  /** The history of a page in a part. `read` returns the part, and is called only if it is not in the cache. */
   of(
     region: string,
     page: number,

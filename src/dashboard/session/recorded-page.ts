@@ -4,39 +4,39 @@ import { BLOCKS_MAX } from '../telling.ts'
 import { type LookFrame, PageClass, type PageFrame, type PagesFrame } from '../wire.ts'
 import { EVENT_NUMBERS, type RecordedEvents, type SessionRecord } from './session-format.ts'
 
-/** No rank is higher: what claims to be one is none. */
+/** The highest rank. A larger number in a recording is not a rank. */
 const RANK_MAX = 65_534
 
-/** What a recording tells of a page's state. */
+/** A page's state in a recording. */
 export interface PageAt {
   readonly region: string
   readonly page: number
-  /** As PagesFrame has it. */
+  /** As in `PagesFrame`. */
   readonly state: number
   readonly coherence: string
   /** Ranks that have the region open. */
   readonly openAt: readonly number[]
 }
 
-/** What a look tells of a page. */
+/** What a look says about a page. */
 export interface PageLook {
   readonly atMs: number
   readonly events: readonly ReadEvent[]
-  /** Events of this look, of any page, that are not recorded: they were before those that are. */
+  /** Events of this look, of any page, that were not recorded. They came before the recorded ones. */
   readonly left: number
-  /** Events that went by unread since the watching began; undefined where the look does not say. */
+  /** Events that were missed since the dashboard started; undefined if the look does not say. */
   readonly lost: number | undefined
-  /** Ranks that have the region open, none where it is not there; undefined where the look does not say. */
+  /** Ranks that have the region open, empty if there is no such region; undefined if the look does not say. */
   readonly openAt: readonly number[] | undefined
-  /** As PagesFrame has it; undefined where it is as it was, null where nobody can know. */
+  /** As in `PagesFrame`; undefined if it has not changed, null if it is not known. */
   readonly state: number | null | undefined
-  /** All is told anew. */
+  /** The look has the full state. */
   readonly isWhole: boolean
-  /** What was told of the region before does not count. */
+  /** Earlier states of the region are void. */
   readonly isNew: boolean
 }
 
-/** What records, in the order of their time, tell of a page, look by look: of each no more events than are shown. */
+/** The looks at a page in records that are in order of time. Each has at most as many events as are shown. */
 export function looksOf(records: readonly SessionRecord[], region: string, page: number): readonly PageLook[] {
   const looks: PageLook[] = []
   for (const record of records) {
@@ -49,12 +49,12 @@ export function looksOf(records: readonly SessionRecord[], region: string, page:
   return looks
 }
 
-/** A look that tells that something cannot be read. */
+/** A look that stands for something that cannot be read. */
 export function damagedLook(atMs: number): PageLook {
   return { ...emptyLook(atMs), left: 1, state: null }
 }
 
-/** The state that is told of a page; undefined where none is. */
+/** The state of a page in this message; undefined if it has none. */
 export function toldState({ pages, blocks }: PagesFrame, page: number): number | undefined {
   const told = page < pages ? blocks.find(([block]) => block === Math.floor(page / PAGES_PER_BLOCK))?.[1] : undefined
   return typeof told === 'string' ? Buffer.from(told, 'base64').readUInt16LE(2 * (page % PAGES_PER_BLOCK)) : told
@@ -79,7 +79,7 @@ function withFrame(look: PageLook, { lostEvents, regions, isWhole }: LookFrame, 
 }
 
 function withPages(look: PageLook, told: PagesFrame, page: number): PageLook {
-  // Of so many that have changed at a look, the others are told later.
+  // If a look has this many changed blocks, there may be more, which are sent later.
   const isAll = look.isWhole || told.blocks.length < BLOCKS_MAX
   const untold = isAll ? (told.isNew ? PageClass.Untouched : look.state) : null
   return { ...look, state: toldState(told, page) ?? untold, isNew: look.isNew || told.isNew }
@@ -113,7 +113,7 @@ function eventsOf({ events, beginNs }: RecordedEvents, page: number): readonly R
   return found
 }
 
-/** So many ranks at least have a copy that they may read. */
+/** The minimum number of ranks that may read the page. */
 const READERS_MIN: Readonly<Record<number, number>> = {
   [PageClass.OneReader]: 1,
   [PageClass.Shared]: 2,
@@ -121,22 +121,22 @@ const READERS_MIN: Readonly<Record<number, number>> = {
 }
 
 interface Copy {
-  /** Its number, as events have it. */
+  /** Its number, as in events. */
   state: number | undefined
   faults: number
   losses: number
 }
 
 /**
- * What looks, one after the other, tell of a page's copies. Each look and event is gone through once: a recording may
- * come from anybody, and have as many ranks as events.
+ * What successive looks say about a page's copies. It visits each look and event only once, because a recording may
+ * come from an untrusted source and have as many ranks as events.
  */
 class PageKnowledge {
   readonly copies: Map<number, Copy> = new Map()
-  /** Ranks that had the region open while nobody had touched the page: of them no event is missing since. */
+  /** Ranks that had the region open before any rank touched the page: none of their events since is missing. */
   readonly complete: Set<number> = new Set()
   home: ReadEvent | undefined
-  /** Of this region, and none before it that had its name; of each look in the order of their time. */
+  /** Events of this region, not of an earlier one with its name. The events of each look are in order of time. */
   history: ReadEvent[] = []
   readonly #mayRead: (state: number) => boolean
   #openAt: readonly number[] = []
@@ -155,10 +155,10 @@ class PageKnowledge {
     if (isOther || isBroken) this.#forgetAll()
     this.#lost = lost
     if (openAt !== undefined) this.#keep(openAt)
-    // States are read before events: of a look, those that are missing may be of what came after.
+    // A look reads states before events, so events that it misses may be later than the state.
     if (state === PageClass.Untouched && !isBroken) for (const rank of openAt ?? []) this.complete.add(rank)
-    // A journal that has just begun tells of its pages one after the other: it was touched before, and is only told
-    // late.
+    // A journal that has just started reports its pages one after another: this page was touched earlier, and is only
+    // reported late.
     if (state !== PageClass.Untouched && this.#state === PageClass.Untouched && this.copies.size + events.length === 0)
       this.complete.clear()
     this.#state = state
@@ -167,7 +167,7 @@ class PageKnowledge {
     this.history.push(...inOrder)
   }
 
-  /** Whoever had the region open and is not among `ranks` has it no more. */
+  /** Forget ranks that had the region open and are not in `ranks`. */
   #keep(ranks: readonly number[]): void {
     const here = new Set(ranks)
     for (const rank of this.#openAt) if (!here.has(rank)) this.#forget(rank)
@@ -201,8 +201,8 @@ class PageKnowledge {
 }
 
 /**
- * A page as far as its recorded events tell of it. What came before them is not known: so neither is who else may read
- * it, nor how often it was wanted in all.
+ * A page, as far as it is known from its recorded events. Events before them are unknown. So other ranks may be able to
+ * read it, and it may have been requested more often.
  */
 export function describeRecordedPage(at: PageAt, protocol: Protocol, looks: readonly PageLook[]): PageFrame {
   const names = Object.keys(protocol.cache.states)

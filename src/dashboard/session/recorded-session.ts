@@ -21,12 +21,12 @@ import {
   WHOLE_APART_MAX,
 } from './session-format.ts'
 
-/** So many parts the history of a page goes back, and through so many bytes of their text. */
+/** How many parts the history of a page goes back, and how many bytes of their text. */
 const HISTORY_PARTS = 120
 const HISTORY_BYTES_MAX: number = 64 * 2 ** 20
 /**
- * Unpacked parts that are kept, and bytes of their text: what histories go back, so that the next page finds it read,
- * and what the state of a page and who plays need.
+ * How many unpacked parts are kept, and bytes of their text. It is enough for the history of a page, so that the next
+ * page needs no reading, and for the state of a page and the player.
  */
 const KEPT_MAX: number = HISTORY_PARTS + 12
 const KEPT_BYTES_MAX: number = 64 * 2 ** 20
@@ -42,11 +42,11 @@ interface KeptPart {
 }
 
 /**
- * A recording of the dashboard as `aether dashboard --replay` shows it. Only headers of parts are read when it is
- * opened; a part when it is asked for.
+ * A recording of the dashboard, for `aether dashboard --replay`. Opening it reads only the headers of parts. A part is
+ * read when it is requested.
  */
 export class RecordedSession {
-  /** What it is, and how it ends. */
+  /** Its description, and how it ends. */
   readonly facts: RecordingFrame
   readonly path: string
   readonly #descriptor: number
@@ -69,7 +69,8 @@ export class RecordedSession {
   }
 
   /**
-   * @throws SessionFileError for what cannot be read, is no recording, is of another version, or has nothing to show.
+   * @throws SessionFileError if the file cannot be read, is not a recording, has another version, or has nothing to
+   * show.
    */
   static open(path: string): RecordedSession {
     const descriptor = openFile(path)
@@ -85,7 +86,7 @@ export class RecordedSession {
     }
   }
 
-  /** A part for the page; undefined where there is none of that number. */
+  /** A part for the page; undefined if there is no part with that number. */
   part(number: number): PartFrame | undefined {
     const kept = this.#part(number)
     if (kept === undefined) return undefined
@@ -93,7 +94,7 @@ export class RecordedSession {
     return { messages, ...(kept.damage !== undefined && { damage: kept.damage }) }
   }
 
-  /** What the recording tells of a page at a time; undefined where it tells of no such page. */
+  /** A page at a time; undefined if the recording has no such page. */
   page(region: string, page: number, atMs: number): PageFrame | undefined {
     const last = this.#places.findLastIndex((place) => place.atMs <= atMs)
     const state = this.#stateOf(region, page, last, atMs)
@@ -113,8 +114,8 @@ export class RecordedSession {
     for (; number >= first && count < HISTORY_MAX && bytes < HISTORY_BYTES_MAX; number -= 1) {
       const part = this.#histories.of(region, page, number, () => this.#part(number)!)
       const looks = part.looks.filter((look) => look.atMs <= atMs)
-      // After the others of the part, also where only some of them are asked for: any of them may have followed what is
-      // missing.
+      // The damage comes after all looks of the part, even if only some of them are requested, because any of them may
+      // have come after the records that are missing.
       parts.unshift(part.isDamaged ? [...looks, damagedLook(atMs)] : looks)
       count += looks.reduce((sum, { events }) => sum + events.length, 0)
       bytes += part.bytes
@@ -124,7 +125,7 @@ export class RecordedSession {
 
   #stateOf(region: string, page: number, last: number, atMs: number): PageAt | undefined {
     let first = this.#wholeUntil(last)
-    // Where what tells all anew is damaged, what was so before it is nearer to the truth than nothing.
+    // If a part with the full state is damaged, an older state is better than none.
     if (first > 0 && this.#part(first)?.damage !== undefined) first = this.#wholeUntil(first - 1)
     let found: RegionFrame | undefined
     let [state, isThere] = [0, false]
@@ -142,7 +143,7 @@ export class RecordedSession {
     return { region, page, state, coherence, openAt }
   }
 
-  /** The last part up to `last` that tells all anew. */
+  /** The last part up to `last` that has the full state. */
   #wholeUntil(last: number): number {
     let number = Math.max(0, last)
     while (number > 0 && this.#places[number]?.isWhole !== true) number -= 1
@@ -180,7 +181,11 @@ function openFile(path: string): number {
     throw new SessionFileError('IO', path, `cannot be read: ${(cause as Error).message}`, { cause })
   }
   closeSync(descriptor)
-  throw new SessionFileError('FOREIGN', path, "is no file; name one that 'aether dashboard --record FILE' has written")
+  throw new SessionFileError(
+    'FOREIGN',
+    path,
+    "is not a file; name one that 'aether dashboard --record FILE' has written",
+  )
 }
 
 function bytesAt(descriptor: number, offset: number, most: number): Buffer {
@@ -197,18 +202,22 @@ function readHeader(path: string, descriptor: number, place: Place | undefined):
   const foreign = (options?: ErrorOptions): never => {
     const begin = bytesAt(descriptor, 0, 256).toString('latin1')
     const hint = begin.includes('aether-recording')
-      ? "is what a member recorded; 'aether replay FILE' steps through it"
-      : "is no recording of the dashboard; 'aether dashboard --record FILE' writes one"
+      ? "was recorded by a member; 'aether replay FILE' steps through it"
+      : "is not a recording of the dashboard; 'aether dashboard --record FILE' writes one"
     throw new SessionFileError('FOREIGN', path, hint, options)
   }
   if (fstatSync(descriptor).size === 0)
-    throw new SessionFileError('DAMAGED', path, 'is empty: nothing was seen before its recorder ended; record again')
+    throw new SessionFileError(
+      'DAMAGED',
+      path,
+      'is empty, because its recorder ended before it had seen anything; record again',
+    )
   if (place === undefined) return foreign()
   let header: Partial<SessionHeader> | null
   try {
     header = JSON.parse(unpackPart(bytesAt(descriptor, 0, Math.min(place.bytes, 65_536)))) as Partial<SessionHeader>
   } catch (cause) {
-    throw new SessionFileError('DAMAGED', path, 'is damaged or cut off where it begins; nothing of it can be shown', {
+    throw new SessionFileError('DAMAGED', path, 'is damaged or cut off at its start, so nothing of it can be shown', {
       cause,
     })
   }
@@ -217,11 +226,11 @@ function readHeader(path: string, descriptor: number, place: Place | undefined):
   if (version === undefined || !SESSION_VERSIONS.includes(version)) {
     const other =
       typeof aether === 'string' && /^[\w.+-]{1,40}$/.test(aether) ? `Aether ${aether}` : 'another version of Aether'
-    const what = `was recorded by ${other} in format ${Number(version)}, and this one reads formats ${SESSION_VERSIONS.join(' and ')}`
-    throw new SessionFileError('VERSION', path, `${what}: open it with that one`)
+    const what = `was recorded by ${other} in format ${Number(version)}, but this version reads formats ${SESSION_VERSIONS.join(' and ')}`
+    throw new SessionFileError('VERSION', path, `${what}: open it with the version that recorded it`)
   }
   if (typeof begunMs !== 'number' || !Number.isFinite(begunMs) || Math.abs(begunMs) > 8.64e15)
-    throw new SessionFileError('DAMAGED', path, 'its header does not say when it began; nothing of it can be shown')
+    throw new SessionFileError('DAMAGED', path, 'has no start time in its header, so nothing of it can be shown')
   return header as SessionHeader
 }
 
@@ -247,12 +256,13 @@ function findParts(descriptor: number, offset: number): FoundParts {
 }
 
 function whyNothing(end: RecordingFrame['end']): string {
-  if (end === 'closed') return 'is whole, but its recorder was ended before it had seen anything: record again'
-  if (end === 'limit') return 'has no room for what was seen first: record again with a larger --record-limit'
-  return 'nothing was recorded before it was cut off: record again'
+  if (end === 'closed') return 'is complete, but its recorder ended before it had seen anything: record again'
+  if (end === 'limit')
+    return 'reached its limit before the first look was written: record again with a larger --record-limit'
+  return 'was cut off before anything was recorded: record again'
 }
 
-/** Nobody has said how long the last part is: as long as parts are. */
+/** The length of the last part is not recorded, so the usual length is assumed. */
 function endOf(lastMs: number, places: readonly Place[]): number {
   return places.length === 0 ? lastMs : lastMs + 1000
 }
@@ -266,9 +276,9 @@ function whyEnded(descriptor: number, place: Place): RecordingFrame['end'] {
   }
 }
 
-/** What is damaged is told, and shown as nothing: a line, where it is only one. */
+/** Reads a part. If it is damaged, it has no records; if only a line is, that line is left out. Both are reported. */
 function readPart(descriptor: number, { offset, bytes, atMs }: Place): KeptPart {
-  const damage = `what was recorded ${(atMs / 1000).toFixed(1)} s after the beginning is damaged`
+  const damage = `the recording is damaged ${(atMs / 1000).toFixed(1)} s after its start`
   let text: string
   try {
     text = unpackPart(bytesAt(descriptor, offset, bytes))

@@ -1,6 +1,6 @@
 import { AetherError, type AetherErrorCode } from '../../native/index.ts'
 
-/** A recording of the dashboard cannot be written, or opened. `code` says why, the message what to do. */
+/** A recording of the dashboard cannot be written or opened. `code` has the reason, the message says what to do. */
 export class SessionFileError extends AetherError {
   override readonly name = 'SessionFileError'
   readonly path: string

@@ -2,24 +2,24 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Message } from '../wire.ts'
 
 /**
- * A recording is a file of *parts*, each a member of a gzip file (RFC 1952), so that `zcat` shows all of it as lines of
- * JSON, and each part can be read by itself. A member's header has an extra field that says how long the member is, as
- * BGZF of the SAM format has it (Sequence Alignment/Map Format Specification, section 4.1), and when its first look
- * was:
+ * A recording is a file of *parts*. Each part is a member of a gzip file (RFC 1952) and can be read by itself. `zcat`
+ * shows the whole file as lines of JSON. A member's header has an extra field with the length of the
+ * member and the time of its first look. The idea is that of BGZF in the SAM format (Sequence Alignment/Map Format
+ * Specification, section 4.1):
  *
  * ```
  * byte  0   1f 8b 08 04  0 0 0 0  0 ff     gzip, deflate, with an extra field
  *      10   17                Uint16        length of the extra field
- *      12   'A' 'E'           2 bytes       whose field it is
+ *      12   'A' 'E'           2 bytes       the field's identifier
  *      14   13                Uint16        its length
  *      16   length of member  Uint32        in bytes, all of it
- *      20   flags             Uint8         1: it tells all anew; 2: it is the last, and says why
- *      21   time              Float64       milliseconds from the beginning
+ *      20   flags             Uint8         1: it has the full state; 2: it is the last, and says why
+ *      21   time              Float64       milliseconds from the start
  *      29   deflated lines, their CRC-32, their length
  * ```
  *
- * All numbers are little-endian. The first part is one line, the header; the last, unless the file was cut off, one
- * line, the end.
+ * All numbers are little-endian. The first part is one line, the header. The last part is one line, the end, unless the
+ * file was cut off.
  */
 export const PART_HEADER_BYTES = 29
 const TRAILER_BYTES = 8
@@ -28,43 +28,41 @@ const MAGIC: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 4)
 const Flag = { Whole: 1, End: 2 } as const
 
 export const SESSION_FORMAT = 'aether-dashboard-session'
-/** What is written. 2 has operations of links as well. */
+/** The version that is written. Version 2 added operations of links. */
 export const SESSION_VERSION = 2
-/** What is read. */
+/** Versions that can be read. */
 export const SESSION_VERSIONS: readonly number[] = [1, SESSION_VERSION]
 /**
- * No part is longer, as it stands in the file and unpacked, or has more lines: what claims to is damaged, and recorders
- * begin another one.
+ * The maximum size of a part in the file, its maximum size unpacked, and its maximum number of lines. A recorder starts
+ * another part before it exceeds them; a part that exceeds them is damaged.
  */
 export const PART_BYTES_MAX: number = 64 * 2 ** 20
 export const PART_TEXT_BYTES_MAX: number = 32 * 2 ** 20
 export const PART_LINES_MAX = 20_000
-/** No file has more parts: two days and a half. */
+/** The maximum number of parts, which last about two and a half days. */
 export const PARTS_MAX = 200_000
-/**
- * From any part to the one before it that tells all anew are fewer parts: that many have to be read to know a moment.
- */
+/** A part with the full state is at most this many parts back. A reader has to read all parts since. */
 export const WHOLE_APART_MAX = 64
 
 export interface SessionHeader {
   readonly format: string
   readonly version: number
-  /** Of Aether. */
+  /** The version of Aether. */
   readonly aether: string
   readonly begunMs: number
 }
 
-/** What happened to pages of a region, told at a look. */
+/** Events of pages of a region, from one look. */
 export interface RecordedEvents {
   readonly region: string
-  /** Events of that look that are missing, because there were too many. */
+  /** How many events of that look are missing because there were too many. */
   readonly left: number
   /**
-   * Of one after the other, {@link EVENT_NUMBERS} numbers: rank, ns since the first of the look, what, page, peer,
-   * before, after, bytes, ns that it took.
+   * {@link EVENT_NUMBERS} numbers for each event: rank, ns since the first event of the look, what, page, peer, before,
+   * after, bytes, ns that it took.
    */
   readonly events: readonly number[]
-  /** CLOCK_MONOTONIC of the first, in ns. */
+  /** CLOCK_MONOTONIC of the first event, in ns. */
   readonly beginNs: number
 }
 
@@ -76,7 +74,7 @@ export type SessionRecord = { readonly atMs: number } & (
   | { readonly event: 'events'; readonly data: RecordedEvents }
 )
 
-/** What stands before a part. */
+/** The header of a part. */
 export interface PartHeader {
   readonly bytes: number
   readonly isWhole: boolean
@@ -84,7 +82,7 @@ export interface PartHeader {
   readonly atMs: number
 }
 
-/** Lines as a part of the file. */
+/** Packs lines into a part. */
 export function packPart(text: string, { isWhole, isEnd, atMs }: Omit<PartHeader, 'bytes'>): Buffer {
   const packed = gzipSync(text).subarray(GZIP_HEADER_BYTES)
   const part = Buffer.alloc(PART_HEADER_BYTES + packed.length)
@@ -100,7 +98,7 @@ export function packPart(text: string, { isWhole, isEnd, atMs }: Omit<PartHeader
   return part
 }
 
-/** Undefined for anything that is no header of a part. */
+/** Undefined if this is not the header of a part. */
 export function readPartHeader(bytes: Buffer): PartHeader | undefined {
   if (bytes.length < PART_HEADER_BYTES || MAGIC.some((byte, at) => bytes[at] !== byte)) return undefined
   if (bytes.readUInt16LE(10) !== 17 || bytes.toString('latin1', 12, 14) !== 'AE' || bytes.readUInt16LE(14) !== 13)
@@ -112,7 +110,7 @@ export function readPartHeader(bytes: Buffer): PartHeader | undefined {
   return { bytes: length, isWhole: (bytes[20]! & Flag.Whole) !== 0, isEnd: (bytes[20]! & Flag.End) !== 0, atMs }
 }
 
-/** The lines of a part. @throws an error of zlib where it is damaged, or unpacks to more than any part has. */
+/** The lines of a part. @throws an error of zlib if it is damaged, or is too large unpacked. */
 export function unpackPart(part: Buffer): string {
   return gunzipSync(part, { maxOutputLength: PART_TEXT_BYTES_MAX }).toString('utf8')
 }

@@ -16,44 +16,43 @@ import {
   type SessionRecord,
 } from './session-format.ts'
 
-/** A part is written so often: that much is lost at most when the recorder is killed. */
+/** The interval of parts. If the recorder is killed, at most this much is lost. */
 const PART_MS = 1000
-/** Every so many parts all is told anew: so far back a reader has to go at most to know a moment. */
+/** One part in ten has the full state. A reader has to go back at most that far. */
 const WHOLE_EVERY = 10
-/** Events of pages that are recorded of one look. */
+/** The maximum number of events recorded for one look. */
 export const EVENTS_A_LOOK_MAX = 2000
 const LOG_LINES_MAX = 500
-/** Blocks of pages in one line. */
+/** The maximum number of blocks of pages in one line. */
 export const BLOCKS_A_LINE_MAX = 4096
-/** Kept free for the part that says how the recording ended. */
+/** Reserved for the last part, which says how the recording ended. */
 const END_BYTES = 256
 export const RECORD_BYTES_MIN = 4096
 
-/** Where a recorder gets what is not in a look. */
+/** What a recorder reads besides looks. */
 export interface RecordedSource extends PageSource {
   takeEvents?(most: number): EventsSince | undefined
 }
 
 export interface RecorderOptions {
-  /** A file that is not there yet. */
+  /** A file that must not exist. */
   readonly path: string
-  /** The most bytes that the file may get. */
+  /** The maximum size of the file, in bytes. */
   readonly limitBytes: number
   readonly source: RecordedSource
   /** Version of this package. */
   readonly aether: string
   /**
-   * By which looks follow each other, in milliseconds: one that nobody sets, as the clock of the machine may be.
-   * Otherwise that of performance.now().
+   * The clock of the looks, in milliseconds. It must be monotonic, unlike the wall clock. Default `performance.now()`.
    */
   readonly clock?: () => number
-  /** Told once, when nothing more is recorded, though {@link SessionRecorder.close} was not called. */
+  /** Called once if the recording ends before {@link SessionRecorder.close} is called. */
   readonly onEnd?: (why: string) => void
 }
 
 /**
- * Writes down what a page would be told of each look, for {@link RecordedSession} to show it later. What has been
- * written is whole whenever the process ends: parts are only ever appended, each by one write.
+ * Records what a page would be sent at each look, for {@link RecordedSession} to show later. The file is valid whenever
+ * the process ends, because parts are only appended, each by one write.
  */
 export class SessionRecorder {
   readonly #options: RecorderOptions
@@ -75,7 +74,7 @@ export class SessionRecorder {
   #textBytes = 0
   readonly #leftOut = new Set<string>()
 
-  /** @throws SessionFileError where the file is there already, or cannot be made. */
+  /** @throws SessionFileError if the file exists or cannot be created. */
   constructor(options: RecorderOptions) {
     this.#options = options
     this.#clock = options.clock ?? (() => performance.now())
@@ -87,7 +86,7 @@ export class SessionRecorder {
     return this.#bytes
   }
 
-  /** Take down a look. */
+  /** Record a look. */
   look(frame: Frame): void {
     if (this.#descriptor === undefined) return
     if (this.#parts === 0 && this.#bytes === 0) this.#begin(frame.atMs)
@@ -103,7 +102,7 @@ export class SessionRecorder {
     this.#take(frame, atMs)
   }
 
-  /** Write what is left, and that this is the end. It may be called twice. */
+  /** Write the rest and the end. It may be called twice. */
   close(): void {
     if (this.#descriptor === undefined) return
     if (this.#bytes === 0) this.#begin(Date.now())
@@ -140,7 +139,7 @@ export class SessionRecorder {
     }
   }
 
-  /** The regions of a look, those without their pages that are more than a reader takes, all together. */
+  /** The regions of a look. Once their pages together exceed what a reader accepts, regions lose their pages. */
   #recordable({ regions, atMs }: Frame): readonly RegionFrame[] {
     let pages = 0
     return regions.map((region) => {
@@ -163,7 +162,7 @@ export class SessionRecorder {
   #leaveOut(what: string, why: string, atMs: number): void {
     if (this.#leftOut.has(what)) return
     this.#leftOut.add(what)
-    const text = `${what} is left out of the recording: ${why}, which is more than one holds`
+    const text = `${what} is left out of the recording: ${why}, which is too much for a recording`
     this.#note({ atMs, kind: 'note', text: text.slice(0, RECORDED_TEXT_MAX) })
   }
 
@@ -176,7 +175,7 @@ export class SessionRecorder {
     }
   }
 
-  /** What a reader would refuse is left out, so that it does not cost what is beside it. */
+  /** A line that a reader would refuse is left out, so that it does not spoil the rest. */
   #say(record: SessionRecord): void {
     const line = JSON.stringify(record)
     const bytes = Buffer.byteLength(line) + 1
@@ -215,7 +214,7 @@ export class SessionRecorder {
     this.#tellEnd(said)
   }
 
-  /** A disk that is full ends the recording, and nothing else. */
+  /** If the disk is full, only the recording ends. */
   #write(part: Buffer): void {
     if (this.#descriptor === undefined) return
     try {
@@ -228,8 +227,8 @@ export class SessionRecorder {
   }
 
   /**
-   * Some file systems tell only here that there was no room, or that a disk failed; where nothing went wrong before,
-   * `otherwise` says what that means.
+   * Close the file. Some file systems report only then that there was no room, or that a disk failed. If there was no
+   * error before, `otherwise` says what that means.
    */
   #shut(otherwise?: string): void {
     const descriptor = this.#descriptor
@@ -243,7 +242,7 @@ export class SessionRecorder {
   }
 
   #tellEnd(why: string): void {
-    this.#options.onEnd?.(`${why}; what came before is in ${this.#options.path}`)
+    this.#options.onEnd?.(`${why}; everything before that is in ${this.#options.path}`)
   }
 }
 
@@ -253,7 +252,7 @@ function create(path: string): number {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     if (code === 'EEXIST')
-      throw new SessionFileError('EXISTS', path, 'is there already; remove it, or record into another file', { cause })
+      throw new SessionFileError('EXISTS', path, 'already exists; remove it, or record to another file', { cause })
     throw new SessionFileError('IO', path, `cannot be written: ${message}`, { cause })
   }
 }

@@ -298,9 +298,9 @@ describe('a recording of the dashboard', () => {
       [file('other', header({ format: 'something' })), 'FOREIGN', /--record FILE/],
       [file('newer', header({ ...known, version: 3 })), 'VERSION', /Aether 9\.9\.9 in format 3.*reads formats 1 and 2/],
       [file('older', header({ ...known, version: 0, aether: '<b>' })), 'VERSION', /another version.*format 0/],
-      [file('timeless', header({ ...known, version: 1, begunMs: 'x' })), 'DAMAGED', /when it began/],
-      [file('nothing', header({ ...known, version: 1 })), 'DAMAGED', /nothing was recorded/],
-      [file('cut', header({ ...known, version: 1 }).subarray(0, 50)), 'DAMAGED', /cut off where it begins/],
+      [file('timeless', header({ ...known, version: 1, begunMs: 'x' })), 'DAMAGED', /no start time/],
+      [file('nothing', header({ ...known, version: 1 })), 'DAMAGED', /cut off before anything was recorded/],
+      [file('cut', header({ ...known, version: 1 }).subarray(0, 50)), 'DAMAGED', /cut off at its start/],
     ]
     for (const [path, code, what] of cases) assert.throws(() => RecordedSession.open(path), refused(code, what), path)
   })
