@@ -1,4 +1,4 @@
-/** A canvas that fills its parent, sharp on every screen. Sizes and positions are CSS pixels. */
+/** A canvas that fills its parent and is sharp on every screen. Sizes and positions are CSS pixels. */
 export class Stage {
   readonly element: HTMLElement
   readonly canvas: HTMLCanvasElement
@@ -16,7 +16,7 @@ export class Stage {
     this.element.append(this.canvas)
   }
 
-  /** Empty, and as large as it is to be. */
+  /** Adapt the canvas to its size and clear it. */
   clear(): CanvasRenderingContext2D {
     const scale = devicePixelRatio
     const { clientWidth, clientHeight } = this.element
@@ -35,7 +35,7 @@ export class Stage {
 
 let colours: Map<string, string> = new Map()
 
-/** A colour of the style sheet. */
+/** A colour from the style sheet. */
 export function colour(name: string): string {
   let value = colours.get(name)
   if (value === undefined) {
@@ -45,24 +45,24 @@ export function colour(name: string): string {
   return value
 }
 
-/** The theme is another. */
+/** Call it when the theme has changed. */
 export function forgetColours(): void {
   colours = new Map()
 }
 
-/** Neighbours differ: the golden angle goes round the circle of hues. */
+/** The colour of a rank. Hues differ by the golden angle, so neighbours are distinct. */
 export function rankColour(rank: number, alpha = 1): string {
   const isDark = document.documentElement.dataset['theme'] === 'dark'
   return `hsl(${((215 + rank * 137.508) % 360).toFixed(1)} ${isDark ? 72 : 64}% ${isDark ? 62 : 48}% / ${alpha})`
 }
 
-/** What can be read on {@link rankColour}: light or dark, whichever differs more from it. */
+/** The colour of text on {@link rankColour}: light or dark, whichever has more contrast. */
 export function inkOn(rank: number, alpha: number): string {
   const isDark = document.documentElement.dataset['theme'] === 'dark'
   const [hue, saturation, lightness] = [(215 + rank * 137.508) % 360, isDark ? 0.72 : 0.64, isDark ? 0.62 : 0.48]
   const reach = saturation * Math.min(lightness, 1 - lightness)
-  // Red, green and blue of a colour by hue, saturation and lightness, as CSS Color 4 has it; over the ground, and
-  // weighed as the eye does.
+  // Red (0), green (8) or blue (4) of a colour, from hue, saturation and lightness as in CSS Color 4, blended with the
+  // ground.
   const part = (n: number): number => {
     const k = (n + hue / 30) % 12
     return alpha * (lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1))) + (1 - alpha) * (isDark ? 0.1 : 1)

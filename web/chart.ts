@@ -8,11 +8,11 @@ export interface Line {
   readonly fill?: boolean
 }
 
-/** What its values are, and what is said where there are none. */
+/** The meaning of the values, and the text to show if there are none. */
 export interface ChartUse {
   readonly label: string
   readonly format: (value: number) => string
-  /** By which the names of units differ. */
+  /** The factor between units. */
   readonly unit: 1000 | 1024
   readonly empty: string
 }
@@ -21,11 +21,11 @@ const LEFT = 74
 const BOTTOM = 24
 const TOP = 8
 
-/** Lines over time, the newest at the right. */
+/** Lines over time, the newest values at the right. */
 export class Chart {
   readonly stage: Stage = new Stage('')
 
-  /** `times`: when each value of the lines was, in milliseconds. */
+  /** `times` has the time of each value, in milliseconds. */
   draw(all: readonly Line[], times: readonly number[], { label, format, unit, empty }: ChartUse): void {
     if (this.stage.canvas.ariaLabel !== label) this.stage.canvas.ariaLabel = label
     const context = this.stage.clear()
@@ -96,7 +96,7 @@ export class Chart {
   }
 }
 
-/** The next value that four parts of which are easy to read, in the largest unit in which it is at least 1. */
+/** The next larger value with readable quarters, in the largest unit in which it is at least 1. */
 export function niceTop(value: number, unit: 1000 | 1024): number {
   if (value <= 0) return 1
   const of = value < 1 ? 1 : unit ** Math.floor(Math.log(value) / Math.log(unit) + 1e-9)

@@ -5,7 +5,7 @@ import { Flow } from './flow.ts'
 import { bytesText, countText, rateText, timeText } from './units.ts'
 import type { View } from './view.ts'
 
-/** Who is there, what each uses, and what flows between them. */
+/** The members, what each uses, and the traffic between them. */
 export class ClusterView implements View {
   readonly id = 'cluster'
   readonly title = 'Cluster'
@@ -20,7 +20,7 @@ export class ClusterView implements View {
     make(
       'p',
       {},
-      'Nobody is here. Start something that shares memory: ',
+      'No member is running. Start a program that shares memory: ',
       make('code', {}, 'aether demo'),
       ', or ',
       make('code', {}, 'aether run -n 4 app.js'),
@@ -45,7 +45,7 @@ export class ClusterView implements View {
       'span',
       {},
       'Flow ',
-      make('small', {}, 'width, speed: bytes a second; in a node what it sends; arc: cpu'),
+      make('small', {}, 'width and speed: bytes/s · in a node: bytes/s sent · arc: CPU'),
     )
     this.#flow.stage.element.append(this.#empty)
     this.element = make('section', { id: this.id }, card(title, this.#flow.stage.element), side)

@@ -2,21 +2,21 @@ import type { HistogramFrame } from '../src/dashboard/wire.ts'
 import { colour, FONT, Stage } from './canvas.ts'
 import { countText, timeText } from './units.ts'
 
-/** Parts of an octave, as wire.ts has them. */
+/** Parts of an octave, as in wire.ts. */
 const PARTS = 4
 const LEFT = 62
 const RIGHT = 24
 const TOP = 46
 const BOTTOM = 34
 
-/** Where a part begins, in nanoseconds. */
+/** The start of a part, in nanoseconds. */
 export function partBegin(part: number): number {
   return 2 ** Math.floor(part / PARTS) * (1 + (part % PARTS) / PARTS)
 }
 
-/** A histogram as bars over a logarithmic axis of time, each as wide as its bucket, with the percentiles marked. */
+/** A histogram as bars over a logarithmic axis of time, with marks for percentiles. A bar is as wide as its bucket. */
 export class Distribution {
-  readonly stage: Stage = new Stage('Distribution of the chosen latency')
+  readonly stage: Stage = new Stage('Distribution of the selected latency')
 
   draw(histogram: HistogramFrame | undefined): void {
     const context = this.stage.clear()
@@ -41,7 +41,7 @@ export class Distribution {
       const [begin, end] = [x(partBegin(part)), x(partBegin(part + 1))]
       context.fillStyle = colour('accent')
       context.globalAlpha = 0.78
-      // What is there at all is seen.
+      // A bar is visible even if its count is small.
       const top = Math.min(y(count), bottom - 1.5)
       context.fillRect(begin + 0.5, top, Math.max(1, end - begin - 1), bottom - top)
       context.globalAlpha = 1
@@ -88,7 +88,7 @@ export class Distribution {
       }
   }
 
-  /** Labels that would lie on each other go one above the other. */
+  /** Each label has a row of its own, so that they do not overlap. */
   #marks(
     context: CanvasRenderingContext2D,
     { p50Ns, p90Ns, p99Ns }: HistogramFrame,
@@ -122,8 +122,8 @@ export class Distribution {
 }
 
 /**
- * Histograms of several members as one. Of a part only is known how many fell into it: percentiles are as if those lay
- * evenly in it.
+ * Merges the histograms of several members. Percentiles assume an even spread within each part, of which only the count
+ * is known.
  */
 export function together(histograms: readonly HistogramFrame[]): HistogramFrame | undefined {
   const [first] = histograms

@@ -1,8 +1,8 @@
-/** The few helpers that the page needs in place of a framework. */
+/** The few helpers that the page uses instead of a framework. */
 
 type Child = Node | string | number | null
 
-/** An element with attributes and children. `class`, `id`, … as in HTML; functions are listeners. */
+/** An element with attributes and children. Attributes are named as in HTML; functions are listeners. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string | ((event: never) => void)>> = {},
@@ -21,40 +21,40 @@ function asNode(child: Node | string | number): Node | string {
   return typeof child === 'number' ? String(child) : child
 }
 
-/** Replace what an element holds, but only where that differs: so a selection or a focus is not lost for nothing. */
+/** Replace the children of an element. */
 export function fill(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...children.filter((child) => child !== null).map(asNode))
 }
 
-/** A table that keeps its rows from one showing to the next. */
+/** The rows of a table. An update keeps rows with the same key. */
 export class Rows {
   readonly #body: HTMLElement
   readonly #rows = new Map<string, HTMLTableRowElement>()
   readonly #left: readonly number[]
   #choose: ((key: string) => void) | undefined
 
-  /** `left`: columns that are aligned left. */
+  /** `left` has the columns that are aligned left. */
   constructor({ body, left }: TableParts) {
     this.#body = body
     this.#left = left
   }
 
-  /** Rows can be chosen, by click or by Enter. */
+  /** Makes rows selectable, by click or Enter. */
   set onChoose(choose: (key: string) => void) {
     this.#choose = choose
   }
 
-  /** Have the keys go there. */
+  /** Focus a row. */
   focus(key: string): void {
     this.#rows.get(key)?.focus()
   }
 
-  /** Have the row in sight. */
+  /** Scroll a row into view. */
   reveal(key: string): void {
     this.#rows.get(key)?.scrollIntoView({ block: 'nearest' })
   }
 
-  /** Cells as HTML-free text, or nodes. */
+  /** Show these rows. A cell is plain text or a node. */
   show(
     rows: readonly { readonly key: string; readonly cells: readonly (string | Node)[]; readonly chosen?: boolean }[],
   ): void {
@@ -99,7 +99,7 @@ export interface TableParts {
   readonly left: readonly number[]
 }
 
-/** A table's head, from titles; one that begins with `<` is aligned left. */
+/** A table with these titles. A title that starts with `<` makes its column left-aligned. */
 export function tableWith(...titles: readonly string[]): TableParts {
   const head = titles.map((title) =>
     title.startsWith('<') ? make('th', { class: 'left' }, title.slice(1)) : make('th', {}, title),
@@ -113,7 +113,7 @@ export function card(title: Child, ...children: readonly Child[]): HTMLElement {
   return make('div', { class: 'card' }, make('h2', {}, title), ...children)
 }
 
-/** A text with a mark of that colour before it. */
+/** A text after a mark in this colour. */
 export function named(text: string, swatch: string): HTMLElement {
   const mark = make('span', { class: 'swatch' })
   mark.style.background = swatch

@@ -13,11 +13,11 @@ import { HISTORY } from './series.ts'
 import type { Source } from './source.ts'
 
 const LOG_MAX = 1000
-/** As wire.ts has them. */
+/** As in wire.ts. */
 const LINK_NUMBERS = 7
 const CLASSES = 16
 
-/** What the page knows, as it is told of it. Rates are kept for two minutes, so that charts have a past. */
+/** What the page knows, from the messages of its source. Rates are kept for two minutes, for the charts. */
 export class Feed {
   frame: LookFrame | undefined
   /** Number of the last look. */
@@ -25,21 +25,21 @@ export class Feed {
   log: LogFrame[] = []
   readonly times: number[] = []
   readonly totalBytes: number[] = []
-  /** What each link carries now, and what it carried. */
+  /** The current traffic of each link, and its history. */
   readonly flows = new Map<string, LinkFrame>()
   readonly links = new Map<string, LinkHistory>()
   readonly operations = new Operations()
   readonly histograms = new Map<string, HistogramFrame>()
-  /** Rises with every change of them. */
+  /** Grows with every change of the histograms. */
   histogramsStamp = 0
-  /** States of the pages of {@link region}, and how many are of each class. */
+  /** States of the pages of {@link region}, and the number of pages in each class. */
   pages = new Uint16Array(0)
   counts = new Uint32Array(CLASSES)
   region: string | undefined
   connected = false
-  /** Why the server does not let the page listen, as it said when it was asked last. */
+  /** The server's latest reason to refuse the connection. */
   refusal: string | undefined
-  /** Blocks of pages that changed, for whoever draws them; `all` after a new region. */
+  /** Called with the blocks of pages that have changed; with `all` after a change of region. */
   onPages: (blocks: readonly number[] | 'all') => void = () => {}
   onFrame: () => void = () => {}
   #source: Source | undefined
@@ -49,7 +49,7 @@ export class Feed {
     source.choose(this.region)
   }
 
-  /** From now on also the pages of `region`, or of none. */
+  /** From now on receive the pages of `region`, or of no region. */
   choose(region: string | undefined): void {
     if (region === this.region) return
     this.region = region
@@ -74,7 +74,7 @@ export class Feed {
     }
   }
 
-  /** Nothing is known any more, but for the choice of a region. */
+  /** Forget everything but the selected region. */
   forget(): void {
     this.frame = undefined
     this.log = []

@@ -2,13 +2,13 @@ import type { LinkFrame, MemberFrame } from '../src/dashboard/wire.ts'
 import { colour, rankColour, Stage } from './canvas.ts'
 import { rateText } from './units.ts'
 
-/** Links with lines of their own, and with dots that move: the busiest. All others are one faint web. */
+/** How many links have their own line, and how many have moving dots: the busiest. All links form a faint web. */
 const LINES_MAX = 300
 const MOVING_MAX = 120
-/** Dots in all: what is painted anew in every picture of the screen. */
+/** The maximum number of dots, which are painted again in every animation frame. */
 const DOTS_MAX = 700
 
-/** Nodes as large as this say what they send. */
+/** A node at least this large shows its rate. */
 const RATE_RADIUS_MIN = 33
 const SMALL_FONT = '10.5px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'
 
@@ -29,19 +29,19 @@ interface Curve {
   readonly bx: number
   readonly by: number
   readonly length: number
-  /** Of the busiest link, 0 to 1, on a logarithmic scale; 0 where nothing flows. */
+  /** Traffic relative to the busiest link, 0 to 1, on a logarithmic scale. */
   readonly share: number
-  /** Pixels a second. */
+  /** Pixels per second. */
   readonly speed: number
   dots: number
 }
 
 /**
- * The nodes in a ring, and what flows between them: the more bytes a second, the wider the line and the faster and
- * larger its dots. Lines and nodes are painted when something new is told; between that only the dots move.
+ * The nodes in a ring, and the traffic between them. With more bytes per second, the line of a link is wider and its
+ * dots are larger and faster. Lines and nodes are painted when there is news; in between, only the dots move.
  */
 export class Flow {
-  readonly stage: Stage = new Stage('Nodes, and the data that flows between them')
+  readonly stage: Stage = new Stage('Nodes and the traffic between them')
   readonly #phase = new Map<string, number>()
   readonly #web = document.createElement('canvas')
   readonly #below = document.createElement('canvas')
@@ -52,7 +52,7 @@ export class Flow {
   #painted = ''
   #woven = ''
 
-  /** `version` changes with everything that is to be painted. */
+  /** `version` changes whenever lines and nodes have to be painted again. */
   draw(members: readonly MemberFrame[], links: Iterable<LinkFrame>, version: string, nowMs: number): void {
     const context = this.stage.clear()
     const { width, height } = this.stage
@@ -93,7 +93,7 @@ export class Flow {
     Object.assign(this.stage.canvas.dataset, { lines: String(curves.length), dots: String(drawn) })
   }
 
-  /** Who has anything to do with whom at all. It seldom changes, and may be two thousand lines. */
+  /** Paint all links that exist. They seldom change, and there may be two thousand. */
   #weave(places: ReadonlyMap<number, Place>, links: readonly LinkFrame[]): void {
     const { width, height } = this.stage
     const key = `${[...places.keys()].join()} ${links.length} ${width} ${height} ${devicePixelRatio} ${colour('line')}`
@@ -158,7 +158,7 @@ export class Flow {
   }
 }
 
-/** To the right of the way there, so that both directions are seen. */
+/** The line of a link, bent to the right, so that both directions are visible. */
 function curveOf({ from, to, bytes }: LinkFrame, a: Place, b: Place, most: number): Curve {
   const [dx, dy] = [b.x - a.x, b.y - a.y]
   const length = Math.max(1, Math.hypot(dx, dy))
@@ -181,7 +181,7 @@ function curveOf({ from, to, bytes }: LinkFrame, a: Place, b: Place, most: numbe
   }
 }
 
-/** A layer as large as the stage, empty. */
+/** Clear a layer and make it as large as the stage. */
 function contextOf(canvas: HTMLCanvasElement, { width, height }: Stage): CanvasRenderingContext2D {
   const context = canvas.getContext('2d')!
   canvas.width = Math.max(1, Math.round(width * devicePixelRatio))
@@ -201,7 +201,7 @@ function paintNode(context: CanvasRenderingContext2D, { x, y, member }: Place, r
   context.lineWidth = 2.5
   context.strokeStyle = member.state === 'running' ? rankColour(number) : colour('bad')
   context.stroke()
-  // How busy its processor is, around it.
+  // The arc around the node shows its CPU use.
   context.beginPath()
   context.arc(x, y, radius + 4.5, -Math.PI / 2, -Math.PI / 2 + 2 * Math.PI * Math.min(1, member.processors))
   context.strokeStyle = rankColour(number, 0.55)

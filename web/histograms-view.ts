@@ -6,19 +6,19 @@ import type { Feed } from './feed.ts'
 import { countText, timeText } from './units.ts'
 import type { View } from './view.ts'
 
-/** The small picture in a row goes from 16 ns to 17 s. */
+/** The small distribution in a row spans 16 ns to 17 s. */
 const PART_FIRST = 16
 const PART_LAST = 136
 
 interface Choice {
   readonly key: string
   readonly name: string
-  /** Whose; undefined: of all members together. */
+  /** The member's slot; undefined for all members together. */
   readonly slot: number | undefined
   readonly histogram: HistogramFrame
 }
 
-/** Every histogram: for each of what is timed all members together, then each, and the chosen one drawn large. */
+/** All histograms: for each name all members together, then each member. The selected one is drawn large. */
 export class HistogramsView implements View {
   readonly id = 'histograms'
   readonly title = 'Latencies'
@@ -30,7 +30,7 @@ export class HistogramsView implements View {
   readonly #empty = make(
     'div',
     { class: 'empty' },
-    'Nothing is timed yet. Waits for pages are timed as soon as there are any; verbs, messages and calls where the members run with AETHER_PROFILE=1.',
+    'Nothing has been timed yet. Waits for pages are always timed. Verbs, messages and calls are timed if the members run with AETHER_PROFILE=1.',
   )
   #chosen: string | undefined
   #shown = ''
@@ -38,10 +38,15 @@ export class HistogramsView implements View {
 
   constructor(feed: Feed) {
     this.#feed = feed
-    const parts = tableWith('<what', '<whose', 'count', 'mean', 'p50', 'p90', 'p99', 'most', '<16 ns to 17 s')
+    const parts = tableWith('<name', '<member', 'count', 'mean', 'p50', 'p90', 'p99', 'max', '<16 ns to 17 s')
     this.#rows = new Rows(parts)
     this.#rows.onChoose = (key) => this.#choose(key)
-    const title = make('span', {}, 'Latencies ', make('small', {}, 'click a row, or ↑ and ↓, to see its distribution'))
+    const title = make(
+      'span',
+      {},
+      'Latencies ',
+      make('small', {}, 'click a row, or press ↑ or ↓, to see its distribution'),
+    )
     const table = make('div', { class: 'scroll' }, this.#empty, parts.table)
     this.element = make(
       'section',
@@ -132,7 +137,7 @@ export class HistogramsView implements View {
   }
 }
 
-/** The distribution in a row: small, but of the same shape. */
+/** A small picture of the distribution, for a row. */
 function spark({ parts, p50Ns, p99Ns }: HistogramFrame, fill: string): HTMLElement {
   const [width, height] = [260, 20]
   const canvas = make('canvas', { class: 'spark', 'aria-hidden': 'true' })

@@ -1,13 +1,13 @@
 import { Series } from './series.ts'
 
-/** One link through time. */
+/** The history of one link. */
 export class LinkHistory {
   readonly from: number
   readonly to: number
   readonly bytes: Series
   readonly latencyUs: Series
 
-  /** `look`: the number of the last look before it was told of first. */
+  /** `look` is the number of the last look before the link appeared. */
   constructor(from: number, to: number, look: number) {
     this.from = from
     this.to = to
@@ -20,7 +20,7 @@ export class LinkHistory {
     this.latencyUs.set(look, latencyNs < 0 ? Number.NaN : latencyNs / 1000)
   }
 
-  /** Bytes in the last five seconds: what says how busy it is. */
+  /** Bytes in the last five seconds, which tell how busy the link is. */
   recent(look: number): number {
     return this.bytes.sum(look, 25)
   }

@@ -3,12 +3,11 @@ import type { Feed } from './feed.ts'
 import { ask, refusalOf, type Source } from './source.ts'
 
 /**
- * Time until a server that has refused is asked again: a browser does that by itself only where the connection has
- * ended.
+ * Time until the next try after the server has refused. A browser reconnects by itself only if a connection has ended.
  */
 const RETRY_MS = 3000
 
-/** What runs now, as the server tells it. */
+/** A running space, from the server's stream of events. */
 export class Live implements Source {
   readonly #feed: Feed
   #stream: EventSource | undefined

@@ -3,7 +3,7 @@ import { card, make } from './dom.ts'
 import type { Feed } from './feed.ts'
 import type { View } from './view.ts'
 
-/** Who joined, left and died, and which regions came and went; the newest first. */
+/** Members that joined, left or died, and regions that were opened and closed; the newest first. */
 export class LogView implements View {
   readonly id = 'log'
   readonly title = 'Log'

@@ -32,7 +32,11 @@ const facts = ['nodes', 'epoch', 'memory', 'traffic', 'page waits'].map((name) =
 const tabs = views.map((view, index) =>
   make('button', { role: 'tab', click: () => show(view) }, view.title, make('kbd', {}, index + 1)),
 )
-const theme = make('button', { title: 'Light or dark (t)', 'aria-label': 'Light or dark', click: () => turn() }, '◐')
+const theme = make(
+  'button',
+  { title: 'Light or dark theme (t)', 'aria-label': 'Light or dark theme', click: () => turn() },
+  '◐',
+)
 
 document.body.append(
   make(
@@ -89,15 +93,15 @@ function showFacts(): void {
   })
   dot.className = `dot ${!connected ? 'off' : frame?.running === true ? 'on' : ''}`
   space.textContent = !connected
-    ? (feed.refusal ?? 'the server is gone')
+    ? (feed.refusal ?? 'the server does not answer')
     : frame?.running === true
       ? frame.space
       : bar !== undefined
         ? 'no space was running'
-        : 'waiting for a space to run …'
+        : 'waiting for a space …'
 }
 
-/** Nothing is drawn that nobody sees. */
+/** A hidden page draws nothing. */
 feed.onFrame = () => {
   if (document.hidden) return
   showFacts()
@@ -107,7 +111,7 @@ document.addEventListener('visibilitychange', () => feed.onFrame())
 
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return
-  // The scrubber takes its own arrows, a button its own space and Enter.
+  // The scrubber handles arrow keys itself, and a button space and Enter.
   const isOwn =
     event.target instanceof HTMLInputElement ||
     (event.target instanceof HTMLButtonElement && [' ', 'Enter'].includes(event.key))
@@ -120,13 +124,13 @@ addEventListener('keydown', (event) => {
 })
 
 function draw(nowMs: number): void {
-  // First: what fails at one picture does not stop those after it.
+  // First, so that an error in one frame does not stop the following ones.
   requestAnimationFrame(draw)
   source?.tick?.(nowMs)
   shown.draw?.(source?.clockMs(nowMs) ?? nowMs, nowMs)
 }
 
-/** What runs, or a recording: the server says which. */
+/** Show a running space or a recording: the server says which. */
 async function begin(): Promise<void> {
   const session = await ask<SessionFrame>('/session')
   if (session?.kind === 'recording') {

@@ -14,9 +14,9 @@ interface Geometry {
   readonly top: number
 }
 
-/** Who sends how much to whom: a cell for each pair of nodes, rows send to columns. */
+/** Traffic between nodes: a cell for each pair. Rows send to columns. */
 export class Matrix {
-  readonly stage: Stage = new Stage('Bytes a second from each node (rows) to each (columns)')
+  readonly stage: Stage = new Stage('Bytes per second from each node (rows) to each other node (columns)')
   #nodes: readonly number[] = []
 
   draw(nodes: readonly number[], links: readonly LinkFrame[], chosen: Ends | undefined): void {
@@ -59,18 +59,18 @@ export class Matrix {
     context.strokeRect(x - 1, y - 1, width + 2, height + 2)
   }
 
-  /** The first link there is. */
+  /** The first link. */
   get first(): Ends | undefined {
     return this.#link(0, 1)
   }
 
-  /** The link at that place of the stage. */
+  /** The link at this point of the stage. */
   at(x: number, y: number): Ends | undefined {
     const { cell, left, top } = this.#geometry()
     return this.#link(Math.floor((y - top) / cell), Math.floor((x - left) / cell))
   }
 
-  /** The link beside another; the nearest that is one: nobody sends to itself. */
+  /** The link next to another. It skips the diagonal, because no node sends to itself. */
   beside({ from, to }: Ends, down: number, right: number): Ends | undefined {
     let [row, column] = [this.#nodes.indexOf(from), this.#nodes.indexOf(to)]
     do [row, column] = [row + down, column + right]

@@ -2,12 +2,12 @@ import type { OperationFrame, OperationsFrame } from '../src/dashboard/wire.ts'
 import type { Ends } from './matrix.ts'
 import { Series } from './series.ts'
 
-/** So many are remembered: some 10 KiB each. */
+/** How many operations are kept, of about 10 KiB each. */
 const KEPT_MAX = 2000
 
-/** One operation of a link through time. */
+/** The history of one operation of a link. */
 export class OperationHistory {
-  /** As it was told last. */
+  /** Its latest state. */
   now: OperationFrame
   readonly key: string
   readonly rate: Series
@@ -33,7 +33,7 @@ export class OperationHistory {
   }
 }
 
-/** Every operation that was told of. */
+/** All operations that have been received. */
 export class Operations {
   readonly #all = new Map<string, OperationHistory>()
 
@@ -59,8 +59,8 @@ export class Operations {
   }
 
   /**
-   * Of the link, and the calls and answers of who is at its beginning, always in the same order; without a link, at
-   * most so many of all, those with most bytes in the last five seconds first.
+   * The operations of a link, and the calls and answers of its sender, always in the same order. Without a link: at
+   * most `most` of all operations, ordered by bytes in the last five seconds.
    */
   of(link: Ends | undefined, look: number, most: number): readonly OperationHistory[] {
     const all = [...this.#all.values()]
@@ -83,7 +83,7 @@ export class Operations {
 
 const layers: readonly string[] = ['calls', 'answers', 'messages', 'coherence', 'verbs']
 
-/** By where it is counted, then pages and waits before messages, whose names begin with capitals. */
+/** By layer, then pages and waits before messages, whose names start with capitals. */
 function inOrder(a: OperationFrame, b: OperationFrame): number {
   const isMessage = (name: string): number => Number(/^[A-Z]/.test(name))
   return (

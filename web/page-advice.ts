@@ -4,8 +4,8 @@ import { fill, make } from './dom.ts'
 import { countText } from './units.ts'
 
 /**
- * Why a page bounces: a bar of its bytes for each rank that writes it, in the colour of that rank, and what can be done
- * about it.
+ * Why a page bounces, with a remedy. Each rank that writes the page has a bar in its colour, which shows the bytes that
+ * it writes.
  */
 export class PageAdvice {
   readonly element: HTMLElement = make('div', { id: 'advice', hidden: '' })

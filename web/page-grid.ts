@@ -1,8 +1,8 @@
 import { colour, FONT, rankColour, Stage } from './canvas.ts'
 
 /**
- * Classes of a page's state by their numbers, with the colours of the style sheet; as `PageClass` of
- * src/dashboard/wire.ts has them.
+ * Classes of a page's state, in the order of `PageClass` in src/dashboard/wire.ts, with their colours in the style
+ * sheet.
  */
 export const classes = [
   { name: 'untouched', colour: 'untouched' },
@@ -10,20 +10,20 @@ export const classes = [
   { name: 'one reader', colour: 'one-reader' },
   { name: 'shared', colour: 'shared' },
   { name: 'written', colour: 'written' },
-  { name: 'on its way', colour: 'moving' },
+  { name: 'in transit', colour: 'moving' },
 ] as const
 
-/** Left free below what fits, for the words about keys. */
+/** Space below the grid for the hint about keys. */
 const FOOT = 28
 const SCALE_MAX = 72
 
 /**
- * A region as a grid of its pages, from a million down to one: one picture with a pixel for each page, of which only
- * what changed is painted anew, and which the canvas shrinks or magnifies; from some size on cells have gaps, and say
- * who has them.
+ * A region as a grid of its pages, from one to a million. It is a picture with one pixel for each page, which the
+ * canvas shrinks or magnifies. Only the pages that have changed are painted again. Large cells have gaps and show the
+ * owner.
  */
 export class PageGrid {
-  readonly stage: Stage = new Stage('Pages of the region; arrow keys pick a page, plus and minus zoom')
+  readonly stage: Stage = new Stage('Pages of the region. Arrow keys select a page, plus and minus zoom')
   byOwner = false
   hovered = -1
   chosen = -1
@@ -39,10 +39,10 @@ export class PageGrid {
   #firstRow = Number.POSITIVE_INFINITY
   #lastRow = -1
   #pixels32 = new Uint32Array(1)
-  /** Pixels by state, or by class; 0 where it is not known yet: none is wholly transparent. */
+  /** Pixels by state, or by class; 0 if not computed yet, because no pixel is fully transparent. */
   readonly #palette = new Uint32Array(65_536)
 
-  /** Another region, or another look of the same. */
+  /** Show another region, or the same one in other colours. */
   show(states: Uint16Array): void {
     const isOther = states.length !== this.#states.length
     this.#states = states
@@ -59,13 +59,13 @@ export class PageGrid {
     this.repaint()
   }
 
-  /** All colours are others. */
+  /** Paint everything again, after a change of colours. */
   repaint(): void {
     this.#palette.fill(0)
     this.#paint(0, this.#states.length)
   }
 
-  /** These blocks of 256 pages have changed. */
+  /** Paint these blocks of 256 pages again. */
   changed(blocks: readonly number[]): void {
     let painted = 0
     for (const block of blocks) {
@@ -76,7 +76,7 @@ export class PageGrid {
     this.stage.canvas.dataset['painted'] = String(painted)
   }
 
-  /** The page under a point of the canvas; -1 where there is none. */
+  /** The page at a point of the canvas; -1 if there is none. */
   pageAt(x: number, y: number): number {
     const [column, row] = [Math.floor((x - this.#x) / this.#scale), Math.floor((y - this.#y) / this.#scale)]
     const page = row * this.#columns + column
@@ -98,13 +98,13 @@ export class PageGrid {
     this.#isDirty = true
   }
 
-  /** Everything in sight. */
+  /** Show the whole region. */
   fit(): void {
     this.#scale = 0
     this.#isDirty = true
   }
 
-  /** Have the page in sight, and large enough to be seen. */
+  /** Scroll to a page, and zoom in if it is too small to see. */
   reveal(page: number): void {
     if (this.#scale < 14) this.zoom(22 / this.#scale)
     this.#x = this.stage.width / 2 - ((page % this.#columns) + 0.5) * this.#scale
@@ -226,7 +226,7 @@ export class PageGrid {
 
 const probe = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })!
 
-/** Any colour of CSS as a pixel in the memory of an ImageData. */
+/** Converts a CSS colour into a pixel of an ImageData. */
 function packed(text: string): number {
   probe.clearRect(0, 0, 1, 1)
   probe.fillStyle = text

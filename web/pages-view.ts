@@ -8,11 +8,11 @@ import { Timeline } from './timeline.ts'
 import { countText } from './units.ts'
 import type { View } from './view.ts'
 
-/** How often the chosen page is asked for. */
+/** The interval at which the selected page is requested. */
 const ASK_MS = 300
 
-/** What nobody on this machine, or a recording, tells. */
-const UNKNOWN = 'not known here'
+/** Shown for what this machine, or a recording, does not know. */
+const UNKNOWN = 'unknown'
 
 /** The pages of one region, and the history of one page. */
 export class PagesView implements View {
@@ -26,7 +26,7 @@ export class PagesView implements View {
   readonly #legend = make('span', { class: 'legend' })
   readonly #tip = make('div', { class: 'tip', role: 'status' })
   readonly #facts = make('dl', { class: 'facts-list' })
-  readonly #heading = make('span', {}, 'No page is chosen')
+  readonly #heading = make('span', {}, 'No page is selected')
   readonly #advice = new PageAdvice()
   readonly #copies: Rows
   readonly #events: Rows
@@ -46,13 +46,22 @@ export class PagesView implements View {
     this.#copies = new Rows(copies)
     this.#events = new Rows(events)
     this.#listenToPointer()
-    const hint = make('div', { class: 'hint' }, 'scroll: zoom · drag: move · click: history · o: by owner · f: all')
+    const hint = make(
+      'div',
+      { class: 'hint' },
+      'scroll: zoom · drag: move · click: history · o: colour by owner · f: show all',
+    )
     this.#grid.stage.element.append(this.#tip, hint)
     const heading = make('h2', {}, this.#choice, this.#legend)
     const history = make(
       'div',
       { class: 'card' },
-      make('h2', {}, 'History ', make('small', {}, '○ wanted, ● had; red takes away, orange brings bytes')),
+      make(
+        'h2',
+        {},
+        'History ',
+        make('small', {}, '○ wanted, ● granted · red arrow: takes the page away · orange arrow: brings bytes'),
+      ),
       this.#timeline.stage.element,
       make('div', { class: 'scroll' }, events.table),
     )
@@ -76,7 +85,7 @@ export class PagesView implements View {
   update(): void {
     const regions = (this.#feed.frame?.regions ?? []).filter(({ hasPages }) => hasPages).map(({ name }) => name)
     const { region } = this.#feed
-    // The chosen one has ended, or there was none to choose.
+    // The selected region has ended, or none was selected.
     if (region === undefined || !regions.includes(region)) this.#listen(regions[0])
     const shown = [...this.#choice.options].map(({ value }) => value)
     if (regions.join('\n') !== shown.join('\n'))
@@ -116,7 +125,7 @@ export class PagesView implements View {
     return true
   }
 
-  /** The theme is another. */
+  /** Paint again, after a change of the theme. */
   repaint(): void {
     this.#grid.repaint()
   }
@@ -144,7 +153,7 @@ export class PagesView implements View {
     if (page !== undefined && (page.page !== this.#grid.chosen || page.region !== this.#feed.region)) return
     this.#known = page
     this.#heading.textContent =
-      this.#grid.chosen < 0 ? 'No page is chosen' : `Page ${this.#grid.chosen.toLocaleString('en-GB')}`
+      this.#grid.chosen < 0 ? 'No page is selected' : `Page ${this.#grid.chosen.toLocaleString('en-GB')}`
     const who = (rank: number | null): string => (rank === null ? '–' : `rank ${rank}`)
     const facts: readonly (readonly [string, string])[] =
       page === undefined
@@ -154,8 +163,8 @@ export class PagesView implements View {
             ['owner', who(page.owner)],
             ['home', page.home === null ? UNKNOWN : `${who(page.home)}, state ${page.homeState ?? '?'}`],
             [
-              'may read it',
-              page.sharers === null ? UNKNOWN : page.sharers.map((rank) => `rank ${rank}`).join(', ') || 'nobody',
+              'readers',
+              page.sharers === null ? UNKNOWN : page.sharers.map((rank) => `rank ${rank}`).join(', ') || 'none',
             ],
             ['version', page.version === null ? UNKNOWN : String(page.version)],
           ]

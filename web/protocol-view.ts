@@ -4,7 +4,7 @@ import type { Feed } from './feed.ts'
 import { countText } from './units.ts'
 import type { View } from './view.ts'
 
-/** The protocol's tables, with how often each cell was taken, and which are being taken now. */
+/** The tables of the protocol. Each cell shows how often it was used; cells in use glow. */
 export class ProtocolView implements View {
   readonly id = 'protocol'
   readonly title = 'Protocol'
@@ -29,7 +29,7 @@ export class ProtocolView implements View {
         make(
           'div',
           { class: 'empty' },
-          'No coherent region is shown: one whose coherence is hardware has no protocol.',
+          'There is no coherent region to show. Regions with hardware coherence have no protocol.',
         ),
       )
       return
@@ -40,15 +40,15 @@ export class ProtocolView implements View {
       make(
         'small',
         {},
-        `region ${region.name}: how often each cell of the tables was taken since it is watched, all ranks together; what is taken now glows`,
+        `region ${region.name}: uses of each cell since you started to watch, all ranks together; cells in use glow`,
       ),
     )
     this.#body.replaceChildren(
       make(
         'div',
         { class: 'tables' },
-        this.#table('At the copies', region, 'cache'),
-        this.#table('At the homes', region, 'directory'),
+        this.#table('At copies', region, 'cache'),
+        this.#table('At homes', region, 'directory'),
       ),
     )
   }

@@ -3,12 +3,12 @@ import { type Replay, SPEEDS } from './replay.ts'
 
 const ends = {
   closed: '',
-  limit: 'It ends where it reached its limit of size.',
-  cut: 'It ends in the middle: who recorded it was ended, or still records.',
-  damaged: 'It ends where the file is damaged.',
+  limit: 'The recording has reached its size limit here.',
+  cut: 'The recording is cut off here: its recorder was killed, or is still running.',
+  damaged: 'The file is damaged from here on.',
 } as const
 
-/** Below a recording that is shown: play, pause, speed, and where it is. */
+/** The bar below a recording: play, pause, speed and position. */
 export class ReplayBar {
   readonly element: HTMLElement
   readonly #replay: Replay
@@ -27,7 +27,7 @@ export class ReplayBar {
       min: '0',
       max: String(Math.max(1, Math.round(lengthMs))),
       step: '100',
-      'aria-label': 'Moment of the recording',
+      'aria-label': 'Position in the recording',
       input: () => void replay.seek(Number(this.#scrubber.value)),
     })
     this.#speed.append(...SPEEDS.map((speed) => new Option(`${speed}×`, String(speed), speed === 1, speed === 1)))
@@ -49,7 +49,7 @@ export class ReplayBar {
     this.#show()
   }
 
-  /** True where the key meant something. */
+  /** Returns true if the key was handled. */
   key({ key, shiftKey }: KeyboardEvent): boolean {
     const replay = this.#replay
     const at = SPEEDS.indexOf(replay.speed)

@@ -2,21 +2,21 @@ import type { PageFrame, PartFrame, RecordingFrame } from '../src/dashboard/wire
 import type { Feed } from './feed.ts'
 import { ask, type Source } from './source.ts'
 
-/** What is gone through before a moment that was sought, so that charts have a past. */
+/** How much is played before the target of a seek, so that charts have a history. */
 const PAST_MS = 20_000
-/** And at most so many parts of it, however short they claim to be. */
+/** The maximum number of parts for that, however short they claim to be. */
 const PAST_PARTS = 64
 const KEPT_MAX = 48
 export const SPEEDS: readonly number[] = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16]
 
-/** A recording that is played: it asks for its parts as it comes to them. */
+/** Plays a recording. It requests parts as they are needed. */
 export class Replay implements Source {
   readonly facts: RecordingFrame
   readonly #feed: Feed
   readonly #parts = new Map<number, Promise<PartFrame | undefined>>()
   isPlaying = true
   speed = 1
-  /** From the beginning, in milliseconds. */
+  /** Milliseconds from the start. */
   atMs = 0
   onChange: () => void = () => {}
   #queue: PartFrame['messages'] = []
@@ -35,7 +35,7 @@ export class Replay implements Source {
     this.#whole = new Set(facts.whole)
   }
 
-  /** What could not be read since all was told anew: as long as that, what is shown may be wrong. */
+  /** Damage since the last full state. Until the next full state, the display may be wrong. */
   get damage(): string | undefined {
     let number = this.#partAt(this.atMs)
     while (number > 0 && !this.#damaged.has(number) && !this.#whole.has(number)) number -= 1
@@ -67,7 +67,7 @@ export class Replay implements Source {
     this.onChange()
   }
 
-  /** Be at a moment, as if all until then had been played. */
+  /** Go to a position, as if everything before it had been played. */
   async seek(toMs: number): Promise<void> {
     const seek = ++this.#seeks
     const to = Math.max(0, Math.min(this.facts.lengthMs, toMs))
@@ -110,7 +110,7 @@ export class Replay implements Source {
     this.onChange()
   }
 
-  /** Whether there was anything new. */
+  /** Play up to a position. Returns whether there was anything new. */
   #playUntil(toMs: number): boolean {
     let isNew = false
     for (; this.#at < this.#queue.length && this.#queue[this.#at]!.atMs <= toMs; this.#at += 1) {
@@ -133,7 +133,8 @@ export class Replay implements Source {
   }
 
   #heed(number: number, part: PartFrame | undefined): void {
-    const damage = part === undefined ? 'a part of the recording cannot be had: the server is gone' : part.damage
+    const damage =
+      part === undefined ? 'a part of the recording cannot be loaded: the server does not answer' : part.damage
     if (damage === undefined) this.#damaged.delete(number)
     else this.#damaged.set(number, damage)
   }

@@ -1,13 +1,13 @@
-/** How many looks are remembered: at five a second, two minutes. */
+/** How many looks are kept: two minutes, at five looks per second. */
 export const HISTORY = 600
 
-/** A figure through time. Only changes are told: until the next, what was told goes on. NaN where there is nothing. */
+/** The history of a figure. Only changes are sent: a value holds until the next one. NaN stands for no value. */
 export class Series {
   readonly #values = new Float32Array(HISTORY)
   #look: number
   #last: number
 
-  /** `look`: the number of the last look before it was told of first; `before`: what it was until then. */
+  /** `look` is the number of the last look before the first value, `before` the value until then. */
   constructor(look: number, before: number) {
     this.#look = look
     this.#last = before
@@ -18,11 +18,11 @@ export class Series {
     this.#goOn(look - 1)
     this.#last = value
     this.#goOn(look)
-    // Of several that are told at the same look the last counts.
+    // Of several values at one look, the last one counts.
     this.#values[look % HISTORY] = value
   }
 
-  /** The last `count` looks until `look`, the newest last; a null where there is nothing. */
+  /** The values of the last `count` looks until `look`, the newest last; null if there is none. */
   values(look: number, count: number): (number | null)[] {
     this.#goOn(look)
     return Array.from({ length: count }, (_, index) => {

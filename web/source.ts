@@ -1,21 +1,21 @@
 import type { PageFrame } from '../src/dashboard/wire.ts'
 
-/** Where the page gets what it shows. */
+/** The source of what the page shows. */
 export interface Source {
-  /** From now on also the pages of that region. */
+  /** From now on send the pages of this region. */
   choose(region: string | undefined): void
   /** All that is known of a page of memory. */
   askPage(region: string, page: number): Promise<PageFrame | undefined>
-  /** Milliseconds by which what moves goes on: time itself, or that of a recording. */
+  /** The clock of animations, in milliseconds: real time, or the time of a recording. */
   clockMs(nowMs: number): number
-  /** Once a picture of the screen. */
+  /** Called in every animation frame. */
   tick?(nowMs: number): void
 }
 
-/** Letters of a refusal that are shown: it may be a page of whatever is between. */
+/** Maximum length of a refusal's text, which may be a page from a proxy. */
 const REFUSAL_MAX = 200
 
-/** Why the server does not answer; undefined where it does, or cannot be reached. */
+/** Why the server refuses; undefined if it does not, or cannot be reached. */
 export async function refusalOf(path: string): Promise<string | undefined> {
   const end = new AbortController()
   try {
@@ -28,7 +28,7 @@ export async function refusalOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** An answer of the server; undefined where there is none. */
+/** The server's answer; undefined if there is none. */
 export async function ask<T>(path: string): Promise<T | undefined> {
   const answer = await fetch(path).catch(() => undefined)
   return answer?.ok === true ? ((await answer.json()) as T) : undefined

@@ -1,17 +1,17 @@
-/** No chart shows less time, nor more, in milliseconds. */
+/** The minimum and maximum time that a chart shows, in milliseconds. */
 const SPAN_MIN = 30_000
 const SPAN_MAX = 120_000
 
-/** Where looks are on the axis of a chart: each by its time, for they may follow each other in any way. */
+/** Positions of looks on the time axis of a chart. Looks need not be evenly spaced. */
 export class TimeAxis {
-  /** How much time is shown. */
+  /** The time that is shown. */
   readonly spanMs: number
-  /** The first look that is shown: those before are too old, or from before the clock was set back. */
+  /** The first look that is shown. Earlier looks are too old, or from before the clock was set back. */
   readonly first: number
   readonly #times: readonly number[]
   readonly #now: number
 
-  /** `times`: when looks were, in milliseconds, the newest last. */
+  /** `times` has the times of the looks, in milliseconds, the newest last. */
   constructor(times: readonly number[]) {
     const now = times.at(-1) ?? 0
     this.#times = times
@@ -20,12 +20,12 @@ export class TimeAxis {
     this.spanMs = Math.max(SPAN_MIN, now - (times[this.first] ?? now))
   }
 
-  /** How far back a look is: 0 is now, 1 the other end. */
+  /** How far back a look is: 0 is now, 1 is the other end. */
   back(index: number): number {
     return (this.#now - this.#times[index]!) / this.spanMs
   }
 
-  /** Times that are written below it. */
+  /** The labels below the axis. */
   get labels(): readonly { readonly seconds: number; readonly back: number }[] {
     const whole = this.spanMs / 1000
     const step = whole > 60 ? 30 : 10

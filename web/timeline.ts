@@ -5,12 +5,12 @@ import { timeText } from './units.ts'
 const LEFT = 46
 const RIGHT = 14
 const TOP = 26
-/** A pause longer than this is folded: what matters happens within microseconds of each other, seconds apart. */
+/** Pauses longer than this are folded, because related events are microseconds apart and others seconds. */
 const FOLD_US = 1500
 const FOLDED_US = 160
 
 /**
- * How a change of a page went from node to node: a lane for each rank, time from left to right, messages as arrows
+ * The history of a page across ranks. Each rank has a lane, time goes from left to right, and messages are arrows
  * between the lanes.
  */
 export class Timeline {
@@ -24,7 +24,7 @@ export class Timeline {
       context.fillStyle = colour('soft')
       context.textAlign = 'center'
       context.fillText(
-        'Nothing has happened to this page since it is watched.',
+        'Nothing has happened to this page since you started to watch.',
         this.stage.width / 2,
         this.stage.height / 2,
       )
@@ -71,7 +71,7 @@ export class Timeline {
     })
   }
 
-  /** From what was sent to the same as it was received. */
+  /** An arrow from a sent message to the same message received. */
   #arrow(
     context: CanvasRenderingContext2D,
     event: PageEventFrame,
@@ -107,7 +107,7 @@ export class Timeline {
     context.fill()
   }
 
-  /** How long each thread waited, below where it had the page; the newest first, as far as there is room. */
+  /** How long each thread waited, below the mark of the grant. The newest come first, as far as there is room. */
   #waits(
     context: CanvasRenderingContext2D,
     events: readonly PageEventFrame[],
@@ -145,7 +145,7 @@ export class Timeline {
   }
 }
 
-/** Time to pixels, long pauses folded; where the folds are, and how long they were. */
+/** Maps time to pixels, with long pauses folded. Also returns the positions of the folds and their lengths. */
 function scaleOf(events: readonly PageEventFrame[], left: number, right: number) {
   let at = 0
   const folded: { readonly at: number; readonly label: string }[] = []
@@ -157,7 +157,7 @@ function scaleOf(events: readonly PageEventFrame[], left: number, right: number)
         at: at + FOLDED_US / 2,
         label: pause >= 1e6 ? `${(pause / 1e6).toFixed(1)} s` : `${(pause / 1000).toFixed(0)} ms`,
       })
-    // Never on top of each other.
+    // Marks must not overlap.
     at += pause > FOLD_US ? FOLDED_US : Math.max(index === 0 ? 0 : 9, pause)
     places.set(event, at)
   })

@@ -6,7 +6,7 @@ import type { Ends } from './matrix.ts'
 import type { OperationHistory } from './operations.ts'
 import { countText, rateText, timeText } from './units.ts'
 
-/** Lines in a chart, but for the one of all together. */
+/** How many lines a chart has, besides the one for all together. */
 const LINES_MAX = 6
 
 export interface NamedLine extends Line {
@@ -20,7 +20,7 @@ export interface TransferLines extends Omit<ChartUse, 'label'> {
   readonly lines: readonly NamedLine[]
 }
 
-/** What is chosen: an operation, or else a link, or else all links. */
+/** The selection: an operation, otherwise a link, otherwise all links. */
 export interface TransferChoice {
   readonly link: Ends | undefined
   readonly operation: OperationHistory | undefined
@@ -30,15 +30,17 @@ export function linkText({ from, to }: { readonly from: number; readonly to: num
   return to === null ? `${from}, any peer` : `${from} → ${to}`
 }
 
-/** Bytes a second; of an operation without bytes, how often it was a second. */
+/** Bytes per second; for an operation without bytes, operations per second. */
 export function bandwidthLines(feed: Feed, { link, operation }: TransferChoice): TransferLines {
   const { look, times } = feed
-  const bytesOf = { title: 'Bandwidth', format: rateText, unit: 1024, empty: 'Nothing flows.' } as const
+  const bytesOf = { title: 'Bandwidth', format: rateText, unit: 1024, empty: 'No traffic' } as const
   if (operation !== undefined) {
     const { now, bytes, rate } = operation
     const hasBytes = bytes.sum(look, times.length) > 0
     const values = (hasBytes ? bytes : rate).values(look, times.length)
-    const how = hasBytes ? bytesOf : { ...bytesOf, title: 'Times a second', format: countText, unit: 1000 as const }
+    const how = hasBytes
+      ? bytesOf
+      : { ...bytesOf, title: 'Operations per second', format: countText, unit: 1000 as const }
     const line = { values, colour: rankColour(now.from), fill: true, name: now.name }
     return { ...how, of: `${now.name}, ${linkText(now)}`, lines: [line] }
   }
@@ -62,11 +64,11 @@ export function bandwidthLines(feed: Feed, { link, operation }: TransferChoice):
   return { ...bytesOf, of: linkText(link), lines: [...(all === undefined ? [] : [{ ...all, name: 'all' }]), ...parts] }
 }
 
-/** How long operations took: p50 and p99 of one, else p50 of each; of all links, the mean time of a page or request. */
+/** Times of operations: p50 and p99 of one, or p50 of each; for all links, the mean time of a page or request. */
 export function latencyLines(feed: Feed, { link, operation }: TransferChoice): TransferLines {
   const { look, times } = feed
   const format = (us: number): string => timeText(1000 * us)
-  const timesOf = { title: 'Latency', format, unit: 1000, empty: 'Nothing was timed.' } as const
+  const timesOf = { title: 'Latency', format, unit: 1000, empty: 'Nothing has been timed' } as const
   if (operation !== undefined) {
     const { now, p50Us, p99Us } = operation
     const lines = [
@@ -81,7 +83,7 @@ export function latencyLines(feed: Feed, { link, operation }: TransferChoice): T
       colour: rankColour(index),
       name: `${from} → ${to}`,
     }))
-    return { ...timesOf, of: 'mean wait for a page from there, or for a request', lines }
+    return { ...timesOf, of: 'mean wait for a page from the sender, or for a request', lines }
   }
   const lines = operationsOf(feed, link, ({ p50Us }) => {
     const known = p50Us.values(look, times.length).filter((value) => value !== null)
@@ -103,7 +105,7 @@ function busiestLinks({ links, look }: Feed): readonly LinkHistory[] {
     .map(({ link }) => link)
 }
 
-/** Those of the link's operations that have most of something. */
+/** The operations of a link with the largest `much`. */
 function operationsOf(
   { operations, look }: Feed,
   link: Ends,
@@ -118,7 +120,7 @@ function operationsOf(
     .map(({ operation }) => operation)
 }
 
-/** The mean of the last second at each point: single looks jump. A null where there was nothing for so long. */
+/** The mean of the last second at each point, because single looks jump. Null if that second has no value. */
 function smooth(values: readonly (number | null)[]): (number | null)[] {
   return values.map((_, index) => {
     const near = values.slice(Math.max(0, index - 4), index + 1).filter((value) => value !== null)

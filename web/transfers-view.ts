@@ -7,7 +7,7 @@ import { bandwidthLines, latencyLines, linkText, type TransferLines } from './tr
 import { countText, rateText, timeText } from './units.ts'
 import type { View } from './view.ts'
 
-/** Operations that are listed of all links together. */
+/** How many operations are listed if no link is selected. */
 const ROWS_MAX = 60
 
 const moves: Readonly<Record<string, readonly [down: number, right: number]>> = {
@@ -36,9 +36,7 @@ class TransferChart {
   }
 }
 
-/**
- * Who sends how much to whom: a matrix of links, the operations of the chosen one, and bandwidth and latency over time.
- */
+/** A matrix of links, the operations of the selected link, and bandwidth and latency over time. */
 export class TransfersView implements View {
   readonly id = 'transfers'
   readonly title = 'Transfers'
@@ -50,7 +48,7 @@ export class TransfersView implements View {
   readonly #rows: Rows
   readonly #rowsTitle = make('span')
   readonly #empty = make('div', { class: 'empty small' })
-  /** What is chosen, for whoever does not see it. */
+  /** The selection, for screen readers. */
   readonly #said = make('p', { class: 'said', role: 'status' })
   #link: Ends | undefined
   #operation: string | undefined
@@ -65,11 +63,11 @@ export class TransfersView implements View {
       const { from, to } = this.#link ?? {}
       this.#choose(at?.from === from && at?.to === to ? undefined : at)
     })
-    const parts = tableWith('<link', '<operation', '<of', 'a second', 'bytes/s', 'p50', 'p99')
+    const parts = tableWith('<link', '<operation', '<of', 'per second', 'bytes/s', 'p50', 'p99')
     parts.table.setAttribute('aria-label', 'Operations')
     this.#rows = new Rows(parts)
     this.#rows.onChoose = (key) => this.#enter(key)
-    const keys = make('small', {}, 'bytes a second; click or arrows: a link, Enter: its operations, Esc: back')
+    const keys = make('small', {}, 'bytes/s · click or arrow keys: a link · Enter: its operations · Esc: back')
     this.element = make(
       'section',
       { id: this.id },
@@ -98,7 +96,7 @@ export class TransfersView implements View {
     this.#showRows()
   }
 
-  /** Arrows go from link to link, and once there is an operation chosen, from operation to operation. */
+  /** Arrow keys move from link to link or, if an operation is selected, from operation to operation. */
   key({ key }: KeyboardEvent): boolean {
     const [down, right] = moves[key] ?? [0, 0]
     if (key === 'Escape') return this.#back()
@@ -155,24 +153,27 @@ export class TransfersView implements View {
     if (operation !== undefined) {
       const { name, rate, bytes, p50Ns, p99Ns } = operation
       const took = p50Ns === null || p99Ns === null ? '' : `, p50 ${timeText(p50Ns)}, p99 ${timeText(p99Ns)}`
-      text = `${linkText(operation)}: ${name}, ${countText(rate)} a second, ${rateText(bytes)}${took}`
+      text = `${linkText(operation)}: ${name}, ${countText(rate)} per second, ${rateText(bytes)}${took}`
     } else if (link !== undefined) {
       const bytes = this.#feed.flows.get(`${link.from} ${link.to}`)?.bytes ?? 0
       text = `${linkText(link)}: ${rateText(bytes)}, ${this.#listed.length} operations`
     }
     this.#said.textContent = text
-    this.#matrix.stage.canvas.setAttribute('aria-label', `Bytes a second from each node to each; chosen: ${text}`)
+    this.#matrix.stage.canvas.setAttribute(
+      'aria-label',
+      `Bytes per second from each node to each other node; selected: ${text}`,
+    )
   }
 
   #showRows(): void {
     this.#listed = this.#feed.operations.of(this.#link, this.#feed.look, ROWS_MAX)
-    const of = this.#link === undefined ? 'busiest of all links' : linkText(this.#link)
+    const of = this.#link === undefined ? 'the busiest' : linkText(this.#link)
     this.#rowsTitle.replaceChildren('Operations ', make('small', {}, `${of}, in the last second`))
     this.#empty.hidden = this.#listed.length > 0
     this.#empty.textContent =
       this.#link === undefined
-        ? 'Nothing is counted yet: messages of regions as soon as there are any; requests, messages and calls of members that run with AETHER_PROFILE=1.'
-        : 'Nothing has gone over this link since the page was opened.'
+        ? 'Nothing has been counted yet. Messages of coherent regions are always counted. Requests, messages and calls are counted if the members run with AETHER_PROFILE=1.'
+        : 'Nothing has been sent over this link since the page was opened.'
     this.#rows.show(
       this.#listed.map(({ key, now }) => ({
         key,

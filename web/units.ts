@@ -1,4 +1,4 @@
-/** Numbers for people: three digits that matter, and a unit. */
+/** Numbers for people: three significant digits and a unit. */
 
 function three(value: number): string {
   return value >= 99.95 ? Math.round(value).toLocaleString('en-GB') : value.toFixed(value >= 9.995 ? 1 : 2)

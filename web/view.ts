@@ -3,13 +3,13 @@ export interface View {
   readonly id: string
   readonly title: string
   readonly element: HTMLElement
-  /** Something new was told. Called only while it is shown. */
+  /** Called when there is news, only while the tab is shown. */
   update(): void
   /**
-   * Once a picture of the screen, while it is shown. `clockMs` is the time of what is shown, which stands still where a
-   * recording does; `nowMs` never does.
+   * Called in every animation frame while the tab is shown. `clockMs` is the time of the data, which stops if a
+   * recording is paused. `nowMs` never stops.
    */
   draw?(clockMs: number, nowMs: number): void
-  /** A key that the page does not take itself. True where it meant something. */
+  /** Handle a key that the page does not handle itself. Returns true if it was handled. */
   key?(event: KeyboardEvent): boolean
 }

@@ -41,7 +41,7 @@ export interface LinkFrame {
    * coherent region, it is the time that requests of queue pairs took.
    */
   readonly latencyNs: number | null
-  /** Bytes since the dashboard started. */
+  /** Bytes since observation started. */
   readonly totalBytes: number
 }
 
@@ -132,7 +132,7 @@ export interface Frame {
   readonly histograms: readonly HistogramFrame[]
   /** New lines. */
   readonly log: readonly LogFrame[]
-  /** Events of pages that were overwritten before they were read, since the dashboard started. */
+  /** Events of pages that were overwritten before they were read, since observation started. */
   readonly lostEvents: number
 }
 
@@ -247,7 +247,7 @@ export interface PageFrame {
     readonly rank: number
     readonly state: string
     /**
-     * How often the rank asked for the page and lost it, since the dashboard started; null if a recording does not
+     * How often the rank asked for the page and lost it, since observation started; null if a recording does not
      * cover all that time.
      */
     readonly faults: number | null

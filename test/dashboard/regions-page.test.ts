@@ -47,7 +47,7 @@ describe('regions that come and go, in a real browser', { skip }, () => {
 
       space.regionName = 'field'
       await browser.until(`${CHOICES} === 'field'`, 'the next region')
-      await browser.until(`${HEADING}.includes('No page is chosen')`, 'the page of the first is no longer shown')
+      await browser.until(`${HEADING}.includes('No page is selected')`, 'the page of the first is no longer shown')
       await browser.until(`/written [1-9]/.test(${LEGEND})`, 'the pages of the next')
       await browser.press('ArrowRight')
       await browser.until(`/written|shared/.test(${PANEL})`, 'a page of the next')

@@ -130,7 +130,7 @@ describe('a recording, in a real browser', { skip }, () => {
       )
       assert.match(
         await browser.evaluate<string>("document.querySelector('#pages dl').innerText"),
-        /may read it\s+not known here/,
+        /readers\s+unknown/,
         'nothing is told of copies',
       )
       assert.match(

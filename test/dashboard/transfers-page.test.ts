@@ -85,7 +85,7 @@ describe('transfers in a real browser', { skip }, () => {
         new Set([link[0]]),
       )
       await browser.press('Enter')
-      await browser.until(`/: page, .* a second/.test(${SAID})`, 'its first operation is chosen')
+      await browser.until(`/: page, .* per second/.test(${SAID})`, 'its first operation is chosen')
       assert.ok(await browser.evaluate(isFocused('#transfers tr[aria-current=true]:focus-visible')))
       await browser.press('ArrowDown')
       await browser.until(`/: wait to read, .*p50 20.0 µs, p99 90.0 µs/.test(${SAID})`, 'the next one')

@@ -24,7 +24,7 @@ export interface PageLook {
   readonly events: readonly ReadEvent[]
   /** Events of this look, of any page, that were not recorded. They came before the recorded ones. */
   readonly left: number
-  /** Events that were missed since the dashboard started; undefined if the look does not say. */
+  /** Events that were missed since observation started; undefined if the look does not say. */
   readonly lost: number | undefined
   /** Ranks that have the region open, empty if there is no such region; undefined if the look does not say. */
   readonly openAt: readonly number[] | undefined
