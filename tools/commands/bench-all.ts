@@ -19,9 +19,9 @@ import type { PreparedBench } from './bench-run.ts'
 import { scalingBench } from './bench-scaling.ts'
 import { structuresBench } from './bench-structures.ts'
 
-/** How long each cell is measured unless told otherwise, in milliseconds: an overview, not the last digit. */
+/** How long each cell is measured by default, in milliseconds: enough for an overview, not for precise figures. */
 export const ALL_TIME_MS = 20
-/** Lengths unless others are asked for. */
+/** Default lengths. */
 export const allSizes: readonly number[] = [64, 65_536]
 
 export const allTakes: readonly BenchOption[] = ['device', 'sizes', 'time-ms', 'peers', 'suites']
@@ -31,7 +31,7 @@ type AllOptions = Required<Pick<CommonOptions, 'device' | 'sizes' | 'timeMs' | '
 const common = (name: CommonName) => (options: AllOptions) =>
   commonBench(name, { ...options, depths: [1, 16], clients: [1, 2], processes: [2, 4] })
 
-/** Each with so few cells that all together take some minutes, and so many that something can be seen to grow. */
+/** Each has few cells, so that all take only minutes, but enough to show how the figures grow. */
 const short: Readonly<Record<string, (options: AllOptions) => PreparedBench>> = {
   ...Object.fromEntries((Object.keys(commonTakes) as CommonName[]).map((name) => [name, common(name)])),
   collectives: ({ device, sizes, timeMs }) =>
@@ -52,7 +52,7 @@ const short: Readonly<Record<string, (options: AllOptions) => PreparedBench>> = 
 /** In the order in which they run. */
 export const suiteNames: readonly string[] = Object.keys(short)
 
-/** The benchmarks of `aether bench all`. @throws UsageError, and AetherError where there is no such device. */
+/** The benchmarks of `aether bench all`. @throws UsageError, and AetherError if there is no such device. */
 export function allBenchesOf(values: BenchValues): PreparedBench[] {
   const options = {
     device: values.device ?? deviceDefault,

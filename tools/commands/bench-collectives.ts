@@ -23,8 +23,8 @@ const bytesMax = 2 ** 28
 export const collectivesTakes: readonly BenchOption[] = ['device', 'collectives', 'processes', 'value-sizes', 'cell-ms']
 
 /**
- * `aether bench collectives`. @throws UsageError, and AetherError where there is no such device: other processes would
- * stumble over it.
+ * `aether bench collectives`. @throws UsageError, and AetherError if there is no such device, before other processes
+ * fail because of it.
  */
 export function collectivesBenchOf(values: BenchValues): PreparedBench {
   const options = {

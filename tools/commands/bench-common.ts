@@ -32,7 +32,7 @@ const measures: Readonly<Record<CommonName, (options: CommonOptions) => Promise<
   ops: benchOps,
 }
 
-/** Benchmarks whose rows have one shape, in the order in which they run, and what they take. */
+/** Benchmarks whose rows have the same fields, in the order in which they run, with their options. */
 export const commonTakes: Readonly<Record<CommonName, readonly BenchOption[]>> = {
   latency: ['device', 'sizes', 'time-ms', 'peers'],
   bandwidth: ['device', 'sizes', 'time-ms'],
@@ -41,12 +41,12 @@ export const commonTakes: Readonly<Record<CommonName, readonly BenchOption[]>> =
   ops: ['device', 'sizes', 'time-ms', 'peers', 'processes'],
 }
 
-/** @throws UsageError, and AetherError where there is no such device: a second process would stumble over it. */
+/** @throws UsageError, and AetherError if there is no such device, before a second process fails because of it. */
 export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBench {
   const device = values.device ?? deviceDefault
   const options: CommonOptions = {
     device,
-    // Without, each has its own.
+    // Without this option, each benchmark has its own sizes.
     ...(values.sizes !== undefined && { sizes: numbersOf('sizes', values.sizes, [], 1, sizeMax) }),
     timeMs: millisecondsOf('time-ms', values['time-ms'], DEFAULT_TIME_MS),
     peers: peersOf(values.peers),

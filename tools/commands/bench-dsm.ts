@@ -47,7 +47,7 @@ export function dsmBench(options: DsmBenchOptions): PreparedBench {
   return prepareBench({
     name: 'dsm',
     kind: dsmKind,
-    // The launcher passes it on to the ranks.
+    // The launcher passes the signal on to the ranks.
     interruption: 'settle',
     measure: ({ progress }) => benchDsm({ ...options, onRow: ({ op, coherence }) => progress(`${coherence}: ${op}`) }),
   })

@@ -24,103 +24,123 @@ export const benchHelp: string = `Usage: aether bench latency [options]
        aether bench structures [options]
        aether bench all [options]
 
-latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip, and so is write-seen:
-             a WRITE answered by a WRITE, each end watching its memory; beside SEND of libfabric
-bandwidth    32 operations outstanding, one completion for all of them; write-both and read-both are of both ends at the same time: bytes and
-             operations a second of both together, times of one end, and the ratio to one end alone (1: neither is in the other's way; 2: no gain)
-messaging    endpoints: half of a round trip with both ends spinning (message) and in their event loops (message-loop), and messages one way
-             as fast as they are taken (message-stream, stream-loop); beside bare SEND, UCX, libfabric, child_process messages, a Unix socket,
-             a stream of gRPC, PUBLISH of Redis and memcpy in the same run. From 64 KiB on also messages that are too long for a ring, each until
-             its receiver has fetched it and said so (rendezvous), and the same from registered memory, without a copy first (rendezvous-placed)
+latency      one operation at a time, from post to polled completion. SEND, IPC and write-seen are half of a round trip
+               write-seen           a WRITE answered by a WRITE, each end watching its memory
+             Compared with SEND of libfabric
+bandwidth    32 operations outstanding, with one completion for all of them
+               write-both, read-both
+                                    both ends at the same time. Bytes and operations per second are of both ends, times
+                                    of one end. The ratio is to one end alone (1: neither slows the other; 2: no gain)
+messaging    endpoints
+               message              half of a round trip, both ends spinning
+               message-loop         half of a round trip, both ends in their event loops
+               message-stream, stream-loop
+                                    messages one way, as fast as they are taken; spinning, in event loops
+               rendezvous           from 64 KiB: a message too long for a ring, until its receiver has fetched it and said so
+               rendezvous-placed    the same from registered memory, without a copy
+             Compared with bare SEND, UCX, libfabric, child_process messages, a Unix socket, a stream of gRPC, PUBLISH of
+             Redis, and memcpy
 collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
-rpc          calls, there and back: blocking with both ends spinning (call-sync, object-sync), from the event loop with N under way (call-N) and
-             of N client processes with 16 under way each (clients-N); object is a small one in the default codec. Beside child_process
-             messages, a Unix socket, unary calls of gRPC and ECHO of Redis with as many under way, memcpy, and after each call-sync a
-             bare SEND and one back (send-return; the ratio of call-sync is to it) and the same with WRITEs with an immediate, by which calls
-             travel (write-return). From 64 KiB on also one way, of one call at a time: the server reads from (rdma-source) or writes into
-             (rdma-target) memory of its caller, beside the same bytes in the body of a request (body-request) or an answer (body-answer)
-ops          what ${defaultOpsProcesses.join(' and ')} processes do a second, all at the same time: reads and writes of coherent memory, beside GET and SET of Redis and get and
-             put of lmdb; calls of one server, beside ECHO of Redis
-dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
+rpc          calls
+               call-sync            round trips of blocking calls, both ends spinning
+               object-sync          the same with a small object in the default codec
+               call-N               round trips from the event loop, with N calls in progress
+               clients-N            the same from N client processes, with 16 calls in progress each
+               send-return          a bare SEND and one back, after each call-sync, whose ratio is to it
+               write-return         the same with WRITEs with immediate, which carry calls
+               rdma-source, rdma-target
+                                    from 64 KiB, one call at a time: the server reads from, or writes into, memory of
+                                    its caller
+               body-request, body-answer
+                                    the same bytes in the body of a request or of an answer
+             Compared with child_process messages, a Unix socket, unary calls of gRPC, and ECHO of Redis with as many in
+             progress, and with memcpy
+ops          operations per second of ${defaultOpsProcesses.join(' and ')} processes at the same time. Reads and writes of coherent memory, compared with GET
+             and SET of Redis and get and put of lmdb. Calls of one server, compared with ECHO of Redis
+dsm          loads, stores and calls on coherent memory: some need another process, some do not
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
-structures   map, queue and counter of shared memory, beside a Map of one process, Redis over a Unix socket, and lmdb
-all          these one after the other, with short cells and few sizes: an overview of some minutes, as one array of JSON and one page
+structures   map, queue and counter in shared memory, compared with a Map in one process, Redis over a Unix socket, and lmdb
+all          all of these one after another, with short cells and few sizes: an overview that takes some minutes, as one JSON
+             array and one page
 
-The first two measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes, beside memcpy and child_process messages in
-the same run.
+latency and bandwidth measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes. They compare
+them with memcpy and child_process messages in the same run.
 
-Options of all of them:
-  --json            print the rows as one JSON array and nothing else; which names rows have stands below. quantilesNs are the times that
-                    ${quantileShares.map((share) => Number((100 * share).toPrecision(4))).join(', ')} % of the samples do not exceed
-  --compare FILE    beside each row, how many times as much (the median time; of streams the mean; of scaling messages) as in an earlier
-                    run, of which FILE is the --json; there it is "beforeRatio". FILE may be that of bench all
-  --html FILE       write a page with plots, too (by length, number, side by side, distributions; beside an earlier run with --compare),
-                    each with its numbers, and all rows. It is one file and needs nothing else
-Interrupted (Ctrl-C), it ends with 128 and the number of the signal, and writes neither.
+Options of all benchmarks:
+  --json            print the rows as one JSON array and nothing else. The fields of rows are listed below. quantilesNs has the
+                    times that ${quantileShares.map((share) => Number((100 * share).toPrecision(4))).join(', ')} % of the samples do not exceed
+  --compare FILE    show how many times as much each row is as in an earlier run: the median time, for streams the mean
+                    time, for scaling the messages. FILE is the --json output of that run, or of bench all. In --json it is
+                    "beforeRatio"
+  --html FILE       also write a page with plots, each with its figures, and all rows. The page is one file and needs nothing
+                    else. With --compare the plots show both runs
+If a benchmark is interrupted (Ctrl-C), it writes neither. Its exit status is 128 + the number of the signal.
 
 Options of latency, bandwidth, messaging, rpc, ops and all:
   --device NAME     the verbs device (default ${deviceDefault})
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')};
-                    rpc ${defaultRpcSizes.join(',')}, of rdma-source and rdma-target
+                    rpc ${defaultRpcSizes.join(',')}, rdma-source and rdma-target
                     ${defaultRendezvousSizes.join(',')};
                     ops ${defaultOpsSizes.join(',')}; all ${allSizes.join(',')})
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS}; all ${ALL_TIME_MS})
-  --json            rows have "suite", "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "quantilesNs", "opsPerSec", "gbPerSec",
-                    "cpuNsPerOp", "baseline", "ratio";
-                    null where a program of others does not tell, or it is not read; ratio is of medians (of streams: of mean times a message),
-                    over that of the row which baseline names as 'op, provider'
+  --json            rows have "suite", "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "quantilesNs", "opsPerSec",
+                    "gbPerSec", "cpuNsPerOp", "baseline", "ratio".
+                    A field is null if another program does not report it. ratio divides medians (for streams, mean times of
+                    a message) by those of the row that baseline names as 'op, provider'
 
 Options of collectives:
   --device NAME         the verbs device (default ${deviceDefault})
   --collectives LIST    ${collectiveNames.join(', ')}, or all (default)
-  --processes N,N,...   that take part (default 4,8)
-  --value-sizes N,...   bytes that a rank gives, or of all parts together (default 64 to 1048576)
-  --cell-ms N           how long each is measured (default ${DEFAULT_CELL_MS})
-  --json                rows have "suite", "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns", "maxNs",
-                        "quantilesNs", "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes"
+  --processes N,N,...   processes that take part (default 4,8)
+  --value-sizes N,...   bytes of each rank's part, or of all parts together (default 64 to 1048576)
+  --cell-ms N           how long each row is measured (default ${DEFAULT_CELL_MS})
+  --json                rows have "suite", "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns",
+                        "maxNs", "quantilesNs", "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes"
 
-Options of latency, messaging, rpc, ops and all besides:
-  --peers LIST       ${peerNames.join(', ')}, all (default) or none: a suite takes those that have what it
-                     measures; one that is not installed is left out, and why is told
+More options of latency, messaging, rpc, ops and all:
+  --peers LIST       ${peerNames.join(', ')}, all (default) or none. A benchmark uses the peers that
+                     have what it measures. A peer that is not installed is left out, with a message
 
-Options of rpc besides:
-  --depths N,N,...   calls under way at a time (default ${defaultDepths.join(',')})
+More options of rpc:
+  --depths N,N,...   calls in progress at a time (default ${defaultDepths.join(',')})
   --clients N,N,...  client processes of one server (default ${defaultClients.join(',')})
 
-Options of ops besides:
-  --processes N,N,...  that work at the same time (default ${defaultOpsProcesses.join(',')})
+More options of ops:
+  --processes N,N,...  processes that work at the same time (default ${defaultOpsProcesses.join(',')})
 
-Options of all besides:
-  --suites LIST      ${suiteNames.join(', ')} (default all of them)
-  --json             rows are as each of them prints them
+More options of all:
+  --suites LIST      ${suiteNames.join(', ')} (default: all of them)
+  --json             rows are those of each benchmark
 
 Options of dsm:
   --coherence LIST      ${protocolKinds.join(', ')}, or all (default)
   --ranks N,N,...       numbers of processes (default ${defaultDsmRanks.join(',')})
-  --page-sizes N,N,...  bytes (default ${defaultPageBytes.join(',')})
+  --page-sizes N,N,...  page sizes in bytes (default ${defaultPageBytes.join(',')})
   --iterations N        how often each access is measured (default ${DEFAULT_ITERATIONS})
   --cell-ms N           how long each cell of the grid of sharing and stores is measured (default ${DEFAULT_CELL_MS}; 0: no grid)
-  --trace FILE          write what the processes did to FILE, for ui.perfetto.dev or chrome://tracing
-  --json                rows have "suite", "op", "coherence", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs", "quantilesNs",
-                        "messages", "bytes", "hitRate", "baseline", "ratio";
-                        null where it was not counted; ratio is of medians, p50Ns over that of the row that baseline names as 'op, coherence'
+  --trace FILE          write what the processes do to FILE, for ui.perfetto.dev or chrome://tracing
+  --json                rows have "suite", "op", "coherence", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs",
+                        "quantilesNs", "messages", "bytes", "hitRate", "baseline", "ratio".
+                        A field is null if it was not counted. ratio divides the median by that of the row that baseline
+                        names as 'op, coherence'
 
 Options of scaling:
   --nodes N,N,...   numbers of nodes (default ${defaultScalingRanks.join(',')})
   --json            rows have "suite", "protocol", "ranks", "miss", "messages", "bytes", "hops"
 
 Options of structures:
-  --stores LIST         ${storeNames.join(', ')} (default all); one that is not installed is left out, and why is told
-  --processes N,N,...   that work at the same time (default ${quickGrid.processes.join(',')})
-  --value-sizes N,...   bytes (default ${quickGrid.bytes.join(',')})
+  --stores LIST         ${storeNames.join(', ')} (default all). A store that is not installed is left out, with a message
+  --processes N,N,...   processes that work at the same time (default ${quickGrid.processes.join(',')})
+  --value-sizes N,...   value sizes in bytes (default ${quickGrid.bytes.join(',')})
   --keys LIST           uniform, zipf (default ${quickGrid.keys.join(',')})
-  --writes N,N,...      sets among gets and sets, in a hundred (default ${quickGrid.writes.join(',')})
-  --full                defaults of ${fullGrid.processes.join(',')} processes, ${fullGrid.bytes.join(',')} bytes and keys ${fullGrid.keys.join(',')}: some minutes; how many is said first
-  --cell-ms N           how long each work of each cell is measured (default ${DEFAULT_CELL_MS})
+  --writes N,N,...      percentage of sets among gets and sets (default ${quickGrid.writes.join(',')})
+  --full                use defaults of ${fullGrid.processes.join(',')} processes, ${fullGrid.bytes.join(',')} bytes and keys ${fullGrid.keys.join(',')}. It takes some
+                        minutes; the number is printed first
+  --cell-ms N           how long each operation of each cell is measured (default ${DEFAULT_CELL_MS})
   --json                rows have "suite", "op", "store", "processes", "bytes", "keys", "samples", "p50Ns", "p99Ns", "maxNs",
-                        "quantilesNs", "opsPerSec", "baseline", "ratio", "peakShare";
-                        ratio is of medians, p50Ns over that of the shared structure's row, which baseline names;
-                        peakShare is opsPerSec over the best that any number of processes had
+                        "quantilesNs", "opsPerSec", "baseline", "ratio", "peakShare".
+                        ratio divides the median by that of the shared structure's row, which baseline names.
+                        peakShare is opsPerSec divided by the best rate that any number of processes reached
 
 Examples:
   aether bench latency

@@ -31,7 +31,7 @@ const flags = ['full', 'json'] as const
 
 export type BenchOption = (typeof texts)[number] | (typeof flags)[number]
 
-/** Options of all benchmarks; which of them one takes, and what it does without, is its own. */
+/** Options of all benchmarks. Each benchmark takes some of them, with its own defaults. */
 export const benchOptionTable: Readonly<Record<(typeof texts)[number], { readonly type: 'string' }>> &
   Readonly<Record<(typeof flags)[number], { readonly type: 'boolean' }>> = {
   ...tableOf(texts, 'string'),
@@ -45,13 +45,13 @@ function tableOf<Name extends string, Type extends 'string' | 'boolean'>(
   return Object.fromEntries(names.map((name) => [name, { type }])) as Record<Name, { readonly type: Type }>
 }
 
-/** What was given, as text. */
+/** The given options, as text. */
 export type BenchValues = ParsedArguments<typeof benchOptionTable>['values']
 
 /** Options of every benchmark. */
 const outputs: readonly BenchOption[] = ['compare', 'html', 'json']
 
-/** @throws UsageError for an option that another benchmark takes, and not this one. */
+/** @throws UsageError for an option that only other benchmarks take. */
 export function checkTaken(name: string, values: BenchValues, takes: readonly BenchOption[]): void {
   const stray = (Object.keys(values) as BenchOption[]).find((option) => ![...takes, ...outputs].includes(option))
   if (stray === undefined) return
@@ -63,7 +63,7 @@ export const deviceDefault = 'shm0'
 export const sizeMax: number = 2 ** 30
 const timeMsMax = 60_000
 
-/** Different numbers within the bounds, or what is taken where none are given. */
+/** The distinct numbers of a list, all within the bounds; `fallback` if there is no list. */
 export function numbersOf(
   option: BenchOption,
   text: string | undefined,
@@ -75,7 +75,7 @@ export function numbersOf(
   return [...new Set(text.split(',').map((each) => integerOption('bench', `--${option}`, each, min, max)))]
 }
 
-/** Different words of `words`; all of them where none, or `all`, is given. */
+/** The distinct words of a list, all from `words`; all words if the list is missing or `all`. */
 export function wordsOf<W extends string>(
   option: BenchOption,
   text: string | undefined,

@@ -9,33 +9,33 @@ import { type BenchResult, benchResult } from '../bench/results/bench-result.ts'
 import { EarlierRun } from '../bench/results/earlier-run.ts'
 import type { RowKind } from '../bench/results/row-kind.ts'
 
-/** What a benchmark tells while it measures. */
+/** What a benchmark reports while it measures. */
 export interface Telling {
-  /** How far it is. */
+  /** Its progress. */
   progress(text: string): void
-  /** What is not here, and why. */
+  /** Software that is missing, and why. */
   missing(what: string, why: string): void
 }
 
-/** A benchmark with its options: what it measures, and what its rows are. */
+/** A benchmark with its options: what it measures, and the kind of its rows. */
 export interface BenchSuite<Row extends object> {
   readonly name: string
   readonly kind: RowKind<Row>
-  /** What is said before it begins. */
+  /** Printed before it starts. */
   readonly about?: string
   /** Default `exit`. */
   readonly interruption?: Interruption
   readonly measure: (telling: Telling) => readonly Row[] | Promise<readonly Row[]>
 }
 
-/** A benchmark whatever its rows are. */
+/** A benchmark with rows of any kind. */
 export interface PreparedBench {
   readonly name: string
   readonly about: string | undefined
   readonly interruption: Interruption
   /**
-   * What measures it, beside an earlier run. @throws AetherError where that has rows of it that this version does not
-   * know.
+   * Returns the function that measures it, and compares it with an earlier run if there is one.
+   * @throws AetherError if the earlier run has rows of it that this version does not know.
    */
   beside(earlier: EarlierRun | undefined): (telling: Telling) => Promise<BenchResult>
 }
@@ -53,10 +53,10 @@ export function prepareBench<Row extends object>(suite: BenchSuite<Row>): Prepar
   }
 }
 
-/** What becomes of the results. */
+/** What to do with the results. */
 export interface BenchOutput {
   readonly json: boolean
-  /** Files, where they are asked for. */
+  /** Files, if requested. */
   readonly compare?: string | undefined
   readonly html?: string | undefined
   /** The command line, for the page. */
@@ -64,9 +64,9 @@ export interface BenchOutput {
 }
 
 /**
- * Runs benchmarks one after the other and shows what they found. Of an `isOverview` each has its title, and what fails
- * is said on standard error and makes the status 1; the others run all the same.
- * @throws AetherError where a file cannot be read or written: before anything is measured.
+ * Runs benchmarks one after another and shows their results. In an overview each has a title. If one fails, the others
+ * still run; the error is printed on standard error, and the status is 1.
+ * @throws AetherError if a file cannot be read or written, before anything is measured.
  */
 export async function runBench(
   title: string,
@@ -83,7 +83,7 @@ export async function runBench(
   const missing: string[] = []
   const complain = (line: string): void => {
     missing.push(line)
-    // Standard output is for the rows.
+    // Standard output has only the rows.
     process.stderr.write(`${line}\n`)
   }
   const results: BenchResult[] = []
@@ -96,7 +96,7 @@ export async function runBench(
       progress: (text) => screen.progress(`${head}${text}, done …`),
       missing: (what, why) => complain(`without ${what}${where}: ${why}`),
     }
-    screen.progress(`${head}begins …`)
+    screen.progress(`${head}starting …`)
     const result = await interruptible(suite.interruption, () => suite.run(telling)).catch((error: unknown) => {
       if (!isOverview || !(error instanceof AetherError)) throw error
       complain(`without ${suite.name}: ${error.message}`)
@@ -125,7 +125,7 @@ function asJson(rows: readonly object[]): string {
   return rows.length === 0 ? '[]\n' : `[\n${rows.map((row) => `  ${JSON.stringify(row)}`).join(',\n')}\n]\n`
 }
 
-/** What a page says first: the machine and its versions, then the command and when. */
+/** The head of a page: the machine and versions, then the command and the date. */
 function facts(args: readonly string[]): string[] {
   return [
     `${availableParallelism()} processors, ${processor()}; Linux ${release()}, Node.js ${process.versions.node}`,
@@ -138,14 +138,14 @@ function processor(): string {
   return cpus()[0]?.model ?? 'of unknown kind'
 }
 
-/** It shows here, not after minutes. */
+/** So that an error shows now and not after minutes. */
 function checkWritable(file: string): void {
   const directory = dirname(resolve(file))
   const refused = (why: string, cause?: unknown): AetherError =>
     new AetherError('ERR_AETHER_BENCH', `--html: ${file} cannot be written: ${why}`, { cause })
   const found = statSync(directory, { throwIfNoEntry: false })
   if (found === undefined) throw refused(`there is no directory ${directory}; mkdir -p makes it`)
-  if (!found.isDirectory()) throw refused(`${directory} is no directory`)
+  if (!found.isDirectory()) throw refused(`${directory} is not a directory`)
   const own = statSync(file, { throwIfNoEntry: false })
   if (own?.isDirectory() === true) throw refused('it is a directory: name a file in it')
   try {

@@ -4,7 +4,7 @@ import { countScaling } from '../bench/scaling/scaling.ts'
 import { type BenchOption, type BenchValues, numbersOf } from './bench-options.ts'
 import { type PreparedBench, prepareBench } from './bench-run.ts'
 
-/** Sizes of the table unless others are asked for. */
+/** Default sizes of the table. */
 export const defaultScalingRanks: readonly number[] = [2, 4, 16, 64, 256, 1024]
 const ranksMax = 4096
 const pageBytes = 4096

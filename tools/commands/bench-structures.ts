@@ -9,19 +9,19 @@ import { type BenchOption, type BenchValues, millisecondsOf, numbersOf, wordsOf 
 import { type PreparedBench, prepareBench } from './bench-run.ts'
 
 const processesMax = 64
-/** As long as values of a map may be. */
+/** The maximum length of a map's value. */
 const bytesMax = 2 ** 20
 
 type GridAxes = Pick<StructuresGrid, 'processes' | 'bytes' | 'keys' | 'writes'>
 
-/** What is measured unless told otherwise: about a minute. */
+/** The default measurements, which take about a minute. */
 export const quickGrid: GridAxes = {
   processes: [1, 2, 4, 8],
   bytes: [16, 1024],
   keys: ['uniform'],
   writes: [0, 50, 100],
 }
-/** And with `--full`. */
+/** The measurements with `--full`. */
 export const fullGrid: GridAxes = {
   processes: [1, 2, 4, 8],
   bytes: [16, 256, 4096, 65_536],
@@ -59,10 +59,10 @@ export function structuresBench(grid: StructuresGrid): PreparedBench {
   return prepareBench({
     name: 'structures',
     kind: structuresKind,
-    about: `${formatCount(count)} measurements, which take about ${formatDuration(wholeMs)} where nothing else goes on`,
+    about: `${formatCount(count)} measurements, which take about ${formatDuration(wholeMs)} on an idle machine`,
     measure({ progress, missing }) {
       const began = performance.now()
-      // Where other things go on, the rest takes as much longer as what is done did.
+      // On a busy machine, the rest takes as much longer as the part that is done.
       const slowness = (leftMs: number): number =>
         Math.max(1, (performance.now() - began) / Math.max(1, wholeMs - leftMs))
       return benchStructures({

@@ -48,10 +48,10 @@ export const benchCommand: Command = {
   },
 }
 
-/** @throws UsageError where there is no such benchmark. */
+/** @throws UsageError if there is no such benchmark. */
 function chosen(name: string | undefined): string {
   const names = [...suiteNames, 'all']
-  if (name === undefined) throw new UsageError(`which benchmark? ${names.join(' or ')}`, 'bench')
+  if (name === undefined) throw new UsageError(`the name of the benchmark is missing: ${names.join(' or ')}`, 'bench')
   if (names.includes(name)) return name
   const near = nearestWord(name, names)
   const hint = near === undefined ? names.join(' or ') : `did you mean '${near}'?`

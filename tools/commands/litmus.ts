@@ -34,26 +34,29 @@ const table = {
 
 const help = `Usage: aether litmus [options]
 
-Plays litmus tests with real processes: each a few stores and loads of shared locations, over and over, with every outcome counted.
-Outcomes that sequential consistency (with plain elements: coherence of one location) does not allow are marked with '!', and
-there must be none. Marked with '~' is what is not sequentially consistent but allowed there.
+Runs litmus tests with real processes. Each test is a few loads and stores of shared locations. It runs many times, and
+every outcome is counted.
 
-A round has overlapped when its outcome is one that no process gives that runs whole before the next: '-' where a shape has none.
+Outcomes that sequential consistency forbids are marked with '!', and there must be none. Plain elements only promise
+coherence of each location. Outcomes that are allowed there, although not sequentially consistent, are marked with '~'.
 
-An outcome reads '1|0 x=2': what the loads of each process gave, then what is left where several store.
+A round counts as overlapped if its outcome is impossible when one process finishes before the next starts. The column
+shows '-' if the shape has no such outcome.
+
+An outcome reads '1|0 x=2': the results of each process's loads, then the final value of a location with several stores.
 
 Options:
   --rounds N           rounds of each shape on each axis, rounded up to whole batches (default 2000: some minutes)
-  --quick              200 rounds, and each shape only with as many processes as it has: about a minute
+  --quick              200 rounds, and each shape only with its own number of processes: about a minute
   --shape LIST         ${shapes.map(({ name }) => name).join(', ')}, or all (default)
-  --ranks LIST         numbers of processes, 2 ... 8 (default 2,3,4); those beyond the shape's own are homes, and disturb
+  --ranks LIST         numbers of processes, 2 ... 8 (default 2,3,4). Processes beyond those of the shape are homes, and disturb
   --coherence LIST     ${litmusKinds.join(', ')}, or all (default)
-  --access LIST        ${accesses.join(', ')}, or all (default atomics): views, and the explicit calls
-  --evictions WHICH    with, without, or both (default): so little room for copies that pages leave during rounds
+  --access LIST        ${accesses.join(', ')}, or all (default atomics): views and explicit calls
+  --evictions WHICH    with, without, or both (default): with so little room for copies that pages are evicted during rounds
   --page-size BYTES    a multiple of 4096 (default 4096)
-  --seed N             of delays and of who plays which part (default 1)
+  --seed N             decides delays, and which process plays which part (default 1)
 
-Exit status: 1 when a forbidden outcome was seen.
+Exit status: 1 if a forbidden outcome was seen.
 
 Examples:
   aether litmus --shape SB,MP --rounds 100000
@@ -144,7 +147,7 @@ function show(screen: Screen, results: readonly LitmusResult[]): number {
   const rounds = results.reduce((sum, result) => sum + result.rounds, 0)
   const forbidden = results.reduce((sum, result) => sum + result.forbidden, 0)
   const verdict = forbidden === 0 ? 'no forbidden outcome' : `${formatCount(forbidden)} rounds with a forbidden outcome`
-  screen.line(`\n${formatCount(rounds)} rounds played: ${screen.paint(forbidden === 0 ? 'green' : 'red', verdict)}`)
+  screen.line(`\n${formatCount(rounds)} rounds: ${screen.paint(forbidden === 0 ? 'green' : 'red', verdict)}`)
   return forbidden === 0 ? ExitCode.Done : ExitCode.Failed
 }
 

@@ -21,37 +21,50 @@ const table = {
 
 const help = `Usage: aether modelcheck [options]
 
-Explores the coherence protocols: every interleaving of loads, stores, evictions and messages of a few nodes and pages, breadth first, with the
-state machine that the agents run. In every state the invariants are asserted: one writer or many readers, by what the mmu allows; whoever may read
-has what was last stored, and it is never lost; frames are written by one peer at a time and only while nobody looks; home knows every
-holder; mmu and table agree; at rest homes and copies agree. Of the whole: all comes to rest whatever the order, no thread that waits is passed
-over for ever.
+Explores the tables of the coherence protocols. It tries every interleaving of loads, stores, evictions and messages of
+a few nodes and pages, breadth first, with the state machine of the agents.
 
-Channels keep their order between two nodes; nothing is promised across pairs. Bytes are abstract: those last stored, or not.
-'threads' says who may want pages at a node: one thread, or any number (one group that waits to read and one that waits to write, for each page).
-'exhaustive' means that every state was visited. Where there are more than --states-max, it says 'bounded', and that every run of fewer steps than
-the depth was looked at; beyond, actions were taken at random, the same invariants asserted, and nothing is claimed. 'up to names': of states that differ in the
-names of nodes or pages only, one was looked at, which is proved to be enough at the end. States are told apart by fingerprints of 64 bits; the odds that two
-fell together are printed.
+In every state it asserts the invariants:
+  - A page has one writer or many readers, by what the mmu allows.
+  - A rank that may read a page sees what was stored last, and that data is never lost.
+  - One peer at a time writes a frame, and only while no program reads it.
+  - Home knows every holder. The mmu agrees with the table. At rest, homes and copies agree.
+Of the whole state space it asserts that every order comes to rest, and that no waiting thread is passed over for ever.
+
+Messages between two nodes keep their order; across pairs there is no order. Bytes are abstract: stored last, or not.
+
+Columns:
+  threads       which threads may want pages at a node: one thread, or many. Many are a group of readers and a group of
+                writers for each page
+  exhaustive    every state was visited
+  bounded       there are more than --states-max states. Every run of fewer steps than the depth was visited. Beyond it,
+                actions were random, with the same invariants, and nothing is claimed
+  up to names   of states that differ only in the names of nodes or pages, one was visited. The last phase of the
+                exploration proves that this is enough
+
+States are identified by 64-bit fingerprints. The odds that two states had the same fingerprint are printed.
 
 Options:
   --protocol LIST      ${[...protocols.keys()].join(', ')}, or all (default)
   --nodes LIST         2, 3, or both (default)
   --pages LIST         1, 2, or both (default)
-  --states-max N       stop each exploration there and call it bounded (default: enough for all but 3 nodes with 2 pages and 3 nodes that
-                       count tokens, which are bounded at 1000000; those once more with one thread a node and no refusals, whole)
+  --states-max N       stop each exploration at N states and call it bounded. By default only 3 nodes with 2 pages, and 3
+                       nodes that count tokens, are bounded, at 1000000. The latter are explored once more as a whole,
+                       with one thread for each node and without refusals
   --refusals N         how often a home may lack memory for a page in one run (default 1)
-  --flips              put every single mistake into each table instead (another next state, an action left out) and tell what notices it:
-                       an invariant of two nodes' states, progress, cells that nothing leads to any more, or the record of plays
-  --far                with --flips: look for those that two nodes do not notice with three as well (hours)
-  --only TEXT          with --flips: those whose name contains this, as 'cache S/Invalidate'
-  --json               the results as JSON
+  --flips              instead, put every single mistake into each table (another next state, an action left out) and
+                       report what detects it. That is an invariant with two nodes, progress, a cell that can no longer
+                       be reached, or the record
+  --far                with --flips: check mistakes that two nodes do not detect with three nodes as well (hours)
+  --only TEXT          with --flips: only mistakes whose name contains TEXT, such as 'cache S/Invalidate'
+  --json               print the results as JSON
 
-Beside that, what was recorded of each cell when it was last reviewed is played: a short way to it, and what it does there. Where a cell does something
-else now, the way is drawn, too. After a change that is meant: node scripts/protocol-plays.mjs, and review what it changes.
+It also plays the record: for each cell a short path to it, and what it did when the record was last reviewed. If a cell
+does something else now, the path is drawn. After an intended change, run node scripts/protocol-plays.mjs and review
+the difference.
 
-Exit status: 1 when an invariant does not hold (a shortest way there is drawn, nodes as columns, messages as arrows), when a cell does something else than
-was recorded or no play leads to it, or with --flips when a mistake went unnoticed.
+Exit status: 1 if an invariant does not hold, a cell differs from the record or has no play, or a mistake of --flips is
+not detected. For an invariant, a shortest path is drawn, with nodes as columns and messages as arrows.
 
 Examples:
   aether modelcheck --protocol mesi --nodes 2

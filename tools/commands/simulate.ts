@@ -18,26 +18,34 @@ const table = {
 
 const help = `Usage: aether simulate [options]
 
-Plays clusters of coherent memory in virtual time, one for each seed: 2 to 5 nodes with the state machine and the connections of the agents over
-simulated devices, whose packets, lines of memory, completions and wake-ups may be late, lost, doubled or out of order, and programs that load,
-store and add on a few pages that they share. What goes wrong in a run (its hazards) is drawn from the seed, too: losses, cuts and links that heal,
-pauses, slow adapters, torn lines, completions before visibility; and deaths: crashes with and without late writes, pauses beyond the lease.
+Runs clusters of coherent memory in virtual time, one for each seed. A cluster has 2 to 5 nodes with the state machine
+and the connections of the agents, over simulated devices. Packets, lines of memory, completions and wake-ups may be
+late, lost, duplicated or out of order. Programs load, store and add on a few pages that they share.
 
-After every event: one writer or many readers, by what the mmu allows; whoever may look sees what was stored last, byte by byte; a page that is
-said to be lost is had by nobody, was had by no survivor, and stays so. At the end: every access of the living was made or failed because of a
-lost page, they agree on who lives, all is at rest, homes know every holder, and for histories of up to 64 accesses one order is found that
-explains them all (sequential consistency). Now and then a seed is played twice, and must take the same course.
+The seed also decides what goes wrong in a run, its hazards: losses, cuts, links that heal, pauses, slow adapters, torn
+lines and completions before visibility. Nodes may die: they crash, with or without late writes, or pause for longer
+than the lease.
+
+After every event these must hold:
+  - A page has one writer or many readers, by what the mmu allows.
+  - A program that may read a page sees what was stored last, byte by byte.
+  - A page that is reported as lost is at no node, was at no survivor, and stays lost.
+At the end these must hold:
+  - Every access of a live node was made, or failed because of a lost page.
+  - The live nodes agree on who is alive, everything is at rest, and homes know every holder.
+  - For a history of up to 64 accesses, there is one order that explains all of them (sequential consistency).
+Now and then a seed runs twice, and must take the same course.
 
 Options:
-  --seeds N          so many seeds (default 200)
-  --first S          the first of them (default 1)
-  --seed S           only this one, told in full; where it fails, with the fewest hazards that it takes
+  --seeds N          the number of seeds (default 200)
+  --first S          the first seed (default 1)
+  --seed S           run only this seed and print details. If it fails, find the fewest hazards that make it fail
   --hazards LIST     with --seed: only these of its hazards, by number; 'none' for none
   --protocol LIST    ${[...protocols.keys()].join(', ')}, or all (default)
-  --threads N        threads to play in (default one for each processor)
-  --json             the results as JSON
+  --threads N        threads to run in (default: one for each CPU)
+  --json             print the results as JSON
 
-Exit status: 1 when something was violated; the command that plays it again is printed.
+Exit status: 1 if a check failed. The command that runs it again is printed.
 
 Examples:
   aether simulate --seeds 2000
@@ -106,7 +114,7 @@ async function playMany(
   return failures.length === 0 ? 0 : 1
 }
 
-/** One bug shows in many seeds. */
+/** The maximum number printed, because one bug shows in many seeds. */
 const FAILURES_TOLD = 5
 
 function playOne(seed: number, options: PlanOptions, json: boolean): number {
@@ -135,7 +143,7 @@ function tellFailure(seed: number, violation: string, options: PlanOptions): voi
   const command = `npm run simulate -- --seed ${seed}${names} --hazards ${hazards.length === 0 ? 'none' : hazards.join()}`
   console.log(`  shortened to ${hazards.length} hazards: ${result.violation}`)
   for (const { text } of result.plan.hazards) console.log(`    ${text}`)
-  console.log(`  again: ${command}`)
+  console.log(`  run it again: ${command}`)
 }
 
 interface Summary {

@@ -73,7 +73,7 @@ const placeInWords: Readonly<Record<StructurePlace, string>> = {
   homes: 'ranks of a group, one of its two homes killed',
 }
 
-/** One mistake shows in many ways. */
+/** The maximum number printed, because one mistake shows in many ways. */
 const TOLD_MAX = 12
 
 function show(screen: Screen, result: StructureTortureResult): void {
@@ -105,7 +105,7 @@ function show(screen: Screen, result: StructureTortureResult): void {
   )
 }
 
-/** The last number stands for all that are older. */
+/** Sums up the ages that have no column of their own in the last one. */
 function shortened(ages: readonly number[]): readonly number[] {
   const older = ages.slice(agesShown - 1).reduce((sum, count) => sum + count, 0)
   return [...ages.slice(0, agesShown - 1), older]

@@ -34,7 +34,7 @@ const table = {
   json: { type: 'boolean', default: false },
 } as const
 
-/** Names in lines of a few. */
+/** Names of structures, a few in each line. */
 const structureLines = Array.from(
   { length: Math.ceil(tortureStructures.length / 6) },
   (_, line) => `${' '.repeat(23)}${tortureStructures.slice(6 * line, 6 * line + 6).join(', ')}`,
@@ -43,60 +43,70 @@ const structureLines = Array.from(
 const help = `Usage: aether torture [options]
        aether torture structures [options]
 
-Without a word: memory. Groups of real processes write and read the pages of a region by explicit calls, while one is killed (SIGKILL) every now and then and others are stopped
-and continued (SIGSTOP, SIGCONT). Nobody takes the place of the dead: when few are left, they look at every page once more and leave in order, and
-the next group begins, until the time is over.
+Without an argument it tortures memory. Groups of real processes write and read the pages of a region by explicit calls.
+At intervals one process is killed (SIGKILL), and another is stopped and continued (SIGSTOP, SIGCONT). No process is
+replaced. When few are left, they read every page once more and leave, and the next group starts, until the time is up.
 
-A write looks at its page and leaves the next version, alone with it; each word of a page tells whether it belongs to the others. Every process
-notes what it begins, finds and ends, with the time, so that it is known up to the moment of its death. Then, of each page:
-  whole      what is found belongs together, and was written by the rank that it names
-  unlost     no update goes: no version is written twice
-  fresh      nobody finds less than was known to anybody when he began, before a death or after it: never older bytes, never zeros
+A write pins its page, reads it and writes the next version. Each word of a page tells whether it belongs to the others.
+Every process logs what it starts, finds and completes, with times, so its history is known up to its death. Then these
+are checked for each page:
+  whole      the words of a page belong together, and were written by the rank that they name
+  unlost     no update is lost: no version is written twice
+  fresh      no process reads an older version than was known when its read started, before or after a death
   final      a page that was reported as lost (PageLostError) stays lost
-  needed     it is so reported only where a dead rank may have had the only copy: not where a living rank had it when it was last written,
-             and not where no dead rank had ever touched it nor was its home
-and no call fails otherwise, and nobody waits for ever. After the first group in which something is wrong its protocol is left.
+  needed     a page is reported as lost only if a rank that died may have had the only copy. So no live rank has had it
+             since its last write, and a rank that died has touched it or was its home
+  bounded    no call fails in another way, and no process waits for ever
+After the first group in which something is wrong, its protocol is not tested further.
 
-structures: real processes work on every structure while one is killed every now and then and another takes its place, and others are stopped and
-continued. Each notes what it does before and after, in memory that outlives it, so one operation of a killed process at the most is in doubt. Then:
-  there      what was acknowledged is there, exactly once: counted, pushed, appended, moved, set, replaced; what is in doubt is there or not
-  alone      mutexes, permits, terms, numbers and things to be done once have one owner at a time, and what the dead had is free
-  whole      every value has a sum that fits; memory that is freed is overwritten
-  young      of RCU and MV-RLU how old versions are when they are read: 0 until one is replaced, then 1, and 1 more for each grace period since;
-             2 and more must not be seen
-  awake      nobody is busy with one operation for a minute, nor waits for the dead
-  given back when everything is taken out, no more memory is in use than in a space where nobody was killed
-Ranks of a group (--place group) work on what is kept at rank 0, which lives; nobody takes the place of their dead.
-Where there are two homes (--place homes) they work on what is kept at either, until one is killed. Then, beside all that:
-  told       whatever was kept there gives ERR_AETHER_HOME_LOST, to everybody, in bounded time, and never before
-  kept       what is kept at the other goes on, exact to the end
-  regrouped  those who are left make another group, and its structures work
+structures: real processes use every structure. Some are killed at intervals and replaced, others are stopped and
+continued. Each records what it does, before and after, in memory that outlives it. So at most one operation of a killed
+process is in doubt. Then these are checked:
+  there      what was acknowledged is there, exactly once: counted, pushed, appended, moved, set, replaced. An operation
+             in doubt took effect or not
+  alone      mutexes, permits, terms, numbers and once-only work have one owner at a time. What a process that died had
+             is free again
+  whole      every value matches its checksum. Freed memory is overwritten
+  young      the age of versions that RCU and MV-RLU readers see is at most 1. It is 0 for the current version and 1 for a
+             replaced one; each grace period since then adds 1
+  awake      no operation takes a minute, and none waits for a process that died
+  given back when everything has been removed, memory use equals that of a space without kills
+With --place group, the ranks use structures kept at rank 0, which is not killed. Ranks that die are not replaced.
+With --place homes, structures are kept at two homes, until one of them is killed. Then these are checked as well:
+  told       calls on the dead home return ERR_AETHER_HOME_LOST, to every caller, in bounded time and never before
+  kept       structures at the other home go on and are exact
+  regrouped  the survivors form a new group, and its structures work
 
 Options:
-  --seconds N          of each protocol at each place (default 10), of structures of each place (default 30); the last group ends in order after that
-  --groups N           so many groups of each instead, however long they take
+  --seconds N          time for each protocol at each place (default 10), or for structures at each place (default 30).
+                       After that, the last group ends in order
+  --groups N           run N groups of each instead, however long they take
   --coherence LIST     ${[...protocols.keys()].join(', ')}, or all (default)
-  --place LIST         machine: all ranks on one; hosts: each on one of its own, over TCP (all of them here); or all (default)
-  --ranks N            processes of a group at its beginning, 2 ... 16 (default 4)
-  --survivors N        a group goes on until so few are left (default 2)
-  --kill-every MS      from one death to the next, give or take half (default 2000; structures of a machine: 1000)
-  --stop-every MS      from one stop to the next, give or take half (default 500)
-  --stop-for MS        how long one is stopped at the most (default 300); beyond the lease it is out of its group and ends itself
-  --lease MS           how long a silence is an end (default 10000)
-  --pages N            of the region (default 32)
+  --place LIST         machine: all ranks on one; hosts: each like a host of its own, over TCP (all of them here); or
+                       all (default)
+  --ranks N            processes of a group when it starts, 2 ... 16 (default 4)
+  --survivors N        a group goes on until N ranks are left (default 2)
+  --kill-every MS      time from one kill to the next, plus or minus half (default 2000; structures of a machine: 1000)
+  --stop-every MS      time from one stop to the next, plus or minus half (default 500)
+  --stop-for MS        the longest stop (default 300). A rank stopped for longer than the lease is out of its group and
+                       ends itself
+  --lease MS           a rank that is silent for longer is out (default 10000)
+  --pages N            pages of the region (default 32)
   --page-size BYTES    a multiple of 4096 (default 4096)
-  --seed N             of who is killed and stopped when, and of what each does (default 1); the rest is up to the machine
-  --json               the results as JSON
+  --seed N             decides which process is killed or stopped when, and what each does (default 1). Timing is up to
+                       the machine
+  --json               print the results as JSON
 
-Options of structures, beside --seconds, --kill-every, --stop-every, --stop-for, --lease, --seed and --json:
+Options of structures, besides --seconds, --kill-every, --stop-every, --stop-for, --lease, --seed and --json:
   --structures LIST    names, or all (default):
 ${structureLines}
-  --place LIST         machine: processes of one; group: ranks that use their home's memory by verbs; homes: one of two homes is killed; or all (default)
-  --processes N        that work at a time, 1 ... 15 (default 4)
-  --round-seconds N    everything is emptied, looked at and begun anew after so long (default 10)
+  --place LIST         machine: processes of one machine; group: ranks that use their home's memory by verbs; homes: one
+                       of two homes is killed; or all (default)
+  --processes N        processes that work at a time, 1 ... 15 (default 4)
+  --round-seconds N    the length of a round, after which everything is checked and removed (default 10)
   --size MIB           memory for all structures (default 32)
 
-Exit status: 1 when something was wrong.
+Exit status: 1 if something was wrong.
 
 Examples:
   aether torture --seconds 120 --kill-every 3000 --ranks 8
@@ -112,7 +122,7 @@ export const tortureCommand: Command = {
     const { values, positionals } = parseOptions('torture', args, table, 1)
     const [what] = positionals
     if (what === 'structures') return await runTortureStructures(values)
-    if (what !== undefined) throw new UsageError(`'${what}' cannot be tortured; 'structures' can`, 'torture')
+    if (what !== undefined) throw new UsageError(`torture takes 'structures' or nothing, not '${what}'`, 'torture')
     const whole = (option: keyof typeof values & string, min: number, max: number): number =>
       integerOption('torture', `--${option}`, String(values[option]), min, max)
     const ranks = whole('ranks', 2, 16)
@@ -158,7 +168,7 @@ const columns = [
   ...numbers.map((title) => ({ title, align: 'right' as const })),
 ]
 
-/** One mistake shows in many pages. */
+/** The maximum number printed, because one mistake shows in many pages. */
 const TOLD_MAX = 8
 
 function show(screen: Screen, results: readonly TortureResult[]): void {

@@ -7,20 +7,20 @@ import type { DemoHosts } from './hosts-pagerank.ts'
 import { scaleMax } from './kronecker.ts'
 import type { DemoCoherence } from './pagerank-part.ts'
 
-/** What the demo was asked to do. */
+/** Options of the demo. */
 export interface DemoOptions {
   readonly graph: GraphChoice
-  /** How many processes rank the graph. */
+  /** The number of processes that rank the graph. */
   readonly nodes: number
   /** The coherence kinds in which it is ranked, one after the other. */
   readonly coherences: readonly DemoCoherence[]
-  /** The kind with a protocol in which bodies are moved; undefined: they are not. */
+  /** The kind with a protocol in which bodies are moved; undefined if they are not moved. */
   readonly copies: DemoCoherence | undefined
   readonly pageBytes: number
   readonly json: boolean
   /** Where the ranks run; undefined for this machine. */
   readonly hosts: DemoHosts | undefined
-  /** Where a trace of it goes. */
+  /** The file of a trace. */
   readonly trace: string | undefined
 }
 
@@ -44,16 +44,17 @@ const table = {
   trace: { type: 'string' },
 } as const
 
-/** Kinds in which each member has memory of its own. */
+/** Kinds in which each member has its own memory. */
 const protocolNames = coherenceKinds.filter((kind) => kind !== 'hardware')
 
 export const demoHelp: string = `Usage: aether demo [options]
 
-Shows in seconds what Aether is for, on three jobs, beside what a Node.js program would do otherwise in the same run:
-  visits     processes count the visits of pages: in shared memory, by child_process messages, in Redis. One is killed
-  PageRank   of a graph: by one process, by several with messages, with Redis and with one shared memory
-  gravity    by one process, and by several with coherent copies: memory for machines that have none in common
-Results must be those of one process, bit for bit. Redis is compared if redis-server and @redis/client are installed.
+Shows in seconds what Aether is for. It does three jobs, and compares what a Node.js program would do without Aether:
+  visits     processes count visits of pages: in shared memory, by child_process messages, and in Redis. One is killed
+  PageRank   ranks a graph in one process, and in several with messages, with Redis and with shared memory
+  gravity    moves bodies in one process, and in several with coherent copies, as machines without common memory would
+All results must be those of one process, bit for bit. Redis is compared if redis-server and @redis/client are
+installed.
 
 Options:
   --graph FILE        rank a SNAP edge list: '# comment' lines and lines of two integers; FILE.gz is decompressed
@@ -61,31 +62,31 @@ Options:
   --kron SCALE        rank a Graph 500 Kronecker graph of 2^SCALE vertices and 16 * 2^SCALE edges
                       (1 ... ${scaleMax}, default ${scaleDefault})
   --seed N            which Kronecker graph (default ${seedDefault})
-  --nodes N           processes for PageRank and gravity (default: one for each processor, 2 to ${nodesDefaultMax}; at most ${nodesMax})
-  --coherence KIND    hardware: one memory for all, kept coherent by the processor;
-                      ${protocolNames.join(', ')}: a memory for each, kept coherent page by page by Aether;
-                      both: hardware and mesi. Default: both with --graph and --kron; else hardware for PageRank
-                      and mesi for gravity
-  --page-size SIZE    grain of coherence of PageRank's copies, a multiple of 4KiB (default ${pageBytesDefault})
-  --hosts A,B:2,...   rank the graph on other machines, over RDMA (default mesi); --ssh, --address and --port as for
-                      'aether run'. The other jobs are left out; graph files must be at the same paths there
-  --trace FILE        write what the processes did to FILE, for ui.perfetto.dev or chrome://tracing; without --hosts
+  --nodes N           processes for PageRank and gravity (default: one for each CPU, 2 to ${nodesDefaultMax}; at most ${nodesMax})
+  --coherence KIND    hardware: one memory for all, kept coherent by the CPU;
+                      ${protocolNames.join(', ')}: a memory for each process, kept coherent page by page;
+                      both: hardware and mesi. The default is both with --graph or --kron, otherwise hardware for
+                      PageRank and mesi for gravity
+  --page-size SIZE    page size of PageRank's copies, a multiple of 4KiB (default ${pageBytesDefault})
+  --hosts A,B:2,...   rank the graph on other machines over RDMA (default mesi), and leave out the other jobs. --ssh,
+                      --address and --port are as for 'aether run'. Graph files must be at the same paths there
+  --trace FILE        write what the processes do to FILE, for ui.perfetto.dev or chrome://tracing; not with --hosts
   --json              print figures as one JSON document and nothing else
 
-Exit status: 0 all checks held; 1 one did not, or something failed; 2 the command line cannot be understood.
+Exit status: 0 all checks passed; 1 a check or something else failed; 2 the command line is invalid.
 
 Examples:
   aether demo
   aether demo --kron 20 --nodes 2 --page-size 1MiB      a larger graph: more work for each page that mesi moves
   aether demo --graph web-Google.txt.gz --coherence hardware
-This machine has ${availableParallelism()} processors; more nodes than that only take turns.`
+This machine has ${availableParallelism()} CPUs; more nodes than that only take turns.`
 
 /** @throws UsageError naming the option and what it takes. */
 export function parseDemoOptions(args: readonly string[]): DemoOptions {
   const { values } = parseOptions('demo', args, table)
   const hosts = chooseHosts(values)
   if (values.trace !== undefined && hosts !== undefined)
-    throw new UsageError('--trace is for one machine: the clocks of several differ', 'demo')
+    throw new UsageError('--trace is for one machine, because the clocks of several machines differ', 'demo')
   const nodes = values.nodes ?? String(hosts === undefined ? nodesHere() : slotsOf(hosts.hosts))
   return {
     graph: chooseGraph(values),
@@ -112,7 +113,7 @@ function chooseCoherence(
   const kind = wordOption('demo', '--coherence', text, ['hardware', ...protocolNames, 'both'])
   if (hosts !== undefined && (kind === 'hardware' || kind === 'both')) {
     const kinds = protocolNames.join(' or ')
-    throw new UsageError(`machines share no memory: with --hosts, --coherence is ${kinds}, not ${kind}`, 'demo')
+    throw new UsageError(`machines share no memory: with --hosts, --coherence takes ${kinds}, not ${kind}`, 'demo')
   }
   if (kind === 'both') return { coherences: ['hardware', 'mesi'], copies: 'mesi' }
   return { coherences: [kind], copies: kind === 'hardware' ? undefined : kind }
@@ -144,7 +145,7 @@ function chooseGraph({
   seed?: string | undefined
 }): GraphChoice {
   if (graph !== undefined && kron !== undefined) throw new UsageError('--graph and --kron exclude each other', 'demo')
-  if (seed !== undefined && kron === undefined) throw new UsageError('--seed is for --kron', 'demo')
+  if (seed !== undefined && kron === undefined) throw new UsageError('--seed needs --kron', 'demo')
   if (graph === wordNetName) return chooseWordNet()
   if (graph !== undefined) return { kind: 'file', file: graph }
   const scale = integerOption('demo', '--kron', kron ?? String(scaleDefault), 1, scaleMax)

@@ -24,7 +24,7 @@ const columns = [
   { title: '', align: 'left' },
 ] as const
 
-/** Explore, show, and tell whether all is well. */
+/** Explore, show the results, and return the exit status. */
 export async function runChecks(
   protocols: readonly Protocol[],
   tasks: readonly CheckTask[],
@@ -60,24 +60,22 @@ function compareWithRecord(protocol: Protocol): Omit<RecordResult, 'protocol'> {
   return { plays: plays.length, ...comparePlays(protocol, plays) }
 }
 
-/** Of plays that end otherwise the shortest is drawn: others may only be longer ways through the same cell. */
+/** Of plays that differ, only the shortest is drawn, because others may be longer paths through the same cell. */
 function showRecord(screen: Screen, { protocol, plays, differences, unplayed }: RecordResult): void {
   if (unplayed.length > 0)
-    screen.line(
-      `\n${screen.paint('red', `${protocol}: cells to which no recorded play leads`)}: ${unplayed.join(', ')}`,
-    )
+    screen.line(`\n${screen.paint('red', `${protocol}: no recorded play reaches these cells`)}: ${unplayed.join(', ')}`)
   const [first] = differences
   if (first === undefined) {
-    screen.line(`${protocol}: ${formatCount(plays)} recorded plays end as recorded.`)
+    screen.line(`${protocol}: ${formatCount(plays)} recorded plays give the recorded result.`)
     return
   }
   const cells = [...new Set(differences.filter(({ isCutOff }) => !isCutOff).map(({ cell }) => cell))]
-  screen.line(`\n${screen.paint('red', `${protocol}: ${first.cell} does something else than was recorded`)}\n`)
+  screen.line(`\n${screen.paint('red', `${protocol}: ${first.cell} differs from the record`)}\n`)
   screen.line(first.trace)
   screen.line(`\n  recorded:\n${indented(first.recorded)}\n  now:\n${indented(first.now)}`)
-  const all = `${differences.length} of ${formatCount(plays)} recorded plays end otherwise`
+  const all = `${differences.length} of ${formatCount(plays)} recorded plays give another result`
   screen.line(`\n${all}${cells.length === 0 ? ', cut off' : `; cells: ${cells.join(', ')}`}.`)
-  screen.line('Where that is meant: node scripts/protocol-plays.mjs, and review what it changes.')
+  screen.line('If that is intended, run node scripts/protocol-plays.mjs and review the difference.')
 }
 
 const indented = (lines: readonly string[]): string => lines.map((line) => `    ${line}`).join('\n')
@@ -90,7 +88,7 @@ function show(screen: Screen, results: readonly TaskResult<CheckTask>[]): void {
   const states = results.reduce((sum, { result }) => sum + result.states, 0)
   const odds = results.reduce((sum, { result }) => sum + collisionOdds(result.states), 0)
   screen.line(
-    `\n${formatCount(states)} states. Odds that two of one exploration fell together and something went unseen: below ${odds.toExponential(0)}.`,
+    `\n${formatCount(states)} states. Odds that two states of an exploration had the same fingerprint and one was missed: below ${odds.toExponential(0)}.`,
   )
   for (const { task, result } of results) {
     if (result.violation === undefined) continue
@@ -123,7 +121,7 @@ function verdict({ violation, exhaustive, depth, symmetry, walked }: TaskResult<
   if (violation !== undefined) return 'VIOLATION'
   const reduced = symmetry > 1 ? ', up to names' : ''
   if (exhaustive) return `exhaustive${reduced}`
-  const beyond = walked === undefined ? '' : `; ${formatCount(walked)} steps at random`
+  const beyond = walked === undefined ? '' : `; ${formatCount(walked)} random steps`
   return `bounded, there are more states: every run of fewer than ${depth} steps${reduced}${beyond}`
 }
 

@@ -15,16 +15,16 @@ const columns = [
   { title: 'in cells beyond two nodes', align: 'right' },
 ] as const
 
-/** What of the flips is wanted. */
+/** Which flips to check, and how to print the result. */
 export interface FlipsWanted {
-  /** Those whose name contains this. */
+  /** Only flips whose name contains this. */
   readonly only: string
-  /** With three nodes, too. */
+  /** Also check with three nodes. */
   readonly far: boolean
   readonly json: boolean
 }
 
-/** Put single mistakes into tables and tell what notices them. */
+/** Put single mistakes into the tables and report what detects them. */
 export async function runFlips(protocols: readonly Protocol[], { only, far, json }: FlipsWanted): Promise<number> {
   const screen = new Screen(json ? undefined : process.stdout)
   const reports: FlipReport[] = []
