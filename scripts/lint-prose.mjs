@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Holds what can be counted of the rules for English; see `help` below. */
+/** Checks the rules for English that can be counted; see `help` below. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import process from 'node:process'
@@ -10,22 +10,23 @@ import { wrapComments, wrongInTypeScript } from './prose/typescript.mjs'
 
 const help = `Usage: node scripts/lint-prose.mjs [FILE or FOLDER…]
 
-Checks English: in Markdown, and in the comments and messages of programs. Run it at the root of the checkout.
-Without arguments it checks all pages, src/ and examples/.
+Checks the English of Markdown, and of comments and messages in programs. Run it at the root of the checkout.
+Without arguments it checks all pages, src/, tools/, web/ and examples/.
 
   sentence   at most ${WORDS_MAX} words; a code span, or an expression in a template, is one
   paragraph  at most ${PARAGRAPH_CHARACTERS_MAX} characters, which is five lines of 120 columns; a list item is a paragraph
   comment    no line of it beyond column ${COLUMNS_MAX}
-  phrases    those of scripts/prose/phrases.mjs, each with what to write
+  phrases    those of scripts/prose/phrases.mjs, each with what to write instead
 
-Prose is what stands in Markdown outside of headings and code, in comments of examples/, in the JSDoc of what src/ exports (public
-members included), in arguments of 'new …Error(…)', and in the help of commands. In other comments only width and phrases are checked.
+Prose is Markdown outside of headings and code, comments in examples/, JSDoc of exports (with their public members),
+arguments of 'new …Error(…)', help texts of commands, and texts in web/. In other comments only width and phrases are
+checked.
 
-Prints 'file:line: rule: text'. The exit status is 1 if anything was found.
+Prints 'file:line: rule: text'. The exit status is 1 if there are findings.
 
-  --wrap      first wrap comments on lines of their own that are too wide
-  --count     print how many findings each file has
-  -h, --help  print this`
+  --wrap      first wrap comments that are too wide, if they are on lines of their own
+  --count     print the number of findings in each file
+  -h, --help  print this help`
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -36,7 +37,7 @@ const { values: options, positionals } = parseArgs({
   },
 })
 
-const everything = ['README.md', 'CONTRIBUTING.md', 'docs', 'src', 'examples']
+const everything = ['README.md', 'CONTRIBUTING.md', 'docs', 'src', 'tools', 'web', 'examples']
 
 /** Files below a path that are checked. */
 function filesBelow(path) {

@@ -1,13 +1,16 @@
 /**
- * Paragraphs of a `--help` text, as `{ text, line }`. An entry of a table is a paragraph, without its term. Commands to
- * type are left out.
+ * Paragraphs of a `--help` text, as `{ text, line }`. An item of a list is a paragraph, and so is an entry of a table,
+ * without its term. Commands to type are left out.
  */
 export function helpParagraphs(help) {
   const paragraphs = []
   let isOpen = false
   let indentation = 0
   for (const [line, own] of help.split('\n').entries()) {
-    const entry = /^ *\S(?:.*?\S)? {2,}(\S.*)$/.exec(own) ?? /^ +--?[a-z-]+(?: [A-Z]+)? ?(.*)$/.exec(own)
+    const entry =
+      /^ *- (\S.*)$/.exec(own) ??
+      /^ *\S(?:.*?\S)? {2,}(\S.*)$/.exec(own) ??
+      /^ +--?[a-z-]+(?: [A-Z]+)? ?(.*)$/.exec(own)
     const column = own.search(/\S/)
     const isCommand = /^ *(?:Usage: |aether |npx |node |[\w./]+\.js)/.test(own)
     if (own.trim() === '' || isCommand) isOpen = false

@@ -135,14 +135,22 @@ function literalText(node, file) {
 
 const isLiteral = (node) => ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)
 
-/** Literals that people read: arguments of `new …Error(…)`, and in the command help texts and summaries. */
-function* messagesOf(file, isCommand) {
+/** Several words in a row, and not CSS: what the dashboard's page shows. */
+const isShown = (text) =>
+  /[\p{L}’']{2,}[,:;.]? [\p{L}’']+[,:;.]? [\p{L}’']+/u.test(text) && !/\w:\w|system-ui/.test(text)
+
+/**
+ * Literals that people read, and what they are: arguments of `new …Error(…)`, help texts and summaries of commands,
+ * texts of the page.
+ */
+function* messagesOf(file, { isCommand, isPage }) {
   const found = []
   const visit = (node, isMessage) => {
     if (isLiteral(node)) {
       const { text, spans } = literalText(node, file)
-      if (isCommand && /^Usage: /.test(text)) found.push({ node, text, spans, isHelp: true })
-      else if (isMessage && text.includes(' ')) found.push({ node, text, spans, isHelp: false })
+      if (isCommand && /^Usage: /.test(text)) found.push({ node, text, spans, kind: 'help' })
+      else if (isMessage && text.includes(' ')) found.push({ node, text, spans, kind: 'message' })
+      else if (isPage && isShown(text)) found.push({ node, text, spans, kind: 'text' })
     }
     if (ts.isNewExpression(node) && /Error$/.test(node.expression.getText(file)))
       for (const argument of node.arguments ?? []) visit(argument, true)
@@ -158,17 +166,17 @@ function* messagesOf(file, isCommand) {
   yield* found
 }
 
-function* wrongMessages(file, isCommand) {
-  for (const { node, text, spans, isHelp } of messagesOf(file, isCommand)) {
+function* wrongMessages(file, readers) {
+  for (const { node, text, spans, kind } of messagesOf(file, readers)) {
     const { line } = file.getLineAndCharacterOfPosition(node.getStart(file))
     let used = 0
-    for (const paragraph of isHelp ? helpParagraphs(text) : [{ text, line: 0 }]) {
+    for (const paragraph of kind === 'help' ? helpParagraphs(text) : [{ text, line: 0 }]) {
       const own = spans.slice(used)
       used += paragraph.text.split(CODE).length - 1
       for (const { at, rule, text: shown } of wrongInParagraph(paragraph.text, { spans: own }))
         yield {
           line: line + paragraph.line + linesBefore(paragraph.text, at),
-          rule: `${isHelp ? 'help' : 'message'}: ${rule}`,
+          rule: `${kind}: ${rule}`,
           text: shown,
         }
     }
@@ -177,14 +185,14 @@ function* wrongMessages(file, isCommand) {
 
 /**
  * What is wrong in the comments and messages of a program. `path` is from the root. In examples/ all comments are
- * prose, elsewhere the JSDoc of what is exported. In other comments only width and phrases are checked.
+ * prose, elsewhere the JSDoc of exports. In other comments only width and phrases are checked.
  */
 export function wrongInTypeScript(text, path) {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
   return [
     ...wrongComments(file, path.startsWith('examples/')),
     ...wideComments(file),
-    ...wrongMessages(file, path.startsWith('src/cli/')),
+    ...wrongMessages(file, { isCommand: /^(?:src\/cli|tools)\//.test(path), isPage: path.startsWith('web/') }),
   ].sort((a, b) => a.line - b.line)
 }
 

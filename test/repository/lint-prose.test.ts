@@ -176,16 +176,37 @@ test('the help of commands is prose: each entry of a table is a sentence, comman
     `                ${words(13)}`, // 7
     `  --size BYTES  ${words(20)}`, // 8
     '', // 9
-    'Examples:', // 10
-    `  aether run ${words(30)}\``, // 11
-    `export const run = { help, summary: 'made anew' }`, // 12
+    `  - ${words(20)}`, // 10
+    `  - ${words(20)}`, // 11
+    '', // 12
+    'Examples:', // 13
+    `  aether run ${words(30)}\``, // 14
+    `export const run = { help, summary: 'made anew' }`, // 15
     '',
   ].join('\n')
-  assert.deepEqual(rules('src/cli/run.ts', source), [
+  const expected = [
     '3: help: sentence of 26 words, at most 25',
     '6: help: sentence of 26 words, at most 25',
-    '12: message: "anew", write again',
+    '15: message: "anew", write again',
+  ]
+  assert.deepEqual(rules('src/cli/run.ts', source), expected)
+  assert.deepEqual(rules('tools/commands/bench.ts', source), expected, 'commands of the tools, too')
+  assert.deepEqual(rules('src/rpc/run.ts', source), [], 'elsewhere it is a string')
+})
+
+test("texts of the dashboard's page are prose; styles and names are not", () => {
+  const source = [
+    `make('p', { class: 'nobody anew' }, 'Nobody is here yet.')`, // 1
+    `element.style.cssText = 'flex:1;border:1px solid anew'`, // 2
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the program that is checked
+    'make("small", {}, `${count} rows are read anew`)', // 3
+    '',
+  ].join('\n')
+  assert.deepEqual(findings('web/empty-view.ts', source), [
+    '1: text: "Nobody", write no one, or the subject that acts: Nobody is here yet.',
+    '3: text: "anew", write again: `count` rows are read anew',
   ])
+  assert.deepEqual(findings('src/rpc/empty-view.ts', source), [])
 })
 
 test('--wrap wraps comments that are too wide, and touches neither code, drawings nor narrow paragraphs', () => {

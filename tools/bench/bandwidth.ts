@@ -10,9 +10,9 @@ import { windowsOf } from './windows.ts'
 const ATOMIC_BYTES = 8
 
 /**
- * How much goes through with many operations outstanding: one completion for each window of 32, the rest unsignaled, as
- * a program that wants throughput would post. SEND goes one way to a receiver that spins; `write-both` and `read-both`
- * are windows of both ends at the same time.
+ * Throughput with many operations outstanding. Each window of 32 has one completion and the rest is unsignaled, as a
+ * program would post for throughput. SEND goes one way to a receiver that spins. In `write-both` and `read-both` both
+ * ends run windows at the same time.
  */
 export async function benchBandwidth(options: BenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options

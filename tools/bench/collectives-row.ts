@@ -8,8 +8,8 @@ export interface CollectivesRow {
   readonly op: CollectiveName
   readonly algorithm: string
   /**
-   * `default`: it is taken where nobody names one; `deterministic`: it is where the order of ranks is asked for; both,
-   * or none.
+   * `default`: it is used if no algorithm is named. `deterministic`: it is used if the order of ranks is required.
+   * Both, or neither.
    */
   readonly chosen: 'default' | 'deterministic' | 'both' | ''
   readonly processes: number

@@ -4,8 +4,8 @@ import { native } from 'aether-dsm/internal/native'
 const SLEEP_MS = 1000
 
 /**
- * Whose turn it is, in plain shared memory: the ranks count the same steps, and each waits for those that are not its
- * own. Who waits sleeps: a rank that spins would take the processor of an agent that is measured.
+ * Whose turn it is, in plain shared memory. The ranks count the same steps, and each waits for those that are not its
+ * own. A waiting rank sleeps, because a rank that spins would take the CPU of an agent that is measured.
  */
 export class Baton {
   readonly #word: Int32Array

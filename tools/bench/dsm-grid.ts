@@ -100,7 +100,7 @@ export class Grid {
     return accesses
   }
 
-  /** How long one access of one rank took, by window. A window in which nobody got on counts for the next. */
+  /** How long one access of one rank took, by window. A window without an access is added to the next one. */
   #samples(): Float64Array {
     const windowNs = (this.#cellMs * 1e6 * this.#group.size) / WINDOWS
     const samples: number[] = []

@@ -158,10 +158,7 @@ class DsmBench {
     return { messages: Math.round((10 * messages) / COUNTED) / 10, bytes: Math.round(bytes / COUNTED) }
   }
 
-  /**
-   * One word handed to and fro by two ranks that look for it without sleeping: each round trip moves the page there and
-   * back.
-   */
+  /** Two ranks hand a word to each other and poll for it without sleeping. Each round trip moves the page twice. */
   #pingPong(region: Region): void {
     const words = region.int32
     const at = region.pageSize / 4
@@ -253,7 +250,7 @@ function alternate(first: () => number, second: () => number): [Float64Array, Fl
 }
 
 const plan = JSON.parse(process.argv[2]!) as DsmBenchPlan
-// A process that is kept from its processor for long, on a busy machine, is no process that has died.
+// On a busy machine, a process that gets no CPU for long has not died.
 await using group = await join({ leaseMs: LEASE_MS })
 if (group.viewsRefused !== undefined) throw new Error(group.viewsRefused)
 await using board = await group.openRegion('bench-board', {

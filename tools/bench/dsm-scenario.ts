@@ -12,8 +12,8 @@ export interface Scenario {
   /** The fewest ranks that it needs. */
   readonly ranks: number
   /**
-   * `shared`: one page whose home is rank 1, again and again; else a page that nobody has touched, with its home at
-   * rank 0 or rank 1.
+   * `shared`: the same page again and again, whose home is rank 1. Otherwise a page that no rank has touched, whose
+   * home is rank 0 (`fresh-own`) or rank 1 (`fresh-remote`).
    */
   readonly page: 'shared' | 'fresh-own' | 'fresh-remote'
   readonly steps: readonly Step[]

@@ -16,8 +16,8 @@ const LOOKS_MAX = 250
 const nap = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * The same when nothing is under way any more: when looks some milliseconds apart see the same. What follows an
- * access (a copy for the home, say) is not waited for by who made it, and an agent may have to wait for a processor.
+ * The same when no message is in transit any more: when looks some milliseconds apart give the same counts. Messages
+ * that follow an access, for example a copy for the home, do not delay it. An agent may also have to wait for a CPU.
  */
 export function trafficAtRest(group: RegionGroup): Traffic {
   let last = trafficOf(group)

@@ -33,8 +33,8 @@ export function runLanes(lanes: readonly Lane[], timeMs: number): Promise<LanesR
 }
 
 /**
- * A row of what one or several processes found at the same time: p50, p99 and max of single operations, from begin to
- * answer; the rates added.
+ * A row from the measurements of one or several processes at the same time. It has p50, p99 and max of single
+ * operations, from start to answer, and the sum of the rates.
  */
 export function laneRow(
   row: Pick<BenchRow, 'op' | 'provider' | 'bytes'>,

@@ -31,9 +31,10 @@ export const DEFAULT_TIME_MS = 100
 const ATOMIC_BYTES = 8
 
 /**
- * How long one operation takes, the next begun when it is done: WRITE, READ, fetch-add and compare-swap from post to
- * polled completion, SEND and IPC as half of a round trip; `write-seen` as half of a WRITE answered by a WRITE, each
- * end watching its memory. Two processes; memcpy, IPC and a SEND of libfabric in the same run.
+ * The time of one operation between two processes, without overlap. WRITE, READ, fetch-add and compare-swap are
+ * measured from post to polled completion, SEND and IPC as half of a round trip. `write-seen` is half of a WRITE
+ * answered by a WRITE, each end watching its memory. The same run measures memcpy, IPC and a SEND of
+ * libfabric.
  */
 export async function benchLatency(options: LatencyBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options

@@ -68,7 +68,7 @@ export class BenchLink {
     return (await ask(this.#child, { kind: 'cpu' }, 'cpu')).ns
   }
 
-  /** One message by child_process IPC there and back. */
+  /** One round trip of a message by child_process IPC. */
   async ipc(payload: Uint8Array): Promise<void> {
     await ask(this.#child, { kind: 'ipc', payload }, 'ipc')
   }

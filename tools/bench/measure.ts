@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { native } from 'aether-dsm/internal/native'
 import type { Measurement } from './row.ts'
 
-/** A batch lasts at least so long that reading the clock (some 50 ns) is noise. */
+/** The minimum length of a batch, so that reading the clock (about 50 ns) is noise. */
 const BATCH_NS_MIN = 4000
 const BATCH_MAX = 1 << 14
 /** By then the engine has compiled the code for good. */
@@ -107,5 +107,5 @@ class Pause {
   }
 }
 
-/** For measurements with nobody at the other end. */
+/** For measurements without another end. */
 export const noRemote = async (): Promise<number> => 0

@@ -21,7 +21,7 @@ const endpoint = await connectEndpoint({
 })
 let spinning = false
 
-/** Look at what comes until somebody says that it is over. Blocks this thread. */
+/** Handle messages until one says that the measurement is over. Blocks this thread. */
 function spin(): void {
   for (let idle = 0; spinning; ) {
     idle = endpoint.poll() === 0 ? idle + 1 : 0

@@ -18,9 +18,9 @@ export interface RendezvousMeasuring {
 }
 
 /**
- * A message that is too long for the ring, until its receiver has fetched it and said so; one at a time, both ends in
- * their event loops. `rendezvous`: from bytes of the program, which are copied into registered memory first;
- * `rendezvous-placed`: from registered memory, where they lie already.
+ * The time of a message too long for the ring, until its receiver has fetched it and said so. There is one at a time,
+ * and both ends are in their event loops. `rendezvous` sends bytes of the program, which are first copied into
+ * registered memory. `rendezvous-placed` sends bytes that are already in registered memory.
  */
 export async function rendezvousRows(measuring: RendezvousMeasuring): Promise<BenchRow[]> {
   const { endpoint, bytes } = measuring

@@ -36,10 +36,14 @@ export interface MessagingBenchOptions extends BenchOptions {
 }
 
 /**
- * Messages between two processes. Half of a round trip with both ends spinning (`message`), and in their event loops
- * (`message-loop`); messages one way, as fast as they are taken (`message-stream`, `stream-loop`); from 64 KiB on also
- * by rendezvous (`rendezvous`, `rendezvous-placed`). Beside them in the same run: bare SEND, UCX and libfabric
- * (spinning); child_process, a Unix socket, a stream of gRPC and PUBLISH of Redis (event loops); memcpy.
+ * Messages between two processes.
+ *
+ * - `message`, `message-loop`: half of a round trip, both ends spinning or in their event loops.
+ * - `message-stream`, `stream-loop`: messages one way, as fast as they are taken.
+ * - `rendezvous`, `rendezvous-placed`: from 64 KiB, messages too long for the ring.
+ *
+ * Spinning, compared in the same run with bare SEND, UCX and libfabric. In event loops, compared with child_process, a
+ * Unix socket, a stream of gRPC and PUBLISH of Redis. Also compared with memcpy.
  */
 export async function benchMessaging(options: MessagingBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options

@@ -29,9 +29,9 @@ export interface Measurement {
 }
 
 /**
- * A row from a measurement. p50 and p99 are those of batch means, since one operation is shorter than the clock can
- * tell; max is what one operation took in the slowest batch if all others in it took the median. `perOperation` divides
- * further (2 for a round trip of two).
+ * A row from a measurement. Percentiles are those of batch means, because one operation is too short for the clock. The
+ * maximum is the time of one operation in the slowest batch, if all others in it took the median. `perOperation` is a
+ * further divisor (2 for a round trip of two).
  */
 export function rowOf(
   op: string,

@@ -11,7 +11,7 @@ import { benchService } from './rpc-service.ts'
 export class RpcPeer {
   readonly client: Client<typeof benchService>
   readonly provider: string
-  /** Where others may call it; the folder is whoever made it's. */
+  /** Where others may call it. The folder belongs to the process that made it. */
   readonly meeting: CallMeeting
   readonly #channel: Channel
   readonly #child: ChildProcess

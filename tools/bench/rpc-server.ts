@@ -11,14 +11,14 @@ import { benchService, FILLED } from './rpc-service.ts'
 import { listenEcho } from './socket.ts'
 
 const [device = 'shm0', address = '127.0.0.1', directory = ''] = process.argv.slice(2)
-/** So many empty polls are more than the time between two calls. */
+/** This many empty polls take longer than the time between two calls. */
 const IDLE_POLLS = 4096
 const parent = process.ppid
 let spinning = false
 
 /**
- * Look at what comes until somebody says that it is over, blocking this thread; only where nothing comes for long the
- * event loop has its turn: an answer that is longer than the ring goes on from there.
+ * Handle calls until one says that the measurement is over, and block this thread. If no call comes for long, the event
+ * loop runs, because an answer longer than the ring continues there.
  */
 function spin(): void {
   for (let idle = 0; spinning && idle < IDLE_POLLS; ) idle = server.poll() === 0 ? idle + 1 : 0
@@ -26,7 +26,7 @@ function spin(): void {
   if (spinning) setImmediate(spin)
 }
 
-/** Of calls with buffers: registered once, and anew where one is longer. */
+/** Buffer for calls with buffers. It is registered once, and again if a call needs a longer one. */
 let fetched: RdmaBuffer | undefined
 let stored: RdmaBuffer | undefined
 let given = new Uint8Array(0)
@@ -70,7 +70,7 @@ const server = createServer().serve(benchService, {
 })
 const { port } = await server.listen({ device, address })
 await listenEcho(echoSocketIn(directory))
-// Who calls by it finds out why it is not there.
+// A client of it reports why it is missing.
 await serveGrpc(grpcSocketIn(directory), () => {}).catch(() => {})
 process.send?.(port)
 endWithParent()

@@ -21,7 +21,7 @@ export const FILLED = 7
 type BenchMethods = {
   /** The same bytes, by a handler that answers at once. */
   readonly echo: Unary<Uint8Array, Uint8Array>
-  /** The sum of an order, in the codec of whoever chooses none. */
+  /** The sum of an order, in the default codec. */
   readonly sum: Unary<Order, number>
   /** Spin from now on, or go back to the event loop. */
   readonly spin: Unary<boolean, void>
@@ -33,7 +33,7 @@ type BenchMethods = {
   readonly store: RdmaCall<'target'>
   /** The last byte of what comes. */
   readonly take: Unary<Uint8Array, Uint8Array>
-  /** So many bytes as the request, four bytes with the lowest first, says. */
+  /** Returns as many bytes as the request says, in four little-endian bytes. */
   readonly give: Unary<Uint8Array, Uint8Array>
 }
 

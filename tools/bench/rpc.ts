@@ -41,14 +41,19 @@ export interface RpcBenchOptions extends BenchOptions {
 }
 
 /**
- * Calls between processes, there and back. `call-sync`: blocking, both ends spinning; `call-D`: D at a time of one
- * client, both ends in their event loops; `clients-N`: N clients with 16 calls each, every client a process;
- * `object-sync` and `object-64`: an object of three properties and a number, in the default codec, instead of bytes;
- * `rdma-source`, `rdma-target`, `body-request` and `body-answer`: {@link benchRendezvous}. Beside the calls, in the
- * same run and with as many under way: child_process messages and a Unix socket that give back what comes, a unary call
- * of gRPC, ECHO of Redis; right after the `call-sync` of its length a bare SEND and one back (`send-return`), both ends
- * spinning, which is what `call-sync` is held against, and the same with a WRITE with an immediate (`write-return`), by
- * which calls travel; and memcpy.
+ * Round trips of calls between processes.
+ *
+ * - `call-sync`: blocking, both ends spinning.
+ * - `call-D`: D calls in progress of one client, both ends in their event loops.
+ * - `clients-N`: N client processes with 16 calls in progress each.
+ * - `object-sync`, `object-64`: an object of three properties and a number in the default codec, instead of bytes.
+ * - `rdma-source`, `rdma-target`, `body-request`, `body-answer`: see {@link benchRendezvous}.
+ * - `send-return`: a bare SEND and one back, both ends spinning, right after the `call-sync` of that length. It is the
+ *   baseline of `call-sync`.
+ * - `write-return`: the same with a WRITE with immediate, which carries calls.
+ *
+ * Compared in the same run, with as many in progress, with child_process messages, a Unix socket, a unary call of gRPC
+ * and ECHO of Redis. Also compared with memcpy.
  */
 export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultRpcSizes, timeMs = DEFAULT_TIME_MS, onRow } = options

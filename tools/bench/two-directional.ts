@@ -6,9 +6,9 @@ import { type BenchRow, perOperationNs, rowOf } from './row.ts'
 import { windowsOf } from './windows.ts'
 
 /**
- * Both ends do the same at the same time, each from a half of its memory to that half of the other's (or back): nobody
- * waits for the other. Times are of an operation of this end; the rates are of both ends together, each over its own
- * time, and so is the processor time. The other end counts between two marks that it is sent, around what is measured
+ * Both ends do the same at the same time, each from one half of its memory to that half of the other's, or back.
+ * Neither end waits for the other. Times are those of an operation of this end. Rates and CPU time are those of both
+ * ends together, each over its own time. The other end counts between two marks that it is sent around the measurement
  * here.
  */
 export async function bothWays(

@@ -25,34 +25,33 @@ export const benchHelp: string = `Usage: aether bench latency [options]
        aether bench all [options]
 
 latency      one operation at a time, from post to polled completion. SEND, IPC and write-seen are half of a round trip
-               write-seen           a WRITE answered by a WRITE, each end watching its memory
+               write-seen         a WRITE answered by a WRITE, each end watching its memory
              Compared with SEND of libfabric
 bandwidth    32 operations outstanding, with one completion for all of them
-               write-both, read-both
-                                    both ends at the same time. Bytes and operations per second are of both ends, times
-                                    of one end. The ratio is to one end alone (1: neither slows the other; 2: no gain)
+               write-both         WRITEs of both ends at the same time. Bytes and operations per second are of both ends,
+                                  times of one end. The ratio is to one end alone (1: neither slows the other; 2: no gain)
+               read-both          the same with READs
 messaging    endpoints
-               message              half of a round trip, both ends spinning
-               message-loop         half of a round trip, both ends in their event loops
-               message-stream, stream-loop
-                                    messages one way, as fast as they are taken; spinning, in event loops
-               rendezvous           from 64 KiB: a message too long for a ring, until its receiver has fetched it and said so
-               rendezvous-placed    the same from registered memory, without a copy
+               message            half of a round trip, both ends spinning
+               message-loop       half of a round trip, both ends in their event loops
+               message-stream     messages one way, as fast as they are taken, both ends spinning
+               stream-loop        the same, both ends in their event loops
+               rendezvous         from 64 KiB: a message too long for a ring, until its receiver has fetched it and said so
+               rendezvous-placed  the same from registered memory, without a copy
              Compared with bare SEND, UCX, libfabric, child_process messages, a Unix socket, a stream of gRPC, PUBLISH of
              Redis, and memcpy
 collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
 rpc          calls
-               call-sync            round trips of blocking calls, both ends spinning
-               object-sync          the same with a small object in the default codec
-               call-N               round trips from the event loop, with N calls in progress
-               clients-N            the same from N client processes, with 16 calls in progress each
-               send-return          a bare SEND and one back, after each call-sync, whose ratio is to it
-               write-return         the same with WRITEs with immediate, which carry calls
-               rdma-source, rdma-target
-                                    from 64 KiB, one call at a time: the server reads from, or writes into, memory of
-                                    its caller
-               body-request, body-answer
-                                    the same bytes in the body of a request or of an answer
+               call-sync          round trips of blocking calls, both ends spinning
+               object-sync        the same with a small object in the default codec
+               call-N             round trips from the event loop, with N calls in progress
+               clients-N          the same from N client processes, with 16 calls in progress each
+               send-return        a bare SEND and one back, after each call-sync. It is the baseline of call-sync
+               write-return       the same with WRITEs with immediate, which carry calls
+               rdma-source        from 64 KiB, one call at a time: the server reads from memory of its caller
+               rdma-target        the same, but the server writes into that memory
+               body-request       the same bytes in the body of a request
+               body-answer        the same bytes in the body of an answer
              Compared with child_process messages, a Unix socket, unary calls of gRPC, and ECHO of Redis with as many in
              progress, and with memcpy
 ops          operations per second of ${defaultOpsProcesses.join(' and ')} processes at the same time. Reads and writes of coherent memory, compared with GET
@@ -69,8 +68,8 @@ them with memcpy and child_process messages in the same run.
 Options of all benchmarks:
   --json            print the rows as one JSON array and nothing else. The fields of rows are listed below. quantilesNs has the
                     times that ${quantileShares.map((share) => Number((100 * share).toPrecision(4))).join(', ')} % of the samples do not exceed
-  --compare FILE    show how many times as much each row is as in an earlier run: the median time, for streams the mean
-                    time, for scaling the messages. FILE is the --json output of that run, or of bench all. In --json it is
+  --compare FILE    divide the median time of each row by that of an earlier run. For streams it is the mean time, for
+                    scaling the messages. FILE is the --json output of that run, or of bench all. In --json the ratio is
                     "beforeRatio"
   --html FILE       also write a page with plots, each with its figures, and all rows. The page is one file and needs nothing
                     else. With --compare the plots show both runs
@@ -85,8 +84,8 @@ Options of latency, bandwidth, messaging, rpc, ops and all:
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS}; all ${ALL_TIME_MS})
   --json            rows have "suite", "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "quantilesNs", "opsPerSec",
                     "gbPerSec", "cpuNsPerOp", "baseline", "ratio".
-                    A field is null if another program does not report it. ratio divides medians (for streams, mean times of
-                    a message) by those of the row that baseline names as 'op, provider'
+                    A field is null if another program does not report it. The ratio divides medians (for streams, mean
+                    times of a message) by those of the row that baseline names as 'op, provider'
 
 Options of collectives:
   --device NAME         the verbs device (default ${deviceDefault})
@@ -121,8 +120,8 @@ Options of dsm:
   --trace FILE          write what the processes do to FILE, for ui.perfetto.dev or chrome://tracing
   --json                rows have "suite", "op", "coherence", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs",
                         "quantilesNs", "messages", "bytes", "hitRate", "baseline", "ratio".
-                        A field is null if it was not counted. ratio divides the median by that of the row that baseline
-                        names as 'op, coherence'
+                        A field is null if it was not counted. The ratio divides the median by that of the row that
+                        baseline names as 'op, coherence'
 
 Options of scaling:
   --nodes N,N,...   numbers of nodes (default ${defaultScalingRanks.join(',')})
@@ -139,8 +138,8 @@ Options of structures:
   --cell-ms N           how long each operation of each cell is measured (default ${DEFAULT_CELL_MS})
   --json                rows have "suite", "op", "store", "processes", "bytes", "keys", "samples", "p50Ns", "p99Ns", "maxNs",
                         "quantilesNs", "opsPerSec", "baseline", "ratio", "peakShare".
-                        ratio divides the median by that of the shared structure's row, which baseline names.
-                        peakShare is opsPerSec divided by the best rate that any number of processes reached
+                        The ratio divides the median by that of the shared structure's row, which baseline names.
+                        The peakShare is opsPerSec divided by the best rate that any number of processes reached
 
 Examples:
   aether bench latency

@@ -24,7 +24,7 @@ const help = `Usage: aether modelcheck [options]
 Explores the tables of the coherence protocols. It tries every interleaving of loads, stores, evictions and messages of
 a few nodes and pages, breadth first, with the state machine of the agents.
 
-In every state it asserts the invariants:
+In every state it asserts these invariants:
   - A page has one writer or many readers, by what the mmu allows.
   - A rank that may read a page sees what was stored last, and that data is never lost.
   - One peer at a time writes a frame, and only while no program reads it.
@@ -63,8 +63,8 @@ It also plays the record: for each cell a short path to it, and what it did when
 does something else now, the path is drawn. After an intended change, run node scripts/protocol-plays.mjs and review
 the difference.
 
-Exit status: 1 if an invariant does not hold, a cell differs from the record or has no play, or a mistake of --flips is
-not detected. For an invariant, a shortest path is drawn, with nodes as columns and messages as arrows.
+Exit status: 1 if an invariant does not hold, a cell differs from the record or has no play, or --flips finds an
+undetected mistake. For an invariant, a shortest path is drawn, with nodes as columns and messages as arrows.
 
 Examples:
   aether modelcheck --protocol mesi --nodes 2

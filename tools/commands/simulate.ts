@@ -22,9 +22,9 @@ Runs clusters of coherent memory in virtual time, one for each seed. A cluster h
 and the connections of the agents, over simulated devices. Packets, lines of memory, completions and wake-ups may be
 late, lost, duplicated or out of order. Programs load, store and add on a few pages that they share.
 
-The seed also decides what goes wrong in a run, its hazards: losses, cuts, links that heal, pauses, slow adapters, torn
-lines and completions before visibility. Nodes may die: they crash, with or without late writes, or pause for longer
-than the lease.
+The seed also decides the hazards of a run: losses, cuts, links that heal, pauses, slow adapters, torn lines and
+completions before visibility. Nodes may die: they crash, with or without late writes, or pause for longer than the
+lease.
 
 After every event these must hold:
   - A page has one writer or many readers, by what the mmu allows.

@@ -70,7 +70,7 @@ process is in doubt. Then these are checked:
   young      the age of versions that RCU and MV-RLU readers see is at most 1. It is 0 for the current version and 1 for a
              replaced one; each grace period since then adds 1
   awake      no operation takes a minute, and none waits for a process that died
-  given back when everything has been removed, memory use equals that of a space without kills
+  returned   when everything has been removed, memory use equals that of a space without kills
 With --place group, the ranks use structures kept at rank 0, which is not killed. Ranks that die are not replaced.
 With --place homes, structures are kept at two homes, until one of them is killed. Then these are checked as well:
   told       calls on the dead home return ERR_AETHER_HOME_LOST, to every caller, in bounded time and never before

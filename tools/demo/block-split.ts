@@ -1,7 +1,6 @@
 /**
- * Vertices a block, the unit of work and of summation. 512 doubles are one page of 4 KiB. Fixed for ever: sums are
- * taken block by block, so that the result does not depend on the number of processes, on the page size, or on who
- * computed what.
+ * Vertices in a block, the unit of work and of summation. 512 doubles are one page of 4 KiB. It must never change: sums
+ * are taken block by block, so that the result does not depend on the processes or the page size.
  */
 export const blockVertices = 512
 
@@ -18,8 +17,8 @@ export function countBlocks(vertexCount: number): number {
 
 /**
  * Divide the blocks among `members` so that each has about the same number of incoming edges: member m takes blocks
- * `bounds[m] … bounds[m + 1] - 1`. Borders fall on page borders of the rank vectors, so that no page has two writers;
- * with pages too large for the graph some members go without work.
+ * `bounds[m] … bounds[m + 1] - 1`. Bounds are page boundaries of the rank vectors, so that no page has two writers.
+ * If pages are too large for the graph, some members have no work.
  */
 export function splitBlocks(offsets: Uint32Array, members: number, pageBytes: number): Uint32Array {
   const vertexCount = offsets.length - 1

@@ -28,8 +28,8 @@ export function placeBodies(positions: Float64Array): void {
 }
 
 /**
- * Move a share of the bodies, with the two sets of positions in turns. Returns the set with the last positions. Every
- * rank calls this with a share of its own; one process calls it with all bodies.
+ * Move a share of the bodies, alternating between two sets of positions. Returns the set with the last positions. Every
+ * rank calls this with its own share. A single process calls it with all bodies.
  */
 export function runBodies(
   positions: readonly [Float64Array, Float64Array],

@@ -30,7 +30,7 @@ export const counterPlanDefault: CounterPlan = {
 export interface CountingMeasure {
   readonly way: CountingWay
   readonly singleMs: number
-  /** Undefined where a visit waits for nobody, and a batch would gain nothing. */
+  /** Undefined if a visit waits for no other process, so that a batch would gain nothing. */
   readonly batchedMs: number | undefined
 }
 

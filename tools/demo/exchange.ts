@@ -29,8 +29,8 @@ export interface ExchangePart {
 }
 
 /**
- * The exchange of parts after each iteration. It is also a barrier: no process starts an iteration before it has
- * the parts of all others, so a process is at most one iteration ahead, and parts of two parities are enough.
+ * The exchange of parts after each iteration. It is also a barrier: no process starts an iteration before it has the
+ * parts of all others. So a process is at most one iteration ahead, and two sets of parts are enough.
  */
 export class Exchange {
   readonly #state: RankState

@@ -32,9 +32,9 @@ export function chooseWordNet(): GraphChoice {
 const bytesPerEdge = 24
 
 /**
- * Find out early what can be found out early.
- * @throws GraphError for a file that is not there; DemoError for a graph that the kernel could only hold by killing
- * somebody.
+ * Check early what can be checked early.
+ * @throws GraphError if the file does not exist.
+ * @throws DemoError if the graph is so large that the kernel would have to kill a process to hold it.
  */
 export async function checkGraph(choice: GraphChoice): Promise<void> {
   if (choice.kind === 'file') await checkGraphFile(choice.file)

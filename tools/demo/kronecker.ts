@@ -24,13 +24,13 @@ export interface KroneckerOptions {
 }
 
 /**
- * A seeded Kronecker graph as the Graph 500 benchmark makes it: each edge descends `scale` times into one quadrant of
- * the adjacency matrix, chosen with probabilities A, B, C, D; then the labels are permuted so that a vertex's number
- * says nothing about its degree. The edges are taken as directed; parallel edges and self-loops stay, as in the
- * specification. The order of edges is not shuffled: nothing here depends on it.
+ * A seeded Kronecker graph, as in the Graph 500 benchmark. Each edge descends `scale` times into one quadrant of the
+ * adjacency matrix, chosen with probabilities A, B, C and D. Then the labels are permuted, so that a vertex's number
+ * says nothing about its degree. Edges are directed; parallel edges and self-loops stay, as in the specification. The
+ * order of edges is not shuffled, because nothing here depends on it.
  *
  * Source: https://graph500.org/?page_id=12, section 3.2 and its reference code `kronecker_generator`. That code draws
- * twice a level, row then column given the row; one draw among four quadrants has the same distribution.
+ * twice for each level, first the row and then the column. One draw among four quadrants has the same distribution.
  *
  * @throws ArgumentError for a scale or a seed out of range.
  */

@@ -26,8 +26,8 @@ export function startProtocolMeter(group: RegionGroup): Meter {
 }
 
 /**
- * For `hardware`: nothing is sent, and the only page faults are those of the kernel, when this process first touches a
- * page that another has filled.
+ * The meter for `hardware`. Nothing is sent. The only page faults are those of the kernel, when this process first
+ * touches a page that another process has filled.
  */
 export function startKernelMeter(): Meter {
   const before = countKernelFaults()

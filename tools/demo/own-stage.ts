@@ -5,8 +5,8 @@ import type { Stage } from './rank-plan.ts'
 import { clusterHubs } from './vertex-order.ts'
 
 /**
- * The stage of a rank that shares no memory with the demo: the graph as this rank reads or makes it, and reports that
- * are printed.
+ * The stage of a rank that shares no memory with the demo. The rank reads or generates the graph itself, and prints its
+ * reports.
  */
 export async function loadStage(choice: GraphChoice, members: number): Promise<Stage> {
   const edges = clusterHubs(await loadGraph(choice))

@@ -5,7 +5,7 @@ import type { RankState } from './rank-state.ts'
 export const toleranceDefault = 1e-9
 /** A graph on which 0.85^k has not come below the tolerance by then is not one. */
 const iterationsMaxDefault = 500
-/** After so many iterations the engine has compiled the loops, and memory has been touched. */
+/** After this many iterations the engine has compiled the loops, and all memory has been touched. */
 const warmIterations = 10
 
 /** One member's part of the work. */
@@ -41,10 +41,11 @@ export interface PageRankResult {
 }
 
 /**
- * PageRank by power iteration (Brin and Page, "The anatomy of a large-scale hypertextual Web search engine", 1998),
- * pull-based, with the rank of vertices without outgoing edges spread over all, until the L1 change is below the
- * tolerance. Every member of a group calls this with the same shared state and a range of blocks of its own; one
- * process calls it with all blocks. The result is the same to the last bit.
+ * PageRank by power iteration, pull-based, until the L1 change is below the tolerance. The rank of vertices without
+ * outgoing edges is spread over all vertices. Every member of a group calls this with the same shared state and its own
+ * range of blocks. A single process calls it with all blocks. The results are the same to the last bit.
+ *
+ * Source: Brin and Page, "The anatomy of a large-scale hypertextual Web search engine", 1998.
  */
 export async function computePageRank(state: RankState, options: PageRankOptions): Promise<PageRankResult> {
   const { firstBlock, lastBlock, tolerance = toleranceDefault, iterationsMax = iterationsMaxDefault } = options
@@ -65,7 +66,7 @@ export async function computePageRank(state: RankState, options: PageRankOptions
     totals = await finish(iteration)
     options.onIteration?.(iteration, totals.change)
   }
-  // Nobody leaves while another may still read its part.
+  // No member leaves while another may still read its part.
   await clock.wait(barrier)
   const { computeMs, fetchMs, waitMs } = clock
   return {

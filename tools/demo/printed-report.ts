@@ -5,7 +5,7 @@ import { type MemberReport, ReportPage, reportBytes } from './report-page.ts'
 
 /** What a line begins with that is for the demo and not for people. */
 const MARK = 'aether-demo '
-/** Not more often than anybody looks. */
+/** More often would be no use to a reader. */
 const PROGRESS_PAUSE_MS = 200
 
 /** What a rank that shares no memory with the demo tells the demo, as a line of its output. */

@@ -2,8 +2,10 @@
 export type RandomState = Int32Array
 
 /**
- * Four well-mixed words from a small seed, by splitmix32 (Steele, Lea, Flood, OOPSLA 2014, at 32 bits):
- * xoshiro started from nearby states gives related sequences, mixed seeds do not.
+ * Four well-mixed words from a small seed, by splitmix32. Unmixed, nearby seeds would give related sequences of
+ * xoshiro.
+ *
+ * Source: Steele, Lea and Flood, OOPSLA 2014, at 32 bits.
  */
 export function seedRandom(seed: number): RandomState {
   const state = new Int32Array(4)

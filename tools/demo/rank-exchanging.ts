@@ -21,8 +21,8 @@ export interface ExchangeOutcome {
 }
 
 /**
- * Rank the graph in processes without shared memory. Each has a copy of the graph, and sends after each iteration only
- * what others read: through Redis, or else as messages, which go by way of this process.
+ * Rank the graph in processes without shared memory. Each has a copy of the graph. After each iteration it sends
+ * only what others read, through Redis or as messages that pass through this process.
  * @throws DemoError if one of them ends early.
  */
 export async function rankExchanging(

@@ -31,10 +31,15 @@ export function initialiseBlocks(state: RankState, firstBlock: number, lastBlock
 }
 
 /**
- * Iteration `iteration` >= 1 of blocks `firstBlock … lastBlock - 1`, given the rank that dangled after the one before:
- * rank(v) = (1 - d) / n + d · (Σ rank(u) / outDegree(u) over edges u -> v + dangling / n).
- * Each vertex pulls from its in-neighbours in the order of its edges, so that a rank does not depend on who computes
- * it.
+ * Iteration `iteration` >= 1 of blocks `firstBlock … lastBlock - 1`. `dangling` is the rank of vertices without
+ * outgoing edges after the previous iteration.
+ *
+ * ```
+ * rank(v) = (1 - d) / n + d · (Σ rank(u) / outDegree(u) over edges u -> v + dangling / n)
+ * ```
+ *
+ * Each vertex pulls from its in-neighbours in the order of its edges, so the result does not depend on the member that
+ * computes it.
  */
 export function iterateBlocks(
   state: RankState,

@@ -20,9 +20,9 @@ export interface RankPlan {
 const stagePageBytes = 4096
 
 /**
- * What the demo and the ranks share beside the group's own region: the graph as the demo read it, a place for the ranks
- * that come out, and a page for each member to report on. It is a space, so that the demo, which is no rank, can be in
- * it.
+ * What the demo and the ranks share besides the group's own region. It has the graph that the demo read, the resulting
+ * ranks, and a page for the reports of each member. It is a space, so that the demo, which is not a rank, can be a
+ * member.
  */
 export interface Stage {
   readonly graph: CompressedGraph

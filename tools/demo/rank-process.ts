@@ -57,8 +57,8 @@ async function takePart(stage: Stage, group: Group): Promise<void> {
 }
 
 /**
- * Rank 0 puts the graph into the region, each takes its part of it; nobody starts before all have it. Returns how long
- * that took.
+ * Rank 0 puts the graph into the region, and every rank takes its part of it. No rank starts before all have their
+ * parts. Returns how long that took.
  */
 async function shareGraph(stage: Stage, group: Group, state: RankState, take: () => Promise<void>): Promise<number> {
   await group.barrier()

@@ -10,7 +10,7 @@ export interface Share {
   readonly endBlock: number
   readonly firstVertex: number
   readonly endVertex: number
-  /** The vertex behind the last that any edge leaves; what the others contribute nobody reads. */
+  /** The end of the vertices with outgoing edges. Contributions of the others are never read. */
   readonly endGiver: number
   readonly firstEdge: number
   readonly endEdge: number
@@ -40,9 +40,9 @@ export async function fetchGraph(region: Region, { graph }: RegionLayout, own: S
 }
 
 /**
- * After each iteration: the others' contributions for reading, and the pages that this member writes next for writing;
- * nobody reads those any more. Asked for together, the pages' round trips overlap; touched one by one, each would be a
- * fault of its own.
+ * After each iteration, fetches the others' contributions for reading, and the pages that this member writes next for
+ * writing; no member reads those any more. Round trips of pages overlap if they are requested together. If they were
+ * touched one by one, each page would be a separate fault.
  */
 export function fetcherOf(region: Region, layout: RegionLayout, own: Share): (iteration: number) => Promise<void> {
   const givers = Math.max(0, Math.min(own.endVertex, own.endGiver) - own.firstVertex)

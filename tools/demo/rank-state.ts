@@ -9,7 +9,7 @@ export const partialsPerBlock = 2
 
 /**
  * Everything an iteration reads and writes. `contributions` and `partials` exist twice: iteration k writes the pair k
- * mod 2 while slower members may still read the other, so that one barrier an iteration is enough.
+ * mod 2, while slower members may still read the other pair. So one barrier for each iteration is enough.
  */
 export interface RankState {
   readonly graph: CompressedGraph

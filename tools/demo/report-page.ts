@@ -19,7 +19,7 @@ const fields = [
   'change',
   /** Page faults in the iterations: those that the agent answered, or for `hardware` those of the kernel. */
   'faults',
-  /** From asking for a page to having it, the median; zero for `hardware`, where nobody measures it. */
+  /** The median time from the request for a page to its arrival; 0 for `hardware`, which is not measured. */
   'pageMs',
   'pagesIn',
   'bytesIn',

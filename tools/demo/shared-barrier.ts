@@ -3,8 +3,8 @@ const looksMax = 4000
 const napMs = 0.05
 
 /**
- * A barrier of processes on two words of shared memory, all zero at first: how many barriers are over, and how many
- * processes have come to the next. The group's own works between machines, too, and takes longer.
+ * A barrier of processes on two words of shared memory, which start as zero. They count the completed barriers, and the
+ * processes that have reached the next one. The barrier of a group also works between machines, but takes longer.
  */
 export function createSharedBarrier(words: Int32Array, members: number): () => void {
   const nap = new Int32Array(new SharedArrayBuffer(4))

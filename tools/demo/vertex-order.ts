@@ -1,6 +1,6 @@
 import type { EdgeSet } from './edge-set.ts'
 
-/** Into 2^6 parts the work is dealt: more than anybody starts processes for on one machine. */
+/** The work is dealt into 2^6 parts, more than the processes that one machine would run. */
 const partBits = 6
 const parts = 2 ** partBits
 
@@ -9,11 +9,12 @@ const lineVertices = 8
 
 /**
  * The same graph with its vertices numbered so that the ones that are read most lie side by side. A vertex's
- * contribution is read once for each edge that leaves it, from anywhere; where few vertices have most of the edges,
- * what they contribute then fits the cache of one processor, instead of one eighth of a cache line here and there.
+ * contribution is read once for each edge that leaves it, from anywhere. If few vertices have most of the edges, their
+ * contributions are then side by side and fit the cache of one CPU.
+ *
  * Sorted by out-degree alone, the first pages would have nearly all of the work, so the sorted vertices are dealt out
- * by cache lines. Vertices that no edge leaves come last: nobody reads what they contribute, so those pages never move.
- * Nothing depends on how many processes there will be.
+ * by cache lines. Vertices without outgoing edges come last: their contributions are never read, so those pages never
+ * move. The result does not depend on the number of processes.
  *
  * "Hub clustering": Balaji and Lucia, "When is Graph Reordering an Optimization?", IISWC 2018.
  */

@@ -14,8 +14,8 @@ const firstWordAt = 17
  * ptr = pointer_symbol synset_offset pos source/target
  * ```
  * Lines that begin with two spaces are the licence. `w_cnt` is hexadecimal, `p_cnt` decimal. Every pointer counts once
- * for each line it is on, the lexical ones (between words) like the semantic ones; an adjective satellite (`ss_type` s)
- * is a synset as any other and lives in data.adj.
+ * for each line it is on, both lexical pointers (between words) and semantic ones. An adjective satellite (`ss_type` s)
+ * is a synset like any other and is in data.adj.
  */
 export class WordNetFile {
   readonly #bytes: Buffer
@@ -51,8 +51,8 @@ export class WordNetFile {
   }
 
   /**
-   * Every pointer of every synset, in file order: index of the synset in this file, letter of the target's part of
-   * speech, its byte offset there.
+   * Visits every pointer of every synset, in file order. It passes the index of the synset in this file, the letter of
+   * the target's part of speech, and the target's byte offset.
    */
   eachPointer(visit: (from: number, partOfSpeech: number, offset: number) => void): void {
     for (let from = 0; from < this.#offsets.length; from += 1) {

@@ -16,9 +16,10 @@ export interface LinearizabilityResult {
 }
 
 /**
- * Whether the calls of a history could have taken effect one after the other, each between its call and its return: the
- * search of Wing and Gong with the memory of Lowe ("Testing for linearizability", 2017), as in Porcupine. Exponential
- * where many calls overlap; so keep histories short, and check what is independent (the keys of a map) one by one.
+ * Whether the calls of a history could have taken effect one after another, each between its call and its return. It is
+ * the search of Wing and Gong with the memory of Lowe ("Testing for linearizability", 2017), as in Porcupine. The time
+ * is exponential in the number of overlapping calls. So keep histories short, and check independent parts, such as the
+ * keys of a map, one by one.
  */
 export function checkLinearizable<State, Input, Output>(
   model: SequentialModel<State, Input, Output>,

@@ -10,9 +10,7 @@ export interface HistoryCall<Input, Output> {
 /** What a structure does when its calls come one after the other. */
 export interface SequentialModel<State, Input, Output> {
   readonly initial: State
-  /**
-   * The state after `input`; undefined where it does not give `output`. `output` undefined: nobody saw what it gave.
-   */
+  /** The state after `input`; undefined if it does not give `output`. If `output` is undefined, it is not known. */
   step(
     state: State,
     input: Input,

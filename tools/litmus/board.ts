@@ -2,13 +2,13 @@ import { native } from 'aether-dsm/internal/native'
 import { FIELDS_MAX, OUTCOMES_MAX } from './outcome.ts'
 
 /**
- * What the ranks share beside the memory under test: plain shared memory of this machine, Int32 words.
+ * What the ranks share besides the memory under test: plain shared memory of this machine, Int32 words.
  *
  *   [0] arrived   [32] generation   [64 + 32 r] how far rank r is in its batch
  *        [..] what loads gave, by field and slot   [..] outcomes, counted
  *
- * It makes no traffic in the memory under test, and its synchronisation is no part of what is tested: rounds only meet
- * here.
+ * It makes no traffic in the memory under test, and its synchronisation is not tested: it only brings the ranks of a
+ * round together.
  */
 const ARRIVED = 0
 const GENERATION = 32
@@ -60,7 +60,7 @@ export class Board {
     Atomics.store(this.#words, PROGRESS + LINE * rank, slot)
   }
 
-  /** As {@link setProgress}, and whoever sleeps until then is woken. */
+  /** Like {@link setProgress}, but also wakes ranks that sleep until then. */
   announceProgress(rank: number, slot: number): void {
     this.setProgress(rank, slot)
     native.futexWake(this.#words, PROGRESS + LINE * rank, this.ranks)

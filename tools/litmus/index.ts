@@ -7,8 +7,8 @@
  *   console.log(shape, axis.coherence, forbidden, outcomes)
  * ```
  *
- * What is allowed is not written down but computed: every interleaving of a shape gives the outcomes of sequential
- * consistency, and of each location by itself those of coherence.
+ * The allowed outcomes are computed, not listed. The interleavings of a whole shape give the outcomes of sequential
+ * consistency; the interleavings of each location give those of coherence.
  */
 export type { LitmusMemory, OpenMemory } from './litmus-memory.ts'
 export { allowedOutcomes, type Demand, serialOutcomes } from './model.ts'

@@ -1,8 +1,8 @@
 import { type Program, VALUE_MAX } from './shape.ts'
 
 /**
- * An outcome is one number: two bits a field, the first field lowest.
- * Codes 0, 1 and 2 are values; 3 is a value that nobody stored in this round: stale or torn.
+ * An outcome is one number with two bits for each field, the first field lowest. Codes 0, 1 and 2 are values. 3 is a
+ * value that no rank stored in this round: stale or torn.
  */
 export const FIELD_BITS = 2
 export const FOREIGN: number = VALUE_MAX + 1

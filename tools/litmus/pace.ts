@@ -10,7 +10,7 @@ export interface PaceKind {
    * Now and then a delay so long that a page which was held for this process is taken away in the middle of a round.
    */
   readonly breaks: boolean
-  /** Every so many rounds all begin one together, and break in it at random; 0: never. */
+  /** All ranks start every nth round together, with breaks at random; 0: never. */
   readonly meetEvery: number
   /**
    * All meet before every round and then sleep at random before every operation, instead of spinning: so rounds overlap
@@ -44,19 +44,16 @@ export function roundsOf(kind: number, slots: number): number {
 }
 
 const NOISE = 4096
-/** One delay in so many is a break, of about 30 microseconds: longer than a page is held without having been used. */
+/** One delay in this many is a break of about 30 microseconds, longer than an unused page is held. */
 const BREAK_EVERY = 32
 const BREAK_STEPS = 10_000
-/**
- * A rank that is waited for longer than this many looks (some 20 microseconds) is off the processor, or waits for a
- * page.
- */
+/** A rank that has not come after this many looks (about 20 microseconds) has no CPU, or waits for a page. */
 const LOOKS_MAX = 2000
 /** In a meeting others are waited for so long that a page can come to them. */
 const MEETING_LOOKS_MAX = 30_000
-/** Who sleeps before an operation does so at most for so long (milliseconds): as long as a page takes to come. */
+/** The longest sleep before an operation, in milliseconds: as long as a page takes to arrive. */
 const SLEEP_MS_MAX = 0.15
-/** Others are slept for no longer than so many milliseconds: one may have been stopped. */
+/** How many milliseconds to sleep for the others at most, because one may have been stopped. */
 const MEETING_SLEEPS_MAX = 50
 
 /**

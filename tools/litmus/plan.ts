@@ -27,7 +27,7 @@ export interface Axis {
   readonly evictions: boolean
 }
 
-/** A shape on an axis, so many times. */
+/** A shape on an axis, and how often to run it. */
 export interface Run {
   readonly shape: string
   readonly axis: Axis
@@ -56,16 +56,16 @@ export interface RankReport {
 }
 
 /**
- * What may be asked there. Plain elements and copies on `hardware` memory are the processor's own loads and stores, and
- * the engine may merge or move them: one location's order is all there is. With a protocol a copy is made while its
- * page is pinned, between sequentially consistent operations.
+ * What is demanded of this memory. Plain elements, and copies on `hardware` memory, are the CPU's own loads and stores,
+ * which the engine may merge or move. Only the order of each location is demanded of them. With a protocol, a copy is
+ * made while its page is pinned, between sequentially consistent operations.
  */
 export function demandOf({ access, coherence }: Pick<Axis, 'access' | 'coherence'>): Demand {
   if (access === 'plain') return 'coherence'
   return access === 'copies' && coherence === 'hardware' ? 'coherence' : 'sequential'
 }
 
-/** The axes on which a shape of so many processes and locations differs. */
+/** The axes that make a difference to a shape with these numbers of processes and locations. */
 export function axesOf(shape: { processes: number; locations: number }, wanted: readonly Axis[]): Axis[] {
   return wanted.filter(({ ranks, pages, homes, coherence }) => {
     if (ranks < shape.processes) return false

@@ -11,7 +11,7 @@ const DISTURBANCES = 6
 /** What `progress` says of a rank that has played all its rounds. */
 const FINISHED = 2 ** 31 - 1
 
-/** What is drawn anew for every batch, alike at every rank. */
+/** What is drawn at random for every batch, the same at every rank. */
 export interface Batch {
   /** Values of its rounds are counted from here. */
   readonly base: number

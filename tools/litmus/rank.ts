@@ -111,7 +111,7 @@ function needsView(access: Access): boolean {
 
 const plan = JSON.parse(process.argv[2]!) as RankPlan
 const { openMemory } = (await import(plan.memoryUrl)) as { openMemory: OpenMemory }
-// A process that is kept from its processor for long, on a busy machine, is no process that has died.
+// On a busy machine, a process that gets no CPU for long has not died.
 await using group = await join({ leaseMs: LEASE_MS })
 native.setTimerSlack(TIMER_SLACK_NS)
 const slotsMax = plan.pageSize / 8

@@ -2,11 +2,11 @@ import type { Region } from 'aether-dsm/internal/dsm'
 import type { LitmusMemory, OpenMemory } from './litmus-memory.ts'
 import type { Access } from './plan.ts'
 
-/** With evictions a process has room for so many pages of other ranks: the fewest that a region may be opened with. */
+/** With evictions, a process has room for this many pages of other ranks, the minimum that a region allows. */
 const CACHED_PAGES = 4
-/** Pages that no round uses, of each rank: looking at them makes those of the rounds leave. */
+/** Pages of each rank that no round uses. Reads of them evict the pages of rounds. */
 const PRESSURE_PAGES = 6
-/** One operation in so many is preceded by a look at such a page. */
+/** One operation in this many is preceded by a read of such a page. */
 const PRESS_EVERY = 8
 
 /** Every region is opened once a process. */

@@ -13,7 +13,7 @@ export interface LitmusOptions {
   readonly shapes?: readonly Shape[]
   /** Those that make no sense for a shape are left out. Default {@link standardAxes}. */
   readonly axes?: readonly Axis[]
-  /** At least so many for each shape and axis (batches are played whole). Default 10,000. */
+  /** The minimum for each shape and axis; rounds are run in whole batches. Default 10,000. */
   readonly rounds?: number
   /** Bytes; the grain of coherence, and how much room a batch has. Default 4096. */
   readonly pageSize?: number
@@ -69,8 +69,8 @@ export const litmusKinds: readonly CoherenceKind[] = coherenceKinds
 export const standardAxes: readonly Axis[] = [2, 3, 4].flatMap((ranks) => axesFor(ranks, 'atomics'))
 
 /**
- * Every axis of one number of processes and one kind of access: each kind of coherence, one page and two, one home and
- * two, with and without evictions.
+ * Every axis with this number of processes and kind of access. They combine each kind of coherence, one and two pages,
+ * one and two homes, with and without evictions.
  */
 export function axesFor(ranks: number, access: Axis['access']): Axis[] {
   const layouts = [

@@ -42,7 +42,7 @@ export interface Program {
   readonly fields: readonly Field[]
 }
 
-/** Values a shape may store: 1 and 2. Two bits a field leave one code for what nobody stored. */
+/** A shape may store 1 and 2. Two bits for each field leave one code for a value that no rank stored. */
 export const VALUE_MAX = 2
 
 /** @throws SyntaxError where an operation is not one. */

@@ -5,13 +5,12 @@ import type { Action } from './world.ts'
 const inputs = new Inputs(1)
 
 /**
- * A way in words, for a model of one page: `1 store, 1>0, 0>1` means that node 1 wants to write, and that a message
- * from 1 to 0 is delivered, then one from 0 to 1. `1>0 without memory` and `1>0 lost`: node 0 refuses what node 1 has
- * sent.
+ * A path in words, for a model of one page. In `1 store, 1>0, 0>1`, node 1 wants to write; then a message from 1 to 0
+ * is delivered, and one from 0 to 1. In `1>0 without memory` and `1>0 lost`, node 0 refuses the message of node 1.
  */
 export const wayText = (way: readonly Action[]): string => way.map((action) => actionText(action)).join(', ')
 
-/** @throws RangeError where it is none. */
+/** @throws RangeError if the text is not a path. */
 export const parseWay = (text: string): Action[] => text.split(', ').map((each) => parseAction(each))
 
 const refusals = { deliver: '', refuse: ' without memory', lose: ' lost' } as const

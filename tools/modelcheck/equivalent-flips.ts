@@ -8,8 +8,8 @@ export interface EquivalentFlips {
 }
 
 /**
- * Tests fail for one that the invariants notice, and for a pattern that no flip matches; a sample of all others has to
- * be noticed by the invariants.
+ * Tests fail if the invariants detect one of them, or if a pattern matches no flip. The invariants must detect a sample
+ * of all other flips.
  */
 export const equivalentFlips: readonly EquivalentFlips[] = [
   {

@@ -13,7 +13,7 @@ import { type Action, OPTIONAL, World } from './world.ts'
 
 /** How far to go. */
 export interface ExploreOptions {
-  /** At most so many states; beyond, the exploration is bounded and says so (default 3,000,000). */
+  /** The maximum number of states. Beyond it, the exploration is bounded and says so (default 3,000,000). */
   readonly statesMax?: number
   /** Take states that differ in names only for one, where the protocol treats all alike (default true). */
   readonly symmetry?: boolean
@@ -124,8 +124,8 @@ class Exploration {
       if (stuck !== undefined) return this.#violated(state, undefined, stuck)
     }
     this.#canonical.assertSymmetric()
-    // Starvation is about somebody in particular: not a group of threads, and not a state that stands for others. Who
-    // pins a page over and over keeps it.
+    // Starvation concerns a particular thread, not a group of threads, nor a state that stands for others. A thread
+    // that pins a page over and over keeps it.
     const { threads, pins = false } = this.#model
     const named = this.#canonical.factor === 1 && threads === 'one' && !pins && this.#options.quiet !== true
     const stuck = progress ? firstWithoutProgress(this.#graph, this.#world, named) : undefined

@@ -1,8 +1,8 @@
 import type { Graph } from './graph.ts'
 
 /**
- * Ways to go on for ever without leaving some states and without being unfair to anybody: strongly connected components
- * (Tarjan) in which whatever is sure to happen some time does happen, or is not possible somewhere.
+ * Infinite runs that stay within some states and are fair: strongly connected components (Tarjan). In these, every
+ * label that must happen eventually does happen, or is impossible in some state.
  */
 export class FairCircles {
   readonly #graph: Graph
@@ -103,7 +103,7 @@ export class FairCircles {
       }
       possibleEverywhere &= possible
     }
-    // Bit 0 is what nobody need do.
+    // Bit 0 stands for optional actions.
     return hasEdge && (possibleEverywhere & ~happens & ~1) === 0
   }
 }

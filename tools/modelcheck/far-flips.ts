@@ -46,8 +46,8 @@ export interface FarOptions {
 }
 
 /**
- * The flips that break no invariant with three nodes, as far as is looked: near ways to their cells, and in all states
- * where these are not too many.
+ * The flips that break no invariant with three nodes. Short paths to their cells are checked, and all states if these
+ * are not too many.
  */
 export async function unnoticedAfar(
   protocol: Protocol,

@@ -21,10 +21,14 @@ const twoNodes: readonly Shape[] = [
 const STATES_MAX = 200_000
 
 /**
- * What notices a flip, first of all. *safety*: an invariant of states does not hold. *progress*: something never ends,
- * or is never done. *dead*: with two nodes other cells cannot be reached any more. *far*: an invariant does not hold
- * with three nodes. *deeds*: a recorded play ends otherwise. *words*: nothing comes of it in any recorded play but that
- * the cell says something else.
+ * What detects a flip first.
+ *
+ * - *safety*: an invariant of states does not hold.
+ * - *progress*: something never ends, or is never done.
+ * - *dead*: with two nodes, other cells can no longer be reached.
+ * - *far*: an invariant does not hold with three nodes.
+ * - *deeds*: a recorded play has another result.
+ * - *words*: in every recorded play, only the text of the cell differs.
  */
 export const flipNets = ['safety', 'progress', 'dead', 'far', 'deeds', 'words'] as const
 export type FlipNet = (typeof flipNets)[number]
@@ -39,7 +43,7 @@ export interface FlipReport {
   readonly beyond: number
   /** Not found by any. */
   readonly unnoticed: readonly string[]
-  /** Found by the record only, by name, and why no invariant need find them; undefined where nobody has said. */
+  /** Names of flips that only the record detects, and why invariants cannot; undefined if that is not known. */
   readonly recordOnly: readonly { readonly name: string; readonly net: FlipNet; readonly why: string | undefined }[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * A model checker for coherence protocols: every interleaving of the accesses, evictions and messages of a few nodes
- * and pages, breadth first, run by the coherence node of the agent itself.
+ * A model checker for coherence protocols. It tries every interleaving of accesses, evictions and messages of a few
+ * nodes and pages, breadth first. It runs the agent's own coherence node.
  *
  * ```ts
  * import { exploreModel } from 'aether-dsm/testing'

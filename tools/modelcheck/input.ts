@@ -20,7 +20,7 @@ export const Operation = {
    * at once.
    */
   Retry: 9,
-  /** The same, and the program pins the page anew when the first that waited has been served. */
+  /** The same, and the program pins the page again when the first waiter has been served. */
   RetryBriefly: 10,
 } as const
 export type Operation = (typeof Operation)[keyof typeof Operation]
@@ -48,7 +48,7 @@ export function operationNamed(name: string): Operation | undefined {
   return index < 0 ? undefined : (index as Operation)
 }
 
-/** The numbers of inputs in a model of so many pages. */
+/** The numbers of inputs, for a model with a number of pages. */
 export class Inputs {
   readonly #pages: number
 

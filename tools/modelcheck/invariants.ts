@@ -39,7 +39,7 @@ export class Invariants {
     if (this.isAtRest(vector)) this.#assertRest(vector)
   }
 
-  /** Nothing is under way and nobody waits. */
+  /** No message is in transit and no thread waits. */
   isAtRest(vector: Int32Array): boolean {
     const { model, freshAt, locals } = this.#world
     for (let at = model.nodes; at < freshAt; at += 1) if (vector[at] !== 0) return false
@@ -66,11 +66,11 @@ export class Invariants {
   }
 
   /**
-   * That a frame which was given back keeps its memory until what was sent from it has gone out is the port's promise,
-   * and not looked at here.
+   * A frame is written by one peer at a time, and only while no program reads it. Bytes that are being sent from it do
+   * not change.
    *
-   * A frame is written by a peer only while nobody looks at it, by one peer at a time; and what is being read out of it
-   * stays as it is.
+   * A freed frame keeps its memory until what was sent from it has left. The port guarantees that, so it is not checked
+   * here.
    */
   #assertFrames(vector: Int32Array): void {
     const { model, channels } = this.#world
@@ -86,7 +86,7 @@ export class Invariants {
             `bounds: more than ${CHANNEL_MAX} messages a page are under way from node ${from} to node ${to}`,
           )
         const pushed = channels.pushed(channel)
-        // With tokens two nodes may answer one question: nobody can write meanwhile, so the bytes are the same.
+        // With tokens, two nodes may answer one request. No node can write meanwhile, so the bytes are the same.
         const different =
           this.#facts[0]!.tokens === undefined ? -1 : this.#staleInto[to]! | (pushed & ~channels.pushedFresh(channel))
         const twice = (channels.pushedTwice(channel) | (this.#into[to]! & pushed)) & different
@@ -125,8 +125,9 @@ export class Invariants {
   }
 
   /**
-   * Whoever may read has what was last stored; so has whoever is worth something to recovery, and home where it calls
-   * its memory valid; and one of these there is, or home has the bytes without knowing it yet, or they are under way.
+   * These have what was stored last: every node that may read, every copy that recovery would use, and home if it calls
+   * its memory valid. There is at least one of these. Otherwise home has the bytes without knowing it yet, or they are
+   * in transit.
    */
   #assertValue(vector: Int32Array, page: number): void {
     const { model, channels, freshAt } = this.#world
@@ -205,7 +206,7 @@ export class Invariants {
     const { homes, freshAt, model } = this.#world
     this.#facts.forEach(({ quiescent }, node) => {
       if (!quiescent)
-        throw new Violation(`quiescence: nothing is under way and nobody waits, but node ${node} is not at rest`)
+        throw new Violation(`quiescence: no message is in transit and no thread waits, but node ${node} is not at rest`)
     })
     homes.forEach((home, page) => {
       const covers = this.#facts[home]!.covers[page]

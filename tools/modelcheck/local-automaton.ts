@@ -35,9 +35,8 @@ export interface LocalStep {
 }
 
 /**
- * What each node can do, by running the very class of the agent: from a node in a state, an input leads to a state and
- * to effects, always the same. So each such step is run once and remembered, and the explorer of the whole only puts
- * them together.
+ * What each node can do, found by running the agent's own class. In a given state, an input always leads to the same
+ * state and effects. So each such step runs once and is remembered, and the explorer only combines them.
  */
 export class LocalAutomaton {
   readonly inputs: Inputs
@@ -144,7 +143,7 @@ export class LocalAutomaton {
     }
   }
 
-  /** Who asked for an eviction is told when it is over. */
+  /** A program that asked for an eviction is told when it is over. */
   #assertEvicted({ rank, node, program }: Found): void {
     for (let page = 0; page < this.#model.pages; page += 1) {
       if (((program.evicting >>> page) & 1) === 0) continue
@@ -184,8 +183,8 @@ export class LocalAutomaton {
       const add = (operation: Operation): number => found.push(this.inputs.program(operation, page))
       if (program.wait(page, false) === Wait.Awake) add(Operation.RunReader)
       if (program.wait(page, true) === Wait.Awake) add(Operation.RunWriter)
-      // A hit to read changes nothing. Who joins those asleep is one more fault of the same kind; those awake have yet
-      // to run themselves.
+      // A read hit changes nothing. If threads sleep, another one would be one more fault of the same kind. Threads
+      // that are awake have yet to run themselves.
       if (mayBegin && program.wait(page, false) !== Wait.Awake && !program.may(page, false)) add(Operation.Load)
       if (mayBegin && program.wait(page, true) !== Wait.Awake) add(Operation.Store)
       if (threads === 'many' && program.may(page, false)) add(Operation.LateLoad)
@@ -194,7 +193,7 @@ export class LocalAutomaton {
       else if (pins === true && program.may(page, false)) add(Operation.Pin)
       if (pins === true && !program.mustHold(page) && node.isDeferred(page)) {
         add(Operation.Retry)
-        // Where nobody starves: who does is asked for in between.
+        // Only if no node starves: starving nodes are served in between.
         if (program.may(page, false) && node.starvers(page).length === 0) add(Operation.RetryBriefly)
       }
       const isHome = this.#homes[page] === rank

@@ -16,8 +16,8 @@ export interface LocalFacts {
   /** Pages of which an invalidation or a forward is put off. */
   readonly deferred: number
   /**
-   * Pages of which nothing is here but perhaps a frame that nobody goes by: no copy, no token, nobody who waits; never
-   * at the page's home.
+   * Pages of which nothing is here but perhaps an unused frame: no copy, no token, no waiting thread. Never at the
+   * page's home.
    */
   readonly remnants: number
   /** With tokens: pages whose bytes here count for nothing, as no token says that they are the last. */

@@ -4,7 +4,7 @@ import type { Symmetry } from './symmetry.ts'
 /** A model's frames are told apart by number, so that a message that carries the wrong one is found out. */
 export const frameOf = (node: number, page: number): FrameReference => ({ address: 1 + node * 16 + page, key: 1 })
 
-/** The node and page whose frame it is; undefined where it is none. */
+/** The node and page whose frame it is; undefined if it is not a frame. */
 export function ownerOfFrame({ address }: FrameReference): { node: number; page: number } | undefined {
   return address < 1 ? undefined : { node: (address - 1) >>> 4, page: (address - 1) & 15 }
 }

@@ -1,6 +1,6 @@
 import type { Protocol } from 'aether-dsm/internal/dsm'
 
-/** Who may want a page at a node. */
+/** The threads that may want a page at a node. */
 export type Threads =
   /** One thread a node: it has at most one access under way, over all pages. */
   | 'one'
@@ -26,7 +26,7 @@ export interface Model {
   readonly threads: Threads
   /** How often, over a whole run, a home may be without memory for a page that is asked of it. */
   readonly refusals: number
-  /** Whether programs pin pages that they may touch, for as long as anybody likes (default false). */
+  /** Whether programs pin pages that they may touch, for any time (default false). */
   readonly pins?: boolean
   /** Whether a home may also say that the page is lost, as after deaths; counted with the refusals (default false). */
   readonly losses?: boolean

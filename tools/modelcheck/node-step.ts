@@ -52,7 +52,7 @@ function runThread(stepping: Stepping, page: number, write: boolean, port: Effec
   serveOthers(stepping, page)
 }
 
-/** Whoever waits for a page that need not be held any more. */
+/** If a page no longer has to be held, handle the requests that were deferred for it. */
 function serveOthers({ node, program }: Stepping, page: number): void {
   if (!program.mustHold(page) && node.isDeferred(page)) node.retry(page)
 }

@@ -12,8 +12,8 @@ import { type NodeInput, type Stepping, takeStep } from './node-step.ts'
 import { EffectRecorder } from './recorder.ts'
 
 /**
- * What comes of a step of one node, in words: each cell that is taken, with what the table says there, below it what
- * the node did, and in the end what it remembers otherwise than before. The model's pages are one.
+ * The effects of a step of one node, in words, for a model of one page. Each cell that the step takes is listed with
+ * the table's entry. Below are what the node did, and what it remembers differently.
  */
 export class Outcomes {
   readonly #model: Model

@@ -15,8 +15,8 @@ export interface CheckOptions {
   /** Numbers of pages (default 1 and 2). */
   readonly pages?: readonly number[]
   /**
-   * Beyond so many states an exploration stops and is called bounded (default: as many as the standard plan gives to
-   * each).
+   * The number of states at which an exploration stops and is called bounded. By default it depends on the exploration,
+   * as in the standard plan.
    */
   readonly statesMax?: number
   /** How often a home may be without memory in one run (default 1). */
@@ -28,7 +28,7 @@ interface Shape {
   readonly pages: number
   readonly homes: Homes
   readonly threads: Threads
-  /** Not taken with symmetry: then starvation can be looked for, which is about somebody in particular. */
+  /** Without symmetry, starvation can be checked, because it concerns a particular thread. */
   readonly symmetry: boolean
   /** Unless another bound is asked for. */
   readonly statesMax: number

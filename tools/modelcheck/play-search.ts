@@ -9,8 +9,8 @@ import { Stage, stageModel } from './stage.ts'
 import type { Action, Doing } from './world.ts'
 
 /**
- * Collects plays until every cell of a protocol's tables is taken at the end of one, and, as far as there are such,
- * until an action that is left out of a cell makes a difference to what is done at the end of one.
+ * Collects plays until every cell of a protocol's tables is taken at the end of one. For each action of a cell it also
+ * looks for a play that ends differently without the action.
  */
 export class PlaySearch {
   readonly #protocol: Protocol
@@ -45,7 +45,7 @@ export class PlaySearch {
     return [...this.#open.values()].flat().map(({ name }) => name)
   }
 
-  /** Where plays of so many nodes are played. */
+  /** The stage for plays with this number of nodes. */
   stage(nodes: number): Stage {
     const stage = this.#stages.get(nodes) ?? new Stage(stageModel(this.#protocol, nodes))
     this.#stages.set(nodes, stage)

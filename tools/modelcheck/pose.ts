@@ -13,8 +13,8 @@ import { Program } from './program.ts'
 import { EffectRecorder } from './recorder.ts'
 
 /**
- * A node that is put into a state by hand, and a message that comes: for a cell to which nobody has found a way, nor
- * why there should be none.
+ * A node that is put into a state by hand, and a message that arrives. It serves for a cell without a known path,
+ * although no argument excludes one.
  */
 export interface Pose {
   readonly rank: number
@@ -29,7 +29,7 @@ export interface Pose {
   readonly count: number
 }
 
-/** The node and the message, among so many nodes, of which node 0 is the home. */
+/** The node and the message, among `nodes` nodes, of which node 0 is the home. */
 export function posed(
   protocol: Protocol,
   nodes: number,
@@ -72,7 +72,7 @@ const head = /^node (\d) posed in (\S+) with (\d)(, the owner token)?(, the byte
 export const poseText = (pose: Pose): string =>
   `node ${pose.rank} posed in ${pose.state} with ${holdingText(pose)}; ${messageKindName(pose.kind)}${pose.count === 0 ? '' : ` (${pose.count})`} for ${pose.from}`
 
-/** Undefined where it is none. */
+/** Undefined if the text is not a pose. */
 export function parsePose(text: string): Pose | undefined {
   const match = head.exec(text)
   if (match === null) return undefined

@@ -22,7 +22,7 @@ export class Program {
   evicting = 0
   /** Pages that have a frame here. */
   frames: number
-  /** How often anything was mapped: each time wakes whoever sleeps. Not part of the state. */
+  /** How often a page was mapped. Each time wakes the sleeping threads. Not part of the state. */
   mappings = 0
   /** How often a frame was given back. Not part of the state. */
   evictions = 0
@@ -85,7 +85,7 @@ export class Program {
     this.rights[page] = rightNumber[left]
   }
 
-  /** Everybody who wanted the page is told that it cannot be had. */
+  /** Every thread that waits for the page is told that it is lost. */
   fail(page: number): void {
     this.setWait(page, false, Wait.None)
     this.setWait(page, true, Wait.None)

@@ -10,14 +10,14 @@ export interface Stuck {
 }
 
 /**
- * Progress: whatever the order of deliveries, and of threads that run, once no new access begins all comes to rest:
- * nobody waits and nothing is under way. Timeouts count only where nothing else can happen. Then, that no thread that
- * waits can be passed over for ever (see starvation.ts).
+ * Progress: once no new access starts, every order of deliveries and threads comes to rest. At rest no thread waits and
+ * no message is in transit. Timeouts count only if nothing else can happen. Then it checks that no waiting thread can
+ * be passed over for ever (see starvation.ts).
  *
- * Computed from the end: good are the states at rest, then those all of whose next states are good. What never becomes
- * good can stop short of rest or go in circles. With tokens there are circles that are left as soon as some message is
- * delivered: while nodes do not agree yet on who starves, what they feed to each other goes round. Those are allowed,
- * as every message is delivered some time; all others are not, nor is any in other protocols.
+ * It is computed from the end: states at rest are good, and then states whose next states are all good. The others can
+ * stop short of rest, or go in circles. With tokens, some circles end as soon as a certain message is delivered. In
+ * these, nodes do not agree yet on which of them starves, and tokens pass round. These are allowed, because every
+ * message is delivered eventually. All other circles are errors, and all circles are in other protocols.
  */
 export function firstWithoutProgress(graph: Graph, world: World, named: boolean): Stuck | undefined {
   const good = new Uint8Array(graph.states)
@@ -64,8 +64,8 @@ function isGood(graph: Graph, world: World, good: Uint8Array, state: number): bo
 }
 
 /**
- * What is wrong where nothing is sure to happen in a state any more though somebody waits, or something is under way;
- * undefined where all is well.
+ * What is wrong with a state in which nothing has to happen any more, although it is not at rest; undefined if nothing
+ * is.
  */
 export function whyStuck(graph: Graph, world: World, state: number): string | undefined {
   if (graph.facts(state) === 0) return undefined
@@ -81,5 +81,5 @@ function describe(graph: Graph, world: World, state: number): string {
       return 'progress: without any new access the nodes can go on for ever from here and never come to rest'
   }
   const waits = graph.facts(state) >>> world.channelCount !== 0
-  return `progress: nothing can happen any more, and ${waits ? 'somebody waits' : 'messages are left'}`
+  return `progress: nothing can happen any more, and ${waits ? 'a thread waits' : 'messages are left'}`
 }

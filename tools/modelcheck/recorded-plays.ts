@@ -8,9 +8,8 @@ const texts: ReadonlyMap<string, string> = new Map(Object.entries({ mesi, moesi,
 const parsed = new Map<string, readonly Play[]>()
 
 /**
- * The record of a protocol: for each cell of its tables a way that leads to it, and what comes of it, as it was when
- * somebody last looked at it and found it good. Undefined for a protocol that has none.
- * `node scripts/protocol-plays.mjs` writes it anew; what it changes is there to be reviewed.
+ * The record of a protocol, as last reviewed: for each cell of its tables a path to it, and its effects. Undefined if
+ * the protocol has none. `node scripts/protocol-plays.mjs` rewrites it; review the difference.
  */
 export function recordedPlays(protocol: string): readonly Play[] | undefined {
   const text = texts.get(protocol)

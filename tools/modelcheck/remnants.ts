@@ -2,16 +2,16 @@ import { Operation } from './input.ts'
 import type { World } from './world.ts'
 
 /**
- * Leaves out of a state what nothing that follows can depend on.
+ * Removes from a state what no later step can depend on.
  *
- *   - Where a node has no copy of a page and waits for none, its frame is given back at once. The agent may do so at
- *     any time then and nobody is told, so whatever could happen later still can; a peer that writes into the frame is
- *     found out.
- *   - Bytes for which no token vouches are called old. That is only stricter: whoever goes by them though nobody sent
- *     others is found out.
+ *   - If a node has no copy of a page and waits for none, its frame is freed at once. The agent may do so at any time
+ *     without a message, so everything that could happen later still can. A peer that writes into the frame is
+ *     detected.
+ *   - Bytes without a token count as old. That is only stricter: a node that uses them, although no node sent others,
+ *     is detected.
  *
- * So of states that differ in remnants only the one without them is explored. `ExploreOptions.remnants` keeps them: for
- * two nodes, tests explore both ways.
+ * So of states that differ only in remnants, the one without them is explored. `ExploreOptions.remnants` keeps them:
+ * for two nodes, tests explore both ways.
  */
 export class Remnants {
   readonly #world: World

@@ -1,6 +1,6 @@
 /**
- * Leaves parts out of a sequence, large ones first, as long as `attempt` can make do with what is left: it returns what
- * it needs of that, which may be less, or undefined. Of what comes out nothing more can be left out singly.
+ * Leaves parts out of a sequence, large parts first. `attempt` returns what it needs of the rest, which may be less, or
+ * undefined if the rest is not enough. From the result, no single element can be left out.
  */
 export function shortened<T>(
   items: readonly T[],

@@ -4,13 +4,13 @@ import type { Stuck } from './progress.ts'
 import type { World } from './world.ts'
 
 /**
- * Whether a thread that waits can be passed over for ever though everything is fair: each message is delivered some
- * time, each woken thread runs, each timeout that stays due comes. Others may begin new accesses without end.
+ * Whether a waiting thread can be passed over for ever in a fair run. A run is fair if each message is delivered
+ * eventually, each woken thread runs, and each timeout that stays due fires. Other threads may start new accesses for
+ * ever.
  *
- * Among the states in which one group of threads waits, a strongly connected part is looked for in which every such
- * thing either happens or is not possible somewhere: going round in there is fair and never serves the group. States of
- * which some were taken for others by symmetry cannot be looked at in this way, since a group is somebody in
- * particular.
+ * Among the states in which a certain group of threads waits, it looks for a strongly connected component. In it, each
+ * of these events happens, or is impossible in some state: a run within it is fair and never serves the group. States
+ * that symmetry has merged cannot be checked in this way, because the check concerns a particular group.
  */
 export function starved(graph: Graph, world: World): Stuck | undefined {
   const { nodes, pages } = world.model

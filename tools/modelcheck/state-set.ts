@@ -77,7 +77,7 @@ function doubled(array: Uint32Array): Uint32Array {
   return copy
 }
 
-/** An upper bound of the odds that among so many states two had the same fingerprint. */
+/** An upper bound of the odds that two of this many states have the same fingerprint. */
 export function collisionOdds(states: number): number {
   return (states / 2 ** 32) * (states / 2 ** 33)
 }

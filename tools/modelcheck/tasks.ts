@@ -8,7 +8,7 @@ import type { Model } from './model.ts'
 export interface Task {
   readonly model: Model
   readonly options: Omit<ExploreOptions, 'onProgress'>
-  /** Where the exploration is bounded: so many actions at random in all, which go deeper (default none). */
+  /** How many random actions to take, beyond the depth of a bounded exploration (default none). */
   readonly walkSteps?: number
 }
 

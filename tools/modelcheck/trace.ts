@@ -13,10 +13,10 @@ export interface TraceStep {
 }
 
 /**
- * A way through the states as a sequence diagram: nodes are columns, messages are arrows drawn where they are
- * delivered, and below each step stands what it changed at the node that took it: the copy's state, the directory's
- * (`home`), what the program may do, who waits. `+bytes` are pushed ahead of a message; `stale` where they are not
- * those last stored.
+ * A path through the states as a sequence diagram. Nodes are columns, and messages are arrows, drawn when they are
+ * delivered. Below each step is what it changed at its node. That may be the state of the copy or of the directory
+ * (`home`), the rights of the program, or waiting threads. `+bytes` are pushed ahead of a message; they are `stale` if
+ * they are not those stored last.
  */
 export function formatTrace(world: World, steps: readonly TraceStep[]): string {
   const { nodes, homes } = { nodes: world.model.nodes, homes: world.homes }

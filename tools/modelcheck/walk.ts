@@ -27,8 +27,8 @@ const WALK_STEPS = 400
 /** Ways do not become longer than this. */
 const WAY_MAX = 3 * WALK_STEPS
 /**
- * For so many steps some nodes do some things often, and some channels are slow: what is rare needs somebody to be
- * late.
+ * For this many steps, some nodes do some things often and some channels are slow, because rare states need a late
+ * message.
  */
 const MOOD_STEPS = 40
 const paces: readonly number[] = [1, 6, 20, 20]

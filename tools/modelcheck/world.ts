@@ -8,8 +8,8 @@ import { homesOf, type Model } from './model.ts'
 import { Violation } from './violation.ts'
 
 /**
- * One thing that can happen: a program's input at a node, or the head of a channel delivered, or refused by a home that
- * has no memory or lost the page.
+ * One possible event: an input of a program at a node, or the first message of a channel. The message is delivered, or
+ * refused by a home that has no memory or has lost the page.
  */
 export type Action =
   | { readonly do: 'program'; readonly node: number; readonly input: number }
@@ -22,11 +22,12 @@ export interface Doing {
 }
 
 /**
- * Labels of transitions, for the analysis of progress. 0: nobody need ever do it (a new access, an eviction, a
- * refusal). Others are sure to happen some time while they can: a delivery, a woken thread that runs, a timeout.
+ * Labels of transitions, for the analysis of progress. Transitions with label 0 are optional: a new access, an
+ * eviction, a refusal. All others must happen eventually while they are possible: a delivery, a woken thread that runs,
+ * a timeout.
  */
 export const OPTIONAL = 0
-/** Labels fit into so many bits. */
+/** The number of bits of a label. */
 export const LABEL_BITS = 5
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Whole clusters of coherent memory in virtual time: the engine and the mesh of the agents over simulated devices,
- * programs that load, store and count on a few pages, and whatever may go wrong, all drawn from one seed.
+ * Whole clusters of coherent memory in virtual time. The engine and the mesh of the agents run over simulated devices,
+ * and programs load, store and count on a few pages. Everything that goes wrong comes from one seed.
  *
  * ```ts
  * import { planSimulation, simulate } from 'aether-dsm/testing'

@@ -14,11 +14,11 @@ export class Observer {
   readonly #truth: Uint8Array
   readonly #rights: Uint8Array[]
   readonly #pages: number
-  /** Ranks that the others go on without: what they do is nobody's. */
+  /** Ranks that the others go on without. Their actions no longer count. */
   readonly #out = new Set<number>()
   /** Pages that were said to be lost. */
   readonly #lost = new Set<number>()
-  /** Pages that somebody had who went on into the present epoch: those are not to be lost in it. */
+  /** Pages that a member of the present epoch had when it started. These must not be lost in this epoch. */
   #had: ReadonlySet<number> = new Set()
 
   constructor(nodes: number, pages: number, pageBytes: number) {
@@ -33,7 +33,8 @@ export class Observer {
   }
 
   /**
-   * A node's mmu lets its program do more, or less: one writer or many readers, and whoever may look sees what is true.
+   * A node's mmu has changed the rights of its program. There must be one writer or many readers, and a program that
+   * may read must see what was stored last.
    */
   rightChanged(rank: number, page: number, right: PageRight, frame: Uint8Array): void {
     if (this.#out.has(rank)) return
@@ -92,17 +93,17 @@ export class Observer {
     return this.#lost.size
   }
 
-  /** `rank` was told that nobody has the page any more. */
+  /** `rank` was told that no node has the page any more. */
   lost(rank: number, page: number): void {
     if (this.#out.has(rank)) return
     const holders = this.holders(page)
     if (holders.length > 0)
       throw new ViolationError(`lost: rank ${rank} is told that page ${page} is lost, and rank ${holders[0]} has it`)
     if (this.#out.size === 0)
-      throw new ViolationError(`lost: page ${page} is lost to rank ${rank}, and nobody has died`)
+      throw new ViolationError(`lost: page ${page} is lost to rank ${rank}, although no rank has died`)
     if (this.#had.has(page) && !this.#lost.has(page))
       throw new ViolationError(
-        `lost: page ${page} is lost to rank ${rank}, and somebody who lives had it at the last death`,
+        `lost: page ${page} is lost to rank ${rank}, although a live rank had it at the last death`,
       )
     this.#lost.add(page)
   }

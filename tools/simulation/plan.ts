@@ -5,8 +5,8 @@ import { drawHazard, type Hazard } from './hazard.ts'
 const HAZARDS_MAX = 6
 
 /**
- * Everything that a run is made of, drawn from its seed: some runs have few nodes and much sharing, others many
- * hazards, others none (swarm testing).
+ * Everything that makes up a run, drawn from its seed. Some runs have few nodes and much sharing, others have many
+ * hazards, and others none (swarm testing).
  */
 export interface SimulationPlan {
   readonly seed: number

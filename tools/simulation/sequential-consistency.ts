@@ -7,9 +7,9 @@ export type Verdict = 'yes' | 'no' | 'unknown'
 const STATES_MAX = 100_000
 
 /**
- * Whether there is one order of all accesses that keeps every thread's own order and in which each access sees what was
- * left last at its location, 0 at first (Lamport 1979). It knows nothing of when an access was made, nor of any
- * protocol: a search over how far each thread has got, in which no state is visited twice.
+ * Whether the history is sequentially consistent (Lamport 1979). It looks for one order of all accesses that keeps
+ * every thread's own order. In it, each access must see the last value of its location, at first 0. Times and the
+ * protocol are not used. The search covers the positions that threads can reach, and visits no state twice.
  */
 export function checkSequentialConsistency(threads: readonly (readonly Observation[])[]): Verdict {
   const visited = new Set<string>()

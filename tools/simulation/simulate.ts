@@ -18,7 +18,7 @@ const PAGE_BYTES = 256
 const DEADLINE_MS = 600_000
 /** When others know for certain that a process has ended itself. */
 const CERTAIN_NS = 50_000_000
-/** Histories up to so many accesses are searched for an order; the others are checked access by access only. */
+/** Histories up to this many accesses are searched for an order. Longer ones are only checked access by access. */
 const SEARCHED_MAX = 64
 /** Distance between the values that two threads store. */
 const TAG = 1 << 16
@@ -137,10 +137,10 @@ class Run {
       for (const node of this.#nodes) node.start()
       this.#runUntil(() => this.#nodes.every(({ isFinished }) => isFinished), 'progress: not every access was made')
       if (this.#nodes.some(({ isLive, isPaused }) => !isLive || isPaused))
-        this.#runUntil(() => this.#isAgreed(), 'membership: the living do not agree on who lives')
+        this.#runUntil(() => this.#isAgreed(), 'membership: live nodes disagree on which nodes are alive')
       this.#runUntil(
         () => this.#living.every(({ engine }) => engine.isQuiescent()),
-        'quiescence: something stays under way',
+        'quiescence: something stays in progress',
       )
       this.#checkRest()
       this.#checkOrder()
@@ -160,7 +160,7 @@ class Run {
     return this.#nodes.filter(({ isLive }) => isLive)
   }
 
-  /** Everybody who lives has the same members, and they live. */
+  /** All live nodes have the same members, and these are alive. */
   #isAgreed(): boolean {
     const living = this.#living
     return living.every(({ view }) => view.epoch === living[0]!.view.epoch && view.members.length === living.length)
@@ -172,7 +172,7 @@ class Run {
     })
   }
 
-  /** Once every member of an epoch knows of it, nobody has anything more from those who are not among them. */
+  /** Once every member of an epoch knows it, no member has anything from ranks that are not members. */
   #epochChanged(): void {
     const views = this.#nodes.map(({ view }) => view)
     const latest = views.reduce((one, other) => (other.epoch > one.epoch ? other : one))
@@ -196,7 +196,7 @@ class Run {
     if (first === undefined) return
     for (let page = 0; page < this.#plan.pages; page += 1) {
       const home = this.#nodes[first.engine.homeOf(page)]!
-      // It died only just now, and nobody knows yet.
+      // It died only just now, and no node knows yet.
       if (!home.isLive) continue
       const { owner, sharers } = home.engine.directory(page)
       for (const holder of this.#observer.holders(page)) {

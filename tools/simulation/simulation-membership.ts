@@ -66,7 +66,7 @@ export class SimulationMembership {
 
   hear(from: number, bytes: Uint8Array): void {
     const statement = decodeStatement(bytes, this.#options.size)
-    if (statement === undefined) throw new ViolationError(`rank ${from} sent a statement that is none`)
+    if (statement === undefined) throw new ViolationError(`rank ${from} sent an invalid statement`)
     this.#step({ type: 'stated', from, statement })
   }
 

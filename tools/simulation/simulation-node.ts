@@ -18,7 +18,7 @@ import { type Observer, PageRight, ViolationError } from './observer.ts'
 import { SimulationMembership } from './simulation-membership.ts'
 import type { SimulationThread, ThreadHost } from './simulation-thread.ts'
 
-/** An agent never sleeps longer, so that a wake-up that was lost is no more than a delay. */
+/** The longest sleep of an agent, so that a lost wake-up is only a delay. */
 const SLEEP_NS_MAX = 100_000_000
 const REGION = 1
 const LINE_BYTES = 64
@@ -33,7 +33,7 @@ export interface SimulationNodeOptions {
   readonly threads: readonly SimulationThread[]
   /** Which page is given up. */
   readonly stream: Stream
-  /** Where nobody dies, nobody is to be suspected of it. */
+  /** If no node may die, none may be suspected. */
   readonly membersMayDie: boolean
   /** The node is in another epoch. */
   readonly onView: () => void
@@ -124,7 +124,7 @@ export class SimulationNode implements EpochPort, ThreadHost {
     return this.#membership.view
   }
 
-  /** Nobody waits for what its program does. */
+  /** No other node waits for its program. */
   get isFinished(): boolean {
     return !this.isLive || this.#options.threads.every(({ done }) => done)
   }
@@ -135,7 +135,7 @@ export class SimulationNode implements EpochPort, ThreadHost {
     this.#process.wake()
   }
 
-  /** What its program does is nobody's any more. */
+  /** The actions of its program no longer count. */
   seal(): void {
     for (const thread of this.#options.threads) thread.seal()
   }
@@ -308,7 +308,7 @@ export class SimulationNode implements EpochPort, ThreadHost {
 
   #receiveCoherence(from: number, bytes: Uint8Array): void {
     const decoded = this.#codec.decode(from, bytes)
-    if (decoded === undefined) throw new ViolationError(`rank ${from} sent a message that is none`)
+    if (decoded === undefined) throw new ViolationError(`rank ${from} sent an invalid message`)
     this.#options.cluster.kernel.trace.add(decoded.message.kind)
     this.engine.receive(decoded.message, decoded.epoch)
   }
@@ -331,7 +331,7 @@ export class SimulationNode implements EpochPort, ThreadHost {
 
   #end(): void {
     if (!this.#options.membersMayDie)
-      throw new ViolationError(`membership: rank ${this.rank} finds itself out of a group of which nobody has died`)
+      throw new ViolationError(`membership: rank ${this.rank} finds itself out of a group in which no rank has died`)
     this.#hasEnded = true
   }
 

@@ -43,7 +43,7 @@ export class SimulationThread {
     return this.#waiting && !this.#sealed && access !== undefined && access.page === page && right >= rightFor(access)
   }
 
-  /** The rights on a page have changed: whoever waits for it looks once more. */
+  /** The rights on a page have changed, so a thread that waits for it looks again. */
   rightChanged(page: number): void {
     if (this.#accesses[this.#position]?.page === page) this.#waiting = false
   }
@@ -55,7 +55,7 @@ export class SimulationThread {
     this.#position += 1
   }
 
-  /** Its node is out of the group, and what it does is nobody's any more. */
+  /** Its node is out of the group, and its actions no longer count. */
   seal(): void {
     this.#sealed = true
   }

@@ -26,8 +26,8 @@ export const LossWord = {
 } as const
 
 /**
- * A structure that is kept at the rank that is killed: until then it is worked on as every other, and nothing fails.
- * From then on calls give {@link HomeLostError}, to everybody and in bounded time, whatever they were waiting for.
+ * A structure that is kept at the rank that will be killed. Until then it is used like every other, and nothing fails.
+ * From then on every call gives {@link HomeLostError}, in bounded time, whatever it was waiting for.
  */
 export function doomedSubject(subject: Subject<CommonStructures>, doomed: CommonStructures): Subject<CommonStructures> {
   return {
@@ -45,7 +45,7 @@ export function doomedSubject(subject: Subject<CommonStructures>, doomed: Common
         shared: doomed,
         atEnd: (giveUp) => worker.atEnd(losing(giveUp)),
       })
-      // Whoever is told to end is told so after the kill.
+      // Workers are told to end only after the kill.
       if (worker.seat !== DOOMED_SEAT) worker.atEnd(() => callUntilLost(worker, losing(step)))
       return losing(step)
     },

@@ -1,6 +1,6 @@
 /**
- * Torture of structures: real processes work on every structure, are killed, stopped and replaced, and what they were
- * acknowledged is compared with what is there.
+ * Torture of structures. Real processes use every structure, and are killed, stopped and replaced. What was
+ * acknowledged to them is compared with what is there.
  *
  * ```ts
  * import { runStructureTorture } from 'aether-dsm/testing'
@@ -9,8 +9,8 @@
  *   for (const { structure, operations, wrong } of structures) console.log(place, kills, structure, operations, wrong)
  * ```
  *
- * What a process does it notes before and after in memory that outlives it, so at a kill at most one operation of each
- * is in doubt.
+ * A process records what it does, before and after, in memory that outlives it. So at a kill, at most one operation of
+ * each process is in doubt.
  */
 export {
   type StructurePlace,

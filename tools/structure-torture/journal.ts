@@ -24,9 +24,9 @@ export const Word = {
 } as const
 
 /**
- * What every process is doing and has been acknowledged, in memory that outlives it: a word is written before an
- * operation and after it, so at a kill at most that one operation is in doubt. Another region, in another space, than
- * what is tortured.
+ * What every process is doing and has been acknowledged, in memory that outlives it. A word is written before an
+ * operation and after it, so at a kill at most that one operation is in doubt. The journal is in a space of its own,
+ * apart from what is tortured.
  *
  * ```
  *   header: a few words for each process │ for each structure: words for each process, then those that all share

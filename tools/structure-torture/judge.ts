@@ -5,7 +5,7 @@ import type { StructureFate, StructureProgress, StructureVerdict } from './plan.
 import { type Ended, type Subject, underWay } from './subject.ts'
 import { histogramOf } from './version-ages.ts'
 
-/** Nothing that the judge does waits for anybody who lives: whoever had what it wants is dead, or has left. */
+/** The judge waits for no live process: a process that had what it wants has died or left. */
 const WAIT_MS_MAX = 60_000
 /** Of one structure. */
 const WRONG_MAX = 20
@@ -78,7 +78,7 @@ export class Judge<Shared> {
   }
 }
 
-/** Memory in use when nobody else is there any more. */
+/** Memory in use when every other process has gone. */
 export function usedBytes(shared: Structures): number {
   shared.recover()
   shared.recover()

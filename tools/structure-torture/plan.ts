@@ -2,8 +2,9 @@ import type { Random } from 'aether-dsm/internal/runtime'
 import type { Regroup } from './regroup.ts'
 
 /**
- * Whose structures: those of a space, which the processes of one machine share; those of a group, whose ranks reach
- * their home's memory by verbs; or those of a group with two homes, of which one is killed.
+ * Which structures to torture. `machine`: those of a space, which processes of one machine share. `group`: those of a
+ * group, whose ranks reach their home's memory by verbs. `homes`: those of a group with two homes, one of which is
+ * killed.
  */
 export type StructurePlace = 'machine' | 'group' | 'homes'
 export const structurePlaces: readonly StructurePlace[] = ['machine', 'group', 'homes']
@@ -64,7 +65,7 @@ export interface StructureVerdict {
 /** Memory in use after everything was taken out. */
 export interface StructureMemory {
   readonly usedBytes: number
-  /** The same in a space in which nobody was killed. */
+  /** The same in a space without kills. */
   readonly freshBytes: number
 }
 

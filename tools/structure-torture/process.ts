@@ -10,11 +10,11 @@ import { regroup } from './regroup.ts'
 import { Workman } from './worker.ts'
 
 const plan = JSON.parse(process.argv[2]!) as StructurePlan
-// Whoever started us is gone.
+// The process that started this one is gone.
 const orphaned = (): never => process.exit(1)
 process.once('disconnect', orphaned)
 
-/** Orders as they come; those that came before anybody asked are kept. */
+/** Orders in the order of arrival. Orders that arrive early are kept. */
 class Orders {
   readonly #listeners: ((order: StructureOrder) => void)[] = []
   readonly #early: StructureOrder[] = []
@@ -75,7 +75,7 @@ async function judge<Shared>(
   await orders.wait('leave')
 }
 
-/** What the same contents take where nobody was killed. */
+/** How much memory the same contents take in a space without kills. */
 async function freshBytes(): Promise<number> {
   await using fresh = await openMachine(plan, 'torture-fresh')
   const judge = new Judge(fresh.shared, fresh.subjects, fresh.journal)

@@ -18,13 +18,13 @@ export interface StructureTortureOptions {
   readonly places?: readonly StructurePlace[]
   /** Of each place. Default 30. */
   readonly seconds?: number
-  /** Of a round, after which everything is looked at, and begun anew. Default 10. */
+  /** The length of a round. After it everything is checked, and a new round starts. Default 10. */
   readonly roundSeconds?: number
   /** Processes that work at a time. Default 4. */
   readonly processes?: number
   /**
-   * About how long it is from one kill to the next. Default 1000; in a group 2000, where nobody takes the place of the
-   * dead.
+   * The approximate time from one kill to the next. Default 1000; in a group 2000, because ranks that died are not
+   * replaced.
    */
   readonly killEveryMs?: number
   /** About how long it is from one stop (SIGSTOP) to the next. Default 500. */
@@ -50,7 +50,7 @@ export interface StructureTortureResult {
   readonly stops: number
   readonly structures: readonly StructureVerdict[]
   /**
-   * Of each round that compared it: bytes in use after everything was taken out, less those where nobody was killed.
+   * For each round that compared it: bytes in use after everything was removed, minus those in a space without kills.
    */
   readonly bytesLeft: readonly number[]
   /** In words, what is of no structure; none where all is well. */
@@ -161,5 +161,5 @@ function isWrong(round: StructureRoundResult): boolean {
 
 function leaks({ memory }: StructureRoundResult): readonly string[] {
   const left = memory === undefined ? 0 : memory.usedBytes - memory.freshBytes
-  return left <= 0 ? [] : [`${left} bytes more are in use after everything was taken out than where nobody was killed`]
+  return left <= 0 ? [] : [`${left} bytes more are in use after everything was removed than in a space without kills`]
 }

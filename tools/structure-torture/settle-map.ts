@@ -5,13 +5,13 @@ type Memory = Pick<Structures, 'usage' | 'recover'>
 type Keys = Pick<SharedMap<Uint8Array>, 'set' | 'delete'>
 
 const NOTHING = new Uint8Array(0)
-/** More than any table of the least size takes before it is made anew. */
+/** More steps than a table of the smallest size allows before it is rebuilt. */
 const STEPS_MAX = 4096
 
 /**
- * Bring an empty map's table to one state, whatever was in it before: keys that were deleted leave marks, which go when
- * the table is made anew, and then it may shrink by half. So put keys in and delete them, `slots` of them (twice the
- * largest table), until it has the least size; then go on until it is made anew once more.
+ * Brings an empty map's table to one state, whatever was in it before. Deleted keys leave tombstones, which go when the
+ * table is rebuilt, and then it may shrink by half. So insert and delete `slots` keys (twice the largest table), until
+ * it has the smallest size. Then go on until it is rebuilt once more.
  */
 export async function settleMap(shared: CommonStructures, map: Keys, slots: number): Promise<void> {
   if (!isOfMachine(shared)) return

@@ -14,10 +14,10 @@ import type { Note } from './worker.ts'
 /** Longer than any busy machine takes; what has not happened by then hangs. */
 const HANG_MS = 60_000
 const VERDICT_MS_MAX = 600_000
-/** One kill in so many is of whoever there is, whether it works already or not. */
+/** One kill in this many hits any process, even one that does not work yet. */
 const KILLED_EARLY_EVERY = 8
 const LOOK_EVERY_MS = 1000
-/** A group goes on until so few workers are left: nobody takes the place of the dead there. */
+/** A group goes on until this many workers are left, because ranks that died are not replaced. */
 const SURVIVORS = 1
 
 export interface StructureRoundOptions {
@@ -164,7 +164,7 @@ export class StructureRound {
     }
   }
 
-  /** Whoever is not stopped, and does not come on, hangs. */
+  /** A process that is not stopped and makes no progress hangs. */
   async #watch(judge: StructureProcess): Promise<void> {
     while (await this.#pause(LOOK_EVERY_MS)) {
       judge.order({ type: 'progress', processes: this.#workers.length })

@@ -102,7 +102,7 @@ export interface Ended {
   readonly words: Int32Array
 }
 
-/** What is judged when nobody works any more. */
+/** What is judged when no process works any more. */
 export interface Trial<Shared> {
   readonly shared: Shared
   readonly processes: readonly Ended[]
@@ -117,7 +117,7 @@ export interface Subject<Shared> {
   readonly commonBytes: number
   /** Whether it counts the ages of the versions that are seen: see {@link VersionAges}. */
   readonly hasAges?: boolean
-  /** Done once, before anybody works. */
+  /** Called once, before any process works. */
   prepare?(shared: Shared, common: Int32Array): Promise<void>
   /** Gives what a process does over and over: one operation, or a few. */
   begin(worker: Worker<Shared>): Promise<() => Promise<void>>

@@ -23,13 +23,15 @@ interface Batch {
 }
 
 /**
- * How old versions are when they are read, as `rcutorture` of Linux counts it ("pipe count"): 0 until it is replaced; 1
- * from then on; and one more for each grace period that has begun and ended since. A reader's section began before the
- * version was replaced, or it would have been given the next one; so no grace period can end before the section does,
- * and 2 must never be seen. The age is asked for at the end of a section, when it is highest.
+ * The ages of versions when they are read, counted like the "pipe count" of Linux's `rcutorture`. The age is 0 until
+ * the version is replaced, then 1, and 1 more for each grace period that has started and ended since.
  *
- * Whoever replaces a version follows it; when that one is killed it stays as old as it was, which hides an error, but
- * makes none up.
+ * A reader's section started before the version was replaced, otherwise it would have got the next one. So no grace
+ * period can end before the section does, and 2 must never be seen. The age is read at the end of a section, when it is
+ * highest.
+ *
+ * The process that replaces a version keeps its age. If that process is killed, the age no longer grows. That may hide
+ * an error, but cannot invent one.
  */
 export class VersionAges {
   readonly #rcu: AnyGracePeriods
@@ -52,8 +54,8 @@ export class VersionAges {
   }
 
   /**
-   * The version was replaced a moment ago, by us. 0 is what there was before anybody counted, of which there may be
-   * several.
+   * Call it when this process has just replaced the version. 0 stands for versions from before the count, of which
+   * there may be several.
    */
   replace(version: number): void {
     if (version === 0 || version >= VERSIONS_MAX) return

@@ -4,11 +4,13 @@ import type { TortureAccess, TortureAccessKind, TortureOutcome } from './history
 import type { Stamp } from './page-stamp.ts'
 
 /**
- * What a rank does, line by line as it does it, so that it is known up to the moment at which it is killed:
+ * The log of a rank. Each line is written as the access happens, so it is complete up to the moment of a kill.
  *
- *   b TIME KIND PAGE    it begins
- *   s VERSION WRITER    it has found this; a write writes only after this line
- *   e TIME OUTCOME TEXT it has ended; the text as JSON
+ * ```
+ * b TIME KIND PAGE     the access starts
+ * s VERSION WRITER     it has found this; a write stores only after this line
+ * e TIME OUTCOME TEXT  it has ended; the text as JSON
+ * ```
  */
 export class AccessLog {
   readonly #descriptor: number

@@ -1,16 +1,17 @@
 /**
- * What processes may see of pages that they share, while some of them die. Each page has one order of versions, since a
- * write looks and leaves the next version alone with the page; and times are of one clock. So of each page:
+ * What processes may see of pages that they share, while some of them die. Each page has one order of versions, because
+ * a write has the page alone when it reads it and leaves the next version. All times are of one clock. So for each
+ * page:
  *
- *   - what is seen was written, by the rank that it names, and belongs together;
- *   - no version is written twice: else one of the writers never saw the other, whose work is lost;
- *   - nobody sees less than was known to anybody when he began;
- *   - a page that was reported as lost stays lost;
- *   - and it is reported only where it may be: not where a living rank had it when it was last written, and not where
- *     nobody who died can have had it.
+ *   - What is seen was written by the rank that it names, and belongs together.
+ *   - No version is written twice: otherwise one writer did not see the other, whose update is lost.
+ *   - No access sees an older version than any rank knew when it started.
+ *   - A page that was reported as lost stays lost.
+ *   - It is reported only if it may be lost: no live rank had it when it was last written, and a rank that died may
+ *     have had it.
  *
- * What was under way at a death, or done by a rank that may have been out of its group by then, may have taken place or
- * not, but not both; what it found is nobody's.
+ * An access in progress at a death, or by a rank that may have been out of its group, took place or not, but not both.
+ * What it found is not used.
  */
 import { leftBy, type TortureAccess, type TortureHistory } from './history.ts'
 import type { Stamp } from './page-stamp.ts'
@@ -61,13 +62,13 @@ const provenance: Check = (accesses) => {
     const { seen, endedUs } = access
     if (seen === undefined || seen.version === 0) continue
     const since = begun.get(key(seen))
-    if (since === undefined) return `${describeAccess(access)}, which nobody wrote`
+    if (since === undefined) return `${describeAccess(access)}, which no rank wrote`
     if (since > endedUs) return `${describeAccess(access)}, which was written only later`
   }
   return undefined
 }
 
-/** Writes that surely took place: they ended, or somebody saw what they left. */
+/** Writes that certainly took place: they ended, or another access saw their version. */
 const uniqueness: Check = (accesses) => {
   const authors = new Map<number, TortureAccess>()
   const seen = new Set(accesses.flatMap((access) => (access.seen === undefined ? [] : [key(access.seen)])))
@@ -120,7 +121,7 @@ function justice(accesses: readonly TortureAccess[], { deaths, homeOf }: Torture
   if (holder !== undefined)
     return `lost without need: ${describeAccess(loss)}, though there was ${describeAccess(holder)}`
   if (isDead(homeOf(loss.page)) || accesses.some(({ rank }) => isDead(rank))) return undefined
-  return `lost without need: ${describeAccess(loss)}, and nobody who has died can have had it`
+  return `lost without need: ${describeAccess(loss)}, and no rank that died can have had it`
 }
 
 function firstLoss(accesses: readonly TortureAccess[]): TortureAccess | undefined {
@@ -128,7 +129,7 @@ function firstLoss(accesses: readonly TortureAccess[]): TortureAccess | undefine
   return losses.sort((one, other) => one.endedUs - other.endedUs)[0]
 }
 
-/** A living rank that had the page when nobody else wrote it any more, and kept it. */
+/** A live rank that has had the page since its last write, and has kept it. */
 function survivingHolder(
   accesses: readonly TortureAccess[],
   loss: TortureAccess,

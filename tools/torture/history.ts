@@ -4,9 +4,9 @@ import type { Stamp } from './page-stamp.ts'
 export type TortureAccessKind = 'read' | 'write' | 'release'
 
 /**
- * How an access ended: `lost`, the page was reported as lost; `torn`, its bytes do not belong together; `failed`,
- * another error; `doubt`, the process died in it, or may have been out of its group, so it may or may not have taken
- * place.
+ * How an access ended. `lost`: the page was reported as lost. `torn`: its bytes do not belong together. `failed`:
+ * another error. `doubt`: the process died during the access, or may have been out of its group, so it may have taken
+ * place or not.
  */
 export type TortureOutcome = 'done' | 'lost' | 'torn' | 'failed' | 'doubt'
 

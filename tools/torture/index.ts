@@ -1,6 +1,6 @@
 /**
- * Torture: real processes write and read pages of a region, some are killed and some are stopped and continued, and
- * what all of them saw is checked.
+ * Torture. Real processes write and read pages of a region. Some are killed, and some are stopped and continued. What
+ * all of them saw is checked.
  *
  * ```ts
  * import { runTorture } from 'aether-dsm/testing'
@@ -10,8 +10,8 @@
  * }
  * ```
  *
- * The check knows nothing of protocols: pages have versions, and each access says when it began and ended and what it
- * found.
+ * The check does not depend on the protocol. Pages have versions, and each access records when it started and ended and
+ * what it found.
  */
 export { checkTortureHistory } from './check-history.ts'
 export type { TortureAccess, TortureAccessKind, TortureHistory, TortureOutcome } from './history.ts'

@@ -9,7 +9,8 @@ export type MeetingPlace = (rank: number) => Readonly<Record<string, string>>
 
 /**
  * Where a group of `size` meets. Hosts are told apart by runtime directories, which lie in `folder` with everything
- * else that the group leaves there. A port is free when it is looked for; somebody may be quicker than rank 0.
+ * else that the group leaves there. A port is free when it is chosen, but another program may take it
+ * before rank 0 does.
  */
 export async function meetingPlace(place: TorturePlace, size: number, folder: string): Promise<MeetingPlace> {
   const common = { AETHER_SIZE: String(size), AETHER_DEVICE: 'shm0', AETHER_LEASE_MS: '' }

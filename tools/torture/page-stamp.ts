@@ -1,6 +1,6 @@
 /**
- * Who wrote a page last, and how often it had been written then. A page that nobody has written is all zeros: version
- * 0, writer -1.
+ * The rank that wrote a page last, and how often it had been written then. A page that was never written is all zeros:
+ * version 0, writer -1.
  */
 export interface Stamp {
   readonly version: number
@@ -24,7 +24,9 @@ export function readStamp(words: Uint32Array, page: number): Stamp | string {
   const writer = writerAfter - 1
   if (version === 0) {
     const index = words.findIndex((word) => word !== 0)
-    return index < 0 ? { version: 0, writer: -1 } : `it begins as if nobody had written it, but word ${index} is not 0`
+    return index < 0
+      ? { version: 0, writer: -1 }
+      : `it starts like a page that was never written, but word ${index} is not 0`
   }
   if (pageAfter !== page + 1) return `it has the bytes of page ${pageAfter - 1}`
   for (let index = HEAD_WORDS; index < words.length; index += 1)

@@ -99,7 +99,7 @@ function say(reply: TortureReply): void {
   process.send?.(reply)
 }
 
-// Whoever started us is gone.
+// The process that started this one is gone.
 const orphaned = (): never => process.exit(1)
 process.once('disconnect', orphaned)
 const plan = JSON.parse(process.argv[2]!) as TorturePlan

@@ -7,7 +7,7 @@ import { Random } from 'aether-dsm/internal/runtime'
 import { TortureGroup, type TortureGroupResult } from './torture-group.ts'
 import { type TorturePlace, torturePlaces } from './torture-plan.ts'
 
-/** How often a group is begun anew because its port was taken. */
+/** How often a group is started again because its port was taken. */
 const PLACES_TRIED = 5
 
 export interface TortureOptions {
@@ -17,7 +17,7 @@ export interface TortureOptions {
   readonly places?: readonly TorturePlace[]
   /** Of each protocol at each place; groups that have begun are ended in order afterwards. Default 10. */
   readonly seconds?: number
-  /** So many groups of each protocol at each place, however long they take, instead of `seconds`. */
+  /** The number of groups of each protocol at each place, however long they take, instead of `seconds`. */
   readonly groups?: number
   /** Processes of a group at its beginning. Default 4. */
   readonly ranks?: number

@@ -15,14 +15,14 @@ const BEGIN_MS_MAX = 120_000
 const END_MS_MAX = 120_000
 /** Of a rank that finds itself out of its group. */
 const OUT_EXIT_CODE = 72
-/** What rank 0 says where somebody was quicker at the port. */
+/** What rank 0 says if another program has taken the port. */
 const PLACE_TAKEN = 'another program listens there'
 
 export interface TortureGroupOptions {
   readonly plan: Omit<TorturePlan, 'logs' | 'seed'>
   readonly place: TorturePlace
   readonly ranks: number
-  /** Nobody is killed where so few are left. */
+  /** No rank is killed if only this many are left. */
   readonly survivors: number
   readonly killEveryMs: number
   readonly stopEveryMs: number
@@ -53,7 +53,7 @@ export interface TortureGroupResult {
   /** How many pages were reported as lost. */
   readonly lost: number
   readonly violations: readonly string[]
-  /** The port at which they were to meet was taken by somebody else: nothing was played. */
+  /** Another program had taken the port of the group, so nothing ran. */
   readonly placeTaken: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who lies where: all ranks on one machine, or each on a host of its own that the others reach over TCP (all of them on
- * this machine).
+ * Where the ranks are. `machine`: all on one machine. `hosts`: each as if on its own host, which the others reach over
+ * TCP; all of them are on this machine.
  */
 export type TorturePlace = 'machine' | 'hosts'
 export const torturePlaces: readonly TorturePlace[] = ['machine', 'hosts']

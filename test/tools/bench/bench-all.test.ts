@@ -117,7 +117,7 @@ describe('aether bench with files', options, () => {
         assert.match(second.stdout, /\d\.\d+x/, name)
         assert.doesNotMatch(second.stdout, /no such row/, name)
         const html = readFileSync(page, 'utf8')
-        assert.match(html, /<h3>Beside the earlier run<\/h3>/)
+        assert.match(html, /<h3>Compared with the earlier run<\/h3>/)
         // One for the earlier run, and at least one of its own.
         assert.ok([...html.matchAll(/<figure>/g)].length >= 2, name)
         assert.doesNotMatch(html, /NaN|undefined|Infinity|<script|https?:/, name)

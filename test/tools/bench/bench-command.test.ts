@@ -76,7 +76,7 @@ test('a run is held against an earlier one, and written as a page that needs not
     assert.match(stdout, /\n {2}call-2 +shm +8 B .* no such row\n/)
     const html = readFileSync(page, 'utf8')
     assert.match(html, /<figcaption>call-1<\/figcaption><ul class="legend">.*<svg/)
-    assert.match(html, /<figcaption>calls under way of one client, 8 B<\/figcaption>/)
+    assert.match(html, /<figcaption>calls in progress of one client, 8 B<\/figcaption>/)
     assert.match(html, /Unix socket, 64 B: /)
     assert.doesNotMatch(html, /NaN|undefined|Infinity|<script|https?:/)
   } finally {

@@ -91,7 +91,7 @@ describe('plots of a benchmark', () => {
     const found = shape(commonKinds.rpc, rows)
     const both = { shm: 2, gRPC: 2 }
     const expected = {
-      '8 B': { 'calls under way of one client': both, 'client processes, 16 calls under way each': both },
+      '8 B': { 'calls in progress of one client': both, 'client processes, 16 calls in progress each': both },
     }
     assert.deepEqual(found['Rate by number'], expected)
     assert.deepEqual(found['Time by number'], expected)
@@ -309,7 +309,7 @@ describe('a run beside an earlier one', () => {
       assert.equal(result.table.columns.at(-1)?.title, 'before')
       assert.match(result.lines.at(-1)!, /The earlier run has 1 of these 2 rows/)
       const [section] = result.sections
-      assert.equal(section?.title, 'Beside the earlier run')
+      assert.equal(section?.title, 'Compared with the earlier run')
       assert.deepEqual(section?.groups[0]?.plots.map(counts), [{ mesi: 1 }])
     })
   })

@@ -59,7 +59,7 @@ describe('aether bench structures', options, () => {
     assert.equal(status, 0, stderr)
     assert.match(stdout, /^structures on \d+ processors, /)
     assert.match(stdout, /\n {2}get +uniform +4.00 KiB +1 +aether +[\d.]+ (ns|µs)/)
-    assert.match(stdout, /\n {2}a get of 4.00 KiB \(uniform\) takes .*; beside it: Map [\d.]+x/)
+    assert.match(stdout, /\n {2}a get of 4.00 KiB \(uniform\) takes .*; for comparison: Map [\d.]+x/)
     assert.match(stdout, /\n {2}a counter's add takes [\d.]+x what Atomics.add takes/)
     for (const store of ['Redis', 'lmdb']) {
       const isHere = new RegExp(`\\n {2}get +uniform +4.00 KiB +1 +${store} `).test(stdout)

@@ -78,10 +78,10 @@ function misjudged(name: string, state: string, worth: 'none' | 'clean' | 'dirty
 
 /** Mistakes of a recovery, and what shows them. */
 const mistakes: readonly (readonly [string, string, 'none' | 'clean', RegExp])[] = [
-  ['mesi', 'S', 'none', /^lost: page \d is lost to rank \d, and somebody who lives had it/],
+  ['mesi', 'S', 'none', /^lost: page \d is lost to rank \d, although a live rank had it/],
   ['mesi', 'I', 'clean', /^data value: /],
   ['directory', 'M', 'none', /^ProtocolError: page \d: the cache in state M has no transition for verdict 'owner'/],
-  ['moesi', 'S', 'none', /^lost: page \d is lost to rank \d, and somebody who lives had it/],
+  ['moesi', 'S', 'none', /^lost: page \d is lost to rank \d, although a live rank had it/],
 ]
 
 for (const [name, state, worth, what] of mistakes) {

@@ -36,7 +36,7 @@ describe('a memory that is wrong', () => {
     ['shared-writes', 'lets two ranks write a page at a time', /lost update: version \d+ was written twice/],
     ['torn', 'gives a page while it is being written', /torn: rank \d's \w+/],
     ['forgets', 'loses pages that living ranks have', /lost without need: .* though there was rank/],
-    ['careless', 'loses pages that no dead rank can have had', /lost without need: .* nobody who has died/],
+    ['careless', 'loses pages that no dead rank can have had', /lost without need: .* no rank that died/],
     ['foretells', 'shows what is written only later', /which (was written only later|nobody wrote)/],
   ]
   for (const [wrong, what, text] of wrongs)

@@ -40,7 +40,7 @@ async function serve(caller: Caller): Promise<void> {
   say({ kind: 'opened' })
 }
 
-// Whoever measures is gone: so is the reason to be here.
+// Without the process that measures, there is no reason to go on.
 endWithParent()
 try {
   await serve(await callers[way](meeting))

@@ -29,10 +29,12 @@ type Keep = (row: BenchRow) => void
 type Store = RegionName | 'Redis' | 'lmdb'
 
 /**
- * What processes do a second, all together and all at the same time: `reads-N` and `writes-N`, of values at random
- * among the same ones, in a region of coherent memory (`hardware`: one machine's own; `directory`: the protocol between
- * machines, its messages here through shared memory), and as GET and SET of Redis, get and put of lmdb; `calls-N`, of N
- * clients with 16 calls each under way at one server, beside ECHO of Redis.
+ * Operations per second of several processes together, all at the same time.
+ *
+ * - `reads-N`, `writes-N`: N processes read or write random values of a common set, in a region of coherent memory.
+ *   `hardware` is memory of one machine. `directory` is the protocol between machines, with its messages through shared
+ *   memory here. Compared with GET and SET of Redis, and get and put of lmdb.
+ * - `calls-N`: N clients with 16 calls in progress each call one server. Compared with ECHO of Redis.
  */
 export async function benchOps(options: OpsBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultOpsSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -72,7 +74,7 @@ interface OpsPlan {
 
 let crews = 0
 
-/** Reads, then writes, by so many processes at a time. */
+/** Reads, then writes, by each number of processes. */
 async function benchStore(store: Store, provider: string, plan: OpsPlan, keep: Keep): Promise<void> {
   const { directory, sizes, processes, timeMs } = plan
   for (const count of processes) {

@@ -6,13 +6,13 @@ import process from 'node:process'
 /** For a program to give back what it has of the machine. */
 const GRACE_MS = 10_000
 
-/** Where this process exits, and whoever interrupted it waits. */
+/** For the exit of this process, while the user who interrupted it waits. */
 const EXIT_GRACE_MS = 2000
 
 /**
- * Until it is disposed of, a program of others is ended when this process exits: of two that talk, the one that is left
- * would spin for ever. First by a signal, as {@link endProgram} does. A library of libfabric exits in the handler of
- * that, which waits for ever for a mutex where the program was just beginning; so it is ended by force after some time.
+ * Ends another program when this process exits, until it is disposed of. If two programs talk, the one that is left
+ * would spin for ever. First it sends a signal, as {@link endProgram} does. A library of libfabric exits in its
+ * handler, which waits for ever for a mutex if the program is just starting. So after some time the program is killed.
  */
 export function endOnExit(child: ChildProcess): Disposable {
   const onExit = (): void => {
@@ -39,8 +39,8 @@ function isRunning({ pid }: ChildProcess): boolean {
 }
 
 /**
- * Ends a program of others and waits for it: by a signal at which it tidies up (killed, libfabric leaves its shared
- * memory in /dev/shm), and by force where it does not end.
+ * Ends another program and waits for it. It sends a signal at which the program cleans up, because a killed libfabric
+ * leaves its shared memory in /dev/shm. If the program does not end, it is killed.
  */
 export async function endProgram(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return

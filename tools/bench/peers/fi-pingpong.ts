@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts'
 
 const run = promisify(execFile)
 const INSTALL = 'on Debian: apt-get install libfabric-bin'
-/** Messages between two processes of one machine through shared memory, to whoever asks, in order. */
+/** Messages between two processes of one machine through shared memory, without a connection, in order. */
 const words = ['-p', 'shm', '-e', 'rdm', '-m', 'msg']
 const ATTEMPTS = 5
 const CONNECT_TRIES = 100
@@ -47,7 +47,7 @@ async function runPair(bytes: number, messages: number): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = String(await freePort())
     const plan = [...words, '-S', String(bytes), '-I', String(messages)]
-    // Somebody may take the port before it does; then it ends, and so does the client.
+    // If another program takes the port first, the server ends, and so does the client.
     const server = spawn('fi_pingpong', [...plan, '-B', port], { stdio: 'ignore' })
     using _server = endOnExit(server)
     try {
@@ -78,8 +78,8 @@ async function connected(server: ChildProcess, args: readonly string[]): Promise
 }
 
 /**
- * Its table has one line of figures: bytes, sent, acknowledged, total, time, MB/s, µs a message one way, millions of
- * messages a second. @throws AetherError for anything else.
+ * Parses its table, which has one line of figures. They are bytes, sent, acknowledged, total, time, MB/s, µs for a
+ * message one way, and millions of messages per second. @throws AetherError for anything else.
  */
 export function parsePingpong(output: string): number {
   const [titles = '', figures = ''] = output.trim().split('\n')

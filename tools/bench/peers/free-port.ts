@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** A TCP port of 127.0.0.1 that nobody has now; somebody may take it before it is used. */
+/** A TCP port of 127.0.0.1 that is free now. Another program may take it before it is used. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

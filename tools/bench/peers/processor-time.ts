@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Processor time of another process, all its threads, in ns; what a thread that runs just now has taken since the last
- * tick of the scheduler is missing. NaN where the process is gone or the kernel keeps no such account
- * (`/proc/PID/task/TID/schedstat`).
+ * CPU time of all threads of another process, in ns. It does not include the time of a running thread since the last
+ * tick of the scheduler. NaN if the process is gone or the kernel has no `/proc/PID/task/TID/schedstat`.
  */
 export function processorNsOf(pid: number): number {
   try {

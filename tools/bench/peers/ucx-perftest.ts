@@ -56,7 +56,7 @@ async function runPair(test: UcxTest, bytes: number, messages: number): Promise<
   let why = ''
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = String(await freePort())
-    // Somebody may take the port before it does; then it ends, and so does the client.
+    // If another program takes the port first, the server ends, and so does the client.
     const server = spawn('ucx_perftest', ['-p', port], { env: environment, stdio: 'ignore' })
     using _server = endOnExit(server)
     try {
@@ -91,9 +91,9 @@ async function connected(server: ChildProcess, words: readonly string[]): Promis
 }
 
 /**
- * The last line of its CSV, of all messages; while it runs it prints others, which begin with the thread:
- * iterations, percentile, average and overall latency in µs; average and overall bandwidth in MB/s; average and overall
- * messages a second.
+ * Parses the last line of its CSV, which is about all messages. Lines that it prints while it runs start with the
+ * thread. The fields are iterations; percentile, average and overall latency in µs; average and overall bandwidth in
+ * MB/s; average and overall messages per second.
  */
 export function parseUcx(test: UcxTest, output: string): UcxResult {
   const line = output.split('\n').findLast((each) => /^ *\d/.test(each))

@@ -8,10 +8,7 @@ export function pixels(value: number): number {
   return Math.round(10 * value) / 10
 }
 
-/**
- * About how wide a text is in the letters of a chart, rather too wide than too narrow: it is not known which font there
- * is.
- */
+/** The approximate width of a text in a chart. It is rather too wide than too narrow, because the font is not known. */
 export function textWidth(text: string): number {
   return 7.4 * text.length
 }

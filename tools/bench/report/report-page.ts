@@ -6,9 +6,7 @@ import { escapeHtml } from './html.ts'
 import { pageStyle } from './page-style.ts'
 import { stylesOf } from './series-style.ts'
 
-/**
- * So many plots of a section are seen at once, at most, unless its first group has more; the other groups are folded.
- */
+/** The maximum number of visible plots in a section, unless its first group has more. Other groups are folded. */
 const PLOTS_SEEN = 9
 
 export interface ReportPage {

@@ -14,7 +14,7 @@ const shares = [0, 0.5, 0.9, 0.99, 0.999, 1]
 const GAP = 8
 /** Ticks of a linear axis, about. */
 const LINEAR_TICKS = 5
-/** Multiples of powers of ten that are ticks of a logarithmic axis over at most so many decades. */
+/** Multiples of powers of ten that are ticks of a logarithmic axis, by the maximum number of decades. */
 const logSteps = [
   { decades: 0.6, steps: [1, 1.5, 2, 3, 4, 5, 6, 8] },
   { decades: 1.5, steps: [1, 2, 5] },

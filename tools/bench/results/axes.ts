@@ -29,19 +29,19 @@ function formatThroughput(gbPerSec: number): string {
   return `${Number((1e6 * gbPerSec).toPrecision(3))} kB/s`
 }
 
-/** A number of things: processes, nodes, calls under way. */
+/** A number of things: processes, nodes, calls in progress. */
 export function countAxis(title: string, scale: 'log' | 'linear' = 'log'): Axis {
   return { title, scale, format: (value) => (Number.isInteger(value) ? formatCount(value) : String(value)) }
 }
 
-export const medianExplained = 'A mark is the median, its whisker reaches to p99.'
+export const medianExplained = 'A mark is the median; its whisker extends to p99.'
 
 /** Rows that tell a distribution. */
 export interface Distributed {
   readonly quantilesNs: readonly number[] | null
 }
 
-/** How the samples of each row are spread: the share of them over time. */
+/** The distribution of the samples of each row: the percentiles over time. */
 export function distributionPlan<Row extends Distributed>(
   naming: Pick<PlotPlan<Row>, 'figure' | 'group' | 'series' | 'where'>,
 ): PlotPlan<Row> {
@@ -49,7 +49,7 @@ export function distributionPlan<Row extends Distributed>(
     kind: 'lines',
     section: 'Distributions',
     explained:
-      'How long the slowest of so many in a hundred took: the further to the right, the rarer. Where there are too few samples to tell, it is the longest of them.',
+      'The time that each percentage of samples did not exceed: further right is rarer. If there are too few samples, it is the longest of them.',
     x: percentileAxis,
     y: timeAxis,
     points: ({ quantilesNs }) =>

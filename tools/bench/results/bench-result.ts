@@ -36,16 +36,16 @@ export function benchResult<Row extends object>(
 
 function beforeNote<Row>({ cost }: RowKind<Row>, rows: readonly Row[], before: Before<Row>): string {
   const found = rows.filter((row) => before(row) !== null).length
-  const whole = `before: how many times ${cost.title} of the earlier run; below 1 is less than before.`
+  const whole = `before: ${cost.title} divided by that of the earlier run; below 1 is less than before.`
   return found === rows.length ? whole : `${whole} The earlier run has ${found} of these ${rows.length} rows.`
 }
 
-/** What changed since the earlier run, at a glance. */
+/** What has changed since the earlier run, at a glance. */
 function beforePlan<Row>({ mark, cost }: RowKind<Row>, before: Before<Row>): PlotPlan<Row> {
   return {
     kind: 'dots',
-    section: 'Beside the earlier run',
-    explained: `How many times ${cost.title} of the earlier run: left of 1 is less than before.`,
+    section: 'Compared with the earlier run',
+    explained: `Shows ${cost.title} divided by that of the earlier run: left of 1 is less than before.`,
     figure: () => 'this run over the earlier one',
     category: mark.category,
     series: mark.series,

@@ -34,15 +34,15 @@ export const collectivesKind: RowKind<CollectivesRow> = {
   mark: { category: (row) => `${row.op}, ${lengthOf(row)}, ${processesOf(row)}`, series: ofAlgorithm },
   table: rowTable(columns, cellsOf),
   notes: [
-    'p50 and p99 are of rank 0, asleep between messages: with more processes than processors they tell more of the scheduler than of the algorithm.',
-    'cpu is the processor time of all processes. Rounds, messages and bytes are counted in the schedules: messages and bytes sent by all, and bytes of the',
-    'busiest process, those it sends or those it receives. chosen: what is taken by itself, and what is with deterministic.',
+    'p50 and p99 are of rank 0, which sleeps between messages. With more processes than CPUs they depend more on the scheduler than on the algorithm.',
+    'cpu is the CPU time of all processes. Rounds, messages and bytes are counted in the schedules: messages and bytes sent by all, and bytes that the',
+    'busiest process sends or receives. chosen: the algorithm is used by default, or with deterministic.',
   ],
   plots: [
     {
       kind: 'dots',
       section: 'All collectives',
-      explained: `By the algorithm that is taken where nobody names one. ${medianExplained}`,
+      explained: `With the default algorithm. ${medianExplained}`,
       where: ({ chosen }) => chosen === 'default' || chosen === 'both',
       figure: processesOf,
       category: ofOp,

@@ -54,7 +54,7 @@ function timeByLength(naming: Naming): Plan {
   return {
     kind: 'lines',
     section: 'Time by length',
-    explained: `${medianExplained} Of others that tell no median it is the mean.`,
+    explained: `${medianExplained} Programs that report no median have the mean.`,
     x: bytesAxis,
     y: timeAxis,
     points: (row) => [{ x: row.bytes, y: timeOf(row), high: highOf(row) }],
@@ -65,8 +65,8 @@ function timeByLength(naming: Naming): Plan {
 function throughputByLength(naming: Naming): Plan {
   return {
     kind: 'lines',
-    section: 'Bytes a second by length',
-    explained: 'As fast as they are taken. 1 GB is 10⁹ bytes.',
+    section: 'Bytes per second by length',
+    explained: 'As fast as messages are taken. 1 GB is 10⁹ bytes.',
     x: bytesAxis,
     y: throughputAxis,
     points: ({ bytes, gbPerSec }) => [{ x: bytes, y: gbPerSec }],
@@ -77,8 +77,8 @@ function throughputByLength(naming: Naming): Plan {
 function rateByLength(naming: Naming): Plan {
   return {
     kind: 'lines',
-    section: 'Operations a second by length',
-    explained: 'As many as there are.',
+    section: 'Operations per second by length',
+    explained: 'As fast as possible.',
     x: bytesAxis,
     y: rateAxis,
     points: ({ bytes, opsPerSec }) => [{ x: bytes, y: opsPerSec }],
@@ -89,7 +89,7 @@ function rateByLength(naming: Naming): Plan {
 const timesSideBySide: Plan = {
   kind: 'dots',
   section: 'Times side by side',
-  explained: `${medianExplained} Of others that tell no median it is the mean.`,
+  explained: `${medianExplained} Programs that report no median have the mean.`,
   where: isSingle,
   group: ofLength,
   figure: () => 'time of one',
@@ -102,9 +102,9 @@ const timesSideBySide: Plan = {
 const ratesSideBySide: Plan = {
   kind: 'dots',
   section: 'Rates side by side',
-  explained: 'Of all processes together.',
+  explained: 'The sum of all processes.',
   group: ofLength,
-  figure: () => 'operations a second',
+  figure: () => 'operations per second',
   category: ofOp,
   series: ofProvider,
   x: rateAxis,
@@ -114,11 +114,11 @@ const ratesSideBySide: Plan = {
 /** What is measured with N of something: `call-16`, `clients-4`; and of what. */
 const numbered = /^(call|clients|reads|writes|calls)-(\d+)$/
 const numberedTitles: Readonly<Record<string, string>> = {
-  call: 'calls under way of one client',
-  clients: 'client processes, 16 calls under way each',
+  call: 'calls in progress of one client',
+  clients: 'client processes, 16 calls in progress each',
   reads: 'processes that read',
   writes: 'processes that write',
-  calls: 'processes that call, 16 calls under way each',
+  calls: 'processes that call, 16 calls in progress each',
 }
 const numberAxis: Axis = countAxis('at the same time')
 const numberOf = ({ op }: BenchRow): number => Number(numbered.exec(op)?.[2])
@@ -129,12 +129,12 @@ const byNumber: Naming = {
   series: ofProvider,
 }
 
-/** How a rate, and a time, change with the number that are there at the same time. */
+/** How rate and time change with the number at the same time. */
 const scalingPlans: readonly Plan[] = [
   {
     kind: 'lines',
     section: 'Rate by number',
-    explained: 'Operations a second of all together, with so many at the same time.',
+    explained: 'Operations per second of all together.',
     x: numberAxis,
     y: rateAxis,
     points: (row) => [{ x: numberOf(row), y: row.opsPerSec }],
@@ -156,7 +156,7 @@ const distributions: Plan = distributionPlan<BenchRow>({ ...byOp, where: isSingl
 function commonKind(notes: readonly string[], plots: readonly Plan[]): RowKind<BenchRow> {
   return {
     identity: ['op', 'provider', 'bytes'],
-    cost: { title: 'the median time (of streams the mean)', of: timeOf },
+    cost: { title: 'the median time (for streams, the mean)', of: timeOf },
     mark: { category: ({ op, bytes }) => `${op}, ${formatBytes(bytes)}`, series: ofProvider },
     table: rowTable(columns, cellsOf),
     notes,
@@ -165,9 +165,9 @@ function commonKind(notes: readonly string[], plots: readonly Plan[]): RowKind<B
 }
 
 const batchNotes: readonly string[] = [
-  'p50 and p99 are of means over batches, since one operation is shorter than the clock resolves; max is what one took',
-  'in the slowest batch if the others in it took the median. cpu is of both processes; for SEND both ends spin.',
-  'libfabric is fi_pingpong (messages of its shm provider), which is written in C and tells means: they are in operations, and in the ratio.',
+  'p50 and p99 are those of batch means, because one operation is too short for the clock. max is the time of one operation',
+  'in the slowest batch, if the others in it took the median. cpu is that of both processes; for SEND both ends spin.',
+  'libfabric is fi_pingpong (messages of its shm provider), written in C. It reports only means, which count for operations and the ratio.',
 ]
 
 /** Rows of `aether bench latency`, `bandwidth`, `messaging`, `rpc` and `ops`. */
@@ -179,21 +179,21 @@ export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
   ]),
 
   bandwidth: commonKind(batchNotes, [
-    throughputByLength(together('32 operations under way')),
-    rateByLength(together('32 operations under way')),
+    throughputByLength(together('32 operations in progress')),
+    rateByLength(together('32 operations in progress')),
     ratesSideBySide,
   ]),
 
   messaging: commonKind(
     [
-      'Of message and send both ends spin; of message-loop and stream-loop both are in their event loops, and times are of single messages or of means over',
-      'batches of a stream. UCX is ucx_perftest (tag matching over shared memory), libfabric fi_pingpong (messages of its shm provider,',
-      'means only); both are in C. Of rendezvous both are in their event loops, and times are of messages, there and said so. cpu is of all processes, the server of Redis among',
-      'them. ratio is how many times the time of the row it names.',
+      'For message and send both ends spin. For message-loop, stream-loop and rendezvous both are in their event loops. Times are those of single',
+      'messages, or batch means of a stream; for rendezvous, until the sender knows that the message has arrived. UCX is ucx_perftest (tag matching',
+      'over shared memory), libfabric is fi_pingpong (messages of its shm provider, means only); both are in C. cpu is that of all processes,',
+      'including the Redis server. ratio is the time divided by that of the row it names.',
     ],
     [
       timeByLength({ ...byOp, where: isSingle }),
-      throughputByLength({ ...together('messages one after the other'), where: isStream }),
+      throughputByLength({ ...together('messages one after another'), where: isStream }),
       timesSideBySide,
       { ...ratesSideBySide, where: isStream },
       distributions,
@@ -202,19 +202,20 @@ export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
 
   rpc: commonKind(
     [
-      'Times are there and back: of call-N, clients-N and object-64 of single calls, with others under way; of call-sync, object-sync, send-return and write-return means over batches.',
-      'Of rdma-source, rdma-target, body-request and body-answer the bytes go one way; memcpy is one copy of them within a process.',
-      'Every client is a process. gRPC carries the bytes without Protocol Buffers. cpu is of all processes; ends that spin or wait for a message that is due',
-      'take it, too. ratio is how many times the time of the row it names.',
+      'Times are round trips. For call-N, clients-N and object-64 they are those of single calls, with others in progress; for call-sync, object-sync,',
+      'send-return and write-return they are batch means. For rdma-source, rdma-target, body-request and body-answer the bytes go one way; memcpy is one',
+      'copy of them within a process. Every client is a process. gRPC carries the bytes without Protocol Buffers. cpu is that of all processes, including',
+      'ends that spin or wait for a message that is due. ratio is the time divided by that of the row it names.',
     ],
     [timeByLength(byOp), ...scalingPlans, timesSideBySide, distributions],
   ),
 
   ops: commonKind(
     [
-      'operations: of all processes together. Reads and writes are of values at random, the same ones for all; of hardware, directory and lmdb times are means',
-      'over batches of one process, of Redis single requests. directory moves pages of 4 KiB between processes that write in the same ones: who writes in pages of',
-      'its own pays nothing (aether bench dsm has both). Of calls each client has 16 under way. ratio is how many times the median of the row it names.',
+      'operations: of all processes together. All processes read and write random values of one set. Times of hardware, directory and lmdb are batch means',
+      'of one process, those of Redis single requests. directory moves pages of 4 KiB between processes that write to the same pages; a process that writes',
+      'to its own pages pays nothing (aether bench dsm has both). For calls, each client has 16 in progress. ratio is the median divided by that of the',
+      'row it names.',
     ],
     [...scalingPlans, ratesSideBySide, rateByLength(byOp), distributions],
   ),

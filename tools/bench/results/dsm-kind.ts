@@ -61,10 +61,10 @@ export const dsmKind: RowKind<DsmRow> = {
   table: rowTable(columns, cellsOf),
   sentences,
   notes: [
-    'The agents sleep before each measured access, as beside a program that computes: waking them is part of the time. Messages and moved',
-    'bytes are of all processes, for one access, counted apart. Fewer processors than threads (two a process) make everything slower.',
+    'The agents sleep before each measured access, as they do beside a program that computes, so waking them is part of the time. Messages and',
+    'moved bytes are those of all processes for one access, counted separately. Fewer CPUs than threads (two per process) make everything slower.',
     'The grid: all processes load and store single words at random, at the same time, as fast as they can, in 64 pages that they share and 64',
-    'of their own; a sample is the time of all processes in a twentieth of the cell, divided by their accesses.',
+    'of their own. A sample is the time of all processes in a twentieth of the cell, divided by their accesses.',
   ],
   plots: [
     {
@@ -82,7 +82,7 @@ export const dsmKind: RowKind<DsmRow> = {
     {
       kind: 'dots',
       section: 'Messages of one access',
-      explained: 'Counted, of all processes.',
+      explained: 'Counted over all processes.',
       where: (row) => isAccess(row) && row.messages !== null,
       group: whereOf,
       figure: () => 'messages of one access',
@@ -94,7 +94,7 @@ export const dsmKind: RowKind<DsmRow> = {
     {
       kind: 'lines',
       section: 'By sharing',
-      explained: `Accesses at random by all processes at the same time, so many of them in pages that all use. ${medianExplained}`,
+      explained: `Random accesses by all processes at the same time, by the share of accesses to pages that all use. ${medianExplained}`,
       where: isCell,
       group: whereOf,
       figure: ({ op }) => `${cell.exec(op)![2]} % of the accesses are stores`,

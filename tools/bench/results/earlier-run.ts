@@ -52,7 +52,7 @@ export class EarlierRun {
       if (kind.identity.some((name) => known[name] === undefined))
         throw new AetherError(
           'ERR_AETHER_BENCH',
-          `--compare: ${this.#file} has rows of ${suite} that this version does not know: measure the earlier run anew`,
+          `--compare: ${this.#file} has rows of ${suite} that this version does not know: measure the earlier run again`,
         )
       costs.set(keyOf(kind, known), kind.cost.of(known))
     }

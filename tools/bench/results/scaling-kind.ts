@@ -24,7 +24,7 @@ function table(rows: readonly ScalingRow[], before: Before<ScalingRow> | undefin
 
 const nodesAxis = countAxis('nodes')
 
-/** What grows with the nodes, or does not: a plot for each miss, with a line for each protocol. */
+/** A figure by the number of nodes: a plot for each miss, with a line for each protocol. */
 const byNodes = (
   section: string,
   y: Extract<PlotPlan<ScalingRow>, { kind: 'lines' }>['y'],
@@ -32,7 +32,7 @@ const byNodes = (
 ): PlotPlan<ScalingRow> => ({
   kind: 'lines',
   section,
-  explained: 'Counted, not timed. Protocols that do the same lie on one another.',
+  explained: 'Counted, not timed. Lines of protocols with the same counts overlap.',
   figure: ({ miss }) => miss,
   series: ({ protocol }) => protocol,
   x: nodesAxis,
@@ -50,15 +50,15 @@ export const scalingKind: RowKind<ScalingRow> = {
   },
   table,
   notes: [
-    'Messages / KiB per miss (pages of 4 KiB, with the messages themselves) / messages one after the other until the access can be done.',
-    'Counted exactly, by the state machines of the agents in one process; an upgrade has to reach every other reader, in any protocol.',
+    'Messages / KiB per miss (pages of 4 KiB, including the messages) / consecutive messages until the access can be done.',
+    'Counted exactly, by the state machines of the agents in one process. An upgrade has to reach every other reader, in any protocol.',
   ],
   plots: [
     byNodes('Messages by nodes', countAxis('messages'), ({ messages }) => messages),
-    byNodes('Delays by nodes', countAxis('messages one after the other', 'linear'), ({ hops }) => hops),
+    byNodes('Delays by nodes', countAxis('consecutive messages', 'linear'), ({ hops }) => hops),
     byNodes(
       'Bytes by nodes',
-      { title: 'bytes, messages among them', scale: 'log', format: formatBytes },
+      { title: 'bytes, including messages', scale: 'log', format: formatBytes },
       ({ bytes }) => bytes,
     ),
   ],

@@ -48,17 +48,17 @@ function getLine(row: StructuresRow, rows: readonly StructuresRow[]): string {
   const others = rows.filter((each) => each.ratio !== null && isSameWork(each, row))
   const beside = others.map(({ store, ratio }) => `${store} ${formatRatio(ratio!)}`).join(', ')
   const what = `a get of ${formatBytes(row.bytes)} (${row.keys}) takes ${formatTime(row.p50Ns / 1e6)}`
-  return beside === '' ? what : `${what}; beside it: ${beside}`
+  return beside === '' ? what : `${what}; for comparison: ${beside}`
 }
 
-/** Of gets and sets: the rate of the most processes beside the best of any number. */
+/** For gets and sets: the rate of the most processes, relative to the best rate of any number. */
 function growthLine(row: StructuresRow, own: readonly StructuresRow[]): string[] {
   const same = own.filter((each) => isSameWork({ ...each, processes: 1 }, row))
   const most = same.reduce((one, other) => (other.processes > one.processes ? other : one))
   if (same.length < 2 || (row.op !== 'get' && row.op !== 'set')) return []
   const what = `${row.op} of ${formatBytes(row.bytes)} (${row.keys})`
   const does = `${most.processes} processes do ${formatRate(most.opsPerSec)}`
-  return [`${what}: ${does}, ${formatShare(most.peakShare)} of the best of any number`]
+  return [`${what}: ${does}, ${formatShare(most.peakShare)} of the best rate of any number`]
 }
 
 function formatShare(share: number): string {
@@ -78,22 +78,22 @@ export const structuresKind: RowKind<StructuresRow> = {
   identity: ['op', 'store', 'processes', 'bytes', 'keys'],
   cost: { title: 'the median time', of: ({ p50Ns }) => p50Ns },
   mark: { category: (row) => `${workOf(row)}; ${whereOf(row)}`, series: ofStore },
-  // Those of the same work together.
+  // Rows of the same work are side by side.
   table: (rows, before) =>
     table([...grouped(rows, (row) => `${workOf(row)}, ${whereOf(row)}`).values()].flat(), before),
   sentences,
   notes: [
-    'p50, p99 and max are of means over batches of at least 20 µs, since one operation is shorter than the clock resolves; a request to Redis is',
-    'timed alone. ratio: how many times the median of the shared structure. operations: of all processes together, as fast as they can; of best: beside',
-    'the most that any number of processes did.',
-    'Values are bytes, copied in and out, but for the Map, which is of one process and hands out what it keeps; its add is Atomics.add. lmdb does',
-    'not wait for its disk. More processes than processors wait for each other at all times.',
+    'p50, p99 and max are those of means over batches of at least 20 µs, because one operation is too short for the clock. Requests to Redis are timed',
+    'singly. ratio: the median divided by that of the shared structure. operations: of all processes together, as fast as they can. of best: relative',
+    'to the best rate of any number of processes.',
+    'Values are bytes, copied in and out. The Map is in one process and returns the stored values; its add is Atomics.add. lmdb does not wait for its',
+    'disk. If there are more processes than CPUs, they wait for each other all the time.',
   ],
   plots: [
     {
       kind: 'lines',
       section: 'Rate by number of processes',
-      explained: 'Operations a second of all processes together.',
+      explained: 'Operations per second of all processes together.',
       group: valuesOf,
       figure: workOf,
       series: ofStore,

@@ -6,9 +6,9 @@ interface Letter<M> {
 }
 
 /**
- * Carries messages between state machines in rounds: what is sent in one round arrives in the next, all of it, in the
- * order in which it was sent. So messages and rounds can be counted exactly, for any number of ranks, and two runs are
- * alike.
+ * Carries messages between state machines in rounds. All messages of a round arrive in the next round, in the order in
+ * which they were sent. So messages and rounds can be counted exactly, for any number of ranks, and every run is the
+ * same.
  */
 export class RoundCarrier<M> {
   readonly #deliver: (to: number, from: number, message: M) => void

@@ -14,8 +14,8 @@ export interface AccessCost {
   /** Of those messages, and of the pages that moved. */
   readonly bytes: number
   /**
-   * How many messages, one after the other, until the access could be done. What comes after that (the home is told)
-   * delays nobody here.
+   * The number of consecutive messages until the access could be done. Later messages, such as one to the home, delay
+   * no rank here.
    */
   readonly hops: number
 }
@@ -84,7 +84,7 @@ export class CountedCluster {
       unmap: nothing,
       evicted: nothing,
       failed: (page) => {
-        throw new Error(`page ${page} was refused to rank ${rank}, and nobody has died`)
+        throw new Error(`page ${page} was refused to rank ${rank}, although no rank has died`)
       },
       mustHold: () => false,
       isAlive: () => true,

@@ -1,6 +1,6 @@
 import type { KeyChoice } from './key-sequence.ts'
 
-/** What is done over and over: gets and sets, of which so many in a hundred are sets; or one of the others. */
+/** The operation that is repeated: gets and sets, with a percentage of sets; or one of the others. */
 export type Work =
   | { readonly kind: 'get, set'; readonly keys: KeyChoice; readonly writes: number }
   | { readonly kind: 'update'; readonly keys: KeyChoice }
@@ -31,7 +31,7 @@ export function keysOf(bytes: number): number {
 
 /** What the processes of a run are told. */
 export type ToWorker =
-  /** Forget everything, and set each key to a value of so many bytes. */
+  /** Remove everything, and set each key to a value of `bytes` bytes. */
   | { readonly kind: 'fill'; readonly bytes: number }
   /** Get ready: answered when the code is warm. */
   | { readonly kind: 'prepare'; readonly job: Job }

@@ -19,7 +19,7 @@ export function keySequence(choice: KeyChoice, keys: number, seed: number): Uint
   return sequence
 }
 
-/** Which operations write: so many in a hundred. */
+/** Which operations write: `percent` of them. */
 export function writeSequence(percent: number, seed: number): Uint8Array {
   const random = new Random(seed)
   return Uint8Array.from({ length: SEQUENCE_LENGTH }, () => (random.below(100) < percent ? 1 : 0))

@@ -20,7 +20,7 @@ interface Database {
   close(): Promise<void>
 }
 
-/** A database in a file that nobody waits for: what is compared is memory, not the disk. */
+/** A database in a file that is never synced, because memory is compared and not the disk. */
 export async function openLmdbStore({ directory }: Meeting): Promise<BenchStore> {
   const { open } = await optionalPackage<Lmdb>('lmdb')
   const database = open({ path: join(directory, 'lmdb'), encoding: 'binary', noSync: true, maxReaders: 126 })

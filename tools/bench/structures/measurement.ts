@@ -44,7 +44,7 @@ export class Measurement {
 
 type Step = (index: number) => unknown
 
-/** `index` grows with each step. Pushes and pops are in turns, so that nobody pops what another is still to push. */
+/** `index` grows with each step. Pushes and pops alternate, so that no process pops before another has pushed. */
 function stepsOf(job: Job, operations: StoreOperations, seed: number): { readonly op: string; readonly step: Step }[] {
   const { work, bytes } = job
   if (work.kind === 'push, pop') {

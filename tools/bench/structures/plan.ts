@@ -24,8 +24,8 @@ export interface Step {
 }
 
 /**
- * So many processes for each store at a time; they are measured one store after the other with each work, so that what
- * a machine does beside meets all of them.
+ * A number of processes for each store. With each kind of work the stores are measured one after another, so that other
+ * load on the machine affects all of them.
  */
 export interface Round {
   readonly processes: number

@@ -4,12 +4,12 @@ import { keysOf } from './job.ts'
 import { keyName } from './measurement.ts'
 
 const SYSTEM_PAGE_BYTES = 4096
-/** A process that is kept from its processor for long, on a busy machine, is no process that has died. */
+/** On a busy machine, a process that gets no CPU for long has not died. */
 const LEASE_MS = 60_000
 
 /**
- * A region of coherent memory: each key has a place of its own, which every process looks up in a `Map`; a get is
- * `readSync` of the whole value into the same buffer, a set `writeSync`.
+ * A region of coherent memory. Each key has its own place, which every process looks up in a `Map`. A get is a
+ * `readSync` of the whole value into the same buffer, a set is a `writeSync`.
  */
 export async function openRegionStore(
   coherence: CoherenceKind,

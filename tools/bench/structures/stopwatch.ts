@@ -5,8 +5,8 @@ import type { Samples } from './job.ts'
 export type Batch = (count: number) => void | Promise<void>
 
 /**
- * A batch lasts at least so long that reading the clock (some 50 ns) is noise, and less than the operating system gives
- * a process at a time.
+ * The minimum length of a batch: long enough that reading the clock (about 50 ns) is noise, and shorter than a time
+ * slice of the operating system.
  */
 const BATCH_NS_MIN = 20_000
 const BATCH_MAX = 4096

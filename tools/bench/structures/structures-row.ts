@@ -27,8 +27,8 @@ export interface StructuresRow {
   /** This median over that one. */
   readonly ratio: number | null
   /**
-   * The rate over the best that any number of processes has in the same work with the same store: below 1, more
-   * processes did not bring more.
+   * The rate divided by the best rate of any number of processes with the same work and store. Below 1, a different
+   * number of processes was faster.
    */
   readonly peakShare: number
 }

@@ -6,7 +6,7 @@ import { type FromWorker, keysOf, type ToWorker } from './job.ts'
 import { keyName, Measurement } from './measurement.ts'
 
 const [store, meeting, rank] = JSON.parse(process.argv[2]!) as [StoreName | RegionName, Meeting, number]
-/** Where it cannot be said, whoever measures is gone. */
+/** If it cannot be sent, the process that measures is gone. */
 const answer = (message: FromWorker): void =>
   void process.send?.(message, undefined, undefined, (error) => {
     if (error !== null) process.exit()
@@ -43,7 +43,7 @@ class Worker {
 
 const failed = (error: unknown): void => answer({ kind: 'failed', why: whyOf(error) })
 
-// Whoever measures is gone: so is the reason to be here.
+// Without the process that measures, there is no reason to go on.
 endWithParent()
 try {
   const worker = new Worker(await openStore(store, meeting, rank))

@@ -12,8 +12,8 @@ const SYNCHRONIZE_EVERY = 512
 const WAIT_MS = 10
 
 /**
- * Each replacement is there, once; what is read stays as it is to the end of a section; nobody is given what was
- * replaced a grace period before.
+ * Each replacement is there, once. A value that is read stays the same until the end of the section. No reader gets a
+ * value that was replaced more than a grace period ago.
  */
 export const cellSubject: Subject<Structures> = {
   name: 'rcu',

@@ -3,7 +3,7 @@ import { type CommonStructures, operate, type Subject, sumOf, underWay } from '.
 
 const Common = { Acknowledged: 0 } as const
 
-/** Everything that was added is there, once; and nobody reads less than was acknowledged to anybody before. */
+/** Everything that was added is there, once. No process reads less than was acknowledged to any process before. */
 export const counterSubject: Subject<CommonStructures> = {
   name: 'counter',
   commonBytes: 64,

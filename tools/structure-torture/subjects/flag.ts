@@ -16,7 +16,7 @@ export const flagSubject: Subject<CommonStructures> = {
     const look = async (when: string): Promise<number> => {
       const found = (await own.isRaised()) ? State.Raised : State.Lowered
       const expected = Atomics.load(common, seat)
-      // Negative: whoever made it something was killed meanwhile.
+      // Negative: the process that set it was killed meanwhile.
       if (expected >= 0 && found !== expected) wrong(`${when}: the flag is ${found}, and was made ${expected}`)
       return found
     }

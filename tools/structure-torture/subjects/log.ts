@@ -12,7 +12,8 @@ const TRIM_EVERY = 2000
 const READ_MAX = 4
 
 /**
- * An index is one entry's for ever; whatever was acknowledged is at its index, and nobody misses what was not dropped.
+ * An index belongs to one entry for ever. Every acknowledged entry is at its index, and no reader misses an entry that
+ * was not dropped.
  */
 export const logSubject: Subject<CommonStructures> = subjectOf('log', openLog)
 export const channelSubject: Subject<Structures> = subjectOf('channel', openChannel)

@@ -1,7 +1,7 @@
 import type { MutexHold } from 'aether-dsm/internal/structures'
 import { type CommonStructures, forAtMost, operate, type Subject } from '../subject.ts'
 
-/** Whoever has the mutex is alone with these. */
+/** Only the owner of the mutex uses these. */
 const Common = { Owner: 0, Left: 1, Right: 2, Token: 3 } as const
 /** One that is stopped may have it for long. */
 const WAIT_EVERY = 16

@@ -15,7 +15,7 @@ import { histogramOf, judgeAges, VERSION_AGES_BYTES, VersionAges } from '../vers
 const ACCOUNTS = 6
 const AMOUNT = 1000
 const FILLING_MAX = 300
-/** One move in so many makes an account anew. */
+/** One move in this many replaces an account by a new one. */
 const RENEW_EVERY = 8
 const GROW_EVERY = 8
 /** Numbers are in two words. */
@@ -31,8 +31,8 @@ interface Account {
 }
 
 /**
- * A section is there as a whole or not at all, once; a reader sees one moment; and no version that was replaced a grace
- * period before.
+ * A section takes effect as a whole or not at all, once. A reader sees one snapshot, and no version that was replaced
+ * more than a grace period ago.
  */
 export const objectsSubject: Subject<CommonStructures> = {
   name: 'mv-rlu',

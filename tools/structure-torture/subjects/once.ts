@@ -5,10 +5,10 @@ import { type CommonStructures, operate, type Subject, underWay } from '../subje
 const COUNT = 32
 /** In the words that all share: which one is next, then how often each was done. */
 const Common = { Next: 0, Done: 1 } as const
-/** One call in so many. */
+/** One call in this many. */
 const RUN_EVERY = 64
 
-/** What is to be done once is done once, and anew only where it was cut short; nobody goes on before it is done. */
+/** The work runs once, and again only if it was cut short. No process goes on before it is done. */
 export const onceSubject: Subject<CommonStructures> = {
   name: 'once',
   commonBytes: 4 * (Common.Done + COUNT),

@@ -7,7 +7,7 @@ import { type CommonStructures, operate, type Subject } from '../subject.ts'
 const KEYS = 256
 const FILLING_MAX = 500
 const ITERATE_EVERY = 4096
-/** Of what somebody who was killed was changing. */
+/** Stands for a key that a killed process was changing. */
 const DOUBTFUL = -1
 /** The highest version that each key has had comes after the versions that they have. */
 const HIGHEST = SEATS_MAX * KEYS

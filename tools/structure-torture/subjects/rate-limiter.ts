@@ -5,7 +5,7 @@ const options = { limit: 20_000, intervalMs: 2 ** 30 } as const
 /** Of an interval of twelve days, in a round. */
 const REGAINED_MAX = 2
 
-/** What was let through counts, whoever is killed; and no more is refused than that. */
+/** Every call that was let through counts, even if processes are killed. No more than that is refused. */
 export const rateLimiterSubject: Subject<CommonStructures> = {
   name: 'rate limiter',
   commonBytes: 64,

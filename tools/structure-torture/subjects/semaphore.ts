@@ -16,7 +16,7 @@ const CROWD_WORDS = 16
  */
 const CROWDS = INCARNATIONS_MAX + 1
 
-/** No more than the permits are out at a time; those of the dead are free again. */
+/** No more permits are out than there are. Permits of processes that died are free again. */
 export const semaphoreSubject: Subject<CommonStructures> = {
   name: 'semaphore',
   commonBytes: 4 * (CROWDS + CROWDS_MAX * CROWD_WORDS),
@@ -57,13 +57,13 @@ export const semaphoreSubject: Subject<CommonStructures> = {
   },
 }
 
-/** Who was killed while it had one is among them, so it is for the judge to say whether they were too many. */
+/** It includes processes that were killed with a permit, so the judge decides whether they were too many. */
 function noteCrowd(common: Int32Array): void {
   const before = turnsOf(common)
   const who = before.flatMap((turns, each) => (turns % 2 === 1 ? [each] : []))
   if (who.length <= PERMITS) return
   const atMs = Math.ceil(nowMs())
-  // Only where nobody has moved meanwhile were they in there at the same time.
+  // They were in there at the same time only if none of them has moved meanwhile.
   if (turnsOf(common).some((turns, each) => turns !== before[each])) return
   const index = Atomics.add(common, INCARNATIONS_MAX, 1)
   if (index >= CROWDS_MAX) return
