@@ -61,6 +61,6 @@ test('a file that is none, a command line that is none, and hosts with --trace a
   assert.equal(aether('run', '--hosts', 'a:1', '--trace', wrong, script).status, 2)
   assert.match(
     aether('run', '-n', '1', '--trace', '/nowhere/t.json', script).stderr,
-    /no file can be written in \/nowhere/,
+    /\/nowhere is not a writable directory/,
   )
 })

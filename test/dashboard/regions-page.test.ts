@@ -42,7 +42,7 @@ describe('regions that come and go, in a real browser', { skip }, () => {
       // What is said of the keys is what they do.
       assert.match(
         await browser.evaluate<string>("document.querySelector('#pages canvas').ariaLabel"),
-        /arrow keys pick a page, plus and minus zoom$/,
+        /Arrow keys select a page, plus and minus zoom$/,
       )
 
       space.regionName = 'field'

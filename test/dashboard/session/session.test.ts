@@ -372,10 +372,13 @@ describe('a recording of the dashboard', () => {
   test('that was ended before anything was seen says so, and not that it was cut off', () => {
     assert.throws(
       () => RecordedSession.open(record(0).path),
-      refused('DAMAGED', /is whole.*seen anything: record again/),
+      refused('DAMAGED', /is complete.*seen anything: record again/),
     )
     const full = record(6, 700).path
-    assert.throws(() => RecordedSession.open(full), refused('DAMAGED', /no room.*--record-limit/))
+    assert.throws(
+      () => RecordedSession.open(full),
+      refused('DAMAGED', /before the first look was written: .*--record-limit/),
+    )
   })
 
   test('from a stranger gives the page nothing that is not of its kind', () => {
@@ -448,7 +451,7 @@ describe('a recording of the dashboard', () => {
     const { path, space } = record(1)
     const before = readFileSync(path)
     const options = { path, limitBytes: 2 ** 20, source: space, aether: '1' }
-    assert.throws(() => new SessionRecorder(options), refused('EXISTS', /remove it, or record into another file/))
+    assert.throws(() => new SessionRecorder(options), refused('EXISTS', /remove it, or record to another file/))
     assert.deepEqual(readFileSync(path), before)
     assert.throws(
       () => new SessionRecorder({ ...options, path: join(folder, 'no', 'such', 'folder') }),

@@ -112,7 +112,7 @@ describe('aether bench with files', options, () => {
         assert.equal(second.status, 0, second.stderr)
         assert.match(
           second.stdout,
-          /\n {2}before: how many times .* of the earlier run; below 1 is less than before\.\n/,
+          /\n {2}before: .* divided by that of the earlier run; below 1 is less than before\.\n/,
         )
         assert.match(second.stdout, /\d\.\d+x/, name)
         assert.doesNotMatch(second.stdout, /no such row/, name)
@@ -148,7 +148,7 @@ describe('aether bench with files', options, () => {
         [['--html', directory], /^aether: --html: .* cannot be written: it is a directory: name a file in it\n$/],
         [
           ['--compare', foreign],
-          /^aether: --compare: .* has rows of latency that this version does not know: measure the earlier run anew\n$/,
+          /^aether: --compare: .* has rows of latency that this version does not know: measure the earlier run again\n$/,
         ],
       ] as const) {
         const { status, stdout, stderr } = aether('bench', 'latency', ...words)
