@@ -1,22 +1,4 @@
-/**
- * The connection manager: resolves addresses and routes, makes queue pairs and connects them, with the semantics of
- * rdma_cm(7).
- *
- * One API covers two carriers: librdmacm for real devices, and sockets private to the user for the embedded device
- * `shm0`.
- *
- * ```ts
- * import { connect, listen } from 'aether-dsm/cm'
- *
- * await using listener = await listen({ device: 'shm0', address: '127.0.0.1' })
- * const answering = listener.next().then((request) => request?.accept())
- * await using connection = await connect({ device: 'shm0', address: '127.0.0.1', port: listener.port })
- * await using accepted = await answering
- * console.log(connection.pair.type, accepted?.state) // prints rc connected
- * ```
- *
- * @module
- */
+/** The door of this room for other rooms: the connection manager. Users import `src/public/cm.ts`. */
 export type { ConnectionAddress } from './address.ts'
 export type {
   ConnectionEvent,

@@ -1,28 +1,4 @@
-/**
- * Messages between programs over verbs, and access to each other's memory. Two programs use endpoints, with callbacks,
- * promises and iterations; many use peers and collectives.
- *
- * ```ts
- * import { connectEndpoint, listenEndpoints } from 'aether-dsm/messaging'
- *
- * const listener = await listenEndpoints({
- *   device: 'shm0',
- *   address: '127.0.0.1',
- *   accept: (endpoint) => {
- *     endpoint.handlers = { receive: (data, immediate) => endpoint.trySend(data, immediate) }
- *   },
- * })
- * await using client = await connectEndpoint({ device: 'shm0', address: '127.0.0.1', port: listener.port })
- * await client.sendWithImmediate(new TextEncoder().encode('hello'), 7)
- * for await (const { data, immediate } of client.messages()) {
- *   console.log(new TextDecoder().decode(data), immediate) // prints hello 7
- *   break
- * }
- * listener.close()
- * ```
- *
- * @module
- */
+/** The door of this room for other rooms: links, endpoints, peers, collectives. Users import `src/public/messaging.ts`. */
 
 export type { AllGatherAlgorithm } from './collectives/all-gather.ts'
 export type { AllReduceAlgorithm } from './collectives/all-reduce.ts'

@@ -1,24 +1,4 @@
-/**
- * Structures that processes share: what a service keeps in one place for all of its processes, without a server.
- *
- * ```ts
- * import { open } from 'aether-dsm'
- * import { openStructures } from 'aether-dsm/structures'
- *
- * await using space = await open('shop')
- * await using shared = await openStructures(space)
- * const hits = await shared.counter('hits')
- * hits.addSync()
- * const mutex = await shared.mutex('stock')
- * using hold = await mutex.lock({ signal: AbortSignal.timeout(1000) })
- * ```
- *
- * Plain names return promises; names with `Sync` do the same on this thread. On one machine the `Sync` form of a call
- * that does not wait takes a few instructions: use it in services. The promises are for programs that should also run
- * over a network.
- *
- * @module
- */
+/** The door of this room for other rooms: structures that processes share. Users import `src/public/structures.ts`. */
 
 export type { RateLimiterOptions, RateVerdict } from './cell-rate.ts'
 export type { Codec } from './codec/codec.ts'

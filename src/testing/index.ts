@@ -1,13 +1,4 @@
-/**
- * For tests: the conformance suite that every verbs provider passes, the same for connections, and simulated clusters.
- *
- * ```ts
- * import { formatReport, runProviderConformance } from 'aether-dsm/testing'
- *
- * const report = await runProviderConformance({ provider: 'shm', device: 'shm0', placement: 'two-processes' })
- * console.log(formatReport(report))
- * ```
- */
+/** The door of this room for other rooms: conformance suites and simulated clusters. Users import `src/public/testing.ts`. */
 
 export {
   type AdapterOptions,

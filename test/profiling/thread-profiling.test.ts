@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '../../src/index.ts'
+import { open } from '../../src/public/index.ts'
 import { defineCounters, threadProfile, threadProfiling } from '../../src/profiling/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 

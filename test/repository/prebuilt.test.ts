@@ -31,7 +31,7 @@ test('packing builds an addon for x64 and one for arm64, which bring their own l
     ].join('\n'),
   })
   const installed = join(tree.path, 'installed')
-  for (const path of ['package.json', 'dist/src', 'prebuilds'])
+  for (const path of ['package.json', 'dist/package', 'native/build.mjs', 'prebuilds'])
     cpSync(join(root, path), join(installed, 'node_modules/aether-dsm', path), { recursive: true })
   const environment = { ...process.env, PATH: '' }
   const opened = spawnSync(process.execPath, ['main.mjs'], { cwd: installed, encoding: 'utf8', env: environment })
