@@ -9,7 +9,7 @@ import { countText, rateText, timeText } from './units.ts'
 /** Lines in a chart, but for the one of all together. */
 const LINES_MAX = 6
 
-export interface NamedLine extends Line {
+interface NamedLine extends Line {
   readonly name: string
 }
 

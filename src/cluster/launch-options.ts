@@ -11,12 +11,12 @@ import { checkSpaceName } from './space-name.ts'
 export type FailurePolicy = 'stop' | 'continue'
 
 /** The most ranks that one launcher starts. */
-export const RANKS_MAX = 256
+const RANKS_MAX = 256
 /** Milliseconds that ranks have to end on request, before SIGKILL. */
-export const GRACE_MS = 5000
+const GRACE_MS = 5000
 
 /** Never asks for a password; notices within a quarter of a minute that a host is gone. */
-export const SSH: readonly string[] = [
+const SSH: readonly string[] = [
   'ssh',
   '-o',
   'BatchMode=yes',

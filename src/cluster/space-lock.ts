@@ -4,7 +4,7 @@ import { native, TimeoutError } from '../native/index.ts'
 import { describeProcess } from './process-identity.ts'
 
 /** Only short synchronous work is done under the lock, so a longer wait means that its holder is stopped or starved. */
-export const LOCK_TIMEOUT_MS = 10_000
+const LOCK_TIMEOUT_MS = 10_000
 
 const PAUSE_MS_MAX = 16
 

@@ -1,27 +1,22 @@
 /** The door of this room for other rooms: the connection manager. Users import `src/public/cm.ts`. */
-export type { ConnectionAddress } from './address.ts'
+
 export type {
   ConnectionEvent,
   ConnectionIdentifier,
-  ConnectionOffer,
   ConnectionParameters,
-  DatagramPeer,
-  LocalEndpoint,
-  PortSpace,
 } from './carrier.ts'
-export type { DeviceChoice } from './carriers.ts'
+
 export { type ConnectOptions, connect } from './connect.ts'
 export { Connection } from './connection.ts'
 export type { CloseReason } from './connection-machine.ts'
-export type { PairOptions } from './connection-pair.ts'
+
 export { ConnectionRequest, takeRequest } from './connection-request.ts'
 export { DATAGRAM_QUEUE_KEY } from './datagram.ts'
-export type { WaitOptions } from './deadline.ts'
+
 export { decodeEndpoint, ENDPOINT_TEXT_LENGTH, encodeEndpoint } from './endpoint-text.ts'
 export {
   ConnectionError,
   ConnectionRejectedError,
-  type ConnectionStage,
   type RejectReason,
   RejectStatus,
 } from './errors.ts'
@@ -29,6 +24,6 @@ export type { HandedRequest } from './handed-request.ts'
 export { createIdentifier, type IdentifierOptions } from './identifier.ts'
 export { type Listener, type ListenOptions, listen } from './listener.ts'
 export { joinMulticast, MulticastGroup, type MulticastOptions } from './multicast-group.ts'
-export { PRIVATE_DATA_BYTES_MAX, type PrivateDataUse } from './private-data.ts'
+export { PRIVATE_DATA_BYTES_MAX } from './private-data.ts'
 export { type ResolvedAddress, type ResolveOptions, resolve } from './resolve.ts'
 export type { ConnectionOptions } from './terms.ts'

@@ -1,10 +1,10 @@
 import { type EncodedRequest, RequestSlot, segmentSlot } from './encoded-request.ts'
 
 /** Doubles of a piece of an indirect key: address, length, bytes to skip, key. */
-export const PieceDouble = { Address: 0, Length: 1, Skip: 2, Key: 3 } as const
+const PieceDouble = { Address: 0, Length: 1, Skip: 2, Key: 3 } as const
 export const PIECE_DOUBLES = 4
 export const MAX_PIECES = 4096
-export const MAX_REPEAT: number = 2 ** 31 - 1
+const MAX_REPEAT: number = 2 ** 31 - 1
 
 /**
  * The pieces of an indirect key: all in turn, `repeat` times. A piece moves on by its length and its skip at each

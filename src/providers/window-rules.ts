@@ -14,7 +14,7 @@ export function checkWindowType(type: number): void {
 }
 
 /** What the rules ask of the region that a window shows a part of. */
-export interface BindableMemory {
+interface BindableMemory {
   readonly domain: { readonly id: number }
   readonly isZeroBased: boolean
   readonly access: number

@@ -37,6 +37,7 @@ export {
   type EndpointHandlers,
   type EndpointOptions,
   EndpointPhysicalPeer,
+  type EndpointThreadModule,
   type IoThread,
   IoThreadError,
   type IoThreadOptions,

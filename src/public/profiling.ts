@@ -34,6 +34,7 @@ export {
   metricsHandler,
   Profile,
   type ProfileJson,
+  type ProfilingArea,
   prometheusText,
   setProfiling,
   setTraceLevel,

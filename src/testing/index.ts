@@ -1,13 +1,10 @@
 /** The door of this room for other rooms: conformance suites and simulated clusters. Users import `src/public/testing.ts`. */
 
 export {
-  type AdapterOptions,
   type Choose,
-  type NetworkOptions,
   openSimulatedCluster,
   type SimulatedCluster,
   type SimulatedFault,
-  type SimulatedFaultKind,
   type SimulatedHost,
   type SimulatedProcess,
   type SimulationOptions,
@@ -17,5 +14,5 @@ export { conformanceCases } from './conformance/cases/index.ts'
 export type { Until } from './conformance/context.ts'
 export * from './conformance/run.ts'
 export { connectionCases } from './connections/cases/index.ts'
-export type { ConnectionCase, ConnectionContext, ConnectionSetup } from './connections/context.ts'
+export type { ConnectionSetup } from './connections/context.ts'
 export * from './connections/run.ts'

@@ -41,10 +41,12 @@ function shown(): string {
   const examples = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
     .map((path) => readDocument(`examples/${path}`))
-  const code = pages.map(readDocument).flatMap((text) => [
-    ...codeBlocks(text).map((block) => block.text),
-    ...[...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? ''),
-  ])
+  const code = pages
+    .map(readDocument)
+    .flatMap((text) => [
+      ...codeBlocks(text).map((block) => block.text),
+      ...[...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? ''),
+    ])
   return [...code, ...examples].join('\n')
 }
 

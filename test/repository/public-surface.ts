@@ -62,7 +62,10 @@ export function publicModules(directory: string): PublicModules {
   const all = doors(directory)
   const configuration = ts.readConfigFile(join(directory, 'tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(configuration.config, ts.sys, directory)
-  const program = ts.createProgram(all.map(({ source }) => source), { ...options, noEmit: true, incremental: false })
+  const program = ts.createProgram(
+    all.map(({ source }) => source),
+    { ...options, noEmit: true, incremental: false },
+  )
   const checker = program.getTypeChecker()
   const exports = new Map<string, readonly ts.Symbol[]>()
   for (const { path, source } of all) {

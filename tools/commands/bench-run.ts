@@ -10,7 +10,7 @@ import { EarlierRun } from '../bench/results/earlier-run.ts'
 import type { RowKind } from '../bench/results/row-kind.ts'
 
 /** What a benchmark tells while it measures. */
-export interface Telling {
+interface Telling {
   /** How far it is. */
   progress(text: string): void
   /** What is not here, and why. */

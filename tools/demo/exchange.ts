@@ -22,7 +22,7 @@ export type ExchangeReply =
   | { readonly kind: 'done'; readonly totalMs: number; readonly iterations: number; readonly ranks: Float64Array }
 
 /** The part of one process in an iteration: the partial sums of its blocks, then what its vertices contribute. */
-export interface ExchangePart {
+interface ExchangePart {
   readonly kind: 'part'
   readonly rank: number
   readonly bytes: Uint8Array

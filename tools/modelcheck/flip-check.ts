@@ -26,8 +26,8 @@ const STATES_MAX = 200_000
  * with three nodes. *deeds*: a recorded play ends otherwise. *words*: nothing comes of it in any recorded play but that
  * the cell says something else.
  */
-export const flipNets = ['safety', 'progress', 'dead', 'far', 'deeds', 'words'] as const
-export type FlipNet = (typeof flipNets)[number]
+const flipNets = ['safety', 'progress', 'dead', 'far', 'deeds', 'words'] as const
+type FlipNet = (typeof flipNets)[number]
 
 /** What became of the flips of a protocol's cells. */
 export interface FlipReport {

@@ -3,7 +3,7 @@
  * 585, 8 for 1,024. The cost of a round is waking an agent, not reading eight short messages instead of two, so the
  * tree is broad.
  */
-export const BARRIER_FAN_IN = 8
+const BARRIER_FAN_IN = 8
 
 /** The tree along which barriers are counted: ranks are numbered as in a heap, with rank 0 at the root. */
 export class BarrierTree {

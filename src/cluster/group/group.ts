@@ -41,7 +41,7 @@ export interface ProfilingPlace {
 }
 
 /** Where the agent learns that a watcher is there, and publishes what it shows. */
-export interface WatchingPlace {
+interface WatchingPlace {
   readonly descriptor: number
   readonly slot: number
 }

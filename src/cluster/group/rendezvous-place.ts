@@ -22,7 +22,7 @@ export function parseRendezvous(text: string): RendezvousPlace {
 }
 
 /** `host:port`, with an IPv6 address in brackets. Undefined if the text is not an address. */
-export function parseAddress(text: string): { readonly host: string; readonly port: number } | undefined {
+function parseAddress(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
   const port = Number(digits)
   const host = bracketed ?? plain

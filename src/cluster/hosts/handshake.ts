@@ -21,7 +21,7 @@ const PROOF_BYTES = 32
 const DOMAIN = 'aether rendezvous 1'
 
 /** Why a caller was not let in. A number, because what a stranger sends is not printed. */
-export const RefusalReason = { Secret: 1, Protocol: 2 } as const
+const RefusalReason = { Secret: 1, Protocol: 2 } as const
 
 /** Keys of the two directions. */
 export interface SessionKeys {

@@ -14,7 +14,7 @@ const REFUSALS_TOLD_MAX = 20
 /** With the end of this round the group is complete; ranks that end later are missed, and no more waited for. */
 export const COMPLETING_ROUND = 2
 /** The last round is that of leaving. */
-export const ROUNDS = 4
+const ROUNDS = 4
 
 export interface KeeperOptions {
   readonly secret: Buffer
@@ -257,7 +257,7 @@ function describeStranger(end: ConnectionEnd): string {
 }
 
 /** Why a rank that was let in is taken for dead. */
-export function describeEnd(end: ConnectionEnd, limits: ConnectionLimits): string {
+function describeEnd(end: ConnectionEnd, limits: ConnectionLimits): string {
   switch (end.kind) {
     case 'silent':
       return `nothing was heard from it for ${limits.silenceMs / 1000} s`

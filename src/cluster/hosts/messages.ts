@@ -58,7 +58,7 @@ function checkRefusal(value: unknown): Refusal | null {
 }
 
 /** Text of the other end, fit to be printed. */
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   return text.slice(0, TEXT_LENGTH_MAX).replaceAll(CONTROL_CHARACTERS, ' ')
 }
 

@@ -65,7 +65,7 @@ function readAll(descriptor: number): Buffer {
 }
 
 /** @throws SecretError unless `bytes`, without one line end, are a fit secret. `path` is for the message. */
-export function checkLength(path: string, bytes: Buffer): Buffer {
+function checkLength(path: string, bytes: Buffer): Buffer {
   const secret = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes
   if (secret.length >= SECRET_BYTES_MIN && secret.length <= SECRET_BYTES_MAX) return secret
   const rule = `a secret has ${SECRET_BYTES_MIN} to ${SECRET_BYTES_MAX} bytes`

@@ -36,7 +36,7 @@ export const SESSION_VERSIONS: readonly number[] = [1, SESSION_VERSION]
  * No part is longer, as it stands in the file and unpacked, or has more lines: what claims to is damaged, and recorders
  * begin another one.
  */
-export const PART_BYTES_MAX: number = 64 * 2 ** 20
+const PART_BYTES_MAX: number = 64 * 2 ** 20
 export const PART_TEXT_BYTES_MAX: number = 32 * 2 ** 20
 export const PART_LINES_MAX = 20_000
 /** No file has more parts: two days and a half. */

@@ -21,16 +21,16 @@ const PART_MS = 1000
 /** Every so many parts all is told anew: so far back a reader has to go at most to know a moment. */
 const WHOLE_EVERY = 10
 /** Events of pages that are recorded of one look. */
-export const EVENTS_A_LOOK_MAX = 2000
+const EVENTS_A_LOOK_MAX = 2000
 const LOG_LINES_MAX = 500
 /** Blocks of pages in one line. */
-export const BLOCKS_A_LINE_MAX = 4096
+const BLOCKS_A_LINE_MAX = 4096
 /** Kept free for the part that says how the recording ended. */
 const END_BYTES = 256
 export const RECORD_BYTES_MIN = 4096
 
 /** Where a recorder gets what is not in a look. */
-export interface RecordedSource extends PageSource {
+interface RecordedSource extends PageSource {
   takeEvents?(most: number): EventsSince | undefined
 }
 

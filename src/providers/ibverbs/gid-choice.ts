@@ -7,12 +7,12 @@ const FAMILY_SCORE = 100
 const GLOBAL_SCORE = 10
 
 /** `::ffff:a.b.c.d` */
-export function isMappedIpv4(gid: bigint): boolean {
+function isMappedIpv4(gid: bigint): boolean {
   return gid >> 32n === 0xffffn
 }
 
 /** fe80::/10, or an IPv4 address of 169.254/16. */
-export function isLinkLocal(gid: bigint): boolean {
+function isLinkLocal(gid: bigint): boolean {
   if (isMappedIpv4(gid)) return ((gid >> 16n) & 0xffffn) === 0xa9fen
   return gid >> 118n === 0xfe80n >> 6n
 }
@@ -21,7 +21,7 @@ export function isLinkLocal(gid: bigint): boolean {
  * How good a gid is to talk from: the wanted address family above all, then global scope over link-local, then the
  * younger RoCE version (v2 is routable). -1 for one that must not be used: an empty slot of the table.
  */
-export function gidScore(entry: VerbsGidEntry, family: AddressFamily): number {
+function gidScore(entry: VerbsGidEntry, family: AddressFamily): number {
   if (entry.gid === 0n) return -1
   const familyScore = isMappedIpv4(entry.gid) === (family === 'ipv4') ? FAMILY_SCORE : 0
   const scope = isLinkLocal(entry.gid) ? 0 : GLOBAL_SCORE

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /** The limit of locked memory, in bytes; undefined where it is unlimited or cannot be read. */
-export function lockedBytesMax(): number | undefined {
+function lockedBytesMax(): number | undefined {
   try {
     const line = /^Max locked memory\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))
     const value = Number(line?.[1])

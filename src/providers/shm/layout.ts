@@ -63,7 +63,7 @@ export const HeaderWord = {
 } as const
 export const SegmentState = { Open: 1, Closed: 2 } as const
 
-export const DIRECTORY_OFFSET: number = PAGE_BYTES
+const DIRECTORY_OFFSET: number = PAGE_BYTES
 /** 32-bit words of a directory entry. */
 export const DirectoryWord = { Number: 0, FirstPage: 1, Pages: 2 } as const
 export const DIRECTORY_WORDS = 4

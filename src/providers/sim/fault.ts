@@ -24,14 +24,12 @@ export type SimulatedFault =
   | (PathFault<'lossy'> & { readonly loss: number })
   | (PathFault<'clog'> & { readonly delayNs: number })
 
-export type SimulatedFaultKind = SimulatedFault['kind']
-
 interface Timed {
   readonly atNs: number
   readonly forNs?: number
 }
 
-export interface CrashFault {
+interface CrashFault {
   readonly kind: 'crash'
   readonly atNs: number
   readonly host: number
@@ -39,12 +37,12 @@ export interface CrashFault {
   readonly lingerNs?: number
 }
 
-export interface HostFault<Kind extends string> extends Timed {
+interface HostFault<Kind extends string> extends Timed {
   readonly kind: Kind
   readonly host: number
 }
 
-export interface PathFault<Kind extends string> extends Timed {
+interface PathFault<Kind extends string> extends Timed {
   readonly kind: Kind
   readonly from: number
   readonly to: number

@@ -25,7 +25,7 @@ export interface KeyedRegion extends Keyed {
  * A memory window: part of the region `baseKey`, whose address `baseAddress` it begins at. `queuePair` 0: any may use
  * it.
  */
-export interface KeyedWindow extends Keyed {
+interface KeyedWindow extends Keyed {
   readonly kind: 'window'
   readonly baseKey: number
   readonly baseAddress: number
@@ -33,7 +33,7 @@ export interface KeyedWindow extends Keyed {
 }
 
 /** An indirect key: pieces of regions. */
-export interface KeyedPieces extends Keyed {
+interface KeyedPieces extends Keyed {
   readonly kind: 'pieces'
   readonly pieces: Pieces
 }

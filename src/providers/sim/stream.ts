@@ -43,7 +43,7 @@ export class Stream {
 }
 
 /** A 32-bit seed from a seed (any exact integer) and a name: FNV-1a. */
-export function deriveSeed(seed: number, name: string): number {
+function deriveSeed(seed: number, name: string): number {
   let hash = 0x811c9dc5
   const mix = (word: number): void => {
     hash = Math.imul(hash ^ (word & 0xff), 0x01000193)

@@ -96,7 +96,7 @@ export class ConnectionContext {
   }
 }
 
-export const ALL_RIGHTS: number = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
+const ALL_RIGHTS: number = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 
 /** Memory of the connection's domain that holds `text`. */
 export function memoryWith(connection: Connection, text: string): MemoryRegion {

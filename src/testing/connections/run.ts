@@ -2,7 +2,7 @@ import { UnsupportedError } from '../../native/index.ts'
 import { connectionCases } from './cases/index.ts'
 import { type ConnectionCase, ConnectionContext, type ConnectionSetup } from './context.ts'
 
-export interface ConnectionCaseResult {
+interface ConnectionCaseResult {
   readonly name: string
   readonly rule: string
   readonly outcome: 'passed' | 'failed' | 'unsupported' | 'left out'

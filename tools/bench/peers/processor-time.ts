@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
  * tick of the scheduler is missing. NaN where the process is gone or the kernel keeps no such account
  * (`/proc/PID/task/TID/schedstat`).
  */
-export function processorNsOf(pid: number): number {
+function processorNsOf(pid: number): number {
   try {
     const folder = `/proc/${pid}/task`
     return readdirSync(folder)
