@@ -30,7 +30,7 @@ interface RawAddon extends Addon {
 }
 
 /**
- * The folder that holds package.json: the same distance from the sources and from what is compiled of them, but for
+ * The folder of package.json. It is at the same distance from the sources and from the compiled files, apart from
  * `dist`.
  */
 function packageRoot(): string {
@@ -39,7 +39,7 @@ function packageRoot(): string {
   return folder
 }
 
-/** The addon built on this machine comes first: somebody built it on purpose. */
+/** The addon built on this machine comes first, since it was built on purpose. */
 function candidates(): string[] {
   const named = process.env['AETHER_NATIVE']
   if (named !== undefined && named !== '') return [named]
