@@ -247,7 +247,7 @@ test('of a list, what stands before the refused request is taken', { skip }, asy
       console.log(JSON.stringify((error as Error).message))
     }
   })
-  assert.match(printed<string>(run), /ENOMEM.*2 of 3 were taken/)
+  assert.match(printed<string>(run), /ENOMEM.*2 of 3 requests were taken/)
 })
 
 test('each error says what mends it', { skip }, async () => {
