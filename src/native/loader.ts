@@ -29,7 +29,7 @@ interface RawAddon extends Addon {
   ): void
 }
 
-/** The addon built on this machine comes first: somebody built it on purpose. */
+/** The addon built on this machine comes first, since it was built on purpose. */
 function candidates(): string[] {
   const named = process.env['AETHER_NATIVE']
   if (named !== undefined && named !== '') return [named]

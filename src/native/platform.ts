@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What {@link whyUnsupported} looks at. Tests give others. */
+/** What {@link whyUnsupported} looks at. Tests pass their own. */
 export interface PlatformFacts {
   readonly platform: string
   /** `process.versions`; Bun and Deno have an entry of their own in it. */

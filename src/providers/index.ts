@@ -1,5 +1,5 @@
 /**
- * Providers: who carries verbs. `contract.ts` is the seam; `shm/` is the embedded device over shared memory.
+ * Providers: what carries out verbs. `contract.ts` is the seam; `shm/` is the embedded device over shared memory.
  *
  * ```ts
  * const device = openProviderDevice('shm0')

@@ -1,6 +1,6 @@
 /**
  * How many ranks report to one. Rounds grow with the logarithm of the ranks, up and then down: 2 for 9 ranks, 6 for
- * 585, 8 for 1,024. The cost of a round is waking an agent, not reading eight short messages instead of two, so the
+ * 585, 8 for 1,024. The cost of a round is waking an agent, not reading eight short messages instead of two. So the
  * tree is broad.
  */
 const BARRIER_FAN_IN = 8

@@ -11,7 +11,7 @@ export type RendezvousPlace =
 const HOST_PATTERN = /^[A-Za-z0-9]([\w.-]*\w)?$/
 const FORMS = "'local:NAME' or 'tcp:HOST:PORT' (an IPv6 address in brackets)"
 
-/** @throws ArgumentError where `text` names no such place. */
+/** @throws ArgumentError if `text` does not name such a place. */
 export function parseRendezvous(text: string): RendezvousPlace {
   const [, kind, rest = ''] = /^(local|tcp|launcher):(.+)$/.exec(text) ?? []
   if (kind === 'local') return { kind, space: rest }

@@ -1,6 +1,6 @@
 import type { VerbsGidEntry } from '../../native/index.ts'
 
-/** What a connection over a RoCE port should use, where there is a choice. */
+/** The address family to prefer on a RoCE port that has both. */
 export type AddressFamily = 'ipv4' | 'ipv6'
 
 const FAMILY_SCORE = 100
@@ -18,8 +18,8 @@ function isLinkLocal(gid: bigint): boolean {
 }
 
 /**
- * How good a gid is to talk from: the wanted address family above all, then global scope over link-local, then the
- * younger RoCE version (v2 is routable). -1 for one that must not be used: an empty slot of the table.
+ * How good a gid is to talk from. The preferred address family counts most, then global scope, then the newer RoCE
+ * version (v2 is routable). The score is -1 if the gid must not be used, because the entry is empty.
  */
 function gidScore(entry: VerbsGidEntry, family: AddressFamily): number {
   if (entry.gid === 0n) return -1
@@ -28,7 +28,7 @@ function gidScore(entry: VerbsGidEntry, family: AddressFamily): number {
   return familyScore + scope + Math.max(0, entry.type)
 }
 
-/** The entry to use: of the best score, and of those the first. Undefined where the table has none. */
+/** The entry with the best score, the first of several. Undefined if the table has none. */
 export function chooseGid(entries: readonly VerbsGidEntry[], family: AddressFamily): VerbsGidEntry | undefined {
   let best: VerbsGidEntry | undefined
   for (const entry of entries) {
