@@ -6,6 +6,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -95,10 +96,15 @@ async function build({ compiler, folder, target, missing, compileFlags, linkFlag
   const scratch = (name) => join(folder, `${name}.${process.pid}`)
   const whole = `${target}.${process.pid}`
   try {
-    const compiled = await Promise.all(
-      sources.map((name) => run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])),
-    )
-    for (const { stderr } of compiled) if (stderr !== '') console.error(stderr)
+    const waiting = [...sources]
+    // One compiler for each processor: all at once take gigabytes.
+    const compileNext = async () => {
+      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+        const { stderr } = await run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])
+        if (stderr !== '') console.error(stderr)
+      }
+    }
+    await Promise.all(Array.from({ length: availableParallelism() }, compileNext))
     await run(compiler, [...compileFlags, '-shared', ...sources.map(scratch), '-ldl', ...linkFlags, '-o', whole])
   } catch (error) {
     for (const path of [...sources.map(scratch), whole]) rmSync(path, { force: true })
