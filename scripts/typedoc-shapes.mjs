@@ -1,6 +1,6 @@
 /**
- * Plugin of TypeDoc, after typedoc-plugin-missing-exports: of what is not exported, the reference keeps what a reader of
- * public signatures needs. That is the shape of options and results, and a class if a call returns it. What only
+ * Plugin of TypeDoc, after typedoc-plugin-missing-exports: of what is not exported, the reference keeps what a reader
+ * of public signatures needs. That is the shape of options and results, and a class if a call returns it. What only
  * internal members name stays out.
  */
 import { Converter, makeRecursiveVisitor, ReflectionKind } from 'typedoc'
@@ -8,8 +8,8 @@ import { Converter, makeRecursiveVisitor, ReflectionKind } from 'typedoc'
 const SHAPE = ReflectionKind.Interface | ReflectionKind.TypeAlias | ReflectionKind.Variable
 
 /**
- * Calls `found` with every reflection that the types of `reflection` and of its members name, and whether a call returns
- * it.
+ * Calls `found` with every reflection that the types of `reflection` and of its members name, and whether a call
+ * returns it.
  */
 function visitNamed(reflection, found) {
   const isReturned = reflection.kindOf(ReflectionKind.CallSignature)

@@ -1,4 +1,6 @@
-/** The door of this room for other rooms: links, endpoints, peers, collectives. Users import `src/public/messaging.ts`. */
+/**
+ * The door of this room for other rooms: links, endpoints, peers, collectives. Users import `src/public/messaging.ts`.
+ */
 
 export type { CollectiveName } from './collectives/choose.ts'
 export type { ElementArray, ElementOf } from './collectives/element-kind.ts'

@@ -1,4 +1,6 @@
-/** The door of this room for other rooms: counters, histograms, traces, waits. Users import `src/public/profiling.ts`. */
+/**
+ * The door of this room for other rooms: counters, histograms, traces, waits. Users import `src/public/profiling.ts`.
+ */
 export { Block, type BlockOwner, type BlockPlace } from './block.ts'
 export { CounterBlock, privateCounters } from './counter-block.ts'
 export {

@@ -1,4 +1,7 @@
-/** The door of this room for other rooms: conformance suites and simulated clusters. Users import `src/public/testing.ts`. */
+/**
+ * The door of this room for other rooms: conformance suites and simulated clusters. Users import
+ * `src/public/testing.ts`.
+ */
 
 export {
   type Choose,

@@ -32,7 +32,7 @@ interface ExchangePart {
  * The exchange of parts after each iteration. It is also a barrier: no process starts an iteration before it has
  * the parts of all others, so a process is at most one iteration ahead, and parts of two parities are enough.
  */
-export class Exchange {
+export class RankExchange {
   readonly #state: RankState
   readonly #shares: readonly Share[]
   readonly #rank: number
