@@ -2,10 +2,13 @@
 // It needs a C++ compiler and no network.
 //   node native/build.mjs                for this machine, into build/Release
 //   node native/build.mjs --sanitize     with AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
-//   node native/build.mjs --prebuilt     for x64 and arm64, into ../prebuilds/linux-ARCH; npm pack runs it
+//   node native/build.mjs --prebuilt     into ../prebuilds/linux-ARCH, for x64 and arm64 as far as there are compilers;
+//                                        npm pack runs it
+//   node native/build.mjs --release      the same for both, complete and for old distributions; npm publish runs it
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -95,10 +98,15 @@ async function build({ compiler, folder, target, missing, compileFlags, linkFlag
   const scratch = (name) => join(folder, `${name}.${process.pid}`)
   const whole = `${target}.${process.pid}`
   try {
-    const compiled = await Promise.all(
-      sources.map((name) => run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])),
-    )
-    for (const { stderr } of compiled) if (stderr !== '') console.error(stderr)
+    const waiting = [...sources]
+    // One compiler for each processor: all at once take gigabytes.
+    const compileNext = async () => {
+      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+        const { stderr } = await run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])
+        if (stderr !== '') console.error(stderr)
+      }
+    }
+    await Promise.all(Array.from({ length: availableParallelism() }, compileNext))
     await run(compiler, [...compileFlags, '-shared', ...sources.map(scratch), '-ldl', ...linkFlags, '-o', whole])
   } catch (error) {
     for (const path of [...sources.map(scratch), whole]) rmSync(path, { force: true })
@@ -128,27 +136,38 @@ function checkNeeds(target) {
   throw new BuildError(`${target} would need ${wrong.join(', ')}; at most glibc ${LEAST_GLIBC} is allowed`)
 }
 
-async function buildPrebuilt() {
+/** What would have to be installed to build the whole addon for both processors. */
+function absentPackages() {
   const absent = PREBUILT.filter(({ compiler }) => !runs(compiler)).map((each) => each.package)
   for (const { compiler } of PREBUILT.filter((each) => runs(each.compiler)))
     absent.push(...PARTS.filter((part) => !hasHeader(compiler, part.header)).map((part) => part.package))
-  if (absent.length > 0)
-    throw new BuildError(
-      `packing builds the addon for ${PREBUILT.map(({ arch }) => arch).join(' and ')}, and something is missing (Debian, Ubuntu: apt-get install ${[...new Set(absent)].join(' ')})`,
-    )
-  for (const { arch, compiler } of PREBUILT) {
+  return [...new Set(absent)]
+}
+
+async function buildPrebuilt(isRelease) {
+  const absent = absentPackages()
+  const advice = `(Debian, Ubuntu: apt-get install ${absent.join(' ')})`
+  if (isRelease && absent.length > 0)
+    throw new BuildError(`a release has the whole addon for x64 and arm64, and something is missing ${advice}`)
+  for (const { arch, compiler: name } of PREBUILT) {
     const target = join(here, '..', 'prebuilds', `linux-${arch}`, 'aether.node')
+    const compiler = runs(name) ? name : arch === process.arch ? ownCompiler() : undefined
+    if (compiler === undefined) {
+      console.log(`aether-dsm: no compiler for ${arch}, so the addon for it is left out ${advice}`)
+      rmSync(target, { force: true })
+      continue
+    }
     await build({
       compiler,
       folder: join(here, 'build', `Prebuilt-${arch}`),
       target,
-      missing: [],
+      missing: PARTS.filter((part) => !hasHeader(compiler, part.header)),
       compileFlags: ['-O2'],
       // libgcc_s stays shared: Node.js needs it anyway, and the static one requires glibc 2.35.
       // Unused parts of libstdc++ are dropped, because they require 2.36.
       linkFlags: ['-static-libstdc++', '-Wl,--exclude-libs,ALL,--gc-sections', '-s'],
     })
-    checkNeeds(target)
+    if (isRelease) checkNeeds(target)
   }
 }
 
@@ -161,7 +180,8 @@ if (process.platform !== 'linux' || usesMusl()) {
   process.exit(0)
 }
 try {
-  if (process.argv.includes('--prebuilt')) await buildPrebuilt()
+  const isRelease = process.argv.includes('--release')
+  if (isRelease || process.argv.includes('--prebuilt')) await buildPrebuilt(isRelease)
   else if (process.argv.includes('--sanitize'))
     await buildOwn('Sanitized', ['-O1', '-g', '-fsanitize=address,undefined', '-fno-omit-frame-pointer'])
   else await buildOwn('Release', ['-O2'])

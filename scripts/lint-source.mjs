@@ -3,6 +3,7 @@
  *
  * - A line of a comment has at most 120 columns, in TypeScript, scripts and C++.
  * - A step of one that nobody reads is written `index += 1`; `++` and `--` are left for where their value is used.
+ * - No two files of src/ and tools/ export a class of one name.
  *
  * Prints `file:line: what is wrong` and exits with 1 if there is any.
  */
@@ -47,6 +48,8 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--'
   encoding: 'utf8',
 })
 let count = 0
+/** Name of an exported class -> where it is. */
+const classes = new Map()
 for (const path of files.split('\n').filter(Boolean)) {
   const text = readFileSync(`${root}/${path}`, 'utf8')
   const isScript = !/\.(cc|h)$/.test(path)
@@ -54,6 +57,13 @@ for (const path of files.split('\n').filter(Boolean)) {
     ...longComments(text.split('\n')),
     ...(isScript && /\+\+|--/.test(text) ? unreadSteps(path, text) : []),
   ]
+  if (/^(src|tools)\//.test(path))
+    for (const [index, line] of text.split('\n').entries()) {
+      const name = /^export (?:abstract )?class (\w+)/.exec(line)?.[1]
+      if (name === undefined) continue
+      if (classes.has(name)) found.push([index + 1, `class ${name} is also exported by ${classes.get(name)}`])
+      classes.set(name, path)
+    }
   for (const [line, message] of found) console.error(`${path}:${line}: ${message}`)
   count += found.length
 }

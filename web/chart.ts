@@ -97,7 +97,7 @@ export class Chart {
 }
 
 /** The next larger value with readable quarters, in the largest unit in which it is at least 1. */
-export function niceTop(value: number, unit: 1000 | 1024): number {
+function niceTop(value: number, unit: 1000 | 1024): number {
   if (value <= 0) return 1
   const of = value < 1 ? 1 : unit ** Math.floor(Math.log(value) / Math.log(unit) + 1e-9)
   const power = 10 ** Math.floor(Math.log10(value / of))

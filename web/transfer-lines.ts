@@ -9,7 +9,7 @@ import { countText, rateText, timeText } from './units.ts'
 /** How many lines a chart has, besides the one for all together. */
 const LINES_MAX = 6
 
-export interface NamedLine extends Line {
+interface NamedLine extends Line {
   readonly name: string
 }
 

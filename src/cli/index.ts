@@ -1,13 +1,13 @@
 /** Building blocks of commands, for the commands of another package: `tools/` in the checkout. */
 export { type Command, ExitCode } from './command.ts'
-export type { CommandEntry } from './commands.ts'
+
 export { endingSignals, type Interruption, interruptible } from './interruption.ts'
-export { integerOption, type OptionTable, type ParsedArguments, parseOptions, wordOption } from './options.ts'
+export { integerOption, type ParsedArguments, parseOptions, wordOption } from './options.ts'
 export { ProgressLine } from './output/progress-line.ts'
 export { Screen } from './output/screen.ts'
 export { type Column, formatTable } from './output/table.ts'
 export { formatBytes, formatCount, formatRate, formatRatio, formatTime } from './output/units.ts'
 export { nearestWord } from './suggestion.ts'
-export { traceHelp, withTraceFile } from './trace-file.ts'
+export { withTraceFile } from './trace-file.ts'
 export { UsageError } from './usage-error.ts'
 export { readVersion } from './version.ts'

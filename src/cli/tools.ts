@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { AetherError } from '../native/index.ts'
+import { pathToFileURL } from 'node:url'
+import { AetherError, packageRoot } from '../native/index.ts'
 import type { Command } from './command.ts'
 import type { CommandEntry } from './commands.ts'
 import { readVersion } from './version.ts'
@@ -38,7 +38,7 @@ async function loadTool(name: string): Promise<Command> {
 
 /** The tools of this checkout, else of the project in the working directory, else installed beside this package. */
 function findTools(): string | undefined {
-  const ofCheckout = fileURLToPath(new URL('../../tools/index.js', import.meta.url))
+  const ofCheckout = join(packageRoot(), 'dist/tools/index.js')
   if (existsSync(ofCheckout)) return ofCheckout
   return resolveFrom(join(process.cwd(), 'package.json')) ?? resolveFrom(import.meta.url)
 }

@@ -76,7 +76,7 @@ export class Arena {
     return Atomics.load(this.#header, Word.LastEpoch)
   }
 
-  /** Under the lock, once `epoch` stands in a slot: a process that reads it here then finds it there. */
+  /** Make `epoch` known, once it is in a slot: a process that reads it here then finds it there. Under the lock. */
   announceEpoch(epoch: number): void {
     Atomics.store(this.#header, Word.LastEpoch, epoch)
   }
@@ -90,7 +90,7 @@ export class Arena {
   }
 }
 
-/** The same file through a descriptor that `node:fs` knows. Closes the given one. */
+/** Open the same file through a descriptor that `node:fs` knows. Closes the given one. */
 export function reopen(descriptor: number, flags: number): number {
   try {
     return openSync(`/proc/self/fd/${descriptor}`, flags)

@@ -1,8 +1,6 @@
 import { Writable } from 'node:stream'
 
-/**
- * A stream that hands over what is written to it line by line, for programs that launch ranks and read their output.
- */
+/** A stream that passes on what is written to it line by line, for programs that launch ranks and read their output. */
 export class CollectedLines extends Writable {
   readonly #take: (line: string) => void
   #rest = ''

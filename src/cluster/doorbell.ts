@@ -3,13 +3,13 @@ import { native } from '../native/index.ts'
 import { reopen } from './arena.ts'
 
 /**
- * A pipe by which other members wake this one. They open its write end through /proc; nothing is read from it but that
- * it rang. Both ends are descriptors of `node:fs`, so that a Worker that is terminated does not leak them.
+ * A pipe by which other members wake this one. They open its write end through /proc. A reader learns only that it
+ * rang. Both ends are descriptors of `node:fs`, so that a Worker that is terminated does not leak them.
  */
 export class Doorbell {
   readonly readEnd: number
   readonly writeEnd: number
-  /** Of the pipe, for {@link ring}. */
+  /** Inode of the pipe, for {@link ring}. */
   readonly inode: number
   #open = true
 
@@ -34,8 +34,8 @@ export class Doorbell {
 }
 
 /**
- * Ring another member's doorbell. One that has ended, or whose descriptor is another file by now, is passed over: its
- * end is noticed elsewhere.
+ * Ring another member's doorbell. If the member has ended, or its descriptor is another file by now, nothing happens:
+ * its end is noticed elsewhere.
  */
 export function ring(target: {
   readonly processId: number
@@ -51,7 +51,7 @@ export function ring(target: {
     const status = fstatSync(descriptor)
     if (status.isFIFO() && status.ino === target.doorbellInode) native.ringPipe(descriptor)
   } catch {
-    // Gone between the look into the table and now.
+    // It disappeared after we looked into the table.
   } finally {
     if (descriptor >= 0) closeSync(descriptor)
   }

@@ -16,8 +16,8 @@ import { type LockOptions, SpaceLock } from './space-lock.ts'
 import { checkSpaceName } from './space-name.ts'
 
 /**
- * Each attempt fails only because another process removed the file after we opened it and before we locked it: that
- * process made progress.
+ * An attempt fails only if another process removed the file after we opened it and before we locked it. So that process
+ * made progress.
  */
 const ATTEMPTS_MAX = 1000
 
@@ -83,7 +83,7 @@ function admit(name: string, file: RendezvousFile, lock: SpaceLock): Entry {
   }
 }
 
-/** The arena that some live process holds; undefined when there is none, so that a new one may be made. */
+/** The arena that some live process holds; undefined if there is none, so that a new one may be created. */
 function findArena(name: string, file: RendezvousFile): Arena | undefined {
   for (const record of file.records()) {
     if (startTimeOf(record.processId) !== record.startTime) continue
@@ -100,7 +100,7 @@ function adopt(name: string, record: RendezvousRecord): Arena | undefined {
     if (arena !== 'version') return arena === 'other' ? undefined : arena
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
-    // It closed the space or is just ending: then the arena, if it lives, is with another member.
+    // The process closed the space or is just ending. If the arena lives, another member has it.
     if (code === 'ENOENT' || code === 'ESRCH' || isEnding(processId)) return undefined
     const why = `process ${processId} is in it, but its memory cannot be reached: ${(cause as Error).message}`
     throw new SpaceError('ERR_AETHER_SPACE_UNREACHABLE', name, `space '${name}' cannot be entered: ${why}`, { cause })
@@ -118,7 +118,7 @@ function makeArena(name: string, file: RendezvousFile): Arena {
   return Arena.create(name)
 }
 
-/** What killed members left: half-made claims, and slots of processes that are gone. Under the lock. */
+/** Settle what killed members left: unfinished claims, and slots of processes that are gone. Under the lock. */
 export function settleMembers(table: MemberTable): void {
   table.undoClaims()
   for (const member of table.present()) if (!isAlive(member)) table.end(member.slot, member.epoch, 'died')

@@ -5,7 +5,7 @@ import type { MemberRecord, MemberTable } from './member-table.ts'
 import type { RendezvousFile } from './rendezvous-file.ts'
 import type { SpaceLock } from './space-lock.ts'
 
-/** All that one member holds of a space, as `enter` hands it over. */
+/** Everything that one member holds of a space, as `enter` returns it. */
 export interface Entry {
   readonly name: string
   readonly file: RendezvousFile

@@ -5,7 +5,7 @@ const WORDS = EPOCH_ENTRY_BYTES / 4
 const FATES: readonly Fate[] = ['left', 'died', 'aborted']
 const FATE_BITS = 3
 
-/** What is kept of a member whose slot another has by now. */
+/** What is kept of a member whose slot another member has taken. */
 export interface ArchivedMember {
   readonly fate: Fate
   readonly slot: number
@@ -32,7 +32,7 @@ export class EpochArchive {
     Atomics.store(this.#words, at, (epoch << FATE_BITS) | FATES.indexOf(member.fate))
   }
 
-  /** Undefined when it was never written, or overwritten by a later member. */
+  /** Undefined if it was never written, or was overwritten by a later member. */
   read(epoch: number): ArchivedMember | undefined {
     const at = indexOf(epoch)
     const word = Atomics.load(this.#words, at)

@@ -3,21 +3,21 @@ import process from 'node:process'
 const hooks = new Set<() => void>()
 
 /**
- * Have `hook` called when this thread's environment exits in order. One listener however many hooks: Node warns about
- * eleven.
+ * Call `hook` when this thread's environment exits in order. There is one listener for all hooks, since Node warns
+ * about eleven.
  */
 export function onExit(hook: () => void): void {
   if (hooks.size === 0) process.on('exit', runAll)
   hooks.add(hook)
 }
 
-/** Take it back. */
+/** Remove the hook. */
 export function offExit(hook: () => void): void {
   hooks.delete(hook)
   if (hooks.size === 0) process.off('exit', runAll)
 }
 
-/** One that throws must not keep the others from running. */
+/** A hook that throws must not keep the others from running. */
 function runAll(): void {
   for (const hook of [...hooks]) {
     try {

@@ -1,6 +1,6 @@
 /**
  * Spaces: how processes of one user on one machine find each other, share an arena of memory, and learn who joined,
- * left and died. Regions are laid into the arena by `dsm/`, whose `open()` is what programs call.
+ * left and died. `dsm/` places regions in the arena; programs call its `open()`.
  *
  * ```ts
  * import { enter, Membership } from './cluster/index.ts'

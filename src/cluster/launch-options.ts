@@ -7,16 +7,16 @@ import { ArgumentError } from '../native/index.ts'
 import type { HostSlots } from './hosts/host-slots.ts'
 import { checkSpaceName } from './space-name.ts'
 
-/** What happens to the other ranks when one fails: they are stopped, or go on. */
+/** What happens to the other ranks if one fails: they are stopped, or continue. */
 export type FailurePolicy = 'stop' | 'continue'
 
 /** The most ranks that one launcher starts. */
-export const RANKS_MAX = 256
+const RANKS_MAX = 256
 /** Milliseconds that ranks have to end on request, before SIGKILL. */
-export const GRACE_MS = 5000
+const GRACE_MS = 5000
 
-/** Never asks for a password; notices within a quarter of a minute that a host is gone. */
-export const SSH: readonly string[] = [
+/** Never asks for a password, and notices within 15 seconds that a host is gone. */
+const SSH: readonly string[] = [
   'ssh',
   '-o',
   'BatchMode=yes',

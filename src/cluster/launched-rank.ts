@@ -8,12 +8,12 @@ export interface RankEnd {
   readonly error: Error | undefined
 }
 
-/** A rank as the launcher has it: a process of its own, or one on another host. */
+/** A rank as the launcher sees it: a process of its own, or one on another host. */
 export interface LaunchedRank {
   readonly rank: number
-  /** 0 when it could not be started, or has not been yet. */
+  /** 0 if it could not be started, or has not been yet. */
   readonly processId: number
-  /** False where it could not even be started. */
+  /** False if it could not even be started. */
   readonly canRun: boolean
   /** Where it runs; undefined for this machine. */
   readonly host: string | undefined
@@ -25,6 +25,6 @@ export interface LaunchedRank {
   ended(): Promise<RankEnd>
   /** Resolves when all of its output has been read. */
   drained(): Promise<void>
-  /** Send a signal to it and what it started. */
+  /** Send a signal to the rank and what it started. */
   kill(signal: NodeJS.Signals): void
 }

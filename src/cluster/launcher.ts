@@ -29,7 +29,7 @@ export interface LaunchResult {
 /** The exit status of a rank whose agent failed: the agent ends the process at once. */
 const AGENT_FAILED = 70
 const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
-/** Status of a rank that is lost with its host, as ssh reports it. */
+/** The status of a rank that is lost with its host, as ssh reports it. */
 const LOST_STATUS = 255
 /** How long after the end of a rank its output may still arrive. */
 const DRAIN_MS = 2000
@@ -125,7 +125,7 @@ class Launch {
     if (this.#plan.onFailure === 'stop') this.#stop('SIGTERM')
   }
 
-  /** Its host may be gone, or the rank is stopped; the ranks that compute with it cannot go on in either case. */
+  /** Its host may be gone, or the rank is stopped. In either case the ranks that compute with it cannot continue. */
   #giveUp(rank: number, why: string): void {
     const { processId, host } = this.#ranks[rank]!
     this.#silent.add(rank)

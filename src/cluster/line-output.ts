@@ -1,12 +1,12 @@
 import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 
-/** A line longer than this is cut: a program that never ends its line must not fill our memory. */
+/** A longer line is cut: a program that never ends its line must not fill our memory. */
 const LINE_LENGTH_MAX = 65_536
 
 /**
- * Brings the output of many programs into one stream, whole lines at a time, each with a prefix.
- * When the stream cannot keep up the programs wait: their pipes are not read.
+ * Merges the output of many programs into one stream, whole lines at a time, each with a prefix. If the stream cannot
+ * keep up, the programs wait: their pipes are not read.
  */
 export class LineOutput {
   readonly #target: Writable
@@ -35,7 +35,7 @@ export class LineOutput {
     })
   }
 
-  /** Take no further part in the stream. */
+  /** Stop writing to the stream. */
   close(): void {
     this.#target.off('drain', this.#onDrain)
     this.#resume()
@@ -54,10 +54,10 @@ export class LineOutput {
   }
 }
 
-/** Sixteen colours would be too many to tell apart; six are enough to follow neighbours. */
+/** Sixteen colours would be hard to tell apart. Six are enough to follow neighbours. */
 const COLOURS = [36, 33, 32, 35, 34, 31]
 
-/** `[3] `, as wide as the widest rank's, in the rank's colour where a person looks. */
+/** `[3] `, as wide as the widest rank's; in the rank's colour if `coloured`. */
 export function rankPrefix(rank: number, ranks: number, coloured: boolean): string {
   const text = `[${String(rank).padStart(String(ranks - 1).length)}] `
   return coloured ? `\x1b[${COLOURS[rank % COLOURS.length]}m${text}\x1b[39m` : text

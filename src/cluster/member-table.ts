@@ -46,12 +46,12 @@ const HELD_WORDS = 32
 const WORDS = SLOT_BYTES / 4
 const FLOATS = SLOT_BYTES / 8
 
-/** An ended slot is free for the next, but what it held can still be read. */
+/** An ended slot is free for reuse, but what it held can still be read. */
 export const SlotState = { Free: 0, Claimed: 1, Present: 2, Left: 3, Died: 4, Aborted: 5 } as const
 const STATE_BITS = 3
 const STATE_MASK = 7
 
-/** How a member ended. `aborted` joined only half: no one was told of it. */
+/** How a member ended. `aborted`: it joined only half, and no member was told of it. */
 export type Fate = 'left' | 'died' | 'aborted'
 
 const FATE_OF_STATE: Readonly<Record<number, Fate>> = {
@@ -69,7 +69,7 @@ export interface SlotGlance {
   readonly fate: Fate | undefined
 }
 
-/** What a state word says. */
+/** What a state word means. */
 export function glanceAt(slot: number, word: number): SlotGlance {
   const state = word & STATE_MASK
   return { slot, epoch: word >>> STATE_BITS, state, fate: FATE_OF_STATE[state] }
@@ -109,7 +109,7 @@ export class MemberTable {
     return best
   }
 
-  /** The highest epoch that stands in a slot. */
+  /** The highest epoch in any slot. */
   highestEpoch(): number {
     let highest = 0
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) highest = Math.max(highest, this.glance(slot).epoch)
@@ -137,8 +137,8 @@ export class MemberTable {
   }
 
   /**
-   * The member has ended. False if another process has recorded its end already: all processes believe the first
-   * record.
+   * Record that the member has ended. Returns false if another process has recorded its end already: the first record
+   * counts for all.
    */
   end(slot: number, epoch: number, fate: 'left' | 'died'): boolean {
     const present = (epoch << STATE_BITS) | SlotState.Present
@@ -146,7 +146,7 @@ export class MemberTable {
     return Atomics.compareExchange(this.#words, slot * WORDS, present, ended) === present
   }
 
-  /** Free the slots whose claim was cut off. Under the lock. */
+  /** Free the slots whose claim was interrupted. Under the lock. */
   undoClaims(): void {
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
       const { state, epoch } = this.glance(slot)
@@ -155,7 +155,7 @@ export class MemberTable {
     }
   }
 
-  /** All members that are there, by slot. */
+  /** All present members, by slot. */
   present(): readonly MemberRecord[] {
     const records: MemberRecord[] = []
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
@@ -165,14 +165,14 @@ export class MemberTable {
     return records
   }
 
-  /** Whether this very member is there. */
+  /** True if this very member is present. */
   isPresent(slot: number, epoch: number): boolean {
     return Atomics.load(this.#words, slot * WORDS) === ((epoch << STATE_BITS) | SlotState.Present)
   }
 
   /**
-   * The member in `slot`; undefined if the slot is empty. The state word is read twice, so a slot that changes hands
-   * meanwhile is not mixed up.
+   * The member in `slot`; undefined if the slot is empty. The state word is read twice, so a slot that changes hands in
+   * the meantime is not mixed up.
    */
   read(slot: number): MemberRecord | undefined {
     const word = slot * WORDS
@@ -191,7 +191,7 @@ export class MemberTable {
     return Atomics.load(this.#words, word) === state ? record : undefined
   }
 
-  /** Process of the member that has or last had `slot`. */
+  /** The process of the member that has or last had `slot`. */
   processIdOf(slot: number): number {
     return Atomics.load(this.#words, slot * WORDS + Word.ProcessId)
   }

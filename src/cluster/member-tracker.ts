@@ -11,8 +11,8 @@ export type MemberChange =
 const NOTHING_HELD = new Int32Array(0)
 
 /**
- * Derives changes by comparing the table of members as it was with the table as it is. There is no log that could be
- * half written; members that came and went between two looks are found in the archive.
+ * Derives changes by comparing the table of members with an earlier look at it. There is no log that could be half
+ * written. Members that came and went between two looks are found in the archive.
  */
 export class MemberTracker {
   readonly #arena: Arena
@@ -20,13 +20,13 @@ export class MemberTracker {
   readonly #archive: EpochArchive
   /** By slot. */
   readonly #known = new Map<number, Member>()
-  /** The state words as they were: a slot whose word is the same needs no second look. */
+  /** The state words at the last look: a slot whose word has not changed is not examined again. */
   readonly #words = new Int32Array(MEMBERS_MAX)
-  /** Epochs given out whose member was not there yet. */
+  /** Epochs that were assigned and whose member was not there yet. */
   #awaited = new Set<number>()
   #lastEpoch: number
 
-  /** Begins with those who are there now: they are no changes. */
+  /** Starts with the members that are there now; they do not count as changes. */
   constructor(arena: Arena, table: MemberTable, archive: EpochArchive) {
     this.#arena = arena
     this.#table = table
@@ -49,7 +49,7 @@ export class MemberTracker {
     return [...this.#endsOfKnown(slots), ...this.#newcomers(last, slots)]
   }
 
-  /** The slots whose word is another than at the last look, by the epoch that stands in them. */
+  /** The slots whose word has changed since the last look, by the epoch in them. */
   #changedSlots(): ReadonlyMap<number, SlotGlance> {
     const slots = new Map<number, SlotGlance>()
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
@@ -71,7 +71,8 @@ export class MemberTracker {
       ended.push(member)
     }
     ended.sort((a, b) => a.epoch - b.epoch)
-    // Not even in the archive: thousands have joined since. That it ended is certain; how is not, so the worse is told.
+    // It is not even in the archive: thousands have joined since. That it ended is certain; how is not, so the worse is
+    // reported.
     const fateOf = ({ epoch }: Member) => slots.get(epoch)?.fate ?? this.#archive.read(epoch)?.fate ?? 'died'
     return ended.map((member) => this.#ended(member, fateOf(member)))
   }
@@ -104,7 +105,7 @@ export class MemberTracker {
     return [...new Set([...this.#awaited, ...epochs])].filter((epoch) => !known.has(epoch)).sort((a, b) => a - b)
   }
 
-  /** A slot seen at an earlier look, before its epoch was announced. */
+  /** A slot that an earlier look saw before its epoch was announced. */
   #slotOf(epoch: number): SlotGlance | undefined {
     const slot = this.#words.findIndex((word, at) => glanceAt(at, word).epoch === epoch)
     return slot < 0 ? undefined : this.#table.glance(slot)

@@ -37,11 +37,11 @@ export interface EventOptions {
 
 /** What a room above does for a member. */
 export interface MembershipPart {
-  /** The membership ends: give back what is held in this process. No lock is held. */
+  /** The membership ends: release what is held in this process. No lock is held. */
   close(): void
-  /** Under the lock, after a member ended: finish or undo what was begun, release what no member holds any more. */
+  /** A member ended: finish or undo what it had begun, and release what no member holds any more. Under the lock. */
   settle(): void
-  /** Names of what the bits of a slot stand for. */
+  /** The names behind the bits of a slot. */
   namesOf(held: Int32Array): readonly string[]
 }
 
@@ -149,14 +149,14 @@ export class Membership implements AsyncDisposable {
     return table.glance(member.slot).epoch === member.epoch ? waits : undefined
   }
 
-  /** Whether this very member is still there. */
+  /** True if this very member is still there. */
   isPresent(member: Member): boolean {
     this.#checkOpen()
     return this.#entry.table.isPresent(member.slot, member.epoch)
   }
 
   /**
-   * Whether this very member still runs, after a look at its process. A member killed a moment ago is seen to be dead,
+   * True if this very member still runs, after a look at its process. A member killed a moment ago is seen to be dead,
    * without the event loop. @internal
    */
   isAlive(slot: number, epoch: number): boolean {
@@ -264,8 +264,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * We were the first to see a death, so it is for us to clear up. If we do not get to it, the next holder of the lock
-   * does.
+   * This process was the first to see a death, so it must clean up. If it does not, the next holder of the lock does.
    */
   #settleSoon(): void {
     void this.locked(() => this.#settleParts()).catch(() => {})
@@ -303,7 +302,7 @@ export class Membership implements AsyncDisposable {
     this.#ringOthers()
   }
 
-  /** Synchronous: the process is about to end, so descriptors and mappings need no care. */
+  /** Synchronous: the process is about to end, so descriptors and mappings can be left alone. */
   #leaveAtExit(): void {
     const { lock } = this.#entry
     const pause = new Int32Array(new SharedArrayBuffer(4))

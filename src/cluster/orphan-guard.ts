@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 
 /**
  * Reads the process groups to watch over. If its input ends without `done`, the launcher was killed, and it kills them.
- * It is a shell because that takes a megabyte where node takes forty. It must not share our fate: it has a session of
- * its own, and ignores the signals of a terminal.
+ * It is a shell, which takes one megabyte; node would take forty. It must survive us, so it has a session of its own,
+ * and ignores the signals of a terminal.
  */
 const PROGRAM = `
 trap '' INT TERM HUP
@@ -25,7 +25,7 @@ export class OrphanGuard {
   constructor() {
     this.#shell = spawn('/bin/sh', ['-c', PROGRAM], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
     this.#shell.unref()
-    // Without the guard only the case of our own violent end is not covered; that does not justify an error.
+    // Without the guard only our own violent end is not covered, which does not justify an error.
     this.#shell.on('error', () => {})
     this.#shell.stdin?.on('error', () => {})
   }

@@ -5,7 +5,7 @@ import type { MemberRecord, MemberTable } from './member-table.ts'
 import type { MemberChange, MemberTracker } from './member-tracker.ts'
 import { isAlive } from './process-identity.ts'
 
-/** The watcher's token of our own doorbell; epochs, which begin at 1, are the tokens of others. */
+/** The watcher's token of our own doorbell. Epochs, which start at 1, are the tokens of others. */
 const BELL = 0
 /**
  * How often to look without being woken. A member may be killed after it joined or left and before it rang, and the end
@@ -13,13 +13,13 @@ const BELL = 0
  */
 const CHECK_MS = 1000
 
-/** Whom a {@link PeerWatch} tells. */
+/** What a {@link PeerWatch} reports to. */
 export interface PeerWatchListener {
   /** The table may have changed. */
   changed(): void
   /** A member has come or gone. */
   saw(change: MemberChange): void
-  /** This process was the first to see that a member died, so it is the one to clear up. */
+  /** This process was the first to see that a member died, so it must clean up. */
   sawDeath(): void
 }
 
@@ -33,7 +33,7 @@ export class PeerWatch {
   readonly #bell: Doorbell
   readonly #listener: PeerWatchListener
   readonly #watcher: Watcher
-  /** The others' records by epoch, and whether a pidfd tells of their process. */
+  /** The others' records by epoch, and whether a pidfd reports the end of their process. */
   readonly #peers = new Map<number, { readonly record: MemberRecord; readonly watched: boolean }>()
   readonly #check: NodeJS.Timeout
   #references = 0
@@ -50,7 +50,7 @@ export class PeerWatch {
     for (const record of table.present()) this.#watch(record)
   }
 
-  /** Keep the event loop running from now on; counted. */
+  /** Keep the event loop running from now on. Calls are counted. */
   ref(): void {
     this.#references += 1
     if (this.#references === 1) this.#watcher.ref()
@@ -97,7 +97,7 @@ export class PeerWatch {
     if (this.#peers.has(record.epoch)) return
     const watched = record.processId !== process.pid && this.#watchProcess(record)
     this.#peers.set(record.epoch, { record, watched })
-    // Only now is it certain that the pidfd is of the process that joined, and not of a later one under its number.
+    // Only now is it certain that the pidfd belongs to the process that joined, and not to a later one with its number.
     if (!isAlive(record)) setImmediate(() => this.#fired(record.epoch)).unref()
   }
 

@@ -3,8 +3,8 @@ import process from 'node:process'
 import { native, processStatus } from '../native/index.ts'
 
 /**
- * A thread of a process, told apart from a later one with the same number. The kernel counts start times in ticks since
- * boot, and numbers are reused only after thousands of processes.
+ * A thread of a process, distinguished from a later one with the same number. The kernel counts start times in ticks
+ * since boot, and reuses a number only after thousands of processes.
  */
 export interface ThreadIdentity {
   readonly processId: number
@@ -25,7 +25,7 @@ export function isAlive(identity: ThreadIdentity): boolean {
   return startTimeOf(identity.processId, identity.threadId) === identity.startTime
 }
 
-/** When the thread started; undefined when there is none, or only its zombie. */
+/** When the thread started; undefined if it does not exist, or is a zombie. */
 export function startTimeOf(processId: number, threadId: number = processId): number | undefined {
   const fields = processStatus(processId, threadId)
   const state = fields?.[0]
@@ -39,7 +39,7 @@ export function describeProcess(processId: number): string {
   return `process ${processId}${command === '' ? '' : ` (${command})`}${stopped ? ', which is stopped' : ''}`
 }
 
-/** Number of this process's pid namespace: process numbers mean something only within one. */
+/** The number of this process's pid namespace: process numbers have a meaning only within one. */
 export function pidNamespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
 }

@@ -6,28 +6,28 @@ import type { LaunchPlan } from './launch-options.ts'
 import type { LaunchedRank, RankEnd } from './launched-rank.ts'
 
 /**
- * Waits for a word on descriptor 3 before it becomes the rank, so that the rank runs only once the guard knows of it:
- * should the launcher be killed in between, the word never comes.
+ * Waits for a line on descriptor 3 before it becomes the rank, so that the rank runs only once the guard knows of it.
+ * If the launcher is killed in between, the line never comes.
  */
 const GATE = 'read -r go <&3 && exec "$@" 3<&-'
 
-/** Where the secret's descriptor is in the rank. */
+/** The descriptor of the secret in the rank. */
 const SECRET_DESCRIPTOR = 4
 
 /** What a rank runs. */
 export type RankCommand = Pick<LaunchPlan, 'script' | 'args' | 'ranks' | 'nodeArguments' | 'environment' | 'onFailure'>
 
-/** How it finds the others. */
+/** How a rank finds the others. */
 export interface RankMeeting {
   /** Value of `AETHER_RENDEZVOUS`. */
   readonly rendezvous: string
-  /** An open descriptor of the secret, which the rank inherits; none where the ranks meet in a space. */
+  /** An open descriptor of the secret, which the rank inherits; none if the ranks meet in a space. */
   readonly secret?: number
-  /** Whether rank 0 has this process's standard input. */
+  /** True if rank 0 has this process's standard input. */
   readonly input: boolean
 }
 
-/** One rank's process: leader of a session of its own, so that whatever it starts can be ended with it. */
+/** One rank's process. It leads a session of its own, so that whatever it starts can be ended with it. */
 export class RankProcess implements LaunchedRank {
   readonly rank: number
   readonly host: undefined = undefined
@@ -44,7 +44,7 @@ export class RankProcess implements LaunchedRank {
     })
   }
 
-  /** 0 when it could not be started. */
+  /** 0 if it could not be started. */
   get processId(): number {
     return this.#child.pid ?? 0
   }
@@ -90,7 +90,7 @@ export class RankProcess implements LaunchedRank {
     })
   }
 
-  /** Send a signal to it and what it started. */
+  /** Send a signal to the rank and what it started. */
   kill(signal: NodeJS.Signals): void {
     if (!this.#ended) this.#signalGroup(signal)
   }

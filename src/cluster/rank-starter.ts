@@ -19,14 +19,16 @@ export interface RankStarter {
   close(): void
 }
 
-/** What the launcher is told beside the ends of ranks. */
+/** What the launcher is told besides the ends of ranks. */
 export interface StarterEvents {
   say(text: string): void
-  /** A rank has fallen silent, and its end was not seen: its host may be gone. */
+  /** A rank has fallen silent, but its end was not seen: its host may be gone. */
   silent(rank: number, why: string): void
 }
 
-/** The ranks of `plan`, here or on its hosts. @throws RendezvousError where the port cannot be had, ArgumentError. */
+/**
+ * Start the ranks of `plan`, here or on its hosts. @throws RendezvousError if the port is not available, ArgumentError.
+ */
 export async function startRanks(plan: LaunchPlan, events: StarterEvents): Promise<RankStarter> {
   return plan.hosts.length === 0 ? startHere(plan) : await startOnHosts(plan, events)
 }
@@ -66,7 +68,7 @@ async function startOnHosts(plan: LaunchPlan, events: StarterEvents): Promise<Ra
   return { ranks: hosts.flatMap((host) => host.ranks), hosts, close: () => keeper.close() }
 }
 
-/** Not passed on: the host is told which rank a process is and how it meets the others; paths are the host's own. */
+/** Not passed on. The host is told which rank a process is and how it meets the others; paths are the host's own. */
 const OWN_OF_HOSTS: ReadonlySet<string> = new Set([
   'AETHER_RANK',
   'AETHER_SIZE',
@@ -76,7 +78,7 @@ const OWN_OF_HOSTS: ReadonlySet<string> = new Set([
   'AETHER_NATIVE',
 ])
 
-/** Settings of this package go along; the rest of the environment is each host's own. */
+/** Settings of this package are passed on; the rest of the environment is each host's own. */
 function ownVariables(): Record<string, string> {
   const own = Object.entries(process.env).filter(([name]) => name.startsWith('AETHER_') && !OWN_OF_HOSTS.has(name))
   return Object.fromEntries(own.map(([name, text]) => [name, text ?? '']))

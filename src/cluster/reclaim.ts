@@ -5,12 +5,12 @@ import { rendezvousPath } from './enter.ts'
 import { pidNamespace, startTimeOf } from './process-identity.ts'
 import { RendezvousFile } from './rendezvous-file.ts'
 
-/** How many files one call looks at: it is housekeeping beside something that a user waits for. */
+/** How many files one call examines: this is housekeeping beside something that a user waits for. */
 const FILES_MAX = 256
 
 /**
- * Remove the rendezvous files that are left when all members were killed (a few hundred bytes each; their memory went
- * with them). Only files of this pid namespace: process numbers in others mean other processes.
+ * Remove the rendezvous files that are left if all members were killed (a few hundred bytes each; their memory is gone
+ * already). Only files of this pid namespace: process numbers in others mean other processes.
  */
 export function reclaimSpaces(): void {
   const directory = dirname(rendezvousPath('any'))

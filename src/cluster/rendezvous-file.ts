@@ -18,7 +18,7 @@ import { MEMBERS_MAX } from './layout.ts'
 /** A record says where a member holds the arena. Whether it still does must be found out by looking. */
 export interface RendezvousRecord extends ArenaIdentity {
   readonly processId: number
-  /** Of the process's main thread. */
+  /** Start time of the process's main thread. */
   readonly startTime: number
   /** The arena's descriptor in that process. */
   readonly descriptor: number
@@ -51,7 +51,7 @@ export class RendezvousFile {
     this.descriptor = descriptor
   }
 
-  /** Open or make it. @throws AccessError for a link, another type of file, or another user's. */
+  /** Open the file, or create it. @throws AccessError for a link, another type of file, or another user's. */
   static open(path: string): RendezvousFile {
     const descriptor = openOwn(path)
     const status = fstatSync(descriptor)
@@ -60,7 +60,7 @@ export class RendezvousFile {
     throw new AccessError(path, `${path} is not a regular file that you own; remove it`)
   }
 
-  /** The file where it is there and is one of this user's; never makes it. */
+  /** The file if it exists and belongs to this user; never creates it. */
   static openExisting(path: string): RendezvousFile | undefined {
     try {
       const probe = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -73,7 +73,7 @@ export class RendezvousFile {
   }
 
   /**
-   * Whether the path still leads here: the last member to leave removes the file, perhaps while we waited for the lock.
+   * True if the path still leads here. The last member to leave removes the file, perhaps while we waited for the lock.
    */
   isCurrent(): boolean {
     const own = fstatSync(this.descriptor)
@@ -81,7 +81,7 @@ export class RendezvousFile {
     return own.nlink > 0 && there?.ino === own.ino && there.dev === own.dev
   }
 
-  /** The records that make sense, in the order of their slots. What a killed or foreign writer left is skipped. */
+  /** The valid records, in the order of their slots. What a killed or foreign writer left is skipped. */
   records(): readonly RendezvousRecord[] {
     const bytes = Buffer.alloc(RECORD_BYTES * (MEMBERS_MAX + 1))
     const length = readSync(this.descriptor, bytes, 0, bytes.length, 0)
@@ -99,7 +99,7 @@ export class RendezvousFile {
     this.#writeLine(slot + 1, formatRecord(record))
   }
 
-  /** Take a member's record out. */
+  /** Remove a member's record. */
   erase(slot: number): void {
     this.#writeLine(slot + 1, '')
   }

@@ -4,7 +4,7 @@ import { native, TimeoutError } from '../native/index.ts'
 import { describeProcess } from './process-identity.ts'
 
 /** Only short synchronous work is done under the lock, so a longer wait means that its holder is stopped or starved. */
-export const LOCK_TIMEOUT_MS = 10_000
+const LOCK_TIMEOUT_MS = 10_000
 
 const PAUSE_MS_MAX = 16
 
@@ -61,7 +61,9 @@ export class SpaceLock {
   }
 }
 
-/** Which process holds flock(2) on the file, as /proc/locks tells; undefined if none in this pid namespace does. */
+/**
+ * The process that holds flock(2) on the file, according to /proc/locks; undefined if none in this pid namespace does.
+ */
 function holderOf(descriptor: number): number | undefined {
   const { ino } = fstatSync(descriptor)
   const pattern = new RegExp(`FLOCK\\s+\\S+\\s+WRITE\\s+(\\d+)\\s+\\S+:${ino}\\s`)

@@ -1,7 +1,7 @@
 import { ArgumentError } from '../native/index.ts'
 
 /** Longest name of a space: it is part of a file name. */
-export const SPACE_NAME_LENGTH_MAX = 100
+const SPACE_NAME_LENGTH_MAX = 100
 
 const PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 

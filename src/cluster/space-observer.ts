@@ -65,7 +65,7 @@ export class SpaceObserver {
   }
 
   /**
-   * The members that run, by slot. A member killed a moment ago is left out even if no other member has recorded its
+   * The running members, by slot. A member killed a moment ago is left out even if no other member has recorded its
    * death.
    */
   members(): readonly ObservedMember[] {
@@ -149,7 +149,7 @@ export function runningSpaces(): readonly string[] {
     .sort()
 }
 
-/** Of processes that live. Never makes a file. */
+/** The records of processes that live. Never creates a file. */
 function liveRecords(path: string): readonly RendezvousRecord[] {
   const file = RendezvousFile.openExisting(path)
   if (file === undefined) return []

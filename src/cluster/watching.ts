@@ -24,7 +24,7 @@ export interface ShownJournal {
   readonly inode: number
 }
 
-/** The watching side: ask all members to show until `untilNs`. Of several watchers, the latest time counts. */
+/** The watching side: ask all members to show until `untilNs`. With several watchers, the latest time counts. */
 export function askToShow(control: ArrayBuffer, untilNs: number): void {
   const words = new Float64Array(control, HEADER_OFFSET + WATCHED_UNTIL_BYTE, 1)
   if (untilNs > words[0]!) words[0] = untilNs

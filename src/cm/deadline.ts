@@ -7,7 +7,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
-export const DEFAULT_TIMEOUT_MS = 10_000
+const DEFAULT_TIMEOUT_MS = 10_000
 const TIMEOUT_MS_MAX = 2 ** 31 - 1
 
 export function checkTimeout(timeoutMs: number | undefined): void {

@@ -41,7 +41,7 @@ export async function resolve(address: string, options: ResolveOptions = {}): Pr
 }
 
 /** Move an identifier from nothing to a resolved route. */
-export function resolveWith(
+function resolveWith(
   identifier: ConnectionIdentifier,
   source: ConnectionAddress | undefined,
   destination: ConnectionAddress,

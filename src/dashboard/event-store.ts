@@ -1,7 +1,7 @@
 import type { ReadEvent } from '../dsm/index.ts'
 
 /** How many events are kept: the latest. */
-export const EVENTS_KEPT_MAX = 65_536
+const EVENTS_KEPT_MAX = 65_536
 
 const COLUMNS = [
   'rank',

@@ -30,7 +30,7 @@ export async function openHardwareRegion(host: RegionHost, request: RegionReques
  * faults, protocol or agent. Every call is done when it returns; the plain-named calls return promises only to match
  * the other kinds.
  */
-export class HardwareRegion extends Region {
+class HardwareRegion extends Region {
   readonly #directory: RegionDirectory
   readonly #held: HeldRegion
   protected readonly allocator: ArenaAllocator

@@ -11,11 +11,11 @@
  *
  * @module
  */
-export type { Advice, PageAdvice, PageWriter, SharingKind } from './advice/advice.ts'
+export type { Advice, PageAdvice } from './advice/advice.ts'
 export { ADVISE_DIRECTORY_VARIABLE, readAdviceParts } from './advice/advice-parts.ts'
 export { adviceFinding, adviceText } from './advice/advice-text.ts'
-export { type AdvisedRegion, adviceOnPage } from './advice/advise.ts'
-export type { ByteRange } from './advice/byte-map.ts'
+export { adviceOnPage } from './advice/advise.ts'
+
 export { Allocation, AllocationError, type AllocOptions } from './allocation/allocation.ts'
 export { availableMemory } from './available-memory.ts'
 export * from './coherence/index.ts'
@@ -25,7 +25,7 @@ export { PageLostError } from './coherent/page-access.ts'
 export { decodeRecovery, encodeRecovery } from './coherent/recovery-channel.ts'
 export { MemoryExhaustedError, OutOfBoundsError, ReadOnlyError, RegionError } from './errors.ts'
 export { join, RegionGroup } from './group.ts'
-export { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
+export { probeUserfault } from './mmu/probe.ts'
 export {
   countOf,
   EventKind,
@@ -43,12 +43,11 @@ export {
   waitPartBegin,
   waitsOf,
 } from './observation/index.ts'
-export { type ObservedRegion, observedRegions } from './observed-regions.ts'
+export { observedRegions } from './observed-regions.ts'
 export { PinnedRange } from './pinned-range.ts'
 export type { Placement } from './placement.ts'
 export * from './recording/index.ts'
 export {
-  type Bytes,
   type MemoryUse,
   type PageDescription,
   type PrefetchOptions,
@@ -57,7 +56,7 @@ export {
   type RegionDescription,
   type RegionLockRequest,
 } from './region.ts'
-export { ADVISE_VARIABLE, REGION_NAME_BYTES_MAX, type RegionAccess, type RegionOptions } from './region-request.ts'
+export { ADVISE_VARIABLE, type RegionOptions } from './region-request.ts'
 export { formatSize, parseSize, type Size } from './size.ts'
 export { type OpenOptions, open, Space } from './space.ts'
 export type { View, ViewConstructor, ViewOptions } from './view-kind.ts'

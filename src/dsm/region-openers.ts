@@ -7,7 +7,7 @@ import type { RegionHost } from './region-host.ts'
 import type { RegionRequest } from './region-request.ts'
 
 /** Makes or opens a region of one kind. */
-export type RegionOpener = (host: RegionHost, request: RegionRequest) => Promise<Region>
+type RegionOpener = (host: RegionHost, request: RegionRequest) => Promise<Region>
 
 /** A coherence kind is added here. */
 const OPENERS: Readonly<Partial<Record<CoherenceKind, RegionOpener>>> = {

@@ -79,7 +79,7 @@ export interface RegionRequest {
 export const ADVISE_VARIABLE = 'AETHER_ADVISE'
 
 /** The longest name of a region, in bytes of UTF-8. */
-export const REGION_NAME_BYTES_MAX = 128
+const REGION_NAME_BYTES_MAX = 128
 
 const PAGE_BYTES_MIN = 4096
 /** A page with replicas travels through messages, as a whole. */
@@ -108,7 +108,7 @@ export function parseRegionRequest(name: string, options: RegionOptions, automat
 }
 
 /** @throws ArgumentError unless `name` is a string of 1 to 128 bytes without control characters. */
-export function checkRegionName(name: string): string {
+function checkRegionName(name: string): string {
   const lengthBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (lengthBytes >= 1 && lengthBytes <= REGION_NAME_BYTES_MAX && !CONTROL_CHARACTER.test(name)) return name
   const rule = `a string of 1 to ${REGION_NAME_BYTES_MAX} bytes without control characters`

@@ -123,6 +123,7 @@ export abstract class Region implements AsyncDisposable {
   /**
    * The window that holds these bytes. The range was checked; `lengthBytes` is at most 4 GiB.
    * A kind that has no views throws UnsupportedError here and overrides the `…Sync` calls.
+   * @internal
    */
   protected abstract windowAt(offsetBytes: number, lengthBytes: number): RegionWindow
 

@@ -64,7 +64,7 @@ export interface UserfaultDescription {
  * The part of a shared WebAssembly.Memory that matters here. TypeScript declares the full type only for browsers, and
  * every user of this package would have to include those declarations.
  */
-export interface PageMemory {
+interface PageMemory {
   readonly buffer: ArrayBuffer | SharedArrayBuffer
 }
 

@@ -32,6 +32,7 @@ export {
 } from './errors.ts'
 export { NativeMissingError } from './loader.ts'
 export { native } from './native.ts'
+export { packageRoot } from './package-root.ts'
 export { isEnding, processStatus } from './process-status.ts'
 export { rdmacmAddon } from './rdmacm.ts'
 export {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { Addon } from './addon.ts'
 import { AetherError, ArgumentError, SystemError, UnsupportedError } from './errors.ts'
+import { packageRoot } from './package-root.ts'
 import { whyUnsupported } from './platform.ts'
 
 /** The addon could not be loaded. `tried` lists where it was looked for and why each place failed. */
@@ -29,17 +29,7 @@ interface RawAddon extends Addon {
   ): void
 }
 
-/**
- * The folder that holds package.json: the same distance from the sources and from what is compiled of them, but for
- * `dist`.
- */
-function packageRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
-  return folder
-}
-
-/** The addon built on this machine comes first: somebody built it on purpose. */
+/** The addon built on this machine comes first, since it was built on purpose. */
 function candidates(): string[] {
   const named = process.env['AETHER_NATIVE']
   if (named !== undefined && named !== '') return [named]

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What {@link whyUnsupported} looks at. Tests give others. */
+/** What {@link whyUnsupported} looks at. Tests pass their own. */
 export interface PlatformFacts {
   readonly platform: string
   /** `process.versions`; Bun and Deno have an entry of their own in it. */
@@ -26,16 +26,16 @@ function currentFacts(): PlatformFacts {
 export function whyUnsupported(
   { platform, versions, mappedFiles }: PlatformFacts = currentFacts(),
 ): string | undefined {
-  const only = 'the package can be imported here, but not opened'
-  if (platform !== 'linux') return `shared memory needs Linux (x64 or arm64) and this is ${platform}: ${only}`
+  const only = 'importing works here, opening anything does not'
+  if (platform !== 'linux') return `aether-dsm needs Linux (x64 or arm64) and this is ${platform}: ${only}`
   for (const [key, name] of [
     ['bun', 'Bun'],
     ['deno', 'Deno'],
   ] as const)
     if (versions[key] !== undefined)
-      return `shared memory needs Node.js and this is ${name} ${versions[key]}, which lacks functions of libuv that the addon calls (uv_poll_init): ${only}`
+      return `aether-dsm needs Node.js and this is ${name} ${versions[key]}, which lacks functions of libuv that the addon calls (uv_poll_init): ${only}`
   // A machine with glibc may have musl's loader installed as well, so what counts is which one this process runs on.
   if (/\/ld-musl-/.test(mappedFiles))
-    return `shared memory needs glibc and this Node.js runs on musl (Alpine Linux): ${only}; use an image based on Debian, such as node:24-slim`
+    return `aether-dsm needs glibc and this Node.js runs on musl (Alpine Linux): ${only}; use an image based on Debian, such as node:24-slim`
   return undefined
 }

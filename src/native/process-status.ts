@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /** PF_EXITING of the kernel's include/linux/sched.h, in field 9 of proc(5)'s stat. */
 const EXITING = 4
-/** Index of field 3, the state, and of field 9, the flags, in what {@link processStatus} gives. */
+/** Index of field 3, the state, and of field 9, the flags, in the result of {@link processStatus}. */
 const STATE = 0
 const FLAGS = 6
 

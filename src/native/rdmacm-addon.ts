@@ -1,9 +1,9 @@
 /**
- * The connection manager's part of the addon, function by function: calls of librdmacm, no policy. It is there only
- * where the addon was compiled with `<rdma/rdma_cma.h>`; the library itself is opened by {@link RdmacmAddon.load}.
+ * The connection manager's part of the addon: calls of librdmacm, no policy. It exists only if the addon was compiled
+ * with `<rdma/rdma_cma.h>`. {@link RdmacmAddon.load} opens the library itself.
  *
- * Identifiers (`struct rdma_cm_id`) are named by tokens that are never used twice, so a stale one throws ArgumentError.
- * All of an environment share one event channel. Failing calls throw SystemError. Nothing blocks.
+ * Identifiers (`struct rdma_cm_id`) are named by tokens that are never reused, so a stale one throws ArgumentError. All
+ * identifiers of an environment share one event channel. Failing calls throw SystemError. Nothing blocks.
  */
 import { VECTOR_WORDS } from './verbs-addon.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The part of the WebAssembly namespace that views use; TypeScript declares it only together with a browser's whole
+ * The part of the WebAssembly namespace that views use. TypeScript declares it only together with a browser's whole
  * library.
  */
 declare namespace WebAssembly {
@@ -12,7 +12,7 @@ declare namespace WebAssembly {
 
   class Memory {
     constructor(descriptor: MemoryDescriptor)
-    /** A SharedArrayBuffer where the memory was made with `shared: true`. */
+    /** A SharedArrayBuffer if the memory was created with `shared: true`. */
     readonly buffer: ArrayBuffer | SharedArrayBuffer
   }
 }

@@ -21,10 +21,10 @@
  * A counter is a Float64 (exact to 2^53), because the writer adds to it with a plain store. An aligned 8-byte store is
  * not torn on x64 or arm64.
  */
-export const BLOCK_MAGIC = 0x46504541
-export const BLOCK_VERSION = 2
-export const BLOCK_HEADER_BYTES = 128
-export const LABEL_BYTES_MAX = 64
+const BLOCK_MAGIC = 0x46504541
+const BLOCK_VERSION = 2
+const BLOCK_HEADER_BYTES = 128
+const LABEL_BYTES_MAX = 64
 export const SHEET_BYTES = 256
 
 const LABEL_OFFSET = 64

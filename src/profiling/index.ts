@@ -1,23 +1,5 @@
 /**
- * Counters and histograms in shared memory: the figures of every member can be read from outside while it runs.
- *
- * ```ts
- * import { defineCounters, Profile, threadProfile, threadProfiling } from 'aether-dsm/profiling'
- *
- * const reads = defineCounters('reads', ['operations', 'bytes'], { labelled: 'file' })
- * // In shared memory as soon as this thread is in a space.
- * const counters = threadProfiling().counters(reads, 'users.db')
- * const times = threadProfiling().histogram('reads.time')
- *
- * // Others: space.profile(member), group.profile(rank).
- * const before = threadProfile()
- * counters.add('operations', 1)
- * times.record(1250)
- * const since = threadProfile().since(before)
- * console.log(since.total('reads', 'operations'), since.histogram('reads.time').count) // prints 1 1
- * ```
- *
- * @module
+ * The door of this room for other rooms: counters, histograms, traces, waits. Users import `src/public/profiling.ts`.
  */
 export { Block, type BlockOwner, type BlockPlace } from './block.ts'
 export { CounterBlock, privateCounters } from './counter-block.ts'

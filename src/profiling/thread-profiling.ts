@@ -4,7 +4,7 @@ import { Profile } from './profile.ts'
 import { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'
 
 /** Turns profiling on from the start of a process. */
-export const PROFILE_VARIABLE = 'AETHER_PROFILE'
+const PROFILE_VARIABLE = 'AETHER_PROFILE'
 
 interface Home {
   readonly buffer: ArrayBufferLike

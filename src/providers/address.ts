@@ -4,13 +4,13 @@ import type { Gid } from './gid.ts'
 export interface AddressVector {
   readonly gid: Gid
   /**
-   * Send a global route header; default true. False is for InfiniBand within one subnet, by `localIdentifier` alone,
-   * and refused elsewhere.
+   * Send a global route header; default true. False is for InfiniBand within one subnet, where `localIdentifier` alone
+   * is the address; other link layers refuse it.
    */
   readonly global?: boolean
   /** Local identifier, InfiniBand only. */
   readonly localIdentifier?: number
-  /** Index of the own gid to send from. */
+  /** Index of the local gid to send from. */
   readonly sourceGidIndex?: number
   readonly hopLimit?: number
   readonly serviceLevel?: number
@@ -19,14 +19,14 @@ export interface AddressVector {
   readonly trafficClass?: number
   readonly sourcePathBits?: number
   readonly staticRate?: number
-  /** The own port to send from; default 1. */
+  /** The local port to send from; default 1. */
   readonly port?: number
 }
 
 /** Where a datagram goes: ibv_create_ah(3). */
 export interface ProviderAddressHandle {
-  /** For RequestSlot.AddressHandle. */
+  /** The value for RequestSlot.AddressHandle. */
   readonly token: number
-  /** Requests posted before are not affected. */
+  /** Destroy the handle. Requests that were posted before are not affected. */
   destroy(): void
 }

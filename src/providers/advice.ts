@@ -2,7 +2,7 @@ import { Access } from './access.ts'
 import { Errno, VerbsError } from './errors.ts'
 import { Advice, type AdvisedRange } from './memory-contract.ts'
 
-/** What the rules ask of the region that a key names. */
+/** What the rules need to know of the region that a key names. */
 export interface AdvisedRegion {
   readonly address: number
   readonly length: number
@@ -11,8 +11,8 @@ export interface AdvisedRegion {
 }
 
 /**
- * Refuse a range that cannot be prefetched, with the errors that ibv_advise_mr(3) and the kernel have. `region` is what
- * its key names.
+ * Refuse a range that cannot be prefetched, with the errors of ibv_advise_mr(3) and the kernel. `region` is what the
+ * range's key names.
  */
 export function checkAdvice<T extends AdvisedRegion>(
   region: T | undefined,
@@ -22,7 +22,7 @@ export function checkAdvice<T extends AdvisedRegion>(
 ): asserts region is T {
   const { address, length, key } = range
   if (region === undefined || (region.access & Access.OnDemand) === 0)
-    refuseAdvice(Errno.ENOENT, `key ${key} is none of a region that was registered with OnDemand`)
+    refuseAdvice(Errno.ENOENT, `key ${key} does not belong to a region registered with OnDemand`)
   if (region.domainId !== domainId) refuseAdvice(Errno.EPERM, `key ${key} belongs to another protection domain`)
   if (advice === Advice.PrefetchWrite && (region.access & Access.LocalWrite) === 0)
     refuseAdvice(Errno.EPERM, `key ${key} has no LocalWrite`)

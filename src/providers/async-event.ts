@@ -28,16 +28,17 @@ export type AsyncEventType = (typeof AsyncEventType)[keyof typeof AsyncEventType
 
 const names = new Map<number, string>(Object.entries(AsyncEventType).map(([name, value]) => [value, name]))
 
-/** `LastRequestReached`; unknown numbers stay numbers. */
+/** For example `LastRequestReached`; an unknown number is printed as it is. */
 export function asyncEventName(type: number): string {
   return names.get(type) ?? `event ${type}`
 }
 
 /**
- * One event with the object that it is about; for events of ports the port's number, for those of the device nothing.
+ * One event with the object that it is about: for a port's event the port's number, for the device's own events
+ * nothing.
  */
 export interface ProviderAsyncEvent {
-  /** An AsyncEventType; numbers that are not listed there pass through. */
+  /** An AsyncEventType; numbers that are not listed there are passed through. */
   readonly type: number
   readonly completionQueue?: ProviderCompletionQueue
   readonly queuePair?: ProviderQueuePair

@@ -3,7 +3,7 @@ import { Opcode } from './opcode.ts'
 
 const ALL = 2n ** 64n - 1n
 
-/** Carry out one 64-bit atomic on `words[index]`; the old value. */
+/** Carry out one 64-bit atomic on `words[index]`. Returns the old value. */
 export function changeAtomically(words: BigInt64Array, index: number, request: EncodedRequest, opcode: number): bigint {
   const { bits } = request
   const operand = bits[RequestSlot.CompareAdd]!
@@ -17,7 +17,7 @@ export function changeAtomically(words: BigInt64Array, index: number, request: E
   }
 }
 
-/** Apart, because what its closures hold would be allocated for the others, too. */
+/** A function of its own: otherwise the other opcodes would also allocate what its closures capture. */
 function changeMasked(words: BigInt64Array, index: number, request: EncodedRequest, opcode: number): bigint {
   const { bits } = request
   const operand = bits[RequestSlot.CompareAdd]!
@@ -26,7 +26,7 @@ function changeMasked(words: BigInt64Array, index: number, request: EncodedReque
   return replace(words, index, (old) => swapFields(old, operand, request))
 }
 
-/** Where the bits under the compare mask are equal, put those under the swap mask; undefined where they are not. */
+/** If the bits under the compare mask are equal, replace those under the swap mask; otherwise undefined. */
 function swapFields(old: bigint, compare: bigint, request: EncodedRequest): bigint | undefined {
   const { bits } = request
   if (((old ^ compare) & bits[RequestSlot.CompareMask]!) !== 0n) return undefined
@@ -35,15 +35,15 @@ function swapFields(old: bigint, compare: bigint, request: EncodedRequest): bigi
 }
 
 /**
- * Add without a carry out of any bit of `boundaries`, the highest of each field: those bits are added last, by
- * themselves, so that nothing is left to carry. Bit 63 ends the last field in any case.
+ * Add without a carry out of any bit of `boundaries`, the highest of each field. Those bits are added last, by
+ * themselves, so there is nothing left to carry. Bit 63 ends the last field in any case.
  */
 function addFields(old: bigint, add: bigint, boundaries: bigint): bigint {
   const inner = ALL ^ boundaries
   return (((old & inner) + (add & inner)) & ALL) ^ ((old ^ add) & boundaries)
 }
 
-/** Put what `change` makes of the word, again when somebody else was quicker; the old value. */
+/** Replace the word by `change` of it, and retry if the word changed in the meantime. Returns the old value. */
 function replace(words: BigInt64Array, index: number, change: (old: bigint) => bigint | undefined): bigint {
   for (let seen = Atomics.load(words, index); ; ) {
     const next = change(BigInt.asUintN(64, seen))

@@ -4,8 +4,8 @@ import { RequestFlag } from './opcode.ts'
 const NOTHING = new Uint8Array(0)
 
 /**
- * Copy what was posted into `slot`, because the caller may patch theirs; inline bytes are the caller's again after the
- * post.
+ * Copy what was posted into `slot`, because the caller may patch its request. Inline bytes belong to the caller again
+ * after the post.
  */
 export function captureRequest(slot: EncodedRequest, request: EncodedRequest, maxInlineBytes: number): void {
   slot.copyFrom(request)

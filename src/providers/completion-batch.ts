@@ -8,11 +8,11 @@ import { ArgumentError } from '../native/index.ts'
 export class CompletionBatch {
   readonly capacity: number
   readonly buffer: ArrayBuffer
-  /** What the request was posted with. */
+  /** The id that the request was posted with. */
   readonly id: Float64Array
-  /** Bytes transferred; for a receive, received. */
+  /** Bytes transferred; for a receive, bytes received. */
   readonly byteLength: Float64Array
-  /** Host order. Valid where `flags` has CompletionFlag.WithImmediate. */
+  /** In host order. Valid if `flags` has CompletionFlag.WithImmediate. */
   readonly immediate: Uint32Array
   readonly queuePairNumber: Uint32Array
   readonly sourceQueuePair: Uint32Array

@@ -1,14 +1,15 @@
 /**
  * The seam: what `verbs/` needs from a provider, and nothing more.
  *
- * Rules that hold for every provider:
- * - Everything is synchronous but what is called `…Async`. A provider makes progress inside `poll`, `postSend` and
- *   `postReceive`, so a thread that never returns to its event loop still gets its timers and learns of its peers'
- *   deaths; where the thread is idle the provider progresses by itself.
- * - Numbers are host order and exact below 2^53. Failing calls throw VerbsError; posting returns an errno, since posts
- *   are hot.
+ * Rules for every provider:
+ * - Everything is synchronous except what is called `…Async`.
+ * - A provider makes progress inside `poll`, `postSend` and `postReceive`. So a thread that never returns to its event
+ *   loop still gets its timers and learns of its peers' deaths. If the thread is idle, the provider makes progress by
+ *   itself.
+ * - Numbers are in host order and exact below 2^53. Failing calls throw VerbsError. Posting is hot, so it returns an
+ *   errno.
  * - A provider object belongs to the JavaScript environment (thread) that made it.
- * - `destroy` refuses with EBUSY, naming what is alive, while another object uses this one. The nouns above close in
+ * - `destroy` refuses with EBUSY while another object uses this one, and names what is alive. The nouns above close in
  *   the right order.
  */
 import type { AddressVector, ProviderAddressHandle } from './address.ts'
@@ -34,7 +35,7 @@ import type { QueuePairState, QueuePairType } from './queue-pair-state.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from './shared-receive-queue.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from './xrc-domain.ts'
 
-/** Limits and identity, as ibv_query_device(3) and ibv_query_port(3) give them. */
+/** Limits and identity, as returned by ibv_query_device(3) and ibv_query_port(3). */
 export interface DeviceAttributes {
   readonly name: string
   readonly provider: string
@@ -42,8 +43,8 @@ export interface DeviceAttributes {
   readonly maxRequests: number
   readonly maxSegments: number
   /**
-   * The most that a queue pair is given. An RDMA device does not say, so that it is found by making some when it is
-   * first read.
+   * The most that a queue pair is given. An RDMA device does not report it. So the first read creates some queue pairs
+   * to find it out.
    */
   readonly maxInlineBytes: number
   readonly maxCompletionQueues: number
@@ -51,14 +52,14 @@ export interface DeviceAttributes {
   readonly maxMemoryRegions: number
   readonly maxMemoryRegionBytes: number
   readonly maxMemoryWindows: number
-  /** 0 where the device has no memory of its own to give. */
+  /** 0 if the device has no memory of its own to give. */
   readonly maxDeviceMemoryBytes: number
   readonly maxMessageBytes: number
-  /** READs and atomics that a queue pair serves at once, as responder (max_qp_rd_atom). */
+  /** READs and atomics that a queue pair serves at a time, as responder (max_qp_rd_atom). */
   readonly maxReadAtomic: number
-  /** READs and atomics that a queue pair has under way at once, as initiator (max_qp_init_rd_atom). */
+  /** READs and atomics that a queue pair has under way at a time, as initiator (max_qp_init_rd_atom). */
   readonly maxInitiatorReadAtomic: number
-  /** `none`; `device`: atomic among this device's own; `global`: also towards the processor. */
+  /** `none`; `device`: atomic among accesses of this device; `global`: also towards the processor. */
   readonly atomics: 'none' | 'device' | 'global'
   readonly maxProtectionDomains: number
   readonly maxSharedReceiveQueues: number
@@ -70,9 +71,9 @@ export interface DeviceAttributes {
   readonly maxMulticastQueuePairs: number
   /** Numbers below this may be given as a completion queue's `vector` (num_comp_vectors). */
   readonly completionVectors: number
-  /** As the device states it; empty where it has none. */
+  /** As the device reports it; empty if it has none. */
   readonly firmwareVersion: string
-  /** 64 bits in hexadecimal, as `ibv_devinfo` prints it; empty where it has none. */
+  /** 64 bits in hexadecimal, as `ibv_devinfo` prints it; empty if it has none. */
   readonly nodeGuid: string
   readonly vendorId: number
   readonly portCount: number
@@ -82,23 +83,26 @@ export interface DeviceAttributes {
 export interface ProviderProtectionDomain {
   allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion
   register(buffer: Uint8Array, access: number, origin: BufferOrigin | undefined): ProviderMemoryRegion
-  /** The same two beside the event loop, as far as there is anything to wait for. */
+  /** The same two off the event loop, as far as there is anything to wait for. */
   allocateAsync(lengthBytes: number, access: number, options: AllocateOptions): ProviderPending<ProviderMemoryRegion>
   registerAsync(
     buffer: Uint8Array,
     access: number,
     origin: BufferOrigin | undefined,
   ): ProviderPending<ProviderMemoryRegion>
-  /** `length` bytes of `memory` from `offset` on, zero-based: ibv_reg_dm_mr(3). EINVAL beyond its end. */
+  /** Register `length` bytes of `memory` from `offset` on, zero-based: ibv_reg_dm_mr(3). EINVAL beyond its end. */
   registerDeviceMemory(
     memory: ProviderDeviceMemory,
     offset: number,
     length: number,
     access: number,
   ): ProviderMemoryRegion
-  /** The whole address space of this process, paged on demand: ibv_reg_mr(3) with address 0 and length SIZE_MAX. */
+  /**
+   * Register the whole address space of this process, paged on demand: ibv_reg_mr(3) with address 0 and length
+   * SIZE_MAX.
+   */
   registerImplicit(access: number): ProviderMemoryRegion
-  /** Physical memory: requests name physical addresses. */
+  /** Register physical memory: requests name physical addresses. */
   registerPhysical(access: number): ProviderMemoryRegion
   /** ibv_advise_mr(3). `flush` waits until it is done. */
   advise(advice: Advice, flush: boolean, ranges: readonly AdvisedRange[]): void
@@ -109,44 +113,44 @@ export interface ProviderProtectionDomain {
   createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain
   createQueuePair(options: ProviderQueuePairOptions): ProviderQueuePair
   /**
-   * A further handle on an `xrc-receive` queue pair that perhaps another process made: ibv_open_qp(3). ENOENT where
+   * A further handle on an `xrc-receive` queue pair, which another process may have created: ibv_open_qp(3). EINVAL if
    * there is none.
    */
   openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair
   createSharedReceiveQueue(options: ProviderSharedReceiveQueueOptions): ProviderSharedReceiveQueue
-  /** EINVAL where the vector cannot be used on this link layer. */
+  /** EINVAL if the vector cannot be used on this link layer. */
   createAddressHandle(vector: AddressVector): ProviderAddressHandle
   destroy(): void
 }
 
 export interface ProviderCompletionChannel {
-  /** Readable while an event waits. */
+  /** Readable while an event is waiting. */
   readonly descriptor: number
-  /** Take all waiting events; calls `fired` once per queue that had one. Returns how many. Never blocks. */
+  /** Take all waiting events, and call `fired` once per queue that had one. Returns their number. Never blocks. */
   drain(fired: (queue: ProviderCompletionQueue) => void): number
   /**
-   * Call `ready` once on the event loop when the descriptor is readable. Returns what cancels it. `keepAlive` holds the
-   * event loop meanwhile.
+   * Call `ready` once on the event loop when the descriptor is readable. Returns a function that cancels it. Until then
+   * `keepAlive` keeps the event loop alive.
    */
   whenReadable(ready: () => void, keepAlive: boolean): () => void
   destroy(): void
 }
 
 export interface ProviderCompletionQueue {
-  /** At least what was asked. */
+  /** At least what was requested. */
   readonly depth: number
-  /** True after an overrun: completions were lost and the queue pairs that feed it are in the error state. */
+  /** True after an overrun: completions were lost, and the queue pairs that feed the queue are in the error state. */
   readonly overrun: boolean
-  /** Fill `batch` from row 0; how many rows. Errors of requests are rows. */
+  /** Fill `batch` from row 0. Returns the number of rows. A failed request is a row too. */
   poll(batch: CompletionBatch): number
   /**
-   * One event for the next completion that arrives from now on (`solicitedOnly`: that was asked for, or failed).
-   * One-shot.
+   * Raise one event for the next completion that arrives from now on. With `solicitedOnly`, only for one that the
+   * sender marked as solicited, or that failed. One-shot.
    */
   arm(solicitedOnly: boolean): void
   /**
-   * To at least `depth`; waiting completions stay. EINVAL where more wait than that, or the device does not hold so
-   * many.
+   * Resize to at least `depth`; waiting completions stay. EINVAL if more than that are waiting, or if the device cannot
+   * hold `depth`.
    */
   resize(depth: number): void
   destroy(): void
@@ -158,11 +162,11 @@ export interface ProviderQueuePairOptions {
   readonly sendQueue: ProviderCompletionQueue | undefined
   /** Undefined for types that do not receive: `xrc-send`, `xrc-receive`, `dci`. */
   readonly receiveQueue: ProviderCompletionQueue | undefined
-  /** Receives come from there; `dct` must have one. */
+  /** Where receives come from; `dct` must have one. */
   readonly sharedReceiveQueue: ProviderSharedReceiveQueue | undefined
   /** `xrc-receive` only. */
   readonly xrcDomain: ProviderXrcDomain | undefined
-  /** `dct` only: what senders must name. */
+  /** `dct` only: the key that senders must name. */
   readonly dcAccessKey: bigint | undefined
   readonly maxSendRequests: number
   readonly maxReceiveRequests: number
@@ -174,7 +178,7 @@ export interface ProviderQueuePairOptions {
 }
 
 /**
- * What `modify` takes and `query` gives; a present property is a set bit of the attribute mask. Units as in
+ * What `modify` takes and `query` returns; a present property is a set bit of the attribute mask. Units are those of
  * ibv_modify_qp(3).
  */
 export interface QueuePairAttributes {
@@ -205,7 +209,7 @@ export interface QueuePairAttributes {
   pathMigrationState?: number
 }
 
-/** Capacities actually given, at least what was asked. */
+/** The capacities granted, at least what was requested. */
 export interface QueuePairCapacities {
   readonly maxSendRequests: number
   readonly maxReceiveRequests: number
@@ -219,25 +223,27 @@ export interface ProviderQueuePair {
   readonly type: QueuePairType
   readonly capacities: QueuePairCapacities
   readonly state: QueuePairState
-  /** All or nothing: when it throws, nothing changed. */
+  /** All or nothing: if it throws, nothing has changed. */
   modify(attributes: QueuePairAttributes): void
   /**
-   * The same beside the event loop, as far as there is anything to wait for. A `modify` or `destroy` meanwhile waits
-   * for its end, and then it rejects with VerbsError ECANCELED.
+   * The same off the event loop, as far as there is anything to wait for. A `modify` or `destroy` in the meantime waits
+   * for it to end, and it then rejects with VerbsError ECANCELED.
    */
   modifyAsync(attributes: QueuePairAttributes): Promise<void>
   query(): QueuePairAttributes
   /**
-   * 0, or the errno: EINVAL (state, opcode, segments, inline), ENOMEM (queue full), EOPNOTSUPP (an opcode that this
-   * device does not do).
+   * Returns 0 or an errno: EINVAL (state, opcode, segments, inline), ENOMEM (queue full), EOPNOTSUPP (the device does
+   * not support the opcode).
    */
   postSend(request: EncodedRequest): number
-  /** Post the first `count` of `requests` in one call; how many were taken, and if not all, why in `lastErrno`. */
+  /**
+   * Post the first `count` of `requests` in one call. Returns how many were taken; if not all, `lastErrno` says why.
+   */
   postSendList(requests: readonly EncodedRequest[], count: number): number
   postReceive(request: EncodedRequest): number
   postReceiveList(requests: readonly EncodedRequest[], count: number): number
   readonly lastErrno: number
-  /** Receive datagrams to `gid` too: ibv_attach_mcast(3). `ud` only, else EINVAL. */
+  /** Also receive datagrams sent to `gid`: ibv_attach_mcast(3). `ud` only, else EINVAL. */
   attachMulticast(gid: Gid, localIdentifier: number): void
   detachMulticast(gid: Gid, localIdentifier: number): void
   /** EBUSY while attached to a multicast group. */
@@ -246,16 +252,19 @@ export interface ProviderQueuePair {
 
 export interface ProviderDevice {
   readonly attributes: DeviceAttributes
-  /** The port that it talks through: 1 where it was not opened with another. */
+  /** The port that the device talks through; 1 unless it was opened with another. */
   readonly portNumber: number
-  /** The one that peers should use: of that port, the best by the provider's judgement. */
+  /** The gid that peers should use: of that port, the best by the provider's judgement. */
   readonly gid: Gid
-  /** EINVAL where there is no such port. Ports count from 1. */
+  /** EINVAL if there is no such port. Ports count from 1. */
   queryPort(port: number): PortAttributes
   gids(port: number): readonly GidEntry[]
   createProtectionDomain(): ProviderProtectionDomain
   createCompletionChannel(): ProviderCompletionChannel
-  /** Memory on the device, its address a multiple of 2^`alignmentExponent`. ENOMEM when there is no more. */
+  /**
+   * Allocate memory on the device, at an address that is a multiple of 2^`alignmentExponent`. ENOMEM if too little is
+   * left.
+   */
   allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory
   createThreadDomain(): ProviderThreadDomain
   /** `vector` spreads the interrupts of a device over processors; EINVAL beyond `completionVectors`. */
@@ -265,13 +274,13 @@ export interface ProviderDevice {
     vector: number,
   ): ProviderCompletionQueue
   openXrcDomain(options: XrcDomainOptions): ProviderXrcDomain
-  /** Readable while an asynchronous event waits. */
+  /** Readable while an asynchronous event is waiting. */
   readonly asyncDescriptor: number
-  /** Take (and acknowledge) all waiting asynchronous events, oldest first. Returns how many. Never blocks. */
+  /** Take (and acknowledge) all waiting asynchronous events, oldest first. Returns their number. Never blocks. */
   drainEvents(take: (event: ProviderAsyncEvent) => void): number
-  /** As a completion channel's `whenReadable`, for asynchronous events. */
+  /** Like a completion channel's `whenReadable`, for asynchronous events. */
   whenEvent(ready: () => void, keepAlive: boolean): () => void
-  /** Let pending work advance now, as a poll would. */
+  /** Let pending work make progress now, as a poll would. */
   progress(): void
   destroy(): void
 }
@@ -279,11 +288,11 @@ export interface ProviderDevice {
 /** A provider: its devices by name. */
 export interface Provider {
   readonly name: string
-  /** Names of devices, without opening them. */
+  /** The names of its devices, without opening them. */
   deviceNames(): string[]
-  /** The device, or undefined when the name is not this provider's. */
+  /** The device, or undefined if the name is not one of this provider's. */
   open(name: string, options: OpenDeviceOptions): ProviderDevice | undefined
-  /** Why it has no devices, with what mends it; undefined where it has some. */
+  /** Why it has no devices, and how to fix that; undefined if it has some. */
   whyNone?(): string | undefined
 }
 
@@ -294,13 +303,13 @@ export interface OpenDeviceOptions {
    */
   readonly allowProcessCopy?: boolean
   /**
-   * shm only: how many bytes of "physical memory" this device has, which whoever holds a key of `registerPhysical` may
-   * reach by offset. Default 0: there is none, and nobody gets such a key.
+   * shm only: how many bytes of "physical memory" this device has. Any process that holds a key of `registerPhysical`
+   * can reach all of them by offset. Default 0: no physical memory, and no such keys.
    */
   readonly physicalBytes?: number
   /** ibverbs only: the port to talk through; default 1. */
   readonly port?: number
-  /** ibverbs only: the gid to talk from, by its index in the port's table; default the one of the best score. */
+  /** ibverbs only: the gid to talk from, by its index in the port's table; default: the one with the best score. */
   readonly sourceGidIndex?: number
   /** ibverbs only: which gids to prefer on Ethernet; default ipv4. */
   readonly addressFamily?: 'ipv4' | 'ipv6'

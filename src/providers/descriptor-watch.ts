@@ -1,6 +1,6 @@
 import { native, type Watcher } from '../native/index.ts'
 
-/** Descriptors that the event loop waits for. A thread is started when the first is watched that has a word. */
+/** Descriptors that the event loop waits for. A thread is started when the first descriptor with a word is watched. */
 export class DescriptorWatch {
   readonly #handlers = new Map<number, () => void>()
   #watcher: Watcher | undefined
@@ -8,8 +8,8 @@ export class DescriptorWatch {
   #holds = 0
 
   /**
-   * Call `handler` on the event loop when `descriptor` becomes readable, once until `rewatch`. Returns a token. The
-   * watcher's thread counts in `word` at once, for threads that never return to their event loop.
+   * Call `handler` on the event loop when `descriptor` becomes readable, once until `rewatch`. Returns a token. For
+   * threads that never return to their event loop, the watcher's thread counts in `word` at once.
    */
   add(descriptor: number, handler: () => void, word?: Int32Array): number {
     const token = this.#nextToken
@@ -29,7 +29,7 @@ export class DescriptorWatch {
     this.#watcher?.remove(token)
   }
 
-  /** Keep the event loop alive until as many `release`. */
+  /** Keep the event loop alive until `release` has been called as often. */
   hold(): void {
     this.#holds += 1
     if (this.#holds === 1) this.#started().ref()

@@ -57,16 +57,18 @@ export function segmentSlot(index: number): number {
   return RequestSlot.Segments + index * SEGMENT_SLOTS
 }
 
-/** The buffer of a request, its two views, and what the garbage collector must keep while the request lives. */
+/**
+ * The buffer of a request, its two views, and the objects that must not be garbage-collected while the request lives.
+ */
 export class EncodedRequest {
-  /** What a native provider is handed. */
+  /** What a native provider receives. */
   readonly buffer: ArrayBuffer
   readonly words: Float64Array
   readonly bits: BigUint64Array
   readonly segmentCapacity: number
   /** The bytes of inline segments: read at post, so never registered. Parallel to the segments. */
   readonly sources: (Uint8Array | undefined)[]
-  /** A view on the last source of a copy: providers that copy in JavaScript keep it to avoid making one per post. */
+  /** A view on the last source of a copy. Providers that copy in JavaScript keep it to avoid making one per post. */
   view: Uint8Array | undefined = undefined
   viewOwner: Uint8Array | undefined = undefined
   viewOffset = -1

@@ -21,7 +21,7 @@ export const Errno = {
 
 const errnoNames = new Map<number, string>(Object.entries(Errno).map(([name, value]) => [value, name]))
 
-/** `EINVAL`, or the number where it has no name here. */
+/** `EINVAL`, or the number if it has no name here. */
 export function errnoName(errno: number): string {
   return errnoNames.get(errno) ?? `errno ${errno}`
 }
@@ -48,7 +48,7 @@ export class TransitionError extends VerbsError {
   readonly wanted: string
   /** Required attributes that were not given. */
   readonly missing: readonly string[]
-  /** Given attributes that this transition does not take. */
+  /** Given attributes that this transition does not allow. */
   readonly extra: readonly string[]
 
   constructor(
@@ -70,7 +70,10 @@ export class TransitionError extends VerbsError {
   }
 }
 
-/** A convenience (`await pair.read(…)`) whose completion says failure. The polled path reports the same as a value. */
+/**
+ * A convenience call (`await pair.read(…)`) ended with a failed completion. The polled path reports the same as a
+ * value.
+ */
 export class CompletionError extends AetherError {
   override readonly name = 'CompletionError'
   readonly operation: string

@@ -9,7 +9,7 @@ export function formatGid(gid: Gid): string {
   return (digits.match(/.{4}/g) ?? []).join(':')
 }
 
-/** The inverse of {@link formatGid}; for gids that came as text over some channel. */
+/** The inverse of {@link formatGid}, for gids that arrive as text. */
 export function parseGid(text: string): Gid {
   if (!/^([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}$/i.test(text)) {
     throw new ArgumentError('gid', `a gid is eight groups of hexadecimal digits, not ${JSON.stringify(text)}`)

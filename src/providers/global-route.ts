@@ -1,14 +1,14 @@
 import type { AddressVector } from './address.ts'
 import type { Gid } from './gid.ts'
 
-/** A global route header in front of every datagram, as in IPv6 (IB specification 8.3). */
+/** The length of the global route header in front of every datagram, as in IPv6 (IB specification 8.3). */
 export const GLOBAL_ROUTE_BYTES = 40
 const IP_VERSION = 6
-/** What follows is a base transport header. */
+/** The next header is a base transport header. */
 const NEXT_HEADER = 0x1b
 const DEFAULT_HOP_LIMIT = 64
 
-/** The header of the datagrams of one sender; patched for each. */
+/** The header of the datagrams of one sender, patched for each. */
 export class GlobalRoute {
   readonly bytes: Uint8Array
   readonly #view: DataView

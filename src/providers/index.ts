@@ -1,5 +1,5 @@
 /**
- * Providers: who carries verbs. `contract.ts` is the seam; `shm/` is the embedded device over shared memory.
+ * Providers: what carries out verbs. `contract.ts` is the seam; `shm/` is the embedded device over shared memory.
  *
  * ```ts
  * const device = openProviderDevice('shm0')
@@ -15,7 +15,7 @@ export * from './encoded-request.ts'
 export * from './errors.ts'
 export * from './gid.ts'
 export { decodeAddressVector, decodeAttributes } from './ibverbs/attribute-words.ts'
-export { type IbverbsStatus, ibverbsStatus } from './ibverbs/library.ts'
+export { ibverbsStatus } from './ibverbs/library.ts'
 export * from './memory-contract.ts'
 export * from './opcode.ts'
 export type { ProviderPending } from './pending.ts'
@@ -24,7 +24,7 @@ export * from './queue-pair-state.ts'
 export * from './registry.ts'
 export * from './shared-receive-queue.ts'
 export type { SimulatedCluster } from './sim/cluster.ts'
-export type { SimulatedFault, SimulatedFaultKind } from './sim/fault.ts'
+export type { SimulatedFault } from './sim/fault.ts'
 export type { Host as SimulatedHost } from './sim/host.ts'
 export type { AdapterOptions, NetworkOptions, SimulationOptions } from './sim/options.ts'
 export type { Process as SimulatedProcess } from './sim/process.ts'

@@ -1,7 +1,7 @@
 /**
- * What `verbs/` needs of a provider's memory: regions, windows, device memory, indirect keys. Part of the seam; its
- * rules are those of `contract.ts`. A *token* is a number that a provider gives its object, by which a work request
- * names it (`encoded-request.ts`).
+ * What `verbs/` needs of a provider's memory: regions, windows, device memory, indirect keys. Part of the seam; the
+ * rules of `contract.ts` apply. A *token* is a number that a provider gives its object, by which a work request names
+ * it (`encoded-request.ts`).
  */
 import type { ProviderProtectionDomain, ProviderQueuePair } from './contract.ts'
 import type { EncodedRequest } from './encoded-request.ts'
@@ -19,36 +19,36 @@ export interface AllocateOptions {
   readonly lock?: boolean
 }
 
-/** What `reregister` changes; what is left out stays. */
+/** What `reregister` changes; what is left out stays as it is. */
 export interface ReregisterChanges {
   readonly access?: number
   readonly domain?: ProviderProtectionDomain
   readonly buffer?: Uint8Array
-  /** Of `buffer`. */
+  /** The origin of `buffer`. */
   readonly origin?: BufferOrigin
 }
 
 export interface ProviderMemoryRegion {
   readonly token: number
   /**
-   * Empty where the program itself cannot touch the memory: device memory, physical memory of a real device, a whole
+   * Empty if the program itself cannot touch the memory: device memory, physical memory of a real device, a whole
    * address space.
    */
   readonly bytes: Uint8Array
-  /** What requests call the first byte: 0 where the region is zero-based. */
+  /** The address of the first byte in requests; 0 if the region is zero-based. */
   readonly address: number
   readonly length: number
   readonly localKey: number
   readonly remoteKey: number
   readonly access: number
   /**
-   * ibv_rereg_mr(3). Address, length and both keys may be others afterwards. When it throws and the old registration is
-   * lost, every further use of the region fails; else nothing changed.
+   * ibv_rereg_mr(3). Address, length and both keys may have changed afterwards. If it throws, nothing has changed, or
+   * the old registration is lost; then every further use of the region fails.
    */
   reregister(changes: ReregisterChanges): void
   /**
-   * Take the keys back, wait for remote accesses that are under way, free what `allocate` took. EBUSY when a peer does
-   * not let go, or a memory window is bound to it.
+   * Withdraw the keys, wait for remote accesses that are under way, and free what `allocate` took. EBUSY if a peer does
+   * not end its access, or while a memory window is bound to the region.
    */
   destroy(): void
 }
@@ -58,21 +58,22 @@ export type MemoryWindowType = 1 | 2
 export interface ProviderMemoryWindow {
   readonly token: number
   readonly type: MemoryWindowType
-  /** The key of the last bind that was posted; before the first it reaches nothing. */
+  /** The key of the last bind that was posted; before the first it gives access to nothing. */
   readonly remoteKey: number
   /**
    * Type 1 only: ibv_bind_mw(3). `request` is encoded as BindMemoryWindow; the provider chooses the new key. Length 0
-   * binds to nothing. 0 or an errno as `postSend`; EINVAL for type 2, EPERM for memory of another protection domain.
+   * binds to nothing. Returns 0 or an errno like `postSend`: EINVAL for type 2, EPERM for memory of another protection
+   * domain.
    */
   bind(pair: ProviderQueuePair, request: EncodedRequest): number
-  /** Unbinds it, too. */
+  /** Also unbinds it. */
   destroy(): void
 }
 
 /** Memory on the device itself: ibv_alloc_dm(3). */
 export interface ProviderDeviceMemory {
   readonly length: number
-  /** Offsets and lengths are multiples of 4. EINVAL when not, EFAULT beyond the end. */
+  /** Offsets and lengths must be multiples of 4, else EINVAL. EFAULT beyond the end. */
   copyTo(offset: number, bytes: Uint8Array): void
   copyFrom(offset: number, bytes: Uint8Array): void
   /** EBUSY while a region is registered on it. */
@@ -86,7 +87,7 @@ export interface ProviderIndirectKey {
   readonly token: number
   readonly localKey: number
   readonly remoteKey: number
-  /** At least what was asked. */
+  /** At least what was requested. */
   readonly maxPieces: number
   destroy(): void
 }
@@ -97,7 +98,7 @@ export interface ProviderThreadDomain {
   destroy(): void
 }
 
-/** What a range is prefetched for; the numbers of `enum ib_uverbs_advise_mr_advice`. */
+/** The purpose of a prefetch; the numbers of `enum ib_uverbs_advise_mr_advice`. */
 export const Advice = { Prefetch: 0, PrefetchWrite: 1, PrefetchNoFault: 2 } as const
 export type Advice = (typeof Advice)[keyof typeof Advice]
 

@@ -1,7 +1,7 @@
 /**
  * What a work request on a send queue asks for; the numbers of `enum ibv_wr_opcode`. ConfigureIndirectKey is
- * `IBV_WR_DRIVER1`, as mlx5 uses it; the masked atomics, which user space has no numbers for, have the device's: 0x14
- * and 0x15.
+ * `IBV_WR_DRIVER1`, as mlx5 uses it. The masked atomics have no numbers in user space; these are the device's: 0x14 and
+ * 0x15.
  */
 export const Opcode = {
   Write: 0,

@@ -2,14 +2,14 @@ import { Errno, VerbsError } from './errors.ts'
 import type { ProviderThreadDomain } from './memory-contract.ts'
 
 /**
- * A thread domain. For providers whose objects belong to one thread already, it promises nothing new; it only knows who
+ * A thread domain for providers whose objects belong to one thread anyway. It promises nothing new, and only knows what
  * uses it.
  */
 export class OwnThreadDomain implements ProviderThreadDomain {
   readonly users: Set<object> = new Set<object>()
   readonly #siblings: Set<OwnThreadDomain>
 
-  /** `siblings`: those of the device, which this joins until it is destroyed. */
+  /** `siblings` are those of the device; this one is among them until it is destroyed. */
   constructor(siblings: Set<OwnThreadDomain>) {
     this.#siblings = siblings
     siblings.add(this)

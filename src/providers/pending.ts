@@ -1,31 +1,31 @@
 import { Errno, VerbsError } from './errors.ts'
 
 /**
- * Something that is being made beside the event loop. Who has taken the result calls neither `abandon` nor `cancel` any
- * more.
+ * An object that is being made off the event loop. A caller that has taken the result no longer calls `abandon` or
+ * `cancel`.
  */
 export interface ProviderPending<T> {
   /** Rejects with what the synchronous call throws, and with VerbsError ECANCELED after `abandon` or `cancel`. */
   readonly done: Promise<T>
-  /** Nobody wants it any more: it is given back as soon as it is there. */
+  /** The result is not wanted any more: it is destroyed as soon as it exists. */
   abandon(): void
-  /** The same, but returns only when it is gone, waiting for a call that is under way. */
+  /** The same, but returns only when the result is gone, and waits for a call that is under way. */
   cancel(): void
 }
 
-/** What is thrown to those who wait for something that was given up. */
+/** The error for those who wait for a result that was given up. */
 export function canceled(verb: string): VerbsError {
-  return new VerbsError(verb, Errno.ECANCELED, 'it was given up')
+  return new VerbsError(verb, Errno.ECANCELED, 'it was canceled')
 }
 
-/** Carries `make`, whose result may be given up before anybody has taken it. */
+/** Carries `make`, whose result may be given up before it has been taken. */
 export class Pending<T extends { destroy(): void }> implements ProviderPending<T> {
   readonly done: Promise<T>
   readonly #stop: (wait: boolean) => void
   #made: T | undefined
   #isMade = false
 
-  /** `stop` is called while there is no result; `make` rejects soon afterwards. */
+  /** `stop` is called if there is no result yet; `make` then rejects soon. */
   constructor(make: Promise<T>, stop: (wait: boolean) => void) {
     this.#stop = stop
     this.done = make.then((made) => {
@@ -54,7 +54,7 @@ export class Pending<T extends { destroy(): void }> implements ProviderPending<T
   }
 }
 
-/** Of a provider that has nothing to wait for: `make` runs when the caller has returned. */
+/** For a provider that has nothing to wait for: `make` runs after the caller has returned. */
 export function makeSoon<T extends { destroy(): void }>(verb: string, make: () => T): Pending<T> {
   let isStopped = false
   const made = Promise.resolve().then(() => {

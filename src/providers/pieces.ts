@@ -1,21 +1,20 @@
 import { type EncodedRequest, RequestSlot, segmentSlot } from './encoded-request.ts'
 
-/** Doubles of a piece of an indirect key: address, length, bytes to skip, key. */
-export const PieceDouble = { Address: 0, Length: 1, Skip: 2, Key: 3 } as const
+/** The doubles of a piece of an indirect key: address, length, bytes to skip, key. */
+const PieceDouble = { Address: 0, Length: 1, Skip: 2, Key: 3 } as const
 export const PIECE_DOUBLES = 4
 export const MAX_PIECES = 4096
-export const MAX_REPEAT: number = 2 ** 31 - 1
+const MAX_REPEAT: number = 2 ** 31 - 1
 
 /**
- * The pieces of an indirect key: all in turn, `repeat` times. A piece moves on by its length and its skip at each
- * round.
+ * The pieces of an indirect key: all in turn, `repeat` times. Each round moves a piece on by its length and its skip.
  */
 export class Pieces {
-  /** PIECE_DOUBLES each. */
+  /** PIECE_DOUBLES for each piece. */
   readonly doubles: Float64Array
   readonly count: number
   readonly repeat: number
-  /** Of one round. */
+  /** The bytes of one round. */
   readonly roundBytes: number
 
   constructor(doubles: Float64Array, count: number, repeat: number) {
@@ -31,7 +30,7 @@ export class Pieces {
     return this.roundBytes * this.repeat
   }
 
-  /** False where a number cannot be true: they may come from another process. */
+  /** False if a number is impossible. The numbers may come from another process. */
   get plausible(): boolean {
     for (let index = 0; index < this.count; index += 1) {
       const at = index * PIECE_DOUBLES
@@ -45,8 +44,8 @@ export class Pieces {
   }
 
   /**
-   * Call `take` with each run of bytes that `length` bytes from `offset` on consist of; false as soon as it says so, or
-   * where there are not so many.
+   * Call `take` with each run of the `length` bytes from `offset` on. Returns false as soon as `take` does, or if there
+   * are fewer bytes.
    */
   walk(offset: number, length: number, take: (address: number, length: number, key: number) => boolean): boolean {
     let within = offset % this.roundBytes
@@ -70,7 +69,7 @@ export class Pieces {
   }
 }
 
-/** The layout that a ConfigureIndirectKey request asks for; undefined where it cannot be. */
+/** The layout that a ConfigureIndirectKey request asks for; undefined if it is impossible. */
 export function piecesOf(request: EncodedRequest, maxPieces: number): Pieces | undefined {
   const { words } = request
   const count = words[RequestSlot.SegmentCount]!

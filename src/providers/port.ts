@@ -1,6 +1,6 @@
 import type { Gid } from './gid.ts'
 
-/** What a device's port is made of, and how messages find their way from it. */
+/** What a device's port is made of, and so how messages are addressed from it. */
 export type LinkLayer = 'shared-memory' | 'ethernet' | 'infiniband'
 
 /** ibv_query_port(3). */
@@ -19,7 +19,7 @@ export interface PortAttributes {
   readonly subnetManagerLocalIdentifier: number
   readonly localIdentifierMaskControl: number
   readonly maxMessageBytes: number
-  /** Lanes × speed of each, as negotiated; 0 where it means nothing. */
+  /** Lanes × speed of each, as negotiated; 0 if that has no meaning. */
   readonly gigabitsPerSecond: number
   /** `LinkUp`, `Disabled`, `Polling`, …, as `ibv_devinfo -v` prints it. */
   readonly physicalState: string
@@ -30,6 +30,6 @@ export interface GidEntry {
   readonly index: number
   readonly gid: Gid
   readonly type: 'shared-memory' | 'infiniband' | 'roce-v1' | 'roce-v2'
-  /** Network interface that an Ethernet gid belongs to, where the provider knows it. */
+  /** The network interface of an Ethernet gid, if the provider knows it. */
   readonly interfaceName?: string
 }

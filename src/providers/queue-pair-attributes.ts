@@ -9,7 +9,7 @@ import {
   stateNames,
 } from './queue-pair-state.ts'
 
-/** The attribute mask that the present properties make. */
+/** The attribute mask of the properties present. */
 function attributeMask(attributes: QueuePairAttributes): number {
   let mask = 0
   for (const [name, value] of Object.entries(attributes)) {
@@ -21,7 +21,7 @@ function attributeMask(attributes: QueuePairAttributes): number {
   return mask
 }
 
-/** READs and atomics at once, of the devices that are made of software here. */
+/** READs and atomics at a time, of the software devices. */
 export const MAX_READ_ATOMIC = 16
 
 const PATH_MTUS = [256, 512, 1024, 2048, 4096]
@@ -30,7 +30,7 @@ const within =
   (value: number): boolean =>
     Number.isInteger(value) && value >= low && value <= high
 
-/** Which values each attribute takes on this device, and how to say so. */
+/** The values that each attribute takes on a software device, and their description. */
 const ranges: Readonly<Partial<Record<AttributeName, readonly [(value: number) => boolean, string]>>> = {
   state: [within(0, 6), 'a QueuePairState'],
   access: [within(0, 0xffffffff), 'Access bits'],
@@ -48,7 +48,7 @@ const ranges: Readonly<Partial<Record<AttributeName, readonly [(value: number) =
   destinationQueuePair: [within(0, 0xffffff), '24 bits'],
 }
 
-/** EINVAL, naming the attribute, where a value is out of range. */
+/** EINVAL, naming the attribute, if a value is out of range. */
 function checkAttributeValues(attributes: QueuePairAttributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     const range = ranges[name as AttributeName]
@@ -57,7 +57,9 @@ function checkAttributeValues(attributes: QueuePairAttributes): void {
   }
 }
 
-/** What a modify may do: the wanted state. Throws VerbsError or TransitionError, and then nothing may change. */
+/**
+ * Check what a modify may do. Returns the wanted state. If it throws VerbsError or TransitionError, nothing may change.
+ */
 export function checkModify(
   type: QueuePairType,
   state: QueuePairState,

@@ -2,15 +2,15 @@ import type { ProviderQueuePairOptions } from './contract.ts'
 import { Errno, VerbsError } from './errors.ts'
 import type { QueuePairType } from './queue-pair-state.ts'
 
-/** Types with a receive queue of their own, unless a shared one stands in for it. */
+/** Types with a receive queue of their own, unless a shared one takes its place. */
 const receiving: readonly QueuePairType[] = ['rc', 'uc', 'ud']
 
-/** Whether the queue pair keeps receive requests of its own. */
+/** True if the queue pair keeps receive requests of its own. */
 export function receivesItself(options: ProviderQueuePairOptions): boolean {
   return receiving.includes(options.type) && options.sharedReceiveQueue === undefined
 }
 
-/** What a device gives at most. */
+/** The most that a device grants. */
 export interface QueuePairLimits {
   readonly maxRequests: number
   readonly maxSegments: number
@@ -18,8 +18,8 @@ export interface QueuePairLimits {
 }
 
 /**
- * EINVAL where the options do not fit the device or the type. `sharedIsXrc`: the shared receive queue given is one of
- * an XRC domain.
+ * EINVAL if the options do not fit the device or the type. `sharedIsXrc`: the shared receive queue belongs to an XRC
+ * domain.
  */
 export function checkQueuePairOptions(
   options: ProviderQueuePairOptions,
@@ -41,7 +41,7 @@ export function checkQueuePairOptions(
   }
 }
 
-/** EINVAL where a type lacks what it needs, or is given what it cannot have. */
+/** EINVAL if a type lacks what it needs, or is given what it cannot have. */
 function checkParts(options: ProviderQueuePairOptions, sharedIsXrc: boolean): void {
   const { type, sharedReceiveQueue: shared, xrcDomain, dcAccessKey } = options
   const takesShared = receiving.includes(type) || type === 'dct'
@@ -49,7 +49,10 @@ function checkParts(options: ProviderQueuePairOptions, sharedIsXrc: boolean): vo
   refuseIf(sharedIsXrc, 'a shared receive queue of an XRC domain serves xrc-receive only, by its number')
   refuseIf(type === 'dct' && shared === undefined, 'a dct needs a sharedReceiveQueue')
   refuseIf(type === 'dct' && dcAccessKey === undefined, 'a dct needs a dcAccessKey')
-  refuseIf((type === 'xrc-receive') !== (xrcDomain !== undefined), 'an xrcDomain is for xrc-receive, which needs one')
+  refuseIf(
+    (type === 'xrc-receive') !== (xrcDomain !== undefined),
+    'xrc-receive needs an xrcDomain, and other types take none',
+  )
 }
 
 function refuseIf(wrong: boolean, why: string): void {

@@ -15,12 +15,12 @@ export const QueuePairState = {
 } as const
 export type QueuePairState = (typeof QueuePairState)[keyof typeof QueuePairState]
 
-/** RESET, INIT, RTR, … by number: the words of the man pages. */
+/** RESET, INIT, RTR, … by number, as in the man pages. */
 export const stateNames: readonly string[] = ['RESET', 'INIT', 'RTR', 'RTS', 'SQD', 'SQE', 'ERR']
 
 /**
- * Queue pair types; the numbers of `enum ibv_qp_type`. The two ends of mlx5's dynamically connected transport share one
- * there (IBV_QPT_DRIVER); here the target's has the bit above.
+ * Queue pair types; the numbers of `enum ibv_qp_type`. There the two ends of mlx5's dynamically connected transport
+ * share one number (IBV_QPT_DRIVER); here the target's has the next bit set.
  */
 export const QueuePairType = { rc: 2, uc: 3, ud: 4, 'xrc-send': 9, 'xrc-receive': 10, dci: 0xff, dct: 0x1ff } as const
 export type QueuePairType = keyof typeof QueuePairType
@@ -83,9 +83,9 @@ const drainedReliable =
   A.pathMigrationState
 const drainedUnreliable = A.addressVector | A.alternatePath | A.access | A.partitionKeyIndex | A.pathMigrationState
 
-/** The target of XRC is a responder only: it neither retries nor reads. */
+/** The target of XRC is only a responder: it neither retries nor reads. */
 const drainedTarget = drainedReliable & ~(A.retryCount | A.rnrRetry | A.maxReadAtomic)
-/** The initiator of XRC is a requester only. */
+/** The initiator of XRC is only a requester. */
 const drainedInitiator = drainedReliable & ~(A.maxDestinationReadAtomic | A.minRnrTimer)
 const initDynamic = A.partitionKeyIndex | A.port
 
@@ -94,8 +94,8 @@ function row(from: QueuePairState, to: QueuePairState, required: number, optiona
 }
 
 /**
- * Rows for each type; transitions to RESET and ERR are added by {@link findTransition} because nearly every state has
- * them. DCI and DCT are not in the kernel's common table: theirs are mlx5's (modify_dci_qp_is_ok, mlx5_ib_modify_dct).
+ * Rows for each type. {@link findTransition} adds transitions to RESET and ERR, because nearly every state has them.
+ * DCI and DCT are not in the kernel's common table: theirs are mlx5's (modify_dci_qp_is_ok, mlx5_ib_modify_dct).
  */
 export const transitions: Readonly<Record<QueuePairType, readonly Transition[]>> = {
   rc: [
@@ -163,7 +163,7 @@ export const transitions: Readonly<Record<QueuePairType, readonly Transition[]>>
   ],
 }
 
-/** The transition, or undefined where there is none. A queue pair in RESET has nothing that could be in error. */
+/** The transition, or undefined if there is none. A queue pair in RESET has nothing that could be in error. */
 export function findTransition(type: QueuePairType, from: number, to: number): Transition | undefined {
   if (to === S.Reset || (to === S.Error && from !== S.Reset)) return row(from as QueuePairState, to, 0, 0)
   return transitions[type].find((each) => each.from === from && each.to === to)
@@ -181,7 +181,7 @@ export interface TransitionVerdict {
   readonly extra: readonly AttributeName[]
 }
 
-/** Judge a modify by the table: legal with nothing missing and nothing extra means it may be carried out. */
+/** Judge a modify by the table. It may be carried out if it is legal, with nothing missing and nothing extra. */
 export function judgeTransition(type: QueuePairType, from: number, to: number, mask: number): TransitionVerdict {
   const given = mask & ~Attribute.state
   const transition = findTransition(type, from, to)

@@ -1,6 +1,6 @@
 import type { DescriptorWatch } from './descriptor-watch.ts'
 
-/** Who waits until a descriptor is readable. Each is called once. */
+/** Callbacks that wait until a descriptor is readable. Each is called once. */
 export class ReadableWaiters {
   readonly #watch: DescriptorWatch
   readonly #descriptor: number
@@ -12,7 +12,7 @@ export class ReadableWaiters {
     this.#descriptor = descriptor
   }
 
-  /** Returns what cancels it. `keepAlive` holds the event loop meanwhile. */
+  /** Returns a function that cancels it. Until it is called, `keepAlive` keeps the event loop alive. */
   add(ready: () => void, keepAlive: boolean): () => void {
     const once = (): void => {
       cancel()
@@ -32,7 +32,7 @@ export class ReadableWaiters {
     for (const waiter of [...this.#waiters]) waiter()
   }
 
-  /** Before the descriptor is closed: the watcher has a duplicate of it. */
+  /** Call it before the descriptor is closed: the watcher has a duplicate. */
   close(): void {
     if (this.#token >= 0) this.#watch.remove(this.#token)
     this.#token = -1

@@ -4,7 +4,7 @@ import { ibverbsProvider } from './ibverbs/provider.ts'
 import { shmProvider } from './shm/provider.ts'
 import { simProvider } from './sim/provider.ts'
 
-/** Every provider this build carries, in the order in which names are looked up. */
+/** Every provider of this build, in the order in which names are looked up. */
 const providers: readonly Provider[] = [shmProvider, ibverbsProvider, simProvider]
 
 /** Names of all devices of all providers. */
@@ -12,7 +12,7 @@ export function listDeviceNames(): string[] {
   return providers.flatMap((provider) => provider.deviceNames())
 }
 
-/** Open a device by name. ENODEV, with the names there are, when nobody knows it. */
+/** Open a device by name. If no provider knows the name, throws ENODEV with the names that exist. */
 export function openProviderDevice(name: string, options: OpenDeviceOptions = {}): ProviderDevice {
   for (const provider of providers) {
     const device = provider.open(name, options)

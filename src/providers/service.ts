@@ -30,7 +30,7 @@ const reliable =
     Opcode.ConfigureIndirectKey,
   )
 
-/** What each type sends: IB specification table 35, operations by transport service. */
+/** The opcodes that each type sends: IB specification table 35, operations by transport service. */
 const sent: Readonly<Record<QueuePairType, number>> = {
   rc: reliable,
   uc: unreliable,
@@ -45,23 +45,23 @@ function sends(type: QueuePairType, opcode: number): boolean {
   return (sent[type] & (1 << opcode)) !== 0
 }
 
-/** What a type sends that is neither work on keys nor names its destination, one bit an opcode. */
+/** The opcodes of a type that neither work on keys nor name their destination, as one bit each. */
 export function plainFor(type: QueuePairType): number {
   const special = bits(Opcode.BindMemoryWindow, Opcode.ConfigureIndirectKey, Opcode.LocalInvalidate)
   return type === 'ud' || type === 'dci' ? 0 : sent[type] & ~special
 }
 
-/** Whether any type of the devices that are made of software here does it. */
+/** True if any type of the software devices supports the opcode. */
 function isOffered(opcode: number): boolean {
   return (reliable & (1 << opcode)) !== 0
 }
 
-/** Types where nobody answers a request. */
+/** True for types whose requests are not answered. */
 export function isUnanswered(type: QueuePairType): boolean {
   return type === 'uc' || type === 'ud'
 }
 
-/** Why a request may not be posted to a queue pair of that type, whatever its state: 0 or an errno. */
+/** Why a request may not be posted to a queue pair of that type, whatever its state. Returns 0 or an errno. */
 export function refusal(
   type: QueuePairType,
   capacities: QueuePairCapacities,

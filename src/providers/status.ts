@@ -1,6 +1,6 @@
 /**
- * How a work request ended; the numbers of `enum ibv_wc_status`. A status is a value, never an exception.
- * A provider may report numbers that are not listed here: they pass through.
+ * How a work request ended; the numbers of `enum ibv_wc_status`. A status is a value, never an exception. A provider
+ * may report numbers that are not listed here; they are passed through.
  */
 export const CompletionStatus = {
   Success: 0,
@@ -56,13 +56,13 @@ const explanations: Readonly<Record<number, string>> = {
 
 const names = new Map<number, string>(Object.entries(CompletionStatus).map(([name, value]) => [value, name]))
 
-/** `RemoteAccessError (10)`; unknown numbers stay numbers. */
+/** For example `RemoteAccessError (10)`; an unknown number is printed as it is. */
 export function statusName(status: number): string {
   const name = names.get(status)
   return name === undefined ? `status ${status}` : `${name} (${status})`
 }
 
-/** A sentence for people: what the status means and what to look at. */
+/** A sentence for people: what the status means and what to check. */
 export function explainStatus(status: number): string {
   return explanations[status] ?? `the provider reported a status this version does not know (${status})`
 }

@@ -1,4 +1,4 @@
-/** Objects by the numbers that work requests name them by. Numbers are not given again. */
+/** Objects by the numbers that name them in work requests. A number is never reused. */
 export class Tokens<T> {
   readonly #objects = new Map<number, T>()
   #next = 1

@@ -2,19 +2,19 @@ import { Access, RemoteAccess } from './access.ts'
 import { Errno, VerbsError } from './errors.ts'
 import type { MemoryWindowType } from './memory-contract.ts'
 
-/** The key with other low eight bits: those of a memory window change with every bind. */
+/** The key with its low eight bits replaced: those of a memory window change with every bind. */
 export function retag(key: number, tag: number): number {
   return ((key & 0xffffff00) | (tag & 0xff)) >>> 0
 }
 
-/** Refuse unless it is one of the two there are. */
+/** Refuse a type that does not exist. */
 export function checkWindowType(type: number): void {
   if (type !== 1 && type !== 2)
-    throw new VerbsError('ibv_alloc_mw', Errno.EINVAL, `there are windows of type 1 and 2, not ${type}`)
+    throw new VerbsError('ibv_alloc_mw', Errno.EINVAL, `a memory window is of type 1 or 2, not ${type}`)
 }
 
-/** What the rules ask of the region that a window shows a part of. */
-export interface BindableMemory {
+/** What the rules need to know of the region that a window shows part of. */
+interface BindableMemory {
   readonly domain: { readonly id: number }
   readonly isZeroBased: boolean
   readonly access: number
@@ -22,7 +22,7 @@ export interface BindableMemory {
   readonly length: number
 }
 
-/** What a window is to show; no memory shows nothing. */
+/** What a window is to show; without memory it shows nothing. */
 export interface WantedView {
   readonly memory: BindableMemory | undefined
   readonly address: number
@@ -32,7 +32,9 @@ export interface WantedView {
 
 const WINDOW_ACCESS = RemoteAccess | Access.ZeroBased
 
-/** Whether a window of the protection domain may show that: the rules of rxe_mw.c, which cites the specification's. */
+/**
+ * True if a window of the protection domain may show that, by the rules of rxe_mw.c, which cites the specification's.
+ */
 export function allowsWindow(type: MemoryWindowType, isBound: boolean, domainId: number, view: WantedView): boolean {
   const { memory, address, length, access } = view
   if ((access & ~WINDOW_ACCESS) !== 0) return false

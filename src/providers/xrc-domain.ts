@@ -1,9 +1,11 @@
 export interface XrcDomainOptions {
-  /** A file by whose inode processes share the domain; without, it is this process's own. ibv_open_xrcd(3). */
+  /**
+   * A file whose inode lets processes share the domain; without it the domain is this process's own. ibv_open_xrcd(3).
+   */
   readonly path?: string
-  /** Create the domain where the file has none yet (O_CREAT); default true. */
+  /** Create the domain if the file has none yet (O_CREAT); default true. */
   readonly create?: boolean
-  /** Fail with EEXIST where there is one already (O_EXCL). */
+  /** Fail with EEXIST if there already is one (O_EXCL). */
   readonly exclusive?: boolean
 }
 

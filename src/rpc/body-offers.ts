@@ -11,7 +11,7 @@ const OFFER_BYTES_MIN = 32 << 10
  * back by the ring.
  */
 const OFFERED_BYTES_MAX = 16 << 20
-export const OFFERS_MAX = 32
+const OFFERS_MAX = 32
 
 interface Offer {
   readonly shelf: Shelf

@@ -17,7 +17,7 @@ type Arguments<R, O> = undefined extends R ? [request?: R, options?: O] : [reque
 type UseOf<M> = M extends { readonly buffers: infer U extends BufferUse } ? U : never
 
 /** A method as its caller uses it. */
-export type ClientMethod<M extends Method> =
+type ClientMethod<M extends Method> =
   M extends Method<infer K, infer Q, infer A>
     ? {
         unary: (...call: Arguments<SchemaInput<Q>, CallOptions>) => Promise<SchemaOutput<A>>

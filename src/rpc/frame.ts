@@ -14,7 +14,6 @@
  * only when the server's last frame for the call has come, so an answer never meets another call. {@link FrameKind}
  * defines `word` and `budget`. An extension is a sequence of entries: tag u8, 0, length u16, bytes.
  */
-export const FrameField = { Kind: 0, Flags: 1, ExtensionBytes: 2, Call: 4, Word: 8, Budget: 12 } as const
 
 /** Bytes before the extension. */
 export const HEADER_BYTES = 16

@@ -84,7 +84,7 @@ function segment(each: PropertyKey | { readonly key: PropertyKey }): PropertyKey
 }
 
 /** The findings of a schema as a sentence. */
-export function issueText(issues: readonly SchemaIssue[]): string {
+function issueText(issues: readonly SchemaIssue[]): string {
   return issues
     .map(({ message, path }) =>
       path === undefined || path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,

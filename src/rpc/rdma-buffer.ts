@@ -1,4 +1,4 @@
-import type { LocalRange, MemoryLending, RegisteredBuffer } from '../messaging/index.ts'
+import type { MemoryLending, RegisteredBuffer } from '../messaging/index.ts'
 import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
 
 /** A part of a buffer. */
@@ -114,11 +114,6 @@ export function wholeRange(part: RdmaBuffer | RdmaRange, name: string): Required
       `${length} bytes from offset ${offset} are not a part of a buffer of ${buffer.length} bytes; pass at least one byte within it`,
     )
   return { buffer, offset, length }
-}
-
-/** @internal */
-export function localRange(memory: RegisteredBuffer, offset: number, length: number): LocalRange {
-  return { buffer: memory, offset, length }
 }
 
 /** @internal @throws UnsupportedError. */

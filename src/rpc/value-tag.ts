@@ -34,7 +34,7 @@ export const DEPTH_MAX = 64
 export const SHORT_TEXT_MAX = 24
 
 /** Any of {@link kinds}, as far as it matters here. */
-export type AnyTyped = Uint8Array | Float64Array
+type AnyTyped = Uint8Array | Float64Array
 export type TypedConstructor = new (buffer: ArrayBufferLike, byteOffset: number, length: number) => AnyTyped
 /** Typed arrays, by their number on the wire. */
 export const kinds: readonly (TypedConstructor & { readonly BYTES_PER_ELEMENT: number })[] = [

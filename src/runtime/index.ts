@@ -6,10 +6,10 @@
  * through shared memory; a doorbell pipe wakes the agent if it sleeps.
  */
 export { addAbortCallback, removeAbortCallback } from './abort-callbacks.ts'
-export { Agent, type AgentOptions } from './agent.ts'
+export { Agent } from './agent.ts'
 export type { AgentContext, Machine, MachineFactory, Reply } from './agent-contract.ts'
 export { KeepAlive } from './keep-alive.ts'
 export { Random } from './random.ts'
 export type { Runtime } from './runtime.ts'
-export { RUNTIME_DIRECTORY_VARIABLE, runtimeDirectory } from './runtime-directory.ts'
+export { runtimeDirectory } from './runtime-directory.ts'
 export { Timers } from './timers.ts'

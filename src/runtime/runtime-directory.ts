@@ -4,7 +4,7 @@ import process from 'node:process'
 import { AccessError, ArgumentError } from '../native/index.ts'
 
 /** The variable that puts the runtime directory somewhere else. */
-export const RUNTIME_DIRECTORY_VARIABLE = 'AETHER_RUNTIME_DIRECTORY'
+const RUNTIME_DIRECTORY_VARIABLE = 'AETHER_RUNTIME_DIRECTORY'
 
 const ADVICE = `set ${RUNTIME_DIRECTORY_VARIABLE} to a directory of your own`
 

@@ -1,61 +1,24 @@
-/**
- * Structures that processes share: what a service keeps in one place for all of its processes, without a server.
- *
- * ```ts
- * import { open } from 'aether-dsm'
- * import { openStructures } from 'aether-dsm/structures'
- *
- * await using space = await open('shop')
- * await using shared = await openStructures(space)
- * const hits = await shared.counter('hits')
- * hits.addSync()
- * const mutex = await shared.mutex('stock')
- * using hold = await mutex.lock({ signal: AbortSignal.timeout(1000) })
- * ```
- *
- * Plain names return promises; names with `Sync` do the same on this thread. On one machine the `Sync` form of a call
- * that does not wait takes a few instructions: use it in services. The promises are for programs that should also run
- * over a network.
- *
- * @module
- */
+/** The door of this room for other rooms: structures that processes share. Users import `src/public/structures.ts`. */
 
 export type { RateLimiterOptions, RateVerdict } from './cell-rate.ts'
 export type { Codec } from './codec/codec.ts'
 export { bytes, json, number, structured } from './codec/codecs.ts'
 export type { Counter } from './counter.ts'
 export {
-  GROUP_VALUE_BYTES_MAX,
   type GroupCell,
-  type GroupChannel,
   type GroupCounter,
-  type GroupFlag,
-  type GroupFollower,
-  type GroupGracePeriodState,
-  type GroupLeader,
   type GroupList,
-  type GroupListOptions,
   type GroupLog,
   type GroupMap,
-  type GroupMapOptions,
-  type GroupMutex,
   type GroupMvRlu,
-  type GroupMvRluSection,
-  type GroupOnce,
-  type GroupQueue,
-  type GroupRateLimiter,
   type GroupRcu,
-  type GroupReadSection,
-  type GroupSemaphore,
-  type GroupSequence,
-  type GroupStack,
   type GroupStructures,
   type GroupStructuresOptions,
   HomeLostError,
 } from './distributed/index.ts'
 export { HeapFullError, StructureError } from './errors.ts'
 export type { Flag } from './flag.ts'
-export { STRUCTURE_NAME_BYTES_MAX, type StructureKindName } from './heap/directory.ts'
+export type { StructureKindName } from './heap/directory.ts'
 export type { HeapUsage } from './heap/heap.ts'
 export type { Leader, Leadership } from './leader.ts'
 export type { SharedQueue } from './list/queue.ts'
@@ -69,17 +32,17 @@ export type { LogOptions, SharedLog } from './log/shared-log.ts'
 export { KEY_BYTES_MAX, type MapKey } from './map/key.ts'
 export { type MapOptions, type SetOptions, type SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
 export type { Mutex, MutexHold } from './mutex.ts'
-export type { SectionOptions } from './mvrlu/attempts.ts'
+
 export type { MvRlu, MvRluOptions } from './mvrlu/mv-rlu.ts'
 export type { MvRluObject, MvRluSection } from './mvrlu/section.ts'
 export type { Once } from './once.ts'
 export { openStructures } from './open.ts'
 export type { RateLimiter } from './rate-limiter.ts'
-export type { GracePeriodState } from './rcu/grace-periods.ts'
+
 export type { Rcu } from './rcu/rcu.ts'
-export type { CellOptions, RcuCell } from './rcu/rcu-cell.ts'
+export type { RcuCell } from './rcu/rcu-cell.ts'
 export type { ReadSection } from './rcu/read-section.ts'
-export { PERMITS_MAX, type Permit, type Semaphore } from './semaphore.ts'
+export type { Permit, Semaphore } from './semaphore.ts'
 export type { Sequence } from './sequence.ts'
 export type { Structures, StructuresOptions } from './structures.ts'
-export type { BlockOptions, WaitOptions } from './waiting/bell.ts'
+export type { WaitOptions } from './waiting/bell.ts'

@@ -205,7 +205,7 @@ export class ProtectionDomain extends Closable {
   }
 
   /**
-   * Open another handle on an `xrc-receive` queue pair, perhaps of another process: ibv_open_qp(3). Throws ENOENT if it
+   * Open another handle on an `xrc-receive` queue pair, perhaps of another process: ibv_open_qp(3). Throws EINVAL if it
    * does not exist.
    */
   openQueuePair(xrcDomain: XrcDomain, number: number): QueuePair {

@@ -95,7 +95,8 @@ export class SharedReceiveQueue extends Closable implements ReceiveTarget {
       requests.map((request) => request.encoded),
       requests.length,
     )
-    if (taken < requests.length) this.#refuse(this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
+    if (taken < requests.length)
+      this.#refuse(this.provider.lastErrno, `${taken} of ${requests.length} requests were taken; `)
   }
 
   /** @internal */

@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test'
 import keyvTestSuite, { keyvIteratorTests } from '@keyv/test-suite'
 import Keyv from 'keyv'
 import { KeyvAether } from '../../src/adapters/keyv/index.ts'
-import { open } from '../../src/index.ts'
+import { open } from '../../src/public/index.ts'
 import { openStructures } from '../../src/structures/index.ts'
 import { vitestFace } from './vitest-face.ts'
 

@@ -7,7 +7,7 @@ import { rendezvousPath } from '../../src/cluster/enter.ts'
 import { enter, Membership } from '../../src/cluster/index.ts'
 import { startTimeOf } from '../../src/cluster/process-identity.ts'
 import { RendezvousFile } from '../../src/cluster/rendezvous-file.ts'
-import { open } from '../../src/index.ts'
+import { open } from '../../src/public/index.ts'
 import { RemoteMember, rendezvousFiles, useRuntimeDirectory } from './support.ts'
 
 const directory = useRuntimeDirectory()

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { reclaimSpaces } from '../../src/cluster/index.ts'
-import { MEMBERS_MAX, open, type SpaceEvent } from '../../src/index.ts'
+import { MEMBERS_MAX, reclaimSpaces } from '../../src/cluster/index.ts'
 import { defineCounters } from '../../src/profiling/index.ts'
+import { open, type SpaceEvent } from '../../src/public/index.ts'
 import { descriptors, RemoteMember, rendezvousFiles, until, useRuntimeDirectory } from './support.ts'
 
 const directory = useRuntimeDirectory()

@@ -42,7 +42,7 @@ export function descriptors(): readonly string[] {
 }
 
 /** How a child failed, as it crossed the channel. */
-export class RemoteError extends Error {
+class RemoteError extends Error {
   readonly code: string | undefined
 
   constructor(message: string, code: string | undefined) {

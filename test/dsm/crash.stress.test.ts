@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { enter, Membership, reclaimSpaces } from '../../src/cluster/index.ts'
 import { RegionState, RegionTable } from '../../src/dsm/region-table.ts'
 import { Space } from '../../src/dsm/space.ts'
-import { open } from '../../src/index.ts'
 import { native } from '../../src/native/index.ts'
+import { open } from '../../src/public/index.ts'
 import { descriptors, rendezvousFiles, until, useRuntimeDirectory } from '../cluster/support.ts'
 
 /** How many processes are killed; AETHER_TEST_KILLS=5000 makes a soak of it. */

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { open, type Region, type RegionOptions, type Space, type ViewConstructor } from '../../src/index.ts'
+import type { ViewConstructor } from '../../src/dsm/index.ts'
+import { open, type Region, type RegionOptions, type Space } from '../../src/public/index.ts'
 import { RemoteMember, useRuntimeDirectory } from '../cluster/support.ts'
 
 useRuntimeDirectory()

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { enter, Membership } from '../../src/cluster/index.ts'
 import { RegionState, RegionTable } from '../../src/dsm/region-table.ts'
 import { Space } from '../../src/dsm/space.ts'
-import { open } from '../../src/index.ts'
 import { native } from '../../src/native/index.ts'
+import { open } from '../../src/public/index.ts'
 import { RemoteMember, until, useRuntimeDirectory } from '../cluster/support.ts'
 
 useRuntimeDirectory()

@@ -19,7 +19,7 @@ export interface JoinedEndpoints {
 }
 
 /** An end whose peer can be killed. */
-export interface MortalEndpoints {
+interface MortalEndpoints {
   readonly client: Endpoint
   /** 64 bytes of the peer's. */
   readonly memory: RemoteAddress

@@ -12,7 +12,7 @@ import { Worker } from 'node:worker_threads'
 const CHILD_MS_MAX = Number(process.env['AETHER_TEST_CALL_MS'] ?? 60_000)
 
 /** What a body may use. */
-export interface Tools {
+interface Tools {
   readonly aether: typeof import('../../src/native/index.ts')
   readonly fs: typeof import('node:fs')
   readonly threads: typeof import('node:worker_threads')

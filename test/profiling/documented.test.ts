@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { type CounterLayout, knownLayouts } from '../../src/profiling/index.ts'
 import { root } from '../repository/checkout.ts'
 // The rooms that count, so that their layouts are known.
-import '../../src/index.ts'
+import '../../src/public/index.ts'
 import '../../src/rpc/index.ts'
 
 const PAGE = join(root, 'docs/profiling.md')

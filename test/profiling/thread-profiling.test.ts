@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '../../src/index.ts'
 import { defineCounters, threadProfile, threadProfiling } from '../../src/profiling/index.ts'
+import { open } from '../../src/public/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 
 useRuntimeDirectory()

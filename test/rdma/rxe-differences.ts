@@ -86,7 +86,7 @@ export const rxeDifferences: Readonly<Record<string, Difference>> = {
   'a receive request with a bad local key fails on both sides': receiveFault,
   'a receive request in memory of another domain fails on both sides': receiveFault,
   'a receive request in memory that was closed meanwhile fails on both sides': receiveFault,
-  'an address that is no multiple of eight is refused by the responder': {
+  'an address that is not a multiple of eight is refused by the responder': {
     behaviour: "rxe's library refuses the post (EINVAL) before anything is sent",
     failure: /ibv_post_send: EINVAL/,
   },
@@ -131,13 +131,13 @@ export const rxeDifferences: Readonly<Record<string, Difference>> = {
       'LOCAL_INV of a window of type 1 fails',
       'LOCAL_INV of a key with other low bits fails',
       'LOCAL_INV of an ordinary region fails',
-      "a window's key is no local key",
+      "a window's key is not a local key",
       'uc: a bad local key fails the request and flushes what follows',
       'uc: a failed send queue goes on after SQE -> RTS, or after ERR -> RESET',
     ],
     requesterFault,
   ),
-  'a bind of length zero is no way to take type 2 back': {
+  'a bind of length zero does not revoke type 2': {
     behaviour:
       'the addon refuses the post (EINVAL): drivers read the region of a bind without asking whether there is one',
     failure: /ibv_post_send: EINVAL/,
@@ -161,7 +161,7 @@ export const rxeDifferences: Readonly<Record<string, Difference>> = {
   ),
   // rxe_prepare sets RXE_LOOPBACK_MASK only where the packet's address is the interface's own; a group's goes out by
   // ip_local_out, and does not come back, since rxe_mcast_add joins at the link (dev_mc_add) and not in IP.
-  'ud: what is sent to a group reaches everybody who is attached': silent(
+  'ud: what is sent to a group reaches every attached queue pair': silent(
     'in a guest with one host, rxe does not hand a multicast datagram back to the host that sent it',
   ),
   // IB_EVENT_COMM_EST is raised nowhere in the driver: its event_handler is called for drained send queues, the last

@@ -64,7 +64,7 @@ test('any, @ts-ignore, unsorted or unused imports and another style are caught',
     assert.match(found, new RegExp(`${rule}\\b`), `${rule} in: ${found}`)
 })
 
-test('a comment of more than 120 columns and a step of one written ++ are caught', () => {
+test('a comment of more than 120 columns, a step of one written ++ and a second class of one name are caught', () => {
   using tree = new SeededTree({
     'src/style.ts': [
       `// ${'word '.repeat(24).trim()}`, // 122 columns
@@ -75,11 +75,14 @@ test('a comment of more than 120 columns and a step of one written ++ are caught
       `export const long = '${'x'.repeat(120)}'`, // 6: no comment
       '',
     ].join('\n'),
+    'src/link.ts': 'export class Link {}\n',
+    'tools/link.ts': 'export class Link {}\n',
+    'test/link.ts': 'export class Link {}\n',
   })
   spawnSync('git', ['init', '-q'], { cwd: tree.path })
   const script = fileURLToPath(new URL('../../../scripts/lint-source.mjs', import.meta.url))
   const { status, stderr } = spawnSync(process.execPath, [script, tree.path], { encoding: 'utf8' })
   assert.equal(status, 1)
   const places = [...stderr.matchAll(/^(\S+?:\d+): /gm)].map((match) => match[1])
-  assert.deepEqual(places.sort(), ['src/style.ts:1', 'src/style.ts:3', 'src/style.ts:4'])
+  assert.deepEqual(places.sort(), ['src/style.ts:1', 'src/style.ts:3', 'src/style.ts:4', 'tools/link.ts:1'])
 })

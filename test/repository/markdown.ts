@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './checkout.ts'
 
@@ -70,13 +70,10 @@ export function promisedOutput(program: string): string[] {
   return [...program.matchAll(/\/\/ prints (.+)$/gm)].map((match) => match[1] ?? '')
 }
 
-/** The documentation of each room and of the front door, path and text: the first comment of each index.ts. */
+/** The documentation of each door, path and text: the first comment of its file. */
 export function moduleDocuments(): (readonly [string, string])[] {
-  const rooms = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  const paths = ['src/index.ts', ...rooms.map((room) => `src/${room.name}/index.ts`)].filter((path) =>
-    existsSync(join(root, path)),
-  )
-  return paths.map((path) => {
+  return readdirSync(join(root, 'src/public')).map((name) => {
+    const path = `src/public/${name}`
     const comment = /^\/\*\*([\s\S]*?)\*\//.exec(readDocument(path))?.[1] ?? ''
     return [path, comment.replaceAll(/^ \* ?/gm, '')] as const
   })

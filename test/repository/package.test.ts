@@ -42,7 +42,9 @@ test('the package carries all that a user needs and nothing that only a develope
     assert.ok(files.includes(name), name)
   const foreign = files.filter(
     (path) =>
-      !/^(dist\/(src|web)\/|native\/|prebuilds\/linux-|package\.json$|LICENSE$|README\.md$|CITATION\.cff$)/.test(path),
+      !/^(bin\/|dist\/(package|web)\/|docs\/[^/]+\.md$|docs\/protocols\/|native\/|prebuilds\/linux-|package\.json$|LICENSE$|README\.md$|CITATION\.cff$)/.test(
+        path,
+      ),
   )
   assert.deepEqual(foreign, [])
   assert.deepEqual(

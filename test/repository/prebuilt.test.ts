@@ -12,8 +12,8 @@ const skip = absent.length === 0 ? false : `not installed: ${absent.join(', ')}`
 /** ELF's e_machine, at offset 18. */
 const MACHINES = { x64: 62, arm64: 183 } as const
 
-test('packing builds an addon for x64 and one for arm64, which bring their own libstdc++', { skip }, () => {
-  const built = spawnSync(process.execPath, ['native/build.mjs', '--prebuilt'], { cwd: root, encoding: 'utf8' })
+test('a release has an addon for x64 and one for arm64, which bring their own libstdc++', { skip }, () => {
+  const built = spawnSync(process.execPath, ['native/build.mjs', '--release'], { cwd: root, encoding: 'utf8' })
   assert.equal(built.status, 0, built.stderr)
   for (const [arch, machine] of Object.entries(MACHINES)) {
     const addon = readFileSync(join(root, 'prebuilds', `linux-${arch}`, 'aether.node'))
@@ -31,15 +31,15 @@ test('packing builds an addon for x64 and one for arm64, which bring their own l
     ].join('\n'),
   })
   const installed = join(tree.path, 'installed')
-  for (const path of ['package.json', 'dist/src', 'prebuilds'])
+  for (const path of ['package.json', 'dist/package', 'native/build.mjs', 'prebuilds'])
     cpSync(join(root, path), join(installed, 'node_modules/aether-dsm', path), { recursive: true })
   const environment = { ...process.env, PATH: '' }
   const opened = spawnSync(process.execPath, ['main.mjs'], { cwd: installed, encoding: 'utf8', env: environment })
   assert.equal(opened.stdout, 'opened\n', opened.stderr)
 })
 
-test('without a compiler for one of them packing fails, and names the Debian package', () => {
-  const built = spawnSync(process.execPath, ['native/build.mjs', '--prebuilt'], {
+test('without a compiler for one of them there is no release, and the Debian package is named', () => {
+  const built = spawnSync(process.execPath, ['native/build.mjs', '--release'], {
     cwd: root,
     encoding: 'utf8',
     env: { ...process.env, PATH: '' },
@@ -47,7 +47,7 @@ test('without a compiler for one of them packing fails, and names the Debian pac
   assert.equal(built.status, 1)
   assert.match(
     built.stderr,
-    /^aether-dsm: packing builds the addon for x64 and arm64, .*apt-get install .*g\+\+-aarch64-linux-gnu/,
+    /^aether-dsm: a release has the whole addon for x64 and arm64, .*apt-get install .*g\+\+-aarch64-linux-gnu/,
   )
   assert.equal(built.stderr.trim().split('\n').length, 1)
 })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { root } from './checkout.ts'
-import { entrySources, type PublicSurface, publicSurface } from './public-surface.ts'
+import { codeBlocks, markdownFiles, readDocument } from './markdown.ts'
+import { doors, type PublicSurface, publicSurface } from './public-surface.ts'
 
 const snapshotPath = join(root, 'test/repository/public-surface.json')
 
@@ -23,10 +25,38 @@ test('the public surface is the one that was agreed on', (t) => {
 
 test('every export path loads, and exports at run time the values that its types promise', async () => {
   const agreed = JSON.parse(readFileSync(snapshotPath, 'utf8')) as PublicSurface
-  assert.deepEqual([...entrySources(root).keys()].sort(), Object.keys(agreed).sort())
-  for (const [path, names] of Object.entries(agreed)) {
-    const module = (await import(path.replace(/^\./, 'aether-dsm'))) as Readonly<Record<string, unknown>>
+  const all = doors(root)
+  assert.deepEqual(all.map(({ path }) => path).sort(), Object.keys(agreed).sort())
+  for (const { path, bundle } of all) {
+    const names = agreed[path]!
+    const module = (await import(pathToFileURL(bundle).href)) as Readonly<Record<string, unknown>>
     const values = Object.keys(names).filter((name) => /^(class|function|const)/.test(names[name] ?? ''))
     assert.deepEqual(Object.keys(module).sort(), values.sort(), path)
   }
+})
+
+/** The documents that users read, and the programs in them and in examples/, as one text. */
+function shown(): string {
+  const pages = markdownFiles().filter((path) => path === 'README.md' || path.startsWith('docs/'))
+  const examples = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readDocument(`examples/${path}`))
+  const code = pages
+    .map(readDocument)
+    .flatMap((text) => [
+      ...codeBlocks(text).map((block) => block.text),
+      ...[...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? ''),
+    ])
+  return [...code, ...examples].join('\n')
+}
+
+test('every public name stands in a guide or an example, and there are at most 350', () => {
+  const agreed = JSON.parse(readFileSync(snapshotPath, 'utf8')) as PublicSurface
+  const words = new Set(shown().match(/\w+/g))
+  const names = Object.entries(agreed).flatMap(([path, each]) => Object.keys(each).map((name) => `${path}: ${name}`))
+  assert.ok(names.length <= 350, `${names.length} names`)
+  assert.deepEqual(
+    names.filter((name) => !words.has(name.slice(name.indexOf(' ') + 1))),
+    [],
+  )
 })

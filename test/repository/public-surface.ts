@@ -9,15 +9,23 @@ interface PackageFile {
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>
 }
 
-/** The export paths for users that have types, with the source that each is built from. */
-export function entrySources(directory: string): Map<string, string> {
+/** A door for users: an export path with types. */
+export interface Door {
+  readonly path: string
+  /** The module that it is built from. */
+  readonly source: string
+  /** The bundle that users import. */
+  readonly bundle: string
+}
+
+export function doors(directory: string): Door[] {
   const { exports } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as PackageFile
-  const sources = new Map<string, string>()
-  for (const [path, target] of Object.entries(exports)) {
-    if (typeof target === 'string' || path.startsWith('./internal/')) continue
-    sources.set(path, join(directory, target.default.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts')))
-  }
-  return sources
+  return Object.entries(exports).flatMap(([path, target]) => {
+    if (typeof target === 'string' || path.startsWith('./internal/')) return []
+    const name = path === '.' ? 'index' : path.slice(2)
+    const source = name.startsWith('adapters/') ? `src/${name}/index.ts` : `src/public/${name}.ts`
+    return [{ path, source: join(directory, source), bundle: join(directory, target.default) }]
+  })
 }
 
 const kinds: readonly (readonly [ts.SymbolFlags, string])[] = [
@@ -51,13 +59,16 @@ export interface PublicModules {
 }
 
 export function publicModules(directory: string): PublicModules {
-  const sources = entrySources(directory)
+  const all = doors(directory)
   const configuration = ts.readConfigFile(join(directory, 'tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(configuration.config, ts.sys, directory)
-  const program = ts.createProgram([...sources.values()], { ...options, noEmit: true, incremental: false })
+  const program = ts.createProgram(
+    all.map(({ source }) => source),
+    { ...options, noEmit: true, incremental: false },
+  )
   const checker = program.getTypeChecker()
   const exports = new Map<string, readonly ts.Symbol[]>()
-  for (const [path, source] of sources) {
+  for (const { path, source } of all) {
     const file = program.getSourceFile(source)
     const module = file && checker.getSymbolAtLocation(file)
     if (!module) throw new Error(`${path} of package.json's exports has no module ${source}`)

@@ -28,6 +28,7 @@ test('the source keeps to the plan of the rooms', () => {
 test('each way of breaking the plan is caught, type-only imports included', () => {
   using tree = new SeededTree({
     'src/index.ts': "export * from './cluster/space.ts'\n",
+    'src/public/index.ts': "export * from '../cluster/space.ts'\n",
     'src/native/index.ts': "import type { Space } from '../cluster/index.ts'\nexport type Late = Space\n",
     'src/profiling/index.ts': "import { hidden } from '../native/hidden.ts'\nexport const seen: number = hidden\n",
     'src/native/hidden.ts': "import { two } from './two.ts'\nexport const hidden: number = two\n",
@@ -42,7 +43,7 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/cluster/index.ts': "export { Space } from './space.ts'\n",
     'src/cluster/space.ts':
       "import { missing } from './missing.ts'\nexport class Space { readonly it: unknown = missing }\n",
-    'src/dsm/index.ts': "export * from '../index.ts'\n",
+    'src/dsm/index.ts': "export * from '../public/index.ts'\n",
     'src/testing/index.ts': "import { Space } from '../cluster/index.ts'\nexport const space: Space = new Space()\n",
     'src/dashboard/index.ts': "import { space } from '../testing/index.ts'\nexport const shown: unknown = space\n",
     'src/cli/index.ts': "import { space } from '../testing/index.ts'\nexport const allowed: unknown = space\n",
@@ -63,12 +64,13 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/cluster/space.ts: resolvable',
     'src/cm/index.ts: tools-apart',
     'src/dashboard/index.ts: testing-for-tests',
-    'src/dsm/index.ts: front-door-is-outermost',
-    'src/index.ts: front-door-through-the-index',
+    'src/dsm/index.ts: rooms-below-dsm',
+    'src/index.ts: known-room',
     'src/native/index.ts: rooms-below-native',
     'src/native/lonely.ts: no-orphan',
     'src/profiling/index.ts: through-the-index',
     'src/providers/shm/device.ts: providers-apart',
+    'src/public/index.ts: through-the-index',
     'src/rpc/index.ts: source-stands-alone',
     'src/runtime/cycle.ts: no-cycle',
     'src/structures/index.ts: source-stands-alone',

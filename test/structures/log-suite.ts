@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { FollowOptions, LogBounds, LogEntry, WaitOptions } from '../../src/structures/index.ts'
 
 /** What a follower has wherever its log is. */
-export interface AnyFollower<V> extends AsyncIterableIterator<LogEntry<V>, undefined> {
+interface AnyFollower<V> extends AsyncIterableIterator<LogEntry<V>, undefined> {
   readonly position: number
   readonly ready: Promise<void>
   next(): Promise<IteratorResult<LogEntry<V>, undefined>>

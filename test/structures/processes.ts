@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { open, type Space } from '../../src/index.ts'
+import { open, type Space } from '../../src/public/index.ts'
 import { openStructures, type Structures } from '../../src/structures/index.ts'
 import { until } from '../cluster/support.ts'
 import { RankProcess } from '../support/rank-process.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '../../src/index.ts'
+import { open } from '../../src/public/index.ts'
 import { type Codec, json, openStructures } from '../../src/structures/index.ts'
 import { LEADER_BYTES, Leader } from '../../src/structures/leader.ts'
 import { BELL_BYTES } from '../../src/structures/waiting/bell.ts'

@@ -38,7 +38,7 @@ export interface DsmBenchPlan {
 }
 
 export type Counted = Pick<DsmRow, 'messages' | 'bytes' | 'hitRate'>
-export const uncounted: Counted = { messages: null, bytes: null, hitRate: null }
+const uncounted: Counted = { messages: null, bytes: null, hitRate: null }
 
 /** What a row is about, and what it is held against. */
 export type RowHead = Pick<DsmRow, 'op' | 'coherence' | 'ranks' | 'pageBytes'> & { readonly baseline?: string }

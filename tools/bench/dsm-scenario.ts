@@ -1,7 +1,7 @@
 /** What a rank does to the page in one step: a load or store through a view, or an explicit call on the whole page. */
 export type Act = 'load' | 'store' | 'readSync' | 'writeSync'
 
-export interface Step {
+interface Step {
   readonly rank: number
   readonly act: Act
 }

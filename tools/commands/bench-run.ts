@@ -10,7 +10,7 @@ import { EarlierRun } from '../bench/results/earlier-run.ts'
 import type { RowKind } from '../bench/results/row-kind.ts'
 
 /** What a benchmark reports while it measures. */
-export interface Telling {
+interface Telling {
   /** Its progress. */
   progress(text: string): void
   /** Software that is missing, and why. */

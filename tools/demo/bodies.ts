@@ -1,4 +1,4 @@
-import type { CoherenceKind } from 'aether-dsm'
+import type { CoherenceKind } from 'aether-dsm/internal/dsm'
 import { nextRandom, seedRandom } from './random-words.ts'
 
 /** How many bodies move, how often, and in what memory. */

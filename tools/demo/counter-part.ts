@@ -27,7 +27,7 @@ export const counterPlanDefault: CounterPlan = {
 }
 
 /** One way of counting, measured: milliseconds a visit, of all processes together. */
-export interface CountingMeasure {
+interface CountingMeasure {
   readonly way: CountingWay
   readonly singleMs: number
   /** Undefined if a visit waits for no other process, so that a batch would gain nothing. */
@@ -35,7 +35,7 @@ export interface CountingMeasure {
 }
 
 /** What was found after one of the processes had been killed. */
-export interface KillOutcome {
+interface KillOutcome {
   /** What each process had noted as done; the last is the one that was killed. */
   readonly noted: readonly number[]
   readonly counter: number

@@ -39,7 +39,7 @@ export interface DemoOutcome {
 }
 
 /** The second part. */
-export interface PageRankOutcome {
+interface PageRankOutcome {
   readonly graph: { readonly name: string; readonly vertices: number; readonly edges: number }
   readonly alone: { readonly iterations: number; readonly change: number; readonly totalMs: number }
   /** By processes that share no memory. */

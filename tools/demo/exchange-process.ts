@@ -4,12 +4,12 @@
  * @module
  */
 import { connectRedis } from '../bench/peers/redis-package.ts'
-import { Exchange, type ExchangeReply, type ExchangeTask } from './exchange.ts'
 import { computePageRank, warmUp } from './pagerank.ts'
+import { type ExchangeReply, type ExchangeTask, RankExchange } from './rank-exchange.ts'
 import { shareOf } from './rank-share.ts'
 import { allocateRankState } from './rank-state.ts'
 
-let exchange: Exchange
+let exchange: RankExchange
 let go: () => void
 
 process.on('message', (task: ExchangeTask) => {
@@ -29,7 +29,7 @@ async function takePart({ graph, bounds, rank, redis }: Extract<ExchangeTask, { 
   const { firstBlock, endBlock, firstVertex, endVertex } = shares[rank]!
   const options = { firstBlock, lastBlock: endBlock, fetch: (iteration: number) => exchange.run(iteration) }
   const begin = async (): Promise<void> => {
-    exchange = new Exchange(state, shares, rank, send)
+    exchange = new RankExchange(state, shares, rank, send)
     reply({ kind: 'ready' })
     await new Promise<void>((resolve) => {
       go = resolve

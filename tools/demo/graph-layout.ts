@@ -7,7 +7,7 @@ export type OpenWindow = <T extends Uint32Array | Float64Array>(
 ) => T
 
 /** A kind of typed array. */
-export interface WindowConstructor<T> {
+interface WindowConstructor<T> {
   readonly BYTES_PER_ELEMENT: number
   new (buffer: ArrayBufferLike, byteOffset?: number, length?: number): T
 }

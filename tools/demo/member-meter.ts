@@ -3,7 +3,7 @@ import type { Profile } from 'aether-dsm/internal/profiling'
 import type { MemberReport } from './report-page.ts'
 
 /** What a member has counted of the things that its report gives as differences. */
-export type MeterReading = Pick<MemberReport, 'faults' | 'pageMs' | 'pagesIn' | 'bytesIn' | 'bytesOut'>
+type MeterReading = Pick<MemberReport, 'faults' | 'pageMs' | 'pagesIn' | 'bytesIn' | 'bytesOut'>
 
 /** Starts counting; calling what it returns tells what happened since. */
 export type Meter = () => MeterReading

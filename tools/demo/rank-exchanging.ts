@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { splitBlocks } from './block-split.ts'
 import { DemoError } from './demo-error.ts'
 import type { DemoRedis } from './demo-redis.ts'
-import type { ExchangeReply, ExchangeTask } from './exchange.ts'
 import { type AloneOutcome, haveSameBits } from './pagerank-part.ts'
+import type { ExchangeReply, ExchangeTask } from './rank-exchange.ts'
 
 const script = fileURLToPath(new URL('./exchange-process.js', import.meta.url))
 /** The finest split; without shared pages nothing asks for a coarser one. */

@@ -2,7 +2,7 @@ import { blockVertices } from './block-split.ts'
 import type { RankState } from './rank-state.ts'
 
 /** Probability of following an edge rather than jumping anywhere. Brin and Page, 1998. */
-export const damping = 0.85
+const damping = 0.85
 
 /** What a whole iteration left behind. */
 export interface IterationTotals {

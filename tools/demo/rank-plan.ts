@@ -1,4 +1,5 @@
-import type { CoherenceKind, Region, Space } from 'aether-dsm'
+import type { Region, Space } from 'aether-dsm'
+import type { CoherenceKind } from 'aether-dsm/internal/dsm'
 import type { CompressedGraph } from './compressed-graph.ts'
 import type { GraphChoice } from './graph-choice.ts'
 import { type OpenWindow, openGraph, placeGraph, RegionCursor } from './graph-layout.ts'

@@ -11,17 +11,15 @@
  * consistency; the interleavings of each location give those of coherence.
  */
 export type { LitmusMemory, OpenMemory } from './litmus-memory.ts'
-export { allowedOutcomes, type Demand, serialOutcomes } from './model.ts'
+export { allowedOutcomes, serialOutcomes } from './model.ts'
 export { formatOutcome, satisfies } from './outcome.ts'
-export { type Access, type Axis, accesses, axesOf, demandOf, type LitmusCoherence } from './plan.ts'
+export { type Access, type Axis, accesses } from './plan.ts'
 export {
   axesFor,
   type LitmusOptions,
   type LitmusResult,
   litmusKinds,
-  type OutcomeCount,
   runLitmus,
-  standardAxes,
 } from './run-litmus.ts'
-export { type Field, type Operation, type Program, parseShape, type Shape } from './shape.ts'
+export { parseShape } from './shape.ts'
 export { shapes } from './shapes.ts'

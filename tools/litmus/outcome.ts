@@ -5,7 +5,7 @@ import { type Program, VALUE_MAX } from './shape.ts'
  * value that no rank stored in this round: stale or torn.
  */
 export const FIELD_BITS = 2
-export const FOREIGN: number = VALUE_MAX + 1
+const FOREIGN: number = VALUE_MAX + 1
 
 /** The most fields a shape has, so how many outcomes a table needs. */
 export const FIELDS_MAX = 7
@@ -21,7 +21,7 @@ export function packOutcome(codes: readonly number[]): number {
   return codes.reduce((outcome, code, field) => outcome | (code << (FIELD_BITS * field)), 0)
 }
 
-export function codeAt(outcome: number, field: number): number {
+function codeAt(outcome: number, field: number): number {
   return (outcome >>> (FIELD_BITS * field)) & FOREIGN
 }
 

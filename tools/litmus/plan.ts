@@ -8,7 +8,7 @@ import type { Demand } from './model.ts'
 export type Access = 'atomics' | 'plain' | 'atomic-calls' | 'copies'
 export const accesses: readonly Access[] = ['atomics', 'plain', 'atomic-calls', 'copies']
 
-export type LitmusCoherence = CoherenceKind
+type LitmusCoherence = CoherenceKind
 
 /** Where a shape is played. */
 export interface Axis {

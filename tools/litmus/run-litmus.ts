@@ -28,7 +28,7 @@ export interface LitmusOptions {
   readonly onResult?: (result: LitmusResult) => void
 }
 
-export interface OutcomeCount {
+interface OutcomeCount {
   /** In words: see `formatOutcome`. */
   readonly outcome: string
   readonly count: number
@@ -66,7 +66,7 @@ export interface LitmusResult {
 export const litmusKinds: readonly CoherenceKind[] = coherenceKinds
 
 /** Two to four processes, every kind of coherence, one page and two, one home and two, by `Atomics`. */
-export const standardAxes: readonly Axis[] = [2, 3, 4].flatMap((ranks) => axesFor(ranks, 'atomics'))
+const standardAxes: readonly Axis[] = [2, 3, 4].flatMap((ranks) => axesFor(ranks, 'atomics'))
 
 /**
  * Every axis with this number of processes and kind of access. They combine each kind of coherence, one and two pages,

@@ -30,7 +30,7 @@ export interface Operation {
 }
 
 /** What one field of an outcome tells: what a load gave, or what a location holds in the end. */
-export type Field =
+type Field =
   | { readonly kind: 'load'; readonly process: number; readonly load: number }
   | { readonly kind: 'final'; readonly location: number; readonly stores: number }
 

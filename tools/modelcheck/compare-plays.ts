@@ -7,7 +7,7 @@ import { Stage, stageModel } from './stage.ts'
 import type { Action } from './world.ts'
 
 /** A play in which something else comes of the last step than was recorded, or which cannot be played any more. */
-export interface PlayDifference {
+interface PlayDifference {
   /** The first cell that does something else. */
   readonly cell: string
   readonly recorded: readonly string[]

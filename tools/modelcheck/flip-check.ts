@@ -30,8 +30,8 @@ const STATES_MAX = 200_000
  * - *deeds*: a recorded play has another result.
  * - *words*: in every recorded play, only the text of the cell differs.
  */
-export const flipNets = ['safety', 'progress', 'dead', 'far', 'deeds', 'words'] as const
-export type FlipNet = (typeof flipNets)[number]
+const flipNets = ['safety', 'progress', 'dead', 'far', 'deeds', 'words'] as const
+type FlipNet = (typeof flipNets)[number]
 
 /** What became of the flips of a protocol's cells. */
 export interface FlipReport {

@@ -33,9 +33,9 @@ export interface Model {
 }
 
 /** The most that state words have bits for; four with one page only. */
-export const NODES_MAX = 4
+const NODES_MAX = 4
 /** As {@link NODES_MAX}. */
-export const PAGES_MAX = 2
+const PAGES_MAX = 2
 
 /** The home of each page. */
 export function homesOf({ homes, pages }: Model): number[] {

@@ -8,11 +8,11 @@
  * const { violation, traceHash } = simulate(planSimulation(7))
  * ```
  */
-export type { Access as SimulatedAccess, Observation } from './access.ts'
+export type { Observation } from './access.ts'
 export type { Hazard } from './hazard.ts'
 export { type PlanOptions, planSimulation, type SimulationPlan } from './plan.ts'
-export { type RunSeedsOptions, runSeeds } from './run-seeds.ts'
-export { checkSequentialConsistency, type Verdict } from './sequential-consistency.ts'
-export { type Shortened, shorten } from './shorten.ts'
+export { runSeeds } from './run-seeds.ts'
+export { checkSequentialConsistency } from './sequential-consistency.ts'
+export { shorten } from './shorten.ts'
 export { type SimulationResult, simulate } from './simulate.ts'
 export type { SeedReport } from './simulation-worker.ts'

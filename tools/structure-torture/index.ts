@@ -14,12 +14,10 @@
  */
 export {
   type StructurePlace,
-  type StructureVerdict,
   structurePlaces,
 } from './plan.ts'
 export {
   runStructureTorture,
-  type StructureTortureOptions,
   type StructureTortureResult,
   tortureStructures,
 } from './run-structure-torture.ts'

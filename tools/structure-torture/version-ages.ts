@@ -13,7 +13,7 @@ const AGE_MAX = 7
 /** A version is followed until it is so old. */
 const FOLLOWED_MAX = 4
 /** Numbers of a histogram. */
-export const AGES: number = AGE_MAX + 1
+const AGES: number = AGE_MAX + 1
 
 /** Versions that are of the same age since the same moment. */
 interface Batch {

@@ -14,8 +14,8 @@
  * what it found.
  */
 export { checkTortureHistory } from './check-history.ts'
-export type { TortureAccess, TortureAccessKind, TortureHistory, TortureOutcome } from './history.ts'
-export { readStamp, type Stamp, writeStamp } from './page-stamp.ts'
+export type { TortureAccess, TortureHistory, TortureOutcome } from './history.ts'
+export type { Stamp } from './page-stamp.ts'
 export { runTorture, type TortureOptions, type TortureResult } from './run-torture.ts'
-export type { OpenTortureMemory, TortureMemory } from './torture-memory.ts'
-export { type TorturePlace, type TorturePlan, torturePlaces } from './torture-plan.ts'
+export type { OpenTortureMemory } from './torture-memory.ts'
+export { type TorturePlace, torturePlaces } from './torture-plan.ts'

@@ -10,7 +10,7 @@
  * const sessions = session({ store, secret: 'a long random text', resave: false, saveUninitialized: false })
  * ```
  *
- * @module
+ * @module aether-dsm/adapters/express-session
  */
 export {
   AetherSessionStore,

@@ -10,6 +10,6 @@
  * await cache.set('greeting', 'hello', 60_000)
  * ```
  *
- * @module
+ * @module aether-dsm/adapters/keyv
  */
 export { KeyvAether, type KeyvAetherOptions } from './keyv-aether.ts'

@@ -17,7 +17,7 @@
  * await server.close()
  * ```
  *
- * @module
+ * @module aether-dsm/adapters/opentelemetry
  */
 export { openTelemetryClientInterceptor } from './client-interceptor.ts'
 export { PackageMissingError } from './open-telemetry-api.ts'

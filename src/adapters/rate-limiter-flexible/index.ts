@@ -9,6 +9,6 @@
  * await limiter.consume('192.0.2.7')
  * ```
  *
- * @module
+ * @module aether-dsm/adapters/rate-limiter-flexible
  */
 export { RateLimiterAether, type RateLimiterAetherOptions } from './rate-limiter-aether.ts'

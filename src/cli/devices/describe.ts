@@ -2,7 +2,7 @@ import { type DeviceAttributes, formatGid, openDevice, type PortAttributes } fro
 import { type Capabilities, probeCapabilities } from './capabilities.ts'
 
 /** A gid as text. */
-export interface GidDescription {
+interface GidDescription {
   readonly index: number
   readonly gid: string
   readonly type: string

@@ -3,9 +3,9 @@ import { BarrierWord } from './barrier-words.ts'
 import { MeshChannel } from './mesh-channel.ts'
 
 /**
- * The agent's side of barriers. When a rank and all ranks below it have arrived, it tells its parent in the {@link
- * BarrierTree}. The root's message that all have arrived goes down the same way. Each rank sends two messages per
- * barrier; the rounds are twice the depth of the tree.
+ * The agent's side of barriers. When a rank and all ranks below it have arrived, it tells its parent in the
+ * {@link BarrierTree}. The root's message that all have arrived goes down the same way. Each rank sends two messages
+ * per barrier; the rounds are twice the depth of the tree.
  *
  * Only the root decides which barriers have ended. After a death it tells every rank directly up to which generation
  * they have, since the rank that died may have been on the path of that message. A rank asks every other which ranks
@@ -16,7 +16,7 @@ import { MeshChannel } from './mesh-channel.ts'
  *   Arrived   to the parent    generation: we and all below us have entered it
  *   Released  to the children  generation: all ranks have entered it
  *   Where     to all           argument: which question this is
- *   Here      to who asked     generation: the last that we have entered; argument: the question
+ *   Here      to the asker     generation: the last that we have entered; argument: the question
  *   Failed    root to all      generation: the last that can end; argument: the rank that has died
  */
 const Kind = { Arrived: 1, Released: 2, Where: 3, Here: 4, Failed: 5 } as const
@@ -33,11 +33,11 @@ export interface BarrierMachineOptions {
 export class BarrierMachine {
   readonly #options: BarrierMachineOptions
   readonly #tree: BarrierTree
-  /** The last generation that the main thread has entered, as far as we have looked. */
+  /** The last generation that the main thread has entered, as of the last look. */
   #entered = 0
   /** The last generation that was reported to the parent, or released at the root. */
   #reported = 0
-  /** By child: the last generation at which all below it have arrived. */
+  /** By child: the last generation at which all ranks below it have arrived. */
   readonly #below = new Map<number, number>()
   #question = 0
   /** Ranks that have not yet said where they are. */
@@ -49,7 +49,7 @@ export class BarrierMachine {
     for (const child of this.#tree.children) this.#below.set(child, 0)
   }
 
-  /** Look at what the main thread wants. True where that was something new. */
+  /** Look at what the main thread wants. Returns true if that was something new. */
   turn(): boolean {
     const { words } = this.#options
     const entered = Atomics.load(words, BarrierWord.Entered)
@@ -63,7 +63,7 @@ export class BarrierMachine {
     return any
   }
 
-  /** False where the bytes are no message of a barrier that `from` may send. */
+  /** Returns false if the bytes are not a message of a barrier that `from` may send. */
   receive(from: number, bytes: Uint8Array): boolean {
     if (bytes.length !== MESSAGE_BYTES) return false
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -101,7 +101,7 @@ export class BarrierMachine {
     this.#fail(rank, passed)
   }
 
-  /** Rank `rank` has died. The root says which barriers cannot end any more. */
+  /** Rank `rank` has died. The root announces which barriers cannot end any more. */
   memberDied(rank: number): void {
     const { rank: own, size } = this.#options
     if (own !== ROOT && rank !== ROOT) return
@@ -132,7 +132,7 @@ export class BarrierMachine {
   }
 
   #release(generation: number): void {
-    // The root may have said it already, when it told of a death.
+    // The root may have announced it already, when it reported a death.
     if (generation <= this.passed) return
     for (const child of this.#tree.children) this.#send(child, Kind.Released, generation)
     this.#publish(BarrierWord.Released, generation)
@@ -154,7 +154,7 @@ export class BarrierMachine {
     Atomics.notify(words, BarrierWord.Released)
   }
 
-  /** The main thread asks which ranks are missing: all of them, until they say that they are there. */
+  /** The main thread asks which ranks are missing: all of them, until they report that they are there. */
   #ask(question: number): void {
     const { rank, size } = this.#options
     this.#question = question

@@ -1,9 +1,9 @@
 /**
  * How many ranks report to one. Rounds grow with the logarithm of the ranks, up and then down: 2 for 9 ranks, 6 for
- * 585, 8 for 1,024. The cost of a round is waking an agent, not reading eight short messages instead of two, so the
+ * 585, 8 for 1,024. The cost of a round is waking an agent, not reading eight short messages instead of two. So the
  * tree is broad.
  */
-export const BARRIER_FAN_IN = 8
+const BARRIER_FAN_IN = 8
 
 /** The tree along which barriers are counted: ranks are numbered as in a heap, with rank 0 at the root. */
 export class BarrierTree {

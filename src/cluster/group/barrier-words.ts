@@ -5,9 +5,9 @@
  * [0] entered    generation that the main thread has entered; main thread writes
  * [1] released   last generation that all have entered; agent writes
  * [2] failed     0, or 1 + the rank without which no barrier can end; agent writes, once
- * [3] question   raised by the main thread to ask who is missing
- * [4] answer     raised by the agent to `question` when every rank has answered; until then the bits below are who
- *                may be missing
+ * [3] question   raised by the main thread to ask which ranks are missing
+ * [4] answer     raised by the agent to `question` when every rank has answered; until then the bits below are ranks
+ *                that may be missing
  * [5] possible   while [2] is not 0: the last generation that can still end, because that rank had arrived at it;
  *                agent writes
  * [6] waiting    how many calls of the main thread wait at this moment; main thread writes

@@ -11,7 +11,7 @@ export interface BarrierOptions {
   readonly timeoutMs?: number
 }
 
-/** The main thread's side of barriers: enters, sleeps until released, and says who is missing. */
+/** The main thread's side of barriers: enters, sleeps until released, and reports which ranks are missing. */
 export class Barrier {
   readonly words: SharedArrayBuffer
   readonly #words: Int32Array
@@ -19,8 +19,8 @@ export class Barrier {
   readonly #keepAlive = new KeepAlive()
   #agent: Agent | undefined
   /**
-   * A barrier that was given up: the next wait is for the same one, though it may be over by then. 0 where there is
-   * none.
+   * The generation of a barrier that was given up, or 0. The next wait is for the same one, though it may be over by
+   * then.
    */
   #givenUp = 0
 
@@ -35,7 +35,7 @@ export class Barrier {
     this.#agent = agent
   }
 
-  /** Wait until every rank is here. After a time-out the same barrier is waited for again. */
+  /** Wait until every rank is here. After a time-out the next call waits for the same barrier. */
   async wait(options: BarrierOptions & { readonly signal?: AbortSignal }): Promise<void> {
     const { timeoutMs = 60_000, signal } = options
     signal?.throwIfAborted()
@@ -53,7 +53,7 @@ export class Barrier {
     }
   }
 
-  /** As {@link wait}, blocking the thread. */
+  /** Like {@link wait}, but blocks the thread. */
   waitSync(options: BarrierOptions): void {
     const { timeoutMs = 60_000 } = options
     const generation = this.#enter()
@@ -104,7 +104,7 @@ export class Barrier {
     return Atomics.load(this.#words, BarrierWord.Answer) >= question
   }
 
-  /** Throws which ranks are missing, unless all of them arrived in the meantime. */
+  /** Throws with the ranks that are missing, unless all of them arrived in the meantime. */
   #giveUp(generation: number, timeoutMs: number): void {
     if (this.#isOver(generation, Atomics.load(this.#words, BarrierWord.Released))) return
     this.#givenUp = generation
@@ -147,7 +147,8 @@ export class Barrier {
       const word = Atomics.load(this.#words, BarrierWord.Missing + (rank >>> 5))
       if ((word & (1 << (rank & 31))) !== 0) ranks.push(rank)
     }
-    // All have come just now, but the news of that is still on its way: it is waited for, as the next wait does.
+    // All have just arrived, but the release is still on its way. The next wait is for the same barrier, and returns
+    // once the release is here.
     const who =
       ranks.length === 0 ? 'all have arrived, but the release was late' : `${ranksInWords(ranks)} did not arrive`
     return new MissingMembersError(ranks, `the barrier did not complete within ${timeoutMs} ms: ${who}`)
@@ -160,7 +161,7 @@ function abortion(signal: AbortSignal): { promise: Promise<never>; stop: () => v
     onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
   })
-  // Lost races must not surface as unhandled.
+  // A race that was lost must not surface as an unhandled rejection.
   promise.catch(() => {})
   return { promise, stop: () => signal.removeEventListener('abort', onAbort) }
 }

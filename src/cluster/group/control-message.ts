@@ -1,7 +1,7 @@
 import { isIndex, isRecord } from '../hosts/index.ts'
 import type { RegistryAnswer } from './region-registry.ts'
 
-/** What agents say to each other on the control channel of the mesh, as JSON. */
+/** What agents send each other on the control channel of the mesh, as JSON. */
 export type ControlMessage =
   | { readonly op: 'leave'; readonly passed: number }
   | { readonly op: 'open'; readonly token: number; readonly name: string; readonly parameters: string | null }
@@ -13,7 +13,7 @@ export type ControlMessage =
   | { readonly op: 'answer'; readonly token: number; readonly answer: unknown }
   | { readonly op: 'tell'; readonly topic: string; readonly value: unknown }
 
-/** Undefined where the bytes are no such message. */
+/** Undefined if the bytes are not such a message. */
 export function decodeControl(bytes: Uint8Array): ControlMessage | undefined {
   const message = parse(bytes)
   if (!isRecord(message)) return undefined

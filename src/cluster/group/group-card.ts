@@ -30,7 +30,7 @@ export function encodeGroupCard(card: GroupCard): Uint8Array {
   return new Uint8Array(words.buffer)
 }
 
-/** Undefined where the bytes are no card of a group of `size` ranks. */
+/** Undefined if the bytes are not a card of a group of `size` ranks. */
 export function decodeGroupCard(bytes: Uint8Array, size: number): GroupCard | undefined {
   if (bytes.byteLength !== 4 * (HEAD_WORDS + 2 * size)) return undefined
   const words = new Uint32Array(Uint8Array.from(bytes).buffer)
@@ -48,7 +48,9 @@ export function decodeGroupCard(bytes: Uint8Array, size: number): GroupCard | un
   return { rank, size, endpoints }
 }
 
-/** Whose card it is, for a reader that does not know the group; undefined if the bytes are not a group's card. */
+/**
+ * Rank and size in a card, for a reader that does not know the group; undefined if the bytes are not a group's card.
+ */
 export function readGroupCard(bytes: Uint8Array): { readonly rank: number; readonly size: number } | undefined {
   if (bytes.byteLength < 4 * HEAD_WORDS || bytes.byteLength % 4 !== 0) return undefined
   const words = new Uint32Array(Uint8Array.from(bytes).buffer)
@@ -56,7 +58,7 @@ export function readGroupCard(bytes: Uint8Array): { readonly rank: number; reado
   return card && { rank: card.rank, size: card.size }
 }
 
-/** All endpoints are of one port; the publisher's own, for itself, is none. */
+/** All endpoints are of one port, except the publisher's own, which it does not use. */
 function localIdentifierOf({ endpoints }: GroupCard): number {
   return endpoints.find((endpoint) => endpoint.localIdentifier !== undefined)?.localIdentifier ?? 0
 }

@@ -33,7 +33,7 @@ export interface GroupStart {
   readonly rank: number
   readonly size: number
   readonly device: string
-  /** Where the ends of ranks are told that this one cannot see. */
+  /** Where this rank is told of the ends of ranks that it cannot see. */
   readonly control: ControlPlace | undefined
   readonly barrierWords: SharedArrayBuffer
   readonly leaseMs: number
@@ -45,40 +45,40 @@ export interface GroupPeer {
   readonly endpoint: RemoteEndpoint
   /** Undefined if its process number has no meaning here. */
   readonly processId: number | undefined
-  /** The longest packet, in bytes; undefined where it does not apply. */
+  /** The longest packet, in bytes; undefined if that does not apply. */
   readonly pathMtu: number | undefined
 }
 
-/** What the agent tells the main thread by itself. */
+/** What the agent tells the main thread without being asked. */
 export type GroupNote =
   | { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
-  /** Something has been waited for too long. */
+  /** A wait has lasted too long. */
   | { readonly type: 'watchdog'; readonly message: WatchdogMessage }
-  /** The program of another rank says something to this one's. */
+  /** The program of another rank sends something to this one's. */
   | { readonly type: 'told'; readonly rank: number; readonly topic: string; readonly value: unknown }
 
 const trace = traceChannel('cluster')
 const COORDINATOR = 0
 /**
- * A sign of life is sent so often, and five times a lease at least. On a network it also fails where the peer has
- * ended.
+ * The longest time between two signs of life; there are at least five per lease. On a network, sending one also fails
+ * if the peer has ended.
  */
 const BEAT_NS_MAX = 1e9
 const BEATS_PER_LEASE = 5
-/** Ends the process: the others go on without it, or might. */
+/** Ends the process: the others continue without it, or might. */
 const REMOVED_EXIT_CODE = 72
 const gone: RegistryAnswer = { kind: 'gone', rank: COORDINATOR }
 
 /** Another part of the agent that listens to the group. */
 export interface GroupListener {
   message(from: number, bytes: Uint8Array): void
-  /** A rank is out of the group; its messages have all been handled, and none comes any more. */
+  /** A rank is out of the group. Its messages have all been handled, and no more will come. */
   memberDied(rank: number): void
-  /** The members are these now; those who are not any more were told one by one. */
+  /** The view of the members has changed. Members that it no longer contains were reported one by one. */
   viewChanged(view: MembershipView): void
   /** No rank has region `id` open any more. */
   regionFree(id: number): void
-  /** Another rank wants to know something. */
+  /** Answer a question of another rank. */
   answer(question: unknown): unknown
 }
 
@@ -90,12 +90,12 @@ export class GroupMachine {
   readonly #barrier: BarrierMachine
   readonly locks: LockMachine
   readonly watch: GroupWatch
-  /** Of the ranks whose processes can be seen. */
+  /** The processes of ranks that can be seen. */
   readonly #processes = new Map<number, number>()
   #leavingSinceNs = 0
   readonly #membership: MembershipMachine
   readonly #beatNs: number
-  /** What the membership asked for and is not done yet, in order. */
+  /** What the membership requested and is not done yet, in order. */
   readonly #effects: MembershipEffect[] = []
   /** Only the coordinator's is used. */
   readonly #registry = new RegionRegistry()
@@ -108,12 +108,12 @@ export class GroupMachine {
   #listener: GroupListener | undefined
   #nextToken = 1
   #leaving: Reply | undefined
-  /** This rank has left: nothing is asked for any more. */
+  /** This rank has left: nothing is requested any more. */
   #hasLeft = false
-  /** Every rank has been here. */
+  /** True once every rank has been here. */
   #complete = false
 
-  /** `waits`: where this process shows what it waits for. */
+  /** `waits`: where this process shows what it is waiting for. */
   constructor(context: AgentContext, start: GroupStart, waits: WaitTable) {
     this.#context = context
     this.#start = start
@@ -155,7 +155,7 @@ export class GroupMachine {
     return watch
   }
 
-  /** The other ranks that are there and have not left. */
+  /** The other ranks that are present and have not left. */
   #others(): number[] {
     const ranks = Array.from({ length: this.#start.size }, (_, rank) => rank)
     return ranks.filter((rank) => rank !== this.#start.rank && !this.#gone.has(rank))
@@ -188,7 +188,7 @@ export class GroupMachine {
     return endpoints.map((endpoint) => ({ ...endpoint, gid }))
   }
 
-  /** Gives the ranks that have ended meanwhile. */
+  /** Connect to the peers. Returns the ranks that have ended in the meantime. */
   connect(peers: readonly GroupPeer[]): number[] {
     for (const { rank, processId } of peers) if (processId !== undefined) this.#processes.set(rank, processId)
     return peers.filter(({ rank, ...peer }) => !this.mesh.connect(rank, peer)).map(({ rank }) => rank)
@@ -204,7 +204,7 @@ export class GroupMachine {
 
   #beat(): void {
     const { now, timers } = this.#context.runtime
-    // All other ranks have left or died: there is none to wait for, and none waits for us.
+    // All other ranks have left or died: there is none left to wait for, and none waits for us.
     if (this.#isAlone()) return
     this.#step({ type: 'tick', heard: this.mesh.takeHeard() })
     timers.at(now() + this.#beatNs, () => this.#beat())
@@ -216,17 +216,17 @@ export class GroupMachine {
 
   #trouble(event: MembershipEvent & { readonly rank: number }): void {
     const { rank, why } = event as { rank: number; why: string }
-    // A rank that has left stays until all have. If it ends after we left, no one misses it.
+    // A rank that has left stays until all have. If it ends after we left, its end does not matter.
     if (this.#hasLeft && this.#gone.get(rank) === 'left') return
     trace.publish(TraceLevel.Warn, event.type, () => ({ of: rank, why }))
     if (this.#complete) this.#step(event)
-    // A group that is not complete yet will never be.
+    // If the group is not complete yet, it never will be.
     if (!this.#complete || this.#hasLeft) this.#remove(rank, why)
   }
 
   #step(event: MembershipEvent): void {
     const { size } = this.#start
-    // Burying a rank handles what it has sent, which may be a step within a step: its effects come after those of the
+    // Burying a rank handles what it has sent, which may be a step within a step. Its effects come after those of the
     // outer one.
     const isOutermost = this.#effects.length === 0
     this.#effects.push(...this.#membership.step(event, this.#context.runtime.now()))
@@ -293,18 +293,18 @@ export class GroupMachine {
     }
   }
 
-  /** Ask rank `rank`'s listener. `done` gets its answer; undefined where the rank is gone. */
+  /** Ask rank `rank`'s listener. `done` gets its answer; undefined if the rank is gone. */
   ask(rank: number, question: unknown, done: (answer: unknown) => void): void {
     if (this.#gone.has(rank)) done(undefined)
     else this.#control(rank, { op: 'ask', token: this.#remember(rank, done, undefined), question })
   }
 
-  /** Say something to the program of rank `rank`; lost where that is gone. */
+  /** Send something to the program of rank `rank`; lost if that rank is gone. */
   tell(rank: number, topic: string, value: unknown): void {
     if (!this.#gone.has(rank)) this.#control(rank, { op: 'tell', topic, value })
   }
 
-  /** This rank needs the name no more. `done` when the registry knows. */
+  /** This rank no longer needs the name. `done` is called when the registry knows. */
   closeRegion(name: string, done: () => void): void {
     if (this.#start.rank === COORDINATOR) {
       this.#freed(this.#registry.close(COORDINATOR, name))
@@ -316,7 +316,7 @@ export class GroupMachine {
     }
   }
 
-  /** Leave the group; answered when every other rank has left too or is dead. Until then this agent serves. */
+  /** Leave the group. The reply comes when every other rank has left too or is dead. Until then this agent serves. */
   leave(reply: Reply): void {
     this.#leaving = reply
     this.#leavingSinceNs = monotonicNow()

@@ -9,7 +9,7 @@ import { parseRendezvous, type RendezvousPlace } from './rendezvous-place.ts'
 /** The variable that names the verbs device. */
 export const DEVICE_VARIABLE = 'AETHER_DEVICE'
 
-/** The variable that sets the lease, in milliseconds: a rank that is silent for longer is out. */
+/** The variable that sets the lease, in milliseconds: a rank that is silent for longer is out of the group. */
 const LEASE_VARIABLE = 'AETHER_LEASE_MS'
 /** Long enough for a healthy rank on an overloaded machine. */
 const LEASE_MS = 10_000

@@ -40,13 +40,13 @@ export interface ProfilingPlace {
   readonly lengthBytes: number
 }
 
-/** Where the agent learns that a watcher is there, and publishes what it shows. */
-export interface WatchingPlace {
+/** How the agent learns that there is a watcher, and where it publishes what it shows. */
+interface WatchingPlace {
   readonly descriptor: number
   readonly slot: number
 }
 
-/** What a group is made of; for the rooms above, which give it regions. */
+/** What a group consists of; for the rooms above, which add regions to it. */
 export interface GroupParts {
   readonly plan: JoinPlan
   readonly meeting: Meeting
@@ -212,10 +212,10 @@ export abstract class Group implements AsyncDisposable {
     if (this.closed) throw new ClosedError('the group')
   }
 
-  /** For the room above: give up what is held in this process. The agent serves on. */
+  /** For the room above: release what is held in this process. The agent continues to serve. */
   protected abstract release(): void
 
-  /** For the room above: the agent has ended, so what it used can be given back. */
+  /** For the room above: the agent has ended, so what it used can be released. */
   protected abstract afterAgent(): void
 
   async #close(): Promise<void> {
@@ -250,7 +250,7 @@ function checkTold(topic: string, value: unknown): void {
   throw new ArgumentError('value', `${rule}, not ${lengthBytes}`)
 }
 
-/** Kept apart from the locks of regions. */
+/** Keeps these names apart from the locks of regions. */
 function lockName(name: string): string {
   if (typeof name === 'string' && name !== '') return `group/${name}`
   throw new ArgumentError('name', 'a lock of a group needs a name')
@@ -281,14 +281,14 @@ export interface GroupAgentData {
 }
 
 /**
- * Where every rank has two processors' worth of threads, a short spin saves a system call at both ends; elsewhere it
- * only steals time.
+ * If every rank has two processors' worth of threads, a short spin saves a system call at both ends. Otherwise it only
+ * steals time.
  */
 const SPIN_NS = 20_000
 
 /**
  * Become a rank: meet the others, start the agent with the machine of module `machine`, and connect it with every other
- * rank's. `extra` is handed to the machine too.
+ * rank's. `extra` is also passed to the machine.
  */
 export async function assembleGroup(
   options: JoinOptions,

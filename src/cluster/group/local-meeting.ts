@@ -36,8 +36,8 @@ export class LocalMeeting implements Meeting {
   }
 
   /**
-   * The barrier that follows is enough: a request to a peer that is still connecting is repeated for as long as its
-   * process lives.
+   * The barrier that follows is enough: a request to a peer that is still connecting is repeated as long as its process
+   * lives.
    */
   async connected(): Promise<void> {}
 

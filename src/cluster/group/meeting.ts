@@ -5,25 +5,25 @@ import type { RankPeer } from './rank-member.ts'
 
 /** How the ranks of a group find each other: in a space of one machine, or over TCP. */
 export interface Meeting {
-  /** This rank's hold on a space of its machine; ranks of one machine are in one. */
+  /** This rank's hold on a space of its machine; ranks of one machine share one. */
   readonly membership: Membership
   /** The verbs device that connects the agents. */
   readonly device: string
-  /** All ranks are in one space. */
+  /** True if all ranks are in one space. */
   readonly oneMachine: boolean
   /** How many ranks are on this machine. */
   readonly ranksHere: number
-  /** Where the agent learns of ends that it cannot see. */
+  /** How the agent learns of ends that it cannot see. */
   readonly control: ControlPlace | undefined
-  /** Tell the others how each reaches us, by rank; wait for theirs. */
+  /** Publish how each rank reaches us, by rank, and wait for the others' answers. */
   exchange(endpoints: readonly RemoteEndpoint[]): Promise<readonly RankPeer[]>
   /** This rank is connected to all. Resolves when every rank is. */
   connected(): Promise<void>
   /**
-   * This rank has heard that every other has left. Resolves when all have: then nothing that a rank waits for is in
+   * This rank has heard that every other has left. Resolves when all have: nothing that a rank waits for is then in
    * flight between them.
    */
   left(): Promise<void>
-  /** The agent has ended; `why` is what the others are told where the group is not complete yet. */
+  /** The agent has ended; `why` is what the others are told if the group is not complete yet. */
   close(why?: string): Promise<void>
 }

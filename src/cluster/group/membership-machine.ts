@@ -44,23 +44,23 @@ export interface MembershipView {
 
 /** What a member says to all others. Ranks ascending. */
 export interface MembershipStatement extends MembershipView {
-  /** Members that shall not be in the next view. */
+  /** Members that must not be in the next view. */
   readonly out: readonly number[]
   /** Those of them whose death is certain. */
   readonly certain: readonly number[]
-  /** Members that hold something against one of us. */
+  /** Members that suspect one of the remaining members. */
   readonly hostile: readonly number[]
 }
 
 export type MembershipEvent =
   /**
-   * Time passes; `heard` are the ranks that something has come from since the last tick. At least every
+   * Time passes; `heard` are the ranks that sent something since the last tick. At least every
    * {@link MembershipOptions.beatNs}.
    */
   | { readonly type: 'tick'; readonly heard: readonly number[] }
-  /** The death of a rank is certain; all that it sent has been handled. */
+  /** The death of a rank is certain, and all that it sent has been handled. */
   | { readonly type: 'ended'; readonly rank: number; readonly why: string }
-  /** A rank is not reached, or does what no rank does. */
+  /** A rank cannot be reached, or does what no rank does. */
   | { readonly type: 'suspected'; readonly rank: number; readonly why: string }
   | { readonly type: 'stated'; readonly from: number; readonly statement: MembershipStatement }
 
@@ -78,20 +78,20 @@ export type MembershipEffect =
 export interface MembershipOptions {
   readonly rank: number
   readonly size: number
-  /** A member that nothing was heard from for so long shall go. */
+  /** A member that is silent for this long is suspected. */
   readonly leaseNs: number
-  /** How often a member says something. */
+  /** How often a member sends something. */
   readonly beatNs: number
 }
 
 /**
- * A gap between two ticks of more than this part of a lease is this member's own: it holds no silence of it against
- * others.
+ * A gap between two ticks of more than this part of a lease is this member's own fault, so it is not counted as silence
+ * of others.
  */
 const OWN_GAP = 0.25
 /** After a gap of this part of a lease others may have made statements that were never heard here. */
 const LAPSE = 0.5
-/** How long to be without a quorum before the end, as a part of a lease. */
+/** How long to be without a quorum before ending, as a part of a lease. */
 const GRACE = 0.5
 
 const ascending = (ranks: Iterable<number>): number[] => [...ranks].sort((a, b) => a - b)
@@ -102,11 +102,11 @@ export class MembershipMachine {
   readonly #rank: number
   readonly #options: MembershipOptions
   #view: MembershipView
-  /** Members that shall go, with the reason. */
+  /** Suspected members, with the reason. */
   #out = new Map<number, string>()
   #certain = new Set<number>()
   #hostile = new Set<number>()
-  /** Deaths that came to be known while this member was not to be trusted with them. */
+  /** Deaths that became known while this member's own knowledge was not to be trusted. */
   #notYetCertain = new Set<number>()
   /** The last statement of each other member in this epoch. */
   readonly #statements = new Map<number, MembershipStatement>()
@@ -194,7 +194,7 @@ export class MembershipMachine {
     if (statement.epoch > this.#view.epoch) {
       if (!statement.members.includes(this.#rank))
         this.#end(`rank ${from} says that the others go on without this rank`)
-      // A sender that is out here has not heard our last statement; its view leads nowhere.
+      // A sender that we suspect has not heard our last statement; its view leads nowhere.
       else if (!this.#out.has(from) && statement.epoch === this.#view.epoch + 1) this.#install(statement.members)
     }
     if (this.#ended) return
@@ -230,7 +230,7 @@ export class MembershipMachine {
     this.#hostile.add(rank)
   }
 
-  /** What follows from what is held against others now. */
+  /** Draw the conclusions from the present suspicions. */
   #conclude(before: MembershipStatement, nowNs: number): void {
     while (!this.#ended) {
       const own = this.#ownStatement()
@@ -253,10 +253,10 @@ export class MembershipMachine {
     return this.#view.members.filter((rank) => !this.#out.has(rank))
   }
 
-  /** Whether `ranks` may go on alone where the death of `dead` is certain. */
+  /** True if `ranks` may continue alone, given that the deaths of `dead` are certain. */
   #isQuorum(ranks: readonly number[], dead: ReadonlySet<number>): boolean {
     const others = this.#view.members.filter((rank) => !ranks.includes(rank))
-    // If all others are dead, no other member can go on.
+    // If all others are dead, no other member can continue.
     if (others.every((rank) => dead.has(rank))) return true
     const counted = this.#view.members.filter((rank) => !dead.has(rank) || this.#hostile.has(rank))
     return 2 * ranks.length > counted.length || (2 * ranks.length === counted.length && ranks[0] === counted[0])
@@ -264,7 +264,7 @@ export class MembershipMachine {
 
   #withoutQuorum(remaining: readonly number[], nowNs: number): void {
     if (Number.isNaN(this.#withoutQuorumNs)) this.#withoutQuorumNs = nowNs
-    // What if every silent member turned out to be dead? A member that takes us for dead is alive.
+    // Assume that every silent member turns out to be dead. A member that considers us dead is alive.
     const silent = [...this.#out.keys()].filter((rank) => this.#certain.has(rank) || !this.#hostile.has(rank))
     const hopeless = !this.#isQuorum(remaining, new Set(silent))
     if (!hopeless && nowNs - this.#withoutQuorumNs < GRACE * this.#options.leaseNs) return
@@ -295,7 +295,7 @@ export class MembershipMachine {
     this.#effects.push({ type: 'view', view: this.#view, gone })
   }
 
-  /** The accused must hear of it even if we die in the middle of telling. */
+  /** The accused must hear of it even if we die while sending. */
   #stateToAccusedFirst(before: MembershipStatement, own: MembershipStatement): void {
     const accused = own.out.filter((rank) => own.epoch !== before.epoch || !before.out.includes(rank))
     this.#state([...accused, ...this.#view.members.filter((rank) => !accused.includes(rank))])

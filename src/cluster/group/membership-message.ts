@@ -24,7 +24,7 @@ export function encodeStatement(statement: MembershipStatement, size: number): U
   return bytes
 }
 
-/** Undefined where the bytes are no statement in a group of `size`. */
+/** Undefined if the bytes are not a statement in a group of `size`. */
 export function decodeStatement(received: Uint8Array, size: number): MembershipStatement | undefined {
   const words = wordsFor(size)
   if (received.length !== HEAD_BYTES + 4 * SETS * words) return undefined

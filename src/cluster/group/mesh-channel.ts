@@ -1,6 +1,6 @@
 /** Byte 0 of every message of the mesh: which part receives it. */
 export const MeshChannel = {
-  /** Nothing: sent for its completion. */
+  /** No content: sent for its completion. */
   Nothing: 0,
   /** Binary, see barrier-machine.ts. */
   Barrier: 1,
@@ -8,7 +8,7 @@ export const MeshChannel = {
   Control: 2,
   /** Binary, see dsm/coherent/coherence-channel.ts. */
   Coherence: 3,
-  /** Binary, see membership-message.ts; also the sign of life of those who have nothing else to say. */
+  /** Binary, see membership-message.ts; also the sign of life of ranks that have nothing else to send. */
   Membership: 6,
   /** Binary, see dsm/coherent/home-claims.ts. */
   Homes: 4,

@@ -15,12 +15,12 @@ import { MeshChannel } from './mesh-channel.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
 
 /**
- * Exponent: 4.096 µs × 2^17 is 0.54 s until an unacknowledged request is repeated, six times over: a network may be
+ * Exponent: an unacknowledged request is repeated after 4.096 µs × 2^17 = 0.54 s, six times. So a network may be
  * interrupted for 3.8 s (and an adapter may take up to four times that) before a peer counts as dead.
  */
 const NETWORK_TIMEOUT = 17
 
-/** A message without a meaning, so that something completes. */
+/** A message without content, so that something completes. */
 const NOTHING = Uint8Array.of(MeshChannel.Nothing)
 
 type Place = { readonly address: number; readonly key: number }
@@ -36,11 +36,11 @@ type Waiting =
  */
 export class MeshLink {
   readonly peer: number
-  /** Why a request failed; undefined while all is well. */
+  /** Why a request failed; undefined if none has. */
   broken: string | undefined
-  /** That it is broken, or that the peer is said to be silent, was told. */
+  /** True once it was reported that the link is broken, or that the peer is silent. */
   suspected = false
-  /** Something has come since this was last set to false. */
+  /** True if something has arrived since this was last set to false. */
   heard = false
   dead = false
   readonly #pair: QueuePair
@@ -84,7 +84,7 @@ export class MeshLink {
   }
 
   connect(remote: RemoteEndpoint, linkLayer: LinkLayer, pathMtu: number | undefined): void {
-    // In shared memory the peer may still be starting, and its death is told by its process, not by a time-out.
+    // In shared memory the peer may still be starting, and its process reports its death, not a time-out.
     const timeout = linkLayer === 'shared-memory' ? 0 : NETWORK_TIMEOUT
     this.#pair.connect(remote, { timeout, ...(pathMtu === undefined ? {} : { pathMtu }) })
     for (let slot = 0; slot < RECEIVES_PER_LINK; slot += 1) this.repost(slot)
@@ -109,8 +109,8 @@ export class MeshLink {
   }
 
   /**
-   * Call `done`, not at once, when everything that was to be sent or written until now has completed: nothing reads the
-   * sources any more.
+   * Call `done`, but not at once, when all that was queued to be sent or written has completed: the sources are no
+   * longer read.
    */
   afterWrites(done: () => void): void {
     if (this.dead) {
@@ -122,7 +122,7 @@ export class MeshLink {
   }
 
   /**
-   * The peer is dead to us. On RDMA devices nothing from it reaches our memory after this; on shm, a peer that was
+   * The peer is considered dead. On RDMA devices nothing from it reaches our memory after this. On shm, a peer that was
    * stopped in the middle of a WRITE finishes it if it is continued.
    */
   bury(): void {

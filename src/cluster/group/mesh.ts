@@ -20,7 +20,7 @@ import { MeshLink } from './mesh-link.ts'
 
 /** Idle turns between two looks for deaths. */
 const IDLE_TURNS = 256
-/** How long a peer that cannot be connected to may take to end; else it is another failure. */
+/** How long a peer that cannot be connected to may take to end; after that it is another failure. */
 const ENDING_MS = 1000
 
 /** A message as its handler sees it: valid until the handler returns. */
@@ -34,7 +34,7 @@ export interface MeshPeer {
   readonly endpoint: RemoteEndpoint
   /** Undefined if its process number has no meaning here. */
   readonly processId: number | undefined
-  /** The longest packet, in bytes; undefined where it does not apply. */
+  /** The longest packet, in bytes; undefined if that does not apply. */
   readonly pathMtu: number | undefined
 }
 
@@ -43,22 +43,22 @@ export interface MeshOptions {
   readonly size: number
   /** Name of the verbs device. */
   readonly device: string
-  /** Where the ends of ranks are told that this one cannot see. */
+  /** Where this rank is told of the ends of ranks that it cannot see. */
   readonly control?: ControlPlace | undefined
-  /** A message has come. Its first byte says which channel it is for. */
+  /** A message has arrived. Its first byte says which channel it is for. */
   readonly onMessage: (message: MeshMessage) => void
   /**
-   * A peer's process has ended; everything it had sent has been handled, and the connection is closed. Called once a
+   * A peer's process has ended. Everything it had sent has been handled, and the connection is closed. Called once per
    * peer.
    */
   readonly onEnd: (rank: number, reason: string) => void
-  /** A peer is not reached, or does what no rank does; whether it has ended is not known. Called once a peer. */
+  /** A peer cannot be reached, or does what no rank does; whether it has ended is not known. Called once per peer. */
   readonly onSuspicion: (rank: number, reason: string) => void
 }
 
 /**
  * Reliable connections from this agent to every other rank's: small messages in order, and one-sided writes ordered
- * with them. Belongs to the agent's thread. Nothing here waits: what a full send queue cannot take is kept and posted
+ * with them. Belongs to the agent's thread. Nothing here waits: what does not fit into a send queue is kept, and posted
  * later, in order.
  */
 export class Mesh {
@@ -74,7 +74,7 @@ export class Mesh {
   readonly #batch = new CompletionBatch(64)
   /** Received and not handled yet: link and slot, in order of arrival. */
   readonly #inbox: { link: MeshLink; slot: number; length: number }[] = []
-  /** Process descriptors of the peers, by rank; -1 where there is none. */
+  /** Process descriptors of the peers, by rank; -1 for none. */
   readonly #processes: Int32Array
   readonly #ended: Int32Array
   readonly #notices: EndNotices | undefined
@@ -105,7 +105,7 @@ export class Mesh {
   }
 
   /**
-   * Connect to `peer`, whose agent lives in process `processId` of this machine, or on another. False where that
+   * Connect to `peer`, whose agent is in process `processId` of this machine, or on another. Returns false if that
    * process has ended.
    */
   connect(peer: number, { endpoint, processId, pathMtu }: MeshPeer): boolean {
@@ -119,7 +119,7 @@ export class Mesh {
     }
   }
 
-  /** Register memory that peers write pages into and that we write pages from. */
+  /** Register memory that peers write pages to, and that we write pages from. */
   register(bytes: Uint8Array, origin: BufferOrigin): MemoryRegion {
     return this.#domain.register(bytes, Access.LocalWrite | Access.RemoteWrite, origin)
   }
@@ -134,7 +134,7 @@ export class Mesh {
   }
 
   /**
-   * Write registered memory into the peer's, ahead of every later message to it. The source must not change until the
+   * Write registered memory into the peer's, before every later message to it. The source must not change until the
    * peer has answered.
    */
   write(
@@ -146,7 +146,7 @@ export class Mesh {
     this.#link(peer).write(source, lengthBytes, target)
   }
 
-  /** Call `done` when nothing that was to be written until now is read from here any more. */
+  /** Call `done` when all that was queued to be written has completed: the sources are no longer read. */
   afterWrites(done: () => void): void {
     const links = this.#links.filter((link) => link !== undefined)
     let left = links.length
@@ -165,17 +165,17 @@ export class Mesh {
     return [this.#channel.descriptor, ...this.#processes, ...(bell === undefined ? [] : [bell])]
   }
 
-  /** Handle what has come. True where there was anything. */
+  /** Handle what has arrived. Returns true if there was anything. */
   turn(): boolean {
     this.#reap()
     if (this.#handleInbox()) return true
-    // Look for deaths when there is nothing better to do: before sleeping (a readable descriptor ends the sleep at
-    // once), and from time to time if no sleep comes.
+    // Look for deaths when there is nothing else to do: before sleeping (a readable descriptor ends the sleep at once),
+    // and from time to time if no sleep comes.
     this.#idleTurns = (this.#idleTurns + 1) % IDLE_TURNS
     return this.#idleTurns === 0 && this.#lookForDeaths()
   }
 
-  /** Arm the completion channel. False where something has come meanwhile. */
+  /** Arm the completion channel. Returns false if something has arrived in the meantime. */
   prepareSleep(): boolean {
     this.#channel.drain()
     this.#queue.arm()
@@ -188,7 +188,7 @@ export class Mesh {
     this.#link(peer).broken ??= 'it sent a malformed message'
   }
 
-  /** Ranks that something has come from since the last call. */
+  /** Ranks that have sent something since the last call. */
   takeHeard(): number[] {
     const heard: number[] = []
     for (const link of this.#links) {
@@ -200,8 +200,8 @@ export class Mesh {
   }
 
   /**
-   * Close the connection to `peer` for good, after what it has sent was handled: nothing that it may still have under
-   * way gets here.
+   * Close the connection to `peer` for good, after what it has sent was handled. Nothing that it may still have under
+   * way arrives here.
    */
   bury(peer: number): void {
     const link = this.#link(peer)
@@ -238,7 +238,7 @@ export class Mesh {
   #handleInbox(): boolean {
     const count = this.#inbox.length
     for (let left = count; left > 0; left -= 1) {
-      // A handler may bury a peer, and that handles all that is here.
+      // A handler may bury a peer, which handles everything that is here.
       const received = this.#inbox.shift()
       if (received === undefined) break
       const { link, slot, length } = received
@@ -265,7 +265,7 @@ export class Mesh {
     return any
   }
 
-  /** Waits a little: a process that is killed closes its device before it counts as ended. */
+  /** Waits a little: a killed process closes its device before it counts as ended. */
   #hasEnded(peer: number): boolean {
     return native.poll(this.#processes.subarray(peer, peer + 1), this.#ended, 1, ENDING_MS) > 0
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import process from 'node:process'
 import { firstHost } from './host-list.ts'
 
-/** What launchers tell the processes that they start, one family of variables a launcher. */
+/** What launchers tell the processes that they start, one family of variables per launcher. */
 interface Family {
   readonly name: string
   readonly rank: string
@@ -10,8 +10,8 @@ interface Family {
 }
 
 /**
- * In this order: Aether's own come first, and mpirun's before Slurm's, because an mpirun within a Slurm job hands on
- * the variables of the step that started it.
+ * In this order: Aether's own come first, and mpirun's before Slurm's. An mpirun within a Slurm job passes on the
+ * variables of the step that started it.
  */
 const families: readonly Family[] = [
   { name: 'Aether', rank: 'AETHER_RANK', size: ['AETHER_SIZE'] },
@@ -20,7 +20,7 @@ const families: readonly Family[] = [
   { name: 'Slurm', rank: 'SLURM_PROCID', size: ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS', 'SLURM_NPROCS'] },
 ]
 
-/** Ports that neither a service nor, by default, an outgoing connection takes. */
+/** Ports that neither services nor, by default, outgoing connections use. */
 const PORT_FIRST = 20_000
 const PORT_COUNT = 12_000
 
@@ -30,7 +30,7 @@ export interface Setting {
   readonly text: string
 }
 
-/** Rank and size as some launcher says them; undefined where none does. */
+/** Rank and size according to a launcher; undefined if no launcher set them. */
 export function rankSettings(environment: NodeJS.ProcessEnv = process.env): {
   readonly rank: Setting | undefined
   readonly size: Setting | undefined
@@ -39,17 +39,14 @@ export function rankSettings(environment: NodeJS.ProcessEnv = process.env): {
   for (const { name, rank, size } of families) {
     const [first, ...more] = size.map((variable) => setting(environment, variable)).filter((each) => each !== undefined)
     const own = setting(environment, rank)
-    // Aether's may be given one by one, beside options of join(); those of others count together only.
+    // Aether's may be set one by one, besides options of join(). Those of other launchers count only together.
     if (name === 'Aether' ? own !== undefined || first !== undefined : own !== undefined && first !== undefined)
       return { rank: own, size: first ?? more[0], launcher: name }
   }
   return { rank: undefined, size: undefined, launcher: undefined }
 }
 
-/**
- * Where the ranks meet, where that can be told from the launcher's variables: under Slurm, which says the first host of
- * the step.
- */
+/** Where the ranks meet, if the launcher's variables say so: Slurm gives the first host of the step. */
 export function rendezvousSetting(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const own = setting(environment, 'AETHER_RENDEZVOUS')
   if (own !== undefined) return own.text
@@ -64,7 +61,7 @@ export function rendezvousSetting(environment: NodeJS.ProcessEnv = process.env):
   return host === undefined ? undefined : `tcp:${host}:${portOf(`${job}.${step}`)}`
 }
 
-/** Every rank of a step comes to the same port; steps that run on one host at a time hardly ever do. */
+/** Every rank of a step gets the same port. Steps that run on one host at the same time very rarely do. */
 function portOf(step: string): number {
   return PORT_FIRST + (createHash('sha256').update(step).digest().readUInt32BE(0) % PORT_COUNT)
 }

@@ -41,7 +41,7 @@ export class RegionRegistry {
     return opened(known)
   }
 
-  /** What `open` without parameters would say, and nothing more. */
+  /** What `open` without parameters would answer; nothing is opened. */
   lookUp(name: string): RegistryAnswer {
     const known = this.#entries.get(name)
     return known === undefined ? { kind: 'absent' } : opened(known)

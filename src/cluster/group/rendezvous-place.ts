@@ -11,7 +11,7 @@ export type RendezvousPlace =
 const HOST_PATTERN = /^[A-Za-z0-9]([\w.-]*\w)?$/
 const FORMS = "'local:NAME' or 'tcp:HOST:PORT' (an IPv6 address in brackets)"
 
-/** @throws ArgumentError where `text` names no such place. */
+/** @throws ArgumentError if `text` does not name such a place. */
 export function parseRendezvous(text: string): RendezvousPlace {
   const [, kind, rest = ''] = /^(local|tcp|launcher):(.+)$/.exec(text) ?? []
   if (kind === 'local') return { kind, space: rest }
@@ -22,7 +22,7 @@ export function parseRendezvous(text: string): RendezvousPlace {
 }
 
 /** `host:port`, with an IPv6 address in brackets. Undefined if the text is not an address. */
-export function parseAddress(text: string): { readonly host: string; readonly port: number } | undefined {
+function parseAddress(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
   const port = Number(digits)
   const host = bracketed ?? plain

@@ -13,10 +13,10 @@ interface Arrival {
   readonly endpoint: RemoteEndpoint
 }
 
-/** Looks again at least so often, should a ring be lost. */
+/** The longest time between two looks, in case a ring was lost. */
 const LOOK_AGAIN_MS = 250
 
-/** Publish how we are reached, and wait until every rank has. Resolves with the others, by rank. */
+/** Publish how this rank is reached, and wait until every rank has done so. Resolves with the others, by rank. */
 export async function meet(
   membership: Membership,
   plan: JoinPlan,

@@ -23,11 +23,11 @@ import type { Meeting } from './meeting.ts'
 import type { RankPeer } from './rank-member.ts'
 import type { RendezvousPlace } from './rendezvous-place.ts'
 
-/** Raised whenever ranks of before would misunderstand ranks of now. */
+/** Increased whenever ranks of earlier versions would misunderstand present ones. */
 const PROTOCOL = 1
 /** What is gathered, in order. */
 const Round = { Introduction: 0, Card: 1, Connected: 2, Left: 3 } as const
-/** How long a rank that has left waits for the others to have heard of it. */
+/** How long a rank that has left waits until the others have heard of it. */
 const LEAVE_MS_MAX = 10_000
 
 /** A rank's identity, sent before anything else. */
@@ -35,7 +35,7 @@ interface Introduction extends Machine {
   readonly protocol: number
   readonly endianness: string
   readonly processId: number
-  /** A random name for the group; rank 0's is taken. */
+  /** A random name for the group; rank 0's is used. */
   readonly group: string
 }
 
@@ -48,7 +48,7 @@ interface Card {
   readonly epoch: number
 }
 
-/** Ranks of any machines, which meet at a TCP port. Those of one machine are in one space. */
+/** Ranks of any machines, which meet at a TCP port. Those of one machine share a space. */
 export class TcpMeeting implements Meeting {
   readonly membership: Membership
   readonly device: string
@@ -128,7 +128,7 @@ export class TcpMeeting implements Meeting {
 
   async left(): Promise<void> {
     const signal = AbortSignal.timeout(LEAVE_MS_MAX)
-    // A rank that does not hear of it now will take our end for a death, which by now does no harm.
+    // A rank that does not hear of it now will take our end for a death, which is harmless by now.
     await this.#line.gather(Round.Left, null, signal).catch(() => {})
   }
 
@@ -189,7 +189,7 @@ function isText(value: unknown, pattern: RegExp): boolean {
   return typeof value === 'string' && pattern.test(value)
 }
 
-/** As ibv_query_port(3) has them. */
+/** The values of ibv_query_port(3). */
 function isMtu(value: unknown): value is number {
   return typeof value === 'number' && [256, 512, 1024, 2048, 4096].includes(value)
 }

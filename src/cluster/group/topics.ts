@@ -1,13 +1,14 @@
 type Listener = (rank: number, value: unknown) => void
 
 /**
- * The most that is kept for a topic without a listener: more than the ranks of a group say before they hear an answer.
+ * How many messages are kept for a topic without a listener: more than the ranks of a group send before they hear an
+ * answer.
  */
 const KEPT_MAX = 4096
 
 /**
- * What programs tell each other, by topic. Messages that come before a program listens are kept for it: ranks do not
- * start at the same time.
+ * What programs tell each other, by topic. Messages that arrive before a program listens are kept for it, since ranks
+ * do not start at the same time.
  */
 export class Topics {
   readonly #listeners = new Map<string, Listener>()

@@ -7,7 +7,7 @@ import { EndNotices } from './end-notices.ts'
 import { RendezvousError } from './errors.ts'
 import { COMPLETING_ROUND } from './keeper.ts'
 
-/** How long the worker may take for its leave, before it is ended. */
+/** How long the worker may take to say goodbye before it is ended. */
 const LEAVE_MS_MAX = 2000
 
 /** Where the agent learns of ranks that have ended. */
@@ -54,7 +54,7 @@ export class ControlLine {
   }
 
   /**
-   * Give a value and wait for the values of all ranks, by rank. @throws MissingMembersError, MemberEndedError,
+   * Give a value, and wait for the values of all ranks, by rank. @throws MissingMembersError, MemberEndedError,
    * RendezvousError, the signal's reason.
    */
   async gather(round: number, value: unknown, signal?: AbortSignal): Promise<readonly unknown[]> {
@@ -75,7 +75,7 @@ export class ControlLine {
     }
   }
 
-  /** Take leave of the others; `why` is what they are told where the group is not complete yet. Idempotent. */
+  /** Say goodbye to the others; `why` is what they are told if the group is not complete yet. Idempotent. */
   close(why?: string): Promise<void> {
     this.#closing ??= this.#close(why)
     return this.#closing

@@ -1,6 +1,6 @@
 /**
- * A thread of its own for the connection to the rendezvous: the main thread may compute for minutes, and the agent
- * never turns an event loop, but signs of life must go out. In rank 0 the rendezvous itself lives here.
+ * A thread of its own for the connection to the rendezvous. The main thread may compute for minutes, and the agent
+ * never turns an event loop, but signs of life must go out. In rank 0 the rendezvous itself runs here.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../../native/index.ts'
@@ -19,7 +19,7 @@ export interface ControlStart {
   readonly size: number
   readonly timeoutMs: number
   readonly limits: ConnectionLimits
-  /** Where the rendezvous lives: in rank 0, or in the launcher. */
+  /** Where the rendezvous runs: in rank 0, or in the launcher. */
   readonly keeper: 'rank 0' | 'launcher'
   /** Ranks that have ended, for the agent. */
   readonly notices: SharedArrayBuffer
@@ -35,11 +35,11 @@ export type ControlOrder =
 /** Worker to main thread. */
 export type ControlReport =
   | { readonly type: 'gathered'; readonly round: number; readonly values: readonly unknown[] }
-  /** Ranks have ended; `lost`: with them the rendezvous. */
+  /** Ranks have ended; `lost`: the rendezvous has ended with them. */
   | { readonly type: 'ended'; readonly ranks: readonly number[]; readonly why: string; readonly lost: boolean }
   | { readonly type: 'failed'; readonly error: ControlFailure }
 
-/** A class does not survive the way between threads; its fields do. */
+/** A class does not survive the transfer between threads; its fields do. */
 export interface ControlFailure {
   readonly name: string
   readonly code: AetherErrorCode
@@ -89,14 +89,14 @@ async function listen(): Promise<void> {
 }
 
 /**
- * An address is listened at as it is; a name may mean another address here than elsewhere (often 127.0.1.1), so all are
- * listened at.
+ * An address is listened at as it is. A name may mean another address here than elsewhere (often 127.0.1.1), so with a
+ * name this listens at all addresses.
  */
 function listenHost(host: string): string | undefined {
   return isAddress(host) || host === 'localhost' ? host : undefined
 }
 
-/** The rank that listens calls itself. */
+/** Where to call. The rank that listens calls itself. */
 function callHost(): string {
   const { host, rank } = start
   return rank === 0 && start.keeper === 'rank 0' && listenHost(host) === undefined ? 'localhost' : host
@@ -126,7 +126,7 @@ function report(message: ControlReport): void {
   port.postMessage(message)
 }
 
-/** Not by `console`: the main thread, through which that goes, may be busy. */
+/** Not with `console`, which goes through the main thread, and that may be busy. */
 function log(line: string): void {
   printError(`aether: rank ${start.rank}: ${line}\n`)
 }

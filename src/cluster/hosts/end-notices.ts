@@ -1,7 +1,7 @@
 /**
- * Which ranks have ended or are said to, and why, as one thread tells another: a word for each rank, 0 while nothing is
- * known against it, then the length of the text that stands in the rank's place behind the words, with a bit where the
- * end is certain; written last.
+ * How one thread tells another which ranks have ended or are said to, and why. There is a word for each rank: 0 while
+ * nothing is known against it. Otherwise it is the length of the text in the rank's place behind the words, with a bit
+ * that is set if the end is certain. The word is written last.
  */
 const TEXT_BYTES = 256
 const CERTAIN = 1 << 16
@@ -9,7 +9,7 @@ const CERTAIN = 1 << 16
 /** What is known against a rank. */
 export interface EndNotice {
   readonly why: string
-  /** It has ended; else it is only not heard of. */
+  /** True if it has ended; false if nothing is heard from it. */
   readonly certain: boolean
 }
 
@@ -26,7 +26,7 @@ export class EndNotices {
     this.#bytes = new Uint8Array(buffer, 4 * size)
   }
 
-  /** The first reason stays; that it is certain is taken from any. */
+  /** The first reason stays. A later call can still make the end certain. */
   tell(rank: number, why: string, certain: boolean): void {
     const flag = certain ? CERTAIN : 0
     if (Atomics.load(this.#words, rank) !== 0) {
@@ -38,7 +38,7 @@ export class EndNotices {
     Atomics.store(this.#words, rank, text.length | flag)
   }
 
-  /** What is known against rank `rank`; undefined where that is nothing. */
+  /** What is known against rank `rank`; undefined if nothing is. */
   look(rank: number): EndNotice | undefined {
     const word = Atomics.load(this.#words, rank)
     if (word === 0) return undefined

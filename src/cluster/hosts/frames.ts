@@ -13,9 +13,9 @@ export function encodeFrame(bytes: Buffer): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** Cuts a stream into frames. Keeps no more than one frame of the greatest length, and what came with its end. */
+/** Cuts a stream into frames. It keeps at most one frame of the greatest length, and what arrived with its end. */
 export class FrameReader {
-  /** The longest frame that is taken, in bytes. */
+  /** The longest accepted frame, in bytes. */
   lengthMax: number
   readonly #chunks: Buffer[] = []
   #length = 0
@@ -31,7 +31,7 @@ export class FrameReader {
     this.#length += chunk.length
   }
 
-  /** The next frame; undefined where it is not whole yet. @throws FrameTooLongError as soon as its length is known. */
+  /** The next frame; undefined if it is not complete yet. @throws FrameTooLongError as soon as its length is known. */
   next(): Buffer | undefined {
     this.#wanted ??= this.#take(HEAD_BYTES)?.readUInt32BE(0)
     if (this.#wanted === undefined) return undefined

@@ -20,8 +20,8 @@ const NONCE_BYTES = 32
 const PROOF_BYTES = 32
 const DOMAIN = 'aether rendezvous 1'
 
-/** Why a caller was not let in. A number, because what a stranger sends is not printed. */
-export const RefusalReason = { Secret: 1, Protocol: 2 } as const
+/** Why a caller was not let in. It is a number, because text from a stranger is not printed. */
+const RefusalReason = { Secret: 1, Protocol: 2 } as const
 
 /** Keys of the two directions. */
 export interface SessionKeys {
@@ -36,14 +36,14 @@ export type HandshakeStep =
   | { readonly kind: 'failed'; readonly reply: Buffer | undefined; readonly failure: HandshakeFailure }
 
 /**
- * `secret`: the other end's is another one. `refused`: the other end says so of ours. `protocol`: this is no end of
- * this protocol.
+ * `secret`: the other end has another secret. `refused`: the other end says that ours is wrong. `protocol`: the other
+ * end does not speak this protocol.
  */
 export type HandshakeFailure = 'secret' | 'refused' | 'protocol'
 
-/** One end of a handshake: fed with the frames of the other, one after the other. */
+/** One end of a handshake. It is fed the frames of the other end, one after the other. */
 export interface Handshake {
-  /** What to say before anything has come. */
+  /** What to send before anything has arrived. */
   readonly opening: Buffer | undefined
   step(frame: Buffer): HandshakeStep
 }
@@ -121,7 +121,7 @@ function sessionKeys(secret: Buffer, nonces: Buffer): SessionKeys {
   }
 }
 
-/** The nonces have a fixed length and come last, so no two purposes have one input. */
+/** The nonces have a fixed length and come last, so no two purposes have the same input. */
 function derive(secret: Buffer, purpose: string, nonces: Buffer): Buffer {
   return createHmac('sha256', secret).update(`${DOMAIN}\0${purpose}\0`).update(nonces).digest()
 }

@@ -7,9 +7,9 @@ export { ControlLine, type ControlPlace } from './control-line.ts'
 export { EndNotices } from './end-notices.ts'
 export { RendezvousError, SecretError } from './errors.ts'
 export { type HostSlots, parseHosts, slotsOf } from './host-slots.ts'
-export { Keeper } from './keeper.ts'
+
 export { type Machine, thisMachine } from './machine.ts'
 export { isIndex, isRecord } from './messages.ts'
-export type { ConnectionLimits } from './sealed-connection.ts'
+
 export { connectionLimits } from './sealed-connection.ts'
 export { readSecret, SECRET_FILE_VARIABLE } from './secret.ts'

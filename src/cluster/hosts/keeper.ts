@@ -5,16 +5,19 @@ import { checkFromRank, type FromKeeper, type FromRank, type Refusal } from './m
 import { CONNECTION_LIMITS, type ConnectionEnd, type ConnectionLimits, SealedConnection } from './sealed-connection.ts'
 
 /**
- * Connections that have not yet said who they are. One more, and the oldest is dropped, so that idle strangers keep no
- * one out.
+ * Connections that have not identified themselves yet. If there is one more, the oldest is dropped, so that idle
+ * strangers keep no one out.
  */
 const STRANGERS_MAX = 64
-/** Refusals that are told one by one; then only how many. */
+/** Refusals that are reported one by one; after that only their number is. */
 const REFUSALS_TOLD_MAX = 20
-/** With the end of this round the group is complete; ranks that end later are missed, and no more waited for. */
+/**
+ * At the end of this round the group is complete. Ranks that end later are reported as missing, and no longer waited
+ * for.
+ */
 export const COMPLETING_ROUND = 2
-/** The last round is that of leaving. */
-export const ROUNDS = 4
+/** The last round is for leaving. */
+const ROUNDS = 4
 
 export interface KeeperOptions {
   readonly secret: Buffer
@@ -22,13 +25,12 @@ export interface KeeperOptions {
   /** Where to listen; port 0 takes a free one. */
   readonly host: string | undefined
   readonly port: number
-  /** What an administrator should know, in one line: which connection was refused, from where and why. */
+  /** Called with one line for an administrator: which connection was refused, from where and why. */
   readonly log: (line: string) => void
   /** A rank has joined. */
   readonly onJoin?: (rank: number, address: string) => void
   /**
-   * A rank has ended without taking its leave; `silent`: nothing was heard from it, so whether it has ended is not
-   * known.
+   * A rank has ended without saying goodbye; `silent`: nothing was heard from it, so whether it has ended is not known.
    */
   readonly onEnd?: (rank: number, why: string, silent: boolean) => void
   readonly limits?: ConnectionLimits
@@ -38,7 +40,7 @@ interface Seat {
   readonly rank: number
   readonly connection: SealedConnection
   readonly address: string
-  /** The next round that it has to give to. */
+  /** The next round that it has to give a value for. */
   round: number
 }
 
@@ -54,12 +56,12 @@ export class Keeper {
   /** Not admitted yet, oldest first. */
   readonly #strangers = new Set<SealedConnection>()
   readonly #seats: (Seat | undefined)[]
-  /** Ranks that have been here and ended or left. */
+  /** Ranks that were here, and have ended or left. */
   readonly #gone = new Set<number>()
   readonly #given: readonly unknown[][]
   #refusals = 0
   #lastRefusal: Refusal | null = null
-  /** Every rank is there and connected. */
+  /** True once every rank is there and connected. */
   #complete = false
   #closed = false
 
@@ -71,7 +73,7 @@ export class Keeper {
     this.#server = createServer((socket) => this.#greet(socket))
   }
 
-  /** @throws RendezvousError where it cannot listen there. */
+  /** @throws RendezvousError if it cannot listen there. */
   static async listen(options: KeeperOptions): Promise<Keeper> {
     const keeper = new Keeper(options)
     const { host, port } = options
@@ -88,7 +90,7 @@ export class Keeper {
     return typeof address === 'object' && address !== null ? address.port : this.#options.port
   }
 
-  /** Ranks that have not come. */
+  /** Ranks that have not arrived. */
   missing(): readonly number[] {
     return [...this.#seats.keys()].filter((rank) => this.#seats[rank] === undefined && !this.#gone.has(rank))
   }
@@ -155,7 +157,7 @@ export class Keeper {
     this.#options.onJoin?.(rank, address)
     this.#take(seat, 0, message.value)
     this.#tellMissing()
-    // No one else is expected here; the port is free again.
+    // No other process is expected here: free the port.
     if (this.missing().length === 0) this.#server.close()
     return seat
   }
@@ -183,7 +185,9 @@ export class Keeper {
     this.#settle(round)
   }
 
-  /** Where all have given to a round, each is given all values; those of ranks that have ended are null. */
+  /**
+   * If all ranks have given a value for a round, give each of them all values; those of ranks that have ended are null.
+   */
   #settle(round: number): void {
     const hasGiven = (seat: Seat | undefined): boolean => (seat === undefined ? this.#complete : seat.round > round)
     if (!this.#seats.every(hasGiven)) return
@@ -208,7 +212,7 @@ export class Keeper {
   #unseat(seat: Seat): void {
     this.#seats[seat.rank] = undefined
     this.#gone.add(seat.rank)
-    // It may have been the last that a round waited for.
+    // A round may have waited only for this rank.
     if (this.#complete) this.#settle(ROUNDS - 1)
   }
 
@@ -256,8 +260,8 @@ function describeStranger(end: ConnectionEnd): string {
   }
 }
 
-/** Why a rank that was let in is taken for dead. */
-export function describeEnd(end: ConnectionEnd, limits: ConnectionLimits): string {
+/** Why an admitted rank is considered dead. */
+function describeEnd(end: ConnectionEnd, limits: ConnectionLimits): string {
   switch (end.kind) {
     case 'silent':
       return `nothing was heard from it for ${limits.silenceMs / 1000} s`

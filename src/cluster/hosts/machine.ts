@@ -6,15 +6,15 @@ import { runtimeDirectory } from '../../runtime/index.ts'
 import { pidNamespace } from '../process-identity.ts'
 
 /**
- * Where a process runs, so that others can tell whether they can reach its memory. Digests, since no one needs to know
- * more.
+ * Where a process runs, so that others can tell whether they can reach its memory. These are digests, since others need
+ * to know no more.
  */
 export interface Machine {
   /** Same for processes that meet in one space: one boot, pid namespace, user, and runtime directory. */
   readonly space: string
   /** Same for processes that see each other's process numbers: one boot and pid namespace. */
   readonly processes: string
-  /** What people call it. */
+  /** The machine's name for people. */
   readonly host: string
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a rank and the keeper of a rendezvous say to each other, after the handshake. The keeper gathers: in every round
+ * What a rank and the keeper of a rendezvous send each other after the handshake. The keeper gathers: in every round
  * each rank gives a value, and once all have, each is given all of them, by rank. It does not look into them. Later it
- * passes on who has ended.
+ * reports which ranks have ended.
  */
 export type FromRank =
   | { readonly type: 'join'; readonly rank: number; readonly size: number; readonly value: unknown }
@@ -13,22 +13,22 @@ export type FromKeeper =
   /** Ranks that are not here yet, and the latest refusal. */
   | { readonly type: 'missing'; readonly ranks: readonly number[]; readonly refusal: Refusal | null }
   | { readonly type: 'gathered'; readonly round: number; readonly values: readonly unknown[] }
-  /** To the rank itself where it is taken for dead; `certain` where its process has ended. */
+  /** Sent also to the rank itself if it is considered dead; `certain`: its process has ended. */
   | { readonly type: 'ended'; readonly rank: number; readonly why: string; readonly certain: boolean }
   | { readonly type: 'bye' }
 
 /** A process that the keeper did not let in. */
 export interface Refusal {
-  /** From where. */
+  /** Where the process called from. */
   readonly address: string
   readonly reason: string
 }
 
-/** The longest text that is taken from the other end, in characters. */
+/** The longest text that is accepted from the other end, in characters. */
 const TEXT_LENGTH_MAX = 500
 const CONTROL_CHARACTERS = /\p{Cc}/gu
 
-/** Undefined where it is no message of a rank. */
+/** Undefined if it is not a message of a rank. */
 export function checkFromRank(message: unknown): FromRank | undefined {
   if (!isRecord(message)) return undefined
   const { type, rank, size, round, value = null, why } = message
@@ -37,7 +37,7 @@ export function checkFromRank(message: unknown): FromRank | undefined {
   return type === 'bye' && typeof why === 'string' ? { type, why: cleanText(why) } : undefined
 }
 
-/** Undefined where it is no message of the keeper of a group of `size`. */
+/** Undefined if it is not a message of the keeper of a group of `size`. */
 export function checkFromKeeper(message: unknown, size: number): FromKeeper | undefined {
   if (!isRecord(message)) return undefined
   const { type, reason, ranks, refusal, round, values, rank, why, certain } = message
@@ -57,8 +57,8 @@ function checkRefusal(value: unknown): Refusal | null {
   return { address: cleanText(value['address']), reason: cleanText(value['reason']) }
 }
 
-/** Text of the other end, fit to be printed. */
-export function cleanText(text: string): string {
+/** Text from the other end, made safe to print. */
+function cleanText(text: string): string {
   return text.slice(0, TEXT_LENGTH_MAX).replaceAll(CONTROL_CHARACTERS, ' ')
 }
 

@@ -1,6 +1,6 @@
 /**
- * What `aether run --hosts` starts on every host: runs the ranks of that host for a launcher elsewhere. What they write
- * goes through its standard output; its standard input says what to do, and when that ends, so do the ranks.
+ * What `aether run --hosts` starts on every host: it runs the ranks of that host for a launcher elsewhere. Their output
+ * goes through its standard output. Its standard input says what to do, and when that ends, so do the ranks.
  */
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ import {
 class Helper {
   readonly #guard = new OrphanGuard()
   readonly #ranks = new Map<number, RankProcess>()
-  /** Not `process.stdout`, which blocks where the launcher is slow to read. */
+  /** Not `process.stdout`, which blocks if the launcher is slow to read. */
   readonly #output = new Socket({ fd: 1, readable: false, writable: true })
   readonly #paused = new Set<Readable>()
   #running = 0
@@ -131,7 +131,7 @@ class Helper {
   }
 }
 
-/** A descriptor from which the bytes can be read, of a file that has no name any more. */
+/** A descriptor from which the bytes can be read; the file has no name any more. */
 function hiddenFile(bytes: Buffer): number {
   const path = join(runtimeDirectory('secrets'), randomBytes(16).toString('hex'))
   writeFileSync(path, bytes, { mode: 0o600, flag: 'wx' })
@@ -142,7 +142,7 @@ function hiddenFile(bytes: Buffer): number {
   }
 }
 
-/** sshd(8) says from where it was called; without it, the launcher must be on this machine. */
+/** sshd(8) says where the caller is; without it, the launcher must be on this machine. */
 function callerAddress(): string {
   return process.env['SSH_CONNECTION']?.split(' ')[0] ?? hostname()
 }

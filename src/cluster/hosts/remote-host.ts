@@ -21,9 +21,9 @@ import {
 const HELPER = fileURLToPath(new URL('./remote-helper.js', import.meta.url))
 /** What a login may print before the helper begins, in bytes. */
 const GREETING_BYTES_MAX = 65_536
-/** How long a host has to say that a rank has ended which was told to by SIGKILL. */
+/** How long a host has to report the end of a rank that was sent SIGKILL. */
 const LOST_MS = 5000
-/** Status of ssh where the connection failed; ours for a rank that was lost with it. */
+/** The status of ssh if the connection failed; ours for a rank that was lost with it. */
 const LOST_STATUS = 255
 
 export interface RemoteHostOptions {
@@ -37,7 +37,7 @@ export interface RemoteHostOptions {
   readonly secret: Buffer
 }
 
-/** The ranks of one host, run by a helper there, which an ssh has started. */
+/** The ranks of one host, run by a helper that an ssh started there. */
 export class RemoteHost {
   readonly host: string
   readonly ranks: readonly RemoteRank[]
@@ -45,7 +45,7 @@ export class RemoteHost {
   readonly #reader = new FrameReader(REMOTE_FRAME_BYTES_MAX)
   readonly #byRank: ReadonlyMap<number, RemoteRank>
   readonly #alive: NodeJS.Timeout
-  /** What has come before the helper's first frame. */
+  /** What has arrived before the helper's first frame. */
   #greeting: Buffer | undefined = Buffer.alloc(0)
   #over = false
 
@@ -76,7 +76,7 @@ export class RemoteHost {
     })
   }
 
-  /** Process of the ssh, 0 when it could not be started. */
+  /** The process of the ssh; 0 if it could not be started. */
   get processId(): number {
     return this.#child.pid ?? 0
   }
@@ -101,7 +101,7 @@ export class RemoteHost {
     if (signal === 'SIGKILL') setTimeout(() => this.abandon(`it did not answer`), LOST_MS).unref()
   }
 
-  /** Give the host up: whatever it still runs ends when it notices. */
+  /** Give the host up: what still runs there ends once it notices. */
   abandon(why: string): void {
     this.#lost(why)
   }

@@ -1,12 +1,12 @@
 /**
- * What the launcher and its helper on another host say to each other, through the standard input and output of an ssh:
+ * What the launcher and its helper on another host send each other, through the standard input and output of an ssh:
  * frames (see frames.ts).
  *
  *   launcher → helper   JSON
  *   helper → launcher   kind, then JSON; or kind, rank (UInt16, most significant first), bytes that the rank has
  *                       written
  *
- * The helper's frames begin after a line of their own, because a login may print what it likes.
+ * The helper's frames begin after a line of their own, because a login may print anything.
  */
 import type { RankCommand } from '../rank-process.ts'
 import { isIndex, isRecord } from './messages.ts'
@@ -14,11 +14,13 @@ import { isIndex, isRecord } from './messages.ts'
 export const OPENING_LINE = '\naether frames 1\n'
 export const FrameKind = { Message: 1, Output: 2, ErrorOutput: 3 } as const
 export const OUTPUT_HEAD_BYTES = 3
-/** The longest frame, in bytes: an environment and arguments fit, and what a pipe gives at a time. */
+/**
+ * The longest frame, in bytes. It has room for an environment with arguments, and for what one read of a pipe returns.
+ */
 export const REMOTE_FRAME_BYTES_MAX: number = 8 * 2 ** 20
-/** So often the launcher shows that it lives. */
+/** How often the launcher shows that it lives. */
 export const ALIVE_MS = 5000
-/** After this time without a sign of life the helper ends its ranks: no one else is left to do it. */
+/** After this time without a sign of life the helper ends its ranks, since nothing else would. */
 export const ALIVE_MS_MAX = 30_000
 
 /** The first order. */
@@ -27,7 +29,7 @@ export interface StartOrder {
   readonly command: RankCommand
   readonly ranks: readonly number[]
   readonly directory: string
-  /** Where the launcher listens; without a host, the one that this connection comes from. */
+  /** Where the launcher listens. Without a host, it is the one that this connection comes from. */
   readonly host: string | null
   readonly port: number
   /** In base64. */
@@ -52,7 +54,7 @@ export type RemoteReport =
   /** Nothing could be started. */
   | { readonly type: 'failed'; readonly message: string }
 
-/** Undefined where it is no report. */
+/** Undefined if it is not a report. */
 export function checkReport(text: string): RemoteReport | undefined {
   const report = parse(text)
   if (!isRecord(report)) return undefined

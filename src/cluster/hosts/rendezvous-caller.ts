@@ -15,22 +15,25 @@ export interface CallerOptions {
   readonly secret: Buffer
   readonly rank: number
   readonly size: number
-  /** For each round, from its beginning. */
+  /** For each round, from its start. */
   readonly timeoutMs: number
   readonly limits: ConnectionLimits
 }
 
 export interface CallerHandlers {
   gathered(round: number, values: readonly unknown[]): void
-  /** A rank has ended, or where that is not `certain` it is not heard of. */
+  /** A rank has ended; if that is not `certain`, nothing is heard from it. */
   ended(rank: number, why: string, certain: boolean): void
-  /** The keeper is gone: with `orderly`, it took its leave; `certain`: its process has ended. */
+  /** The keeper is gone. `orderly`: it said goodbye; `certain`: its process has ended. */
   lost(why: string, orderly: boolean, certain: boolean): void
-  /** This rank was not let in, or no one answers. Nothing comes after it. */
+  /** This rank was not let in, or the keeper does not answer. No call follows. */
   failed(error: Error): void
 }
 
-/** A rank's end of the rendezvous: calls until the keeper answers, joins, gives and takes, then shows signs of life. */
+/**
+ * A rank's end of the rendezvous. It calls until the keeper answers, joins, gives and takes values, then shows signs of
+ * life.
+ */
 export class RendezvousCaller {
   readonly #options: CallerOptions
   readonly #handlers: CallerHandlers
@@ -43,7 +46,7 @@ export class RendezvousCaller {
   #deadline: NodeJS.Timeout | undefined
   #joined = false
   #over = false
-  /** Why the last try came to nothing. */
+  /** Why the last try failed. */
   #trouble = 'there was no answer'
   #missing: readonly number[] | undefined
   #refusal: Refusal | null = null
@@ -54,12 +57,12 @@ export class RendezvousCaller {
     this.#address = `${options.host}:${options.port}`
   }
 
-  /** What it talks through; undefined before the first call. */
+  /** The connection's socket; undefined before the first call. */
   get socket(): Socket | undefined {
     return this.#socket
   }
 
-  /** Give a value for a round; the first joins. */
+  /** Give a value for a round; the first call joins. */
   give(round: number, value: unknown): void {
     if (this.#over) return
     this.#deadline = setTimeout(() => this.#tooLate(), this.#options.timeoutMs)
@@ -71,7 +74,7 @@ export class RendezvousCaller {
     }
   }
 
-  /** Take leave; `why` matters to the others where the group is not complete yet. Idempotent. */
+  /** Say goodbye; `why` matters to the others if the group is not complete yet. Idempotent. */
   close(why: string = 'it left'): void {
     if (this.#over) return
     this.#say({ type: 'bye', why })
@@ -83,7 +86,7 @@ export class RendezvousCaller {
     const socket = connect({ host, port })
     this.#socket = socket
     const onError = (error: Error): void => this.#tryAgain(error.message)
-    // The kernel would go on for two minutes where a host does not answer.
+    // If a host does not answer, the kernel would keep trying for two minutes.
     socket.setTimeout(limits.handshakeMs, () => socket.destroy(new Error(`no answer within ${limits.handshakeMs} ms`)))
     socket.once('error', onError)
     socket.once('connect', () => {
@@ -147,7 +150,7 @@ export class RendezvousCaller {
     else if (end.kind === 'secret') this.#fail(this.#refused('it does not know the secret of this process'))
     else if (end.kind === 'protocol' || end.kind === 'malformed')
       this.#fail(this.#refused('it does not speak the protocol of a rendezvous, or another version of it'))
-    // A listener of before that is just ending, or one that is overrun by strangers.
+    // An earlier listener that is just ending, or one that is overrun by strangers.
     else this.#tryAgain(end.kind === 'failed' ? end.message : 'it did not continue the handshake')
   }
 

@@ -18,7 +18,7 @@ export class Seal {
     return Buffer.concat([message, this.#tag(message)])
   }
 
-  /** The message; undefined where it is not the next one. */
+  /** The message; undefined if it is not the next one. */
   open(frame: Buffer): Buffer | undefined {
     if (frame.length < TAG_BYTES) return undefined
     const message = frame.subarray(0, -TAG_BYTES)

@@ -5,35 +5,33 @@ import { encodeFrame, FrameReader, FrameTooLongError } from './frames.ts'
 import type { Handshake, HandshakeFailure, SessionKeys } from './handshake.ts'
 import { Seal } from './seal.ts'
 
-/** The longest frame before the other end has proved anything. */
+/** The longest frame before the other end has proved that it knows the secret. */
 const STRANGER_BYTES_MAX = 256
 /** The longest frame afterwards: cards of 507 ranks, each with 507 endpoints, in base64. */
 const MESSAGE_BYTES_MAX = 8 * 2 ** 20
 
-/**
- * Said where nothing was heard, before the connection is closed: so that its end is not taken for the end of a process.
- */
+/** Sent before the connection is closed for silence, so that the close is not taken for the end of a process. */
 const UNHEARD: Buffer = Buffer.from('!')
-/** How long the other end has to take what was said last. */
+/** How long the other end has to read the last message. */
 const LINGER_MS = 1000
 
-/** How long things may take, in milliseconds. */
+/** Time limits, in milliseconds. */
 export interface ConnectionLimits {
-  /** Until the other end has proved that it knows the secret, and said its first message. */
+  /** Until the other end has proved that it knows the secret, and has sent its first message. */
   readonly handshakeMs: number
   /** Between two signs of life that are sent. */
   readonly beatMs: number
-  /** Without a sign of life, the other end is taken for dead. */
+  /** Without a sign of life for this long, the other end is considered dead. */
   readonly silenceMs: number
 }
 
 export const CONNECTION_LIMITS: ConnectionLimits = { handshakeMs: 5000, beatMs: 1000, silenceMs: 10_000 }
 
-/** The variable that says how long a silence is a death, in milliseconds. */
+/** The variable that sets how long a silence counts as a death, in milliseconds. */
 const SILENCE_VARIABLE = 'AETHER_SILENCE_MS'
 const SILENCE_MS_MIN = 2000
 
-/** Those in force. @throws ArgumentError where the variable cannot be right. */
+/** The limits in force. @throws ArgumentError if the variable's value is impossible. */
 export function connectionLimits(): ConnectionLimits {
   const text = process.env[SILENCE_VARIABLE]
   if (text === undefined || text === '') return CONNECTION_LIMITS
@@ -49,7 +47,7 @@ export type ConnectionEnd =
   | { readonly kind: 'malformed' | 'failed'; readonly message: string }
 
 export interface ConnectionHandlers {
-  /** Both ends have proved themselves. */
+  /** Both ends have proved that they know the secret. */
   ready?(): void
   message(value: unknown): void
   /** Called once. Nothing comes after it. Not called after {@link SealedConnection.close}. */
@@ -57,8 +55,8 @@ export interface ConnectionHandlers {
 }
 
 /**
- * One end of a TCP connection between ends that share a secret: handshake, then sealed messages of JSON, and empty ones
- * as signs of life. Ends by itself, in bounded time, whatever the other end does or leaves undone.
+ * One end of a TCP connection between ends that share a secret: a handshake, then sealed JSON messages, and empty ones
+ * as signs of life. It ends by itself within a bounded time, whatever the other end does.
  */
 export class SealedConnection {
   readonly #socket: Socket
@@ -71,7 +69,7 @@ export class SealedConnection {
   #deadline: NodeJS.Timeout
   #beat: NodeJS.Timeout | undefined
   #admitted = false
-  /** Messages, signs of life among them. */
+  /** The number of messages, signs of life included. */
   #heard = 0
   #over = false
 
@@ -88,25 +86,25 @@ export class SealedConnection {
     if (handshake.opening !== undefined) socket.write(encodeFrame(handshake.opening))
   }
 
-  /** Send a value of JSON. Nothing happens once the connection is over. */
+  /** Send a JSON value. Nothing happens once the connection is over. */
   send(value: unknown): void {
     this.#sendSealed(Buffer.from(JSON.stringify(value)))
   }
 
-  /** The other end has said who it is: from now on it only has to give signs of life. */
+  /** The other end has identified itself: from now on it only has to give signs of life. */
   admit(): void {
     this.#admitted = true
     clearTimeout(this.#deadline)
     this.#deadline = setTimeout(() => this.#judgeSilence(), this.#limits.silenceMs)
   }
 
-  /** Send what was said, then end. */
+  /** Send what was queued, then end. */
   close(): void {
     if (!this.#over) this.#stop()
   }
 
   /**
-   * Where it was this thread that did not get on, what was sent meanwhile is waiting to be read, and is read before the
+   * If this thread was the one that stalled, what was sent in the meantime waits to be read. It is read before the
    * verdict.
    */
   #judgeSilence(): void {
@@ -157,7 +155,7 @@ export class SealedConnection {
       this.#end({ kind: 'malformed', message: 'a message that its sender did not seal' })
       return
     }
-    // Before it is admitted, a deadline runs that no sign of life puts off.
+    // Before it is admitted, a deadline runs that signs of life do not extend.
     this.#heard += 1
     if (this.#admitted) this.#deadline.refresh()
     if (message.length === 0) return
@@ -181,7 +179,7 @@ export class SealedConnection {
     this.#handlers.ended(end)
   }
 
-  /** What was said last, a refusal, may still go out, if the other end takes it; nothing more is read. */
+  /** The last message, a refusal, may still go out if the other end reads it; nothing more is read. */
   #stop(): void {
     this.#over = true
     clearTimeout(this.#deadline)

@@ -5,18 +5,19 @@ import { SecretError } from './errors.ts'
 /** The variable that names the file. */
 export const SECRET_FILE_VARIABLE = 'AETHER_SECRET_FILE'
 /**
- * A listener that was impersonated may try to guess the secret at leisure: this is beyond guessing where it is random.
+ * An impostor that listens in place of the rendezvous receives a proof, and can try secrets against it offline. A
+ * random secret of this length cannot be guessed.
  */
 export const SECRET_BYTES_MIN = 32
-/** Longer is a file that was named by mistake. */
+/** A longer file was probably named by mistake. */
 const SECRET_BYTES_MAX = 4096
 
 const HOW = `make one with: (umask 077 && head -c 32 /dev/urandom | base64 > FILE), and copy it to every machine`
 
 /**
- * The secret in `path`: all of its bytes but one line end.
+ * The secret in `path`: all of its bytes, without one line end.
  * @throws SecretError if the file is missing, is open to other users, belongs to another user, or is too short or too
- *   long.
+ * long.
  */
 export function readSecret(path: string | undefined): Buffer {
   if (path === undefined || path === '') {
@@ -64,8 +65,8 @@ function readAll(descriptor: number): Buffer {
   }
 }
 
-/** @throws SecretError unless `bytes`, without one line end, are a fit secret. `path` is for the message. */
-export function checkLength(path: string, bytes: Buffer): Buffer {
+/** @throws SecretError unless `bytes`, without one line end, are an acceptable secret. `path` is for the message. */
+function checkLength(path: string, bytes: Buffer): Buffer {
   const secret = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes
   if (secret.length >= SECRET_BYTES_MIN && secret.length <= SECRET_BYTES_MAX) return secret
   const rule = `a secret has ${SECRET_BYTES_MIN} to ${SECRET_BYTES_MAX} bytes`

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { packageRoot } from '../../native/index.ts'
 
 /** A file of the page. */
 export interface Asset {
@@ -15,8 +15,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Next to this package's compiled source. */
-const FOLDER = fileURLToPath(new URL('../../../web/', import.meta.url))
+const FOLDER = join(packageRoot(), 'dist/web')
 
 /** Every file of the page by its path, read once, so that no request reaches the file system. */
 export function readAssets(folder: string = FOLDER): ReadonlyMap<string, Asset> {

@@ -1,3 +1,4 @@
+import { LINK_NUMBERS } from '../wire.ts'
 import type { SessionRecord } from './session-format.ts'
 import { EVENT_NUMBERS } from './session-format.ts'
 
@@ -9,8 +10,6 @@ export const RECORDED_PAGES_MAX: number = 2 ** 26
 export const RECORDED_TEXT_MAX = 4096
 const ROWS_MAX = 100_000
 const BLOCK_PAGES = 256
-/** The same as in wire.ts. */
-const LINK_NUMBERS = 7
 const LIST_MAX = 4_000_000
 
 const number: Check = (value) => typeof value === 'number' && Number.isFinite(value)

@@ -36,7 +36,7 @@ export const SESSION_VERSIONS: readonly number[] = [1, SESSION_VERSION]
  * The maximum size of a part in the file, its maximum size unpacked, and its maximum number of lines. A recorder starts
  * another part before it exceeds them; a part that exceeds them is damaged.
  */
-export const PART_BYTES_MAX: number = 64 * 2 ** 20
+const PART_BYTES_MAX: number = 64 * 2 ** 20
 export const PART_TEXT_BYTES_MAX: number = 32 * 2 ** 20
 export const PART_LINES_MAX = 20_000
 /** The maximum number of parts, which last about two and a half days. */

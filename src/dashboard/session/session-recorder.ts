@@ -21,16 +21,16 @@ const PART_MS = 1000
 /** One part in ten has the full state. A reader has to go back at most that far. */
 const WHOLE_EVERY = 10
 /** The maximum number of events recorded for one look. */
-export const EVENTS_A_LOOK_MAX = 2000
+const EVENTS_A_LOOK_MAX = 2000
 const LOG_LINES_MAX = 500
 /** The maximum number of blocks of pages in one line. */
-export const BLOCKS_A_LINE_MAX = 4096
+const BLOCKS_A_LINE_MAX = 4096
 /** Reserved for the last part, which says how the recording ended. */
 const END_BYTES = 256
 export const RECORD_BYTES_MIN = 4096
 
 /** What a recorder reads besides looks. */
-export interface RecordedSource extends PageSource {
+interface RecordedSource extends PageSource {
   takeEvents?(most: number): EventsSince | undefined
 }
 

@@ -3,7 +3,7 @@ import { encodeRecord, type SentRecord } from './page-record.ts'
 import { RECORDS_MAX, type SharingWatch } from './sharing-watch.ts'
 
 /** How long ranks have to answer; those that live answer within microseconds, whatever their programs do. */
-export const ANSWER_MS = 2000
+const ANSWER_MS = 2000
 
 /** One record of a rank; they are asked for one by one, since each fills a message. */
 export interface AdviceQuestion {

@@ -8,8 +8,8 @@
 
 export type { TransitionWatch } from './cache-controller.ts'
 export { CoherenceNode, type NodeOptions, type NodePort, type SavedNode } from './coherence-node.ts'
-export { EpochNode, type EpochNodeOptions, type EpochPort, livingHome, type Restoration } from './epoch-node.ts'
-export { ProtocolError } from './errors.ts'
+export { EpochNode, type EpochPort, livingHome, type Restoration } from './epoch-node.ts'
+
 export { protocols } from './known-protocols.ts'
 export {
   type CoherenceMessage,
@@ -19,17 +19,15 @@ export {
   MessageKind,
   messageKindName,
   noFrame,
-  takesAway,
 } from './message.ts'
-export type { CacheRow, Cell, DirectoryRow, Protocol, Recovery, Right, Worth } from './protocol.ts'
-export { type CacheEvent, cacheEvents, type DirectoryEvent, directoryEvents } from './protocol.ts'
+export type { Protocol, Right } from './protocol.ts'
+export { cacheEvents, directoryEvents } from './protocol.ts'
 export { directory } from './protocols/directory.ts'
 export { mesi } from './protocols/mesi.ts'
-export { moesi } from './protocols/moesi.ts'
-export { token } from './protocols/token.ts'
-export { type Claim, claimCodes, type RecoveryMessage, type Verdict, verdictCodes } from './recovery-message.ts'
-export { judge, type PageVerdict, type RankClaim, verdictFor } from './recovery-verdict.ts'
-export { type EpochMembers, type RecoveryHost, RegionRecovery } from './region-recovery.ts'
-export type { Starver } from './starvers.ts'
+
+export { claimCodes, type RecoveryMessage, verdictCodes } from './recovery-message.ts'
+
+export type { EpochMembers } from './region-recovery.ts'
+
 export type { TokenCount } from './token-count.ts'
 export { UnopenedRegion } from './unopened-region.ts'

@@ -187,7 +187,7 @@ export interface Recovery<CacheState extends string, DirectoryState extends stri
  * What a token protocol has beside its tables: a page has as many tokens as the region has ranks. At first all of them
  * are at its home.
  */
-export interface TokenStates<CacheState extends string> {
+interface TokenStates<CacheState extends string> {
   /** Home's own copy with every token: where it starts. */
   readonly home: CacheState
   /** Home's own copy with the owner token, while others hold tokens too. */

@@ -20,7 +20,7 @@ export interface HomeMessage {
   readonly home: number
 }
 
-export function encodeHomeMessage({ region, page, home }: HomeMessage): Uint8Array {
+function encodeHomeMessage({ region, page, home }: HomeMessage): Uint8Array {
   const words = new Int32Array(LENGTH_BYTES / 4)
   const bytes = new Uint8Array(words.buffer)
   bytes[0] = MeshChannel.Homes

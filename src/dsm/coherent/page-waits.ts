@@ -31,7 +31,7 @@ export interface PageFinding {
   readonly entry?: PageEntry
 }
 
-export interface PageEntry {
+interface PageEntry {
   readonly state: string
   readonly owner: number
   readonly sharers: readonly number[]
@@ -86,7 +86,7 @@ function trimmed(finding: PageFinding): PageFinding {
  * Which ranks a wait for a page is for: ranks that have it, or that have yet to open the region. Also its home and the
  * ranks asked, if they do not answer.
  */
-export function explainPage(write: boolean, { self, said, silent }: SubjectAnswers): WaitFinding {
+function explainPage(write: boolean, { self, said, silent }: SubjectAnswers): WaitFinding {
   const own = said.get(self) as PageFinding | undefined
   if (own === undefined || !('right' in own)) return { ranks: [], state: 'the region is closed here' }
   if (own.recovering)

@@ -11,11 +11,3 @@ export interface Mmu {
   protect(page: number): void
   unmap(page: number): void
 }
-
-/** A thread of this process touched a page without the right. */
-export interface Fault {
-  readonly page: number
-  readonly write: boolean
-  /** Kernel thread id, so that a grant can be held until that thread has run; 0 where it is not known. */
-  readonly thread: number
-}

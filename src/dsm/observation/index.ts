@@ -3,7 +3,7 @@
  * messages of each link, and what happened to each page. It is kept in a memory object beside the arena, which
  * `src/dashboard` reads.
  */
-export { Journal, type JournalEvent } from './journal.ts'
+export { Journal } from './journal.ts'
 export {
   EventKind,
   OPERATIONS_MAX,
@@ -25,4 +25,4 @@ export {
 } from './journal-reader.ts'
 export { Observation } from './observation.ts'
 export type { RegionFacts } from './region-sheet.ts'
-export { RegionWatch, type WatchedNode } from './region-watch.ts'
+export { RegionWatch } from './region-watch.ts'

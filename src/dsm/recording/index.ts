@@ -8,8 +8,8 @@
  * @module
  */
 export { RecordedNode } from './recorded-node.ts'
-export { RECORD_VARIABLE, Recorder, type RecorderOptions } from './recorder.ts'
-export { type Recording, RecordingError, readRecording } from './recording.ts'
+export { RECORD_VARIABLE, Recorder } from './recorder.ts'
+export { readRecording } from './recording.ts'
 export { Replay, type ReplayedStep } from './replay.ts'
-export { describeMessage, describeSaid, type Said } from './said.ts'
-export { messageOf, type RecordedMessage, type RecordedStep, type RecordingHeader, type StepCall } from './step.ts'
+export { describeMessage, describeSaid } from './said.ts'
+export { messageOf, type RecordedMessage, type RecordedStep } from './step.ts'

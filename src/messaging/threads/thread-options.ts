@@ -3,7 +3,7 @@ import { ArgumentError, native } from '../../native/index.ts'
 import { AffinityError, type IoThreadError } from './errors.ts'
 
 /** When an ended thread is started again. */
-export interface RestartOptions {
+interface RestartOptions {
   /**
    * The delay before the first restart, in milliseconds. It doubles each time the thread has ended soon. Default 50.
    */

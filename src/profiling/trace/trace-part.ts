@@ -27,11 +27,10 @@ export interface PartHead {
 }
 
 /** The file name of a thread's part. */
-export const partName = (file: string, processId: number, thread: number): string =>
-  `${file}.${processId}.${thread}.part`
+const partName = (file: string, processId: number, thread: number): string => `${file}.${processId}.${thread}.part`
 
 /** The first line of a part. */
-export function partHead(head: PartHead): string {
+function partHead(head: PartHead): string {
   return `${JSON.stringify({ aetherTracePart: PART_VERSION, ...head }).padEnd(HEAD_BYTES - 1)}\n`
 }
 

@@ -20,7 +20,7 @@ const FILE_MIB_MAX = 4096
  * Read the environment. A value that cannot be understood is reported once on standard error and ignored: tracing must
  * never make a program fail.
  */
-export function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings {
+function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings {
   const { AETHER_TRACE_LEVEL, AETHER_TRACE_FILTER, AETHER_TRACE_FILE, AETHER_TRACE_FILE_MIB } = environment
   return {
     level: understood('AETHER_TRACE_LEVEL', AETHER_TRACE_LEVEL, parseTraceLevel, 'ERROR, WARN, INFO, DEBUG or TRACE'),

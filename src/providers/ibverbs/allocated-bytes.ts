@@ -5,24 +5,24 @@ import type { AllocateOptions } from '../memory-contract.ts'
 const PAGE_BYTES = 4096
 const MEMORY_LOCK = 2
 
-/** Memory that `allocate` made. */
+/** Memory from `allocate`. */
 export interface AllocatedBytes {
   readonly bytes: Uint8Array
   free(): void
 }
 
-/** Such memory before its pages have been taken. */
+/** Allocated memory whose pages have not been taken yet. */
 export interface FreshBytes extends AllocatedBytes {
   readonly descriptor: number
-  /** Whole pages: what the descriptor's object holds. */
+  /** Whole pages: the size of the descriptor's memory object. */
   readonly mappedBytes: number
-  /** The mapping needs it no more. */
+  /** The mapping no longer needs it. */
   closeDescriptor(): void
 }
 
 /**
- * Whole pages of a memory object of their own, taken now: the device pins them anyway. Shared, so that a fork does not
- * copy what is pinned.
+ * Whole pages of a memory object of their own, taken now, since the device pins them anyway. They are shared, so that a
+ * fork does not copy pinned pages.
  */
 export function allocateBytes(lengthBytes: number, options: AllocateOptions): AllocatedBytes {
   const object = createObject(lengthBytes, options)
@@ -36,7 +36,7 @@ export function allocateBytes(lengthBytes: number, options: AllocateOptions): Al
   }
 }
 
-/** The same without touching a page: whoever asks takes and locks them before they are used. */
+/** The same without touching a page: the caller takes and locks the pages before they are used. */
 export function freshBytes(lengthBytes: number, options: AllocateOptions): FreshBytes {
   const object = createObject(lengthBytes, options)
   const closeDescriptor = (): void => native.closeDescriptor(object.descriptor)
@@ -73,7 +73,7 @@ function attempt<T>(lengthBytes: number, call: () => T): T {
     return call()
   } catch (error) {
     if (!(error instanceof SystemError)) throw error
-    throw new VerbsError('ibv_reg_mr', error.errno, `${lengthBytes} bytes could not be taken: ${error.message}`, {
+    throw new VerbsError('ibv_reg_mr', error.errno, `${lengthBytes} bytes could not be allocated: ${error.message}`, {
       cause: error,
     })
   }

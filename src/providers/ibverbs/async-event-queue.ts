@@ -4,10 +4,10 @@ import { ReadableWaiters } from '../readable-waiters.ts'
 import type { IbverbsDevice } from './device.ts'
 
 const EVENTS_AT_ONCE = 16
-/** Nobody may be reading events: the oldest are dropped beyond this. */
+/** The program may never read events: if there are more, the oldest are dropped. */
 const KEPT_MAX = 4096
 
-/** Asynchronous events of a device, acknowledged as they are taken, and kept until the program asks. */
+/** Asynchronous events of a device, acknowledged as they are taken, and kept until the program asks for them. */
 export class AsyncEventQueue {
   readonly #device: IbverbsDevice
   readonly #words = new Float64Array(EVENTS_AT_ONCE * ASYNC_EVENT_WORDS)
@@ -19,7 +19,7 @@ export class AsyncEventQueue {
     this.#waiters = new ReadableWaiters(device.watch, device.asyncDescriptor)
   }
 
-  /** Take what waits in the kernel. */
+  /** Take the events that are waiting in the kernel. */
   collect(): void {
     const { verbs, handle } = this.#device
     for (let count = EVENTS_AT_ONCE; count === EVENTS_AT_ONCE; ) {

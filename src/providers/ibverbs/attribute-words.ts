@@ -8,11 +8,11 @@ import type { IbverbsPort } from './port.ts'
 
 type NumberAttribute = Exclude<AttributeName, 'addressVector' | 'alternatePath' | 'sqdNotify'>
 
-/** RoCE packets are routed: as many hops as the internet's usual default. */
+/** RoCE packets are routed: this is the internet's usual default. */
 const DEFAULT_HOP_LIMIT = 64
 const DEFAULT_ALTERNATE_TIMEOUT = 14
 
-/** Attributes of queue pairs as words for the addon, and back. */
+/** Attributes of queue pairs as words for the addon, and the reverse. */
 export class AttributeWords {
   readonly words: Float64Array = new Float64Array(ATTRIBUTE_WORDS)
   readonly #port: IbverbsPort
@@ -21,7 +21,7 @@ export class AttributeWords {
     this.#port = port
   }
 
-  /** Write `attributes`; returns the mask of those that are present. EINVAL for a name that is no attribute. */
+  /** Write `attributes`, and return the mask of those present. EINVAL for a name that is not an attribute. */
   encode(attributes: QueuePairAttributes): number {
     let mask = 0
     for (const [name, value] of Object.entries(attributes)) {
@@ -35,7 +35,7 @@ export class AttributeWords {
     return mask
   }
 
-  /** The attributes of `mask` as they stand in the words. */
+  /** The attributes of `mask`, read from the words. */
   decode(mask: number): QueuePairAttributes {
     return decodeAttributes(this.words, mask)
   }
@@ -44,7 +44,7 @@ export class AttributeWords {
     return this.words[AttributeWord.state] as QueuePairState
   }
 
-  /** Of a query: in SQD, and not yet drained. */
+  /** After a query: true in SQD if the send queue has not drained yet. */
   get isDraining(): boolean {
     return this.words[AttributeWord.sendQueueDraining] === 1
   }
@@ -62,8 +62,8 @@ export class AttributeWords {
 }
 
 /**
- * An address vector, from word `at` on. On Ethernet the gid is the address; on InfiniBand it is the local identifier,
- * and the gid is added (a global route header) where there is none or where the peer is on another subnet.
+ * Write an address vector from word `at` on. On Ethernet the address is the gid, on InfiniBand the local identifier.
+ * InfiniBand adds the gid (a global route header) if there is no local identifier or the peer is on another subnet.
  */
 export function encodeVector(
   words: Float64Array,
@@ -98,7 +98,7 @@ function takeGid(words: Float64Array, at: number): Gid {
   return gid
 }
 
-/** The attributes of `mask` as they stand in the words of the addon. */
+/** The attributes of `mask`, read from the addon's words. */
 export function decodeAttributes(words: Float64Array, mask: number): QueuePairAttributes {
   const attributes: Record<string, unknown> = {}
   for (const name of attributeNames(mask)) {
@@ -110,7 +110,7 @@ export function decodeAttributes(words: Float64Array, mask: number): QueuePairAt
   return attributes as QueuePairAttributes
 }
 
-/** The address vector whose words begin at `at`. */
+/** The address vector whose words start at `at`. */
 export function decodeAddressVector(words: Float64Array, at: number): AddressVector {
   return {
     gid: takeGid(words, at + VectorWord.gid),

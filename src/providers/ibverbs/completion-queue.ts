@@ -7,7 +7,7 @@ import type { IbverbsDevice } from './device.ts'
 import type { IbverbsQueuePair } from './queue-pair.ts'
 import { attempt, check } from './verb.ts'
 
-/** Rows that were taken from the device before the program asked. */
+/** Rows that were taken from the device before the program polled. */
 interface KeptRows {
   readonly batch: CompletionBatch
   readonly count: number
@@ -40,15 +40,15 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
     channel?.queues.add(this)
   }
 
-  /** The device says so by an asynchronous event. */
+  /** The device reports it by an asynchronous event. */
   get overrun(): boolean {
     this.#device.noticeEvents()
     return this.#overrun
   }
 
   /**
-   * Completions were lost, so nobody can tell any more what became of requests: the pairs end, where the device has not
-   * ended them itself.
+   * Completions were lost, so the outcome of requests is unknown. All pairs that complete here are put into the error
+   * state, unless the device has done so.
    */
   markOverrun(): void {
     this.#overrun = true
@@ -56,8 +56,8 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
   }
 
   /**
-   * Drop what a queue pair that is reset or destroyed has left; not every driver does. Rows of others are kept for the
-   * next polls.
+   * Drop the completions of a queue pair that is reset or destroyed; not every driver does. Rows of other queue pairs
+   * are kept for the next polls.
    */
   clean(queuePairNumber: number): void {
     const kept: KeptRows[] = []
@@ -78,7 +78,7 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
     return count
   }
 
-  /** Rows that were kept, else rows of the device, or a negative errno. */
+  /** Kept rows first, else rows of the device, or a negative errno. */
   #next(batch: CompletionBatch): number {
     const kept = this.#kept[0]
     if (kept === undefined) return this.#poll(this.handle, batch.buffer)
@@ -109,7 +109,7 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
   }
 }
 
-/** Move the rows of other queue pairs to the front; returns how many. */
+/** Move the rows of other queue pairs to the front. Returns their number. */
 function keepOthers(batch: CompletionBatch, rows: number, queuePairNumber: number): number {
   let next = 0
   for (let row = 0; row < rows; row += 1) {

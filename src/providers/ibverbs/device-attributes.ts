@@ -19,7 +19,7 @@ export function deviceAttributes(
     maxQueuePairs: facts.maxQueuePairs,
     maxRequests: facts.maxRequests,
     maxSegments: facts.maxSegments,
-    /** Found when it is asked for: it costs some queue pairs. */
+    /** Found out on the first read: that takes some queue pairs. */
     get maxInlineBytes() {
       maxInlineBytes ??= probeMaxInlineBytes()
       return maxInlineBytes

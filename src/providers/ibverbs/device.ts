@@ -43,7 +43,7 @@ export class IbverbsDevice implements ProviderDevice {
   readonly watch: DescriptorWatch = new DescriptorWatch()
   readonly domains: Set<IbverbsProtectionDomain> = new Set<IbverbsProtectionDomain>()
   readonly channels: Set<IbverbsCompletionChannel> = new Set<IbverbsCompletionChannel>()
-  // By token, for events and requests that name them so.
+  // By token, as events and requests name them.
   readonly queues: Map<VerbsToken, IbverbsCompletionQueue> = new Map<VerbsToken, IbverbsCompletionQueue>()
   readonly pairs: Map<VerbsToken, IbverbsQueuePair> = new Map<VerbsToken, IbverbsQueuePair>()
   readonly sharedReceives: Map<VerbsToken, IbverbsSharedReceiveQueue> = new Map<VerbsToken, IbverbsSharedReceiveQueue>()
@@ -71,7 +71,7 @@ export class IbverbsDevice implements ProviderDevice {
     }
   }
 
-  /** Soft-RoCE, some of whose habits need care. */
+  /** True for soft-RoCE, which needs some special care. */
   get isRxe(): boolean {
     return this.facts.vendorId === RXE_VENDOR
   }
@@ -151,12 +151,12 @@ export class IbverbsDevice implements ProviderDevice {
     return this.#events.whenReadable(ready, keepAlive)
   }
 
-  /** Take events off the device on behalf of who looks for their effect; they are kept for `drainEvents`. */
+  /** Take events off the device for a caller that looks for their effect. They are kept for `drainEvents`. */
   noticeEvents(): void {
     this.#events.collect()
   }
 
-  /** The device works by itself. */
+  /** The device makes progress by itself. */
   progress(): void {}
 
   destroy(): void {

@@ -1,34 +1,34 @@
 import type { VerbsGidEntry } from '../../native/index.ts'
 
-/** What a connection over a RoCE port should use, where there is a choice. */
+/** The address family to prefer on a RoCE port that has both. */
 export type AddressFamily = 'ipv4' | 'ipv6'
 
 const FAMILY_SCORE = 100
 const GLOBAL_SCORE = 10
 
 /** `::ffff:a.b.c.d` */
-export function isMappedIpv4(gid: bigint): boolean {
+function isMappedIpv4(gid: bigint): boolean {
   return gid >> 32n === 0xffffn
 }
 
 /** fe80::/10, or an IPv4 address of 169.254/16. */
-export function isLinkLocal(gid: bigint): boolean {
+function isLinkLocal(gid: bigint): boolean {
   if (isMappedIpv4(gid)) return ((gid >> 16n) & 0xffffn) === 0xa9fen
   return gid >> 118n === 0xfe80n >> 6n
 }
 
 /**
- * How good a gid is to talk from: the wanted address family above all, then global scope over link-local, then the
- * younger RoCE version (v2 is routable). -1 for one that must not be used: an empty slot of the table.
+ * How good a gid is to talk from. The preferred address family counts most, then global scope, then the newer RoCE
+ * version (v2 is routable). The score is -1 if the gid must not be used, because the entry is empty.
  */
-export function gidScore(entry: VerbsGidEntry, family: AddressFamily): number {
+function gidScore(entry: VerbsGidEntry, family: AddressFamily): number {
   if (entry.gid === 0n) return -1
   const familyScore = isMappedIpv4(entry.gid) === (family === 'ipv4') ? FAMILY_SCORE : 0
   const scope = isLinkLocal(entry.gid) ? 0 : GLOBAL_SCORE
   return familyScore + scope + Math.max(0, entry.type)
 }
 
-/** The entry to use: of the best score, and of those the first. Undefined where the table has none. */
+/** The entry with the best score, the first of several. Undefined if the table has none. */
 export function chooseGid(entries: readonly VerbsGidEntry[], family: AddressFamily): VerbsGidEntry | undefined {
   let best: VerbsGidEntry | undefined
   for (const entry of entries) {

@@ -13,7 +13,7 @@ export class IbverbsIndirectKey implements ProviderIndirectKey {
 
   constructor(domain: IbverbsProtectionDomain, maxPieces: number) {
     const { verbs, attributes } = domain.device
-    const why = `mlx5dv_create_mkey: ${attributes.name} does not make keys out of others (mlx5 does)`
+    const why = `mlx5dv_create_mkey: ${attributes.name} does not support indirect keys (mlx5 does)`
     if (verbs.createIndirectKey === undefined) throw new UnsupportedError(why)
     const made = attempt(
       () => verbs.createIndirectKey?.(domain.handle, maxPieces),

@@ -1,13 +1,13 @@
 import { PAIR_WORDS, PairWord, SystemError, type VerbsAddon, type VerbsToken } from '../../native/index.ts'
 import { QueuePairType } from '../queue-pair-state.ts'
 
-/** No device has elements of its send queue as long as that. */
+/** No device has send queue elements of that length. */
 const MOST = 1 << 16
 const FIRST = 64
 
 /**
- * How many bytes a queue pair may have inline. No verb tells, so queue pairs are made (`rc`, for one request of one
- * segment) until the greatest that the device grants is known: about a dozen of them.
+ * How many inline bytes a queue pair may have. No verb reports it, so queue pairs (`rc`, one request of one segment)
+ * are created until the maximum is known. That takes about a dozen.
  */
 export function probeMaxInlineBytes(verbs: VerbsAddon, device: VerbsToken): number {
   const domain = verbs.allocateDomain(device)
@@ -23,7 +23,7 @@ export function probeMaxInlineBytes(verbs: VerbsAddon, device: VerbsToken): numb
   }
 }
 
-/** What a queue pair that asked for `bytes` got, which may be more; undefined where it was refused. */
+/** The bytes granted to a queue pair that asked for `bytes`, which may be more; undefined if it was refused. */
 function grant(verbs: VerbsAddon, domain: VerbsToken, queue: VerbsToken, bytes: number): number | undefined {
   const words = new Float64Array(PAIR_WORDS)
   words[PairWord.type] = QueuePairType.rc
@@ -42,7 +42,7 @@ function grant(verbs: VerbsAddon, domain: VerbsToken, queue: VerbsToken, bytes: 
   }
 }
 
-/** Doubles until it is refused, and then halves the gap. */
+/** Doubles until a size is refused, and then halves the gap. */
 function greatest(ask: (bytes: number) => number | undefined): number {
   let granted = ask(0) ?? 0
   let refused = MOST + 1

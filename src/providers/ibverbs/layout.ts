@@ -18,8 +18,8 @@ const tables: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 }
 
 /**
- * Compare what the addon was compiled with to what this package means. A difference is a build of another version:
- * nothing may go on.
+ * Compare the layout that the addon was compiled with to the one that this package uses. If they differ, the build is
+ * of another version, and nothing may go on.
  */
 export function checkLayout(layout: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(layout)) {
@@ -27,7 +27,7 @@ export function checkLayout(layout: Readonly<Record<string, number>>): void {
     const ours = name === 'SEGMENT_SLOTS' ? SEGMENT_SLOTS : tables[table]?.[field]
     if (ours !== value) {
       throw new Error(
-        `the addon was built for ${name} = ${value}, and this package means ${ours}: build it again with node native/build.mjs`,
+        `the addon was built with ${name} = ${value}, but this package expects ${ours}: build it again with node native/build.mjs`,
       )
     }
   }

@@ -1,19 +1,16 @@
 import { NativeMissingError, UnsupportedError, type VerbsAddon, verbsAddon } from '../../native/index.ts'
 import { checkLayout } from './layout.ts'
 
-/**
- * How far RDMA is usable here. What an opened device refuses (permission, locked memory) is said by the error of that
- * call.
- */
+/** How far RDMA is usable here. Problems after that (permission, locked memory) are reported by the call that fails. */
 export interface IbverbsStatus {
   readonly state: 'ready' | 'not compiled in' | 'library missing' | 'no device'
-  /** One sentence with what mends it; for people. */
+  /** One sentence for people, with how to fix it. */
   readonly message: string
 }
 
 let checked: VerbsAddon | undefined
 
-/** What stands between this process and RDMA devices, found out by doing. */
+/** Find out by trying what stands between this process and RDMA devices. */
 export function ibverbsStatus(): IbverbsStatus {
   const addon = addonOrReason()
   if (typeof addon === 'string') return { state: 'not compiled in', message: addon }
@@ -24,7 +21,7 @@ export function ibverbsStatus(): IbverbsStatus {
       message: `RDMA is not usable because libibverbs cannot be opened (${reason}); install it (Debian, Ubuntu: apt-get install libibverbs1 ibverbs-providers)`,
     }
   }
-  if (addon.deviceNames().length > 0) return { state: 'ready', message: 'libibverbs is there and lists devices' }
+  if (addon.deviceNames().length > 0) return { state: 'ready', message: 'libibverbs is installed and lists devices' }
   return {
     state: 'no device',
     message:
@@ -32,7 +29,7 @@ export function ibverbsStatus(): IbverbsStatus {
   }
 }
 
-/** The verbs calls with the library opened. UnsupportedError, saying why, where that cannot be. */
+/** The verbs calls, with the library opened. If that is impossible, throws UnsupportedError with the reason. */
 export function requireVerbs(): VerbsAddon {
   const status = ibverbsStatus()
   if (status.state === 'not compiled in' || status.state === 'library missing')

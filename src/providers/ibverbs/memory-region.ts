@@ -10,8 +10,8 @@ import { attempt, check } from './verb.ts'
 const NOTHING = new Uint8Array(0)
 
 /**
- * ibv_reg_mr(3). The addon references the buffer until it is deregistered, so the device never writes into memory of
- * somebody else.
+ * ibv_reg_mr(3). The addon references the buffer until it is deregistered, so the device never writes into memory that
+ * was freed and reused.
  */
 export class IbverbsMemoryRegion implements ProviderMemoryRegion {
   readonly token: VerbsToken
@@ -73,7 +73,7 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
     return IbverbsMemoryRegion.of(domain, facts, bytes, access, allocated)
   }
 
-  /** What was registered already. */
+  /** A region of memory that is already registered. */
   static of(
     domain: IbverbsProtectionDomain,
     facts: VerbsMemoryFacts,
@@ -84,7 +84,7 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
     return new IbverbsMemoryRegion(domain, facts, bytes, bytes.length, access, allocated)
   }
 
-  /** Memory that the program itself cannot touch through the region; its addresses start at 0. */
+  /** A region whose memory the program itself cannot touch through it; its addresses start at 0. */
   static beyondReach(
     domain: IbverbsProtectionDomain,
     facts: VerbsMemoryFacts,
@@ -130,7 +130,7 @@ function addressOf(bytes: Uint8Array, access: number): number {
   return bytes.length === 0 || (access & Access.ZeroBased) !== 0 ? 0 : native.addressOf(bytes)
 }
 
-/** What the library would pass on to the kernel unseen, or take for one of its optional flags, is refused here. */
+/** Refuse what the library would pass on to the kernel unchecked, or take for one of its optional flags. */
 export function checkAccess(access: number): void {
   const known = Object.values(Access).reduce((mask: number, bit) => mask | bit, 0)
   if (!Number.isInteger(access) || (access & ~known) !== 0)

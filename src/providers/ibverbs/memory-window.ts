@@ -12,7 +12,7 @@ export class IbverbsMemoryWindow implements ProviderMemoryWindow {
   token: VerbsToken
   readonly type: MemoryWindowType
   remoteKey: number
-  /** Of type 2: through which it was bound last. */
+  /** Type 2 only: the queue pair that it was last bound through. */
   boundThrough: IbverbsQueuePair | undefined
   readonly #domain: IbverbsProtectionDomain
   readonly #fields = new Float64Array(5)
@@ -47,9 +47,9 @@ export class IbverbsMemoryWindow implements ProviderMemoryWindow {
   }
 
   /**
-   * A window in the place of this one, bound to nothing. Destroying a queue pair that a window is bound through takes
-   * rxe most of a minute, in which nothing else happens; so its windows go first. Binds that were prepared before name
-   * the former one, and are refused.
+   * Replace this window with a new one that is not bound. A queue pair that a window is bound through takes rxe most of
+   * a minute to destroy. Nothing else happens during that time, so its windows are replaced first. Prepared binds still
+   * name the old window, and are refused.
    */
   replace(): void {
     const { verbs, windows } = this.#domain.device

@@ -7,7 +7,7 @@ import { verbError } from './verb.ts'
 const ENETUNREACH = 101
 const EHOSTUNREACH = 113
 
-/** What a refused ibv_modify_qp(3) is told as: by the state table where that explains it, otherwise by its errno. */
+/** The error for a refused ibv_modify_qp(3): explained by the state table if possible, otherwise by its errno. */
 export function modifyError(
   type: QueuePairType,
   current: number,
@@ -27,7 +27,7 @@ export function modifyError(
 function explain(errno: number, attributes: QueuePairAttributes): string {
   const { addressVector } = attributes
   if (addressVector !== undefined && (errno === Errno.ETIMEDOUT || errno === ENETUNREACH || errno === EHOSTUNREACH)) {
-    return `nobody answers for gid ${formatGid(addressVector.gid)}: is the host up, is it reached from the source gid (sourceGidIndex), and is UDP port 4791 let through?`
+    return `no host answers for gid ${formatGid(addressVector.gid)}: check that the host is up, that the source gid (sourceGidIndex) reaches it, and that UDP port 4791 is open`
   }
   return 'the device refuses these values; compare them with its limits, the port and the source gid'
 }

@@ -10,9 +10,9 @@ import { verbError } from './verb.ts'
 
 const NO_DESCRIPTOR = -1
 
-/** What a registration does before it registers. */
+/** What happens before the registration itself. */
 interface Preparation {
-  /** Of a memory object whose first `reserveBytes` are to be taken, else -1. */
+  /** The memory object whose first `reserveBytes` are to be taken, else -1. */
   readonly descriptor: number
   readonly reserveBytes: number
   readonly lock: boolean

@@ -18,7 +18,7 @@ const physicalStates = [
 const lanes: Readonly<Record<number, number>> = { 1: 1, 2: 4, 4: 8, 8: 12, 16: 2 }
 /** Gb/s of a lane by the code of the active speed: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR. */
 const speeds: Readonly<Record<number, number>> = { 1: 2.5, 2: 5, 4: 10, 8: 10, 16: 14, 32: 25, 64: 50, 128: 100 }
-/** By `enum ibv_gid_type`. Libraries that do not tell report -1, and the gids of such are of the first kind. */
+/** By `enum ibv_gid_type`. Libraries that do not know it report -1; their gids count as the first kind. */
 const gidTypes: readonly GidEntry['type'][] = ['infiniband', 'roce-v1', 'roce-v2']
 
 export function linkLayerOf(facts: VerbsPortFacts): LinkLayer {

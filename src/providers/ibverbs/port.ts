@@ -7,7 +7,7 @@ import { attempt } from './verb.ts'
 
 const LINK_LAYER_INFINIBAND = 1
 
-/** The port that an open device talks through, and the gid it says it has. */
+/** The port that an open device talks through, and the gid that it announces. */
 export class IbverbsPort {
   readonly number: number
   readonly facts: VerbsPortFacts
@@ -29,7 +29,7 @@ export class IbverbsPort {
   }
 
   /**
-   * Whether packets to that address need a global route header: always on Ethernet; on InfiniBand to another subnet, or
+   * True if packets to that address need a global route header: always on Ethernet; on InfiniBand to another subnet, or
    * without a local identifier.
    */
   needsGlobalRoute(gid: Gid, localIdentifier: number): boolean {

@@ -5,7 +5,7 @@ import { Opcode, RequestFlag } from '../opcode.ts'
 
 const STAGED_AT_ONCE = 16
 
-/** The errno in what a native post returned. */
+/** The errno in the result of a native post. */
 export function errnoOf(result: number): number {
   return result >= POST_ERRNO_UNIT ? Math.floor(result / POST_ERRNO_UNIT) : 0
 }
@@ -16,9 +16,9 @@ export function takenOf(result: number): number {
 }
 
 /**
- * Where a batch lies while it is posted: requests one after the other, and the bytes of inline ones copied out of their
- * sources. The library reads inline bytes at the post by address, so they are never read from where a program says,
- * only from here.
+ * Where a batch lies while it is posted: requests one after the other, and the bytes of inline ones copied from their
+ * sources. At the post the library reads inline bytes by address. It reads them from here, never from an address that a
+ * program chose.
  */
 export class PostBuffer {
   buffer: ArrayBuffer = new ArrayBuffer(0)
@@ -40,7 +40,7 @@ export class PostBuffer {
     return (request.words[RequestSlot.Flags]! & RequestFlag.Inline) !== 0
   }
 
-  /** Lay out the first `count`; returns how many, fewer where one cannot be posted. */
+  /** Lay out the first `count`. Returns how many; fewer if one cannot be posted. */
   encode(requests: readonly EncodedRequest[], count: number): number {
     this.#makeRoom(requests, count)
     this.#staged = 0
@@ -70,8 +70,8 @@ export class PostBuffer {
   }
 
   /**
-   * Copy the sources of an inline request; its segments then say where in the staging buffer they are. False where it
-   * cannot be inline.
+   * Copy the sources of an inline request; its segments then point into the staging buffer. False if it cannot be
+   * inline.
    */
   #stage(request: EncodedRequest, at: number): boolean {
     const opcode = request.words[RequestSlot.Opcode]!

@@ -66,7 +66,7 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
     return this.keep(IbverbsMemoryRegion.allocate(this, lengthBytes, access, options))
   }
 
-  /** `origin` is not needed: the pages are pinned, whatever they are of. */
+  /** `origin` is not needed: the pages are pinned, whatever their origin. */
   register(buffer: Uint8Array, access: number, _origin: BufferOrigin | undefined): ProviderMemoryRegion {
     return this.keep(IbverbsMemoryRegion.register(this, buffer, access, undefined))
   }
@@ -106,7 +106,7 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
     return this.keep(IbverbsMemoryRegion.beyondReach(this, facts, Number.MAX_SAFE_INTEGER, access | Access.OnDemand))
   }
 
-  /** Whoever holds the remote key reaches all of the machine's memory, so the kernel asks for a privilege. */
+  /** The remote key gives access to all of the machine's memory, so the kernel asks for a privilege. */
   registerPhysical(access: number): ProviderMemoryRegion {
     const facts = attempt(
       () => this.device.verbs.registerPhysical(this.handle, access),

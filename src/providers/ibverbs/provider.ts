@@ -2,7 +2,7 @@ import type { OpenDeviceOptions, Provider, ProviderDevice } from '../contract.ts
 import { IbverbsDevice } from './device.ts'
 import { ibverbsStatus, requireVerbs } from './library.ts'
 
-/** RDMA devices of this machine: rdma-core's libibverbs, opened when it is first needed. */
+/** RDMA devices of this machine, through rdma-core's libibverbs, which is opened at the first use. */
 export const ibverbsProvider: Provider = {
   name: 'ibverbs',
   deviceNames: () => (ibverbsStatus().state === 'ready' ? requireVerbs().deviceNames() : []),

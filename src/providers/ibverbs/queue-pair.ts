@@ -31,7 +31,7 @@ const ALL_ATTRIBUTES = Object.values(Attribute).reduce((mask: number, bit) => ma
 
 const DRAIN_PATIENCE_MS = 50
 
-/** ibv_create_qp(3). Requests go down as they are encoded, a batch in one native call. */
+/** ibv_create_qp(3). Requests are passed on as they are encoded, a batch in one native call. */
 export class IbverbsQueuePair implements ProviderQueuePair {
   readonly number: number
   readonly type: QueuePairType
@@ -40,7 +40,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
   lastErrno = 0
   readonly #domain: IbverbsProtectionDomain
   readonly #verbs: VerbsAddon
-  // The calls themselves: to look them up in the addon takes a tenth of a post.
+  // The calls themselves: looking them up in the addon takes a tenth of a post.
   readonly #postSend: VerbsAddon['postSend']
   readonly #postReceive: VerbsAddon['postReceive']
   readonly #queues: ReadonlySet<IbverbsCompletionQueue>
@@ -82,7 +82,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     const shared = options.sharedReceiveQueue as IbverbsSharedReceiveQueue | undefined
     const xrcDomain = options.xrcDomain as IbverbsXrcDomain | undefined
     const words = optionWords(options)
-    // The kernel asks for both queues, also of an end that only sends or only receives.
+    // The kernel asks for both queues, even for an end that only sends or only receives.
     const other = isDynamic(options.type) ? (sendQueue ?? receiveQueue) : undefined
     const facts = attempt(
       () =>
@@ -107,22 +107,22 @@ export class IbverbsQueuePair implements ProviderQueuePair {
   // ---- state
   // -------------------------------------------------------------------------------------------------------------------
 
-  /** Asked of the device: a failed request changes it without a word. */
+  /** Asked of the device: a failed request changes it silently. */
   get state(): QueuePairState {
     const errno = this.#verbs.queryQueuePair(this.handle, Attribute.state, this.#attributes.words)
-    check('ibv_query_qp', errno, () => 'the state cannot be asked for')
+    check('ibv_query_qp', errno, () => 'the state cannot be queried')
     return this.#attributes.state
   }
 
   query(): QueuePairAttributes {
     const errno = this.#verbs.queryQueuePair(this.handle, ALL_ATTRIBUTES, this.#attributes.words)
-    check('ibv_query_qp', errno, () => 'the attributes cannot be asked for')
+    check('ibv_query_qp', errno, () => 'the attributes cannot be queried')
     return this.#attributes.decode(ALL_ATTRIBUTES)
   }
 
   modify(attributes: QueuePairAttributes): void {
     const { state, currentState } = attributes
-    // Not every driver compares; some believe it.
+    // Not every driver compares; some trust it.
     if (currentState !== undefined && currentState !== this.state) {
       const why = `the state is ${stateNames[this.state]}, not ${stateNames[currentState]} as currentState says`
       throw new VerbsError('ibv_modify_qp', Errno.EINVAL, why)
@@ -132,7 +132,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     if (state === QueuePairState.Reset) for (const queue of this.#queues) queue.clean(this.number)
   }
 
-  /** Another `modify` or `destroy` meanwhile waits for its end, and then it rejects with ECANCELED. */
+  /** Another `modify` or `destroy` in the meantime waits for this to end, and this then rejects with ECANCELED. */
   async modifyAsync(attributes: QueuePairAttributes): Promise<void> {
     const mask = this.#attributes.encode(attributes)
     try {
@@ -144,15 +144,15 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     }
   }
 
-  /** To the error state, because a queue that it feeds has lost completions. */
+  /** Put the pair into the error state, because a queue that it feeds has lost completions. */
   fail(): void {
     const mask = this.#attributes.encode({ state: QueuePairState.Error })
     this.#verbs.modifyQueuePair(this.handle, mask, this.#attributes.words)
   }
 
   /**
-   * A device may refuse to leave SQD until the send queue has drained, which one without work does in no time: so that
-   * is waited for, a moment.
+   * A device may refuse to leave SQD until the send queue has drained. A queue without work drains at once, so this
+   * waits for a moment.
    */
   #modify(attributes: QueuePairAttributes): { readonly mask: number; readonly errno: number } {
     const deadline = performance.now() + DRAIN_PATIENCE_MS
@@ -262,7 +262,7 @@ function optionWords(options: ProviderQueuePairOptions): Float64Array {
   words[PairWord.signalAll] = options.signalAll ? 1 : 0
   for (const word of words) {
     if (!Number.isInteger(word) || word < 0 || word > 0xffffffff)
-      throw new VerbsError('ibv_create_qp', Errno.EINVAL, `capacities are integers from 0 on, not ${word}`)
+      throw new VerbsError('ibv_create_qp', Errno.EINVAL, `capacities must be integers of at least 0, not ${word}`)
   }
   new BigUint64Array(words.buffer)[PairWord.targetKey] = options.dcAccessKey ?? 0n
   return words

@@ -30,7 +30,7 @@ export class IbverbsSharedReceiveQueue implements ProviderSharedReceiveQueue {
     this.#domain = domain
     this.handle = made.handle
     this.number = made.number
-    // Not every provider looks at the limit when it creates.
+    // Not every provider applies the limit at creation.
     if (limit > 0) this.#limitOrDestroy(limit)
   }
 

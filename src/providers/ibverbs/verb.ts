@@ -5,12 +5,12 @@ const ENOSYS = 38
 const EPROTONOSUPPORT = 93
 const EOPNOTSUPP = 95
 
-/** Whether an errno says that the device, its driver or the library does not have this. */
+/** True if an errno means that the device, its driver or the library does not support this. */
 export function isUnsupported(errno: number): boolean {
   return errno === EOPNOTSUPP || errno === ENOSYS || errno === EPROTONOSUPPORT
 }
 
-/** What is thrown for the errno of a verb: UnsupportedError where the device does not have it, VerbsError otherwise. */
+/** The error for the errno of a verb: UnsupportedError if the device does not support it, otherwise VerbsError. */
 export function verbError(
   verb: string,
   errno: number,
@@ -19,13 +19,13 @@ export function verbError(
 ): VerbsError | UnsupportedError {
   const options = cause === undefined ? undefined : { cause }
   if (isUnsupported(errno)) {
-    return new UnsupportedError(`${verb}: this device does not have it: ${message}`, options)
+    return new UnsupportedError(`${verb}: this device does not support it: ${message}`, options)
   }
   return new VerbsError(verb, errno, message, options)
 }
 
 /**
- * Run native calls; their SystemErrors become errors of the verb. `explain` may have a better sentence for an errno.
+ * Run native calls; their SystemErrors become errors of the verb. `explain` may provide a better sentence for an errno.
  */
 export function attempt<T>(call: () => T, explain?: (errno: number) => string | undefined): T {
   try {

@@ -7,7 +7,7 @@ import type { PeerDevice } from './peer-device.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 import { reachable } from './visiting.ts'
 
-/** Where a datagram goes: a device or a multicast group, by its gid. Nobody is asked whether it is there. */
+/** Where a datagram goes: a device or a multicast group, by its gid. Creating one does not check that it exists. */
 export class ShmAddressHandle implements ProviderAddressHandle {
   readonly token: number
   readonly vector: AddressVector
@@ -21,7 +21,7 @@ export class ShmAddressHandle implements ProviderAddressHandle {
     this.token = token
   }
 
-  /** The device; undefined where it does not answer (any more). Looked for at the first use. */
+  /** The device; undefined if it does not answer, or no longer does. Looked up at the first use. */
   open(): PeerDevice | undefined {
     if (this.#peer?.gone === true) this.#close()
     this.#peer ??= reachable(this.domain.device, this.vector.gid)
@@ -46,7 +46,7 @@ function checkVector(vector: AddressVector): void {
     refuse('shared memory has no local identifiers: an address handle needs its global route header')
   if ((vector.sourceGidIndex ?? 0) !== 0) refuse(`the shm device has gid 0 only, not ${vector.sourceGidIndex}`)
   if (!isMulticast(vector.gid) && decodeGid(vector.gid) === undefined)
-    refuse('the gid is neither one of an shm device nor one of a multicast group')
+    refuse('the gid belongs neither to an shm device nor to a multicast group')
 }
 
 function refuse(why: string): never {

@@ -4,8 +4,8 @@ import { ReadableWaiters } from '../readable-waiters.ts'
 import type { ShmDevice } from './device.ts'
 
 /**
- * The asynchronous events of a device that were not taken yet, and a pipe that is readable while there are any.
- * Events are raised by this thread only: what a peer causes is noticed here, in a poll or when the peer rings.
+ * The asynchronous events of a device that were not taken yet, and a pipe that is readable while there are any. Events
+ * are raised by this thread only: it notices what a peer causes in a poll, or when the peer rings.
  */
 export class ShmAsyncEvents {
   readonly descriptor: number
@@ -25,7 +25,7 @@ export class ShmAsyncEvents {
     native.ringPipe(this.#writeEnd)
   }
 
-  /** An object is destroyed: events about it that nobody took are dropped, as the kernel does. */
+  /** An object is destroyed: events about it that were not taken are dropped, as the kernel does. */
   forget(object: object): void {
     this.#events = this.#events.filter(
       (event) => event.completionQueue !== object && event.queuePair !== object && event.sharedReceiveQueue !== object,

@@ -5,13 +5,13 @@ import { BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { Visitors } from './visitors.ts'
 
-/** What is done with a slot that was collected: false when there is no room for its completion. */
+/** What to do with a collected slot. Returns false if there is no room for its completion. */
 export type SlotSink = (slot: number, id: number) => boolean
 
 /**
  * The owner's end of a ring of receive requests that many send to. Slots are collected in the order of their posts, so
- * that the messages of one sender stay in order. What a dead visitor had claimed is posted anew, at the end: the
- * request is not lost, the message was never whole.
+ * that the messages of one sender stay in order. A request that a dead visitor had claimed is posted again, at the end:
+ * the request is not lost, and the message was never complete.
  */
 export class ClaimedRing {
   readonly block: PairBlock
@@ -19,7 +19,7 @@ export class ClaimedRing {
   readonly #ids: Float64Array
   readonly #shift: number
   #posted = 0
-  /** Collected or flushed: the slots before are free. */
+  /** Collected or flushed: all slots before this one are free. */
   #collected = 0
 
   constructor(block: PairBlock, visitors: Visitors) {
@@ -29,7 +29,7 @@ export class ClaimedRing {
     this.#shift = ringShift(block.mask)
   }
 
-  /** Posted and not collected. */
+  /** Posted and not collected yet. */
   get outstanding(): number {
     return (this.#posted - this.#collected) | 0
   }
@@ -39,7 +39,7 @@ export class ClaimedRing {
     return (this.#posted - Atomics.load(this.block.words, BlockWord.Next)) | 0
   }
 
-  /** 0 or an errno. The caller has checked the capacity. */
+  /** Returns 0 or an errno. The caller has checked the capacity. */
   post(request: EncodedRequest): number {
     const segments = request.words[RequestSlot.SegmentCount]!
     if (segments > this.block.segments) return Errno.EINVAL
@@ -55,8 +55,8 @@ export class ClaimedRing {
   }
 
   /**
-   * Hand over what is done, oldest first. False when something is left to wait for: room for a completion, or a claim
-   * that is not finished.
+   * Pass on what is done, oldest first. Returns false if something is left to wait for: room for a completion, or an
+   * unfinished claim.
    */
   collect(sink: SlotSink): boolean {
     const { claims, mask } = this.block
@@ -74,10 +74,7 @@ export class ClaimedRing {
     return true
   }
 
-  /**
-   * Take back the requests that nobody has claimed, oldest first; false when there is no room, or a claim is not
-   * finished.
-   */
+  /** Take back the unclaimed requests, oldest first. Returns false if there is no room, or a claim is unfinished. */
   flush(done: SlotSink, hasRoom: () => boolean, flushed: (id: number) => void): boolean {
     const { claims, mask } = this.block
     for (;;) {
@@ -87,14 +84,14 @@ export class ClaimedRing {
       const slot = this.#collected & mask
       const posted = claimWord(ClaimState.Posted, this.#collected, this.#shift)
       const free = claimWord(ClaimState.Free, this.#collected, this.#shift)
-      // Who claims it now has won, and it is collected in the next round.
+      // A sender that claims the slot now has won; the slot is collected in the next round.
       if (Atomics.compareExchange(claims, slot, posted, free) !== posted) continue
       flushed(this.#ids[slot]!)
       this.#free(slot)
     }
   }
 
-  /** A slot is claimed by that visitor and not finished. */
+  /** True if a slot is claimed by that visitor and not finished. */
   isClaimedBy(visitor: number): boolean {
     for (let position = this.#collected; position !== this.#posted; position = (position + 1) | 0) {
       const word = Atomics.load(this.block.claims, position & this.block.mask)
@@ -103,7 +100,7 @@ export class ClaimedRing {
     return false
   }
 
-  /** Requests that nobody has claimed, oldest first, for a ring of another size. Nobody may be inside. */
+  /** Copy the unclaimed requests, oldest first, into a ring of another size. No sender may be inside. */
   drainInto(other: ClaimedRing): void {
     const { requests, requestStride, mask } = this.block
     for (let position = this.#collected; position !== this.#posted; position = (position + 1) | 0) {
@@ -113,7 +110,7 @@ export class ClaimedRing {
     }
   }
 
-  /** Forget everything, as RESET does. Nobody may be inside. */
+  /** Forget everything, as RESET does. No sender may be inside. */
   reset(): void {
     this.#posted = 0
     this.#collected = 0
@@ -130,7 +127,7 @@ export class ClaimedRing {
     this.#publish()
   }
 
-  /** The request first, then the slot's word, the counter last. */
+  /** Publish the request just written: the slot's word first, the counter last. */
   #publish(): void {
     const { claims, words, mask } = this.block
     const position = this.#posted
@@ -140,7 +137,7 @@ export class ClaimedRing {
   }
 
   /**
-   * The slot's visitor died: free it, and post its request at the end. The ring has room for it: one slot has just
+   * The slot's visitor died: free the slot, and post its request at the end. There is room, since one slot has just
    * become free.
    */
   #postAnew(slot: number): void {
@@ -151,7 +148,7 @@ export class ClaimedRing {
     this.#copyIn(id, request)
   }
 
-  /** A visitor may have been killed between claiming the slot and moving `Next` on. */
+  /** Free the slot. Its visitor may have been killed between claiming it and advancing `Next`. */
   #free(slot: number): void {
     Atomics.compareExchange(this.block.words, BlockWord.Next, this.#collected, (this.#collected + 1) | 0)
     Atomics.store(this.block.claims, slot, claimWord(ClaimState.Free, this.#collected, this.#shift))

@@ -1,15 +1,14 @@
 /**
- * Words of a ring that many send to, one a slot:
+ * Words of a ring that many send to, one per slot:
  * ```
  * bits 0..1 state | 2..19 lap | 20..29 visitor
  *
  *   Free ──owner posts──► Posted ──visitor: CAS──► Claimed ──visitor, after the result──► Done ──owner collects──► Free
- *                           │                                     │
- *                           └──owner flushes──► Free              └──its visitor died: the owner posts the request
- *                                                                 anew──► Free
+ *                           │                         │
+ *                           └──owner flushes──► Free  └──its visitor died: the owner posts the request again──► Free
  * ```
- * The lap of the ring makes an old word different from a new one. `Next` of the block is a hint that whoever finds it
- * behind moves on, so nobody waits for a visitor that was killed between claiming and saying so.
+ * The lap of the ring tells an old word from a new one. `Next` of the block is only a hint. A visitor that finds it
+ * behind advances it. So no visitor waits for one that was killed between claiming a slot and advancing `Next`.
  */
 export const ClaimState = { Free: 0, Posted: 1, Claimed: 2, Done: 3 } as const
 
@@ -17,7 +16,7 @@ const LAP_BITS = 18
 const LAP_MASK: number = (1 << LAP_BITS) - 1
 const VISITOR_SHIFT = 20
 
-/** The word of the slot of `position` in a ring of `2 ** shift` slots. */
+/** The word of the slot at `position` in a ring of `2 ** shift` slots. */
 export function claimWord(state: number, position: number, shift: number, visitor = 0): number {
   return (visitor << VISITOR_SHIFT) | (((position >>> shift) & LAP_MASK) << 2) | state
 }
@@ -30,7 +29,7 @@ export function claimVisitor(word: number): number {
   return word >>> VISITOR_SHIFT
 }
 
-/** The lap and state without the visitor. */
+/** True if the word has the lap of `position`, whatever its state and visitor. */
 export function isClaimOf(word: number, position: number, shift: number): boolean {
   return ((word >>> 2) & LAP_MASK) === ((position >>> shift) & LAP_MASK)
 }

@@ -3,14 +3,14 @@ import { MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 
 /**
- * `covered` of a receive that frees no slot when it is polled: those of shared receive queues are free once they are
+ * `covered` of a receive that frees no slot when it is polled. Slots of a shared receive queue are free once they are
  * collected.
  */
 export const FREES_NOTHING = -1
 
 /**
- * Append the completion of the receive in `slot`, and tell its status. What a sender wrote is checked: it may be
- * broken.
+ * Append the completion of the receive in `slot`, and return its status. What the sender wrote is checked, since the
+ * sender may be broken.
  */
 export function completeReceive(
   block: PairBlock,
@@ -35,7 +35,7 @@ export function completeReceive(
   return status
 }
 
-/** How many bytes a message had, as its sender says; 0 where that is nonsense. */
+/** How many bytes a message had, as its sender says; 0 if that is impossible. */
 export function lengthOf(block: PairBlock, slot: number): number {
   const length = block.resultDoubles[(slot * RESULT_WORDS + ResultWord.ByteLength) / 2]!
   return length >= 0 && length <= MAX_MESSAGE_BYTES ? length : 0

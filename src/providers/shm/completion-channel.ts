@@ -5,7 +5,7 @@ import { ReadableWaiters } from '../readable-waiters.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 
-/** A doorbell pipe that the armed completion queues of this device ring, and their peers through /proc. */
+/** A doorbell pipe. The armed completion queues of this device ring it, and their peers do through /proc. */
 export class ShmCompletionChannel implements ProviderCompletionChannel {
   readonly descriptor: number
   /** Peers open it by number. */

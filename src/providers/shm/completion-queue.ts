@@ -8,7 +8,7 @@ import { checkDepth } from './device-attributes.ts'
 import { powerOfTwoAtLeast, QUEUE_WORDS, QueueWord } from './layout.ts'
 import { pipeInode } from './pipe.ts'
 
-/** Whose completions they are: a queue pair, or what stands for one that is another process's. */
+/** The owner of a completion: a queue pair, or a stand-in for one of another process. */
 export interface CompletionOwner {
   readonly number: number
   /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
@@ -17,48 +17,52 @@ export interface CompletionOwner {
   retireReceive(): void
 }
 
-/** Receives of which the next to be used up can be seen where they lie. */
+/** A ring of receives whose next result can be seen in place. */
 export interface ArrivalRing {
   readonly hasArrived: boolean
   /**
-   * Hand what has arrived straight to who polls, as completions of queue pair `number`: how many rows. It stops before
-   * what has failed.
+   * Move what has arrived straight into the polled batch, as completions of queue pair `number`. Returns the number of
+   * rows. It stops before a failed receive.
    */
   take(batch: CompletionBatch, number: number): number
 }
 
-/** Where receives that complete here come from. */
+/** An object whose receives complete here. */
 export interface Receiver {
   readonly label: string
   readonly number: number
-  /** Its ring, where it has one of its own that one peer sends to. */
+  /** Its ring, if it has one of its own that one peer sends to. */
   readonly ring: ArrivalRing | undefined
-  /** Completions of what has arrived in `ring`, and nothing else. */
+  /** Add completions of what has arrived in `ring`, and nothing else. */
   collectArrived(): void
-  /** Completions of what senders used up, as far as there is room; false when something is left to wait for. */
+  /**
+   * Add completions of what senders consumed, as far as there is room. Returns false if something is left to wait for.
+   */
   collectReceives(): boolean
   /** The queue is overrun. */
   overrun(): void
 }
 
-/** Receives that several queue pairs share. */
+/** A queue of receives that several queue pairs share. */
 export interface SharedSource {
-  /** Completions of what senders used up, of all its queue pairs; false when something is left to wait for. */
+  /**
+   * Add completions of what senders consumed, of all its queue pairs. Returns false if something is left to wait for.
+   */
   collect(polled: ShmCompletionQueue | undefined): boolean
 }
 
 /**
- * Polls between two looks at everything, whatever was announced (a peer may be killed between publishing and counting).
+ * Polls between two full looks that do not rely on announcements: a peer may be killed between publishing and counting.
  * A power of two.
  */
 const HOUSEKEEPING_POLLS = 1024
-/** Polls between two atomic looks at the arrivals. A power of two. */
+/** Polls between two atomic loads of the arrivals. A power of two. */
 const ATOMIC_POLLS = 256
 
 /**
- * Completions of own sends, pushed by this thread, merged at poll with those that peers published in the blocks of the
- * attached queue pairs. `Arrivals` counts the latter, so that an idle poll is one load. Where one ring alone feeds the
- * queue, that load is of the ring's next result: the line of the arrivals then stays with the sender.
+ * Completions of this thread's sends, merged at poll with those that peers published in the blocks of the attached
+ * queue pairs. `Arrivals` counts the published ones, so an idle poll is one load. If a single ring feeds the queue,
+ * that load is of the ring's next result. The line of the arrivals then stays with the sender.
  */
 export class ShmCompletionQueue implements ProviderCompletionQueue {
   depth: number
@@ -66,18 +70,18 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   readonly index: number
   /** Queue pairs whose receives complete here. */
   readonly #receivers = new Set<Receiver>()
-  /** The only one of them, where its ring shows what arrives. */
+  /** The receiver, if there is only one and its ring shows what arrives. */
   #lone: Receiver | undefined
   #ring: ArrivalRing | undefined
   #loneNumber = 0
   /** Queue pairs whose sends complete here. */
   readonly senders: Set<Receiver> = new Set<Receiver>()
   overrun = false
-  /** Where queue pairs whose receives complete here have them from, where they share them, and how many do. */
+  /** The shared receive queues of queue pairs whose receives complete here, each with the number of those pairs. */
   readonly #shared = new Map<SharedSource, number>()
   /**
-   * Completions of shared receives that came to lie here, ever, and announcements beside them when all receivers were
-   * last looked at.
+   * How many completions of shared receives were ever added here, and how many other announcements there were at the
+   * last look at all receivers.
    */
   #sharedRows = 0
   #announcedOtherwise = 0
@@ -87,7 +91,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   #rows: CompletionBatch
   #owners: (CompletionOwner | undefined)[]
   #generations: Int32Array
-  /** Send slots that a row frees; 0 for a receive, which frees one receive slot; FREES_NOTHING. */
+  /** What polling a row frees: that many send slots; 0: one receive slot; FREES_NOTHING: no slot. */
   #covered: Int32Array
   #mask: number
   #head = 0
@@ -124,7 +128,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     if (this.#polls % ATOMIC_POLLS === 0) this.#lookClosely()
     else if (this.#ring !== undefined && !this.#armRequested) {
       if (this.#ring.hasArrived) {
-        // Where nothing waits before it, it need not lie here first.
+        // If no completion is queued before it, it goes straight into the batch.
         const rows = this.#head === this.#tail ? this.#ring.take(batch, this.#loneNumber) : 0
         if (rows > 0) return rows
         this.#lone?.collectArrived()
@@ -137,20 +141,20 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   /**
-   * A plain load costs a tenth of an atomic one here; an engine that keeps its value is corrected by `#lookClosely`.
-   * But the poll between `arm` and sleeping decides whether somebody sleeps: it must not see less than what was there
-   * when the queue was armed.
+   * A plain load costs a tenth of an atomic one here. If the engine keeps its value, `#lookClosely` corrects that. But
+   * the poll between `arm` and sleeping decides whether the caller sleeps. So it must see at least what was there when
+   * the queue was armed.
    */
   #arrivals(): number {
     return (this.#armRequested ? Atomics.load(this.#words, this.#at) : this.#words[this.#at])!
   }
 
-  /** Room for `count` more rows. */
+  /** True if there is room for `count` more rows. */
   hasRoom(count: number): boolean {
     return ((this.#tail - this.#head) | 0) + count <= this.depth
   }
 
-  /** Append a completion that this thread made, and wake who armed the queue. */
+  /** Append a completion that this thread made, and wake a caller that armed the queue. */
   pushLocal(
     pair: CompletionOwner,
     covered: number,
@@ -165,8 +169,8 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   /**
-   * Append a completion of `pair`'s; `covered` as in the field. A queue that is full is overrun: the row is lost and
-   * the pairs end.
+   * Append a completion of `pair`; `covered` is as in the field. If the queue is full, it is overrun: the row is lost,
+   * and its queue pairs fail.
    */
   push(pair: CompletionOwner, covered: number, id: number, status: number, opcode: number, byteLength: number): number {
     if (covered < 0) this.#sharedRows = (this.#sharedRows + 1) | 0
@@ -188,7 +192,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     return at
   }
 
-  /** Fields that few completions have, for the row that `push` returned. */
+  /** Set the fields that few completions have, for the row that `push` returned. */
   annotate(row: number, flags: number, immediate: number, sourceNumber: number, vendorError: number): void {
     if (row < 0) return
     this.#rows.flags[row] = flags
@@ -214,7 +218,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     this.#loneNumber = this.#lone?.number ?? 0
   }
 
-  /** A queue pair whose receives complete here shares them. */
+  /** A queue pair whose receives complete here takes them from a shared receive queue. */
   addShared(source: SharedSource): void {
     this.#shared.set(source, (this.#shared.get(source) ?? 0) + 1)
   }
@@ -225,7 +229,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     else this.#shared.set(source, left)
   }
 
-  /** Fetch what peers published. The count is taken first: what arrives during the walk is walked again. */
+  /** Fetch what peers published. The count is read first, so what arrives during the walk is walked again. */
   collect(): void {
     const arrivals = Atomics.load(this.#words, this.#at + QueueWord.Arrivals)
     if (this.#shared.size > 0 && this.#collectShared(arrivals)) this.#seenArrivals = arrivals
@@ -233,9 +237,9 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   /**
-   * Thousands of queue pairs may share a queue that is one to walk. True where that accounts for all that was
-   * announced, so that none of them has anything else to be looked at. A sender counts up after it has published: fewer
-   * announcements than completions are no news.
+   * Thousands of queue pairs may share one receive queue; then only that queue is walked. Returns true if it accounts
+   * for all announcements, so that no queue pair needs a look of its own. A sender counts after it has published, so
+   * there may be fewer announcements than completions.
    */
   #collectShared(arrivals: number): boolean {
     let all = true
@@ -259,7 +263,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     Atomics.store(this.#words, at + QueueWord.Armed, this.#armSequence)
   }
 
-  /** True once per arming after the event was sent (or may have been). */
+  /** True once per arming, after the event was sent (or may have been). */
   takeEvent(): boolean {
     if (!this.#armRequested || !this.#announced()) return false
     this.#armRequested = false
@@ -267,7 +271,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     return true
   }
 
-  /** A peer died perhaps between publishing, counting and ringing: ring for it. */
+  /** A peer may have died between publishing, counting and ringing: ring for it. */
   ringIfMissed(): void {
     if (!this.#armRequested) return
     const before = this.#tail
@@ -282,7 +286,11 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     const size = powerOfTwoAtLeast(depth)
     const waiting = (this.#tail - this.#head) | 0
     if (waiting > depth)
-      throw new VerbsError('ibv_resize_cq', Errno.EINVAL, `${waiting} completions wait; they do not fit ${depth}`)
+      throw new VerbsError(
+        'ibv_resize_cq',
+        Errno.EINVAL,
+        `${waiting} completions are waiting, and ${depth} is too few for them`,
+      )
     this.#move(size, waiting)
   }
 
@@ -299,7 +307,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     this.#device.forgetQueue(this)
   }
 
-  /** Put the waiting rows into columns of another size. */
+  /** Move the waiting rows into columns of another size. */
   #move(size: number, waiting: number): void {
     const rows = new CompletionBatch(size)
     const owners = new Array<CompletionOwner | undefined>(size).fill(undefined)
@@ -338,8 +346,8 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   /**
-   * Whatever a plain load has not shown, and now and then what nobody has announced: also while there is always
-   * something to poll.
+   * Collect what a plain load has not shown and, now and then, what was never announced. This happens even if there is
+   * always something to poll.
    */
   #lookClosely(): void {
     const arrivals = Atomics.load(this.#words, this.#at + QueueWord.Arrivals)
@@ -348,7 +356,9 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     else if (this.#ring !== undefined) this.#lone?.collectArrived()
   }
 
-  /** Copy the oldest row out and free its slots; false where its queue pair was reset or destroyed meanwhile. */
+  /**
+   * Copy the oldest row out and free its slots. Returns false if its queue pair was reset or destroyed in the meantime.
+   */
   #take(batch: CompletionBatch, row: number): boolean {
     const at = this.#head & this.#mask
     this.#head = (this.#head + 1) | 0
@@ -361,7 +371,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     return true
   }
 
-  /** Columns that mean nothing for this completion are left as they are. */
+  /** Columns that have no meaning for this completion are left as they are. */
   #copyOut(batch: CompletionBatch, row: number, at: number): void {
     const rows = this.#rows
     const flags = rows.flags[at]!

@@ -10,7 +10,7 @@ import type { PeerDevice } from './peer-device.ts'
 import { Target } from './target.ts'
 import type { Transport } from './transport.ts'
 
-/** What a connected queue pair needs to find its peer and be found. */
+/** What a connected queue pair needs to find its peer and to be found. */
 export interface ConnectedParts {
   readonly device: ShmDevice
   readonly initiator: Initiator
@@ -74,14 +74,14 @@ export class ReliableTransport implements Transport {
 }
 
 /**
- * Up to here a status is about this end (IB specification 11.6.2): the sender of an unreliable connection is told of
+ * Up to here a status is about this end (IB specification 11.6.2). The sender of an unreliable connection learns of
  * nothing else.
  */
 const LAST_LOCAL_STATUS: number = CompletionStatus.MemoryWindowBindError
 
 /**
- * `uc`: one peer, and nobody answers: what does not arrive is lost, and the sender told of success (IB specification
- * 9.8.2).
+ * `uc`: one peer, and requests are not answered. What does not arrive is lost, and the sender's completion still says
+ * success (IB specification 9.8.2).
  */
 export class UnreliableTransport extends ReliableTransport {
   override execute(request: EncodedRequest): number {

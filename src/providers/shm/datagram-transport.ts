@@ -19,10 +19,10 @@ import type { Transport } from './transport.ts'
 import { reachable, sharedInbox } from './visiting.ts'
 import type { Visit } from './visitors.ts'
 
-/** A queue key with this bit set means: send the queue pair's own (IB specification 10.2.5). */
+/** A queue key with this bit set means that the queue pair's own is sent (IB specification 10.2.5). */
 const OWN_QUEUE_KEY = 0x80000000
 
-/** `ud`: each request names where it goes; nobody answers. */
+/** `ud`: each request names its destination, and is not answered. */
 export class DatagramTransport implements Transport {
   readonly peer = undefined
   readonly rnrTimer = 0
@@ -62,7 +62,7 @@ export class DatagramTransport implements Transport {
     if (status !== CompletionStatus.Success) return status
     const handle = this.#handleOf(request)
     const bytes = this.#initiator.gathered
-    // Longer than a packet: nothing is sent, and that is no error (C10-93.1.1).
+    // Longer than a packet: nothing is sent, which is not an error (C10-93.1.1).
     if (handle === undefined || bytes > MAX_DATAGRAM_BYTES) return CompletionStatus.Success
     this.#route.describe(handle.vector, bytes)
     const { gid } = handle.vector
@@ -102,7 +102,7 @@ export class DatagramTransport implements Transport {
     try {
       this.#deliver(request, peer, visit, number)
     } catch (error) {
-      // Its memory cannot be reached any more: the datagram is lost.
+      // The receiver's memory can no longer be reached: the datagram is lost.
       if (!(error instanceof SystemError)) throw error
     } finally {
       visit.leave()

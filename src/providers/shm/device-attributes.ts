@@ -18,7 +18,9 @@ import {
 
 /** A datagram is at most one packet of the largest MTU. */
 export const MAX_DATAGRAM_BYTES = 4096
-/** Address handles and protection domains are plain objects of this process; a limit only tells a leak from a plan. */
+/**
+ * Address handles and protection domains are plain objects of this process. The limit only tells a leak from a plan.
+ */
 const MANY: number = 1 << 16
 export const MAX_MULTICAST_GROUPS = 1024
 
@@ -60,7 +62,7 @@ export function checkPort(verb: string, port: number): void {
   if (port !== 1) throw new VerbsError(verb, Errno.EINVAL, `the shm device has port 1 only, not ${port}`)
 }
 
-/** The one port is up as long as the process is; memory has no lanes, so its speed means nothing. */
+/** The one port is up as long as the process lives. Memory has no lanes, so its speed has no meaning. */
 export function portAttributes(port: number): PortAttributes {
   checkPort('ibv_query_port', port)
   return {
@@ -85,7 +87,7 @@ export function gidEntries(port: number, gid: Gid): readonly GidEntry[] {
   return [{ index: 0, gid, type: 'shared-memory' }]
 }
 
-/** EINVAL where no completion queue can be that deep. */
+/** EINVAL if no completion queue can be that deep. */
 export function checkDepth(verb: string, depth: number): void {
   if (depth > MAX_COMPLETIONS)
     throw new VerbsError(verb, Errno.EINVAL, `a queue holds at most ${MAX_COMPLETIONS} completions, not ${depth}`)

@@ -5,7 +5,7 @@ import type { ShmDevice } from './device.ts'
 import { allocateBacking, type Backing, releaseBacking, zeroBasedBacking } from './memory-backing.ts'
 import type { ShmMemoryRegion } from './memory-region.ts'
 
-/** Memory "of the device": a memory object whose bytes the program is not shown. */
+/** Memory "of the device": a memory object whose bytes the program cannot see. */
 export class ShmDeviceMemory implements ProviderDeviceMemory {
   readonly length: number
   readonly regions: Set<ShmMemoryRegion> = new Set<ShmMemoryRegion>()
@@ -32,7 +32,7 @@ export class ShmDeviceMemory implements ProviderDeviceMemory {
     bytes.set(this.#backing.bytes.subarray(offset, offset + bytes.length))
   }
 
-  /** What a region over a part of it rests on. */
+  /** The backing of a region over a part of it. */
   part(offset: number, length: number): Backing {
     checkDevicePart(offset, length, this.length)
     const { bytes, origin } = this.#backing

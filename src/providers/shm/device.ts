@@ -41,9 +41,9 @@ import { ShmXrcDomain } from './xrc-domain.ts'
 /** How often waiting requests are tried again from the event loop; polls try them at once. */
 const PROGRESS_INTERVAL_MS = 1
 const QUEUE_PAIR_INDEX_BITS = 12
-/** How long a work request that takes a key back waits in one go for a peer that is in the middle of an access. */
+/** How long a work request that revokes a key waits at a time for a peer in the middle of an access. */
 const SHORT_WAIT_MS = 10
-/** How long taking memory away waits for them. */
+/** How long an operation that takes memory away waits for it. */
 const INSIDE_TIMEOUT_MS = 1000
 
 /**
@@ -62,7 +62,7 @@ export class ShmDevice implements ProviderDevice {
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
   readonly threadDomains: Set<OwnThreadDomain> = new Set<OwnThreadDomain>()
   readonly watch: DescriptorWatch = new DescriptorWatch()
-  /** How many queue pairs wait for something; read by every poll. */
+  /** How many queue pairs wait for something; every poll reads it. */
   pendingCount = 0
   readonly deviceMemories: Set<ShmDeviceMemory> = new Set<ShmDeviceMemory>()
   readonly regions: Tokens<ShmMemoryRegion> = new Tokens<ShmMemoryRegion>()
@@ -134,7 +134,7 @@ export class ShmDevice implements ProviderDevice {
     return channel
   }
 
-  /** A number for an address handle; never given twice, so that a request with an old one finds nothing. */
+  /** A number for an address handle. It is never reused, so a request with an old one finds nothing. */
   nextAddressHandle(): number {
     this.#nextAddressHandle += 1
     return this.#nextAddressHandle
@@ -171,13 +171,13 @@ export class ShmDevice implements ProviderDevice {
     return new ShmDeviceMemory(this, lengthBytes, alignmentExponent)
   }
 
-  /** The memory whose offsets are this device's physical addresses. EPERM where the program did not ask for any. */
+  /** The memory whose offsets are this device's physical addresses. EPERM if the program did not ask for any. */
   physicalMemory(): PhysicalMemory {
     if (this.#physical === undefined)
       throw new VerbsError(
         'ibv_exp_reg_mr',
         Errno.EPERM,
-        'this device has no physical memory: open it with { physicalBytes }, and whoever is given the key reaches all of that',
+        'this device has no physical memory: open it with { physicalBytes }; any process with the key then reaches all of it',
       )
     return this.#physical
   }
@@ -186,7 +186,7 @@ export class ShmDevice implements ProviderDevice {
     this.#queues.delete(queue.index)
   }
 
-  /** Give a queue pair its number and publish where its block is. `prepare` writes the number into the block first. */
+  /** Give a queue pair its number, and publish where its block is. `prepare` first writes the number into the block. */
   addPair(pair: ShmQueuePair, own: OwnBlock, prepare: (number: number) => void): number {
     const number = this.#enter(own, prepare)
     this.#pairs.set(indexOf(number), pair)
@@ -203,7 +203,7 @@ export class ShmDevice implements ProviderDevice {
     return pair?.number === number ? pair : undefined
   }
 
-  /** Shared receive queues are found as queue pairs are, and have their numbers from the same table. */
+  /** Shared receive queues are found like queue pairs, and take their numbers from the same table. */
   addSharedQueue(queue: ShmSharedReceiveQueue, own: OwnBlock, prepare: (number: number) => void): number {
     const number = this.#enter(own, prepare)
     this.#sharedQueues.set(indexOf(number), queue)
@@ -216,7 +216,7 @@ export class ShmDevice implements ProviderDevice {
     this.#sharedQueues.delete(indexOf(queue.blockNumber))
   }
 
-  /** The block of `number` lies elsewhere from now on; nobody uses the old one any more. */
+  /** The block of `number` has moved, and the old one is no longer used. */
   moveEntry(number: number, own: OwnBlock): void {
     const { directory } = this.segment
     const at = indexOf(number) * DIRECTORY_WORDS
@@ -271,7 +271,7 @@ export class ShmDevice implements ProviderDevice {
     if (peer.release() && this.#peers.get(peer.gid) === peer) this.#peers.delete(peer.gid)
   }
 
-  /** A process ended: what waited for it fails now, and what it may have left unannounced is looked for. */
+  /** A process ended. What waited for it fails now. Completions that it may have left unannounced are looked for. */
   peerDied(): void {
     this.progress()
     for (const queue of this.#queues.values()) queue.ringIfMissed()
@@ -302,28 +302,28 @@ export class ShmDevice implements ProviderDevice {
   }
 
   /**
-   * Whether peers got out of the accesses that they were in, waiting a little. After it, nobody uses a key that was
-   * withdrawn before. `pairNumber` as for `awaitPeersOutside`.
+   * Waits a little until peers have finished the accesses that they were in; false if one has not. After true, no peer
+   * uses a key that was revoked before. `pairNumber` is as for `awaitPeersOutside`.
    */
   peersOutside(pairNumber = 0): boolean {
     for (const pair of this.#pairsOf(pairNumber)) if (!pair.awaitOutside(SHORT_WAIT_MS)) return false
     return pairNumber !== 0 || this.visitors.awaitOutside(performance.now() + SHORT_WAIT_MS)
   }
 
-  /** Of a queue pair that has gone there is no peer. */
+  /** The queue pairs whose peers could use a key. One that is gone has no peer. */
   #pairsOf(pairNumber: number): Iterable<ShmQueuePair> {
     if (pairNumber === 0) return this.#pairs.values()
     const pair = this.findPair(pairNumber)
     return pair === undefined ? [] : [pair]
   }
 
-  /** Without the owner's word, nobody is given the key to its whole address space. */
+  /** A key to the whole address space is made only if the owner of the device allowed it. */
   requireProcessCopy(verb: string): void {
     if (this.#options.allowProcessCopy !== true)
       throw new VerbsError(
         verb,
         Errno.EPERM,
-        'a key to the whole address space is made only by a device that was opened with { allowProcessCopy: true }',
+        'a key to the whole address space needs a device that was opened with { allowProcessCopy: true }',
       )
     this.allowProcessCopy()
   }
@@ -335,7 +335,7 @@ export class ShmDevice implements ProviderDevice {
   // ---- progress
   // ----------------------------------------------------------------------------------------------------------------
 
-  /** Whatever a peer may have rung for. */
+  /** Look for everything that a peer may have rung for. */
   lookAround(): void {
     for (const queue of this.#sharedQueues.values()) queue.lookAround()
     for (const pair of this.#pairs.values()) pair.lookAround()
@@ -364,8 +364,8 @@ export class ShmDevice implements ProviderDevice {
   // ----------------------------------------------------------------------------------------------------------------
 
   /**
-   * Peers ring the doorbell when they have posted a receive that a request here waits for, when a shared receive queue
-   * runs low, and about what no completion queue hears of.
+   * Peers ring the doorbell when they have posted a receive that a request here waits for, and when a shared receive
+   * queue runs low. They also ring about anything that no completion queue reports.
    */
   listen(): void {
     if (this.#listens) return
@@ -387,7 +387,7 @@ export class ShmDevice implements ProviderDevice {
     this.#timer.unref()
   }
 
-  /** Take back what a dead visitor had claimed; true when nothing of it is left. */
+  /** Take back what a dead visitor had claimed. Returns true if nothing of it is left. */
   #reap(visitor: number): boolean {
     let left = false
     for (const queue of this.#sharedQueues.values()) if (!queue.reap(visitor)) left = true
@@ -403,12 +403,9 @@ export class ShmDevice implements ProviderDevice {
   }
 }
 
-/**
- * What the device tries again: a queue pair with requests that wait, a shared receive queue with a claim that is not
- * finished.
- */
+/** What the device retries: a queue pair with waiting requests, or a shared receive queue with an unfinished claim. */
 export interface Waiting {
-  /** True when nothing is left to wait for. */
+  /** Returns true if nothing is left to wait for. */
   progress(now: number): boolean
 }
 
@@ -416,7 +413,7 @@ function indexOf(number: number): number {
   return number & (MAX_QUEUE_PAIRS - 1)
 }
 
-/** The lowest index that is not a key of `map`, or -1. Creation is rare and the maps are small. */
+/** The lowest index that is not a key of `map`, or -1. Creation is rare, and the maps are small. */
 function lowestFree(map: ReadonlyMap<number, unknown>, limit: number): number {
   for (let index = 0; index < limit; index += 1) if (!map.has(index)) return index
   return -1

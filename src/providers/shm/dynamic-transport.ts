@@ -12,7 +12,7 @@ import type { Reachable, Responder } from './responder.ts'
 import type { Transport } from './transport.ts'
 import { sharedInbox } from './visiting.ts'
 
-/** `dci`: reliable, and connected to another target with every request, as it names one. */
+/** `dci`: reliable; each request connects to the target that it names. */
 export class DynamicTransport implements Transport {
   readonly peer = undefined
   readonly #device: ShmDevice
@@ -63,7 +63,7 @@ export class DynamicTransport implements Transport {
   }
 }
 
-/** A target as one initiator sees it. Many use it together, so an error is the initiator's alone. */
+/** A target as one initiator sees it. Many initiators use it together, so an error affects only the initiator. */
 class DynamicTarget implements Reachable, Responder {
   readonly peer: PeerDevice
   readonly number: number

@@ -1,6 +1,6 @@
 import type { Gid } from '../gid.ts'
 
-/** The first 16 bits of every gid of this provider: a unique local address (RFC 4193), so never one of a real port. */
+/** The first 16 bits of every gid of this provider: a unique local address (RFC 4193), so never that of a real port. */
 const PREFIX = 0xfd41n
 
 /** Where a device's segment is: gid = prefix (16) | descriptor (24) | process (24) | nonce (64). */
@@ -16,7 +16,7 @@ export function encodeGid(location: SegmentLocation): Gid {
   return (PREFIX << 112n) | (BigInt(location.descriptor) << 88n) | (BigInt(location.processId) << 64n) | nonce
 }
 
-/** Undefined where the gid is not one of this provider's. */
+/** Undefined if the gid does not belong to this provider. */
 export function decodeGid(gid: Gid): SegmentLocation | undefined {
   if (typeof gid !== 'bigint' || gid >> 112n !== PREFIX) return undefined
   return {

@@ -4,16 +4,16 @@ import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
 
 /**
- * Where messages are put at the receiver: the oldest receive request of a ring, looked at, then taken, then published
+ * Where messages are put at the receiver. The oldest receive request of a ring is inspected, then taken, then published
  * with its result.
  */
 export interface Inbox {
-  /** Whose memory the requests name. */
+  /** The device whose memory the requests name. */
   readonly peer: PeerDevice
   readonly block: PairBlock
-  /** Slot of the oldest request, or -1 where there is none. */
+  /** The slot of the oldest request, or -1 if there is none. */
   peek(): number
-  /** Take the request that `peek` found; false where another sender was faster. */
+  /** Take the request that `peek` found. Returns false if another sender was faster. */
   take(): boolean
   /** `destination` is the queue pair that the message is for. */
   publish(
@@ -27,15 +27,15 @@ export interface Inbox {
   ): void
 }
 
-/** The ring of a connected queue pair: nobody else takes from it. */
+/** The ring of a connected queue pair: no other sender takes from it. */
 export class OwnInbox implements Inbox {
   readonly peer: PeerDevice
   readonly block: PairBlock
-  /** Receive requests that this end has used up. */
+  /** Receive requests that this end has consumed. */
   #consumed: number
   /**
-   * Requests posted, when that was last looked at. What takes them back is a change of state, after which this object
-   * is not used any more.
+   * The number of requests posted, as of the last look. Requests are taken back only by a change of state, after which
+   * this object is not used any more.
    */
   #posted: number
 
@@ -91,7 +91,7 @@ export class SharedInbox implements Inbox {
 
   peek(): number {
     const { words, claims, mask } = this.block
-    // A broken owner could let this go round for ever.
+    // Bounded, because a broken owner could make this loop for ever.
     for (let tries = 2 * (mask + 2); tries > 0; tries -= 1) {
       const next = Atomics.load(words, BlockWord.Next)
       if (next === Atomics.load(words, BlockWord.Posted)) return -1
@@ -133,7 +133,7 @@ export class SharedInbox implements Inbox {
     if (limit !== 0 && this.#left < limit) this.peer.ring()
   }
 
-  /** Requests that nobody has claimed yet. */
+  /** Requests that are not claimed yet. */
   get #left(): number {
     const { words } = this.block
     return (Atomics.load(words, BlockWord.Posted) - Atomics.load(words, BlockWord.Next)) | 0
@@ -141,8 +141,8 @@ export class SharedInbox implements Inbox {
 }
 
 /**
- * The result first; the caller publishes it. Plain numbers, since a message of eight bytes costs little more than an
- * object.
+ * Write the result; the caller publishes it. The arguments are plain numbers, since a message of eight bytes costs
+ * little more than an object.
  */
 function writeResult(
   block: PairBlock,

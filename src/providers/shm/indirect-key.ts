@@ -11,8 +11,8 @@ import type { ShmProtectionDomain } from './protection-domain.ts'
 import type { Invalidatable } from './shared-key-table.ts'
 
 /**
- * A key for pieces of other regions. Its pieces lie in pages of the segment, where peers read them when they meet the
- * key.
+ * A key for pieces of other regions. Its pieces are stored in pages of the segment, where peers read them when they use
+ * the key.
  */
 export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
   readonly token: number
@@ -44,7 +44,7 @@ export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
     return this.localKey
   }
 
-  /** A CompletionStatus, or Outcome.PeerInside while the former layout may still be in use. */
+  /** Returns a CompletionStatus, or Outcome.PeerInside while the former layout may still be in use. */
   configure(request: EncodedRequest): number {
     const { keys } = this.domain.device
     const access = request.words[RequestSlot.Access]!
@@ -79,7 +79,7 @@ export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
   destroy(): void {
     const { device } = this.domain
     device.keys.withdraw(this.localKey)
-    // Who tries again goes ahead, as with a region.
+    // A second attempt goes ahead, as with a region.
     const first = this.#open
     this.#open = false
     if (first) device.awaitPeersOutside('mlx5dv_destroy_mkey')

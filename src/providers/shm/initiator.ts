@@ -17,15 +17,15 @@ import { copySpan, Span } from './span.ts'
 import type { Target } from './target.ts'
 
 /**
- * Outcomes that are no completion: the request stays at the head of the queue. PeerInside: a key is withdrawn, and
- * somebody may still be using it.
+ * Outcomes that do not complete the request: it stays at the head of the queue. PeerInside: a key is revoked, and a
+ * peer may still be using it.
  */
 export const Outcome = { NotReady: -1, NoReceive: -2, PeerInside: -3 } as const
 
 /**
- * Carries out one request on the memory of the peer, from this thread: the peer's processor has no part in it.
- * Checks come in the order of the responder's (local segments, peer ready, operation enabled, receive posted, length,
- * key), so that the status is the one that a device would give.
+ * Carries out one request on the memory of the peer, from this thread; the peer's processor has no part in it. Checks
+ * come in the responder's order: local segments, peer ready, operation enabled, receive posted, length, key. So the
+ * status is the one that a device would report.
  */
 export class Initiator {
   readonly #keys: SharedKeyTable
@@ -36,12 +36,15 @@ export class Initiator {
   readonly #remote = new SegmentList()
   /** A datagram with its header in front. */
   readonly #datagram = new SegmentList()
-  /** False where nobody answers: then a message that cannot be put down is dropped, without a word to either side. */
+  /**
+   * False for types whose requests are not answered. A message that cannot be delivered is then dropped, and neither
+   * side is told.
+   */
   readonly #answered: boolean
   maxReadAtomic = 0
   /** How many bytes the last request moved. */
   byteLength = 0
-  /** errno of a copy across processes that failed, for the completion's vendor error. */
+  /** The errno of a failed copy across processes, for the completion's vendor error. */
   vendorError = 0
 
   constructor(keys: SharedKeyTable, operations: MemoryOperations, domainId: number, number: number, answered: boolean) {
@@ -52,7 +55,9 @@ export class Initiator {
     this.#answered = answered
   }
 
-  /** A CompletionStatus, or an Outcome. Where it failed at the peer, the peer's queue pair has been told. */
+  /**
+   * Returns a CompletionStatus, or an Outcome. If the request failed at the peer, the peer's queue pair has been told.
+   */
   execute(request: EncodedRequest, target: Target): number {
     const { words } = request
     const opcode = words[RequestSlot.Opcode]!
@@ -63,8 +68,8 @@ export class Initiator {
   }
 
   /**
-   * WRITE and READ of one segment, the hot path: the same checks, without lists. Whatever is not plainly right goes to
-   * `carryOut`, which finds the status for it.
+   * WRITE and READ of one segment, the hot path: the same checks, without lists. Any other request goes to `carryOut`,
+   * which finds its status.
    */
   #direct(request: EncodedRequest, opcode: number, target: Target): number {
     const { words } = request
@@ -86,8 +91,8 @@ export class Initiator {
   }
 
   /**
-   * The same of WRITE with immediate, which is what messages of a ring are: each function that it does without is one
-   * that the engine need not call.
+   * The same for WRITE with immediate, which carries the messages of a ring. It is one function, because each further
+   * call takes time.
    */
   #directTelling(request: EncodedRequest, target: Target): number {
     const { words } = request
@@ -116,7 +121,7 @@ export class Initiator {
     return CompletionStatus.Success
   }
 
-  /** The remote memory where everything about the request is right and it is mapped here. */
+  /** The remote memory, if the request is correct in every respect and the memory is mapped here. */
   #directMemory(
     request: EncodedRequest,
     opcode: number,
@@ -136,7 +141,7 @@ export class Initiator {
     return memory?.direct === true ? memory : undefined
   }
 
-  /** Everything but the hot path, for every type that reaches memory of a peer. */
+  /** Everything but the hot path, for every type that accesses memory of a peer. */
   carryOut(request: EncodedRequest, opcode: number, target: Reachable): number {
     if (opcode >= Opcode.LocalInvalidate && this.#operations.includes(opcode)) {
       this.byteLength = 0
@@ -154,7 +159,7 @@ export class Initiator {
     } catch (error) {
       status = this.#copyFailed(error, target)
     }
-    // Memory that cannot be reached any more is no fault of the request's where the peer is just ending.
+    // If the peer is just ending, memory that can no longer be reached is not the request's fault.
     if (isAboutMemory(status) && target.peer.lookForEnd()) status = CompletionStatus.RetryExceeded
     if (status > 0 && this.#answered) target.fault()
     target.leave()
@@ -181,12 +186,12 @@ export class Initiator {
   // ---- local side
   // --------------------------------------------------------------------------------------------------------------
 
-  /** Bytes of what `gather` found. */
+  /** The number of bytes that `gather` found. */
   get gathered(): number {
     return this.#local.total
   }
 
-  /** Check the local segments of a request and keep them; a CompletionStatus. */
+  /** Check the local segments of a request, and keep them. Returns a CompletionStatus. */
   gather(request: EncodedRequest, opcode: number): number {
     const { words } = request
     const list = this.#local
@@ -205,7 +210,7 @@ export class Initiator {
     return opcode !== Opcode.Read && list.total !== 8 ? CompletionStatus.LocalLengthError : CompletionStatus.Success
   }
 
-  /** Inline bytes need no registration; where they happen to have one, its span saves making another. */
+  /** Inline bytes need no registration. If they happen to have one, its span saves making another. */
   #gatherInline(request: EncodedRequest): number {
     const { words } = request
     let at = RequestSlot.Segments as number
@@ -227,7 +232,7 @@ export class Initiator {
     return this.#place(request, target)
   }
 
-  /** The WRITE itself, once it is known to be allowed on the queue pair. A message without bytes looks at no key. */
+  /** The WRITE itself, once the queue pair is known to allow it. A message without bytes uses no key. */
   #place(request: EncodedRequest, target: Responder): number {
     const { total } = this.#local
     if (total === 0) return CompletionStatus.Success
@@ -255,7 +260,7 @@ export class Initiator {
     let offset = address - memory.address
     if (!memory.direct) {
       if (!this.#find(target, memory, offset, 8, Access.RemoteAtomic)) return CompletionStatus.RemoteAccessError
-      // Two pieces are no word.
+      // A word in two pieces cannot be changed atomically.
       if (this.#remote.count !== 1) return CompletionStatus.RemoteOperationError
       span = this.#remote.span(0)
       offset = this.#remote.offset(0)
@@ -285,7 +290,7 @@ export class Initiator {
   }
 
   /**
-   * The memory that a request names, or undefined where its key, range, rights or protection domain do not allow the
+   * The memory that a request names, or undefined if its key, range, rights or protection domain do not allow the
    * access.
    */
   #remoteMemory(request: EncodedRequest, target: Responder, right: number, length: number): RemoteMemory | undefined {
@@ -295,7 +300,7 @@ export class Initiator {
     return offset >= 0 && offset + length <= memory.length ? memory : undefined
   }
 
-  /** Find the bytes that a request names, into `#remote`. */
+  /** Find the bytes that a request names, and put them into `#remote`. */
   #reach(request: EncodedRequest, target: Responder, right: number, length: number): boolean {
     const memory = this.#remoteMemory(request, target, right, length)
     if (memory === undefined) return false
@@ -351,8 +356,8 @@ export class Initiator {
   }
 
   /**
-   * A datagram: the header, then the local bytes that `gather` found. It is dropped where nobody receives, or the
-   * receive is too short (IB specification 9.8.3.2: there is nobody to tell).
+   * Deliver a datagram: the header, then the local bytes that `gather` found. It is dropped if there is no receive
+   * request, or if that is too short (IB specification 9.8.3.2: the sender is not told).
    */
   deliverDatagram(request: EncodedRequest, opcode: number, target: Responder, block: PairBlock, header: Span): void {
     const { inbox } = target
@@ -369,8 +374,8 @@ export class Initiator {
   }
 
   /**
-   * Take the oldest receive request, and find where the first `length` bytes go in it; the status is the receiver's.
-   * Where the message is too long for an unanswered type, the request stays.
+   * Take the oldest receive request, and find where the first `length` bytes go in it. Returns the receiver's status.
+   * If the message is too long for an unanswered type, the request stays.
    */
   #takeReceive(inbox: Inbox, target: Responder, length: number): number {
     for (;;) {
@@ -383,7 +388,8 @@ export class Initiator {
   }
 
   /**
-   * Find where the first `length` bytes of a message go in the receive request of `slot`; the status is the receiver's.
+   * Find where the first `length` bytes of a message go in the receive request of `slot`. Returns the receiver's
+   * status.
    */
   #scatter(target: Responder, ring: PairBlock, slot: number, length: number): number {
     const list = this.#remote
@@ -402,7 +408,7 @@ export class Initiator {
     return list.total < length ? CompletionStatus.LocalLengthError : CompletionStatus.Success
   }
 
-  /** Receive requests are of the protection domain of the ring that they were posted to. */
+  /** Receive requests belong to the protection domain of the ring that they were posted to. */
   #scatterInto(target: Responder, ring: PairBlock, address: number, length: number, key: number): boolean {
     const memory = target.peer.memory(key)
     if (
@@ -416,7 +422,7 @@ export class Initiator {
     return reach(this.#remote, target.peer, memory, offset, length, target.number, Access.LocalWrite)
   }
 
-  /** Publish the receiver's completion, and tell who waits for it. */
+  /** Publish the receiver's completion, and announce it. */
   #deliver(
     request: EncodedRequest,
     target: Responder,
@@ -428,7 +434,7 @@ export class Initiator {
     byteLength: number,
   ): void {
     const { words } = request
-    // Targets that many initiators share go on.
+    // A target that many initiators share keeps working.
     if (status !== CompletionStatus.Success && block.words[BlockWord.Kind] !== BlockKind.DynamicTarget)
       Atomics.store(block.words, BlockWord.Fault, 1)
     inbox.publish(opcode, flags, words[RequestSlot.Immediate]!, status, byteLength, this.#number, target.number)
@@ -446,7 +452,7 @@ export class Initiator {
   }
 }
 
-/** No status: there is no receive request. */
+/** Not a status: there is no receive request. */
 const NOTHING_POSTED: number = Outcome.NoReceive
 /** For copies whose source view is not worth keeping. */
 const unremembered = new EncodedRequest(1)
@@ -478,7 +484,7 @@ function readable(block: PairBlock, right: number): boolean {
   return enabled(block, right) && block.words[BlockWord.MaxReadAtomic]! > 0
 }
 
-/** Take the oldest receive request, whatever it holds. */
+/** Take the oldest receive request, whatever it contains. */
 function takeAny(inbox: Inbox): boolean {
   while (inbox.peek() >= 0) if (inbox.take()) return true
   return false

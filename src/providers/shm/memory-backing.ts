@@ -9,17 +9,17 @@ import { Span } from './span.ts'
 const MEMORY_LOCK = 2
 const NO_BYTES = new Uint8Array(0)
 
-/** What a region's bytes rest on. */
+/** The memory behind a region. */
 export interface Backing {
-  /** As the program sees them; none where it is not to. */
+  /** The bytes as the program sees them; empty if it must not see them. */
   readonly bytes: Uint8Array
   readonly span: Span
   readonly length: number
-  /** Requests name its bytes from 0 on. */
+  /** True if requests name its bytes from 0 on. */
   readonly zeroBased: boolean
-  /** Its descriptor is ours to close. */
+  /** We must close its descriptor. */
   readonly origin: BufferOrigin | undefined
-  /** Made by `allocate`, freed with the region. */
+  /** Made by `allocate`, and freed with the region. */
   readonly owned: ArrayBuffer | undefined
 }
 
@@ -35,8 +35,8 @@ function backingOf(bytes: Uint8Array, origin: BufferOrigin | undefined, owned: A
 }
 
 /**
- * Memory for `allocate`: one memory object each, its space taken now so that a full machine is an error here and not a
- * crash later.
+ * Memory for `allocate`, one memory object each. Its space is taken now, so that a full machine is an error here and
+ * not a crash later.
  */
 export function allocateBacking(verb: string, lengthBytes: number, options: AllocateOptions): Backing {
   const page = options.pageBytes ?? PAGE_BYTES
@@ -52,20 +52,20 @@ export function allocateBacking(verb: string, lengthBytes: number, options: Allo
   } catch (error) {
     if (descriptor >= 0) native.closeDescriptor(descriptor)
     if (!(error instanceof SystemError)) throw error
-    throw new VerbsError(verb, error.errno, `${lengthBytes} bytes could not be taken: ${error.message}`, {
+    throw new VerbsError(verb, error.errno, `${lengthBytes} bytes could not be allocated: ${error.message}`, {
       cause: error,
     })
   }
 }
 
-/** An existing buffer, perhaps a mapping of a memory object, whose claim is checked as far as it can be. */
+/** An existing buffer, perhaps a mapping of a memory object; that claim is checked as far as possible. */
 export function registeredBacking(
   device: ShmDevice,
   bytes: Uint8Array,
   access: number,
   origin: BufferOrigin | undefined,
 ): Backing {
-  // Copies count offsets in 32 bits; from Node.js 22 on buffers may be longer.
+  // Copies count offsets in 32 bits, and since Node.js 22 buffers may be longer.
   if (bytes.length > MAX_REGION_BYTES)
     throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `a region holds at most 4 GiB here, not ${bytes.length} bytes`)
   if (origin === undefined) {
@@ -82,7 +82,7 @@ export function registeredBacking(
     throw new VerbsError(
       'ibv_reg_mr',
       Errno.EINVAL,
-      'the memory object could be made shorter under the peers that map it; seal it (F_SEAL_SHRINK), or make it with createMemory',
+      'the memory object could be shrunk while peers map it; seal it (F_SEAL_SHRINK), or create it with createMemory',
     )
   }
   const { offsetBytes } = origin
@@ -94,22 +94,22 @@ export function registeredBacking(
 }
 
 /**
- * A part of a memory object that stays its owner's, with a descriptor of our own: they may close theirs, and its number
- * would then mean another file to peers.
+ * A part of a memory object that stays its owner's, with a descriptor of our own. The owner may close its descriptor,
+ * and the number would then mean another file to peers.
  */
 function sharedBacking(bytes: Uint8Array, origin: BufferOrigin): Backing {
   const descriptor = native.duplicateDescriptor(origin.descriptor)
   return backingOf(bytes, { descriptor, offsetBytes: origin.offsetBytes }, undefined)
 }
 
-/** As {@link sharedBacking}, zero-based. `visible`: the program may touch the bytes, too. */
+/** Like {@link sharedBacking}, but zero-based. `visible`: the program may also touch the bytes. */
 export function zeroBasedBacking(bytes: Uint8Array, origin: BufferOrigin, visible: boolean): Backing {
   return { ...sharedBacking(bytes, origin), bytes: visible ? bytes : NO_BYTES, zeroBased: true }
 }
 
 /**
- * All that this process has and will have mapped, reached by cross-process copy also from here, so that what is not
- * there is an error and no crash.
+ * Everything that this process has mapped or will map. It is reached by cross-process copy even from here, so a missing
+ * page is an error, not a crash.
  */
 export function wholeProcessBacking(): Backing {
   const span = Span.foreign(process.pid, 0)
@@ -121,7 +121,7 @@ export function releaseBacking(backing: Backing): void {
   const { owned, origin } = backing
   if (origin === undefined) return
   if (owned !== undefined) {
-    // Peers may still map the object: punching gives the memory back all the same.
+    // Peers may still map the object: punching a hole gives the memory back all the same.
     native.releaseMemory(origin.descriptor, 0, native.describeMemory(origin.descriptor).lengthBytes)
     native.unmapMemory(owned)
   }

@@ -22,13 +22,13 @@ export class MemoryOperations {
     )
   }
 
-  /** A bind was posted: its window names the new key from now on. */
+  /** A bind was posted: from now on its window names the new key. */
   posted(request: EncodedRequest): void {
     const { words } = request
     this.#device.windows.get(words[RequestSlot.Window]!)?.posted(words[RequestSlot.RemoteKey]!)
   }
 
-  /** A CompletionStatus, or Outcome.PeerInside: then ask again. */
+  /** Returns a CompletionStatus, or Outcome.PeerInside; then it must be called again. */
   execute(request: EncodedRequest, opcode: number): number {
     if (opcode === Opcode.LocalInvalidate) return this.#invalidate(request)
     return opcode === Opcode.BindMemoryWindow ? this.#bind(request) : this.#configure(request)

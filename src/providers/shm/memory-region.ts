@@ -7,7 +7,7 @@ import { type Backing, registeredBacking, releaseBacking } from './memory-backin
 import type { ShmMemoryWindow } from './memory-window.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 
-/** A memory region: a key in the own segment's table, and the bytes it stands for. */
+/** A memory region: a key in this device's table, and the bytes that it stands for. */
 export class ShmMemoryRegion implements ProviderMemoryRegion {
   readonly token: number
   domain: ShmProtectionDomain
@@ -47,14 +47,17 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
     return (this.access & RemoteAccess) === 0 ? 0 : this.localKey
   }
 
-  /** The old keys end, so what a peer or a posted request still holds of the former registration reaches nothing. */
+  /**
+   * The old keys become invalid, so a peer or a posted request can no longer access anything through the former
+   * registration.
+   */
   reregister(changes: ReregisterChanges): void {
     const access = changes.access ?? this.access
     const domain = (changes.domain as ShmProtectionDomain | undefined) ?? this.domain
     const { device } = this.domain
     checkAccess('ibv_rereg_mr', access)
     if (domain.device !== device)
-      throw new VerbsError('ibv_rereg_mr', Errno.EINVAL, 'the protection domain is of another device')
+      throw new VerbsError('ibv_rereg_mr', Errno.EINVAL, 'the protection domain belongs to another device')
     this.#refuseWhileBound('ibv_rereg_mr')
     const backing =
       changes.buffer === undefined ? this.#backing : registeredBacking(device, changes.buffer, access, changes.origin)
@@ -77,7 +80,7 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
     const first = this.#published
     this.#published = false
     device.keys.withdraw(this.localKey)
-    // Who tries again goes ahead: the peer may be stopped, or broken, for ever. It has mappings of its own.
+    // A second attempt goes ahead, since the peer may be stopped or broken for ever. It has mappings of its own.
     if (first) device.awaitPeersOutside('ibv_dereg_mr')
     device.keys.release(this.localKey)
     device.regions.remove(this.token)
@@ -86,8 +89,8 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
   }
 
   /**
-   * Nobody reaches the old registration any more. Where a peer stays inside, all is as it was, and what was made for
-   * the change is given back.
+   * Make the old registration unreachable. If a peer stays inside, all is as before, and what was made for the change
+   * is released.
    */
   #withdraw(backing: Backing): Backing {
     const { device } = this.domain

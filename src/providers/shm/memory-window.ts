@@ -10,7 +10,7 @@ import type { ShmMemoryRegion } from './memory-region.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 import type { Invalidatable } from './shared-key-table.ts'
 
-/** What a window is to show; no memory shows nothing. */
+/** What a window is to show; without memory it shows nothing. */
 export interface WindowView {
   readonly memory: ShmMemoryRegion | undefined
   readonly address: number
@@ -26,13 +26,13 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   readonly token: number
   readonly type: MemoryWindowType
   readonly domain: ShmProtectionDomain
-  /** Of the last bind that was posted. */
+  /** The key of the last bind that was posted. */
   remoteKey: number
-  /** Under which it is bound, or was last. */
+  /** The key under which it is bound, or was last. */
   #key: number
   #memory: ShmMemoryRegion | undefined
   #queuePair = 0
-  /** The key is withdrawn, and somebody may still be using it. */
+  /** The key is revoked, and a peer may still be using it. */
   #draining = false
   #open = true
 
@@ -61,7 +61,7 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     this.remoteKey = retag(this.#key, key)
   }
 
-  /** Carry out a bind: a CompletionStatus, or Outcome.PeerInside. */
+  /** Carry out a bind. Returns a CompletionStatus, or Outcome.PeerInside. */
   show(view: WindowView, key: number, pairNumber: number): number {
     const { keys } = this.domain.device
     if (!allowsWindow(this.type, this.isBound, this.domain.id, view)) {
@@ -102,8 +102,8 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   }
 
   /**
-   * Whether nobody uses the withdrawn key any more, nor ever will: nobody does where it showed nothing, and a key of
-   * type 2 serves the peer of one queue pair only, so no other one is in its way.
+   * True if no peer uses the revoked key any more, or ever will. A window that showed nothing has no users. A key of
+   * type 2 serves the peer of one queue pair only, so other peers do not delay it.
    */
   #isLeft(): boolean {
     return this.#memory === undefined || this.domain.device.peersOutside(this.#queuePair)
@@ -112,7 +112,7 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   destroy(): void {
     const { device } = this.domain
     device.keys.withdraw(this.#key)
-    // Who tries again goes ahead, as with a region.
+    // A second attempt goes ahead, as with a region.
     const first = this.#open
     this.#open = false
     if (first && this.#memory !== undefined) device.awaitPeersOutside('ibv_dealloc_mw', this.#queuePair)

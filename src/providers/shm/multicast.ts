@@ -17,7 +17,7 @@ function groupOf(group: Gid): NoteFolder {
   return known
 }
 
-/** Who is attached to a group now, in all processes of this user. */
+/** The queue pairs attached to a group now, in all processes of this user. */
 export function multicastMembers(group: Gid): Member[] {
   const registry = groupOf(group)
   return registry.names().flatMap((name) => {
@@ -58,7 +58,7 @@ export class MulticastMemberships {
     groupOf(group).remove(this.#note)
   }
 
-  /** Unique: the gid is the device's own. */
+  /** Unique, because the gid is the device's own. */
   get #note(): string {
     return `${this.#gid.toString(16)}-${this.#number.toString(16)}`
   }

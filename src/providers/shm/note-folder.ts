@@ -6,9 +6,9 @@ import type { Gid } from '../gid.ts'
 import { decodeGid } from './gid.ts'
 
 /**
- * A folder below the runtime directory where devices of this user's processes leave notes for each other: one file a
- * note, its name what it is about, its content the gid of the device that left it. A process that was killed leaves its
- * files behind; whoever meets one removes it.
+ * A folder below the runtime directory where devices of this user's processes leave notes for each other. Each note is
+ * a file. Its name says what it is about; its content is the gid of the device that left it. A process that was killed
+ * leaves its files behind, and the next process that finds one removes it.
  */
 export class NoteFolder {
   readonly #directory: string
@@ -19,7 +19,7 @@ export class NoteFolder {
     this.#directory = join(runtimeDirectory('verbs'), name)
   }
 
-  /** False where there is such a note of a living device already. */
+  /** Returns false if a live device has already left such a note. */
   put(name: string, gid: Gid): boolean {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
     if (this.get(name) !== undefined) return false
@@ -32,14 +32,14 @@ export class NoteFolder {
     }
   }
 
-  /** The gid of a living device that left the note. */
+  /** The gid of the live device that left the note. */
   get(name: string): Gid | undefined {
     try {
       const text = readFileSync(join(this.#directory, name), 'latin1')
       const gid = /^[0-9a-f]{1,32}$/.test(text) ? BigInt(`0x${text}`) : 0n
       const location = decodeGid(gid)
       if (location !== undefined && !isEnding(location.processId)) return gid
-      // Between making the file and writing it there is a moment when it is empty.
+      // The file is empty for a moment, after it was created and before it is written.
       if (text !== '') this.remove(name)
       return undefined
     } catch (error) {
@@ -53,17 +53,17 @@ export class NoteFolder {
     try {
       rmdirSync(this.#directory)
     } catch {
-      // Others are still in it, or were faster.
+      // The folder is not empty, or another process was faster.
     }
   }
 
-  /** Names of all notes; the folder is read again when it has changed. */
+  /** Names of all notes; the folder is read again if it has changed. */
   names(): readonly string[] {
     const status = statSync(this.#directory, { throwIfNoEntry: false })
     if (status === undefined) return []
     if (status.mtimeMs !== this.#readAt) {
       this.#names = readdirSync(this.#directory)
-      // A change within the clock's granularity would look like none: such a reading is not kept.
+      // A change within the clock's granularity would go unnoticed: such a reading is not kept.
       this.#readAt = Date.now() - status.mtimeMs > CLOCK_GRAIN_MS ? status.mtimeMs : -1
     }
     return this.#names

@@ -20,8 +20,8 @@ const NOTHING: QueuePairCapacities = {
 }
 
 /**
- * A further handle on an XRC receive queue pair, found by its number: its block, seen from outside. Only who made the
- * queue pair changes it, and it ends with that process: there is no kernel here that would keep it.
+ * A further handle on an XRC receive queue pair, found by its number: its block, seen from outside. Only the process
+ * that created the queue pair changes it. The queue pair ends with that process, since no kernel keeps it.
  */
 export class OpenedBlock implements ProviderQueuePair {
   readonly number: number
@@ -55,7 +55,9 @@ export class OpenedBlock implements ProviderQueuePair {
   }
 
   modify(): void {
-    throw new UnsupportedError('ibv_modify_qp: on shm, only the process that made an XRC receive queue pair changes it')
+    throw new UnsupportedError(
+      'ibv_modify_qp: on shm, only the process that created an XRC receive queue pair can change it',
+    )
   }
 
   async modifyAsync(): Promise<void> {

@@ -3,14 +3,14 @@ import { BlockWord, blockGeometry, powerOfTwoAtLeast } from './layout.ts'
 import { PairBlock } from './pair-block.ts'
 import type { Segment } from './segment.ts'
 
-/** A block of the own segment, and the pages that it takes. */
+/** A block of this device's segment, and the pages that it occupies. */
 export class OwnBlock {
   readonly block: PairBlock
   readonly firstPage: number
   readonly pages: number
   readonly #segment: Segment
 
-  /** For `requests` receive requests of up to `segments` segments each. */
+  /** Make room for `requests` receive requests of up to `segments` segments each. */
   constructor(segment: Segment, requests: number, segments: number) {
     const geometry = blockGeometry(powerOfTwoAtLeast(requests), Math.max(1, segments))
     this.#segment = segment
@@ -21,7 +21,7 @@ export class OwnBlock {
     this.block.words[BlockWord.Segments] = geometry.segments
   }
 
-  /** Peers that still map it see zeros. */
+  /** Peers that still map it then read zeros. */
   release(): void {
     native.unmapMemory(this.block.buffer)
     this.#segment.releasePages(this.firstPage, this.pages)

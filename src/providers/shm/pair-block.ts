@@ -9,7 +9,7 @@ import {
   requestDoubles,
 } from './layout.ts'
 
-/** The block of a queue pair, mapped by its owner or by its peer. Which of them writes what is in layout.ts. */
+/** The block of a queue pair, mapped by its owner or by its peer. layout.ts says which of them writes what. */
 export class PairBlock {
   readonly buffer: ArrayBuffer
   readonly words: Int32Array
@@ -19,7 +19,7 @@ export class PairBlock {
   /** Receive completions, RESULT_WORDS each; `resultDoubles` is the same memory. */
   readonly results: Int32Array
   readonly resultDoubles: Float64Array
-  /** One word a slot, for rings that many send to. */
+  /** One word per slot, for rings that many send to. */
   readonly claims: Int32Array
   readonly mask: number
   readonly segments: number
@@ -38,7 +38,7 @@ export class PairBlock {
   }
 }
 
-/** The geometry a peer's block claims, or undefined where that cannot be true. */
+/** The geometry that a peer's block claims to have, or undefined if that is impossible. */
 export function claimedGeometry(words: Int32Array, pages: number): BlockGeometry | undefined {
   const ringSize = words[BlockWord.RingSize]!
   const segments = words[BlockWord.Segments]!

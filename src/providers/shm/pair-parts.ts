@@ -20,7 +20,7 @@ export interface PairParts extends ConnectedParts {
   readonly domainId: number
 }
 
-/** How the requests of a type get to where they go. */
+/** How the requests of a type reach their destination. */
 export function makeTransport(type: QueuePairType, parts: PairParts): Transport {
   const { device, initiator, domainId } = parts
   switch (type) {
@@ -51,7 +51,7 @@ export function makeReceives(options: ProviderQueuePairOptions, block: PairBlock
 }
 
 /**
- * Receive requests that the block has room for: where they come from elsewhere, one, since a ring has at least one
+ * Receive requests that the block has room for. If they come from elsewhere, it is one, since a ring has at least one
  * slot.
  */
 export function ownRequests(options: ProviderQueuePairOptions): number {
@@ -64,7 +64,7 @@ const kinds: Readonly<Partial<Record<QueuePairType, number>>> = {
   'xrc-receive': BlockKind.XrcReceive,
 }
 
-/** What senders read of a queue pair whatever its state. */
+/** What senders read of a queue pair in any state. */
 export function describeBlock(block: PairBlock, domainId: number, options: ProviderQueuePairOptions): void {
   const { words } = block
   const { type, dcAccessKey } = options

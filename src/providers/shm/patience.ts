@@ -4,7 +4,10 @@ import { answerTimeoutMs, rnrTimerMs } from '../rnr-timer.ts'
 /** Retries for ever. */
 const RNR_RETRY_FOREVER = 7
 
-/** What to do about a request that could not be carried out: go on waiting, and whether this wait has just begun. */
+/**
+ * What to do about a request that could not be carried out: whether to go on waiting, and whether this wait has just
+ * begun.
+ */
 export interface Verdict {
   readonly patient: boolean
   readonly began: boolean
@@ -23,7 +26,7 @@ export class Patience {
   #retriesLeft = 0
   #until = 0
 
-  /** The receiver has no request posted: wait its timer, rnrRetry times (ibv_modify_qp(3)). */
+  /** The receiver has no request posted: wait for its timer, up to rnrRetry times (ibv_modify_qp(3)). */
   receiverNotReady(now: number, timerCode: number, attributes: QueuePairAttributes): Verdict {
     const retries = attributes.rnrRetry ?? 0
     if (this.#reason !== 'receiver') {
@@ -42,7 +45,7 @@ export class Patience {
     return WAITING
   }
 
-  /** Nobody answers: wait 4.096 µs × 2^timeout for the first try and each retry. */
+  /** The peer does not answer: wait 4.096 µs × 2^timeout for the first try and each retry. */
   noAnswer(now: number, attributes: QueuePairAttributes): Verdict {
     if (this.#reason !== 'answer') {
       const budget = answerTimeoutMs(attributes.timeout ?? 0, attributes.retryCount ?? 0)
@@ -53,7 +56,7 @@ export class Patience {
     return now < this.#until ? WAITING : LOST
   }
 
-  /** The request is done with. True where it had waited for a receiver. */
+  /** The request is done. Returns true if it had waited for a receiver. */
   forget(): boolean {
     const waited = this.#reason === 'receiver'
     this.#reason = 'none'

@@ -35,14 +35,14 @@ import { Visit } from './visitors.ts'
 const GENERATION = KeyWord.Generation - KeyWord.Key
 
 /**
- * A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by
- * the queue pairs that are connected to it.
+ * A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. The
+ * queue pairs that are connected to it hold it.
  */
 export class PeerDevice {
   readonly gid: Gid
   readonly processId: number
   readonly views: FixedViews
-  /** Not 0 once its process ended: stored by the watcher thread, so that a thread that spins sees it. */
+  /** Not 0 once its process has ended. The watcher thread stores it, so that a spinning thread sees it. */
   readonly death: Int32Array
   readonly #device: ShmDevice
   readonly #keys: Int32Array
@@ -52,8 +52,8 @@ export class PeerDevice {
   readonly #token: number
   readonly #memories: (RemoteMemory | undefined)[] = []
   /**
-   * Windows and indirect keys, which come again under the same key: apart, so that those who use regions need not look
-   * for that.
+   * Windows and indirect keys, which reuse a key. They are kept apart, so that users of regions do not pay for that
+   * check.
    */
   readonly #derived = new Map<number, RemoteMemory>()
   readonly #doorbells = new Map<number, number>()
@@ -74,7 +74,7 @@ export class PeerDevice {
     this.#token = opened.process < 0 ? -1 : device.watch.add(opened.process, () => device.peerDied(), this.death)
   }
 
-  /** The device of `gid`. ETIMEDOUT where it does not answer: it is how a real device says that nobody has this gid. */
+  /** The device of `gid`. ETIMEDOUT if it does not answer, as a real device reports a gid that no port has. */
   static open(device: ShmDevice, gid: Gid): PeerDevice {
     if (gid === device.gid) {
       const { segment } = device
@@ -98,12 +98,12 @@ export class PeerDevice {
     return new PeerDevice(device, gid, opened)
   }
 
-  /** True for the own device: everything is here. */
+  /** True for this device itself: everything is here. */
   get isSelf(): boolean {
     return this.#mapping === undefined
   }
 
-  /** Whether the peer has a queue pair of that number now. */
+  /** True if the peer has a queue pair of that number now. */
   has(number: number): boolean {
     return (
       Atomics.load(this.views.directory, (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS + DirectoryWord.Number) ===
@@ -111,7 +111,7 @@ export class PeerDevice {
     )
   }
 
-  /** As `dead`, by a plain load: it may come late, and is for paths where the next look is soon. */
+  /** Like `dead`, by a plain load. It may be late, and is for callers that look again soon. */
   get died(): boolean {
     return this.death[0] !== 0
   }
@@ -120,13 +120,13 @@ export class PeerDevice {
     return Atomics.load(this.death, 0) !== 0
   }
 
-  /** Something about it failed: see whether that is because its process is ending, which its pidfd tells only later. */
+  /** Something about the peer failed. Check if its process is ending, which its pidfd reports only later. */
   lookForEnd(): boolean {
     if (!this.dead && isEnding(this.processId)) Atomics.store(this.death, 0, 1)
     return this.dead
   }
 
-  /** It ended, or closed its device. */
+  /** True if it ended or closed its device. */
   get gone(): boolean {
     return this.dead || Atomics.load(this.views.header, HeaderWord.State) !== SegmentState.Open
   }
@@ -136,7 +136,7 @@ export class PeerDevice {
     return this
   }
 
-  /** True when nobody uses it any more; then it has closed itself. */
+  /** Returns true if it has no users left; it has then closed itself. */
   release(): boolean {
     this.#users -= 1
     if (this.#users > 0) return false
@@ -145,15 +145,15 @@ export class PeerDevice {
   }
 
   /**
-   * The memory of a key, or undefined where there is none (any more). Called between entering and leaving the peer's
+   * The memory of a key, or undefined if there is none (any more). Call it between entering and leaving the peer's
    * block.
    */
   memory(key: number): RemoteMemory | undefined {
     const index = keyIndex(key)
     const known = this.#memories[index]
-    // A plain load suffices: the atomic load of the state word in `enter` comes before it, and revoking waits for us to
-    // leave. A key is drawn, so an entry that is used again may get one that it had before: the generation tells them
-    // apart. It lies in the key's own cache line.
+    // A plain load is enough: the atomic load of the state word in `enter` comes before it, and revoking waits until we
+    // leave. Keys are random, so a reused entry may get a key that it had before. The generation tells the two apart.
+    // It lies in the key's own cache line.
     if (
       known !== undefined &&
       known.key === key &&
@@ -165,8 +165,8 @@ export class PeerDevice {
   }
 
   /**
-   * Take a key of the owner's back: a window of type 2 that was bound through the queue pair `pairNumber`, on whose
-   * connection the caller is inside. Nobody else can be using it. False where it is no such key.
+   * Revoke a key of the owner's: a window of type 2 that was bound through the queue pair `pairNumber`. The caller is
+   * inside that connection, so no other sender can be using the key. Returns false if it is not such a key.
    */
   invalidate(key: number, pairNumber: number, domainId: number): boolean {
     const memory = this.memory(key)
@@ -175,7 +175,7 @@ export class PeerDevice {
     return Atomics.compareExchange(this.views.keys, memory.word, key | 0, 0) === (key | 0)
   }
 
-  /** Map the block of a queue pair; undefined where the peer has none of that number. */
+  /** Map the block of a queue pair; undefined if the peer has none of that number. */
   openBlock(number: number): PairBlock | undefined {
     const at = (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS
     const { directory } = this.views
@@ -192,14 +192,14 @@ export class PeerDevice {
     return undefined
   }
 
-  /** This device's entry among the peer's visitors; undefined where all are taken: then the peer is asked to sweep. */
+  /** This device's entry among the peer's visitors. Undefined if all are taken; the peer is then asked to sweep. */
   visit(): Visit | undefined {
     this.#visit ??= Visit.open(this.views)
     if (this.#visit === undefined) this.ring()
     return this.#visit
   }
 
-  /** A block that many send to. It is kept as long as the peer is, since datagrams come and go. */
+  /** A block that many send to. It is kept as long as the peer, since datagrams come and go. */
   sharedTarget(number: number, kind: number): SharedTarget {
     const known = this.#sharedTargets.get(number)
     if (known !== undefined && known.kind === kind) return known
@@ -214,8 +214,8 @@ export class PeerDevice {
   }
 
   /**
-   * Tell the peer that a receive completion was published for its completion queue `index`: count it, and wake it where
-   * it asked for that.
+   * Tell the peer that a receive completion was published for its completion queue `index`: count it, and wake the peer
+   * if the queue is armed.
    */
   announce(index: number, solicited: boolean): void {
     const { queues } = this.views
@@ -224,12 +224,12 @@ export class PeerDevice {
     Atomics.add(queues, at + QueueWord.Arrivals, 1)
     const armed = Atomics.load(queues, at + QueueWord.Armed)
     if (armed === 0 || (!solicited && queues[at + QueueWord.SolicitedOnly] === 1)) return
-    // Ring first, disarm after: killed in between, the owner gets one event too many instead of none.
+    // Ring first, then disarm: if this process is killed in between, the owner gets one event too many instead of none.
     this.#ringDescriptor(queues[at + QueueWord.Channel]! - 1, queues[at + QueueWord.ChannelInode]!)
     Atomics.compareExchange(queues, at + QueueWord.Armed, armed, 0)
   }
 
-  /** Wake the peer's device: it has work that could not go on. */
+  /** Wake the peer's device: it has work that could not continue. */
   ring(): void {
     const { header } = this.views
     this.#ringDescriptor(header[HeaderWord.Doorbell]!, header[HeaderWord.DoorbellInode]!)
@@ -240,7 +240,7 @@ export class PeerDevice {
     const known = this.#doorbells.get(theirs)
     const descriptor = known ?? this.#openDoorbell(theirs, inode)
     if (descriptor < 0 || native.ringPipe(descriptor) === 0 || known === undefined) return
-    // Nobody reads that pipe any more: the number may since mean another one.
+    // That pipe has no reader any more: the number may mean another one by now.
     closeSync(known)
     this.#doorbells.delete(theirs)
     const fresh = this.#openDoorbell(theirs, inode)
@@ -248,7 +248,7 @@ export class PeerDevice {
   }
 
   /**
-   * -1 where the number does not mean that pipe (any more): a byte must not end up in some other file of the peer's.
+   * Returns -1 if the number does not mean that pipe (any more): a byte must not end up in another file of the peer's.
    */
   #openDoorbell(theirs: number, inode: number): number {
     try {
@@ -259,7 +259,7 @@ export class PeerDevice {
       }
       closeSync(descriptor)
     } catch {
-      // Gone meanwhile: its death is reported elsewhere.
+      // Gone in the meantime: its death is reported elsewhere.
     }
     return -1
   }
@@ -312,9 +312,9 @@ interface OpenedSegment {
 }
 
 /**
- * The process is held by pidfd before its descriptor is looked at, so that a reused process id cannot deceive: the
- * nonce would differ. What node:fs opened is closed by node:fs: a Worker closes at its end what it still lists, and a
- * number closed behind its back is another's by then.
+ * A pidfd holds the process before its descriptor is used, so a reused process id does no harm: the nonce would differ.
+ * What node:fs opened must be closed by node:fs. A Worker closes at its end what it still lists, and a number that was
+ * closed behind its back may belong to another file by then.
  */
 function openSegment(location: SegmentLocation): OpenedSegment | undefined {
   const { processId } = location

@@ -5,9 +5,9 @@ import { PAGE_BYTES } from './layout.ts'
 import type { SharedKeyTable } from './shared-key-table.ts'
 
 /**
- * Touch the pages of a range of an on-demand region, so that whoever uses them does not wait for the kernel.
- * Errors as ibv_advise_mr(3) and the kernel have them. Atomics, because an engine may leave out a plain load that
- * nobody looks at; or-ing 0 is a write that changes nothing.
+ * Touch the pages of a range of an on-demand region, so that later accesses do not wait for the kernel. Errors are
+ * those of ibv_advise_mr(3) and the kernel. Atomics are used, because an engine may leave out a plain load whose value
+ * is unused. Or-ing 0 is a write that changes nothing.
  */
 export function prefetch(keys: SharedKeyTable, domainId: number, advice: Advice, range: AdvisedRange): void {
   const entry = keys.find(range.key)
@@ -18,7 +18,7 @@ export function prefetch(keys: SharedKeyTable, domainId: number, advice: Advice,
   const { span } = entry
   for (let at = offset; at < offset + length; at += PAGE_BYTES) {
     if (span.processId !== 0) {
-      if (!span.isThere(at, 1)) refuseAdvice(Errno.EFAULT, `this process has nothing at ${address - offset + at}`)
+      if (!span.isThere(at, 1)) refuseAdvice(Errno.EFAULT, `this process has no memory at ${address - offset + at}`)
     } else if (advice === Advice.PrefetchWrite) Atomics.or(span.bytes, at, 0)
     else Atomics.load(span.bytes, at)
   }

@@ -103,7 +103,9 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   registerImplicit(access: number): ProviderMemoryRegion {
     checkAccess('ibv_reg_mr', access)
     if ((access & Access.RemoteAtomic) !== 0)
-      throw new UnsupportedError('ibv_reg_mr: remote atomics need memory that peers can map, which is not all of it')
+      throw new UnsupportedError(
+        'ibv_reg_mr: remote atomics need memory that peers can map, and peers cannot map a whole address space',
+      )
     this.device.requireProcessCopy('ibv_reg_mr')
     return this.#add(wholeProcessBacking(), access | Access.OnDemand)
   }
@@ -137,7 +139,7 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
     return pair
   }
 
-  /** It behaves as its base: one thread uses all that is made here anyway. */
+  /** A parent domain behaves like its base: one thread uses all its objects anyway. */
   createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain {
     const parent = new ShmProtectionDomain(this.device, this.id, this, threadDomain as OwnThreadDomain | undefined)
     this.parents.add(parent)

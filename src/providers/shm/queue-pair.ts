@@ -30,12 +30,12 @@ import type { Transport } from './transport.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
 const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInlineBytes: MAX_INLINE_BYTES }
-/** How long RESET, destruction and deregistration wait for a peer that is in the middle of an access. */
+/** How long RESET, destruction and deregistration wait for a peer in the middle of an access. */
 const INSIDE_TIMEOUT_MS = 1000
 
 /**
- * A reliable connection. Requests are carried out by the thread that posts them, or later by its polls while the peer
- * is not ready.
+ * A queue pair of any type. The thread that posts a request carries it out, or its polls do later if the peer is not
+ * ready yet.
  */
 export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   readonly number: number
@@ -49,7 +49,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   attributes: QueuePairAttributes = {}
   readonly #domain: ShmProtectionDomain
   readonly #device: ShmDevice
-  /** Where sends and receives complete. Types that do not send never come to use the first, which they do not have. */
+  /** Where sends and receives complete. Types that do not send have no send queue, and never use it. */
   readonly #sendQueue: ShmCompletionQueue
   readonly #receiveQueue: ShmCompletionQueue | undefined
   readonly #xrcDomain: ShmXrcDomain | undefined
@@ -63,14 +63,14 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   #refused = false
   readonly #transport: Transport
   #established = false
-  /** The request at the head was begun before the send queue was told to drain. */
+  /** True if the request at the head began before the send queue was told to drain. */
   #draining = false
-  /** The access in which the peer was when it was waited for in vain. */
+  /** The access that the peer was in when it was waited for in vain. */
   #stuckIn = Number.NaN
-  /** The same of a short wait. */
+  /** The same for a short wait. */
   #slowIn = Number.NaN
   #notifyDrained = false
-  /** The event that nothing more will come from the shared receive queue was raised since the queue pair failed. */
+  /** True if the event that the shared receive queue is done with this queue pair was raised since the pair failed. */
   #lastRequestTold = false
 
   constructor(domain: ShmProtectionDomain, options: ProviderQueuePairOptions) {
@@ -131,7 +131,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.modify(attributes)
   }
 
-  /** To the error state: by `modify`, by a failed request, by the peer, or by an overrun completion queue. */
+  /** Go to the error state: because of `modify`, a failed request, the peer, or an overrun completion queue. */
   fail(): void {
     if (this.state === QueuePairState.Error || this.state === QueuePairState.Reset) return
     this.#publishState(QueuePairState.Error)
@@ -179,9 +179,9 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   }
 
   /**
-   * Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead
-   * peer is out. One that has been waited for in vain, and is stopped in that same access still, is not waited for
-   * again: each of a thousand registrations would take its time.
+   * Wait until the peer is not in the middle of an access to this end. Returns false if it does not finish in time. A
+   * dead peer is outside. A peer that was waited for in vain and is still stopped in that access is not waited for
+   * again. Otherwise each of a thousand registrations would take the full time.
    */
   awaitOutside(timeoutMs: number = INSIDE_TIMEOUT_MS): boolean {
     if (this.type === 'ud' || this.type === 'dct')
@@ -220,7 +220,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#sending.retire(count)
   }
 
-  /** Go on with what could not be done at once. True when nothing is left to wait for. */
+  /** Continue what could not be done at once. Returns true if nothing is left to wait for. */
   progress(now: number): boolean {
     if (isFailed(this.state)) return this.#flush()
     if (this.state === QueuePairState.SendQueueDrained) return this.#drain(now)
@@ -261,7 +261,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     return taken
   }
 
-  /** Publish what was posted; a sender that waits for it is woken. */
+  /** Publish what was posted, and wake a sender that waits for it. */
   #tellPosted(): void {
     this.#receives.publish()
     if (this.state === QueuePairState.Error) {
@@ -273,7 +273,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#receives.retire()
   }
 
-  /** Completions of what the peer has consumed; false when the completion queue has no room for all. */
+  /** Add completions of what the peer has consumed. Returns false if the completion queue has no room for all. */
   collectReceives(): boolean {
     const queue = this.#receiveQueue
     if (queue !== undefined && !this.#receives.collect(this, queue)) return false
@@ -285,7 +285,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     if (this.#receiveQueue !== undefined) this.#receives.collect(this, this.#receiveQueue)
   }
 
-  /** What the peer may have left in the block without a completion. */
+  /** Look for what the peer may have left in the block without a completion. */
   lookAround(): void {
     const { words } = this.#block
     if (Atomics.load(words, BlockWord.Fault) !== 0) this.fail()
@@ -299,7 +299,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     }
   }
 
-  /** Take back what a dead visitor had claimed; true when nothing of it is left. */
+  /** Take back what a dead visitor had claimed. Returns true if nothing of it is left. */
   reap(visitor: number): boolean {
     this.collectReceives()
     return !this.#receives.isClaimedBy(visitor)
@@ -326,7 +326,10 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
       this.#beginDraining(attributes.sqdNotify === true)
   }
 
-  /** What has begun (and waits for its peer) is finished, nothing behind it is begun: IB specification 10.3.1.5. */
+  /**
+   * A request that has begun (and waits for its peer) is finished; no request behind it begins: IB specification
+   * 10.3.1.5.
+   */
   #beginDraining(notify: boolean): void {
     this.#draining = !this.#sending.isIdle
     this.#notifyDrained = notify
@@ -351,7 +354,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.attributes = {}
   }
 
-  /** Publish RESET in a new epoch, wait for the peer to get out, forget all that is outstanding. */
+  /** Publish RESET in a new epoch, wait until the peer is outside, and forget all that is outstanding. */
   #leaveConnection(verb: string): void {
     this.#device.removePending(this)
     this.#epoch = (this.#epoch + 1) & 0xffffff
@@ -370,8 +373,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   }
 
   /**
-   * EBUSY the first time that the peer does not get out; who tries again goes ahead, since the peer may be stopped, or
-   * broken, for ever.
+   * EBUSY the first time that the peer does not get out. A second attempt goes ahead, since the peer may be stopped or
+   * broken for ever.
    */
   #insist(verb: string): void {
     if (this.#refused || this.awaitOutside()) {
@@ -383,7 +386,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     throw new VerbsError(
       verb,
       Errno.EBUSY,
-      `${who} stays in the middle of an access to queue pair ${this.number}; try again to go ahead all the same`,
+      `${who} stays in the middle of an access to queue pair ${this.number}; try again to go ahead anyway`,
     )
   }
 
@@ -417,7 +420,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   // ---- the error state
   // ---------------------------------------------------------------------------------------------------------
 
-  /** Complete everything outstanding as flushed, as far as there is room; true when nothing is left. */
+  /** Complete everything outstanding as flushed, as far as there is room. Returns true if nothing is left. */
   #flush(): boolean {
     if (!this.#sending.flush()) return false
     return this.state !== QueuePairState.Error || this.#flushReceives()

@@ -5,8 +5,9 @@ import type { SegmentList } from './segment-list.ts'
 
 /**
  * Append `length` bytes of a peer's memory from `offset` on, through windows and indirect keys to the regions that hold
- * them, whose keys are looked up anew each time: they may have been revoked. `pairNumber` is the owner's queue pair.
- * False where it may not be reached that way. The caller has checked rights and bounds of `memory` itself.
+ * them. The keys of those regions are looked up each time, because they may have been revoked. `pairNumber` is the
+ * owner's queue pair. Returns false if the bytes may not be reached that way. The caller has checked rights and bounds
+ * of `memory` itself.
  */
 export function reach(
   list: SegmentList,
@@ -23,7 +24,7 @@ export function reach(
     return true
   }
   if (derivation.queuePair !== 0 && derivation.queuePair !== pairNumber) return false
-  // What is written to memory behind a key needs what a local write would.
+  // A write to memory behind a key needs the right that a local write would need.
   const needed = right === Access.RemoteRead ? 0 : Access.LocalWrite
   if (derivation.pieces === undefined) {
     // Windows have no local key.

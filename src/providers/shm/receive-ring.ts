@@ -13,8 +13,8 @@ import type { Receives } from './receives.ts'
 /**
  * The owner's end of the ring of receive requests in its block. The connected peer consumes them and writes results
  * into the same slots, each published by its sequence number; `collect` turns those into completions. Counters are
- * 32-bit and wrap; differences are taken as signed. They go on over RESET, so that no number of an earlier connection,
- * left in the ring, is ever the next one.
+ * 32-bit and wrap; differences are signed. They continue over RESET, so a number that an earlier connection left in the
+ * ring is never the next one.
  */
 export class ReceiveRing implements Receives, ArrivalRing {
   readonly #block: PairBlock
@@ -22,7 +22,7 @@ export class ReceiveRing implements Receives, ArrivalRing {
   readonly #capacity: number
   readonly #ids: Float64Array
   #posted = 0
-  /** Consumed by the peer and seen by us, or flushed. */
+  /** Consumed by the peer and seen here, or flushed. */
   #collected = 0
   /** Completions polled: their slots may be posted again. */
   #retired = 0
@@ -37,7 +37,7 @@ export class ReceiveRing implements Receives, ArrivalRing {
     this.#ids = new Float64Array(block.mask + 1)
   }
 
-  /** 0 or an errno. The peer sees it with the next `publish`. */
+  /** Returns 0 or an errno. The peer sees the request after the next `publish`. */
   post(request: EncodedRequest): number {
     const segments = request.words[RequestSlot.SegmentCount]!
     if (segments > this.#block.segments) return Errno.EINVAL
@@ -50,14 +50,13 @@ export class ReceiveRing implements Receives, ArrivalRing {
   }
 
   /**
-   * The peer sees what was posted from now on: once for a list, since each publication takes longer than a request
-   * does.
+   * The peer now sees what was posted. It is called once for a list, since a publication takes longer than a request.
    */
   publish(): void {
     Atomics.store(this.#block.words, BlockWord.Posted, this.#posted)
   }
 
-  /** By a plain load: it may come late, and is for who looks again soon. */
+  /** By a plain load: it may be late, and is for callers that look again soon. */
   get hasArrived(): boolean {
     return this.#results[this.#nextAt] === this.#nextNumber
   }
@@ -70,10 +69,10 @@ export class ReceiveRing implements Receives, ArrivalRing {
     return (this.#posted - this.#collected) | 0
   }
 
-  /** Completions for what the peer consumed, as far as `queue` has room; false when it does not. */
+  /** Add completions for what the peer consumed, as far as `queue` has room. Returns false if it has not. */
   collect(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
     let status: number = CompletionStatus.Success
-    // Beyond what was posted is nonsense of a broken peer: no such request, no completion.
+    // More than was posted is nonsense of a broken peer: no such request, no completion.
     while (
       this.#collected !== this.#posted &&
       Atomics.load(this.#results, this.#nextAt) === this.#nextNumber &&
@@ -83,7 +82,7 @@ export class ReceiveRing implements Receives, ArrivalRing {
       status |= completeReceive(this.#block, slot, this.#ids[slot]!, pair, queue, 0)
       this.#setCollected((this.#collected + 1) | 0)
     }
-    // Who could not put a message down has left a fault before it said so.
+    // A peer that could not deliver a message has left a fault before it published the result.
     if (status !== CompletionStatus.Success) pair.lookAround()
     return queue.hasRoom(1) || !this.hasArrived
   }
@@ -92,7 +91,7 @@ export class ReceiveRing implements Receives, ArrivalRing {
     const results = this.#results
     let row = 0
     do {
-      // The result is read behind this one.
+      // The atomic load comes before the result is read.
       if (this.#collected === this.#posted || Atomics.load(results, this.#nextAt) !== this.#nextNumber) break
       const slot = this.#collected & this.#block.mask
       const at = slot * RESULT_WORDS
@@ -113,7 +112,7 @@ export class ReceiveRing implements Receives, ArrivalRing {
     return row
   }
 
-  /** Flushed completions for the rest, oldest first; false when `queue` has no room. */
+  /** Add flushed completions for the rest, oldest first. Returns false if `queue` has no room. */
   flush(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
     while (this.#collected !== this.#posted) {
       if (!queue.hasRoom(1)) return false
@@ -124,7 +123,7 @@ export class ReceiveRing implements Receives, ArrivalRing {
     return true
   }
 
-  /** Forget everything, as RESET does. Nobody may be inside the block. */
+  /** Forget everything, as RESET does. No peer may be inside the block. */
   reset(): void {
     this.#setCollected(this.#posted)
     this.#retired = this.#posted

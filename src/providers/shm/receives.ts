@@ -15,23 +15,25 @@ import type { Visitors } from './visitors.ts'
 export interface Receives {
   /** Posted, and neither collected nor flushed. */
   readonly outstanding: number
-  /** 0 or an errno. Senders see it with the next `publish` at the latest. */
+  /** Returns 0 or an errno. Senders see the request with the next `publish` at the latest. */
   post(request: EncodedRequest): number
   /** Senders see all that was posted. */
   publish(): void
   /** A completion was polled: its slot may be posted again. */
   retire(): void
-  /** Completions for what was used up, as far as `queue` has room; false when something is left to wait for. */
+  /**
+   * Add completions for what was consumed, as far as `queue` has room. Returns false if something is left to wait for.
+   */
   collect(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean
-  /** Flushed completions for the rest; false as for `collect`. */
+  /** Add flushed completions for the rest. Returns false as `collect` does. */
   flush(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean
-  /** Forget everything, as RESET does. Nobody may be inside the block. */
+  /** Forget everything, as RESET does. No sender may be inside the block. */
   reset(): void
-  /** A visitor has claimed a request and not finished. */
+  /** True if a visitor has claimed a request and not finished it. */
   isClaimedBy(visitor: number): boolean
 }
 
-/** Datagrams: a ring of the queue pair's own that anybody sends to. */
+/** Datagrams: a ring of the queue pair's own that any device can send to. */
 export class DatagramReceives implements Receives {
   readonly #ring: ClaimedRing
   readonly #capacity: number
@@ -56,7 +58,7 @@ export class DatagramReceives implements Receives {
     return this.#ring.post(request)
   }
 
-  /** Each is published where it is posted. */
+  /** Each request is published when it is posted. */
   publish(): void {
     return
   }
@@ -107,7 +109,7 @@ export class DatagramReceives implements Receives {
   }
 }
 
-/** Receives come from a shared receive queue: nothing is posted here, and nothing flushed. */
+/** Receives come from a shared receive queue: nothing is posted or flushed here. */
 export class SharedQueueReceives implements Receives {
   readonly outstanding = 0
   readonly #shared: ShmSharedReceiveQueue

@@ -14,31 +14,31 @@ import {
 import type { FixedViews } from './segment.ts'
 import { Span } from './span.ts'
 
-/** A key that stands for parts of regions of its owner's: a window of one, or pieces of several. */
+/** A key that stands for parts of its owner's regions: a window of one, or pieces of several. */
 export interface Derivation {
   readonly kind: number
-  /** The owner's queue pair that alone may be used with it, 0 for any. */
+  /** The only queue pair of the owner that may be used with it; 0 for any. */
   readonly queuePair: number
-  /** A window's region, and what the region calls the window's first byte. */
+  /** A window's region, and the window's first byte in the region's terms. */
   readonly baseKey: number
   readonly baseAddress: number
-  /** Of an indirect key. */
+  /** For an indirect key. */
   readonly pieces: Pieces | undefined
 }
 
-/** What a remote key was found to stand for: read from the peer's key table once, checked, and mapped. */
+/** What a remote key stands for: read from the peer's key table once, checked, and mapped. */
 export class RemoteMemory {
   readonly key: number
-  /** Where the key stands in the peer's table: compared at every access, since the owner may revoke it. */
+  /** Where the key is in the peer's table. It is compared at every access, since the owner may revoke it. */
   readonly word: number
   readonly address: number
   readonly length: number
   readonly access: number
   readonly domainId: number
-  /** Of the entry, when it was read. */
+  /** The generation of the entry when it was read. */
   readonly generation: number
   readonly span: Span
-  /** Its bytes are mapped here, one after the other. */
+  /** True if its bytes are mapped here, contiguously. */
   readonly direct: boolean
   readonly derivation: Derivation | undefined
   readonly #mapping: ArrayBuffer | undefined
@@ -69,7 +69,7 @@ export class RemoteMemory {
   }
 }
 
-/** A key entry as its owner states it. */
+/** A key entry as its owner wrote it. */
 export interface KeyClaim {
   readonly address: number
   readonly length: number
@@ -85,7 +85,7 @@ export interface KeyClaim {
   readonly generation: number
 }
 
-/** Read an entry; undefined where the key is not there, changed meanwhile, or the numbers cannot be true. */
+/** Read an entry; undefined if the key is not there, changed in the meantime, or has impossible numbers. */
 export function readClaim(views: FixedViews, index: number, key: number): KeyClaim | undefined {
   const { keys, keyDoubles } = views
   const words = index * KEY_WORDS
@@ -112,7 +112,7 @@ export function readClaim(views: FixedViews, index: number, key: number): KeyCla
   return plausible(claim) ? claim : undefined
 }
 
-/** Whether `memory`, whose key was just found in the table, is still what the table says. */
+/** True if `memory`, whose key was just found in the table, is still what the table says. */
 export function isCurrent(views: FixedViews, memory: RemoteMemory): boolean {
   const at = memory.word - KeyWord.Key + KeyWord.Generation
   return Atomics.load(views.keys, at) === memory.generation
@@ -132,8 +132,8 @@ function plausible(claim: KeyClaim): boolean {
 }
 
 /**
- * A window or an indirect key. `descriptor` is of the owner's segment, where the pieces are. Undefined where the claim
- * cannot be true.
+ * A window or an indirect key. `descriptor` is that of the owner's segment, which holds the pieces. Undefined if the
+ * claim is impossible.
  */
 export function deriveMemory(word: number, key: number, claim: KeyClaim, descriptor: number): RemoteMemory | undefined {
   const pieces = claim.kind === KeyKind.Indirect ? readPieces(claim, descriptor) : undefined
@@ -157,9 +157,7 @@ function readPieces(claim: KeyClaim, descriptor: number): Pieces | undefined {
   return read === doubles.byteLength && pieces.plausible && pieces.totalBytes === claim.length ? pieces : undefined
 }
 
-/**
- * Map the peer's memory object (or note that it must be copied across processes). Undefined where it cannot be reached.
- */
+/** Map the peer's memory object, or note that it must be copied across processes. Undefined if it cannot be reached. */
 export function openRemoteMemory(
   processId: number,
   word: number,

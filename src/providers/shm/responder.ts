@@ -3,32 +3,35 @@ import type { Inbox } from './inbox.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
 
-/** Who answers one request, once its queue pair has been entered. */
+/** What answers one request, once its queue pair has been entered. */
 export interface Responder {
-  /** Whose memory its keys name. */
+  /** The device whose memory its keys name. */
   readonly peer: PeerDevice
-  /** Of the queue pair. */
+  /** The number of the queue pair. */
   readonly number: number
-  /** Which protection domain the memory must be of. */
+  /** The protection domain that the memory must belong to. */
   readonly domainId: number
-  /** Where messages are put; undefined where nobody receives now. Asked at most once per operation. */
+  /** Where messages are put; undefined if there is no receiver now. Read at most once per operation. */
   readonly inbox: Inbox | undefined
-  /** Which of the peer's completion queues hears of a message; -1 none. */
+  /** The peer's completion queue that reports a message; -1: none. */
   readonly queueIndex: number
 }
 
-/** Where a queue pair sends to: entered for the time of one operation. */
+/** Where a queue pair sends to. It is entered for the duration of one operation. */
 export interface Reachable {
   readonly peer: PeerDevice
-  /** Rights and limits of the queue pair there; only inside. */
+  /** Rights and limits of the queue pair there; only valid inside. */
   readonly block: PairBlock | undefined
-  /** False where nobody is there who would answer; then nothing was entered. */
+  /** Returns false if there is nothing that would answer; nothing was entered then. */
   enter(): boolean
   leave(): void
-  /** Nobody will ever answer. */
+  /** True if requests will never be answered. */
   readonly vanished: boolean
-  /** Who answers a request; a CompletionStatus where what it names is not there, or not for us. Only inside. */
+  /**
+   * What answers a request. A CompletionStatus if what the request names does not exist, or is not for this queue pair.
+   * Only inside.
+   */
   responder(request: EncodedRequest): Responder | number
-  /** The request failed there: its queue pair is to know. */
+  /** The request failed there: tell its queue pair. */
   fault(): void
 }

@@ -2,8 +2,8 @@ import type { EncodedRequest } from '../encoded-request.ts'
 import { copySpan, type Span } from './span.ts'
 
 /**
- * A checked scatter or gather list: spans with offset and length. Reused from request to request; never allocates once
- * warm.
+ * A checked scatter or gather list: spans with offset and length. It is reused from request to request, and allocates
+ * nothing once warm.
  */
 export class SegmentList {
   readonly #spans: Span[] = []

@@ -16,7 +16,7 @@ import {
 
 import { pipeInode } from './pipe.ts'
 
-/** The own segment of an open device: its memory object and the fixed part of it, mapped. */
+/** The segment of a device opened here: its memory object, and the fixed part of it, mapped. */
 export class Segment {
   readonly descriptor: number
   readonly gid: Gid
@@ -55,7 +55,7 @@ export class Segment {
     Atomics.store(this.header, HeaderWord.Magic, SEGMENT_MAGIC)
   }
 
-  /** Fresh zeroed pages at the end; returns the first page. Pages are never handed out twice. */
+  /** Take fresh zeroed pages at the end. Returns the first page. Pages are never reused. */
   allocatePages(count: number): number {
     const first = this.#pages
     native.resizeMemory(this.descriptor, (first + count) * PAGE_BYTES)
@@ -68,7 +68,7 @@ export class Segment {
     return native.mapMemory(this.descriptor, first * PAGE_BYTES, count * PAGE_BYTES, 0)
   }
 
-  /** Give the memory of pages back. Peers that still map them see zeros: state 0 of epoch 0. */
+  /** Give the memory of pages back. Peers that still map them read zeros: state 0 of epoch 0. */
   releasePages(first: number, count: number): void {
     native.releaseMemory(this.descriptor, first * PAGE_BYTES, count * PAGE_BYTES)
   }
@@ -91,7 +91,7 @@ export interface FixedViews {
   readonly visitorLongs: BigInt64Array
 }
 
-/** The tables of a mapped segment, the own one or a peer's. */
+/** The tables of a mapped segment, this device's or a peer's. */
 export function fixedViews(buffer: ArrayBuffer): FixedViews {
   return {
     header: new Int32Array(buffer, 0, PAGE_BYTES / 4),

@@ -2,8 +2,9 @@ import { captureRequest } from '../captured-request.ts'
 import { EncodedRequest } from '../encoded-request.ts'
 
 /**
- * Requests that were posted but cannot be carried out yet, oldest first, copied so that the caller may patch theirs.
- * It is private to this thread; while it is empty, a post is carried out at once and never comes here.
+ * Requests that were posted but cannot be carried out yet, oldest first. They are copied, since the caller may patch
+ * its requests. The queue is private to this thread. While it is empty, a post is carried out at once and does not
+ * enter it.
  */
 export class SendQueue {
   readonly #slots: (EncodedRequest | undefined)[]
@@ -25,7 +26,7 @@ export class SendQueue {
   /** The caller has checked that there is a free slot. */
   push(request: EncodedRequest): void {
     const index = (this.#head + this.count) % this.#slots.length
-    // Only the layout of an indirect key has more segments than the queue pair was made for.
+    // Only the layout of an indirect key has more segments than the queue pair was created for.
     const needed = Math.max(this.#segments, request.segmentCapacity)
     const known = this.#slots[index]
     const slot = known !== undefined && known.segmentCapacity >= needed ? known : new EncodedRequest(needed)

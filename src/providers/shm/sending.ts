@@ -17,9 +17,9 @@ export interface Sender extends CompletionOwner {
   readonly type: QueuePairType
   readonly capacities: QueuePairCapacities
   readonly attributes: QueuePairAttributes
-  /** Something waits: `progress` is to be called now and then. */
+  /** Something waits: `progress` must be called now and then. */
   pend(): void
-  /** A request has failed and has its completion; what is behind it is to be flushed. */
+  /** A request has failed and has its completion; flush what is behind it. */
   failed(): void
 }
 
@@ -30,12 +30,12 @@ export interface SendingParts {
 }
 
 /**
- * The send queue of a queue pair at work: a request is carried out by the thread that posts it, or waits, with all
- * behind it, until its peer is ready. In which states of the queue pair that may be is the queue pair's matter.
+ * The send queue of a queue pair. The thread that posts a request carries it out. If the peer is not ready, the request
+ * waits, and so do all behind it. The queue pair decides in which of its states that may happen.
  */
 export class Sending {
   readonly #pair: Sender
-  /** Types that do not send never come to use it, and have none. */
+  /** Types that do not send have none, and never use it. */
   readonly #completions: ShmCompletionQueue
   readonly #signalAll: boolean
   readonly #initiator: Initiator
@@ -43,15 +43,16 @@ export class Sending {
   readonly #memoryOperations: MemoryOperations
   readonly #waiting: SendQueue
   readonly #patience = new Patience()
-  /** Opcodes of which little has to be asked at the post, one bit each. */
+  /** Opcodes that need few checks at the post, one bit each. */
   readonly #plain: number
-  /** Slots in use: posted, and no polled completion covers them yet. */
+  /** Slots in use: posted, and not yet covered by a polled completion. */
   #outstanding = 0
-  /** Carried out since the last completion was made. */
+  /** Requests carried out since the last completion was made. */
   #uncovered = 0
   /**
-   * The oldest waiting request has taken a key back, and waits until nobody uses it any more. It has been carried out:
-   * when meanwhile the queue pair fails, as it does when its peer still tries that key, it completes all the same.
+   * The oldest waiting request has revoked a key, and waits until no peer uses it any more. The request has been
+   * carried out. So it still completes if the queue pair fails in the meantime, which happens if the peer tries that
+   * key.
    */
   #headTookBack = false
 
@@ -66,12 +67,12 @@ export class Sending {
     this.#plain = plainFor(pair.type)
   }
 
-  /** Whether no request waits. */
+  /** True if no request waits. */
   get isIdle(): boolean {
     return this.#waiting.count === 0
   }
 
-  /** Carry a request out, behind those that wait: 0 or an errno. */
+  /** Carry out a request, behind those that wait. Returns 0 or an errno. */
   post(request: EncodedRequest): number {
     const errno = this.#admit(request)
     if (errno !== 0) return errno
@@ -80,19 +81,19 @@ export class Sending {
     return 0
   }
 
-  /** Have a request wait, to be carried out or flushed later: 0 or an errno. */
+  /** Make a request wait, to be carried out or flushed later. Returns 0 or an errno. */
   postWaiting(request: EncodedRequest): number {
     const errno = this.#admit(request)
     if (errno === 0) this.#waiting.push(request)
     return errno
   }
 
-  /** Completions of so many requests have been polled. */
+  /** Completions of `count` requests have been polled. */
   retire(count: number): void {
     this.#outstanding -= count
   }
 
-  /** Try the oldest waiting request once more; true when it is done and the next may follow. */
+  /** Retry the oldest waiting request. Returns true if it is done and the next may follow. */
   retryHead(now: number): boolean {
     const { head } = this.#waiting
     const status = this.#transport.execute(head)
@@ -107,7 +108,7 @@ export class Sending {
     return status === CompletionStatus.Success
   }
 
-  /** Complete what waits as flushed, as far as there is room; true when nothing is left. */
+  /** Complete what waits as flushed, as far as there is room. Returns true if nothing is left. */
   flush(): boolean {
     while (this.#waiting.count > 0) {
       if (!this.#completions.hasRoom(1)) return false
@@ -121,7 +122,7 @@ export class Sending {
     return true
   }
 
-  /** The queue pair has failed: nobody waits for its peer any more. */
+  /** The queue pair has failed: do not wait for its peer any more. */
   giveUp(): void {
     this.#patience.forget()
   }
@@ -136,8 +137,8 @@ export class Sending {
   }
 
   /**
-   * Check a request and take its slot: 0 or an errno. What is rarely asked is asked elsewhere: this is inlined into
-   * every post.
+   * Check a request and take its slot. Returns 0 or an errno. Rare checks are in another function, because this one is
+   * inlined into every post.
    */
   #admit(request: EncodedRequest): number {
     const { words } = request
@@ -202,7 +203,7 @@ export class Sending {
 
   /** The head could not be carried out: wait, or give up. */
   #lose(outcome: number, now: number): void {
-    // Nothing is asked of a peer that might not answer: who is inside gets out, or ends.
+    // This needs no answer from a peer: a peer that is inside gets out, or ends.
     if (outcome === Outcome.PeerInside) return
     const noReceive = outcome === Outcome.NoReceive
     const code = noReceive ? this.#transport.rnrTimer : 0
@@ -217,7 +218,7 @@ export class Sending {
     this.#fail(head, noReceive ? CompletionStatus.ReceiverNotReadyRetryExceeded : CompletionStatus.RetryExceeded)
   }
 
-  /** The head is done with. */
+  /** The head is done. */
   #shift(): void {
     this.#waiting.shift()
     if (this.#patience.forget()) this.#transport.setWaiting(false)

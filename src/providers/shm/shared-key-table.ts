@@ -16,16 +16,16 @@ interface KeyFields {
   readonly domainId: number
 }
 
-/** What a key stands for, where this device owns it. */
+/** What a key stands for, if this device owns it. */
 export interface KeyedMemory extends KeyFields {
   readonly descriptor: number
   readonly offsetBytes: number
   readonly span: Span
-  /** Its pages may not be there: copying may fail, so it is not for the shortest path. */
+  /** True if its pages may be missing: a copy may fail, so it is not for the shortest path. */
   readonly paged: boolean
 }
 
-/** A memory window's key: part of the region `baseKey`, whose address `baseAddress` it begins at. */
+/** A memory window's key: part of the region `baseKey`, starting at the region's address `baseAddress`. */
 export interface KeyedWindow extends KeyFields {
   readonly baseKey: number
   readonly baseAddress: number
@@ -33,27 +33,27 @@ export interface KeyedWindow extends KeyFields {
   readonly queuePair: number
 }
 
-/** An indirect key: `pieces`, which lie from page `firstPage` of the segment on. */
+/** An indirect key: `pieces`, stored from page `firstPage` of the segment on. */
 export interface KeyedPieces extends KeyFields {
   readonly pieces: Pieces
   readonly firstPage: number
 }
 
-/** What can be taken back by a work request. */
+/** What a work request can revoke. */
 export interface Invalidatable {
-  /** A CompletionStatus, or an Outcome while a peer is inside. */
+  /** Returns a CompletionStatus, or an Outcome while a peer is inside. */
   invalidate(key: number, pairNumber: number, domainId: number): number
 }
 
 /**
- * A key is ten random bits, the index of its entry (14 bits), and eight bits that change at every use of the entry
- * (with memory windows of type 2 the consumer chooses those).
+ * A key consists of ten random bits, the index of its entry (14 bits), and eight bits that change at every use of the
+ * entry. For memory windows of type 2 the consumer chooses those eight.
  */
 export function keyIndex(key: number): number {
   return (key >>> 8) & (MAX_KEYS - 1)
 }
 
-/** Keys of the own segment: written here, read by every peer. */
+/** Keys of this device's segment: written here, read by every peer. */
 export class SharedKeyTable {
   readonly #segment: Segment
   readonly #entries: (KeyedMemory | undefined)[] = []
@@ -68,14 +68,14 @@ export class SharedKeyTable {
   }
 
   /**
-   * Take an entry; the key reaches nothing yet. Throws ENOMEM when all are taken. `holder` is asked when a work request
-   * invalidates the key.
+   * Take an entry; the key gives access to nothing yet. Throws ENOMEM if all are taken. `holder` is called when a work
+   * request invalidates the key.
    */
   reserve(verb: string, holder?: Invalidatable): number {
     const index = this.#free.shift() ?? this.#entries.length
     if (index >= MAX_KEYS)
       throw new VerbsError(verb, Errno.ENOMEM, `all ${MAX_KEYS} keys of this device are in use; close some memory`)
-    // Never a hole in the array: looking up an element of one with holes costs more.
+    // No holes in the array: looking up an element in an array with holes costs more.
     if (index === this.#entries.length) this.#entries.push(undefined)
     if (holder !== undefined) this.#holders.set(index, holder)
     return ((randomInt(1 << 10) << 22) | (index << 8) | (1 + randomInt(255))) >>> 0
@@ -98,12 +98,15 @@ export class SharedKeyTable {
     this.#write(entry, KeyKind.Indirect, NO_DESCRIPTOR, 0, 0, entry.firstPage, count, repeat)
   }
 
-  /** Whether peers find something under the key: a peer may have taken a window's back. */
+  /** True if peers find something under the key: a peer may have revoked a window's. */
   isPublished(key: number): boolean {
     return Atomics.load(this.#segment.keys, keyIndex(key) * KEY_WORDS + KeyWord.Key) === (key | 0)
   }
 
-  /** Peers find nothing under the key from now on, accesses that began earlier may still run; the entry stays taken. */
+  /**
+   * Revoke a key: peers find nothing under it from now on. Accesses that began earlier may still run, and the entry
+   * stays taken.
+   */
   withdraw(key: number): void {
     const index = keyIndex(key)
     Atomics.store(this.#segment.keys, index * KEY_WORDS + KeyWord.Key, 0)
@@ -112,7 +115,7 @@ export class SharedKeyTable {
     this.#pieces.delete(index)
   }
 
-  /** Withdraw the key and give the entry back. */
+  /** Revoke the key, and free its entry. */
   release(key: number): void {
     const index = keyIndex(key)
     this.withdraw(key)
@@ -126,21 +129,21 @@ export class SharedKeyTable {
     return entry !== undefined && entry.key === key ? entry : undefined
   }
 
-  /** Whom to ask to take a key back, or undefined where it cannot be. */
+  /** What handles the invalidation of a key, or undefined if it cannot be invalidated. */
   holder(key: number): Invalidatable | undefined {
     return this.#holders.get(keyIndex(key))
   }
 
   /**
-   * The memory that covers a local segment and is surely there, or undefined: a local protection error, unless `gather`
-   * finds more.
+   * The memory that covers a local segment and is certainly there. If undefined, it is a local protection error, unless
+   * `gather` finds more.
    */
   covering(domainId: number, address: number, length: number, key: number): KeyedMemory | undefined {
     const entry = this.#entries[keyIndex(key)]
     return entry !== undefined && covers(entry, domainId, address, length, key) ? entry : undefined
   }
 
-  /** Check one local segment and append it. False is a local protection error. Nothing is asked of an empty one. */
+  /** Check one local segment and append it. False is a local protection error. An empty segment is not checked. */
   gather(
     list: SegmentList,
     domainId: number,

@@ -17,14 +17,14 @@ import type { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
-/** How long a change of size and destruction wait for senders that are in the middle of a message. */
+/** How long resizing and destruction wait for senders in the middle of a message. */
 const INSIDE_TIMEOUT_MS = 1000
-/** A receive queue pair of XRC may be another process's: only its number is known here. */
+/** A receive queue pair of XRC may belong to another process: only its number is known here. */
 interface XrcOwner extends CompletionOwner {
   number: number
 }
 
-/** A ring of receive requests in a block of its own, which senders of several queue pairs claim slot by slot. */
+/** A ring of receive requests in a block of its own; senders of several queue pairs claim its slots one by one. */
 export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   readonly domain: ShmProtectionDomain
   readonly users: Set<ShmQueuePair> = new Set<ShmQueuePair>()
@@ -104,14 +104,16 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
     this.collectReceives()
   }
 
-  /** The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and go on. */
+  /**
+   * The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and keep working.
+   */
   overrun(): void {
     this.#device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
   }
 
   /**
-   * Completions of what senders used up. They wait for room in a completion queue that is full, but where another one
-   * is being `polled`, the full one is overrun: one that nobody polls would stop all the others.
+   * Add completions of what senders consumed. They wait for room in a completion queue that is full. But if another one
+   * is being `polled`, the full one is overrun: one that is never polled would stop all the others.
    */
   collect(polled: ShmCompletionQueue | undefined): boolean {
     const done = this.#ring.collect((slot, id) => this.#take(slot, id, polled))
@@ -120,7 +122,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
     return done
   }
 
-  /** Go on with what a sender has not finished. */
+  /** Continue what a sender has not finished. */
   progress(): boolean {
     return this.#ring.collect((slot, id) => this.#take(slot, id, undefined))
   }
@@ -130,7 +132,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
     this.#checkLimit()
   }
 
-  /** Take back what a dead visitor had claimed; true when nothing of it is left. */
+  /** Take back what a dead visitor had claimed. Returns true if nothing of it is left. */
   reap(visitor: number): boolean {
     this.collect(undefined)
     return !this.#ring.isClaimedBy(visitor)
@@ -151,12 +153,12 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
     this.#own.release()
   }
 
-  /** Where the completion of the receive in `slot` goes; true when the slot is done with. */
+  /** Pass on the completion of the receive in `slot`. Returns true if the slot is done. */
   #take(slot: number, id: number, polled: ShmCompletionQueue | undefined): boolean {
     const number = this.#own.block.results[slot * RESULT_WORDS + ResultWord.Number]! & 0xffffff
     const pair = this.xrcDomain === undefined ? this.#device.findPair(number) : undefined
     const queue = this.#completionQueue ?? pair?.receiveCompletions
-    // Its queue pair is gone, or it never was for one of ours: as RESET does, nothing is told.
+    // Its queue pair is gone, or it was never for one of ours: as for RESET, no completion is made.
     if (queue === undefined || (pair !== undefined && pair.sharedQueue !== this)) return true
     if (!queue.hasRoom(1) && (polled === undefined || queue === polled)) return false
     this.#xrcOwner.number = number
@@ -164,7 +166,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
     return true
   }
 
-  /** Slots are free once they are collected, which nobody may have had a reason to do. */
+  /** Collecting frees slots, and no poll may have done that yet. */
   #makeRoom(): boolean {
     this.collect(undefined)
     return this.#ring.outstanding < this.#maxRequests
@@ -187,7 +189,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
     checkSizes(maxRequests, this.#maxSegments)
     this.collect(undefined)
     if (this.#ring.outstanding > maxRequests) {
-      const what = `${this.#ring.outstanding} requests are posted; they do not fit ${maxRequests}`
+      const what = `${this.#ring.outstanding} requests are posted, and ${maxRequests} is too few for them`
       throw new VerbsError('ibv_modify_srq', Errno.EINVAL, what)
     }
     this.#shut('ibv_modify_srq')
@@ -204,7 +206,10 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
     this.#setLimit(this.#limit)
   }
 
-  /** No sender claims anything after this; EBUSY, and open again, where one does not finish what it has begun. */
+  /**
+   * After this no sender claims anything. If a sender does not finish what it has begun, EBUSY, and the queue is open
+   * again.
+   */
   #shut(verb: string): void {
     this.#setState(QueuePairState.Reset)
     const deadline = performance.now() + INSIDE_TIMEOUT_MS

@@ -7,9 +7,9 @@ import type { PeerDevice } from './peer-device.ts'
 const UNSEEN = -1
 
 /**
- * A block of the peer's that many send to: a datagram queue pair, a shared receive queue, a dynamic target. Used only
- * between `enter` and `leave` of this device's visit to the peer, so that the owner waits for us before it takes it
- * away.
+ * A block of the peer's that many send to: a datagram queue pair, a shared receive queue, a dynamic target. It is used
+ * only between `enter` and `leave` of this device's visit to the peer. So the owner waits for us before it takes the
+ * block away.
  */
 export class SharedTarget {
   readonly peer: PeerDevice
@@ -25,7 +25,7 @@ export class SharedTarget {
     this.kind = kind
   }
 
-  /** Its block where it receives now; undefined where it does not, is gone, or is of another kind. */
+  /** Its block if it receives now; undefined if it does not, is gone, or is of another kind. */
   open(): PairBlock | undefined {
     const block = this.#block
     if (block !== undefined && Atomics.load(block.words, BlockWord.State) === this.#seenState) return block
@@ -33,7 +33,7 @@ export class SharedTarget {
     return this.peer.gone ? undefined : this.#reopen()
   }
 
-  /** The ring of the block that `open` has just given. */
+  /** The ring of the block that `open` has just returned. */
   inbox(visitor: number): SharedInbox {
     this.#inbox ??= new SharedInbox(this.peer, this.#block!, visitor)
     return this.#inbox

@@ -2,7 +2,7 @@ import type { QueuePairAttributes } from '../contract.ts'
 import { Outcome } from './initiator.ts'
 import type { Transport } from './transport.ts'
 
-/** `dct`: it is reached, and does not send. (`xrc-receive` is connected, since it has one peer.) */
+/** `dct`: it is a target, and does not send. (`xrc-receive` is connected, since it has one peer.) */
 export class SilentTransport implements Transport {
   readonly peer = undefined
   readonly rnrTimer = 0

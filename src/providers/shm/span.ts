@@ -4,7 +4,7 @@ import type { EncodedRequest } from '../encoded-request.ts'
 const NO_WORDS = new BigInt64Array(0)
 const NO_BYTES = new Uint8Array(0)
 const PROBE = new Uint8Array(1)
-/** What a copy from one foreign process to another goes through. */
+/** The size of the buffer for copies from one foreign process to another. */
 const BOUNCE_BYTES = 1 << 16
 
 /**
@@ -15,7 +15,7 @@ export class Span {
   readonly bytes: Uint8Array
   readonly words: BigInt64Array
   readonly processId: number
-  /** Of the first byte, in the process that holds it. */
+  /** The address of the first byte, in the process that holds it. */
   readonly address: number
 
   /** For keys that stand for parts of other memory. */
@@ -33,7 +33,7 @@ export class Span {
     return new Span(NO_BYTES, processId, address)
   }
 
-  /** Whether the process that holds it has pages at both ends of the range. For memory whose pages may be missing. */
+  /** True if the process that holds it has pages at both ends of the range. For memory whose pages may be missing. */
   isThere(offset: number, length: number): boolean {
     if (this.processId === 0) return true
     try {
@@ -47,12 +47,12 @@ export class Span {
   }
 }
 
-/** Up to here a loop beats the call into the engine's copy. */
+/** Up to here a loop is faster than calling the engine's copy. */
 const LOOP_BYTES = 64
 
 /**
  * Copy between spans. Aligned 8 bytes go in one store, so that a reader never sees half of them; longer copies promise
- * nothing about order. `request` remembers the view of its source from one post to the next. Throws SystemError where a
+ * nothing about order. `request` remembers the view of its source from one post to the next. Throws SystemError if a
  * foreign process cannot be reached.
  */
 export function copySpan(
@@ -70,7 +70,7 @@ export function copySpan(
     target.words.length > 0 &&
     source.words.length > 0
   ) {
-    // Shifts, and no division, make these integers: so is the loop's index then. No region is longer than 2^32 bytes.
+    // Shifts, not divisions, make these integers, and so the loop's index too. No region is longer than 2^32 bytes.
     copyWords(target.words, to >>> 3, source.words, from >>> 3, length >>> 3)
   } else if (length <= LOOP_BYTES) copyBytes(target.bytes, to >>> 0, source.bytes, from >>> 0, length)
   else target.bytes.set(sourceView(source.bytes, from, length, request), to)

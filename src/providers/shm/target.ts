@@ -6,24 +6,25 @@ import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
 import type { Reachable, Responder } from './responder.ts'
 
-/** No state word: that of a fresh block is 0. */
+/** Not a state word: that of a fresh block is 0. */
 const UNSEEN = -1
 
-/** The peer's queue pair that a connected queue pair sends to: its block, entered for the time of one operation. */
+/** The peer's queue pair that a connected queue pair sends to: its block, entered for the duration of one operation. */
 export class Target implements Reachable, Responder {
   readonly peer: PeerDevice
   readonly number: number
   readonly #ownNumber: number
   readonly #ownGid: readonly number[]
   /**
-   * Compare packet sequence numbers: unreliable connections take up whatever comes first (IB specification 9.8.2.1).
+   * Compare packet sequence numbers. Unreliable connections do not: they accept whatever comes first (IB specification
+   * 9.8.2.1).
    */
   readonly #comparesPsn: boolean
   block: PairBlock | undefined = undefined
   #own: OwnInbox | undefined
   #visiting = false
   #inside = 0
-  /** The state word that was found to be a receiver connected to us. */
+  /** The state word that was found to belong to a receiver connected to us. */
   #seenState = UNSEEN
   #sendPsn = 0
 
@@ -53,7 +54,7 @@ export class Target implements Reachable, Responder {
   }
 
   /**
-   * The queue pair's own ring, between `enter` and `leave`; undefined where it takes its receives from a shared receive
+   * The queue pair's own ring, between `enter` and `leave`; undefined if it takes its receives from a shared receive
    * queue.
    */
   get ownInbox(): OwnInbox | undefined {
@@ -70,12 +71,12 @@ export class Target implements Reachable, Responder {
 
   /**
    * Begin an operation: after this the owner of the block waits for `leave()` before it takes memory or requests away.
-   * False where it is not a receiver connected to us; then nothing was entered.
+   * Returns false if it is not a receiver connected to us; nothing was entered then.
    */
   enter(): boolean {
     const block = this.block
     if (block === undefined) return this.#open() && this.enter()
-    // The plain load only sorts out what is surely wrong; the one after entering decides.
+    // The plain load only sorts out what is certainly wrong; the load after entering decides.
     if (block.words[BlockWord.State] !== this.#seenState && !this.#recognise(block)) return false
     this.#inside = (this.#inside + 1) | 0
     Atomics.store(block.words, BlockWord.Inside, this.#inside)
@@ -91,14 +92,14 @@ export class Target implements Reachable, Responder {
   }
 
   /**
-   * The queue pair will never answer again: its process ended, or it was destroyed. One that was never seen may yet be
-   * made.
+   * True if the queue pair will never answer again: its process ended, or it was destroyed. One that was never seen may
+   * still be created.
    */
   get vanished(): boolean {
     return this.peer.gone || (this.block !== undefined && !this.peer.has(this.number))
   }
 
-  /** Tell the owner that its queue pair is to go to the error state. */
+  /** Tell the owner that its queue pair must go to the error state. */
   fault(): void {
     const { words } = this.block!
     Atomics.store(words, BlockWord.Fault, 1)
@@ -128,13 +129,13 @@ export class Target implements Reachable, Responder {
     return this.block !== undefined
   }
 
-  /** Something to look at that no completion announces. */
+  /** There is something to look at that no completion announces. */
   #tell(queue: number): void {
     if (queue >= 0) this.peer.announce(queue, true)
     else this.peer.ring()
   }
 
-  /** The state word is new to us: is this a receiver, and are we the one it receives from? */
+  /** The state word is new: check that this is a receiver, and that it receives from us. */
   #recognise(block: PairBlock): boolean {
     const word = Atomics.load(block.words, BlockWord.State)
     const state = stateOf(word)
@@ -142,7 +143,7 @@ export class Target implements Reachable, Responder {
     if (!receives || !this.#connected(block)) return false
     if (this.#comparesPsn && block.words[BlockWord.ReceivePsn] !== this.#sendPsn) return false
     if (Atomics.load(block.words, BlockWord.Fault) !== 0) return false
-    // Nobody but us counts these two up while this connection lasts.
+    // Only this end increments these two while this connection lasts.
     this.#own = new OwnInbox(this.peer, block)
     this.#inside = Atomics.load(block.words, BlockWord.Inside)
     if ((this.#inside & 1) !== 0) return false
@@ -152,8 +153,8 @@ export class Target implements Reachable, Responder {
   }
 
   /**
-   * The first message finds the queue pair ready: its owner may want to know (IB specification 11.6.3.1, communication
-   * established).
+   * The first message finds the queue pair ready, which its owner may want to know (IB specification 11.6.3.1,
+   * communication established).
    */
   #establish(block: PairBlock): void {
     if (Atomics.exchange(block.words, BlockWord.Found, 1) === 0) this.#tell(block.words[BlockWord.ReceiveQueue]!)

@@ -3,24 +3,24 @@ import type { EncodedRequest } from '../encoded-request.ts'
 import type { PeerDevice } from './peer-device.ts'
 
 /**
- * How requests of one type of queue pair get to where they go. One object per queue pair; types differ here and in
- * their Receives only.
+ * How requests of one type of queue pair reach their destination. One object per queue pair; types differ only here and
+ * in their Receives.
  */
 export interface Transport {
-  /** Whose accesses the queue pair waits for before it takes anything away; connected types only. */
+  /** The peer whose accesses the queue pair waits for before it takes anything away; connected types only. */
   readonly peer: PeerDevice | undefined
-  /** Whether a request names a destination that can be used; asked of the types whose requests do. */
+  /** True if the destination that a request names can be used; asked for types whose requests name one. */
   admits(request: EncodedRequest): boolean
-  /** INIT -> RTR. Throws ETIMEDOUT where the gid does not answer. */
+  /** INIT -> RTR. Throws ETIMEDOUT if the gid does not answer. */
   connect(attributes: QueuePairAttributes): void
   /** RTR -> RTS. */
   start(attributes: QueuePairAttributes): void
-  /** A CompletionStatus, or an Outcome. */
+  /** Returns a CompletionStatus, or an Outcome. */
   execute(request: EncodedRequest): number
-  /** Code of the time that the receiver wants to be left alone when it has no request posted. */
+  /** The code of the time that the receiver asks the sender to wait if it has no request posted. */
   readonly rnrTimer: number
   /** Ask to be woken, or no longer, when the receiver posts a request. */
   setWaiting(on: boolean): void
-  /** -> RESET: let go of everything. */
+  /** -> RESET: release everything. */
   close(): void
 }

@@ -6,7 +6,7 @@ import { BlockKind } from './layout.ts'
 import type { PeerDevice } from './peer-device.ts'
 import type { Visit } from './visitors.ts'
 
-/** The peer, or undefined where its gid does not answer. To be given back with `closePeer`. */
+/** The peer, or undefined if its gid does not answer. To be released with `closePeer`. */
 export function reachable(device: ShmDevice, gid: Gid): PeerDevice | undefined {
   try {
     return device.openPeer(gid)
@@ -16,7 +16,7 @@ export function reachable(device: ShmDevice, gid: Gid): PeerDevice | undefined {
   }
 }
 
-/** The ring of a peer's shared receive queue, during a visit; undefined where there is none of that number. */
+/** The ring of a peer's shared receive queue, during a visit; undefined if there is none of that number. */
 export function sharedInbox(peer: PeerDevice, visit: Visit, number: number): Inbox | undefined {
   const queue = peer.sharedTarget(number, BlockKind.SharedQueue)
   return queue.open() === undefined ? undefined : queue.inbox(visit.index)

@@ -7,10 +7,10 @@ const START_TIME = 19
 /** A thread's number has at most 22 bits (PID_MAX_LIMIT of include/linux/threads.h). */
 const THREAD_BITS = 22n
 const THREAD_MASK: bigint = (1n << THREAD_BITS) - 1n
-/** Looking at /proc costs as much as a hundred operations. */
+/** Reading /proc costs as much as a hundred operations. */
 const LOOK_AGAIN_MS = 1
 
-/** This thread as one 64-bit word: its number, and when it started, since numbers come round again. */
+/** This thread as one 64-bit word: its number and its start time, since numbers are reused. */
 function ownIdentity(): bigint {
   const thread = native.threadId()
   return identityOf(thread, processStatus(thread)?.[START_TIME] ?? '0')
@@ -29,9 +29,9 @@ function isAlive(identity: bigint): boolean {
 }
 
 /**
- * One device's entry in another's table (or its own): by it the owner of a ring that many send to knows who claimed a
- * slot, and who is in the middle of an access. Taken by one compare-and-swap of a word that says who it is, so that an
- * entry is never anybody's unknown.
+ * One device's entry in another's table (or its own). From it the owner of a ring that many send to learns which
+ * visitor claimed a slot or is in the middle of an access. An entry is taken by one compare-and-swap of a word that
+ * identifies the visitor, so its owner is always known.
  */
 export class Visit {
   readonly index: number
@@ -50,7 +50,7 @@ export class Visit {
     this.#inside = Atomics.load(this.#words, this.#at) & ~1
   }
 
-  /** Undefined where all entries are taken. */
+  /** Undefined if all entries are taken. */
   static open(views: FixedViews): Visit | undefined {
     const identity = ownIdentity()
     for (let index = 0; index < MAX_VISITORS; index += 1) {
@@ -88,8 +88,8 @@ export class Visitors {
   }
 
   /**
-   * Wait until everybody who is inside now got out, or died; false when the deadline (ms of performance.now()) passes
-   * first.
+   * Wait until all visitors that are inside now have left or died. Returns false if the deadline (ms of
+   * performance.now()) passes first.
    */
   awaitOutside(deadline: number): boolean {
     for (let index = 0; index < MAX_VISITORS; index += 1) {
@@ -98,7 +98,7 @@ export class Visitors {
     return true
   }
 
-  /** Whether the visitor has ended. Looked up at most once a millisecond; meanwhile it is taken to live. */
+  /** True if the visitor has ended. Looked up at most once a millisecond; in between it is taken to live. */
   hasEnded(index: number): boolean {
     const now = performance.now()
     if (now - (this.#lookedAt.get(index) ?? Number.NEGATIVE_INFINITY) < LOOK_AGAIN_MS) return false
@@ -107,7 +107,7 @@ export class Visitors {
     return identity === 0n || !isAlive(identity)
   }
 
-  /** No entry is free. */
+  /** True if no entry is free. */
   get full(): boolean {
     for (let index = 0; index < MAX_VISITORS; index += 1)
       if (Atomics.load(this.#longs, index * VISITOR_LONGS) === 0n) return false
@@ -115,8 +115,8 @@ export class Visitors {
   }
 
   /**
-   * Give the entries of the dead away. `reap` takes back first what a visitor had claimed, and says whether nothing is
-   * left of that.
+   * Free the entries of dead visitors. `reap` first takes back what a visitor had claimed, and returns true if nothing
+   * of that is left.
    */
   sweep(reap: (index: number) => boolean): void {
     for (let index = 0; index < MAX_VISITORS; index += 1) {

@@ -19,8 +19,8 @@ type Noted = 'queue' | 'pair'
 const KEY_BYTES = 8
 
 /**
- * An XRC domain: eight bytes that receive queue pairs and shared receive queues carry in their blocks. Those of a
- * domain with a file come from its inode, so that processes agree on them and leave each other notes of what they have.
+ * An XRC domain: eight bytes that receive queue pairs and shared receive queues carry in their blocks. For a domain
+ * with a file they come from its inode. So processes agree on them, and leave each other notes of what they have.
  */
 export class ShmXrcDomain implements ProviderXrcDomain {
   readonly users: Set<object> = new Set<object>()
@@ -46,14 +46,14 @@ export class ShmXrcDomain implements ProviderXrcDomain {
     words[BlockWord.XrcDomain + 1] = this.#key[1]!
   }
 
-  /** Whether that is the block of one of its receive queue pairs. */
+  /** True if that is the block of one of its receive queue pairs. */
   has(words: Int32Array): boolean {
     const at = BlockWord.XrcDomain
     if (words[BlockWord.Kind] !== BlockKind.XrcReceive) return false
     return words[at] === this.#key[0] && words[at + 1] === this.#key[1]
   }
 
-  /** Senders, and whoever opens by number, find it from now on. */
+  /** From now on senders find it, and so do processes that open it by number. */
   note(user: object, what: Noted, number: number): void {
     if (this.#registry?.put(noteOf(what, number), this.#device.gid) === false)
       throw new VerbsError('ibv_open_xrcd', Errno.EAGAIN, `number ${number} is taken in this XRC domain; try again`)
@@ -65,7 +65,7 @@ export class ShmXrcDomain implements ProviderXrcDomain {
     this.#registry?.remove(noteOf(what, number))
   }
 
-  /** The device that has the receive queue pair of that number; the own one where the domain is not shared. */
+  /** The device that has the receive queue pair of that number; this one if the domain is not shared. */
   ownerOf(number: number): Gid | undefined {
     return this.#registry === undefined ? this.#device.gid : this.#registry.get(noteOf('pair', number))
   }
@@ -79,7 +79,7 @@ export class ShmXrcDomain implements ProviderXrcDomain {
     this.#device.xrcDomains.delete(this)
   }
 
-  /** One note a handle, since a process may open the domain twice. */
+  /** One note per handle, since a process may open the domain twice. */
   get #openNote(): string {
     return `open-${this.#device.gid.toString(16)}-${this.#serial}`
   }

@@ -13,9 +13,9 @@ import type { Visit } from './visitors.ts'
 import { sharedQueueOwner } from './xrc-domain.ts'
 
 /**
- * `xrc-send`: connected to a receive queue pair, but each request names the shared receive queue that answers it:
- * messages go there, and keys are those of its device and protection domain (IB specification, annex A14). It may be
- * another process's than the queue pair.
+ * `xrc-send`: connected to a receive queue pair, but each request names the shared receive queue that answers it.
+ * Messages go there, and keys are those of its device and protection domain (IB specification, annex A14). That queue
+ * may belong to another process than the queue pair.
  */
 export class XrcTransport extends ReliableTransport {
   override execute(request: EncodedRequest): number {

@@ -3,7 +3,7 @@ import { Errno, VerbsError } from '../errors.ts'
 import { checkPort } from './device-attributes.ts'
 import type { SimProtectionDomain } from './protection-domain.ts'
 
-/** Where a datagram goes. Nobody is asked whether it is there. */
+/** Where a datagram goes. Creating one does not check that it exists. */
 export class SimAddressHandle implements ProviderAddressHandle {
   readonly token: number
   readonly vector: AddressVector

@@ -1,18 +1,17 @@
 import { MemoryBlock } from './memory-block.ts'
 
 const PAGE_BYTES = 4096
-/** Where the first block lies. Below it there is nothing, as in any process. */
+/** The address of the first block. Below it there is nothing, as in any process. */
 const FIRST_ADDRESS = 0x10_0000_0000
 
 /**
- * The addresses of one simulated process: every block has its own pages, and a page nobody has lies between two of
- * them.
+ * The addresses of one simulated process. Every block has its own pages, and an unused page lies between two of them.
  */
 export class AddressSpace {
   readonly #blocks: MemoryBlock[] = []
   #next = FIRST_ADDRESS
 
-  /** New zeroed memory. */
+  /** Allocate new zeroed memory. */
   allocate(lengthBytes: number): MemoryBlock {
     return this.adopt(new Uint8Array(lengthBytes))
   }
@@ -30,7 +29,7 @@ export class AddressSpace {
     if (index >= 0) this.#blocks.splice(index, 1)
   }
 
-  /** The block that has all of these bytes. */
+  /** The block that contains all of these bytes. */
   find(address: number, length: number): MemoryBlock | undefined {
     return this.#blocks.find(
       (block) => address >= block.address && address + length <= block.address + block.bytes.length,

@@ -11,7 +11,7 @@ export class SimAsyncEvents {
     this.signal.raise()
   }
 
-  /** An object is destroyed: events about it that nobody took are dropped, as the kernel does. */
+  /** An object is destroyed: events about it that were not taken are dropped, as the kernel does. */
   forget(object: object): void {
     this.#events = this.#events.filter(
       (event) => event.completionQueue !== object && event.queuePair !== object && event.sharedReceiveQueue !== object,

@@ -16,11 +16,13 @@ const GID_PREFIX = 0xfd53n
 
 /** A cluster in one process, in virtual time: hosts, the network between them, and what goes wrong. */
 export class SimulatedCluster {
-  /** A name for `openDevice`: each opening is a host of its own. Hosts by their own names: {@link addHost}. */
+  /**
+   * A name for `openDevice`: each opening is a host of its own. For hosts with names of their own, see {@link addHost}.
+   */
   readonly device: string
   readonly kernel: Kernel
   readonly network: Network
-  /** @internal Numbers that only have to differ: of these, nobody walks through every course. */
+  /** @internal Draws numbers that only have to differ, so `choose` does not decide them. */
   readonly names: Stream
   readonly gigabitsPerSecond: number
   /** @internal */
@@ -33,7 +35,7 @@ export class SimulatedCluster {
   #numbers = 16
   #devices = 0
 
-  /** @internal Made by {@link openSimulatedCluster}. */
+  /** @internal Created by {@link openSimulatedCluster}. */
   constructor(device: string, seed: number, options: SimulationOptions, onClose: () => void) {
     const network = { ...defaultNetwork, ...options.network }
     this.device = device
@@ -51,7 +53,7 @@ export class SimulatedCluster {
     return this.kernel.nowNs
   }
 
-  /** Sixteen hexadecimal digits: equal for two runs that took the same course. */
+  /** Sixteen hexadecimal digits, equal for two runs that took the same course. */
   get traceHash(): string {
     return this.kernel.trace.text
   }
@@ -60,26 +62,26 @@ export class SimulatedCluster {
     return this.#hosts
   }
 
-  /** One more host; its device is opened by the name `${cluster.device}/${host.index}`. */
+  /** Add a host; its device is opened by the name `${cluster.device}/${host.index}`. */
   addHost(): Host {
     const host = new Host(this.#hosts.length, this.kernel, this.#adapter)
     this.#hosts.push(host)
     return host
   }
 
-  /** Let a fault happen at its time. Hosts that are not there yet may be added until then. */
+  /** Let a fault happen at its time. Hosts that do not exist yet may be added until then. */
   inject(fault: SimulatedFault): void {
     inject(this, fault)
   }
 
-  /** Let so much time pass. */
+  /** Let that much time pass. */
   advance(ns: number): void {
     this.kernel.runTo(this.kernel.nowNs + ns)
   }
 
   /**
-   * Let time pass until `predicate` holds, which is asked after every event. False where it does not within `timeoutMs`
-   * of virtual time (default 10,000), or nothing happens any more.
+   * Let time pass until `predicate` holds; it is evaluated before the first event and after every event. Returns false
+   * if it does not hold within `timeoutMs` of virtual time (default 10,000), or if nothing is left to happen.
    */
   runUntil(predicate: () => boolean, timeoutMs = 10_000): boolean {
     const deadlineNs = this.kernel.nowNs + timeoutMs * 1e6
@@ -106,13 +108,13 @@ export class SimulatedCluster {
     return host === undefined ? undefined : this.#open(host, name, options)
   }
 
-  /** @internal Numbers of queue pairs, protection domains and shared receive queues: never given twice. */
+  /** @internal Numbers of queue pairs, protection domains and shared receive queues: never reused. */
   nextNumber(): number {
     this.#numbers += 1
     return this.#numbers
   }
 
-  /** @internal A program outside of the simulation has found nothing to do. */
+  /** @internal A program outside the simulation has found nothing to do. */
   polled(): void {
     if (this.#advanceOnPoll && !this.kernel.running) this.kernel.step()
   }

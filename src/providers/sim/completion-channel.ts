@@ -4,7 +4,7 @@ import type { SimCompletionQueue } from './completion-queue.ts'
 import type { SimDevice } from './device.ts'
 import { Signal } from './signal.ts'
 
-/** Where armed completion queues tell of a completion. */
+/** Where armed completion queues report a completion. */
 export class SimCompletionChannel implements ProviderCompletionChannel {
   readonly queues: Set<SimCompletionQueue> = new Set<SimCompletionQueue>()
   readonly #device: SimDevice

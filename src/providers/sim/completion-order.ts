@@ -13,7 +13,7 @@ export class CompletionOrder {
     this.#concern = concern
   }
 
-  /** Complete, not before `fromNs`. What is due at once, and has nothing before it, is there at once. */
+  /** Complete, but not before `fromNs`. A completion that is due now, with none before it, is available at once. */
   push(queue: SimCompletionQueue, fromNs: number, row: CompletionRow): void {
     const { kernel, adapter } = this.#host
     const lateNs = kernel.stream(this.#concern).between(0, this.#host.adapterNs(adapter.completionNs))

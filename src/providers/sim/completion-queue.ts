@@ -6,7 +6,7 @@ import type { SimCompletionChannel } from './completion-channel.ts'
 import type { SimDevice } from './device.ts'
 import { checkDepth } from './device-attributes.ts'
 
-/** Whose completions they are. */
+/** The owner of a completion. */
 export interface CompletionOwner {
   readonly number: number
   /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
@@ -22,7 +22,7 @@ export interface CompletionSource {
   overrun(): void
 }
 
-/** What a completion frees where it is polled: so many send slots, or, by this, one receive slot. */
+/** What polling a completion frees: that many send slots, or, for this value, one receive slot. */
 export const FREES_RECEIVE = 0
 export const FREES_NOTHING = -1
 
@@ -75,7 +75,7 @@ export class SimCompletionQueue implements ProviderCompletionQueue {
     return row
   }
 
-  /** A queue that is full is overrun: the completion is lost and the queue pairs end. */
+  /** If the queue is full, it is overrun: the completion is lost, and its queue pairs fail. */
   push(row: CompletionRow): void {
     if (this.#rows.length >= this.depth) this.#clean()
     if (this.#rows.length >= this.depth) {
@@ -98,7 +98,11 @@ export class SimCompletionQueue implements ProviderCompletionQueue {
     this.#clean()
     const waiting = this.#rows.length
     if (waiting > depth)
-      throw new VerbsError('ibv_resize_cq', Errno.EINVAL, `${waiting} completions wait; they do not fit ${depth}`)
+      throw new VerbsError(
+        'ibv_resize_cq',
+        Errno.EINVAL,
+        `${waiting} completions are waiting, and ${depth} is too few for them`,
+      )
     this.depth = depth
   }
 
@@ -112,12 +116,12 @@ export class SimCompletionQueue implements ProviderCompletionQueue {
     this.#device.queues.delete(this)
   }
 
-  /** Drop what queue pairs left behind that were reset or destroyed. */
+  /** Drop what reset or destroyed queue pairs left behind. */
   #clean(): void {
     this.#rows = this.#rows.filter(({ row, generation }) => row.owner.generation === generation)
   }
 
-  /** False where its queue pair was reset or destroyed meanwhile. */
+  /** Returns false if its queue pair was reset or destroyed in the meantime. */
   #take({ row, generation, number }: Waiting, batch: CompletionBatch, at: number): boolean {
     const { owner, frees } = row
     if (owner.generation !== generation) return false

@@ -12,7 +12,7 @@ export interface Place {
 
 /** Where the requests of one type of queue pair go. */
 export interface Destination {
-  /** Whether a request names a destination that can be used. */
+  /** True if the destination that a request names can be used. */
   admits(request: EncodedRequest): boolean
   places(request: EncodedRequest): readonly Place[]
   /** The header in front of a datagram. */
@@ -41,7 +41,7 @@ export class ConnectedDestination implements Destination {
   }
 }
 
-/** Each request names it: datagrams, and dynamically connected. */
+/** Each request names its destination: datagrams, and dynamic connections. */
 export class NamedDestination implements Destination {
   readonly #device: SimDevice
   readonly #domainId: number
@@ -58,7 +58,7 @@ export class NamedDestination implements Destination {
     return handle?.domain.id === this.#domainId
   }
 
-  /** Of a multicast group, all who are attached now. */
+  /** For a multicast group, all that are attached now. */
   places(request: EncodedRequest): readonly Place[] {
     const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle]!)
     if (handle === undefined) return []

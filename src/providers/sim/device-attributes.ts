@@ -13,7 +13,7 @@ export const MAX_MTU = 4096
 export const MAX_MULTICAST_GROUPS = 1024
 const MAX_COMPLETIONS: number = 1 << 22
 const MAX_MESSAGE_BYTES: number = 2 ** 31
-/** Objects of this process; a limit only tells a leak from a plan. */
+/** Objects of this process. The limit only tells a leak from a plan. */
 const MANY: number = 1 << 16
 
 export function deviceAttributes(name: string): DeviceAttributes {
@@ -78,7 +78,7 @@ export function gidEntries(port: number, gid: Gid): readonly GidEntry[] {
   return [{ index: 0, gid, type: 'roce-v2' }]
 }
 
-/** EINVAL where no completion queue can be that deep. */
+/** EINVAL if no completion queue can be that deep. */
 export function checkDepth(verb: string, depth: number): void {
   if (depth > MAX_COMPLETIONS)
     throw new VerbsError(verb, Errno.EINVAL, `a queue holds at most ${MAX_COMPLETIONS} completions, not ${depth}`)

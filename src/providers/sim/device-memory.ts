@@ -5,7 +5,7 @@ import type { SimDevice } from './device.ts'
 import { MemoryBlock } from './memory-block.ts'
 import type { Backing, SimMemoryRegion } from './memory-region.ts'
 
-/** Memory on the device: no address of the process, and no program touches it. */
+/** Memory on the device: it has no address in the process, and no program touches it. */
 export class SimDeviceMemory implements ProviderDeviceMemory {
   readonly length: number
   readonly regions: Set<SimMemoryRegion> = new Set<SimMemoryRegion>()
@@ -32,7 +32,7 @@ export class SimDeviceMemory implements ProviderDeviceMemory {
     bytes.set(this.#block.bytes.subarray(offset, offset + bytes.length))
   }
 
-  /** What a region over a part of it rests on. */
+  /** The backing of a region over a part of it. */
   part(offset: number, length: number): Backing {
     checkDevicePart(offset, length, this.length)
     return { block: this.#block, offset, length, zeroBased: true, owned: false }

@@ -35,7 +35,7 @@ import { SimProtectionDomain } from './protection-domain.ts'
 import type { SimQueuePair } from './queue-pair.ts'
 import { SimXrcDomain } from './xrc-domain.ts'
 
-/** An atomic reads, and writes this much later: only other atomics of the device keep out meanwhile. */
+/** An atomic reads, and writes this much later. In between only other atomics of the device are kept out. */
 const ATOMIC_NS = 20
 
 /** An open simulated device: one process's use of one host's adapter. */
@@ -155,8 +155,8 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.events.signal.close()
   }
 
-  // ---- what its objects ask for
-  // ------------------------------------------------------------------------------------------------
+  // ---- for its objects
+  // ------------------------------------------------------------------------------------------------------------
 
   addPair(pair: SimQueuePair): number {
     const number = this.cluster.nextNumber()
@@ -181,7 +181,7 @@ export class SimDevice implements ProviderDevice, HostListener {
     if (owned && block !== undefined) this.space.remove(block)
   }
 
-  /** The memory whose offsets are this device's physical addresses. EPERM where the program did not ask for any. */
+  /** The memory whose offsets are this device's physical addresses. EPERM if the program did not ask for any. */
   physicalMemory(): MemoryBlock {
     if (this.#physical !== undefined) return this.#physical
     const what = 'this device has no physical memory: open it with { physicalBytes }'
@@ -189,8 +189,8 @@ export class SimDevice implements ProviderDevice, HostListener {
   }
 
   /**
-   * Change one word, not before `fromNs`, when no other atomic of the device is under way; when it is done. The
-   * processor, and WRITEs, are not kept out between its reading and its writing.
+   * Change one word, not before `fromNs`, when no other atomic of the device is under way. Returns when it is done. The
+   * processor and WRITEs are not kept out between its read and its write.
    */
   atomically(fromNs: number, { block, offset }: Piece, change: (old: bigint) => bigint): number {
     const readNs = Math.max(fromNs, this.#atomicFreeNs)
@@ -220,7 +220,7 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.events.raise(up ? AsyncEventType.PortActive : AsyncEventType.PortError, { port: 1 })
   }
 
-  /** The kernel takes everything away: nobody answers any more. */
+  /** The kernel takes everything away: requests are no longer answered. */
   crashed(): void {
     this.host.listeners.delete(this)
     this.network.devices.delete(this.gid)

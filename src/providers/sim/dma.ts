@@ -6,8 +6,8 @@ import type { Stream } from './stream.ts'
 const LINE_BYTES = 64
 
 /**
- * The adapter's way to memory, line by line of 64 bytes: each line is read or written at a moment of its own, so what a
- * program or another adapter does in between is seen, or not, line by line. A line itself is never torn.
+ * The adapter's access to memory, in lines of 64 bytes. Each line is read or written at a moment of its own. So a
+ * program or another adapter in between may see some lines changed and others not. A line itself is never torn.
  */
 export class Dma {
   readonly #host: Host
@@ -16,7 +16,7 @@ export class Dma {
     this.#host = host
   }
 
-  /** Put `bytes` there from `fromNs` on; when the last line is there. */
+  /** Write `bytes` there from `fromNs` on. Returns the time when the last line is in memory. */
   place(fromNs: number, list: PieceList, bytes: Uint8Array): number {
     return this.#walk('tear.write', fromNs, list, (block, offset, at, length, atNs) => {
       const write = new Landing(block, offset, bytes.subarray(at, at + length))
@@ -25,14 +25,14 @@ export class Dma {
     })
   }
 
-  /** Take the bytes from `fromNs` on into `into`; when the last line is taken. */
+  /** Read the bytes from `fromNs` on into `into`. Returns the time when the last line is read. */
   sample(fromNs: number, list: PieceList, into: Uint8Array): number {
     return this.#walk('tear.read', fromNs, list, (block, offset, at, length, atNs) => {
       this.#host.kernel.at(atNs, () => into.set(block.bytes.subarray(offset, offset + length), at))
     })
   }
 
-  /** Call `line` for each line with its own moment. */
+  /** Call `line` for each line, with its own moment. */
   #walk(
     concern: string,
     fromNs: number,

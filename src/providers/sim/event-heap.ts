@@ -1,7 +1,7 @@
 /** Something that happens at a moment of virtual time. */
 export interface ScheduledEvent {
   readonly atNs: number
-  /** Order of scheduling, which decides among events of one moment. */
+  /** Order of scheduling, which breaks ties at the same moment. */
   readonly sequence: number
   readonly run: () => void
 }
@@ -14,7 +14,7 @@ export class EventHeap {
     return this.#events.length
   }
 
-  /** When the next one is; Infinity where there is none. */
+  /** The time of the next event; Infinity if there is none. */
   get nextNs(): number {
     return this.#events[0]?.atNs ?? Number.POSITIVE_INFINITY
   }
@@ -32,7 +32,7 @@ export class EventHeap {
     events[child] = event
   }
 
-  /** Take the first. The caller knows that there is one. */
+  /** Take the first event. The caller knows that there is one. */
   pop(): ScheduledEvent {
     const events = this.#events
     const first = events[0]!

@@ -1,14 +1,15 @@
 /**
- * A fault at a time. Hosts are counted from 0 in the order in which they were added. `forNs` left out means for ever.
+ * A fault at a time. Hosts are counted from 0 in the order in which they were added. Without `forNs` a fault lasts for
+ * ever.
  */
 export type SimulatedFault =
   /**
-   * The process of a host ends. `keeps`: `nothing` (default: the kernel takes its queue pairs and memory away), or
-   * `memory` (somebody else holds it, so one-sided accesses go on succeeding). `lingerNs`: the adapter goes on with
-   * requests posted before for so long: late writes of the dead.
+   * The process of a host ends. `keeps` is `nothing` (default: the kernel takes its queue pairs and memory away) or
+   * `memory` (another process holds it, so one-sided accesses still succeed). For `lingerNs` the adapter continues with
+   * requests that were posted before: late writes of a dead process.
    */
   | CrashFault
-  /** The processor stops, the adapter serves on: SIGSTOP, a long collection of garbage, a debugger. */
+  /** The processor stops, but the adapter serves on: SIGSTOP, a long garbage collection, a debugger. */
   | HostFault<'pause'>
   /** The link is down: nothing in, nothing out, and its devices raise PortError. */
   | HostFault<'link-down'>
@@ -16,22 +17,22 @@ export type SimulatedFault =
   | (HostFault<'slow'> & { readonly factor: number })
   /** Events of completion channels get lost. */
   | HostFault<'lose-wakeups'>
-  /** The memory of the host stops answering everybody; its processes go on. */
+  /** The memory of the host stops answering any access; its processes go on. */
   | HostFault<'memory-stall'>
-  /** Nothing gets from one host to the other; the way back is a fault of its own, so that a cut may be asymmetric. */
+  /** Nothing gets from one host to the other. The way back is a fault of its own, so that a cut may be asymmetric. */
   | PathFault<'cut'>
-  /** Packets from one host to the other are lost with that probability, or need so much longer. */
+  /**
+   * Packets from one host to the other are lost with probability `loss` (`lossy`), or take `delayNs` longer (`clog`).
+   */
   | (PathFault<'lossy'> & { readonly loss: number })
   | (PathFault<'clog'> & { readonly delayNs: number })
-
-export type SimulatedFaultKind = SimulatedFault['kind']
 
 interface Timed {
   readonly atNs: number
   readonly forNs?: number
 }
 
-export interface CrashFault {
+interface CrashFault {
   readonly kind: 'crash'
   readonly atNs: number
   readonly host: number
@@ -39,12 +40,12 @@ export interface CrashFault {
   readonly lingerNs?: number
 }
 
-export interface HostFault<Kind extends string> extends Timed {
+interface HostFault<Kind extends string> extends Timed {
   readonly kind: Kind
   readonly host: number
 }
 
-export interface PathFault<Kind extends string> extends Timed {
+interface PathFault<Kind extends string> extends Timed {
   readonly kind: Kind
   readonly from: number
   readonly to: number

@@ -3,34 +3,32 @@ import type { Kernel } from './kernel.ts'
 import type { AdapterOptions } from './options.ts'
 import { Process } from './process.ts'
 
-/** Told of what a host does, so that its devices can say so. */
+/** Told what happens to a host, so that its devices can report it. */
 export interface HostListener {
-  /** Call `ready` once when the descriptor is readable; undefined where it is not the device's. */
+  /** Call `ready` once when the descriptor is readable; undefined if it does not belong to the device. */
   whenReadable(descriptor: number, ready: () => void): (() => void) | undefined
   linkChanged(up: boolean): void
   crashed(): void
 }
 
-/**
- * One machine: a processor, an adapter, a link. What faults do to it is here; what that means, those ask who use it.
- */
+/** One machine: a processor, an adapter, a link. Faults change its state; its users read that state and act on it. */
 export class Host {
   readonly index: number
   readonly kernel: Kernel
   readonly adapter: AdapterOptions
-  /** The process is there. */
+  /** True while the process lives. */
   alive = true
-  /** The adapter sends and serves: also for a while after a crash, where a fault says so. */
+  /** True while the adapter sends and serves; even for a while after a crash, if a fault says so. */
   serving = true
-  /** The adapter reads and writes memory. */
+  /** True while the adapter reads and writes memory. */
   memoryAnswers = true
   linkUp = true
   losesWakeups = false
-  /** Everything that the adapter does takes so many times as long. */
+  /** The factor by which everything that the adapter does is slower. */
   slowness = 1
   readonly listeners: Set<HostListener> = new Set<HostListener>()
   readonly #processes: Process[] = []
-  /** When the link is free for the next packet. */
+  /** The time when the link is free for the next packet. */
   #transmitFreeNs = 0
   #paused = false
 
@@ -44,7 +42,7 @@ export class Host {
     return this.#paused
   }
 
-  /** Something that runs on this host's processor; see {@link Process}. */
+  /** A program that runs on this host's processor; see {@link Process}. */
   spawn(step: () => void): Process {
     const process = new Process(this, step)
     this.#processes.push(process)
@@ -52,8 +50,8 @@ export class Host {
   }
 
   /**
-   * Call `ready` once, within the simulation, when the descriptor of a completion channel or of asynchronous events of
-   * this host is readable. Returns what cancels it.
+   * Call `ready` once, within the simulation, when a descriptor of this host is readable: that of a completion channel
+   * or of asynchronous events. Returns a function that cancels it.
    */
   whenReadable(descriptor: number, ready: () => void): () => void {
     for (const listener of this.listeners) {
@@ -85,12 +83,12 @@ export class Host {
     else this.#end()
   }
 
-  /** How long the adapter needs for what takes `ns` otherwise. */
+  /** How long the adapter needs for what otherwise takes `ns`. */
   adapterNs(ns: number): number {
     return ns * this.slowness
   }
 
-  /** Put a packet on the link, not before `fromNs`: when it is on its way. */
+  /** Put a packet on the link, not before `fromNs`. Returns the time when it is on its way. */
   transmit(fromNs: number, wireNs: number): number {
     this.#transmitFreeNs = Math.max(fromNs, this.#transmitFreeNs) + wireNs * this.slowness
     return this.#transmitFreeNs

@@ -8,13 +8,13 @@ import type { ReceiveRequest } from './receive-request.ts'
 import { Responder, type Service } from './responder.ts'
 
 /**
- * What comes in at a queue pair: from the one peer that it is connected to, from many (a dynamic target), or datagrams
- * from anybody.
+ * What comes in at a queue pair. A connected one receives from its one peer, a dynamic target from many initiators, and
+ * a datagram queue pair from any sender.
  */
 export class Inbound {
   readonly #pair: SimQueuePair
   #responder: Responder | undefined
-  /** Of a dynamic target, by initiator and connection. */
+  /** For a dynamic target, by initiator and connection. */
   readonly #connections = new Map<string, Responder>()
 
   constructor(pair: SimQueuePair) {
@@ -34,7 +34,7 @@ export class Inbound {
     this.#connections.clear()
   }
 
-  /** The receive request of a message that has not come whole. */
+  /** The receive request of an incomplete message. */
   abandon(): ReceiveRequest | undefined {
     return this.#responder?.abandon()
   }
@@ -47,7 +47,7 @@ export class Inbound {
     else if (this.#responder?.isFor(packet) === true) this.#responder.take(packet, message)
   }
 
-  /** Whoever names the target's key is connected to it for a message. */
+  /** An initiator that names the target's key is connected to it for one message. */
   #dynamic(packet: Packet, message: Message): void {
     const key = `${packet.source.gid}/${packet.sourceNumber}/${message.session}`
     const known = this.#connections.get(key)
@@ -62,8 +62,8 @@ export class Inbound {
   }
 
   /**
-   * Dropped where nobody receives, the key is another, or the receive is too short (IB specification 9.8.3.2: there is
-   * nobody to tell).
+   * Drop the datagram if there is no receive request, its queue key is wrong, or the receive is too short (IB
+   * specification 9.8.3.2: the sender is not told).
    */
   #datagram(packet: Packet, message: Message): void {
     const service = this.#pair.serviceOf(message)

@@ -27,7 +27,7 @@ export class SimIndirectKey implements ProviderIndirectKey, Invalidatable {
     return this.localKey
   }
 
-  /** A CompletionStatus. */
+  /** Returns a CompletionStatus. */
   configure(request: EncodedRequest): number {
     const access = request.words[RequestSlot.Access]!
     const pieces = piecesOf(request, this.maxPieces)

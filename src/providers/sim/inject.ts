@@ -2,13 +2,13 @@ import type { SimulatedCluster } from './cluster.ts'
 import type { SimulatedFault } from './fault.ts'
 import type { Host } from './host.ts'
 
-/** What a fault does, and what takes it back. */
+/** What a fault does, and what undoes it. */
 interface Effect {
   begin(): void
   end(): void
 }
 
-/** Schedule a fault, and its end where it has one. */
+/** Schedule a fault, and its end if it has one. */
 export function inject(cluster: SimulatedCluster, fault: SimulatedFault): void {
   const { kernel } = cluster
   kernel.at(fault.atNs, () => {
@@ -19,7 +19,7 @@ export function inject(cluster: SimulatedCluster, fault: SimulatedFault): void {
   })
 }
 
-/** Undefined where there is no such host. */
+/** Undefined if there is no such host. */
 function effectOf(cluster: SimulatedCluster, fault: SimulatedFault): Effect | undefined {
   if (fault.kind === 'cut' || fault.kind === 'lossy' || fault.kind === 'clog') return pathEffect(cluster, fault)
   const host = cluster.hosts[fault.host]

@@ -2,13 +2,13 @@ import { EventHeap } from './event-heap.ts'
 import { type Choose, Stream } from './stream.ts'
 import { TraceHash } from './trace-hash.ts'
 
-/** Virtual time: what happens, when, and every decision of chance. One thread, no clock. */
+/** Virtual time: what happens, when, and every random decision. One thread, no clock. */
 export class Kernel {
-  /** Nanoseconds since the beginning; exact for 104 days. */
+  /** Nanoseconds since the start; exact for 104 days. */
   nowNs = 0
   readonly seed: number
   readonly trace: TraceHash = new TraceHash()
-  /** An event is being carried out. */
+  /** True while an event is being carried out. */
   running = false
   /** Events carried out so far. */
   events = 0
@@ -22,7 +22,7 @@ export class Kernel {
     this.#choose = choose
   }
 
-  /** The stream of a concern: the same seed and name give the same numbers, whatever other streams are asked. */
+  /** The stream of a concern. The same seed and name give the same numbers, whatever other streams are used. */
   stream(name: string): Stream {
     let stream = this.#streams.get(name)
     if (stream === undefined) {
@@ -32,7 +32,7 @@ export class Kernel {
     return stream
   }
 
-  /** A moment that has passed means now. */
+  /** A time in the past means now. */
   at(atNs: number, run: () => void): void {
     this.#sequence += 1
     this.#heap.push({ atNs: Math.max(atNs, this.nowNs), sequence: this.#sequence, run })
@@ -42,12 +42,12 @@ export class Kernel {
     this.at(this.nowNs + delayNs, run)
   }
 
-  /** When something happens next; Infinity where nothing will. */
+  /** The time of the next event; Infinity if there is none. */
   get nextNs(): number {
     return this.#heap.nextNs
   }
 
-  /** Carry out the next event; false where there is none. */
+  /** Carry out the next event. Returns false if there is none. */
   step(): boolean {
     if (this.#heap.size === 0) return false
     const event = this.#choose === undefined ? this.#heap.pop() : this.#popChosen(this.#choose)
@@ -64,18 +64,18 @@ export class Kernel {
     return true
   }
 
-  /** Carry out all that happens until then; then it is then. */
+  /** Carry out all that happens until then, and set the time to it. */
   runTo(timeNs: number): void {
     while (this.#heap.nextNs <= timeNs) this.step()
     this.nowNs = Math.max(this.nowNs, timeNs)
   }
 
-  /** Nothing will happen any more. */
+  /** Drop all events. */
   clear(): void {
     this.#heap.clear()
   }
 
-  /** Which of the events of one moment is first, is somebody's choice. */
+  /** Take one of the events of the next moment; `choose` decides which is first. */
   #popChosen(choose: Choose): { readonly atNs: number; readonly run: () => void } {
     const atNs = this.#heap.nextNs
     const together = []

@@ -14,7 +14,7 @@ interface Keyed {
   readonly domainId: number
 }
 
-/** A region: a block from `offset` on, or, without one, whatever the process has at these addresses. */
+/** A region: a block from `offset` on, or, without a block, whatever the process has at these addresses. */
 export interface KeyedRegion extends Keyed {
   readonly kind: 'region'
   readonly block: MemoryBlock | undefined
@@ -22,10 +22,10 @@ export interface KeyedRegion extends Keyed {
 }
 
 /**
- * A memory window: part of the region `baseKey`, whose address `baseAddress` it begins at. `queuePair` 0: any may use
- * it.
+ * A memory window: part of the region `baseKey`, starting at the region's address `baseAddress`. `queuePair` 0: any
+ * queue pair may use it.
  */
-export interface KeyedWindow extends Keyed {
+interface KeyedWindow extends Keyed {
   readonly kind: 'window'
   readonly baseKey: number
   readonly baseAddress: number
@@ -33,25 +33,25 @@ export interface KeyedWindow extends Keyed {
 }
 
 /** An indirect key: pieces of regions. */
-export interface KeyedPieces extends Keyed {
+interface KeyedPieces extends Keyed {
   readonly kind: 'pieces'
   readonly pieces: Pieces
 }
 
 export type KeyEntry = KeyedRegion | KeyedWindow | KeyedPieces
 
-/** What can be taken back by a work request. */
+/** What a work request can revoke. */
 export interface Invalidatable {
-  /** A CompletionStatus. */
+  /** Returns a CompletionStatus. */
   invalidate(key: number, pairNumber: number, domainId: number): number
 }
 
-/** An access that somebody wants to make. */
+/** An access, to be checked. */
 export interface Wanted {
   readonly domainId: number
-  /** Rights that the key must have; 0 for reading locally. */
+  /** Rights that the key must have; 0 for a local read. */
   readonly right: number
-  /** The owner's queue pair that it comes through. */
+  /** The owner's queue pair that the access comes through. */
   readonly pairNumber: number
 }
 
@@ -59,8 +59,8 @@ export const MAX_KEYS = 16384
 const INDEX_BITS = 14
 
 /**
- * The keys of one device: eight bits that change with each use, an index, ten random bits, as the other providers have
- * them.
+ * The keys of one device: eight bits that change with each use, an index and ten random bits, as with the other
+ * providers.
  */
 export class KeyTable {
   readonly #space: AddressSpace
@@ -75,7 +75,7 @@ export class KeyTable {
     this.#stream = stream
   }
 
-  /** Take a key that reaches nothing yet. `holder` is asked when a work request takes it back. */
+  /** Take a key that gives access to nothing yet. `holder` is called when a work request invalidates it. */
   reserve(verb: string, holder?: Invalidatable): number {
     if (this.#taken.size >= MAX_KEYS)
       throw new VerbsError(verb, Errno.ENOMEM, `all ${MAX_KEYS} keys of this device are in use; close some memory`)
@@ -96,7 +96,7 @@ export class KeyTable {
     return this.#entries.has(key)
   }
 
-  /** The key reaches nothing from now on; its index stays taken. */
+  /** From now on the key gives access to nothing; its index stays taken. */
   withdraw(key: number): void {
     this.#entries.delete(key)
   }
@@ -111,14 +111,14 @@ export class KeyTable {
     return this.#entries.get(key)
   }
 
-  /** Whom to ask to take a key back, or undefined where it cannot be. */
+  /** What handles the invalidation of a key, or undefined if it cannot be invalidated. */
   holder(key: number): Invalidatable | undefined {
     return this.#holders.get(indexOf(key))
   }
 
   /**
-   * Append the memory of one local segment; false is a local protection error. Nothing is asked of an empty one.
-   * Windows have no local key.
+   * Append the memory of one local segment; false is a local protection error. An empty segment is not checked. Windows
+   * have no local key.
    */
   gather(list: PieceList, domainId: number, address: number, length: number, key: number, writable: boolean): boolean {
     if (length === 0) return true
@@ -131,7 +131,7 @@ export class KeyTable {
     })
   }
 
-  /** Append the memory that a peer names; false where key, range, rights or protection domain do not allow it. */
+  /** Append the memory that a peer names. Returns false if key, range, rights or protection domain do not allow it. */
   reach(list: PieceList, address: number, length: number, key: number, wanted: Wanted): boolean {
     const entry = this.#entries.get(key)
     return entry !== undefined && this.#reach(list, entry, address, length, wanted)
@@ -164,7 +164,7 @@ export class KeyTable {
   }
 }
 
-/** What is written to memory behind a key needs what a local write would. */
+/** A write to memory behind a key needs the right that a local write would need. */
 function baseRight(right: number): number {
   return right === Access.RemoteRead || right === 0 ? 0 : Access.LocalWrite
 }

@@ -4,7 +4,7 @@ import type { KeyTable } from './key-table.ts'
 import { MemoryBlock } from './memory-block.ts'
 import { PieceList } from './piece-list.ts'
 
-/** Where the local bytes of a request lie; undefined is a local protection error. Inline bytes need no registration. */
+/** Where the local bytes of a request are; undefined is a local protection error. Inline bytes need no registration. */
 export function gatherLocal(
   keys: KeyTable,
   domainId: number,

@@ -1,15 +1,15 @@
 /** Lines of 64 bytes that are on their way into memory. */
 export interface LineWrite {
-  /** Put it there now, unless it is there. */
+  /** Write it now, unless that was done. */
   land(): void
 }
 
-/** Memory of one process: what a region, a window or an address of the process finally means. */
+/** Memory of one process: what a region, a window or an address of the process finally refers to. */
 export class MemoryBlock {
   readonly bytes: Uint8Array
-  /** Of its first byte, in the address space of its process. */
+  /** The address of its first byte, in the address space of its process. */
   readonly address: number
-  /** What the adapter has taken and not put there yet. */
+  /** Lines that the adapter has taken and not written yet. */
   readonly landing: Set<LineWrite> = new Set<LineWrite>()
   readonly #view: DataView
 
@@ -27,7 +27,7 @@ export class MemoryBlock {
     this.#view.setBigInt64(offset, value, true)
   }
 
-  /** Wait for the adapter, which takes no time here: after it, nothing lands any more. */
+  /** Wait for the adapter, which takes no time here. Afterwards nothing is under way into this memory. */
   settle(): void {
     for (const write of [...this.landing]) write.land()
   }

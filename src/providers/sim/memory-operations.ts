@@ -3,14 +3,14 @@ import { Opcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimDevice } from './device.ts'
 
-/** Whether a request changes keys of its own device only; the peer has no part in it. */
+/** True if a request changes only keys of its own device; the peer has no part in it. */
 export function isMemoryOperation(opcode: number): boolean {
   return (
     opcode === Opcode.LocalInvalidate || opcode === Opcode.BindMemoryWindow || opcode === Opcode.ConfigureIndirectKey
   )
 }
 
-/** Carry out such a request: a CompletionStatus. */
+/** Carry out such a request. Returns a CompletionStatus. */
 export function executeMemoryOperation(
   device: SimDevice,
   domainId: number,
@@ -27,7 +27,7 @@ export function executeMemoryOperation(
   return key.configure(request)
 }
 
-/** Take a key back by work request: a CompletionStatus. */
+/** Invalidate a key by work request. Returns a CompletionStatus. */
 export function invalidateKey(device: SimDevice, domainId: number, pairNumber: number, key: number): number {
   const holder = device.keys.holder(key)
   return holder?.invalidate(key, pairNumber, domainId) ?? CompletionStatus.LocalQueuePairOperationError

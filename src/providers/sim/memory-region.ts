@@ -9,12 +9,12 @@ import type { SimProtectionDomain } from './protection-domain.ts'
 
 /** What a region stands for. */
 export interface Backing {
-  /** Undefined: whatever the process has at an address. */
+  /** Undefined for whatever the process has at an address. */
   readonly block: MemoryBlock | undefined
   readonly offset: number
   readonly length: number
   readonly zeroBased: boolean
-  /** The block ends with the region. */
+  /** The block is freed with the region. */
   readonly owned: boolean
 }
 
@@ -58,14 +58,17 @@ export class SimMemoryRegion implements ProviderMemoryRegion {
     return (this.access & RemoteAccess) === 0 ? 0 : this.localKey
   }
 
-  /** The old key ends, so what a peer or a posted request still holds of the former registration reaches nothing. */
+  /**
+   * The old key becomes invalid, so a peer or a posted request can no longer access anything through the former
+   * registration.
+   */
   reregister(changes: ReregisterChanges): void {
     const access = changes.access ?? this.access
     const domain = (changes.domain as SimProtectionDomain | undefined) ?? this.domain
     const { device } = this.domain
     checkAccess('ibv_rereg_mr', access)
     if (domain.device !== device)
-      throw new VerbsError('ibv_rereg_mr', Errno.EINVAL, 'the protection domain is of another device')
+      throw new VerbsError('ibv_rereg_mr', Errno.EINVAL, 'the protection domain belongs to another device')
     this.#refuseWhileBound('ibv_rereg_mr')
     this.#withdraw()
     const former = this.#backing
@@ -88,12 +91,12 @@ export class SimMemoryRegion implements ProviderMemoryRegion {
     device.releaseBacking(this.#backing)
   }
 
-  /** What the adapter has taken already is there when this returns. */
+  /** When this returns, what the adapter has already taken is in memory. */
   settle(): void {
     this.#backing.block?.settle()
   }
 
-  /** Packets that come later find no key; what the adapter has taken already is there when this returns. */
+  /** Packets that come later find no key. When this returns, what the adapter has already taken is in memory. */
   #withdraw(): void {
     this.domain.device.keys.release(this.localKey)
     this.#backing.block?.settle()

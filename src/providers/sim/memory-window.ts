@@ -9,7 +9,7 @@ import type { Invalidatable } from './key-table.ts'
 import type { SimMemoryRegion } from './memory-region.ts'
 import type { SimProtectionDomain } from './protection-domain.ts'
 
-/** What a window is to show; no memory shows nothing. */
+/** What a window is to show; without memory it shows nothing. */
 export interface WindowView {
   readonly memory: SimMemoryRegion | undefined
   readonly address: number
@@ -22,9 +22,9 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   readonly token: number
   readonly type: MemoryWindowType
   readonly domain: SimProtectionDomain
-  /** Of the last bind that was posted. */
+  /** The key of the last bind that was posted. */
   remoteKey: number
-  /** Under which it is bound, or was last. */
+  /** The key under which it is bound, or was last. */
   #key: number
   #memory: SimMemoryRegion | undefined
   #queuePair = 0
@@ -54,7 +54,7 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     this.remoteKey = retag(this.#key, key)
   }
 
-  /** Carry out a bind: a CompletionStatus. */
+  /** Carry out a bind. Returns a CompletionStatus. */
   show(view: WindowView, key: number, pairNumber: number): number {
     const { keys } = this.domain.device
     if (!allowsWindow(this.type, this.isBound, this.domain.id, view)) {
@@ -98,7 +98,7 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     this.domain.windows.delete(this)
   }
 
-  /** As with a region: who takes the key back has what came by it in place. */
+  /** As with a region: once a key is revoked, everything that came by it is in memory. */
   #forget(): void {
     this.#memory?.settle()
     this.#memory?.windows.delete(this)

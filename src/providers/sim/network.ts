@@ -5,7 +5,7 @@ import type { Kernel } from './kernel.ts'
 import type { NetworkOptions } from './options.ts'
 import { HEADER_BYTES, type Packet } from './packet.ts'
 
-/** What is wrong with the way from one host to another. */
+/** What is wrong with the path from one host to another. */
 interface Path {
   cuts: number
   loss: number
@@ -13,8 +13,8 @@ interface Path {
 }
 
 /**
- * Carries packets: each may be late, lost, or come twice. Packets of one queue pair to another keep their order unless
- * an option says otherwise.
+ * Carries packets: each may be late, lost, or arrive twice. Packets from one queue pair to another keep their order
+ * unless an option says otherwise.
  */
 export class Network {
   readonly devices: Map<Gid, SimDevice> = new Map<Gid, SimDevice>()
@@ -30,12 +30,12 @@ export class Network {
     this.#options = options
   }
 
-  /** Time that a packet of so many bytes of payload takes on a link. */
+  /** The time that a packet with that many bytes of payload takes on a link. */
   wireNs(payloadBytes: number): number {
     return Math.ceil(((payloadBytes + HEADER_BYTES) * 8) / this.#options.gigabitsPerSecond)
   }
 
-  /** What is wrong with the way; faults change it. */
+  /** What is wrong with the path; faults change it. */
   path(from: number, to: number): Path {
     const key = from * 65_536 + to
     let path = this.#paths.get(key)

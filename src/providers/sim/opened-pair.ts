@@ -15,8 +15,8 @@ const NOTHING: QueuePairCapacities = {
 }
 
 /**
- * A further handle on an XRC receive queue pair, found by its number. Only who made it changes it, and it ends with
- * that.
+ * A further handle on an XRC receive queue pair, found by its number. Only the process that created the queue pair
+ * changes it, and it ends with that process.
  */
 export class OpenedPair implements ProviderQueuePair {
   readonly number: number
@@ -40,7 +40,9 @@ export class OpenedPair implements ProviderQueuePair {
   }
 
   modify(): void {
-    throw new UnsupportedError('ibv_modify_qp: on sim, only who made an XRC receive queue pair changes it')
+    throw new UnsupportedError(
+      'ibv_modify_qp: on sim, only the process that created an XRC receive queue pair can change it',
+    )
   }
 
   async modifyAsync(): Promise<void> {

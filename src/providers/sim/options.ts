@@ -2,38 +2,40 @@ import type { SimulatedFault } from './fault.ts'
 import type { Choose } from './stream.ts'
 
 /**
- * What a simulated cluster is like. Probabilities are 0..1 and asked for each packet, request or completion; all times
+ * What a simulated cluster is like. Probabilities are 0..1, and apply to each packet, request or completion. All times
  * are virtual.
  */
 export interface SimulationOptions {
   readonly network?: Partial<NetworkOptions>
   readonly adapter?: Partial<AdapterOptions>
-  /** What happens at given times. A failing run is shortened by leaving some out: chance elsewhere does not change. */
+  /**
+   * What happens at given times. To shorten a failing run, leave some out: random decisions elsewhere do not change.
+   */
   readonly faults?: readonly SimulatedFault[]
   /**
-   * An empty poll from outside of the simulation lets the next event happen. Default false: time passes only where
-   * somebody runs the cluster.
+   * An empty poll from outside the simulation lets the next event happen. Default false: time passes only while the
+   * program runs the cluster.
    */
   readonly advanceOnPoll?: boolean
-  /** Decides instead of the seed, for walking through every course of a small configuration. */
+  /** Decides instead of the seed, to walk through every course of a small configuration. */
   readonly choose?: Choose
 }
 
 export interface NetworkOptions {
-  /** Every packet needs at least so long. Default 1000. */
+  /** The least time that a packet takes. Default 1000. */
   readonly delayNs: number
-  /** And up to so much more. Default 200. */
+  /** Up to this much is added. Default 200. */
   readonly jitterNs: number
-  /** A packet out of many that takes `tailNs` longer. Default 0. */
+  /** The probability that a packet takes `tailNs` longer. Default 0. */
   readonly tail: number
   readonly tailNs: number
-  /** Packets that are lost. Default 0. */
+  /** The probability that a packet is lost. Default 0. */
   readonly loss: number
-  /** Packets that arrive twice. Default 0. */
+  /** The probability that a packet arrives twice. Default 0. */
   readonly duplicate: number
   /**
-   * Packets that others of the same queue pair may overtake. Default 0; otherwise they keep their order, as on
-   * InfiniBand.
+   * The probability that other packets of the same queue pair may overtake a packet. Default 0; otherwise they keep
+   * their order, as on InfiniBand.
    */
   readonly reorder: number
   /** Default 100. */
@@ -41,26 +43,28 @@ export interface NetworkOptions {
 }
 
 export interface AdapterOptions {
-  /** From the post to the first access to memory. Default 100. */
+  /** The time from the post to the first access to memory. Default 100. */
   readonly startNs: number
-  /** For each line of 64 bytes of memory. Default 4. */
+  /** The time for each line of 64 bytes of memory. Default 4. */
   readonly lineNs: number
   /**
-   * READs and WRITEs whose lines are taken in any order, spread over `tearNs`. Default 0: in order of their addresses.
+   * The probability that the lines of a READ or WRITE are accessed in any order, spread over `tearNs`. Default 0: in
+   * order of their addresses.
    */
   readonly tear: number
   readonly tearNs: number
   /**
-   * WRITEs that are acknowledged before the bytes can be seen, which takes up to `visibleNs` longer. A READ behind them
-   * waits. Default 0.
+   * The probability that a WRITE is acknowledged before its bytes are visible, which takes up to `visibleNs` longer. A
+   * READ behind it waits. Default 0.
    */
   readonly earlyAcknowledge: number
   readonly visibleNs: number
   /**
-   * Completions come up to so much later than what they complete; those of one queue pair keep their order. Default 0.
+   * A completion comes up to this much later than what it completes; those of one queue pair keep their order. Default
+   * 0.
    */
   readonly completionNs: number
-  /** Events of completion channels that get lost. Default 0. */
+  /** The probability that an event of a completion channel is lost. Default 0. */
   readonly lostWakeups: number
 }
 

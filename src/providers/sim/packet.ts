@@ -2,7 +2,9 @@ import type { EncodedRequest } from '../encoded-request.ts'
 import type { Gid } from '../gid.ts'
 import type { SimDevice } from './device.ts'
 
-/** What a packet is; with the operation codes of the base transport header (IB specification 9.2.1) folded together. */
+/**
+ * The kind of a packet, with the operation codes of the base transport header (IB specification 9.2.1) folded together.
+ */
 export const PacketKind = {
   Request: 0,
   ReadResponse: 1,
@@ -15,13 +17,13 @@ export const PacketKind = {
 } as const
 export type PacketKind = (typeof PacketKind)[keyof typeof PacketKind]
 
-/** What all packets of one message say. */
+/** What all packets of one message carry. */
 export interface Message {
   readonly opcode: number
-  /** Of the whole message. */
+  /** The length of the whole message. */
   readonly lengthBytes: number
   readonly packets: number
-  /** Bytes of every packet but the last. */
+  /** The length of every packet but the last. */
   readonly packetBytes: number
   readonly firstPsn: number
   readonly remoteAddress: number
@@ -32,7 +34,7 @@ export interface Message {
   readonly request: EncodedRequest
   /** Shared receive queue of XRC. */
   readonly sharedQueue: number
-  /** Dynamically connected: which connection of the initiator's, and what it must know. */
+  /** For dynamic connections: which connection of the initiator's, and the key that it must know. */
   readonly session: number
   readonly accessKey: bigint
   /** Datagrams. */
@@ -40,7 +42,7 @@ export interface Message {
   readonly route: Uint8Array | undefined
 }
 
-/** Order of packets between two queue pairs: when the last one in this direction arrives. */
+/** The order of packets between two queue pairs: when the last one in this direction arrives. */
 export interface Flow {
   lastArrivalNs: number
 }
@@ -54,14 +56,14 @@ export interface Packet {
   readonly flow: Flow
   /** 24 bits. */
   readonly psn: number
-  /** Where the message comes from, of requests. */
+  /** For requests: the message that the packet belongs to. */
   readonly message: Message | undefined
-  /** Which packet of the message, or of a READ, the first packet that is wanted. */
+  /** The number of the packet in the message; for a READ, the first packet that is requested. */
   readonly index: number
   readonly payload: Uint8Array
   /** ReceiverNotReady: the timer's code. Refused: a CompletionStatus. */
   readonly value: number
-  /** AtomicResponse: what was there. */
+  /** AtomicResponse: the old value. */
   readonly word: bigint
 }
 
@@ -73,7 +75,7 @@ export function psnAfter(psn: number, count: number): number {
   return (psn + count) & PSN_MASK
 }
 
-/** How far `psn` is ahead of `other`; negative where it is behind. */
+/** How far `psn` is ahead of `other`; negative if it is behind. */
 export function psnAhead(psn: number, other: number): number {
   return ((psn - other + 0x800000) & PSN_MASK) - 0x800000
 }

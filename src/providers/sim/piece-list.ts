@@ -7,7 +7,7 @@ export interface Piece {
   readonly length: number
 }
 
-/** Where the bytes of a request lie, in order: a checked scatter or gather list. */
+/** Where the bytes of a request are, in order: a checked scatter or gather list. */
 export class PieceList {
   readonly pieces: Piece[] = []
   /** Bytes of all pieces. */

@@ -1,12 +1,13 @@
 import type { Host } from './host.ts'
 
-/** How long a step takes until it has an effect, at most; the least is 50 ns. */
+/** The longest time until a step takes effect; the least is 50 ns. */
 const STEP_NS_MAX = 300
 const STEP_NS_MIN = 50
 
 /**
- * A program on a host's processor: `step` runs some time after it was woken, never while the host is paused, never
- * after its end. A wake-up that finds one under way is the same. Everything that a step does happens at one moment.
+ * A program on a host's processor. `step` runs some time after a wake-up, never while the host is paused, and never
+ * after its end. A wake-up while one is pending has no further effect. Everything that a step does happens at one
+ * moment.
  */
 export class Process {
   readonly #host: Host
@@ -25,7 +26,7 @@ export class Process {
     this.wakeAt(kernel.nowNs + kernel.stream('cpu').between(STEP_NS_MIN, STEP_NS_MAX))
   }
 
-  /** Run at that time, unless it runs earlier: who wants to be woken again then says so again. */
+  /** Run at that time, unless it runs earlier; then `wakeAt` must be called again for a later time. */
   wakeAt(atNs: number): void {
     const { kernel } = this.#host
     if (atNs >= this.#awaitedNs || !Number.isFinite(atNs)) return

@@ -57,7 +57,7 @@ export class SimProtectionDomain implements ProviderProtectionDomain {
     threadDomain?.users.add(this)
   }
 
-  /** Pages of any size are the same here. */
+  /** The size of pages makes no difference here. */
   allocate(lengthBytes: number, access: number, _options: AllocateOptions): ProviderMemoryRegion {
     checkAccess('ibv_reg_mr', access)
     const block = this.device.space.allocate(lengthBytes)
@@ -171,7 +171,7 @@ export class SimProtectionDomain implements ProviderProtectionDomain {
     checkAdvice(region, this.id, advice, range)
     if (range.length === 0 || advice === Advice.PrefetchNoFault || region.block !== undefined) return
     if (this.device.space.find(range.address, range.length) === undefined)
-      refuseAdvice(Errno.EFAULT, `this process has nothing at ${range.address}`)
+      refuseAdvice(Errno.EFAULT, `this process has no memory at ${range.address}`)
   }
 
   #add(backing: Backing, access: number): SimMemoryRegion {

@@ -6,7 +6,7 @@ const clusters = new Map<string, SimulatedCluster>()
 let serial = 0
 
 /**
- * A cluster of simulated hosts in this process and in virtual time: devices of it are opened as any other, by the name
+ * A cluster of simulated hosts in this process and in virtual time. Its devices are opened like any other, by the name
  * `cluster.device`. The same seed (an integer) and options give the same course.
  */
 export function openSimulatedCluster(seed: number, options: SimulationOptions = {}): SimulatedCluster {

@@ -40,8 +40,8 @@ const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInline
 const NO_ENTRIES: readonly SendEntry[] = []
 
 /**
- * A queue pair: its state, its slots, its completions. What is sent is the {@link Requester}'s business, what comes in
- * the {@link Inbound}'s.
+ * A queue pair: its state, its slots, its completions. The {@link Requester} handles what is sent, the {@link Inbound}
+ * what comes in.
  */
 export class SimQueuePair
   implements ProviderQueuePair, CompletionOwner, CompletionSource, RequesterOwner, ResponderOwner
@@ -72,11 +72,11 @@ export class SimQueuePair
   #attributes: QueuePairAttributes = {}
   #destination: Destination
   #requester: Requester | undefined
-  /** Connections so far: targets of dynamic connections tell them apart. */
+  /** The number of connections so far; targets of dynamic connections tell them apart by it. */
   #sessions = 0
-  /** Send slots in use: posted, and no polled completion covers them yet. */
+  /** Send slots in use: posted, and not yet covered by a polled completion. */
   #sendOutstanding = 0
-  /** Carried out since the last completion was made. */
+  /** Requests carried out since the last completion was made. */
   #uncovered = 0
   #established = false
   #draining = false
@@ -158,7 +158,7 @@ export class SimQueuePair
     this.modify(attributes)
   }
 
-  /** To the error state: everything outstanding completes as flushed. */
+  /** Go to the error state: everything outstanding completes as flushed. */
   fail(): void {
     if (this.state === QueuePairState.Error || this.state === QueuePairState.Reset) return
     this.state = QueuePairState.Error
@@ -189,7 +189,7 @@ export class SimQueuePair
     this.#domain.queuePairs.delete(this)
   }
 
-  /** Its process is gone, and nobody is told anything. */
+  /** Its process is gone: end without telling the peer or any queue. */
   vanish(): void {
     this.#forget()
     this.state = QueuePairState.Reset
@@ -300,7 +300,9 @@ export class SimQueuePair
     })
   }
 
-  /** A responder that refuses is in error, too; a target that many use goes on. */
+  /**
+   * A reliable responder that refuses a request also goes to the error state; a target that many share keeps working.
+   */
   refusing(status: number): void {
     if (this.type === 'dct') return
     const about = { queuePair: this }
@@ -318,7 +320,7 @@ export class SimQueuePair
     this.#checkDrained()
   }
 
-  /** Where nobody answers, the receive queue goes on working (IB specification 10.3.1.6). */
+  /** If requests are not answered, the receive queue keeps working (IB specification 10.3.1.6). */
   failed(entry: SendEntry): void {
     this.#completeSend(entry, entry.status)
     if (this.reliable) this.fail()
@@ -345,7 +347,7 @@ export class SimQueuePair
   #requireReachable(attributes: QueuePairAttributes): void {
     const { addressVector } = attributes
     if (addressVector === undefined || this.device.network.devices.has(addressVector.gid)) return
-    throw new VerbsError('ibv_modify_qp', Errno.ETIMEDOUT, 'nobody in the simulated cluster has that gid')
+    throw new VerbsError('ibv_modify_qp', Errno.ETIMEDOUT, 'no device in the simulated cluster has that gid')
   }
 
   #connect(): void {
@@ -362,7 +364,7 @@ export class SimQueuePair
     this.#requester?.pump()
   }
 
-  /** What has begun is finished, nothing behind it is begun: IB specification 10.3.1.5. */
+  /** A request that has begun is finished; no request behind it begins: IB specification 10.3.1.5. */
   #beginDraining(notify: boolean): void {
     this.#draining = true
     this.#notifyDrained = notify
@@ -382,7 +384,7 @@ export class SimQueuePair
     this.#attributes = {}
   }
 
-  /** Without a word to anybody. */
+  /** Forget everything silently. */
   #forget(): void {
     this.generation += 1
     this.#requester?.stop()

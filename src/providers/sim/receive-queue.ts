@@ -3,15 +3,15 @@ import { RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import { ReceiveRequest } from './receive-request.ts'
 
-/** Where messages find the receive requests that they use up. */
+/** Where messages find the receive requests that they consume. */
 export interface ReceiveSource {
-  /** The oldest, which stays. */
+  /** The oldest request, which stays. */
   peek(): ReceiveRequest | undefined
-  /** Take the oldest. */
+  /** Take the oldest request. */
   take(): ReceiveRequest | undefined
 }
 
-/** The receive requests of one queue pair. A slot is free again when its completion was polled. */
+/** The receive requests of one queue pair. A slot is free again once its completion was polled. */
 export class ReceiveQueue implements ReceiveSource {
   readonly #capacity: number
   readonly #maxSegments: number
@@ -25,7 +25,7 @@ export class ReceiveQueue implements ReceiveSource {
     this.#domainId = domainId
   }
 
-  /** 0 or an errno. */
+  /** Returns 0 or an errno. */
   post(request: EncodedRequest): number {
     if (request.words[RequestSlot.SegmentCount]! > this.#maxSegments) return Errno.EINVAL
     if (this.#outstanding >= this.#capacity) return Errno.ENOMEM

@@ -5,7 +5,7 @@ import { PieceList } from './piece-list.ts'
 /** A posted receive request. */
 export class ReceiveRequest {
   readonly id: number
-  /** Protection domain of the queue that it was posted to. */
+  /** The protection domain of the queue that it was posted to. */
   readonly domainId: number
   readonly #segments: readonly (readonly [number, number, number])[]
 
@@ -23,7 +23,7 @@ export class ReceiveRequest {
     return this.#segments.reduce((sum, [, length]) => sum + length, 0)
   }
 
-  /** Where the first `length` bytes of a message go; undefined where the memory of a segment cannot be used. */
+  /** Where the first `length` bytes of a message go; undefined if the memory of a segment cannot be used. */
   scatter(keys: KeyTable, length: number): PieceList | undefined {
     const list = new PieceList()
     for (const [address, room, key] of this.#segments) {

@@ -15,20 +15,20 @@ import { isAtomic, type SendEntry } from './send-entry.ts'
 const NS_PER_MS = 1e6
 /** Retries for ever. */
 const RNR_RETRY_FOREVER = 7
-/** A queue key with this bit set means: send the queue pair's own (IB specification 10.2.5). */
+/** A queue key with this bit set means that the queue pair's own is sent (IB specification 10.2.5). */
 const OWN_QUEUE_KEY = 0x80000000
 
-/** What the send side of a queue pair is told of. */
+/** What the send side of a queue pair needs of it. */
 export interface RequesterOwner {
   readonly device: SimDevice
   readonly domainId: number
   readonly number: number
   readonly datagrams: boolean
-  /** Somebody answers. */
+  /** True if requests are answered. */
   readonly reliable: boolean
-  /** One request at a time: each may go somewhere else. */
+  /** One request at a time, because each may go somewhere else. */
   readonly oneAtATime: boolean
-  /** Requests may begin. */
+  /** True if requests may begin. */
   readonly sending: boolean
   /** The oldest request is done. */
   completed(entry: SendEntry): void
@@ -37,8 +37,8 @@ export interface RequesterOwner {
 }
 
 /**
- * The send side of a queue pair: turns requests into packets, and answers into completions, in order; sends again what
- * was lost.
+ * The send side of a queue pair: turns requests into packets, and answers into completions, in order. It sends again
+ * what was lost.
  */
 export class Requester {
   readonly #owner: RequesterOwner
@@ -47,11 +47,11 @@ export class Requester {
   readonly #flow: Flow = { lastArrivalNs: 0 }
   readonly #session: number
   #entries: SendEntry[] = []
-  /** What is sent next: an entry by its index, and which packet of it. */
+  /** What is sent next: an entry by its index, and its packet. */
   #cursor = 0
   #packet = 0
   #nextPsn: number
-  /** A packet that was being made for an earlier round is not sent. */
+  /** The round of sending; a packet that was being made for an earlier round is not sent. */
   #round = 0
   #making = false
   /** Waiting because the receiver was not ready. */
@@ -59,7 +59,7 @@ export class Requester {
   /** The queue pair has failed, was reset, or is gone. */
   #stopped = false
   #retriesLeft: number
-  /** Asked for again already, without an answer since; -1 for none. */
+  /** The sequence number that was already sent again, with no answer since; -1 for none. */
   #missedPsn = -1
   #rnrRetriesLeft: number
   #deadlineNs = Number.POSITIVE_INFINITY
@@ -75,12 +75,12 @@ export class Requester {
     this.#rnrRetriesLeft = attributes.rnrRetry ?? 0
   }
 
-  /** Something that has begun is not finished. */
+  /** True if something that has begun is not finished. */
   get busy(): boolean {
     return this.#entries.some((entry) => entry.begun)
   }
 
-  /** Other timers and limits, from now on. */
+  /** Use other timers and limits from now on. */
   change(attributes: QueuePairAttributes): void {
     this.#attributes = attributes
   }
@@ -90,7 +90,7 @@ export class Requester {
     this.pump()
   }
 
-  /** Nothing more is done; what was not finished, in order. */
+  /** Do nothing more. Returns what was not finished, in order. */
   stop(): readonly SendEntry[] {
     this.#round += 1
     this.#stopped = true
@@ -140,7 +140,7 @@ export class Requester {
     this.pump()
   }
 
-  /** The entry needs nothing sent. */
+  /** There is nothing to send for the entry. */
   #pass(): void {
     this.#cursor += 1
     this.#packet = 0
@@ -181,7 +181,7 @@ export class Requester {
       return
     }
     entry.lengthBytes = list.total
-    // A datagram longer than a packet: nothing is sent, and that is no error (C10-93.1.1).
+    // A datagram longer than a packet: nothing is sent, which is not an error (C10-93.1.1).
     if (this.#owner.datagrams && list.total > MAX_MTU) entry.done = true
     else this.#describe(entry)
   }
@@ -233,7 +233,7 @@ export class Requester {
   // ---- sending
   // -------------------------------------------------------------------------------------------------------------------
 
-  /** Make the next packet: its bytes are taken from memory line by line, now or when it is sent again. */
+  /** Make the next packet. Its bytes are read from memory line by line, and again if it is sent again. */
   #make(entry: SendEntry, message: Message): void {
     const index = entry.isAnswered ? entry.received : this.#packet
     const payload = this.#payload(entry, message, index)
@@ -315,7 +315,7 @@ export class Requester {
         entry.done = true
         this.#progressed()
       } else if (entry.received < entry.psnCount) {
-        // Answers come in order: this one's was lost.
+        // Answers come in order: the answer to this request was lost.
         this.#missed(psnAfter(entry.message.firstPsn, entry.received))
         return
       }
@@ -412,8 +412,8 @@ export class Requester {
   // ---------------------------------------------------------------------------------------------------------------
 
   /**
-   * What comes shows that `psn` was lost. Much that comes may show that: it is sent again once, and then the timer
-   * decides. Retries are for silence: they are not used up by a peer that answers.
+   * An incoming packet shows that `psn` was lost. Many packets may show that, so `psn` is sent again once, and then the
+   * timer decides. Retries are for silence: a peer that answers does not use them up.
    */
   #missed(psn: number): void {
     if (this.#missedPsn === psn || this.#stopped || this.#entryAt(psn) === undefined) return
@@ -421,7 +421,7 @@ export class Requester {
     this.#repeatFrom(psn)
   }
 
-  /** Nobody has answered: once more from `psn` on, unless the retries are used up. */
+  /** There was no answer: send again from `psn` on, unless the retries are used up. */
   #sendAgain(psn: number): void {
     const entry = this.#entryAt(psn)
     if (entry === undefined || this.#stopped) return
@@ -475,7 +475,7 @@ export class Requester {
     if (!this.#timing) this.#wait()
   }
 
-  /** One event at a time watches over the deadline, which moves on meanwhile. */
+  /** One event at a time watches the deadline, which moves on in the meantime. */
   #wait(): void {
     const { kernel } = this.#owner.device.host
     this.#timing = true
@@ -516,14 +516,14 @@ export class Requester {
     this.#retireFailed()
   }
 
-  /** What was being sent once more has been answered meanwhile. */
+  /** What was being sent again has been answered in the meantime. */
   #dropPacket(): void {
     this.#round += 1
     this.#making = false
     this.#packet = 0
   }
 
-  /** The failed request is the oldest: whoever was before it has completed. */
+  /** The failed request is the oldest: every request before it has completed. */
   #retireFailed(): void {
     const entry = this.#entries[0]
     if (entry === undefined || entry.status === 0) return

@@ -13,12 +13,12 @@ import type { ReceiveRequest } from './receive-request.ts'
 import { isAtomic } from './send-entry.ts'
 
 /**
- * Answers to repeated atomics that are kept (IB specification 9.4.5: as many as there are READ resources; a few more do
- * no harm).
+ * How many answers to atomics are kept in case they are repeated. IB specification 9.4.5: as many as there are READ
+ * resources; a few more do no harm.
  */
 const SAVED_ATOMICS = 32
 
-/** Whom a message is for: whose memory its keys mean, where its receives come from and complete. */
+/** What a message is for: whose memory its keys mean, and where its receives come from and complete. */
 export interface Service {
   readonly device: SimDevice
   readonly domainId: number
@@ -26,25 +26,25 @@ export interface Service {
   readonly completionQueue: SimCompletionQueue | undefined
 }
 
-/** What the receive side of a queue pair asks of it. */
+/** What the receive side of a queue pair needs of it. */
 export interface ResponderOwner {
   readonly device: SimDevice
   readonly number: number
-  /** Access bits of the queue pair. */
+  /** The access bits of the queue pair. */
   readonly access: number
   /** READs and atomics that it serves. */
   readonly readResources: number
   readonly minRnrTimer: number
-  /** Somebody is answered. */
+  /** True if requests are answered. */
   readonly reliable: boolean
-  /** Changes at RESET and destruction: what was begun before is forgotten. */
+  /** Changes at RESET and destruction: what began before is forgotten. */
   readonly generation: number
-  /** Or the status that refuses the message. */
+  /** Returns the service, or the status that refuses the message. */
   serviceOf(message: Message): Service | number
-  /** A message has come that can be taken. */
+  /** A message has arrived that can be accepted. */
   established(): void
   received(service: Service, atNs: number, receipt: Receipt): void
-  /** A message was refused, with what its sender is told. */
+  /** A message was refused, with the status that its sender is told. */
   refusing(status: number): void
 }
 
@@ -63,14 +63,14 @@ export interface Receipt {
 /** An answer that waits for its turn: calls `next` when it is on its way. */
 type Answer = (next: () => void) => void
 
-/** A message of which not all packets have come. */
+/** A message whose packets have not all arrived. */
 interface Incoming {
   readonly message: Message
   readonly service: Service
   receive: ReceiveRequest | undefined
 }
 
-/** Outcome of a packet beside CompletionStatus: no receive request. */
+/** The outcome of a packet besides CompletionStatus: there is no receive request. */
 const NOT_READY = -1
 
 /** The receive side of one connection: takes packets in order, carries out what they ask for, and answers in order. */
@@ -84,12 +84,12 @@ export class Responder {
   readonly #answers: Answer[] = []
   #answering = false
   #expectedPsn: number
-  /** What is missing was said already. */
+  /** True if the missing packet was already reported. */
   #complained = false
   #incoming: Incoming | undefined
-  /** A receive whose message was lost half-way, for the next one: unreliable connections. */
+  /** For unreliable connections: a receive whose message was partly lost, for the next message. */
   #spare: ReceiveRequest | undefined
-  /** When everything that was written can be seen. */
+  /** The time when everything that was written is visible. */
   #settledNs = 0
 
   constructor(owner: ResponderOwner, peerGid: Gid, peerNumber: number, expectedPsn: number) {
@@ -105,18 +105,19 @@ export class Responder {
   }
 
   /**
-   * The peer begins a message: what it has sent elsewhere meanwhile is not missing here. Dynamically connected only.
+   * The peer begins a message. What it has sent to other targets in the meantime is not missing here. Dynamic
+   * connections only.
    */
   skipTo(psn: number): void {
     if (psnAhead(psn, this.#expectedPsn) > 0) this.#expectedPsn = psn
   }
 
-  /** Tell the peer why not. */
+  /** Refuse a packet, and tell the peer the status. */
   refuse(psn: number, status: number): void {
     this.#negative(PacketKind.Refused, psn, status)
   }
 
-  /** The receive request of the message that has not come whole; it is the caller's now. */
+  /** The receive request of the incomplete message; it belongs to the caller now. */
   abandon(): ReceiveRequest | undefined {
     const receive = this.#incoming?.receive ?? this.#spare
     this.#incoming = undefined
@@ -152,7 +153,7 @@ export class Responder {
     } else this.#expectedPsn = psnAfter(packet.psn, message.opcode === Opcode.Read ? message.packets - packet.index : 1)
   }
 
-  /** A lost packet takes its message along; what cannot be carried out is dropped without a word. */
+  /** A lost packet loses its whole message. What cannot be carried out is dropped silently. */
   #takeUnreliably(packet: Packet, message: Message): void {
     const begins = packet.index === 0
     if (begins || packet.psn !== this.#expectedPsn) this.#dropIncoming()
@@ -168,7 +169,7 @@ export class Responder {
     this.#incoming = undefined
   }
 
-  /** The receive waits for the next message then. */
+  /** True if the message is too long for its receive request, which then waits for the next message. */
   #tooLong(message: Message): boolean {
     if (!takesReceiveFirst(message.opcode)) return false
     const service = this.#owner.serviceOf(message)
@@ -180,7 +181,7 @@ export class Responder {
   // ---- carrying out
   // ----------------------------------------------------------------------------------------------------------------
 
-  /** A CompletionStatus for the sender, or NOT_READY. */
+  /** Returns a CompletionStatus for the sender, or NOT_READY. */
   #carryOut(packet: Packet, message: Message): number {
     const incoming = this.#incomingOf(packet, message)
     if (typeof incoming === 'number') return incoming
@@ -220,7 +221,7 @@ export class Responder {
     return CompletionStatus.Success
   }
 
-  /** With its first packet a WRITE says where all of it goes. */
+  /** The first packet of a WRITE says where all of it goes. */
   #writeProblem(packet: Packet, incoming: Incoming): number {
     if ((this.#owner.access & Access.RemoteWrite) === 0) return CompletionStatus.RemoteInvalidRequest
     const { lengthBytes } = incoming.message
@@ -257,8 +258,8 @@ export class Responder {
   }
 
   /**
-   * The receive ends with `own`, the sender is told `theirs`. Nobody is told anything of an unreliable message: the
-   * receive waits for the next.
+   * The receive ends with `own`, and a reliable sender is told `theirs`. An unreliable message that is too long does
+   * not get here: `#tooLong` drops it, and the receive waits for the next message.
    */
   #receiveFailed(incoming: Incoming, own: number, theirs: number): number {
     this.#incoming = undefined
@@ -286,7 +287,7 @@ export class Responder {
     })
   }
 
-  /** Put bytes into memory, behind all that came before; when it may be acknowledged. */
+  /** Write bytes to memory, behind all that came before. Returns the time when they may be acknowledged. */
   #place(device: SimDevice, list: PieceList, bytes: Uint8Array, last: boolean): number {
     const { host } = device
     const { kernel, adapter } = host
@@ -321,7 +322,9 @@ export class Responder {
     return CompletionStatus.Success
   }
 
-  /** One packet of the response, then the next: each line is taken at its own time, and its key looked at once more. */
+  /**
+   * Send one packet of the response, then the next. Each line is read at its own time, and the key is checked again.
+   */
   #readFrom(index: number, incoming: Incoming, next: () => void): void {
     const { message, service } = incoming
     const { kernel } = this.#owner.device.host
@@ -351,7 +354,7 @@ export class Responder {
     const list = this.#reach(incoming, 0, 8, Access.RemoteAtomic)
     if (list === undefined) return CompletionStatus.RemoteAccessError
     const [piece] = list.pieces
-    // Two pieces are no word.
+    // A word in two pieces cannot be changed atomically.
     if (piece?.length !== 8) return CompletionStatus.RemoteOperationError
     const doneNs = service.device.atomically(
       Math.max(service.device.host.kernel.nowNs, this.#settledNs),
@@ -384,8 +387,8 @@ export class Responder {
   }
 
   /**
-   * It was carried out before: a WRITE or SEND is acknowledged once more, a READ carried out anew, an atomic answered
-   * as it was.
+   * It was carried out before. A WRITE or SEND is acknowledged again, a READ is carried out again, and an atomic is
+   * answered as before.
    */
   #repeated(packet: Packet, message: Message): void {
     if (message.opcode === Opcode.Read) {
@@ -451,7 +454,7 @@ export class Responder {
   }
 }
 
-/** A SEND uses up a receive request with its first packet. */
+/** A SEND consumes a receive request with its first packet. */
 function takesReceiveFirst(opcode: number): boolean {
   return opcode === Opcode.Send || opcode === Opcode.SendWithImmediate || opcode === Opcode.SendWithInvalidate
 }

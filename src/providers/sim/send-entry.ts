@@ -8,15 +8,15 @@ export class SendEntry {
   readonly request: EncodedRequest
   readonly opcode: number
   readonly flags: number
-  /** The adapter has looked at it: it is finished even where the send queue is told to drain. */
+  /** The adapter has started it, so it is finished even if the send queue is told to drain. */
   begun = false
-  /** What its packets say; undefined until it has begun, and for requests that send none. */
+  /** What its packets carry; undefined until it has begun, and for requests that send none. */
   message: Message | undefined
   /** How many sequence numbers it takes. */
   psnCount = 0
-  /** Packets of a response that are here, or of the request that its peer is known to have. */
+  /** Packets of a response that have arrived, or of the request that the peer is known to have. */
   received = 0
-  /** When all of the response that is here will be in memory. */
+  /** The time when all of the response that has arrived will be in memory. */
   landedNs = 0
   done = false
   /** A CompletionStatus. */
@@ -38,12 +38,12 @@ export class SendEntry {
     return (this.flags & RequestFlag.Inline) !== 0
   }
 
-  /** The peer answers with more than an acknowledgement. */
+  /** True if the peer answers with more than an acknowledgement. */
   get isAnswered(): boolean {
     return this.opcode === Opcode.Read || isAtomic(this.opcode)
   }
 
-  /** The whole answer is here; perhaps it is still on its way into memory. */
+  /** True if the whole answer has arrived; it may still be on its way into memory. */
   get isAnsweredWhole(): boolean {
     return this.isAnswered && this.psnCount > 0 && this.received === this.psnCount
   }

@@ -14,7 +14,7 @@ import type { ReceiveSource } from './receive-queue.ts'
 import { ReceiveRequest } from './receive-request.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
-/** Receive requests that several queue pairs use up. A slot is free as soon as a message has taken it. */
+/** Receive requests that several queue pairs consume. A slot is free as soon as a message has taken it. */
 export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, ReceiveSource, CompletionSource {
   readonly number: number
   readonly domain: SimProtectionDomain
@@ -83,7 +83,9 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
     return request
   }
 
-  /** The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and go on. */
+  /**
+   * The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and keep working.
+   */
   overrun(): void {
     this.domain.device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
   }
@@ -106,12 +108,12 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
       throw new VerbsError(
         'ibv_modify_srq',
         Errno.EINVAL,
-        `${posted} requests are posted; they do not fit ${maxRequests}`,
+        `${posted} requests are posted, and ${maxRequests} is too few for them`,
       )
     this.#maxRequests = maxRequests
   }
 
-  /** Fewer left than the limit: one event, and the limit is off. */
+  /** If fewer are left than the limit, raise one event, and disarm the limit. */
   #checkLimit(): void {
     if (this.#limit === 0 || this.#requests.length >= this.#limit) return
     this.#limit = 0

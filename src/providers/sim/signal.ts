@@ -1,8 +1,8 @@
 import { native } from '../../native/index.ts'
 
 /**
- * Something to wait for: inside of the simulation by a call, outside by a descriptor, which is made where somebody asks
- * for it. Without one, nothing here needs the addon, so that simulations run wherever Node does.
+ * Something to wait for: inside the simulation by a call, outside by a descriptor. The descriptor is created only if it
+ * is read. Without one, nothing here needs the addon, so simulations run wherever Node does.
  */
 export class Signal {
   readonly #waiters = new Set<() => void>()
@@ -22,7 +22,7 @@ export class Signal {
     return this.#pipe[0]
   }
 
-  /** Whether that is its descriptor. */
+  /** True if that is its descriptor. */
   isOn(descriptor: number): boolean {
     return this.#pipe?.[0] === descriptor
   }
@@ -33,7 +33,7 @@ export class Signal {
     for (const waiter of [...this.#waiters]) waiter()
   }
 
-  /** Lower it; whether it was raised. */
+  /** Lower it. Returns true if it was raised. */
   take(): boolean {
     const { raised } = this
     this.#raised = false
@@ -41,7 +41,7 @@ export class Signal {
     return raised
   }
 
-  /** Call `ready` once when it is raised: at once where it is. Returns what cancels it. */
+  /** Call `ready` once when it is raised, or at once if it is. Returns a function that cancels it. */
   wait(ready: () => void): () => void {
     const once = (): void => {
       this.#waiters.delete(once)

@@ -1,7 +1,7 @@
 import { Random } from '../../runtime/index.ts'
 
 /**
- * Decides instead of chance: which of `count` ways, from 0 on. `what` names the question. With it, a caller walks
+ * Decides instead of chance: returns one of `count` ways, from 0 on. `what` names the decision. With it, a caller walks
  * through every course of a small configuration.
  */
 export type Choose = (count: number, what: string) => number
@@ -20,13 +20,13 @@ export class Stream {
     this.#choose = choose
   }
 
-  /** Evenly from 0 to `count` - 1. */
+  /** An integer from 0 to `count` - 1, evenly distributed. */
   below(count: number): number {
     if (count <= 1) return 0
     return this.#choose === undefined ? this.#random.below(count) : this.#choose(count, this.#name)
   }
 
-  /** True with this probability. Never and always are not asked. */
+  /** True with this probability. 0 and 1 use no random number. */
   chance(probability: number): boolean {
     if (probability <= 0) return false
     if (probability >= 1) return true
@@ -34,7 +34,7 @@ export class Stream {
     return this.#random.uint32() < probability * 4294967296
   }
 
-  /** An integer from `low` to `high`; where somebody chooses, one of the two. */
+  /** An integer from `low` to `high`; with `choose`, one of the two. */
   between(low: number, high: number): number {
     if (high <= low) return low
     if (this.#choose !== undefined) return this.#choose(2, this.#name) === 0 ? low : high
@@ -43,7 +43,7 @@ export class Stream {
 }
 
 /** A 32-bit seed from a seed (any exact integer) and a name: FNV-1a. */
-export function deriveSeed(seed: number, name: string): number {
+function deriveSeed(seed: number, name: string): number {
   let hash = 0x811c9dc5
   const mix = (word: number): void => {
     hash = Math.imul(hash ^ (word & 0xff), 0x01000193)

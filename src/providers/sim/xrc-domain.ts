@@ -11,7 +11,7 @@ export class XrcMembers {
   readonly pairs: Map<number, SimQueuePair> = new Map<number, SimQueuePair>()
 }
 
-/** An XRC domain. A path only names it: nothing is looked for in a file system. */
+/** An XRC domain. A path only names it; no file is opened. */
 export class SimXrcDomain implements ProviderXrcDomain {
   readonly members: XrcMembers
   readonly #device: SimDevice

@@ -20,7 +20,7 @@ interface Version {
 const NONE: Version = { word: 0n, version: 0, bytes: new Uint8Array(0) }
 
 /**
- * A value that the ranks of a group read often and replace seldom, as a whole. Used by {@link GroupRcu}; made by {@link
+ * A value that the ranks of a group read often and replace seldom, as a whole. Used by `GroupRcu`; made by {@link
  * GroupStructures.cell}.
  *
  * One word names the block of the present version.

@@ -1,24 +1,18 @@
 /** The structures of a group: kept at one rank each, reached by one-sided verbs. */
 export type { GroupCell } from './cell.ts'
-export type { GroupChannel } from './channel.ts'
+
 export type { GroupCounter } from './counter.ts'
 export { HomeLostError } from './errors.ts'
-export type { GroupFlag } from './flag.ts'
-export type { GroupGracePeriodState } from './grace-periods.ts'
-export type { GroupList, GroupListOptions } from './group-list.ts'
+
+export type { GroupList } from './group-list.ts'
 export type { GroupStructures } from './group-structures.ts'
-export type { GroupLeader } from './leader.ts'
+
 export type { GroupLog } from './log.ts'
-export type { GroupFollower } from './log-follower.ts'
-export { GROUP_VALUE_BYTES_MAX, type GroupMap, type GroupMapOptions } from './map.ts'
-export type { GroupMutex } from './mutex.ts'
+
+export type { GroupMap } from './map.ts'
+
 export type { GroupMvRlu } from './mvrlu.ts'
-export type { GroupMvRluSection } from './mvrlu-section.ts'
-export type { GroupOnce } from './once.ts'
+
 export { type GroupStructuresOptions, openGroupStructures } from './open-group.ts'
-export type { GroupQueue } from './queue.ts'
-export type { GroupRateLimiter } from './rate-limiter.ts'
-export type { GroupRcu, GroupReadSection } from './rcu.ts'
-export type { GroupSemaphore } from './semaphore.ts'
-export type { GroupSequence } from './sequence.ts'
-export type { GroupStack } from './stack.ts'
+
+export type { GroupRcu } from './rcu.ts'

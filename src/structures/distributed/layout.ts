@@ -19,7 +19,7 @@ export const SECTIONS_OFFSET: number = NAMES_OFFSET + NAMES_MAX * 8
 export const RECLAIMED_OFFSET: number = SECTIONS_OFFSET + 16
 /** For 512 ranks, more than a group has. */
 export const READERS_OFFSET: number = SECTIONS_OFFSET + 64
-export const CHUNKS_OFFSET: number = READERS_OFFSET + 64
+const CHUNKS_OFFSET: number = READERS_OFFSET + 64
 export const CHUNK_BYTES: number = 64 * 1024
 
 /** Least and most of what a rank gives. A block's place is told in 26 bits of 64 bytes each. */

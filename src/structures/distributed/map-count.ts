@@ -30,7 +30,7 @@ export function entriesOf(word: bigint): number {
 }
 
 /** How many changes there were from one word to another; a multiple of 2^32 fewer where there were more. */
-export function changesBetween(from: bigint, to: bigint): number {
+function changesBetween(from: bigint, to: bigint): number {
   return Number(BigInt.asUintN(32, (to >> 32n) - (from >> 32n)))
 }
 

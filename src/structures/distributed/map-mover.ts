@@ -21,7 +21,7 @@ import { branchOf, depthOf, doneWord, type MapTable, type MapTree, nodeWord, tab
 import { BATCH_MAX } from './remote-words.ts'
 
 /** Buckets that are moved together. */
-export const GROUP_BUCKETS = 4
+const GROUP_BUCKETS = 4
 /** Groups that a writer moves besides its own. */
 const GROUPS_A_WRITE = 4
 

@@ -82,9 +82,6 @@ const SLOTS = TABLES_MAX * SLOTS_PER_TABLE
 /** The slot of the root. No object is slot 0, so that none has the number 0. */
 export const ROOT_SLOT = 1
 
-/** The root is an object from the start. */
-export const ROOT: number = ROOT_SLOT
-
 const RANK_MASK = 0xffffn
 const DONE = 0x10000n
 const NUMBER_BITS = 17n

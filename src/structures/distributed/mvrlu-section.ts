@@ -5,7 +5,7 @@ import { HeapFullError, StructureError } from '../errors.ts'
 import type { MvRluObject } from '../mvrlu/section.ts'
 import type { Moment } from './mvrlu-clock.ts'
 import type { MvRluCore } from './mvrlu-core.ts'
-import { ROOT, SlotOffset, TABLES_MAX } from './mvrlu-layout.ts'
+import { ROOT_SLOT, SlotOffset, TABLES_MAX } from './mvrlu-layout.ts'
 import type { Version } from './mvrlu-version.ts'
 import { MvRluWrites } from './mvrlu-writes.ts'
 import { Turns } from './turns.ts'
@@ -125,7 +125,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
   async free(object: MvRluObject): Promise<void> {
     await this.#turns.take(async () => {
       const place = await this.#placeToWrite(object)
-      if (object === ROOT) throw this.#misuse('the root cannot be freed')
+      if (object === ROOT_SLOT) throw this.#misuse('the root cannot be freed')
       await this.#attempt(() => this.#writes.free(place))
     })
   }

@@ -5,7 +5,7 @@ import { type Command, CompareExchangeCommand, WriteCommand } from './command.ts
 import type { Moment } from './mvrlu-clock.ts'
 import type { Superseded } from './mvrlu-collector.ts'
 import type { MvRluCore } from './mvrlu-core.ts'
-import { doneWord, generationIn, holderOf, namesVersion, objectOf, ROOT, SlotOffset } from './mvrlu-layout.ts'
+import { doneWord, generationIn, holderOf, namesVersion, objectOf, ROOT_SLOT, SlotOffset } from './mvrlu-layout.ts'
 import { lockAndLook } from './mvrlu-slots.ts'
 import { setClock, VERSION_BYTES, writeVersion } from './mvrlu-version.ts'
 import { takeAny } from './take-any.ts'
@@ -192,7 +192,7 @@ export class MvRluWrites {
 
   async #isNewest(object: number, place: number, head: bigint): Promise<boolean> {
     const version = await this.#core.versions.newest(place, head)
-    if (version === undefined) return object === ROOT
+    if (version === undefined) return object === ROOT_SLOT
     return version.object === object && !version.isGone && version.clock <= this.#snapshot.clock
   }
 

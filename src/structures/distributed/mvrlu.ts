@@ -5,7 +5,7 @@ import { checkSection, MEMORY_ATTEMPTS, OBJECTS_DEFAULT, pauseMs, type SectionOp
 import type { MvRluObject } from '../mvrlu/section.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
 import type { MvRluCore } from './mvrlu-core.ts'
-import { ROOT } from './mvrlu-layout.ts'
+import { ROOT_SLOT } from './mvrlu-layout.ts'
 import { GroupMvRluSection } from './mvrlu-section.ts'
 
 /**
@@ -27,7 +27,7 @@ import { GroupMvRluSection } from './mvrlu-section.ts'
 export class GroupMvRlu<V> {
   readonly name: string
   /** The object that is there from the start, without a value. */
-  readonly root: MvRluObject = ROOT
+  readonly root: MvRluObject = ROOT_SLOT
   readonly #core: MvRluCore
   readonly #settings: ValueSettings<V>
 

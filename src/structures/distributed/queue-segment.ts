@@ -45,7 +45,7 @@ export interface Cursor {
 }
 
 /** What an open place of a new segment says. `random` is between 0 and 1. */
-export function openWord(tag: number, random: () => number): bigint {
+function openWord(tag: number, random: () => number): bigint {
   const fingerprint = Math.floor(random() * 2 ** 8)
   const salt = Math.floor(random() * 2 ** 25)
   const high = ((fingerprint << 24) | tag) >>> 0

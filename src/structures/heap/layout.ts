@@ -41,7 +41,7 @@ export const DIRECTORY_OFFSET = 0x11000
 /** The most names that a heap ever has. */
 export const STRUCTURES_MAX = 1024
 
-export const SLABS_OFFSET_MIN = 0x12000
+const SLABS_OFFSET_MIN = 0x12000
 export const SLAB_BYTES = 65_536
 export const GRANULE_BYTES = 64
 export const GRANULES_PER_SLAB: number = SLAB_BYTES / GRANULE_BYTES

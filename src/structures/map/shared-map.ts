@@ -379,6 +379,6 @@ const NOTHING = new Uint8Array(0)
 const always = () => true
 
 /** Milliseconds of a clock that all processes of the machine share. */
-export function nowMs(): number {
+function nowMs(): number {
   return native.monotonicNs() / 1e6
 }

@@ -1,11 +1,9 @@
 import type { Context } from './context.ts'
 
-/** One rule of verbs, shown by doing. */
+/** One rule of verbs, shown by running it. */
 export interface ConformanceCase {
   readonly name: string
-  /**
-   * Where the rule is written: man page, specification section, kernel or library source, or this project's contract.
-   */
+  /** The source of the rule: man page, specification section, kernel or library source, or this project's contract. */
   readonly rule: string
   run(context: Context): Promise<void>
 }

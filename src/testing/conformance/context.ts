@@ -25,21 +25,21 @@ import type {
 } from './player.ts'
 import { PlayerError } from './player.ts'
 
-/** Waits until `predicate` holds; rejects when `deadlineMs` have passed without. The only way in which a case waits. */
+/** Waits until `predicate` holds, and rejects if it does not within `deadlineMs`. Cases wait in no other way. */
 export type Until = (predicate: () => boolean | Promise<boolean>, deadlineMs: number) => Promise<void>
 
-/** How long a case waits for what must come. Generous: it only matters where something is broken. */
+/** How long a case waits for what must come. It is generous, since it matters only if something is broken. */
 export const PATIENCE_MS = 10_000
 export const ALL_ACCESS: number = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 const MEMORY_BYTES = 16_384
 
 export type EndOptions = Omit<PairSpecification, 'domain' | 'sendQueue' | 'receiveQueue'> & {
   readonly depth?: number
-  /** Rights of the memory. */
+  /** Access rights of the memory. */
   readonly access?: number
-  /** Share that end's protection domain and memory instead of making new ones. */
+  /** Share that end's protection domain and memory instead of creating new ones. */
   readonly within?: End
-  /** A protection domain that is there already. */
+  /** Use an existing protection domain. */
   readonly domain?: Handle
 }
 
@@ -54,8 +54,8 @@ export interface Timers {
 }
 
 /**
- * One end of a connection with what most cases need: a domain, memory, a queue each for sends and receives, a queue
- * pair.
+ * One end of a connection, with what most cases need: a domain, memory, a queue pair, and a completion queue each for
+ * sends and receives.
  */
 export class End {
   readonly player: Player
@@ -101,7 +101,7 @@ export class End {
     )
   }
 
-  /** This end with another queue pair, whose completions all arrive at `queue`. */
+  /** This end with another queue pair, whose completions all arrive in `queue`. */
   withPair(pair: PairFacts, queue: Handle): End {
     return new End(this.#until, this.player, this.gid, this.domain, this.memory, queue, queue, pair)
   }
@@ -111,7 +111,7 @@ export class End {
     return { address: memory.address + offset, length, key: memory.localKey }
   }
 
-  /** What the other end names to reach this end's memory. */
+  /** How the other end names this end's memory. */
   target(offset: number, memory: MemoryFacts = this.memory): { readonly address: number; readonly key: number } {
     return { address: memory.address + offset, key: memory.remoteKey }
   }
@@ -176,17 +176,17 @@ export class End {
     return completion
   }
 
-  /** Wait for the receive completion of request `id`, which says failure; providers differ in what it says. */
+  /** Wait until the receive of request `id` completes with a failure. Providers differ in the status. */
   async untilFailed(id: number): Promise<void> {
     const [completion] = (await this.received()) as [Completion]
     assert.equal(completion.id, id)
     assert.notEqual(completion.status, Success)
   }
 
-  /** Poll once: nothing may be there. */
+  /** Poll once, and expect no completion. */
   async expectNothing(): Promise<void> {
-    assert.deepEqual(await this.player.poll(this.sendQueue, 1), [], 'no send completion was to come')
-    assert.deepEqual(await this.player.poll(this.receiveQueue, 1), [], 'no receive completion was to come')
+    assert.deepEqual(await this.player.poll(this.sendQueue, 1), [], 'no send completion was expected')
+    assert.deepEqual(await this.player.poll(this.receiveQueue, 1), [], 'no receive completion was expected')
   }
 
   async untilState(state: number): Promise<void> {
@@ -213,7 +213,7 @@ export class End {
     return this.#advance(QueuePairState.ReadyToReceive, sendAttributes(this.pair.endpoint.psn, timers))
   }
 
-  /** Modify by those of the attributes that the type asks for. */
+  /** Modify with those of the attributes that the type requires. */
   #advance(from: QueuePairState, all: QueuePairAttributes): Promise<void> {
     const required = findTransition(this.pair.type, from, all.state as number)?.required ?? 0
     return this.modify(selectAttributes(all, required | Attribute.state))
@@ -229,7 +229,7 @@ export class End {
 export const QUEUE_KEY = 0x11111111
 const initValues = { partitionKeyIndex: 0, port: 1, queueKey: QUEUE_KEY } as const
 
-/** The attributes of a mask. */
+/** The attributes that a mask selects. */
 export function selectAttributes(all: QueuePairAttributes, mask: number): QueuePairAttributes {
   const chosen = Object.entries(all).filter(([name]) => (mask & Attribute[name as AttributeName]) !== 0)
   return Object.fromEntries(chosen) as QueuePairAttributes
@@ -258,7 +258,7 @@ export function sendAttributes(psn: number, timers: Timers = {}): QueuePairAttri
   }
 }
 
-/** What a case is handed: two players with open devices, and ways to wait. */
+/** What a case receives: two players with open devices, and ways to wait. */
 export class Context {
   readonly until: Until
   readonly players: readonly [Player, Player]
@@ -291,7 +291,7 @@ export class Context {
     return new End(this.until, player, this.gids[index], domain, memory, sendQueue, receiveQueue, pair)
   }
 
-  /** An end of a type that needs further objects, which are made for it. */
+  /** An end of a type that needs further objects, which are created for it. */
   async endOf(type: QueuePairType, index: 0 | 1, options: EndOptions = {}): Promise<End> {
     const player = this.players[index]
     if (type === 'xrc-receive') return this.end(index, { type, xrcDomain: await player.xrcDomain(), ...options })
@@ -310,18 +310,18 @@ export class Context {
     return [a, b]
   }
 
-  /** A call that must be refused, with the errno. Returns the error for a closer look. */
+  /** Expects a call to be refused with that errno. Returns the error for further checks. */
   refused(errnoName: string, action: Promise<unknown>): Promise<PlayerError> {
     return this.refusedWith([errnoName], action)
   }
 
-  /** A call on something that was closed. */
+  /** Expects a call on a closed object to fail. */
   async refusedClosed(action: Promise<unknown>): Promise<void> {
     const outcome = await action.catch((error: unknown) => error)
     assert.equal((outcome as { code?: string } | undefined)?.code, 'ERR_AETHER_CLOSED')
   }
 
-  /** As {@link refused}, where what holds the rule leaves the errno open. */
+  /** Like {@link refused}, if the source of the rule leaves the errno open. */
   async refusedWith(errnoNames: readonly string[], action: Promise<unknown>): Promise<PlayerError> {
     const outcome = await action.then(
       () => undefined,

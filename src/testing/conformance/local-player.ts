@@ -24,10 +24,7 @@ import type {
 } from './player.ts'
 import { attempt } from './player-nouns.ts'
 
-/**
- * What the cases of some objects need: the owner's word that its address space, and some "physical" memory, may be
- * reached.
- */
+/** What some cases need: the owner allows access to its address space and to some "physical" memory. */
 const OPTIONS = { allowProcessCopy: true, physicalBytes: 1 << 16 }
 
 /** A player in this process, over the public nouns. */

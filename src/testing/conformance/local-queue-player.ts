@@ -120,7 +120,7 @@ export class LocalQueuePlayer extends LocalMemoryPlayer implements QueuePlayer {
     }
   }
 
-  /** Where a request goes, for types that are not connected to one receiver. */
+  /** The destination of a request, for types that are not connected to one receiver. */
   protected destinationOf(request: RequestSpecification): Pick<SendRequestFields, 'to'> {
     if (request.to === undefined) return {}
     const { addressHandle, ...rest } = request.to

@@ -9,7 +9,7 @@ export interface WindowFacts {
 export interface BindSpecification {
   readonly id: number
   readonly window: Handle
-  /** Left out: to nothing. */
+  /** Without it, the window is bound to nothing. */
   readonly memory?: Handle
   readonly offset?: number
   readonly length?: number
@@ -32,16 +32,16 @@ export type LayoutSpecification = { readonly id: number; readonly key: Handle; r
 export interface ReregisterSpecification {
   readonly access?: number
   readonly domain?: Handle
-  /** Private memory of that many bytes instead. */
+  /** Use private memory of that many bytes instead. */
   readonly bytes?: number
 }
 
-/** The part of a player that is about memory: windows, reregistration, and all that is no ordinary region. */
+/** The memory part of a player: windows, reregistration, and everything that is not an ordinary region. */
 export interface MemoryPlayer {
   window(domain: Handle, type: MemoryWindowType): Promise<WindowFacts>
   /** The key of the last bind that was posted. */
   windowKey(window: Handle): Promise<number>
-  /** Post a bind; returns the key that the window will have. */
+  /** Post a bind. Returns the key that the window will have. */
   bind(pair: Handle, bind: BindSpecification): Promise<number>
   reregister(memory: Handle, changes: ReregisterSpecification): Promise<MemoryFacts>
   deviceMemory(bytes: number): Promise<Handle>

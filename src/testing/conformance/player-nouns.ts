@@ -1,7 +1,7 @@
 import { type Device, type MemoryRegion, type OpenDeviceOptions, openDevice } from '../../verbs/index.ts'
 import { errorFacts, type Handle, type MemoryFacts, PlayerError } from './player.ts'
 
-/** Any of the verbs' objects. */
+/** Any verbs object. */
 interface Noun {
   close(): void
 }
@@ -51,7 +51,7 @@ export class PlayerNouns {
   protected get<T extends Noun>(handle: Handle, kind: { readonly prototype: T; readonly name: string }): T {
     const noun = this.#nouns.get(handle)
     if (noun === undefined || !Object.prototype.isPrototypeOf.call(kind.prototype, noun))
-      throw new Error(`handle ${handle} is no ${kind.name}`)
+      throw new Error(`handle ${handle} is not a ${kind.name}`)
     return noun as T
   }
 
@@ -65,7 +65,7 @@ export class PlayerNouns {
   }
 }
 
-/** Run at once; failures become a PlayerError, as they do when they come from another process. */
+/** Run `action` now. A failure becomes a PlayerError, as it does if it comes from another process. */
 export async function attempt<T>(action: () => T): Promise<T> {
   try {
     return action()

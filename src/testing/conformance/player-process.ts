@@ -1,4 +1,4 @@
-/** The program of a player in a process of its own: calls arrive by IPC, one answer each, in order. */
+/** The program of a player in a process of its own. Calls arrive by IPC; each gets one answer, in order. */
 import { LocalPlayer } from './local-player.ts'
 import { errorFacts, type PlayerErrorFacts, type PlayerMethod } from './player.ts'
 
@@ -27,5 +27,5 @@ async function answer(call: PlayerCall): Promise<PlayerAnswer> {
 process.on('message', (call: PlayerCall) => {
   void answer(call).then((reply) => process.send?.(reply))
 })
-// The parent ended: nobody will call any more.
+// The parent ended: no more calls will come.
 process.on('disconnect', () => process.exit(0))

@@ -31,7 +31,7 @@ export interface PairSpecification {
   readonly domain: Handle
   readonly sendQueue: Handle
   readonly receiveQueue: Handle
-  /** Default `rc`. Completion queues that a type does not use are left out. */
+  /** Default `rc`. Leave out completion queues that the type does not use. */
   readonly type?: QueuePairType
   readonly sharedReceiveQueue?: Handle
   readonly xrcDomain?: Handle
@@ -50,7 +50,7 @@ export interface SegmentSpecification {
   readonly key: number
 }
 
-/** A request as plain data. `bytes` makes it inline. */
+/** A request as plain data. With `bytes` it is inline. */
 export interface RequestSpecification {
   readonly id: number
   readonly opcode: Opcode
@@ -95,8 +95,8 @@ export interface Completion {
 }
 
 /**
- * One end of a conformance case: verbs by plain data, so that it may live in this process or in another.
- * A failing call rejects with a {@link PlayerError}.
+ * One end of a conformance case: verbs by plain data, so that it may run in this process or in another. A failing call
+ * rejects with a {@link PlayerError}.
  */
 export interface Player extends MemoryPlayer, QueuePlayer {
   open(device: string): Promise<{
@@ -118,12 +118,12 @@ export interface Player extends MemoryPlayer, QueuePlayer {
   query(pair: Handle): Promise<QueuePairAttributes>
   state(pair: Handle): Promise<number>
   post(pair: Handle, request: RequestSpecification): Promise<void>
-  /** Post many in one call. */
+  /** Post several requests in one call. */
   postList(pair: Handle, requests: readonly RequestSpecification[]): Promise<void>
   receive(pair: Handle, request: ReceiveSpecification): Promise<void>
   poll(queue: Handle, max: number): Promise<Completion[]>
   arm(queue: Handle, solicitedOnly?: boolean): Promise<void>
-  /** Handles of the queues whose events were taken. */
+  /** Returns the handles of the queues whose events were taken. */
   drain(channel: Handle): Promise<Handle[]>
   readable(channel: Handle): Promise<boolean>
   fill(memory: Handle, offset: number, bytes: Uint8Array): Promise<void>
@@ -135,7 +135,7 @@ export interface Player extends MemoryPlayer, QueuePlayer {
 
 export type PlayerMethod = keyof Player
 
-/** An error of a verb as plain data: the same whether the player is here or in another process. */
+/** An error of a verb as plain data. It is the same whether the player is here or in another process. */
 export class PlayerError extends Error {
   override readonly name = 'PlayerError'
   readonly code: string

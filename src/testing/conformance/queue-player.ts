@@ -20,13 +20,15 @@ export interface SharedQueueFacts {
   readonly number: number
 }
 
-/** An asynchronous event with the handle of what it is about. */
+/** An asynchronous event, with the handle of its object. */
 export interface EventFacts {
   readonly name: string
   readonly about: Handle | undefined
 }
 
-/** The part of a player that is about queues that are not simply connected: address handles, shared queues, events. */
+/**
+ * The queue part of a player, for everything that is not a plain connection: address handles, shared queues, events.
+ */
 export interface QueuePlayer {
   addressHandle(domain: Handle, vector: AddressVector): Promise<Handle>
   sharedQueue(domain: Handle, specification: SharedQueueSpecification): Promise<SharedQueueFacts>
@@ -42,9 +44,9 @@ export interface QueuePlayer {
   attachMulticast(pair: Handle, group: bigint): Promise<void>
   detachMulticast(pair: Handle, group: bigint): Promise<void>
   resize(queue: Handle, depth: number): Promise<void>
-  /** Take the asynchronous events that wait. */
+  /** Take the waiting asynchronous events. */
   events(): Promise<EventFacts[]>
-  /** Whether the descriptor for asynchronous events is readable. */
+  /** Returns true if the descriptor for asynchronous events is readable. */
   eventsReadable(): Promise<boolean>
   progress(): Promise<void>
   port(port: number): Promise<PortAttributes>

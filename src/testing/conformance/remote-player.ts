@@ -71,9 +71,9 @@ const METHODS: readonly PlayerMethod[] = [
   'gidTable',
 ]
 
-/** Start a player process with this process's own options for Node (a load hook, say, is inherited). */
+/** Start a player process with this process's own options for Node, so that it inherits a load hook, for example. */
 export function startPlayer(): RemotePlayer {
-  const program = fileURLToPath(new URL(`./player-process${import.meta.url.slice(-3)}`, import.meta.url))
+  const program = fileURLToPath(new URL('./player-process.js', import.meta.url))
   const child = fork(program, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const waiting = new Map<number, Waiting>()
   let next = 1

@@ -6,24 +6,25 @@ import { LocalPlayer } from './local-player.ts'
 import { type Player, PlayerError } from './player.ts'
 import { type RemotePlayer, startPlayer } from './remote-player.ts'
 
-/** Where the second end lives. */
+/** Where the second end runs. */
 export type Placement = 'one-process' | 'two-processes'
 
-/** What a provider's test gives the suite. */
+/** What a provider's test passes to the suite. */
 export interface ConformanceSetup {
   readonly provider: string
-  /** Name for `openDevice`. */
+  /** The name for `openDevice`. */
   readonly device: string
   readonly placement: Placement
   /**
-   * The suite waits only through this; a simulated provider lets its time pass here. Default: turns of the event loop.
+   * The suite waits only through this function; a simulated provider lets its time pass here. Default: turns of the
+   * event loop.
    */
   readonly until?: Until
   /** Names of cases that this provider may answer with Unsupported, and why. Everything else must pass. */
   readonly allowUnsupported?: Readonly<Record<string, string>>
   /**
-   * Names of cases whose rule this device is known to keep otherwise, with how exactly. Only a failure that says so is
-   * excused, and only of this device: the rule stays as it is for all others.
+   * Names of cases whose rule this device is known to break, and how it differs. A failure is excused only if its
+   * message matches. For all other devices the rule stays in force.
    */
   readonly allowDifferent?: Readonly<Record<string, Difference>>
   /** Run only cases whose name contains this. */
@@ -58,7 +59,7 @@ export interface ConformanceReport {
   readonly different: number
 }
 
-/** Run the suite against a provider. Resolves to the report; never rejects for a failing case. */
+/** Run the suite against a provider. Resolves to the report; a failing case does not make it reject. */
 export async function runProviderConformance(setup: ConformanceSetup): Promise<ConformanceReport> {
   const until = setup.until ?? untilOnEventLoop
   const remote: RemotePlayer | undefined = setup.placement === 'two-processes' ? startPlayer() : undefined
@@ -130,7 +131,7 @@ async function resetAll(players: readonly [Player, Player]): Promise<void> {
   for (const player of players) await player.reset()
 }
 
-/** Ask, let the event loop turn, ask again. */
+/** Check, let the event loop turn, and check again. */
 async function untilOnEventLoop(predicate: () => boolean | Promise<boolean>, deadlineMs: number): Promise<void> {
   const deadline = performance.now() + deadlineMs
   while (!(await predicate())) {

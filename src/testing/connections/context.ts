@@ -11,17 +11,17 @@ import {
 } from '../../cm/index.ts'
 import { Access, type MemoryRegion } from '../../verbs/index.ts'
 
-/** What a carrier's test gives the suite. */
+/** What a carrier's test passes to the suite. */
 export interface ConnectionSetup {
-  /** `shm0`, or an RDMA device that reaches itself at `address`. */
+  /** `shm0`, or an RDMA device that can reach itself at `address`. */
   readonly device: string
-  /** An address of that device, IPv4 in figures. */
+  /** A numeric IPv4 address of that device. */
   readonly address: string
-  /** An IPv6 address of it, where it has one. */
+  /** An IPv6 address of it, if it has one. */
   readonly address6?: string
   /**
-   * An address in the device's network that nobody has: connecting there finds silence. Absent where the carrier has no
-   * such thing.
+   * An unused address in the device's network: a connection attempt gets no answer. Absent if the carrier has no such
+   * address.
    */
   readonly silentAddress?: string
   /** Names of cases that may be answered with Unsupported, and why. */
@@ -30,20 +30,20 @@ export interface ConnectionSetup {
   readonly only?: string
 }
 
-/** One rule, shown by doing, with both ends in this process. */
+/** One rule, shown by running it, with both ends in this process. */
 export interface ConnectionCase {
   readonly name: string
-  /** Where the rule is written. */
+  /** The source of the rule. */
   readonly rule: string
-  /** What the setup must have; without it the case is left out, and said to be. */
+  /** What the setup must have. Otherwise the case is left out, and reported as such. */
   readonly needs?: 'address6' | 'silentAddress'
   run(context: ConnectionContext): Promise<void>
 }
 
-/** Long enough for an emulated processor; a case that needs it has failed. */
+/** Long enough for an emulated processor. A case that takes longer has failed. */
 const PATIENCE_MS = 60_000
 
-/** What cases work with. Everything made by it is closed after the case. */
+/** What cases work with. Everything created through it is closed after the case. */
 export class ConnectionContext {
   readonly setup: ConnectionSetup
   readonly #open: Disposable[] = []
@@ -74,7 +74,7 @@ export class ConnectionContext {
     return this.keep(await request.accept({ timeoutMs: PATIENCE_MS, ...options }))
   }
 
-  /** Both ends: the one that asked, the one that answered. */
+  /** Both ends: first the one that connected, then the one that accepted. */
   async pair(
     asking: Partial<ConnectOptions> = {},
     answering: ConnectionOptions = {},
@@ -90,13 +90,13 @@ export class ConnectionContext {
     return thing
   }
 
-  /** Last made first; where one refuses, the others are closed by the next call. */
+  /** Close the last created first. If one refuses, the next call closes the others. */
   closeAll(): void {
     for (let thing = this.#open.pop(); thing !== undefined; thing = this.#open.pop()) thing[Symbol.dispose]()
   }
 }
 
-export const ALL_RIGHTS: number = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
+const ALL_RIGHTS: number = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 
 /** Memory of the connection's domain that holds `text`. */
 export function memoryWith(connection: Connection, text: string): MemoryRegion {
@@ -109,7 +109,7 @@ export function textOf(bytes: Uint8Array, length: number): string {
   return new TextDecoder().decode(Uint8Array.from(bytes.subarray(0, length)))
 }
 
-/** Within the suite's patience, or an error that names `what`. */
+/** Wait with the suite's time limit. The error names `what`. */
 export async function soon<T>(promise: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -129,10 +129,10 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error
   }
-  return assert.fail('it was to be refused, and was not')
+  return assert.fail('it should have been refused, but was not')
 }
 
-/** Ask, let the event loop turn, ask again. */
+/** Check, let the event loop turn, and check again. */
 export async function until(predicate: () => boolean): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (!predicate()) {

@@ -2,7 +2,7 @@ import { UnsupportedError } from '../../native/index.ts'
 import { connectionCases } from './cases/index.ts'
 import { type ConnectionCase, ConnectionContext, type ConnectionSetup } from './context.ts'
 
-export interface ConnectionCaseResult {
+interface ConnectionCaseResult {
   readonly name: string
   readonly rule: string
   readonly outcome: 'passed' | 'failed' | 'unsupported' | 'left out'
@@ -17,7 +17,8 @@ export interface ConnectionReport {
 }
 
 /**
- * Run the suite of the connection manager over one device. Resolves to the report; never rejects for a failing case.
+ * Run the suite of the connection manager over one device. Resolves to the report; a failing case does not make it
+ * reject.
  */
 export async function runConnectionConformance(setup: ConnectionSetup): Promise<ConnectionReport> {
   const results: ConnectionCaseResult[] = []
@@ -34,7 +35,7 @@ async function runCase(each: ConnectionCase, setup: ConnectionSetup): Promise<Co
     return { name, rule, outcome: 'left out', reason: `the setup has no ${needs}` }
   const context = new ConnectionContext(setup)
   const failure = (await failureOf(() => each.run(context))) ?? (await failureOf(() => context.closeAll()))
-  // What a failing case left open must not keep the next ones from their ports, nor the program from its end.
+  // What a failing case left open must not keep ports from the next cases, or the program from ending.
   await failureOf(() => context.closeAll())
   if (failure === undefined) return { name, rule, outcome: 'passed', reason: '' }
   const excuse = failure.error instanceof UnsupportedError ? setup.allowUnsupported?.[name] : undefined

@@ -24,7 +24,7 @@ export interface WorldOptions {
   readonly leaders?: boolean
 }
 
-export const ABSENT_AFTER_MS = 100
+const ABSENT_AFTER_MS = 100
 export const TIMEOUT_MS = 4000
 const DELAY_MS_MAX = 8
 const TICK_MS = 5

@@ -247,7 +247,7 @@ test('of a list, what stands before the refused request is taken', { skip }, asy
       console.log(JSON.stringify((error as Error).message))
     }
   })
-  assert.match(printed<string>(run), /ENOMEM.*2 of 3 were taken/)
+  assert.match(printed<string>(run), /ENOMEM.*2 of 3 requests were taken/)
 })
 
 test('each error says what mends it', { skip }, async () => {
@@ -278,7 +278,7 @@ test('each error says what mends it', { skip }, async () => {
     /VerbsError: ibv_open_device: .*no permission to open standin0.*\/dev\/infiniband/,
   )
   assert.match(await open({ ibv_reg_mr: 12 }), /VerbsError: ibv_reg_mr: ENOMEM: 8192 bytes cannot be pinned/)
-  assert.match(await open({ ibv_create_qp: 95 }), /UnsupportedError: ibv_create_qp: this device does not have it/)
+  assert.match(await open({ ibv_create_qp: 95 }), /UnsupportedError: ibv_create_qp: this device does not support it/)
   assert.match(await open({ ibv_modify_qp: 110 }), /VerbsError: ibv_modify_qp: ETIMEDOUT/)
   assert.match(await open({ ibv_create_cq: 12 }), /VerbsError: ibv_create_cq: ENOMEM/)
 })

@@ -6,7 +6,7 @@ import { type ConformanceReport, runProviderConformance, type Until } from '../.
 const QUANTUM_NS = 100_000
 
 /** Let the cluster's time pass until a case has what it waits for. */
-export function untilInSimulation(cluster: SimulatedCluster): Until {
+function untilInSimulation(cluster: SimulatedCluster): Until {
   return async (predicate, deadlineMs) => {
     const deadlineNs = cluster.nowNs + deadlineMs * 1e6
     while (!(await predicate())) {

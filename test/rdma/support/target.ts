@@ -44,7 +44,7 @@ export class Target implements AsyncDisposable {
 }
 
 /** Gids are bigint, which JSON does not know. */
-export interface Introduction {
+interface Introduction {
   readonly endpoint: Omit<RemoteEndpoint, 'gid'> & { readonly gid: string }
   readonly token?: RegionToken
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { GroupStructures } from '../../../src/structures/index.ts'
 
 /** A waiter that found nothing at first, and what ends its waiting. */
-export interface Scene {
+interface Scene {
   readonly wait: () => Promise<unknown>
   readonly change: () => unknown
 }

@@ -10,6 +10,7 @@ import { whyNoMesi } from '../../../tools/demo/mesi-support.ts'
 import type { ExchangeOutcome } from '../../../tools/demo/rank-exchanging.ts'
 import { findWordNet } from '../../../tools/demo/wordnet.ts'
 import { aether, aetherWith } from '../../cli/command-line.ts'
+import { codeBlocks, readDocument } from '../../repository/markdown.ts'
 
 const skip = process.platform === 'linux' ? false : 'spaces need Linux'
 const folder = mkdtempSync(join(tmpdir(), 'aether-demo-'))
@@ -105,13 +106,22 @@ test('without redis-server the comparison with Redis is left out, and a line say
   assert.doesNotMatch(stdout, /Redis \d/)
 })
 
-test('what it prints is no wider than 80 columns', { skip }, () => {
+/** A line as it is in every run: without its figures. */
+const withoutFigures = (line: string) => line.replaceAll(/\d[\d.,]*(?: [nµm]?s\b|x\b)?/g, '#').replaceAll(/ +/g, ' ')
+
+test('what it prints is no wider than 80 columns, and begins as README shows', { skip }, () => {
   const { status, stdout } = aether('demo', '--nodes', '2')
   assert.equal(status, 0)
   assert.deepEqual(
     stdout.split('\n').filter((line) => line.length > 80),
     [],
   )
+  const shown = codeBlocks(readDocument('README.md')).find(({ text }) => text.startsWith('Visits: '))
+  assert.ok(shown)
+  const printed = stdout.split('\n').map(withoutFigures)
+  const start = printed.findIndex((line) => line.startsWith('Visits: '))
+  const expected = shown.text.trimEnd().split('\n').map(withoutFigures)
+  assert.deepEqual(printed.slice(start, start + expected.length), expected)
 })
 
 test('where userfaultfd is refused it ranks in hardware and says so', { skip }, () => {

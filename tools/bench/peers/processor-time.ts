@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
  * CPU time of all threads of another process, in ns. It does not include the time of a running thread since the last
  * tick of the scheduler. NaN if the process is gone or the kernel has no `/proc/PID/task/TID/schedstat`.
  */
-export function processorNsOf(pid: number): number {
+function processorNsOf(pid: number): number {
   try {
     const folder = `/proc/${pid}/task`
     return readdirSync(folder)

@@ -17,6 +17,6 @@ export function rowTable<Row>(
 }
 
 /** A ratio to an earlier run, or that there is none. */
-export function beforeCell(ratio: number | null): string {
+function beforeCell(ratio: number | null): string {
   return ratio === null ? 'no such row' : formatRatio(ratio)
 }

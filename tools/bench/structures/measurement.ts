@@ -83,13 +83,13 @@ function opOf(writes: number): string {
 }
 
 /** What operations gave last, so that the engine has to do them. */
-export let last: unknown
+const kept: { last: unknown } = { last: undefined }
 
 function atOnce(step: Step): Batch {
   let index = 0
   return (count) => {
     for (let done = 0; done < count; done += 1) {
-      last = step(index)
+      kept.last = step(index)
       index += 1
     }
   }
@@ -99,7 +99,7 @@ function awaited(step: Step): Batch {
   let index = 0
   return async (count) => {
     for (let done = 0; done < count; done += 1) {
-      last = await step(index)
+      kept.last = await step(index)
       index += 1
     }
   }

@@ -5,7 +5,7 @@ import { type LockMode, LockQueue, NOBODY } from './lock-queue.ts'
 /** How many entries of a queue are reported when a rank asks why a lock does not come. */
 const TOLD_MAX = 16
 
-/** What comes of a wish for a lock. */
+/** The outcome of a request for a lock. */
 export type LockOutcome =
   | { readonly kind: 'granted'; readonly abandonedBy: number }
   /** It was given up; these ranks hold the lock, as far as is known. */
@@ -57,8 +57,8 @@ export class LockMachine {
   }
 
   /**
-   * Ask for the lock. `done` is called once: when it is had, or when `release` was called before. `token` is one that
-   * this rank has never used: an answer to an earlier wish may still be under way.
+   * Ask for the lock. `done` is called once: when it is granted, or if `release` was called before. This rank must
+   * never have used `token`: an answer to an earlier request may still be under way.
    */
   want(token: number, name: string, mode: LockMode, done: (outcome: LockOutcome) => void): void {
     this.#own.set(token, { name, mode, state: 'waiting', abandonedBy: NOBODY, sinceNs: monotonicNow(), done })
@@ -66,8 +66,8 @@ export class LockMachine {
   }
 
   /**
-   * Let go, or give up. `had`: the program had the lock; false where it had stopped waiting before it knew of the
-   * grant.
+   * Release the lock, or give up. `had`: the program had the lock; false if it had stopped waiting before it knew of
+   * the grant.
    */
   release(token: number, had: boolean): void {
     const own = this.#own.get(token)
@@ -93,7 +93,7 @@ export class LockMachine {
       if (state === 'waiting') yield { token, name, mode, sinceNs }
   }
 
-  /** Whether this rank holds the lock. */
+  /** True if this rank holds the lock. */
   holds(name: string): boolean {
     return [...this.#own.values()].some((own) => own.name === name && own.state === 'held')
   }
@@ -105,7 +105,7 @@ export class LockMachine {
     return queue.entries.slice(0, TOLD_MAX).map(({ rank, token, granted }) => [rank, token, granted ? 1 : 0])
   }
 
-  /** False where the bytes are no message about locks. */
+  /** Returns false if the bytes are not a message about locks. */
   receive(from: number, bytes: Uint8Array): boolean {
     const message = decodeLockMessage(bytes)
     if (message === undefined) return false
@@ -165,7 +165,7 @@ export class LockMachine {
     }
   }
 
-  /** Where it was given up meanwhile, the keeper knows by the message that is under way. */
+  /** If it was given up in the meantime, the message that tells the keeper so is under way. */
   #granted(token: number, abandonedBy: number): void {
     const own = this.#own.get(token)
     if (own?.state !== 'waiting') return
@@ -190,12 +190,12 @@ export class LockMachine {
     if (queue === undefined || this.#keeperOf(name) !== this.#options.rank || !this.#isSettled()) return
     const { abandonedBy } = queue
     for (const { rank, token } of queue.grant()) this.#tell(rank, { op: 'granted', token, abandonedBy })
-    // One that came from a dead keeper is remembered: a new one of its name would count as abandoned.
+    // A queue that came from a dead keeper is remembered: a new one of its name would count as abandoned.
     if (queue.isEmpty && queue.abandonedBy === NOBODY && this.#firstOf(name) === this.#options.rank)
       this.#queues.delete(name)
   }
 
-  /** Every death that is known here has been reported by all who live. */
+  /** Every death that is known here has been reported by all live ranks. */
   #isSettled(): boolean {
     for (const dead of this.#dead)
       for (let rank = 0; rank < this.#options.size; rank += 1)

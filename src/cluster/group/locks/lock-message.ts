@@ -2,7 +2,7 @@ import { isIndex, isRecord } from '../../hosts/index.ts'
 import { MeshChannel } from '../mesh-channel.ts'
 import { type LockMode, NOBODY } from './lock-queue.ts'
 
-/** What agents say to each other about locks: JSON behind the channel's byte. */
+/** What agents send each other about locks: JSON behind the channel's byte. */
 export type LockMessage =
   /** To the keeper. */
   | { readonly op: 'want'; readonly name: string; readonly token: number; readonly mode: LockMode }
@@ -33,7 +33,7 @@ export function encodeLockMessage(message: LockMessage): Uint8Array {
   return bytes
 }
 
-/** Undefined where the bytes are no such message. */
+/** Undefined if the bytes are not such a message. */
 export function decodeLockMessage(bytes: Uint8Array): LockMessage | undefined {
   const message = parse(bytes.slice(1))
   if (!isRecord(message)) return undefined

@@ -1,16 +1,16 @@
 /** How a lock is wanted: with other readers, or alone. */
 export type LockMode = 'read' | 'write'
 
-/** One who holds a lock or waits for it. */
+/** A request that holds a lock or waits for it. */
 export interface LockEntry {
   readonly rank: number
-  /** Chosen by the rank: names this request of its own. */
+  /** Chosen by the rank, to name this request. */
   readonly token: number
   readonly mode: LockMode
   readonly granted: boolean
 }
 
-/** No rank. */
+/** Not a rank. */
 export const NOBODY = -1
 
 /**
@@ -53,7 +53,7 @@ export class LockQueue {
   }
 
   /**
-   * A rank tells a new keeper that it holds the lock, and what it was told with it. It comes before all waiters,
+   * A rank tells a new keeper that it holds the lock, and what it was told with it. The entry goes before all waiters,
    * however late this arrives.
    */
   addHolder(rank: number, token: number, mode: LockMode, abandonedBy: number): void {
@@ -62,8 +62,8 @@ export class LockQueue {
   }
 
   /**
-   * It lets go, or waits no more. `had`: its program did have the lock; a grant that it did not wait for changes
-   * nothing.
+   * A rank releases the lock, or stops waiting. `had`: its program did have the lock; a grant that it did not wait for
+   * changes nothing.
    */
   remove(rank: number, token: number, had: boolean): void {
     const gone = this.#entries.find((entry) => entry.rank === rank && entry.token === token)

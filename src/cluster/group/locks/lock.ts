@@ -77,7 +77,7 @@ export class Locks {
     const first = await firstOf(outcome, timeoutMs, signal)
     if (first === undefined) this.#release(token, false)
     const last = first ?? (await firstOf(outcome, HOLDERS_MS, undefined))
-    // It may have come while it was given up.
+    // It may have been granted while it was given up.
     if (first === undefined || first.kind !== 'granted') {
       signal?.throwIfAborted()
       throw late(name, timeoutMs, last?.kind === 'givenUp' ? last.holders : [])
@@ -100,7 +100,7 @@ export class Locks {
   }
 
   #release(token: number, had: boolean): void {
-    // Where the agent has ended the group has, and its locks.
+    // If the agent has ended, so have the group and its locks.
     this.#agent.command('unlock', { token, had }).catch(() => {})
   }
 }
@@ -120,7 +120,7 @@ function check(name: string, request: LockRequest): { mode: LockMode; timeoutMs:
   return { mode, timeoutMs }
 }
 
-/** Undefined if it did not come in time, or `signal` came first. */
+/** Undefined if `promise` did not settle in time, or `signal` was aborted first. */
 async function firstOf<T>(
   outcome: Promise<T>,
   timeoutMs: number,
@@ -128,7 +128,7 @@ async function firstOf<T>(
 ): Promise<T | undefined> {
   let stop = (): void => {}
   const stopped = new Promise<undefined>((resolve) => {
-    // Longer than a timer can be is for ever.
+    // A time longer than a timer can wait means for ever.
     const timer = timeoutMs < 2 ** 31 ? setTimeout(() => resolve(undefined), timeoutMs) : undefined
     const onAbort = (): void => resolve(undefined)
     signal?.addEventListener('abort', onAbort, { once: true })

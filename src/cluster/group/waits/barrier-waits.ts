@@ -3,7 +3,7 @@ import { BarrierWord } from '../barrier-words.ts'
 import { ranksInWords } from '../errors.ts'
 import type { OpenWait, SubjectAnswers, WaitFinding, WaitingPart, WaitSubject } from './subject.ts'
 
-/** Waits at the group's barrier, as the words say that both threads share. */
+/** Waits at the group's barrier, read from the words that both threads share. */
 export class BarrierWaits implements WaitingPart {
   readonly #words: Int32Array
 

@@ -27,16 +27,16 @@ import {
 
 const ANSWER_MS_MIN = 250
 const ANSWER_MS_MAX = 2000
-/** The time to answer a question when no watchdog is set. */
+/** The time to answer a question if no watchdog is set. */
 const ANSWER_MS = 1000
 /** Subjects under inquiry at a time: a rank that waits for a thousand pages asks about the first. */
 const INQUIRIES_MAX = 8
-/** Places in the member's table that the agent takes: the others are for the program's threads. */
+/** Places in the member's table that the agent takes; the others are for the program's threads. */
 const SHOWN_MAX = 8
 
 /** What a group waits for at a moment; see {@link Group.waits}. */
 export interface GroupWaits {
-  /** Waits of every rank that have lasted for half of AETHER_WATCHDOG_MS at least; of a rank the longest first. */
+  /** Waits of every rank that have lasted for at least half of AETHER_WATCHDOG_MS; for each rank the longest first. */
   readonly waits: readonly RankWait[]
   /** Ranks that did not say what they wait for, and what can be seen of them. */
   readonly silent: readonly { readonly rank: number; readonly state: string }[]
@@ -91,7 +91,7 @@ export class GroupWatch {
     this.#parts.push(part)
   }
 
-  /** Every rank is there: look from now on. */
+  /** Every rank is present: look from now on. */
   begin(): void {
     if (this.#times !== undefined) this.#lookLater(this.#times.lookMs)
   }
@@ -149,7 +149,7 @@ export class GroupWatch {
     })
   }
 
-  /** What another thread of this process waits for: that tells of it itself, but knows nothing of the other ranks. */
+  /** What another thread of this process waits for. That thread reports it, but knows nothing of the other ranks. */
   #openWaitOf(reading: WaitReading): OpenWait {
     const { kind, object, state, sinceNs, thread } = reading
     const subject = { about: 'known', ranks: this.#ranksOf(reading), state } as const
@@ -174,7 +174,7 @@ export class GroupWatch {
     }
   }
 
-  /** False where so many are asked about just now that this one is left out. */
+  /** Returns false if too many subjects are under inquiry, so that this one is left out. */
   #examine(wait: OpenWait, isLate: boolean): boolean {
     if (this.#asking.has(wait.key)) return true
     const { subject } = wait
@@ -240,7 +240,7 @@ export class GroupWatch {
     const waits = [...this.#ownWaits(nowNs), ...others.filter((other) => other.rank !== rank)]
     const edges = edgesOf(waits)
     const cycle = findCycle(edges, rank)
-    // Another of our waits may be the one that closes it: that tells of it.
+    // Another of our waits may be the one that closes the cycle; that one reports it.
     if (cycle === undefined || !ranks.includes(cycle[1] ?? rank)) return
     const text = cycleInWords('rank', cycle, edges)
     printLine(text)
@@ -258,7 +258,7 @@ export class GroupWatch {
 
   #shown(): RankWait[] {
     const nowNs = monotonicNow()
-    // What is over since the last look is not told of any more.
+    // What is over since the last look is no longer reported.
     this.#forgetOthers(new Set(this.#openWaits(nowNs).map(({ key }) => key)))
     const { rank, table } = this.#options
     return table.read().map((reading) => rankWaitOf(rank, reading, nowNs, (wait) => this.#ranksOf(wait)))
@@ -284,7 +284,7 @@ export class GroupWatch {
   }
 }
 
-/** Every circle once, beginning with its lowest rank. */
+/** Every cycle once, starting with its lowest rank. */
 function circlesOf(waits: readonly RankWait[]): number[][] {
   const circles = new Map<string, number[]>()
   const edges = edgesOf(waits)

@@ -1,15 +1,15 @@
 import type { RankWait, WatchAnswer } from './watch-message.ts'
 
-/** What came of asking all ranks. */
+/** The outcome of asking all ranks. */
 export interface InquiryOutcome {
-  /** By rank, the asking one's among them. */
+  /** The answers by rank, the asking rank's included. */
   readonly said: ReadonlyMap<number, unknown>
   readonly waits: readonly RankWait[]
   /** Ranks that have not answered in time. */
   readonly silent: readonly number[]
 }
 
-/** Answers of all ranks to one question: over when the last has come, or the time is up. */
+/** Answers of all ranks to one question. It is over when the last has arrived, or the time is up. */
 export class Inquiry {
   readonly #said = new Map<number, unknown>()
   readonly #waits: RankWait[] = []
@@ -21,7 +21,7 @@ export class Inquiry {
     this.#done = done
   }
 
-  /** Rank `rank` says this; undefined where it is gone. */
+  /** Rank `rank` answers; undefined if it is gone. */
   answer(rank: number, answer: WatchAnswer | undefined): void {
     if (this.#done === undefined) return
     this.#silent.delete(rank)

@@ -24,7 +24,7 @@ export class LockWaits implements WaitingPart {
     return { holds: this.#locks.holds(name), queue: this.#locks.queueOf(name) }
   }
 
-  /** Holders say so themselves; of one that does not answer, the rank that keeps the queue does. */
+  /** Holders report it themselves. If one does not answer, the rank that keeps the queue reports for it. */
   explain(subject: WaitSubject, { self, said }: SubjectAnswers): WaitFinding | undefined {
     if (subject.about !== 'lock') return undefined
     const holders = new Set<number>()

@@ -1,6 +1,6 @@
 import { processStatus } from '../../../native/index.ts'
 
-/** By the letter of proc(5)'s stat, what keeps a process from answering. */
+/** What keeps a process from answering, by the state letter of proc(5)'s stat. */
 const states: Readonly<Record<string, string>> = {
   T: 'is stopped (SIGSTOP)',
   t: 'is stopped by a debugger',
@@ -9,7 +9,7 @@ const states: Readonly<Record<string, string>> = {
   X: 'has ended',
 }
 
-/** What can be seen of a rank that does not answer; its process is undefined where it is on another machine. */
+/** What can be seen of a rank that does not answer. `processId` is undefined if the rank is on another machine. */
 export function healthInWords(processId: number | undefined): string {
   if (processId === undefined) return 'does not answer'
   const state = processStatus(processId)?.[0]

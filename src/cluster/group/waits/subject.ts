@@ -14,12 +14,12 @@ export interface OpenWait {
   readonly key: string
   readonly kind: WaitKind
   readonly object: string
-  /** `Infinity` where it is only seen that it lasts. */
+  /** `Infinity` if only the fact of waiting is known, not its start. */
   readonly sinceNs: number
   readonly subject: WaitSubject
   /** It may last: shown on request, but not reported. */
   readonly isQuiet?: boolean
-  /** Another thread of this process has written it down, and tells of it. */
+  /** Another thread of this process has written it down, and reports it. */
   readonly isTold?: boolean
 }
 
@@ -29,10 +29,10 @@ export interface WaitFinding {
   readonly state: string
 }
 
-/** What the ranks have said about a subject: each its own part. */
+/** What the ranks have reported about a subject: each its own part. */
 export interface SubjectAnswers {
   readonly self: number
-  /** By rank, this one's among them. */
+  /** By rank, this one's included. */
   readonly said: ReadonlyMap<number, unknown>
   /** Members of the group that have not answered. */
   readonly silent: readonly number[]
@@ -42,8 +42,8 @@ export interface SubjectAnswers {
 export interface WaitingPart {
   /** What it waits for at this moment. */
   waits(): Iterable<OpenWait>
-  /** What this rank knows of a subject of this part's kind; JSON. Undefined where it is not of that kind. */
+  /** What this rank knows of a subject of this part's kind, as JSON. Undefined if it is of another kind. */
   answer(subject: WaitSubject): unknown
-  /** Which ranks the wait is for, as the ranks have reported; undefined if the subject is not of this part's kind. */
+  /** Which ranks the wait is for, as the ranks have reported; undefined if the subject is of another kind. */
   explain(subject: WaitSubject, answers: SubjectAnswers): WaitFinding | undefined
 }

@@ -8,7 +8,9 @@ export interface WatchQuestion {
   readonly watch: WaitSubject | null
 }
 
-/** A wait of a rank, as others are told of it: clocks of machines differ, so for how long and not since when. */
+/**
+ * A wait of a rank, as others are told of it. It says for how long, not since when, because clocks of machines differ.
+ */
 export interface RankWait {
   readonly rank: number
   readonly kind: WaitKind
@@ -43,7 +45,7 @@ function isSubject({ about, region, page, write, name, generation, token }: Reco
   )
 }
 
-/** As many waits, the longest first, as fit into one message. */
+/** As many waits as fit into one message, the longest first. */
 export function watchAnswer(said: unknown, waits: readonly RankWait[]): WatchAnswer {
   for (let count = waits.length; count > 0; count -= 1) {
     const answer = { said, waits: waits.slice(0, count) }

@@ -6,7 +6,7 @@ const IMPLICIT = 'ibv_reg_mr(3) IBV_ACCESS_ON_DEMAND, implicit; pyverbs test_odp
 const ADVISE = 'ibv_advise_mr(3)'
 const PHYSICAL = 'MLNX_OFED 4 IBV_EXP_ACCESS_PHYSICAL_ADDR; contract: registerPhysical'
 const READ_WRITE = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite
-/** No program has anything there (mmap(2), vm.mmap_min_addr). */
+/** An address where no program has memory (mmap(2), vm.mmap_min_addr). */
 const NOWHERE = 4096
 
 const onDemand: readonly ConformanceCase[] = [
@@ -169,5 +169,5 @@ const physical: readonly ConformanceCase[] = [
   }),
 ]
 
-/** Regions over more than somebody registered: a whole process, paged on demand, and physical memory. */
+/** Regions over more than the program registered: a whole process, paged on demand, and physical memory. */
 export const addressSpaceCases: readonly ConformanceCase[] = [...onDemand, ...advice, ...physical]

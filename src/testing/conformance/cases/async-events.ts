@@ -16,7 +16,7 @@ function write(a: End, b: End, id: number): Promise<void> {
   return a.post({ id, opcode: Opcode.Write, local: [a.segment(0, 8)], remote: b.target(0) })
 }
 
-/** One end whose queue is overrun: more completions than it holds, and nobody polls. */
+/** One end whose queue is overrun: more completions arrive than it holds, and it is not polled. */
 async function overrun(context: Context): Promise<readonly [End, End]> {
   const [a, b] = await context.connected({ depth: 4, maxSendRequests: 64 })
   const depth = await a.player.depth(a.sendQueue)
@@ -45,7 +45,7 @@ export const asyncEventCases: readonly ConformanceCase[] = [
     assert.deepEqual(await b.player.events(), [])
   }),
   rule(
-    'events of an object that was destroyed are not told',
+    'events of an object that was destroyed are not reported',
     'ibv_get_async_event(3): destroying takes them along',
     async (context) => {
       const [a] = await context.connected()
@@ -97,7 +97,7 @@ export const asyncEventCases: readonly ConformanceCase[] = [
   rule('a queue cannot shrink below what waits in it', `${RESIZE}; pyverbs test_cq`, async (context) => {
     const [a, b] = await context.connected({ depth: 64 })
     for (let id = 0; id < 10; id += 1) await write(a, b, id)
-    // Whoever sees the last WRITE can be sure that those before it are done.
+    // If the last WRITE is visible, those before it are done.
     await a.fill(0, [10])
     await write(a, b, 10)
     await context.until(async () => (await b.bytes(0, 1))[0] === 10, 10_000)
@@ -108,7 +108,7 @@ export const asyncEventCases: readonly ConformanceCase[] = [
     const a = await context.end(0)
     await context.refused('EINVAL', a.player.resize(a.sendQueue, 2 ** 30))
   }),
-  rule('a resized queue still wakes who armed it', `${RESIZE}; ibv_req_notify_cq(3)`, async (context) => {
+  rule('a resized queue still wakes the caller that armed it', `${RESIZE}; ibv_req_notify_cq(3)`, async (context) => {
     const [a, b] = await context.connected()
     const { player } = b
     const channel = await player.channel()

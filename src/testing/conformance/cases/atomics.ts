@@ -65,7 +65,7 @@ export const atomicCases: readonly ConformanceCase[] = [
     },
   ),
   rule(
-    'an address that is no multiple of eight is refused by the responder',
+    'an address that is not a multiple of eight is refused by the responder',
     'IB specification C9-178; rxe_resp.c MISALIGNED_ATOMIC',
     async (context) => {
       const [a, b] = await context.connected()

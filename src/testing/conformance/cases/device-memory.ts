@@ -17,7 +17,7 @@ async function registered(b: End, offset = 0, length = BYTES, access: number = A
   return { memory, region: await b.player.registerDevice(b.domain, memory, offset, length, access) }
 }
 
-/** Player of the first end with device memory. */
+/** The player of the first end, with device memory. */
 async function alone(context: Context): Promise<readonly [End['player'], Handle]> {
   const player = context.players[0]
   return [player, await player.deviceMemory(BYTES)]
@@ -40,11 +40,15 @@ export const deviceMemoryCases: readonly ConformanceCase[] = [
     await context.refusedWith(['EFAULT', 'EINVAL'], player.copyToDevice(memory, BYTES - 4, new Uint8Array(8)))
     await context.refusedWith(['EFAULT', 'EINVAL'], player.copyFromDevice(memory, BYTES, 4))
   }),
-  rule('a copy at no multiple of four is refused', 'providers/mlx5/verbs.c mlx5_access_dm', async (context) => {
-    const [player, memory] = await alone(context)
-    await context.refused('EINVAL', player.copyToDevice(memory, 2, new Uint8Array(4)))
-    await context.refused('EINVAL', player.copyFromDevice(memory, 0, 6))
-  }),
+  rule(
+    'a copy that is not at a multiple of four is refused',
+    'providers/mlx5/verbs.c mlx5_access_dm',
+    async (context) => {
+      const [player, memory] = await alone(context)
+      await context.refused('EINVAL', player.copyToDevice(memory, 2, new Uint8Array(4)))
+      await context.refused('EINVAL', player.copyFromDevice(memory, 0, 6))
+    },
+  ),
   rule('a region on device memory is zero-based', REGISTER, async (context) => {
     const [a, b] = await context.connected()
     const { memory, region } = await registered(b)

@@ -6,7 +6,7 @@ import type { Handle, RequestSpecification } from '../player.ts'
 const DC = 'mlx5dv_create_qp(3) MLX5DV_DCTYPE_DCI, MLX5DV_DCTYPE_DCT; pyverbs test_mlx5_dc'
 const KEY = 0x1234_5678_9abc_def0n
 
-/** A target with the shared receive queue behind it. */
+/** A target, with the shared receive queue behind it. */
 interface TargetEnd {
   readonly end: End
   readonly queue: Handle
@@ -44,7 +44,7 @@ function receive({ end, queue }: TargetEnd, id: number, offset: number): Promise
 }
 
 /**
- * Dynamically connected transport: each request of an initiator names the target that it is connected to for its time.
+ * Dynamically connected transport: each request of an initiator names its target, and is connected to it while it runs.
  */
 export const dynamicCases: readonly ConformanceCase[] = [
   rule('dc: an initiator sends to one target after the other', DC, async (context) => {

@@ -52,7 +52,7 @@ const protection: readonly ConformanceCase[] = [
   refusesKey('WRITE with key 0', RESPONDER, 0, async (b) => ({ address: b.memory.address, key: 0 })),
   refusesKey('WRITE one byte past the end', `${RESPONDER} check_rkey`, 0, async (b) => b.target(b.memory.length - 7)),
   refusesKey('READ one byte past the end', `${RESPONDER} check_rkey`, 4, async (b) => b.target(b.memory.length - 7)),
-  refusesKey('WRITE one byte before the begin', `${RESPONDER} check_rkey`, 0, async (b) => b.target(-1)),
+  refusesKey('WRITE one byte before the start', `${RESPONDER} check_rkey`, 0, async (b) => b.target(-1)),
   refusesKey('WRITE at an address far away', `${RESPONDER} check_rkey`, 0, async (b) => ({
     address: 2 ** 52,
     key: b.memory.remoteKey,
@@ -319,7 +319,7 @@ const silence: readonly ConformanceCase[] = [
     await a.connect(b.pair.endpoint, { timeout: 0, retryCount: 0 })
     await a.post({ id: 1, opcode: Opcode.Write, local: [a.segment(0, 8)], remote: b.target(0) })
     for (let turn = 0; turn < 20; turn += 1) await a.expectNothing()
-    // Whether it is sent again when the peer becomes ready is open: without a timer nobody notices that it was lost.
+    // Whether it is sent again when the peer becomes ready is open: without a timer the loss is not noticed.
     await a.modify({ state: ERROR })
     await a.sentWith(Flushed, 1)
   }),
@@ -342,14 +342,14 @@ const silence: readonly ConformanceCase[] = [
     await a.sentWith(CompletionStatus.RetryExceeded, 1)
   }),
   rule(
-    'a peer that is connected to somebody else does not answer',
+    'a peer that is connected elsewhere does not answer',
     'IB specification 9.6.1.1.2: destination and source must match',
     async (context) => {
       const [a, b] = await context.connected()
       const stranger = await context.end(0)
       await stranger.init()
       await stranger.readyToReceive(b.pair.endpoint)
-      // Its sequence numbers would fit: only its number gives it away.
+      // Its sequence numbers would fit: only its queue pair number differs.
       await stranger.modify(sendAttributes(a.pair.endpoint.psn, SHORT))
       await stranger.post({ id: 1, opcode: Opcode.Write, local: [stranger.segment(0, 8)], remote: b.target(0) })
       await stranger.sentWith(CompletionStatus.RetryExceeded, 1)
@@ -370,8 +370,8 @@ const silence: readonly ConformanceCase[] = [
       const a = await context.end(0)
       const b = await context.end(1)
       await a.connect(b.pair.endpoint, SHORT)
-      // Behind what is sent. Numbers ahead of it would make the request look like one that was answered before, and be
-      // answered again.
+      // Behind what is sent. With a number ahead of it, the request would look like one that was answered before, and
+      // would be answered again.
       await b.connect({ ...a.pair.endpoint, psn: (a.pair.endpoint.psn - 1) & 0xffffff })
       await a.post({ id: 1, opcode: Opcode.Write, local: [a.segment(0, 8)], remote: b.target(0) })
       await a.sentWith(CompletionStatus.RetryExceeded, 1)
@@ -379,5 +379,5 @@ const silence: readonly ConformanceCase[] = [
   ),
 ]
 
-/** What must fail, how, and on which side. */
+/** What must fail, how, and at which end. */
 export const errorCases: readonly ConformanceCase[] = [...protection, ...flushing, ...silence]

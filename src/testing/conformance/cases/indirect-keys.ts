@@ -190,11 +190,15 @@ export const indirectKeyCases: readonly ConformanceCase[] = [
     await a.post({ id: 1, opcode: Opcode.Write, local, remote: b.target(0) })
     await a.sentWith(LocalProtectionError, 1)
   }),
-  rule('memory of another domain is no piece', 'IB specification 10.6.3.2: protection domains', async (context) => {
-    const [a, b] = await context.connected()
-    const memory = await b.player.allocate(await b.player.domain(), 4096, ALL_ACCESS)
-    const key = await listed(b, [b.segment(0, 8, memory)])
-    await read(a, key.remoteKey, 0, 4)
-    await a.sentWith(RemoteAccessError, 1)
-  }),
+  rule(
+    'memory of another domain cannot be a piece',
+    'IB specification 10.6.3.2: protection domains',
+    async (context) => {
+      const [a, b] = await context.connected()
+      const memory = await b.player.allocate(await b.player.domain(), 4096, ALL_ACCESS)
+      const key = await listed(b, [b.segment(0, 8, memory)])
+      await read(a, key.remoteKey, 0, 4)
+      await a.sentWith(RemoteAccessError, 1)
+    },
+  ),
 ]

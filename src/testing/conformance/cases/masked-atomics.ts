@@ -21,7 +21,7 @@ async function add(a: End, b: End, compareAdd: bigint, boundaries: bigint): Prom
   await a.sentWith(Success, 1)
 }
 
-/** Begin with `before`, do it, and find `before` returned and `after` there. */
+/** Start with `before`, run the atomic, and expect `before` as its result and `after` in memory. */
 async function changes(
   context: Context,
   before: bigint,
@@ -105,11 +105,15 @@ export const maskedAtomicCases: readonly ConformanceCase[] = [
     await a.sentWith(CompletionStatus.RemoteAccessError, 1)
     await b.untilState(6)
   }),
-  rule('masked atomics at no multiple of eight are refused', `${SWAP}; IB specification C9-178`, async (context) => {
-    const [a, b] = await context.connected()
-    const operands = { compareAdd: 0n, compareMask: 0n, swap: 1n, swapMask: ALL }
-    const opcode = Opcode.MaskedCompareSwap
-    await a.post({ id: 1, opcode, local: [a.segment(64, 8)], remote: b.target(4), ...operands })
-    await a.sentWith(CompletionStatus.RemoteInvalidRequest, 1)
-  }),
+  rule(
+    'masked atomics that are not at a multiple of eight are refused',
+    `${SWAP}; IB specification C9-178`,
+    async (context) => {
+      const [a, b] = await context.connected()
+      const operands = { compareAdd: 0n, compareMask: 0n, swap: 1n, swapMask: ALL }
+      const opcode = Opcode.MaskedCompareSwap
+      await a.post({ id: 1, opcode, local: [a.segment(64, 8)], remote: b.target(4), ...operands })
+      await a.sentWith(CompletionStatus.RemoteInvalidRequest, 1)
+    },
+  ),
 ]

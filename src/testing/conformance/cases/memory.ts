@@ -39,7 +39,7 @@ export const memoryCases: readonly ConformanceCase[] = [
     assert.notEqual(other.localKey, a.memory.localKey)
     assert.notEqual(other.remoteKey, a.memory.remoteKey)
   }),
-  rule('a key is not given again at once', 'contract: keys are random', async (context) => {
+  rule('a key is not reused at once', 'contract: keys are random', async (context) => {
     const a = await context.end(0)
     const first = await a.player.allocate(a.domain, 4096, ALL_ACCESS)
     await a.player.close(first.handle)
@@ -66,7 +66,7 @@ export const memoryCases: readonly ConformanceCase[] = [
       assert.equal((refusal as { code?: string }).code, 'ERR_AETHER_CLOSED')
     },
   ),
-  rule('memory of a length that is no multiple of a page is usable to its last byte', REGISTER, async (context) => {
+  rule('memory of a length that is not a multiple of a page is usable to its last byte', REGISTER, async (context) => {
     const [a, b] = await context.connected()
     const memory = await b.player.allocate(b.domain, 4097, ALL_ACCESS)
     await a.fill(0, [42])

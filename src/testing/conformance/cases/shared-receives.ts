@@ -106,7 +106,7 @@ export const sharedReceiveCases: readonly ConformanceCase[] = [
     for (let id = 1; id <= 8; id += 1) {
       await shared.senders[0].fill(0, [id])
       await send(shared.senders[0], id)
-      // Its byte is the sender's to change again only now.
+      // Only now may the sender change its byte again.
       await shared.senders[0].sent(1)
     }
     await shared.receivers[0].received(8)
@@ -150,7 +150,7 @@ export const sharedReceiveCases: readonly ConformanceCase[] = [
     },
   ),
   rule(
-    'ERR flushes no shared receive: the last request is told of, and others use the rest',
+    'ERR flushes no shared receive: the last request is reported, and others use the rest',
     'ibv_modify_qp(3); IB specification 11.6.3.1',
     async (context) => {
       const shared = await share(context)

@@ -34,20 +34,20 @@ const everyState = [
 ] as const
 const MODIFY = 'ibv_modify_qp(3); kernel qp_state_table'
 
-/** The man page or source that has a type's transitions. */
+/** The man page or source that defines a type's transitions. */
 function sourceOf(type: QueuePairType): string {
   return type === 'dci' || type === 'dct' ? 'kernel mlx5 modify_dci_qp_is_ok, mlx5_ib_modify_dct' : MODIFY
 }
 
 /**
- * States that a type can be brought to. SQE is not: whether a failed send leads there or to ERR is the device's affair.
+ * States that a type can be brought to, except SQE: whether a failed send leads there or to ERR depends on the device.
  */
 function reachable(type: QueuePairType): readonly number[] {
   const into = new Set(transitions[type].map((each) => each.to as number))
   return everyState.filter((state) => state === S.Reset || state === S.Error || into.has(state))
 }
 
-/** Bring a fresh end to `state`. */
+/** Bring a new end to `state`. */
 async function reach(end: End, other: End, state: number): Promise<void> {
   if (state === S.Reset) return
   await end.init()
@@ -59,7 +59,7 @@ async function reach(end: End, other: End, state: number): Promise<void> {
   if (state === S.SendQueueDrained) await end.modify({ state: S.SendQueueDrained })
 }
 
-/** Values for every attribute that a transition can ask for. */
+/** Values for every attribute that a transition can require. */
 function values(other: End, psn: number): QueuePairAttributes {
   return {
     ...receiveAttributes(other.pair.endpoint),
@@ -121,7 +121,7 @@ function everyPair(type: QueuePairType): ConformanceCase[] {
   )
 }
 
-/** Every attribute that a transition of a type requires, left out once. */
+/** For each attribute that a transition of a type requires, a case that leaves it out. */
 function everyRequired(type: QueuePairType): ConformanceCase[] {
   return transitions[type].flatMap(({ from, to, required }) =>
     attributeNames(required).map((name) => missing(type, from, to, name)),
@@ -169,7 +169,7 @@ export const transitionCases: readonly ConformanceCase[] = [
     assert.equal(await a.player.state(a.pair.handle), S.Reset)
   }),
   rule(
-    'RTR towards a gid that nobody has is refused',
+    'RTR towards a gid that does not exist is refused',
     'ibv_modify_qp(3) ETIMEDOUT (address resolution)',
     async (context) => {
       const [a, b] = await ends(context)

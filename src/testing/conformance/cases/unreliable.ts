@@ -9,7 +9,7 @@ function connected(context: Context): Promise<readonly [End, End]> {
   return context.connected({ type: 'uc' })
 }
 
-/** Unreliable connections: nobody answers, so what goes wrong at the peer is silence. */
+/** Unreliable connections: requests are not answered, so an error at the peer is not reported. */
 export const unreliableCases: readonly ConformanceCase[] = [
   rule('uc: a message lands in the receive request', SERVICE, async (context) => {
     const [a, b] = await connected(context)
@@ -48,7 +48,7 @@ export const unreliableCases: readonly ConformanceCase[] = [
     }
   }),
   rule(
-    'uc: a message for which no receive is posted is lost, and its sender told of success',
+    'uc: a message for which no receive is posted is lost, and its sender sees success',
     SERVICE,
     async (context) => {
       const [a, b] = await connected(context)
@@ -80,7 +80,7 @@ export const unreliableCases: readonly ConformanceCase[] = [
       assert.equal(await b.player.state(b.pair.handle), QueuePairState.ReadyToSend)
     },
   ),
-  rule('uc: a WRITE with a wrong key is lost without a word', `${SERVICE}; rxe_resp.c, class D`, async (context) => {
+  rule('uc: a WRITE with a wrong key is lost silently', `${SERVICE}; rxe_resp.c, class D`, async (context) => {
     const [a, b] = await connected(context)
     await a.fill(0, [9])
     const remote = { ...b.target(0), key: (b.memory.remoteKey ^ 0x100) >>> 0 }

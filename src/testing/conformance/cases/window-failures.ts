@@ -3,7 +3,7 @@ import { type ConformanceCase, rule } from '../case.ts'
 import { ALL_ACCESS, Flushed, Opcode, Success } from '../context.ts'
 import { bound, CHECKS, ends, failsToBind, read, WINDOW, write } from './window-support.ts'
 
-/** What cannot be bound, of either type. */
+/** Binds that must fail, for both types. */
 export const bindFailureCases: readonly ConformanceCase[] = [
   rule('memory without MemoryWindowBind cannot be bound to', `${CHECKS} C10-73`, async (context) => {
     const [, b] = await ends(context, ALL_ACCESS)

@@ -15,10 +15,10 @@ import {
   writes,
 } from './window-support.ts'
 
-/** Taking a key back: by oneself, and by the peer. */
+/** Invalidating a key: by its owner, and by the peer. */
 export const invalidationCases: readonly ConformanceCase[] = [
   rule(
-    'LOCAL_INV takes a key that was used before back',
+    'LOCAL_INV revokes a key that was used before',
     'ibv_post_send(3); pyverbs test_mw_type2_invalidate_local',
     async (context) => {
       const [a, b] = await ends(context)

@@ -29,7 +29,7 @@ export type Bind = {
   readonly memory?: MemoryFacts
 }
 
-/** A connection whose second end has memory that windows may be bound to, of which no peer has a key. */
+/** A connection whose second end has memory for windows. The peer has no key of that memory. */
 export async function ends(
   context: Context,
   access: number = Access.LocalWrite | Access.MemoryWindowBind,
@@ -88,7 +88,7 @@ export async function writes(a: End, b: End, key: number, status: number): Promi
   await a.sentWith(status, 1)
 }
 
-/** One more connected pair at each end, in the same protection domains. */
+/** Connect one more pair, in the same protection domains. */
 export async function another(context: Context, a: End, b: End): Promise<[End, End]> {
   const c = await context.end(0, { within: a })
   const d = await context.end(1, { within: b })
@@ -97,7 +97,7 @@ export async function another(context: Context, a: End, b: End): Promise<[End, E
   return [c, d]
 }
 
-/** An operation by `key` at the edges of what it may, each on a connection of its own where it fails. */
+/** Operations by `key` at the limits of its rights, each on a connection of its own if it must fail. */
 export function refused(
   name: string,
   source: string,

@@ -67,7 +67,7 @@ export const typeTwoCases: readonly ConformanceCase[] = [
     await b.player.bind(b.pair.handle, bind)
     await b.sentWith(MemoryWindowBindError, 91)
   }),
-  rule('a bind of length zero is no way to take type 2 back', `${CHECKS} o10-37.2.40`, async (context) => {
+  rule('a bind of length zero does not revoke type 2', `${CHECKS} o10-37.2.40`, async (context) => {
     const [, b] = await ends(context)
     const { handle } = await b.player.window(b.domain, 2)
     await b.player.bind(b.pair.handle, { id: 91, window: handle, access: 0 })

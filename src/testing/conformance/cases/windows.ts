@@ -43,7 +43,7 @@ const lifetimes: readonly ConformanceCase[] = [
     await player.window(domain, 1)
     await context.refused('EINVAL', player.window(domain, 3 as 1))
   }),
-  rule("a window's key is no local key", 'IB specification 10.6.7: a window has an R_Key only', async (context) => {
+  rule("a window's key is not a local key", 'IB specification 10.6.7: a window has an R_Key only', async (context) => {
     const [a, b] = await ends(context)
     const { key } = await bound(b)
     const local = [{ address: b.memory.address + WINDOW.offset, length: 8, key }]
@@ -52,7 +52,7 @@ const lifetimes: readonly ConformanceCase[] = [
   }),
 ]
 
-/** Memory windows of both types, and the two ways to take a key back. */
+/** Memory windows of both types, and the two ways to invalidate a key. */
 export const windowCases: readonly ConformanceCase[] = [
   ...typeOneCases,
   ...bindFailureCases,

@@ -54,7 +54,7 @@ async function withFile(action: (path: string) => Promise<void>): Promise<void> 
 }
 
 /**
- * Extended reliable connections: one connection to a machine, and shared receive queues behind it that each request
+ * Extended reliable connections: one connection to a machine, and behind it shared receive queues that each request
  * names.
  */
 export const xrcCases: readonly ConformanceCase[] = [
@@ -143,7 +143,7 @@ export const xrcCases: readonly ConformanceCase[] = [
         await context.players[1].xrcDomain({ path }),
       ]
       const [a, b] = await connect(context, theirs)
-      // The queue is the sender's own here, the connection goes through the other player.
+      // Here the queue belongs to the sender, and the connection goes to the other player.
       const service = await serve(context, 0, mine)
       await receive(service, 1, 0)
       await send(a, 5, 50, service.number)

@@ -104,7 +104,7 @@ export const connectingCases: readonly ConnectionCase[] = [
     },
   },
   {
-    name: 'without a wish both directions have what the device does',
+    name: 'by default both directions have what the device supports',
     rule: 'rdma_connect(3): max_qp_rd_atom',
     async run(context) {
       const [a, b] = await context.pair()
@@ -123,7 +123,7 @@ export const connectingCases: readonly ConnectionCase[] = [
     },
   },
   {
-    name: 'a request tells who asks, where, and what it wishes',
+    name: 'a request says who asks, at which address, and with which options',
     rule: 'rdma_get_cm_event(3)',
     async run(context) {
       const listener = await context.listen()
@@ -255,7 +255,7 @@ export const connectingCases: readonly ConnectionCase[] = [
     },
   },
   {
-    name: 'what is sent to a multicast group reaches its other members, and nobody who has left',
+    name: 'what is sent to a multicast group reaches its other members, but none that has left',
     rule: 'rdma_join_multicast(3), rdma_leave_multicast(3)',
     async run(context) {
       const { device, address: source } = context.setup

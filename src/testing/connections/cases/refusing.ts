@@ -24,7 +24,7 @@ export const refusingCases: readonly ConnectionCase[] = [
     },
   },
   {
-    name: 'where nobody listens a connect is rejected',
+    name: 'a connect is rejected if no one listens',
     rule: 'IBA specification 12.6.7.2: invalid service ID',
     async run(context) {
       const listener = await context.listen()
@@ -67,8 +67,8 @@ export const refusingCases: readonly ConnectionCase[] = [
       await assert.rejects(context.connect(listener, { timeoutMs: 300 }), { code: 'ERR_AETHER_TIMEOUT' })
       const request = await listener.next({ timeoutMs: 200 }).catch(() => undefined)
       if (request === undefined) return
-      // It was given out before word came that it was taken back; then accepting it ends, too.
-      await assert.rejects(soon(request.accept({ timeoutMs: 5000 }), 'the end of an accept that nobody waits for'))
+      // The request was handed out before the withdrawal became known; then accepting it fails too.
+      await assert.rejects(soon(request.accept({ timeoutMs: 5000 }), 'the end of an accept whose caller has gone'))
     },
   },
   {
@@ -100,7 +100,7 @@ export const refusingCases: readonly ConnectionCase[] = [
     },
   },
   {
-    name: 'a closed listener rejects who waits, and ends the iteration',
+    name: 'a closed listener rejects waiting calls, and ends the iteration',
     rule: "this project's contract",
     async run(context) {
       const listener = await context.listen()

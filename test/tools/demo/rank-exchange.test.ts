@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countBlocks, splitBlocks } from '../../../tools/demo/block-split.ts'
-import { Exchange } from '../../../tools/demo/exchange.ts'
 import { generateKronecker } from '../../../tools/demo/kronecker.ts'
 import { computePageRank } from '../../../tools/demo/pagerank.ts'
+import { RankExchange } from '../../../tools/demo/rank-exchange.ts'
 import { shareOf } from '../../../tools/demo/rank-share.ts'
 import { allocateRankState } from '../../../tools/demo/rank-state.ts'
 import { clusterHubs } from '../../../tools/demo/vertex-order.ts'
@@ -19,7 +19,7 @@ for (const members of [1, 2, 3, 5]) {
     const bounds = splitBlocks(graph.offsets, members, 4096)
     const shares = Array.from({ length: members }, (_, rank) => shareOf(graph, bounds, rank))
     const states = shares.map(() => allocateRankState(graph))
-    const exchanges: Exchange[] = []
+    const exchanges: RankExchange[] = []
     for (const [rank, state] of states.entries()) {
       const send = (bytes: Uint8Array): void => {
         // Starts anywhere in its buffer, and comes to one after the other.
@@ -28,7 +28,7 @@ for (const members of [1, 2, 3, 5]) {
         for (const [other, exchange] of exchanges.entries())
           if (other !== rank) setTimeout(() => exchange.take(rank, message), other % 3)
       }
-      exchanges.push(new Exchange(state, shares, rank, send))
+      exchanges.push(new RankExchange(state, shares, rank, send))
     }
     await Promise.all(
       states.map((state, rank) => {

@@ -22,7 +22,7 @@ export type ExchangeReply =
   | { readonly kind: 'done'; readonly totalMs: number; readonly iterations: number; readonly ranks: Float64Array }
 
 /** The part of one process in an iteration: the partial sums of its blocks, then what its vertices contribute. */
-export interface ExchangePart {
+interface ExchangePart {
   readonly kind: 'part'
   readonly rank: number
   readonly bytes: Uint8Array
@@ -32,7 +32,7 @@ export interface ExchangePart {
  * The exchange of parts after each iteration. It is also a barrier: no process starts an iteration before it has the
  * parts of all others. So a process is at most one iteration ahead, and two sets of parts are enough.
  */
-export class Exchange {
+export class RankExchange {
   readonly #state: RankState
   readonly #shares: readonly Share[]
   readonly #rank: number

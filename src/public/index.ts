@@ -10,33 +10,25 @@
  * Atomics.add(hits, 0, 1)
  * ```
  *
- * @module
+ * @module aether-dsm
  */
 export {
   type BarrierOptions,
-  type DiedEvent,
-  type EventOptions,
   type Group,
   type GroupEvent,
-  type GroupWaits,
   HeldLock,
   JoinError,
-  type JoinedEvent,
   type JoinOptions,
-  type LeftEvent,
-  type LockMode,
   type LockRequest,
   LockTimeoutError,
-  MEMBERS_MAX,
   type Member,
   MemberEndedError,
   MissingMembersError,
-  type RankWait,
   RendezvousError,
   SecretError,
   SpaceError,
   type SpaceEvent,
-} from './cluster/index.ts'
+} from '../cluster/index.ts'
 export {
   type Advice,
   Allocation,
@@ -44,10 +36,7 @@ export {
   type AllocOptions,
   adviceFinding,
   adviceText,
-  type ByteRange,
-  type Bytes,
   type Coherence,
-  type CoherenceKind,
   join,
   MemoryExhaustedError,
   type MemoryUse,
@@ -57,26 +46,19 @@ export {
   type PageAdvice,
   type PageDescription,
   PageLostError,
-  type PageWriter,
   PinnedRange,
   type Placement,
-  type PrefetchOptions,
   ReadOnlyError,
   Region,
-  type RegionAccess,
   type RegionCallOptions,
   type RegionDescription,
   RegionError,
   RegionGroup,
-  type RegionLockRequest,
   type RegionOptions,
-  type SharingKind,
-  type Size,
   Space,
   type View,
-  type ViewConstructor,
   type ViewOptions,
-} from './dsm/index.ts'
+} from '../dsm/index.ts'
 export {
   AccessError,
   AetherError,
@@ -87,4 +69,4 @@ export {
   SystemError,
   TimeoutError,
   UnsupportedError,
-} from './native/index.ts'
+} from '../native/index.ts'
