@@ -66,7 +66,7 @@ export class Arena {
     if (!readlinkSync(path).startsWith('/memfd:aether-')) return 'other'
     const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
     const control = mapWanted(descriptor, wanted)
-    if (typeof control !== 'string') return new Arena(descriptor, wanted, control)
+    if (typeof control !== 'string') return new Arena(descriptor, identityOf(descriptor, control), control)
     closeSync(descriptor)
     return control
   }

@@ -47,6 +47,25 @@ test('the first to open makes the space, the next finds it, and the last to leav
   assert.deepEqual(descriptors(), before)
 })
 
+test('a space outlives the process that made it, and whoever comes later joins the members that are left', async () => {
+  for (const end of ['close', 'kill'] as const) {
+    await using maker = new RemoteMember()
+    await maker.call('open', end)
+    await using space = await open(end)
+    // After `close` the process lives on, so its record could still be taken for that of a member.
+    await (end === 'kill' ? maker.kill() : maker.call('close'))
+    await using later = new RemoteMember()
+    await later.call('open', end)
+    const processes = async () => (await later.call<{ processId: number }[]>('members')).map((each) => each.processId)
+    assert.deepEqual(await processes(), [process.pid, later.processId], end)
+    assert.deepEqual(
+      space.members().map(({ processId }) => processId),
+      [process.pid, later.processId],
+      end,
+    )
+  }
+})
+
 test('spaces of different names know nothing of each other', async () => {
   await using a = await open('one')
   await using b = await open('two')
