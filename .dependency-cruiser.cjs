@@ -103,10 +103,10 @@ module.exports = {
     {
       name: 'tools-through-the-index',
       comment:
-        'tools/ enters a room through its index.ts, as aether-dsm/internal/ROOM: so it runs where it is installed.',
+        'tools/ enters a room through its index.ts, as aether-dsm/internal/ROOM, or a door for users: so it runs where it is installed.',
       severity: 'error',
       from: { path: '^tools/' },
-      to: { path: '^src/[^/]+/.', pathNot: '^src/[^/]+/index\\.ts$' },
+      to: { path: '^src/[^/]+/.', pathNot: '^src/([^/]+/index|public/[^/]+)\\.ts$' },
     },
     {
       name: 'tools-by-name',

@@ -61,7 +61,7 @@ function inWords({ way, delayUs, requestsPerSecond, processorMsPerSecond }) {
 }
 
 async function runRank(rank) {
-  const { join } = await import('../dist/src/index.js')
+  const { join } = await import('../dist/src/public/index.js')
   const { openStructures } = await import('../dist/src/structures/index.js')
   const { VerbsWords } = await import('../dist/src/structures/distributed/verbs-words.js')
   const requests = countRequests(VerbsWords)

@@ -39,7 +39,7 @@ const PAGE_BYTES = 4096
 
 /** A rank: works when it is told to, for so long, and tells how many pages it took. */
 async function beMember() {
-  const { join } = await import('../dist/src/index.js')
+  const { join } = await import('../dist/src/public/index.js')
   const group = await join()
   const region = await group.openRegion('bounced', { size: PAGES * PAGE_BYTES, coherence: 'directory' })
   const word = new Uint8Array(8)

@@ -69,7 +69,7 @@ try {
 
 /** Two more processes open the space: one leaves, one is killed. The log shows both. */
 async function visit(space) {
-  const program = `import { open } from '${root}dist/src/index.js'
+  const program = `import { open } from '${root}dist/src/public/index.js'
     const space = await open('${space}')
     console.log('open')
     process.stdin.on('data', () => void space.close().then(() => process.exit()))`

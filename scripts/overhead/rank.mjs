@@ -4,7 +4,7 @@
  * with its agent.
  */
 import process from 'node:process'
-import { join } from '../../dist/src/index.js'
+import { join } from '../../dist/src/public/index.js'
 import { native } from '../../dist/src/native/index.js'
 import { Baton } from '../../dist/tools/bench/dsm-baton.js'
 import { scenarios } from '../../dist/tools/bench/dsm-scenario.js'

@@ -10,7 +10,7 @@ import { open, type SpaceEvent } from '../../src/public/index.ts'
 import { descriptors, RemoteMember, rendezvousFiles, until, useRuntimeDirectory } from './support.ts'
 
 const directory = useRuntimeDirectory()
-const module = new URL('../../src/index.js', import.meta.url).href
+const module = new URL('../../src/public/index.js', import.meta.url).href
 
 /** The next `count` events, shortened. */
 async function take(events: AsyncIterator<SpaceEvent>, count: number): Promise<readonly string[]> {

@@ -66,7 +66,7 @@ test('a relative path is refused: processes in other directories would not meet'
 test('another user is refused, naming whose directory it is', { skip: notRoot() }, () => {
   runtimeDirectory('spaces')
   chmodSync(base, 0o755)
-  const module = new URL('../../src/index.js', import.meta.url).href
+  const module = new URL('../../src/public/index.js', import.meta.url).href
   // Imported first: the checkout itself may be in a directory that others cannot read.
   const program = `
     const { open } = await import(${JSON.stringify(module)})
