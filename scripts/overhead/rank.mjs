@@ -4,8 +4,8 @@
  * with its agent.
  */
 import process from 'node:process'
-import { join } from '../../dist/src/public/index.js'
 import { native } from '../../dist/src/native/index.js'
+import { join } from '../../dist/src/public/index.js'
 import { Baton } from '../../dist/tools/bench/dsm-baton.js'
 import { scenarios } from '../../dist/tools/bench/dsm-scenario.js'
 import { splitBlocks } from '../../dist/tools/demo/block-split.js'
