@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { type Heap, offsetOf } from '../../src/structures/heap/heap.ts'
 import { SLAB_BYTES } from '../../src/structures/heap/layout.ts'
 import { Reach } from '../../src/structures/heap/reach.ts'
+import { fixed } from '../../src/structures/parameter.ts'
 import { settleMemory, Town } from './town.ts'
 
 /** Take a block and put its reference into a word, in place of the one that is there, which is retired. */
@@ -166,11 +167,13 @@ test('a name is one structure, whoever makes it and is killed meanwhile', () => 
 
 test('a name of another kind or of other parameters is refused', () => {
   const { directory } = new Town().settle()
-  directory.open({ kind: 'semaphore', name: 's', bodyBytes: 64, parameters: [3] })
+  directory.open({ kind: 'semaphore', name: 's', bodyBytes: 64, parameters: [fixed('permits', 3)] })
   const asCounter = () => directory.open({ kind: 'counter', name: 's', bodyBytes: 64, parameters: [] })
   assert.throws(asCounter, { code: 'ERR_AETHER_STRUCTURE_MISMATCH', message: /is a semaphore, not a counter/ })
-  const withFour = () => directory.open({ kind: 'semaphore', name: 's', bodyBytes: 64, parameters: [4] })
-  assert.throws(withFour, { code: 'ERR_AETHER_STRUCTURE_MISMATCH' })
+  const withFour = () =>
+    directory.open({ kind: 'semaphore', name: 's', bodyBytes: 64, parameters: [fixed('permits', 4)] })
+  const message = "'s' was made with permits 3, opened with permits 4; use another name, or the same options"
+  assert.throws(withFour, { code: 'ERR_AETHER_STRUCTURE_MISMATCH', message })
   for (const name of ['', 'x'.repeat(65)]) {
     const open = () => directory.open({ kind: 'counter', name, bodyBytes: 64, parameters: [] })
     assert.throws(open, { code: 'ERR_AETHER_INVALID_ARGUMENT' })

@@ -1,0 +1,77 @@
+import { ArgumentError } from '../native/index.ts'
+import type { Heap } from './heap/heap.ts'
+import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+
+/** Bytes of a latch's body: its bell, then how often it was counted down. */
+export const LATCH_BYTES: number = BELL_BYTES + 64
+
+/** The largest count of a latch. */
+export const LATCH_COUNT_MAX: number = 2 ** 30
+
+/**
+ * A gate that opens once: when it has been counted down as often as it was made for. It never closes again.
+ *
+ * Each countdown is one atomic step. What a process counted before it was killed stays counted; what it did not count
+ * is missing, so whoever replaces it has to count.
+ */
+export class Latch {
+  readonly name: string
+  readonly count: number
+  readonly #heap: Heap
+  readonly #bell: Bell
+  readonly #word: number
+
+  /** @internal */
+  constructor(name: string, heap: Heap, offset: number, count: number) {
+    this.name = name
+    this.count = count
+    this.#heap = heap
+    this.#bell = new Bell(heap, offset)
+    this.#word = offset + BELL_BYTES
+  }
+
+  /** Count down by `amount`, at most to 0. Resolves with what remains. */
+  async countDown(amount: number = 1, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.countDownSync(amount)
+  }
+
+  countDownSync(amount: number = 1): number {
+    this.#heap.checkOpen()
+    if (!(Number.isSafeInteger(amount) && amount >= 1))
+      throw new ArgumentError('amount', `amount must be a whole number of at least 1, not ${amount}`)
+    const { memory } = this.#heap
+    for (;;) {
+      const counted = memory.load(this.#word)
+      const after = Math.min(this.count, counted + amount)
+      if (after !== counted && memory.compareExchange(this.#word, counted, after) !== counted) continue
+      if (after === this.count) this.#bell.ring()
+      return this.count - after
+    }
+  }
+
+  /** How many countdowns are missing. */
+  async remaining(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.remainingSync()
+  }
+
+  remainingSync(): number {
+    this.#heap.checkOpen()
+    return this.count - this.#heap.memory.load(this.#word)
+  }
+
+  /** Resolves when it is open. */
+  async wait(options?: WaitOptions): Promise<void> {
+    await this.#bell.wait(() => this.#isOpen(), options)
+  }
+
+  /** Block this thread until it is open. @throws TimeoutError */
+  waitSync(options?: BlockOptions): void {
+    this.#bell.waitSync(() => this.#isOpen(), `latch '${this.name}'`, options)
+  }
+
+  #isOpen(): true | undefined {
+    return this.remainingSync() === 0 || undefined
+  }
+}
