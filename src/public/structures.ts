@@ -64,7 +64,6 @@ export {
   type SharedQueue,
   type SharedStack,
   StructureError,
-  type StructureKindName,
   type Structures,
   type StructuresOptions,
   structured,

@@ -71,7 +71,6 @@ export {
   type QueuePairOptions,
   QueuePairState,
   QueuePairType,
-  type ReceiveTarget,
   type RegionToken,
   type RemoteEndpoint,
   type RemoteTarget,
