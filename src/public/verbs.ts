@@ -53,7 +53,6 @@ export {
   MemoryRegion,
   MemorySlice,
   MemoryWindow,
-  Opcode,
   type OpenDeviceOptions,
   type OperationOptions,
   type OperationResult,
