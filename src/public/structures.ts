@@ -68,7 +68,6 @@ export {
   type SharedQueue,
   type SharedStack,
   StructureError,
-  type StructureKindName,
   type Structures,
   type StructuresOptions,
   structured,

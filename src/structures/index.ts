@@ -19,7 +19,6 @@ export {
 } from './distributed/index.ts'
 export { HeapFullError, StructureError } from './errors.ts'
 export type { Flag } from './flag.ts'
-export type { StructureKindName } from './heap/directory.ts'
 export type { HeapUsage } from './heap/heap.ts'
 export type { Latch } from './latch.ts'
 export type { Leader, Leadership } from './leader.ts'

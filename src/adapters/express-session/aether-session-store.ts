@@ -19,7 +19,7 @@ export interface AetherSessionStoreOptions {
 export type StoredSession = SessionData & { readonly id: string }
 
 /** Called without an error (undefined or null), or with the error that was thrown. */
-export type SessionCallback<T = void> = (error?: unknown, result?: T) => void
+type SessionCallback<T = void> = (error?: unknown, result?: T) => void
 
 /**
  * Sessions as JSON, as express-session's own store keeps them, each until its cookie expires. `touch` and `set` are one
