@@ -20,7 +20,7 @@ const shared = new Map<string, Shared>()
 
 /**
  * An adapter's hold on structures. If the adapter names a space, its structures are opened when they are first asked
- * for, and closed when the last adapter of this process releases them. Structures passed in by the caller stay the
+ * for. They are closed when the last adapter of this process releases them. Structures passed in by the caller stay the
  * caller's to close.
  */
 export class Lease {

@@ -2,8 +2,8 @@ import type { MapOptions, SharedMap, Structures } from '../structures/index.ts'
 import { Lease } from './lease.ts'
 
 /**
- * A map behind an adapter. It begins to open when the adapter is made, which `new` does not wait for: a process that
- * serves no request yet keeps the data alive, too, while the process that it replaces ends.
+ * A map behind an adapter. It starts to open when the adapter is made; `new` does not wait for it. So a process that
+ * has served no request yet keeps the data, too, when the process that it replaces ends.
  */
 export class LeasedMap<V> {
   readonly #lease: Lease

@@ -13,7 +13,7 @@ type State = Int32Array
 
 /**
  * A place where a number of processes wait for each other, again and again. When all parties have arrived it opens for
- * them, and begins anew.
+ * them, and starts again.
  *
  * The whole state is one version of a cell, which each arrival replaces by one compare-and-swap. The arrival of a
  * process that is killed, or gives up waiting, does not count: the barrier then waits for one more. A process may

@@ -11,8 +11,8 @@ export const LATCH_COUNT_MAX: number = 2 ** 30
 /**
  * A gate that opens once: when it has been counted down as often as it was made for. It never closes again.
  *
- * Each countdown is one atomic step. What a process counted before it was killed stays counted; what it did not count
- * is missing, so whoever replaces it has to count.
+ * Each countdown is one atomic step. What a process counted before it was killed stays counted. What it did not count
+ * is missing: the process that replaces it has to count it.
  */
 export class Latch {
   readonly name: string

@@ -55,9 +55,9 @@ export class ReadWriteHold implements Disposable {
  * a process that holds the lock for reading and asks to write waits for itself.
  *
  * 1. A reader raises its own count, then looks at `writer`. If a living writer is there, it lowers its count and waits.
- * 2. A writer puts its name into `writer`, then looks at all counts, and waits until those of the living are 0.
+ * 2. A writer puts its name into `writer`, then looks at all counts, and waits until those of live processes are 0.
  * 3. In whatever order these come, one of the two sees the other: all accesses are sequentially consistent.
- * 4. Nobody but its owner changes a count. The count of a dead process does not count, because its owner's word is
+ * 4. Only its owner changes a count. The count of a dead process does not count, because its owner's word is
  *    dead. A new process in the same slot clears the count before it writes its own name.
  * 5. `dirty` is set after the counts were seen to be 0, and cleared before `writer` is. So if it is set while no living
  *    writer is there, a process was killed while it wrote.

@@ -8,8 +8,8 @@ import type { Readers } from './rcu.ts'
 import { takeTables } from './tables.ts'
 
 /**
- * Find objects at `home`, or make them, with a table. `codec` is undefined if the opener does not read values. All openers at
- * this rank share one core.
+ * Find objects at `home`, or make them, with a table. `codec` is undefined if the opener does not read values. All
+ * openers at this rank share one core.
  */
 export async function openMvRlu(
   home: Home,
