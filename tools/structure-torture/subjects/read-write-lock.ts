@@ -10,7 +10,7 @@ const WAIT_EVERY = 16
 const WAIT_MS = 5
 const STAY_EVERY = 16
 
-/** No reader sees half of a write. What a killed writer may have left half done is reported until a process has written. */
+/** No reader sees half of a write. What a killed writer left half done is reported until a process has written. */
 export const readWriteLockSubject: Subject<Structures> = {
   name: 'read-write lock',
   commonBytes: 64,
