@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { native } from '../native/index.ts'
 import { CellRate, type RateLimiterOptions, type RateVerdict } from './cell-rate.ts'
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import type { WaitOptions } from './waiting/bell.ts'
 
@@ -16,6 +17,7 @@ export class RateLimiter {
   readonly limit: number
   readonly intervalMs: number
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #offset: number
   readonly #rate: CellRate
 
@@ -25,6 +27,7 @@ export class RateLimiter {
     this.limit = options.limit
     this.intervalMs = options.intervalMs
     this.#heap = heap
+    this.#meter = heap.meters.of('rate limiter', name)
     this.#offset = offset
     this.#rate = new CellRate(options)
   }
@@ -36,22 +39,18 @@ export class RateLimiter {
   }
 
   takeSync(count: number = 1): RateVerdict {
-    this.#heap.checkOpen()
-    this.#rate.check(count)
-    const { memory } = this.#heap
-    for (;;) {
-      const seen = memory.load64(this.#offset)
-      const { verdict, word } = this.#rate.ask(seen, native.monotonicNs() / 1000, count)
-      if (word === undefined || memory.compareExchange64(this.#offset, seen, word) === seen) return verdict
-    }
+    this.#meter.wrote()
+    return this.#take(count)
   }
 
   /** Resolves when `count` permissions have been granted. */
   async wait(count: number = 1, { signal }: WaitOptions = {}): Promise<void> {
+    this.#meter.wrote()
     for (;;) {
       signal?.throwIfAborted()
-      const { allowed, retryAfterMs } = this.takeSync(count)
+      const { allowed, retryAfterMs } = this.#take(count)
       if (allowed) return
+      using _counted = this.#meter.waits()
       await sleep(retryAfterMs, undefined, signal === undefined ? {} : { signal }).catch(() => {})
     }
   }
@@ -60,6 +59,18 @@ export class RateLimiter {
   async reset(options?: WaitOptions): Promise<void> {
     options?.signal?.throwIfAborted()
     this.#heap.checkOpen()
+    this.#meter.wrote()
     this.#heap.memory.store64(this.#offset, 0n)
+  }
+
+  #take(count: number): RateVerdict {
+    this.#heap.checkOpen()
+    this.#rate.check(count)
+    const { memory } = this.#heap
+    for (;;) {
+      const seen = memory.load64(this.#offset)
+      const { verdict, word } = this.#rate.ask(seen, native.monotonicNs() / 1000, count)
+      if (word === undefined || memory.compareExchange64(this.#offset, seen, word) === seen) return verdict
+    }
   }
 }

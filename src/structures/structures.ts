@@ -2,9 +2,10 @@ import type { Membership, MembershipPart } from '../cluster/index.ts'
 import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import type { RateLimiterOptions } from './cell-rate.ts'
-import type { Codec, ValueSettings } from './codec/codec.ts'
+import type { Codec } from './codec/codec.ts'
 import { codecNumber, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
+import { Meters } from './figures/meter.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
@@ -14,7 +15,7 @@ import { SharedQueue } from './list/queue.ts'
 import { QueueCore } from './list/queue-core.ts'
 import { SharedStack } from './list/stack.ts'
 import { StackCore } from './list/stack-core.ts'
-import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions } from './list/value-list.ts'
+import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions, type ListSettings } from './list/value-list.ts'
 import { CHANNEL_CAPACITY, type ChannelOptions, SharedChannel } from './log/shared-channel.ts'
 import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, SharedLog } from './log/shared-log.ts'
 import { MAP_BODY_BYTES } from './map/layout.ts'
@@ -221,7 +222,8 @@ export class Structures implements AsyncDisposable {
     if (bytes !== 0) checkWhole('options.capacityBytes', bytes, 2 ** 52)
     const { offset } = this.#open('log', name, LOG_BODY_BYTES, [capacity, bytes, codecNumber(codec)])
     const retention = { records: capacity, bytes, dropsForMemory: false }
-    return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax })
+    const meter = this.#heap.meters.of('log', name)
+    return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax, meter })
   }
 
   /** The channel `name`: messages to all subscribers. */
@@ -230,7 +232,8 @@ export class Structures implements AsyncDisposable {
     checkWhole('options.capacity', capacity, ENTRIES_MAX)
     const { offset } = this.#open('channel', name, LOG_BODY_BYTES, [capacity, codecNumber(codec)])
     const retention = { records: capacity, bytes: 0, dropsForMemory: true }
-    return new SharedChannel(name, this.#heap, offset, { codec, retention, valueBytesMax })
+    const meter = this.#heap.meters.of('channel', name)
+    return new SharedChannel(name, this.#heap, offset, { codec, retention, valueBytesMax, meter })
   }
 
   /** The cell `name`, for {@link Structures.rcu}. */
@@ -263,10 +266,10 @@ export class Structures implements AsyncDisposable {
     kind: 'queue' | 'stack',
     name: string,
     { codec = structured as Codec<V>, capacity = 0, valueBytesMax = VALUE_BYTES_MAX }: ListOptions<V>,
-  ): { readonly offset: number; readonly capacity: number; readonly settings: ValueSettings<V> } {
+  ): { readonly offset: number; readonly capacity: number; readonly settings: ListSettings<V> } {
     if (capacity !== 0) checkWhole('options.capacity', capacity, ENTRIES_MAX)
     const { offset } = this.#open(kind, name, LIST_BODY_BYTES, [capacity, codecNumber(codec)])
-    return { offset, capacity, settings: { codec, valueBytesMax } }
+    return { offset, capacity, settings: { codec, valueBytesMax, meter: this.#heap.meters.of(kind, name) } }
   }
 
   #open(kind: StructureKindName, name: string, bodyBytes: number, parameters: readonly number[] = []): FoundStructure {
@@ -296,6 +299,7 @@ function holdHeap(region: Region, membership: Membership): Heap {
     region.name,
     new LocalMemory(region.uint8.subarray(0, region.size & ~7)),
     new MemberPeers(membership),
+    new Meters(membership.profiling, region.name),
   )
   names.add(region.name)
   heap.onClose(() => names.delete(region.name))

@@ -12,8 +12,8 @@ import { Reach } from './reach.ts'
  *  0  linked   4  kind   8  length of the name   16  three parameters, Float64   64  name, 64 B   128  body
  * ```
  */
-const Offset = { Linked: 0, Kind: 4, NameLength: 8, Parameters: 16, Name: 64, Body: 128 } as const
-const PARAMETERS = 3
+export const NamedOffset = { Linked: 0, Kind: 4, NameLength: 8, Parameters: 16, Name: 64, Body: 128 } as const
+export const PARAMETERS = 3
 
 /** The longest name of a structure, in bytes of UTF-8. */
 export const STRUCTURE_NAME_BYTES_MAX = 64
@@ -37,6 +37,12 @@ export const StructureKind = {
   'mv-rlu': 15,
 } as const
 export type StructureKindName = keyof typeof StructureKind
+
+/** The kind with this number; undefined if this version knows none. */
+export function kindNamed(number: number): StructureKindName | undefined {
+  const names = Object.keys(StructureKind) as StructureKindName[]
+  return names.find((name) => StructureKind[name] === number)
+}
 
 /** A request to the directory. */
 export interface StructureRequest {
@@ -103,14 +109,14 @@ export class Directory {
   #make(place: number, name: Uint8Array, request: StructureRequest): number {
     const { memory, intent } = this.#heap
     intent.begin(place, Reach.Cell)
-    const { reference } = this.#heap.allocate(Offset.Body + request.bodyBytes)
+    const { reference } = this.#heap.allocate(NamedOffset.Body + request.bodyBytes)
     const at = offsetOf(reference)
-    for (let word = 0; word < Offset.Body + request.bodyBytes; word += 4) memory.poke(at + word, 0)
-    memory.poke(at + Offset.Kind, StructureKind[request.kind])
-    memory.poke(at + Offset.NameLength, name.length)
+    for (let word = 0; word < NamedOffset.Body + request.bodyBytes; word += 4) memory.poke(at + word, 0)
+    memory.poke(at + NamedOffset.Kind, StructureKind[request.kind])
+    memory.poke(at + NamedOffset.NameLength, name.length)
     for (const [index, value] of request.parameters.entries())
-      memory.pokeFloat(at + Offset.Parameters + index * 8, value)
-    memory.write(at + Offset.Name, name, name.length)
+      memory.pokeFloat(at + NamedOffset.Parameters + index * 8, value)
+    memory.write(at + NamedOffset.Name, name, name.length)
     intent.arm(0, 0, 0, 0, 0)
     const there = memory.compareExchange(place, 0, reference)
     if (there !== 0) {
@@ -127,30 +133,28 @@ export class Directory {
 
   #nameOf(reference: number): string {
     const at = offsetOf(reference)
-    const length = this.#heap.memory.peek(at + Offset.NameLength)
+    const length = this.#heap.memory.peek(at + NamedOffset.NameLength)
     const bytes = Buffer.alloc(length)
-    this.#heap.memory.read(at + Offset.Name, bytes, length)
+    this.#heap.memory.read(at + NamedOffset.Name, bytes, length)
     return bytes.toString()
   }
 
   #kindOf(reference: number): StructureKindName {
-    const number = this.#heap.memory.peek(offsetOf(reference) + Offset.Kind)
-    const names = Object.keys(StructureKind) as StructureKindName[]
-    return names.find((name) => StructureKind[name] === number)!
+    return kindNamed(this.#heap.memory.peek(offsetOf(reference) + NamedOffset.Kind))!
   }
 
   #checked(reference: number, request: StructureRequest): FoundStructure {
     const at = offsetOf(reference)
     const kind = this.#kindOf(reference)
     const parameters = Array.from({ length: PARAMETERS }, (_, index) =>
-      this.#heap.memory.peekFloat(at + Offset.Parameters + index * 8),
+      this.#heap.memory.peekFloat(at + NamedOffset.Parameters + index * 8),
     )
     if (kind !== request.kind) throw mismatch(request.name, `is a ${kind}, not a ${request.kind}`)
     for (const [index, wanted] of request.parameters.entries()) {
       if (Number.isNaN(wanted) || parameters[index] === wanted) continue
       throw mismatch(request.name, `was made with ${parameters.join(', ')}, not ${request.parameters.join(', ')}`)
     }
-    return { reference, offset: at + Offset.Body, parameters }
+    return { reference, offset: at + NamedOffset.Body, parameters }
   }
 }
 

@@ -4,7 +4,7 @@ import { Chain } from './chain.ts'
 import { makeNode, NodeOffset, nextOf, numberOf, pushNode, readValue } from './node.ts'
 
 /** Words of a queue's body, beside its bells. */
-const QueueOffset = { Head: 0, Tail: 4 } as const
+export const QueueOffset = { Head: 0, Tail: 4 } as const
 
 const NOTHING = new Uint8Array(0)
 
