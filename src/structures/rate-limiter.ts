@@ -14,22 +14,28 @@ export const RATE_LIMITER_BYTES = 64
  */
 export class RateLimiter {
   readonly name: string
-  readonly limit: number
-  readonly intervalMs: number
   readonly #heap: Heap
   readonly #meter: Meter
   readonly #offset: number
-  readonly #rate: CellRate
+  readonly #options: RateLimiterOptions
+  #rate: CellRate
 
-  /** @internal */
+  /** @internal `options` are read at each use. */
   constructor(name: string, heap: Heap, offset: number, options: RateLimiterOptions) {
     this.name = name
-    this.limit = options.limit
-    this.intervalMs = options.intervalMs
     this.#heap = heap
     this.#meter = heap.meters.of('rate limiter', name)
     this.#offset = offset
+    this.#options = options
     this.#rate = new CellRate(options)
+  }
+
+  get limit(): number {
+    return this.#options.limit
+  }
+
+  get intervalMs(): number {
+    return this.#options.intervalMs
   }
 
   /** Request `count` permissions at once; all or none are granted. */
@@ -65,12 +71,20 @@ export class RateLimiter {
 
   #take(count: number): RateVerdict {
     this.#heap.checkOpen()
-    this.#rate.check(count)
+    const rate = this.#currentRate()
+    rate.check(count)
     const { memory } = this.#heap
     for (;;) {
       const seen = memory.load64(this.#offset)
-      const { verdict, word } = this.#rate.ask(seen, native.monotonicNs() / 1000, count)
+      const { verdict, word } = rate.ask(seen, native.monotonicNs() / 1000, count)
       if (word === undefined || memory.compareExchange64(this.#offset, seen, word) === seen) return verdict
     }
+  }
+
+  /** Another process may have opened the limiter with other options. */
+  #currentRate(): CellRate {
+    const { limit, intervalMs } = this.#options
+    if (limit !== this.#rate.limit || intervalMs !== this.#rate.intervalMs) this.#rate = new CellRate(this.#options)
+    return this.#rate
   }
 }

@@ -3,19 +3,28 @@ import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import type { RateLimiterOptions } from './cell-rate.ts'
 import type { Codec } from './codec/codec.ts'
-import { codecNumber, structured } from './codec/codecs.ts'
+import { codecParameter, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
+import { CYCLIC_BARRIER_BYTES, CyclicBarrier, PARTIES_MAX } from './cyclic-barrier.ts'
+import { StructureError } from './errors.ts'
 import { Meters } from './figures/meter.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
 import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
+import { LATCH_BYTES, LATCH_COUNT_MAX, Latch } from './latch.ts'
 import { LEADER_BYTES, Leader } from './leader.ts'
 import { SharedQueue } from './list/queue.ts'
 import { QueueCore } from './list/queue-core.ts'
 import { SharedStack } from './list/stack.ts'
 import { StackCore } from './list/stack-core.ts'
-import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions, type ListSettings } from './list/value-list.ts'
+import {
+  LIST_BODY_BYTES,
+  LIST_WORDS_OFFSET,
+  type ListBounds,
+  type ListOptions,
+  type ListSettings,
+} from './list/value-list.ts'
 import { CHANNEL_CAPACITY, type ChannelOptions, SharedChannel } from './log/shared-channel.ts'
 import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, SharedLog } from './log/shared-log.ts'
 import { MAP_BODY_BYTES } from './map/layout.ts'
@@ -26,11 +35,13 @@ import { MUTEX_BYTES, Mutex } from './mutex.ts'
 import { CommitLog } from './mvrlu/commit-log.ts'
 import { MvRlu, type MvRluOptions, ROOT_BODY_BYTES } from './mvrlu/mv-rlu.ts'
 import { ONCE_BYTES, Once } from './once.ts'
+import { bound, fixed, type Parameter } from './parameter.ts'
 import { RATE_LIMITER_BYTES, RateLimiter } from './rate-limiter.ts'
 import { CELL_BODY_BYTES } from './rcu/cell-core.ts'
 import { Rcu } from './rcu/rcu.ts'
 import { type CellOptions, RcuCell } from './rcu/rcu-cell.ts'
 import { addReaches } from './reaches.ts'
+import { READ_WRITE_LOCK_BYTES, ReadWriteLock } from './read-write-lock.ts'
 import { PERMITS_MAX, Semaphore, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
 
@@ -48,6 +59,7 @@ export interface StructuresOptions {
 }
 
 const DEFAULT_SIZE = '64MiB'
+const LEASE_MS = 5000
 const LEASE_MS_MAX = 2 ** 30
 /** The largest bound on a number of entries. */
 const ENTRIES_MAX = 2 ** 26
@@ -69,6 +81,11 @@ export async function openStructures(space: Space, options: StructuresOptions = 
   const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, poison = false, signal } = options
   const lengthBytes = checkSize(size)
   const known = space.regions().find((region) => region.name === name)
+  if (known !== undefined && !fitsHeap(known.size)) {
+    const why = `region '${name}' has ${known.size} bytes, and structures take ${HEAP_SIZES}`
+    const advice = 'it holds other data; name another region in options.region'
+    throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', name, `${why}: ${advice}`)
+  }
   const region = await space.openRegion(name, {
     coherence: 'hardware',
     reserve,
@@ -162,91 +179,142 @@ export class Structures implements AsyncDisposable {
     return new Mutex(name, this.#heap, offset)
   }
 
-  /** A semaphore of 1 to 4096 permits. */
+  /** The lock `name`, which any number of readers or one writer holds. */
+  async readWriteLock(name: string): Promise<ReadWriteLock> {
+    const { offset } = this.#open('read-write lock', name, READ_WRITE_LOCK_BYTES)
+    return new ReadWriteLock(name, this.#heap, offset)
+  }
+
+  /** The latch `name`, which opens after `count` countdowns. All openers must agree on the count. */
+  async latch(name: string, { count }: { readonly count: number }): Promise<Latch> {
+    checkWhole('options.count', count, LATCH_COUNT_MAX)
+    const { offset } = this.#open('latch', name, LATCH_BYTES, [fixed('count', count)])
+    return new Latch(name, this.#heap, offset, count)
+  }
+
+  /** The barrier `name` of 1 to 4096 parties. All openers must agree on their number. */
+  async barrier(name: string, { parties }: { readonly parties: number }): Promise<CyclicBarrier> {
+    checkWhole('options.parties', parties, PARTIES_MAX)
+    const { offset } = this.#open('barrier', name, CYCLIC_BARRIER_BYTES, [fixed('parties', parties)])
+    return new CyclicBarrier(name, this.#heap, offset, parties)
+  }
+
+  /** A semaphore of 1 to 4096 permits. All openers must agree on their number. */
   async semaphore(name: string, { permits }: { readonly permits: number }): Promise<Semaphore> {
     checkWhole('options.permits', permits, PERMITS_MAX)
-    const { offset } = this.#open('semaphore', name, semaphoreBytes(permits), [permits])
+    const { offset } = this.#open('semaphore', name, semaphoreBytes(permits), [fixed('permits', permits)])
     return new Semaphore(name, this.#heap, offset, permits)
   }
 
+  /** The rate limiter `name`. The options of the latest opener hold for all processes. */
   async rateLimiter(name: string, options: RateLimiterOptions): Promise<RateLimiter> {
     checkWhole('options.limit', options.limit, 1e9)
     checkWhole('options.intervalMs', options.intervalMs, LEASE_MS_MAX)
-    const parameters = [options.limit, options.intervalMs]
-    const { offset } = this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
-    return new RateLimiter(name, this.#heap, offset, options)
+    const bounds = [bound('limit', options.limit), bound('intervalMs', options.intervalMs)]
+    const { offset, parameter } = this.#open('rate limiter', name, RATE_LIMITER_BYTES, bounds)
+    return new RateLimiter(name, this.#heap, offset, {
+      get limit() {
+        return parameter(0)
+      },
+      get intervalMs() {
+        return parameter(1)
+      },
+    })
   }
 
-  /** The leader election `name`; the default lease is 5 s. */
-  async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<Leader> {
-    checkWhole('options.leaseMs', leaseMs, LEASE_MS_MAX)
-    const { offset } = this.#open('leader', name, LEADER_BYTES, [leaseMs])
-    return new Leader(name, this.#heap, offset, leaseMs)
+  /** The leader election `name`. All openers that pass `leaseMs` must agree on it; 5 s if the election is new. */
+  async leader(name: string, { leaseMs }: { readonly leaseMs?: number } = {}): Promise<Leader> {
+    if (leaseMs !== undefined) checkWhole('options.leaseMs', leaseMs, LEASE_MS_MAX)
+    const parameters = [{ name: 'leaseMs', wanted: leaseMs, initial: LEASE_MS, changes: false }]
+    const { offset, parameter } = this.#open('leader', name, LEADER_BYTES, parameters)
+    return new Leader(name, this.#heap, offset, parameter(0))
   }
 
   /**
-   * The map `name`, empty if it is new. Options that are kept with the map are those it was made with; options passed
-   * later must agree. `codec` defines the type of the values; with the default they are anything that `structuredClone`
-   * takes.
+   * The map `name`, empty if it is new. `ttlMs` and `maxEntries` are those of the latest opener that passed them, for
+   * all processes; an opener that leaves them out keeps what is there. `codec` defines the type of the values, and all
+   * openers must agree; with the default they are anything that `structuredClone` takes.
    */
   async map<V = unknown>(name: string, options: MapOptions<V> = {}): Promise<SharedMap<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
-    const ttlMs = options.ttlMs ?? 0
-    const maxEntries = options.maxEntries ?? 0
-    if (ttlMs !== 0) checkWhole('options.ttlMs', ttlMs, 2 ** 52)
-    if (maxEntries !== 0) checkWhole('options.maxEntries', maxEntries, ENTRIES_MAX)
-    const parameters = [ttlMs, maxEntries, codecNumber(codec)]
-    const { offset } = this.#open('map', name, MAP_BODY_BYTES, parameters)
-    return new SharedMap(name, this.#heap, offset, { codec, ttlMs, maxEntries, valueBytesMax })
+    const ttlMs = options.ttlMs === 0 ? 0 : checkBound('options.ttlMs', options.ttlMs, 2 ** 52)
+    const maxEntries = checkBound('options.maxEntries', options.maxEntries, ENTRIES_MAX)
+    const parameters = [bound('ttlMs', ttlMs), bound('maxEntries', maxEntries), codecParameter(codec)]
+    const { offset, parameter } = this.#open('map', name, MAP_BODY_BYTES, parameters)
+    return new SharedMap(name, this.#heap, offset, {
+      codec,
+      valueBytesMax,
+      get ttlMs() {
+        return parameter(0)
+      },
+      get maxEntries() {
+        return parameter(1)
+      },
+    })
   }
 
   /** The queue `name`: first in, first out. */
   async queue<V = unknown>(name: string, options: ListOptions<V> = {}): Promise<SharedQueue<V>> {
-    const { offset, capacity, settings } = this.#openList('queue', name, options)
-    const core = new QueueCore(this.#heap, offset + LIST_WORDS_OFFSET, capacity)
+    const { offset, bounds, settings } = this.#openList('queue', name, options)
+    const core = new QueueCore(this.#heap, offset + LIST_WORDS_OFFSET, bounds)
     return new SharedQueue(name, this.#heap, offset, core, settings)
   }
 
   /** The stack `name`: last in, first out. */
   async stack<V = unknown>(name: string, options: ListOptions<V> = {}): Promise<SharedStack<V>> {
-    const { offset, capacity, settings } = this.#openList('stack', name, options)
-    const core = new StackCore(this.#heap, offset + LIST_WORDS_OFFSET, capacity)
+    const { offset, bounds, settings } = this.#openList('stack', name, options)
+    const core = new StackCore(this.#heap, offset + LIST_WORDS_OFFSET, bounds)
     return new SharedStack(name, this.#heap, offset, core, settings)
   }
 
   /** The log `name`: entries in order, the latest of which are kept. */
   async log<V = unknown>(name: string, options: LogOptions<V> = {}): Promise<SharedLog<V>> {
-    const { codec = structured as Codec<V>, capacity = LOG_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
-    const bytes = options.capacityBytes ?? 0
-    checkWhole('options.capacity', capacity, ENTRIES_MAX)
-    if (bytes !== 0) checkWhole('options.capacityBytes', bytes, 2 ** 52)
-    const { offset } = this.#open('log', name, LOG_BODY_BYTES, [capacity, bytes, codecNumber(codec)])
-    const retention = { records: capacity, bytes, dropsForMemory: false }
+    const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    const capacity = checkBound('options.capacity', options.capacity, ENTRIES_MAX)
+    const bytes = checkBound('options.capacityBytes', options.capacityBytes, 2 ** 52)
+    const bounds = [bound('capacity', capacity, LOG_CAPACITY), bound('capacityBytes', bytes), codecParameter(codec)]
+    const { offset, parameter } = this.#open('log', name, LOG_BODY_BYTES, bounds)
     const meter = this.#heap.meters.of('log', name)
+    const retention = {
+      dropsForMemory: false,
+      get records() {
+        return parameter(0)
+      },
+      get bytes() {
+        return parameter(1)
+      },
+    }
     return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax, meter })
   }
 
   /** The channel `name`: messages to all subscribers. */
   async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<SharedChannel<V>> {
-    const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
-    checkWhole('options.capacity', capacity, ENTRIES_MAX)
-    const { offset } = this.#open('channel', name, LOG_BODY_BYTES, [capacity, codecNumber(codec)])
-    const retention = { records: capacity, bytes: 0, dropsForMemory: true }
+    const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    const capacity = checkBound('options.capacity', options.capacity, ENTRIES_MAX)
+    const bounds = [bound('capacity', capacity, CHANNEL_CAPACITY), codecParameter(codec)]
+    const { offset, parameter } = this.#open('channel', name, LOG_BODY_BYTES, bounds)
     const meter = this.#heap.meters.of('channel', name)
+    const retention = {
+      dropsForMemory: true,
+      bytes: 0,
+      get records() {
+        return parameter(0)
+      },
+    }
     return new SharedChannel(name, this.#heap, offset, { codec, retention, valueBytesMax, meter })
   }
 
   /** The cell `name`, for {@link Structures.rcu}. */
   async cell<V = unknown>(name: string, options: CellOptions<V> = {}): Promise<RcuCell<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
-    const { offset } = this.#open('rcu cell', name, CELL_BODY_BYTES, [codecNumber(codec)])
+    const { offset } = this.#open('rcu cell', name, CELL_BODY_BYTES, [codecParameter(codec)])
     return new RcuCell(name, this.#heap, offset, { codec, valueBytesMax })
   }
 
   /** The objects `name`: the root object, and objects that are made and linked from it. */
   async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<MvRlu<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
-    const { offset } = this.#open('mv-rlu', name, ROOT_BODY_BYTES, [codecNumber(codec)])
+    const { offset } = this.#open('mv-rlu', name, ROOT_BODY_BYTES, [codecParameter(codec)])
     return new MvRlu(name, this.#heap, offset, this.#commits, { codec, valueBytesMax })
   }
 
@@ -265,14 +333,24 @@ export class Structures implements AsyncDisposable {
   #openList<V>(
     kind: 'queue' | 'stack',
     name: string,
-    { codec = structured as Codec<V>, capacity = 0, valueBytesMax = VALUE_BYTES_MAX }: ListOptions<V>,
-  ): { readonly offset: number; readonly capacity: number; readonly settings: ListSettings<V> } {
-    if (capacity !== 0) checkWhole('options.capacity', capacity, ENTRIES_MAX)
-    const { offset } = this.#open(kind, name, LIST_BODY_BYTES, [capacity, codecNumber(codec)])
-    return { offset, capacity, settings: { codec, valueBytesMax, meter: this.#heap.meters.of(kind, name) } }
+    { codec = structured as Codec<V>, capacity, valueBytesMax = VALUE_BYTES_MAX }: ListOptions<V>,
+  ): { readonly offset: number; readonly bounds: ListBounds; readonly settings: ListSettings<V> } {
+    const parameters = [bound('capacity', checkBound('options.capacity', capacity, ENTRIES_MAX)), codecParameter(codec)]
+    const { offset, parameter } = this.#open(kind, name, LIST_BODY_BYTES, parameters)
+    const bounds = {
+      get capacity() {
+        return parameter(0)
+      },
+    }
+    return { offset, bounds, settings: { codec, valueBytesMax, meter: this.#heap.meters.of(kind, name) } }
   }
 
-  #open(kind: StructureKindName, name: string, bodyBytes: number, parameters: readonly number[] = []): FoundStructure {
+  #open(
+    kind: StructureKindName,
+    name: string,
+    bodyBytes: number,
+    parameters: readonly Parameter[] = [],
+  ): FoundStructure {
     this.#heap.checkOpen()
     return this.#directory.open({ kind, name, bodyBytes, parameters })
   }
@@ -327,10 +405,27 @@ class HeapPart implements MembershipPart {
   }
 }
 
+const HEAP_SIZES = '1 MiB to 4 GiB'
+
+function fitsHeap(bytes: number): boolean {
+  return bytes >= HEAP_BYTES_MIN && bytes <= HEAP_BYTES_MAX
+}
+
 function checkSize(size: Size): number {
   const bytes = parseSize(size, 'options.size')
-  if (bytes >= HEAP_BYTES_MIN && bytes <= HEAP_BYTES_MAX) return bytes
-  throw new ArgumentError('options.size', `structures take 1 MiB to 4 GiB, not ${bytes} bytes`)
+  if (fitsHeap(bytes)) return bytes
+  throw new ArgumentError('options.size', `structures take ${HEAP_SIZES}, not ${bytes} bytes`)
+}
+
+/** The bound as it is kept: 0 for none. Undefined: the opener does not say. */
+function checkBound(argument: string, value: number | undefined, max: number): number | undefined {
+  if (value === undefined) return undefined
+  if (value === Number.POSITIVE_INFINITY) return 0
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return value
+  throw new ArgumentError(
+    argument,
+    `${argument} must be a whole number from 1 to ${max}, or Infinity for no bound, not ${value}`,
+  )
 }
 
 function checkWhole(argument: string, value: number, max: number): void {

@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { ArgumentError } from '../../native/index.ts'
 import { hashBytes } from '../hash.ts'
+import { fixed, type Parameter } from '../parameter.ts'
 import type { Codec } from './codec.ts'
 
 const decoder = new TextDecoder()
@@ -137,4 +138,11 @@ export function codecNumber(codec: object): number {
   }
   const name = Buffer.from(codec.name)
   return hashBytes(name, name.length, 1)
+}
+
+/** How values become bytes, as a parameter of a structure: all its openers must agree. @throws ArgumentError */
+export function codecParameter(codec: object): Parameter {
+  const known = [structured, json, bytes, number, codec as Codec<unknown>]
+  const nameOf = (value: number) => known.find((each) => codecNumber(each) === value)?.name ?? 'of another name'
+  return fixed('codec', codecNumber(codec), nameOf)
 }

@@ -1,12 +1,13 @@
 import { ArgumentError, ClosedError } from '../../native/index.ts'
 import type { RateLimiterOptions } from '../cell-rate.ts'
 import type { Codec, ValueSettings } from '../codec/codec.ts'
-import { codecNumber, structured } from '../codec/codecs.ts'
+import { codecParameter, structured } from '../codec/codecs.ts'
 import { hashBytes } from '../hash.ts'
 import type { StructureKindName } from '../heap/directory.ts'
 import { CHANNEL_CAPACITY, type ChannelOptions } from '../log/shared-channel.ts'
 import { LOG_CAPACITY, type LogOptions } from '../log/shared-log.ts'
 import type { MvRluOptions } from '../mvrlu/mv-rlu.ts'
+import { fixed, type Parameter } from '../parameter.ts'
 import type { CellOptions } from '../rcu/rcu-cell.ts'
 import { PERMITS_MAX } from '../semaphore.ts'
 import { Bells } from './bells.ts'
@@ -134,14 +135,16 @@ export class GroupStructures implements AsyncDisposable {
   /** A semaphore of 1 to 4096 permits. */
   async semaphore(name: string, { permits }: { readonly permits: number }): Promise<GroupSemaphore> {
     checkWhole('options.permits', permits, PERMITS_MAX)
-    const { words, offset } = await this.#open('semaphore', name, semaphoreBytes(permits, this.#words.ranks), [permits])
+    const { words, offset } = await this.#open('semaphore', name, semaphoreBytes(permits, this.#words.ranks), [
+      fixed('permits', permits),
+    ])
     return new GroupSemaphore(name, words, offset, permits)
   }
 
   async rateLimiter(name: string, options: RateLimiterOptions): Promise<GroupRateLimiter> {
     checkWhole('options.limit', options.limit, 1e9)
     checkWhole('options.intervalMs', options.intervalMs, INTERVAL_MS_MAX)
-    const parameters = [options.limit, options.intervalMs]
+    const parameters = [fixed('limit', options.limit), fixed('intervalMs', options.intervalMs)]
     const { words, offset } = await this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
     return new GroupRateLimiter(name, words, offset, options)
   }
@@ -149,7 +152,9 @@ export class GroupStructures implements AsyncDisposable {
   /** The leader election `name`; the default lease is 5 s. */
   async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<GroupLeader> {
     checkWhole('options.leaseMs', leaseMs, INTERVAL_MS_MAX)
-    const { words, offset } = await this.#open('leader', name, leaderBytes(this.#words.ranks), [leaseMs])
+    const { words, offset } = await this.#open('leader', name, leaderBytes(this.#words.ranks), [
+      fixed('leaseMs', leaseMs),
+    ])
     return new GroupLeader(name, words, offset, leaseMs)
   }
 
@@ -177,7 +182,7 @@ export class GroupStructures implements AsyncDisposable {
       name,
       ttlMs,
       maxEntries,
-      codec: codecNumber(codec),
+      codec: codecParameter(codec),
       capacity: Math.ceil((maxEntries === 0 ? capacity : Math.min(capacity, maxEntries)) / homes.length),
       parts: homes.length,
     }
@@ -196,7 +201,7 @@ export class GroupStructures implements AsyncDisposable {
     checkWhole('options.capacity', capacity, GROUP_LOG_CAPACITY_MAX)
     checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
     if (bytes !== 0) checkWhole('options.capacityBytes', bytes, 2 ** 52)
-    const parameters = [capacity, bytes, codecNumber(codec)]
+    const parameters = [fixed('capacity', capacity), fixed('capacityBytes', bytes), codecParameter(codec)]
     const retention = { records: capacity, bytes, dropsForMemory: false }
     const core = await openLogCore(this.#homeOf(name), { kind: 'log', name, parameters, retention })
     return new GroupLog(name, core, { codec, valueBytesMax })
@@ -210,7 +215,7 @@ export class GroupStructures implements AsyncDisposable {
     checkWhole('options.capacity', capacity, GROUP_LOG_CAPACITY_MAX)
     checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
     const retention = { records: capacity, bytes: 0, dropsForMemory: true }
-    const parameters = [capacity, codecNumber(codec)]
+    const parameters = [fixed('capacity', capacity), codecParameter(codec)]
     const core = await openLogCore(this.#homeOf(name), { kind: 'channel', name, parameters, retention })
     return new GroupChannel(name, core, { codec, valueBytesMax })
   }
@@ -218,7 +223,7 @@ export class GroupStructures implements AsyncDisposable {
   /** The queue `name`: first in, first out. */
   async queue<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupQueue<V>> {
     const { capacity, settings } = this.#checkList(options)
-    const request = { name, capacity, codec: codecNumber(settings.codec), segmentBytes: this.#segmentBytes }
+    const request = { name, capacity, codec: codecParameter(settings.codec), segmentBytes: this.#segmentBytes }
     return new GroupQueue(name, await openQueue(this.#homeOf(name), request), settings)
   }
 
@@ -226,8 +231,8 @@ export class GroupStructures implements AsyncDisposable {
   async stack<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupStack<V>> {
     const { capacity, settings } = this.#checkList(options)
     const opened = await this.#open('stack', name, stackBytes(this.#words.ranks), [
-      capacity,
-      codecNumber(settings.codec),
+      fixed('capacity', capacity),
+      codecParameter(settings.codec),
     ])
     const core = new GroupStackCore(opened.words, opened.home.pool, opened.offset, capacity)
     return new GroupStack(name, core, settings)
@@ -237,7 +242,7 @@ export class GroupStructures implements AsyncDisposable {
   async cell<V = unknown>(name: string, options: CellOptions<V> = {}): Promise<GroupCell<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
     checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
-    const { home, words, offset } = await this.#open('rcu cell', name, CELL_BYTES, [codecNumber(codec)])
+    const { home, words, offset } = await this.#open('rcu cell', name, CELL_BYTES, [codecParameter(codec)])
     return new GroupCell(name, { home: words, pool: home.pool, place: offset }, { codec, valueBytesMax })
   }
 
@@ -246,7 +251,7 @@ export class GroupStructures implements AsyncDisposable {
     this.#checkOpen()
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
     checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
-    const core = await openMvRlu(this.#homeOf(name), name, codecNumber(codec), this.rcu.readers)
+    const core = await openMvRlu(this.#homeOf(name), name, codecParameter(codec), this.rcu.readers)
     return new GroupMvRlu(name, core, { codec, valueBytesMax })
   }
 
@@ -273,7 +278,7 @@ export class GroupStructures implements AsyncDisposable {
     // None waits for what readers of another do.
     await Promise.all(
       all.map(async ({ name }) => {
-        const objects = await openMvRlu(own, name, Number.NaN, this.rcu.readers)
+        const objects = await openMvRlu(own, name, undefined, this.rcu.readers)
         await objects.settle(this.#ended.signal)
       }),
     )
@@ -297,7 +302,7 @@ export class GroupStructures implements AsyncDisposable {
     kind: StructureKindName,
     name: string,
     bodyBytes: number,
-    parameters: readonly number[] = [],
+    parameters: readonly Parameter[] = [],
   ): Promise<Opened> {
     this.#checkOpen()
     const home = this.#homeOf(name)

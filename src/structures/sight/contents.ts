@@ -16,3 +16,8 @@ export interface StructureContents {
 
 /** Names and texts of what a structure was made with. */
 export type StructureOptions = readonly (readonly [name: string, text: string])[]
+
+/** A bound in words; 0 is none. */
+export function boundText(bound: number | undefined, unit: string = ''): string {
+  return bound === undefined || bound === 0 ? 'no bound' : `${bound}${unit}`
+}

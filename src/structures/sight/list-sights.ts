@@ -2,7 +2,7 @@ import { NodeOffset } from '../list/node.ts'
 import { QueueOffset } from '../list/queue-core.ts'
 import { LIST_WORDS_OFFSET } from '../list/value-list.ts'
 import { ChainSight, nextOf } from './chain-sight.ts'
-import type { ContentItem, StructureContents, StructureOptions } from './contents.ts'
+import { boundText, type ContentItem, type StructureContents, type StructureOptions } from './contents.ts'
 import type { StructureFigures } from './figures.ts'
 import type { BlockSight, HeapSight } from './heap-sight.ts'
 import type { NamedStructure } from './named-structures.ts'
@@ -103,9 +103,9 @@ function itemOf(heap: HeapSight, node: BlockSight, position: number, codec: numb
 
 /** Of queues and stacks. */
 export function listOptions(_heap: HeapSight, { parameters }: NamedStructure): StructureOptions {
-  const [capacity = 0, codec] = parameters
+  const [capacity, codec] = parameters
   return [
-    ['capacity', capacity === 0 ? 'no bound' : String(capacity)],
+    ['capacity', boundText(capacity)],
     ['codec', codecName(codec)],
   ]
 }

@@ -1,7 +1,7 @@
 import { LogOffset, RecordOffset } from '../log/log-core.ts'
 import { BELL_BYTES } from '../waiting/bell.ts'
 import { ChainSight } from './chain-sight.ts'
-import type { ContentItem, StructureContents, StructureOptions } from './contents.ts'
+import { boundText, type ContentItem, type StructureContents, type StructureOptions } from './contents.ts'
 import type { StructureFigures } from './figures.ts'
 import type { BlockSight, HeapSight } from './heap-sight.ts'
 import type { NamedStructure } from './named-structures.ts'
@@ -53,10 +53,10 @@ export function logContents(heap: HeapSight, structure: NamedStructure, most: nu
 }
 
 export function logOptions(_heap: HeapSight, { parameters }: NamedStructure): StructureOptions {
-  const [capacity, capacityBytes = 0, codec] = parameters
+  const [capacity, capacityBytes, codec] = parameters
   return [
-    ['capacity', String(capacity)],
-    ['capacity in bytes', capacityBytes === 0 ? 'no bound' : String(capacityBytes)],
+    ['capacity', boundText(capacity)],
+    ['capacity in bytes', boundText(capacityBytes)],
     ['codec', codecName(codec)],
   ]
 }
@@ -64,7 +64,7 @@ export function logOptions(_heap: HeapSight, { parameters }: NamedStructure): St
 export function channelOptions(_heap: HeapSight, { parameters }: NamedStructure): StructureOptions {
   const [capacity, codec] = parameters
   return [
-    ['capacity', String(capacity)],
+    ['capacity', boundText(capacity)],
     ['codec', codecName(codec)],
   ]
 }

@@ -14,7 +14,7 @@ import {
   TableOffset,
   tableBytes,
 } from '../map/layout.ts'
-import type { ContentItem, StructureContents, StructureOptions } from './contents.ts'
+import { boundText, type ContentItem, type StructureContents, type StructureOptions } from './contents.ts'
 import type { StructureFigures } from './figures.ts'
 import type { BlockSight, HeapSight } from './heap-sight.ts'
 import type { NamedStructure } from './named-structures.ts'
@@ -76,10 +76,10 @@ export function mapContents(heap: HeapSight, structure: NamedStructure, most: nu
 }
 
 export function mapOptions(_heap: HeapSight, { parameters }: NamedStructure): StructureOptions {
-  const [ttlMs = 0, maxEntries = 0, codec] = parameters
+  const [ttlMs, maxEntries, codec] = parameters
   return [
-    ['time to live', ttlMs === 0 ? 'none' : `${ttlMs} ms`],
-    ['most entries', maxEntries === 0 ? 'no bound' : String(maxEntries)],
+    ['time to live', boundText(ttlMs, ' ms')],
+    ['most entries', boundText(maxEntries)],
     ['codec', codecName(codec)],
   ]
 }

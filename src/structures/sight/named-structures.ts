@@ -16,8 +16,12 @@ export interface NamedStructure {
   readonly block: BlockSight
   /** Where its body begins, in bytes. */
   readonly body: number
+  /** As they are now: an opener may change some. */
   readonly parameters: readonly number[]
 }
+
+/** What of a structure never changes. */
+type Identity = Omit<NamedStructure, 'parameters'>
 
 /**
  * The names of a heap, read from outside. A name is put there whole and stays for as long as its heap, so what was read
@@ -25,7 +29,7 @@ export interface NamedStructure {
  */
 export class NamedStructures {
   readonly #heap: HeapSight
-  readonly #known = new Map<number, NamedStructure>()
+  readonly #known = new Map<number, Identity>()
 
   constructor(heap: HeapSight) {
     this.#heap = heap
@@ -44,6 +48,14 @@ export class NamedStructures {
   }
 
   #read(at: number, block: BlockSight): NamedStructure | undefined {
+    const identity = this.#identity(at, block)
+    const parameters = Array.from({ length: PARAMETERS }, (_, index) =>
+      this.#heap.float(block.offset + NamedOffset.Parameters + index * 8),
+    )
+    return identity && { ...identity, parameters }
+  }
+
+  #identity(at: number, block: BlockSight): Identity | undefined {
     const known = this.#known.get(at)
     if (known?.block.reference === block.reference && known.block.state === block.state) return known
     const { offset, lengthBytes } = block
@@ -53,11 +65,8 @@ export class NamedStructures {
     if (kind === undefined || nameLength < 1 || nameLength > STRUCTURE_NAME_BYTES_MAX) return undefined
     if (lengthBytes <= NamedOffset.Body) return undefined
     const name = Buffer.from(heap.copy(offset + NamedOffset.Name, nameLength)).toString()
-    const parameters = Array.from({ length: PARAMETERS }, (_, index) =>
-      heap.float(offset + NamedOffset.Parameters + index * 8),
-    )
-    const named = { name, kind, block, body: offset + NamedOffset.Body, parameters }
-    if (heap.isStill(block)) this.#known.set(at, named)
-    return named
+    const identity = { name, kind, block, body: offset + NamedOffset.Body }
+    if (heap.isStill(block)) this.#known.set(at, identity)
+    return identity
   }
 }

@@ -1,13 +1,15 @@
 import { native } from '../../native/index.ts'
 import { CellRate } from '../cell-rate.ts'
+import { PARTIES_MAX } from '../cyclic-barrier.ts'
 import { HOLDER_OFFSET, holderIn, isUnderLease, termOf } from '../leader.ts'
 import { TOKEN_OFFSET } from '../mutex.ts'
 import { DONE } from '../once.ts'
+import { VersionOffset } from '../rcu/cell-core.ts'
 import { PERMITS_MAX } from '../semaphore.ts'
 import { BELL_BYTES } from '../waiting/bell.ts'
 import type { StructureOptions } from './contents.ts'
 import { heldBy, ownerOf, type StructureFigures } from './figures.ts'
-import type { HeapSight } from './heap-sight.ts'
+import type { BlockSight, HeapSight } from './heap-sight.ts'
 import type { NamedStructure } from './named-structures.ts'
 
 /** Structures whose whole state is a few words, which are read one by one. */
@@ -64,6 +66,24 @@ export const rateLimiterSight: SmallSight = {
   options: (_heap, { parameters: [limit, intervalMs] }) => [['limit', `${limit} in ${intervalMs} ms`]],
 }
 
+export const latchSight: SmallSight = {
+  figures(heap, { body, parameters: [count = 0] }) {
+    const missing = Math.max(0, count - heap.word(body + BELL_BYTES))
+    return { now: missing === 0 ? 'open' : `${missing} of ${count} missing` }
+  },
+}
+
+/** The owners of those that have arrived are in the version of its cell, after the count of openings. */
+export const barrierSight: SmallSight = {
+  figures(heap, { body, parameters: [parties = 0] }) {
+    const place = body + BELL_BYTES
+    const owners =
+      heap.word(place) === 0 ? [] : heap.settled(() => heap.through(place, (found) => arrived(heap, found)))
+    if (owners === undefined) return { isChanging: true }
+    return { now: `${owners.length} of ${parties} arrived`, holders: owners.flatMap((word) => ownerOf(word) ?? []) }
+  },
+}
+
 export const leaderSight: SmallSight = {
   figures(heap, { body, parameters }) {
     const word = heap.long(body + BELL_BYTES)
@@ -75,4 +95,11 @@ export const leaderSight: SmallSight = {
     return heldBy(termOf(note) === term ? holderIn(note) : 0, { now: `term ${term}, led` })
   },
   options: (_heap, { parameters: [leaseMs] }) => [['lease', `${leaseMs} ms`]],
+}
+
+/** Undefined if the version is none of a barrier. */
+function arrived(heap: HeapSight, { offset, lengthBytes }: BlockSight): readonly number[] | undefined {
+  const count = heap.word(offset + VersionOffset.Length) / 4 - 1
+  if (!(count >= 0 && count <= PARTIES_MAX && VersionOffset.Value + 4 * (count + 1) <= lengthBytes)) return undefined
+  return Array.from({ length: count }, (_, index) => heap.word(offset + VersionOffset.Value + 4 * (index + 1)))
 }

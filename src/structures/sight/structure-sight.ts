@@ -3,13 +3,16 @@ import type { StructureContents, StructureOptions } from './contents.ts'
 import type { StructureFigures } from './figures.ts'
 import type { HeapSight } from './heap-sight.ts'
 import { listOptions, queueContents, queueSight, stackContents, stackSight } from './list-sights.ts'
+import { readWriteLockOptions, readWriteLockSight } from './lock-sights.ts'
 import { channelOptions, logContents, logOptions, logSight } from './log-sight.ts'
 import { mapContents, mapOptions, mapSight } from './map-sight.ts'
 import type { NamedStructure } from './named-structures.ts'
 import { cellContents, cellSight, codecOptions, mvRluContents, mvRluSight } from './object-sights.ts'
 import {
+  barrierSight,
   counterSight,
   flagSight,
+  latchSight,
   leaderSight,
   mutexSight,
   onceSight,
@@ -26,8 +29,7 @@ interface KindSight {
   contents?(heap: HeapSight, structure: NamedStructure, most: number): StructureContents
 }
 
-/** A kind that is not in it is shown by its name and its bytes alone. */
-const kinds: Readonly<Partial<Record<StructureKindName, KindSight>>> = {
+const kinds: Readonly<Record<StructureKindName, KindSight>> = {
   counter: counterSight,
   sequence: sequenceSight,
   flag: flagSight,
@@ -36,6 +38,9 @@ const kinds: Readonly<Partial<Record<StructureKindName, KindSight>>> = {
   semaphore: semaphoreSight,
   'rate limiter': rateLimiterSight,
   leader: leaderSight,
+  latch: latchSight,
+  barrier: barrierSight,
+  'read-write lock': { figures: readWriteLockSight, options: readWriteLockOptions },
   map: { figures: mapSight, options: mapOptions, contents: mapContents },
   queue: { figures: queueSight, options: listOptions, contents: queueContents },
   stack: { figures: stackSight, options: listOptions, contents: stackContents },
@@ -49,17 +54,17 @@ const kinds: Readonly<Partial<Record<StructureKindName, KindSight>>> = {
 export function figuresOf(heap: HeapSight, structure: NamedStructure): StructureFigures {
   const { kind, block } = structure
   const sight = kinds[kind]
-  const figures = sight?.figures(heap, structure) ?? {}
-  return sight?.contents === undefined ? { bytes: block.lengthBytes, ...figures } : figures
+  const figures = sight.figures(heap, structure)
+  return sight.contents === undefined ? { bytes: block.lengthBytes, ...figures } : figures
 }
 
 /** What a structure was made with. */
 export function optionsOf(heap: HeapSight, structure: NamedStructure): StructureOptions {
-  return kinds[structure.kind]?.options?.(heap, structure) ?? []
+  return kinds[structure.kind].options?.(heap, structure) ?? []
 }
 
 /** Up to `most` of its keys or values, at least one. */
 export function contentsOf(heap: HeapSight, structure: NamedStructure, most: number): StructureContents {
   const { kind } = structure
-  return kinds[kind]?.contents?.(heap, structure, most) ?? { title: '', items: [], isWhole: true }
+  return kinds[kind].contents?.(heap, structure, most) ?? { title: '', items: [], isWhole: true }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytes, codecNumber } from '../../../src/structures/codec/codecs.ts'
+import { bytes, codecParameter } from '../../../src/structures/codec/codecs.ts'
 import { ValueReader } from '../../../src/structures/codec/value-reader.ts'
 import { QueueCore } from '../../../src/structures/list/queue-core.ts'
 import { StackCore } from '../../../src/structures/list/stack-core.ts'
@@ -9,13 +9,14 @@ import { LogCore } from '../../../src/structures/log/log-core.ts'
 import { LOG_BODY_BYTES } from '../../../src/structures/log/shared-log.ts'
 import { MAP_BODY_BYTES } from '../../../src/structures/map/layout.ts'
 import { SharedMap } from '../../../src/structures/map/shared-map.ts'
+import { bound } from '../../../src/structures/parameter.ts'
 import { HeapSight } from '../../../src/structures/sight/heap-sight.ts'
 import { NamedStructures } from '../../../src/structures/sight/named-structures.ts'
 import { contentsOf, figuresOf } from '../../../src/structures/sight/structure-sight.ts'
 import { BELL_BYTES } from '../../../src/structures/waiting/bell.ts'
 import { type Inhabitant, Town } from '../town.ts'
 
-const CODEC = codecNumber(bytes)
+const CODEC = codecParameter(bytes)
 const READS = 400
 
 /** Others do something between any two looks of this reader at the memory. */
@@ -80,7 +81,12 @@ const writers: Readonly<
   Record<'map' | 'queue' | 'stack' | 'log', (by: Inhabitant, random: (n: number) => number) => Change>
 > = {
   map({ heap, directory }, random) {
-    const { offset } = directory.open({ kind: 'map', name: 'it', bodyBytes: MAP_BODY_BYTES, parameters: [0, 0, CODEC] })
+    const { offset } = directory.open({
+      kind: 'map',
+      name: 'it',
+      bodyBytes: MAP_BODY_BYTES,
+      parameters: [bound('ttlMs', 0), bound('maxEntries', 0), CODEC],
+    })
     const settings = { codec: bytes, valueBytesMax: 1000, ttlMs: 0, maxEntries: 0 }
     const map = new SharedMap<Uint8Array>('it', heap, offset, settings)
     return () => {
@@ -93,7 +99,7 @@ const writers: Readonly<
   queue: ({ heap, directory }, random) => listWriter('queue', heap, directory, random),
   stack: ({ heap, directory }, random) => listWriter('stack', heap, directory, random),
   log({ heap, directory }) {
-    const parameters = [9, 0, CODEC]
+    const parameters = [bound('capacity', 9), bound('capacityBytes', 0), CODEC]
     const { offset } = directory.open({ kind: 'log', name: 'it', bodyBytes: LOG_BODY_BYTES, parameters })
     const core = new LogCore(heap, offset + BELL_BYTES, { records: 9, bytes: 0, dropsForMemory: false })
     let next = 0
@@ -111,9 +117,15 @@ function listWriter(
   directory: Inhabitant['directory'],
   random: (below: number) => number,
 ): Change {
-  const { offset } = directory.open({ kind, name: 'it', bodyBytes: LIST_BODY_BYTES, parameters: [0, CODEC] })
+  const { offset } = directory.open({
+    kind,
+    name: 'it',
+    bodyBytes: LIST_BODY_BYTES,
+    parameters: [bound('capacity', 0), CODEC],
+  })
   const body = offset + LIST_WORDS_OFFSET
-  const core = kind === 'queue' ? new QueueCore(heap, body, 0) : new StackCore(heap, body, 0)
+  const core =
+    kind === 'queue' ? new QueueCore(heap, body, { capacity: 0 }) : new StackCore(heap, body, { capacity: 0 })
   const reader = new ValueReader(heap.memory, bytes)
   let next = 0
   return () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { codecNumber, number } from '../../../src/structures/codec/codecs.ts'
+import { codecParameter, number } from '../../../src/structures/codec/codecs.ts'
 import { ValueReader } from '../../../src/structures/codec/value-reader.ts'
 import { QueueCore } from '../../../src/structures/list/queue-core.ts'
 import { StackCore } from '../../../src/structures/list/stack-core.ts'
@@ -9,6 +9,7 @@ import { LogCore } from '../../../src/structures/log/log-core.ts'
 import { LOG_BODY_BYTES } from '../../../src/structures/log/shared-log.ts'
 import { MAP_BODY_BYTES } from '../../../src/structures/map/layout.ts'
 import { SharedMap } from '../../../src/structures/map/shared-map.ts'
+import { bound } from '../../../src/structures/parameter.ts'
 import { HeapSight, identifyHeap } from '../../../src/structures/sight/heap-sight.ts'
 import { heapUse } from '../../../src/structures/sight/heap-use.ts'
 import { NamedStructures } from '../../../src/structures/sight/named-structures.ts'
@@ -16,7 +17,7 @@ import { contentsOf, figuresOf } from '../../../src/structures/sight/structure-s
 import { BELL_BYTES } from '../../../src/structures/waiting/bell.ts'
 import { type Inhabitant, Town } from '../town.ts'
 
-const NUMBER = codecNumber(number)
+const NUMBER = codecParameter(number)
 
 /** Changes of one structure, one after the other, and what it has after each. */
 interface Play {
@@ -36,7 +37,7 @@ const map: Play = {
       kind: 'map',
       name: 'it',
       bodyBytes: MAP_BODY_BYTES,
-      parameters: [0, 0, NUMBER],
+      parameters: [bound('ttlMs', 0), bound('maxEntries', 0), NUMBER],
     })
     const shared = new SharedMap<number>('it', heap, offset, {
       codec: number,
@@ -55,9 +56,15 @@ function listPlay(kind: 'queue' | 'stack'): Play {
     kind,
     steps: 24,
     play({ heap, directory }) {
-      const { offset } = directory.open({ kind, name: 'it', bodyBytes: LIST_BODY_BYTES, parameters: [0, NUMBER] })
+      const { offset } = directory.open({
+        kind,
+        name: 'it',
+        bodyBytes: LIST_BODY_BYTES,
+        parameters: [bound('capacity', 0), NUMBER],
+      })
       const body = offset + LIST_WORDS_OFFSET
-      const core = kind === 'queue' ? new QueueCore(heap, body, 0) : new StackCore(heap, body, 0)
+      const core =
+        kind === 'queue' ? new QueueCore(heap, body, { capacity: 0 }) : new StackCore(heap, body, { capacity: 0 })
       const reader = new ValueReader(heap.memory, number)
       return (step) => (step % 3 === 2 ? core.pop(reader) : core.push(number.encode(step)))
     },
@@ -73,7 +80,7 @@ const log: Play = {
       kind: 'log',
       name: 'it',
       bodyBytes: LOG_BODY_BYTES,
-      parameters: [5, 0, NUMBER],
+      parameters: [bound('capacity', 5), bound('capacityBytes', 0), NUMBER],
     })
     const core = new LogCore(heap, offset + BELL_BYTES, { records: 5, bytes: 0, dropsForMemory: false })
     return (step) => core.append(number.encode(step))
@@ -236,7 +243,7 @@ test('a circle of nodes and a chain without an end are left after a bounded numb
     kind: 'queue',
     name: 'it',
     bodyBytes: LIST_BODY_BYTES,
-    parameters: [0, NUMBER],
+    parameters: [bound('capacity', 0), NUMBER],
   })
   const head = heap.memory.load(offset + LIST_WORDS_OFFSET)
   const last = heap.memory.load(offset + LIST_WORDS_OFFSET + 4)
