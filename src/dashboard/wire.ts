@@ -162,7 +162,7 @@ export interface StructureDetailFrame {
   readonly structure: StructureFrame
   /** What it was made with. */
   readonly options: readonly (readonly [name: string, text: string])[]
-  /** Who holds it, or parts of it: `rank 2 (process 4711)`. */
+  /** The members that hold it, or parts of it: `rank 2 (process 4711)`. */
   readonly holders: readonly string[]
   readonly users: readonly StructureUserFrame[]
   /** What the items are: `keys`, `next values`. Empty for kinds that have none. */

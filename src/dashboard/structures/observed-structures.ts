@@ -20,8 +20,8 @@ export interface SeenStructures {
 }
 
 /**
- * The structures of a space, seen from outside: what is in them by reading their memory (src/structures/sight), what
- * members do with them by the members' counters. It writes nothing and wakes no one.
+ * The structures of a space, seen from outside. What is in them comes from their memory (src/structures/sight), what
+ * members do with them from the members' counters. It writes nothing and wakes no one.
  */
 export class ObservedStructures implements Disposable {
   readonly #mapped: MappedHeaps
@@ -37,7 +37,7 @@ export class ObservedStructures implements Disposable {
   }
 
   /**
-   * Look once. Returns the same lists as before until a second has passed; only the second look comes as soon as it is
+   * Look once. Returns the same lists as before until a second has passed. Only the second look comes as soon as it is
    * asked for, so that there are rates.
    */
   next(members: readonly StructureMember[], atMs: number, regions?: readonly ObservedRegion[]): SeenStructures {

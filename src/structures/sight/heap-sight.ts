@@ -44,8 +44,8 @@ export function identifyHeap(first: Uint8Array, lengthBytes: number): HeapIdenti
 }
 
 /**
- * A heap that is read by a process which is no participant. It enters no epoch, so nothing waits for it, and a block
- * that it looks at may be freed and used for something else at any moment. Therefore:
+ * A heap that is read by a process which is no participant. It enters no epoch, so nothing waits for it. A block that
+ * it looks at may be freed and used for something else at any moment. Therefore:
  *
  * 1. Every number that comes from the heap is checked before it is used as a place or a length. The memory may also be
  *    garbage: another program may have written it.
@@ -63,7 +63,7 @@ export class HeapSight {
   readonly #longs: BigInt64Array
   readonly #floats: Float64Array
   readonly #bytes: Uint8Array
-  /** Nobody reads it: a store to it keeps the loads before it from being done after the next one. */
+  /** It is never read. A store to it keeps the loads before it from being done after the next one. */
   readonly #fence = new Int32Array(1)
 
   /** `bytes`: the region, from a multiple of 8; at least {@link HEAP_BYTES_MIN}. */

@@ -24,8 +24,8 @@ export interface NamedStructure {
 type Identity = Omit<NamedStructure, 'parameters'>
 
 /**
- * The names of a heap, read from outside. A name is put there whole and stays for as long as its heap, so what was read
- * once is kept while its block is the same.
+ * The names of a heap, read from outside. A name is put there whole and stays for as long as its heap. So what
+ * was read once is kept while its block is the same.
  */
 export class NamedStructures {
   readonly #heap: HeapSight

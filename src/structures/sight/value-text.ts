@@ -16,7 +16,7 @@ export function codecName(codec: number | undefined): string {
 }
 
 /**
- * The value of `lengthBytes` bytes at `offset` of a block, in words; undefined if it does not lie within the block, or
+ * The value of `lengthBytes` bytes at `offset` of a block, in words. Undefined if it does not lie within the block, or
  * the block has changed meanwhile. A codec of the program's own is not known here: then it is the first bytes.
  */
 export function valueText(

@@ -32,7 +32,7 @@ export interface BlockOptions {
 /** Tries once; undefined if it is not available yet. `ask`: take the time to find out whether the holder is alive. */
 export type Attempt<T> = (ask: boolean) => T | undefined
 
-/** Who learns of waits at a bell. */
+/** What is told of waits at a bell. */
 export interface BellUse {
   /** Counts those who wait. */
   readonly meter?: Meter
