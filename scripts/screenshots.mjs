@@ -18,7 +18,7 @@ const { Chromium, findChromium } = await import('../dist/test/support/chromium.j
 /** Larger pictures do not belong in a repository. */
 const PICTURE_BYTES_MAX = 100 * 1024
 const ANIMATION_BYTES_MAX = 300 * 1024
-const FRAMES = 24
+const FRAMES = 18
 const FRAME_MS = 80
 /** Ranks that have just started compile their code, and wait longest: no more of that in the charts. */
 const WARM_MS = 20_000

@@ -28,6 +28,11 @@ async function repeat(pauseMs, work) {
   }
 }
 
+async function letGo(afterMs, hold) {
+  await sleep(afterMs)
+  hold.release()
+}
+
 await Promise.all([
   repeat(2, (step) => {
     hits.addSync()
@@ -40,18 +45,7 @@ await Promise.all([
     orders.appendSync({ order: step })
     api.takeSync()
   }),
-  ...[1, 2].map(() =>
-    repeat(40, async () => {
-      using _hold = await till.lock()
-      await sleep(30)
-    }),
-  ),
-  repeat(60, async () => {
-    using _permit = await database.acquire()
-    await sleep(40)
-  }),
-  repeat(100, async (step) => {
-    using _hold = step % 5 === 0 ? await ledger.write() : await ledger.read()
-    await sleep(60)
-  }),
+  ...[1, 2].map(() => repeat(40, async () => letGo(30, await till.lock()))),
+  repeat(60, async () => letGo(40, await database.acquire())),
+  repeat(100, async (step) => letGo(60, step % 5 === 0 ? await ledger.write() : await ledger.read())),
 ])
