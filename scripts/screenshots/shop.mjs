@@ -40,7 +40,7 @@ await Promise.all([
     if (sessions.getSync(user) === undefined) sessions.setSync(user, { basket: step % 7, seen: step })
   }),
   repeat(12, (step) => jobs.pushSync({ send: `receipt ${step}` })),
-  repeat(14, () => jobs.popSync()),
+  repeat(14, () => jobs.tryPopSync()),
   repeat(30, (step) => {
     orders.appendSync({ order: step })
     api.takeSync()
