@@ -18,13 +18,14 @@ const { Chromium, findChromium } = await import('../dist/test/support/chromium.j
 /** Larger pictures do not belong in a repository. */
 const PICTURE_BYTES_MAX = 100 * 1024
 const ANIMATION_BYTES_MAX = 300 * 1024
-const FRAMES = 24
+const FRAMES = 18
 const FRAME_MS = 80
 /** Ranks that have just started compile their code, and wait longest: no more of that in the charts. */
 const WARM_MS = 20_000
 /** Long enough for the charts to have some history. */
 const WATCHED_MS = 30_000
-const tabs = ['cluster', 'transfers', 'pages', 'protocol', 'latencies', 'log']
+/** By the keys that show them. The tab of structures, 4, is taken last: who makes them would be seen in the others. */
+const tabs = { 1: 'cluster', 2: 'transfers', 3: 'pages', 5: 'protocol', 6: 'latencies', 7: 'log' }
 
 const folder = process.argv[2] ?? `${root}docs/images`
 const path = findChromium()
@@ -40,6 +41,7 @@ const ranks = spawn(
   { stdio: ['ignore', 'ignore', 'pipe'] },
 )
 let browser
+const members = []
 try {
   const url = await addressOf(ranks)
   await sleep(WARM_MS)
@@ -47,12 +49,13 @@ try {
   await browser.goTo(url)
   await browser.until("document.querySelectorAll('#cluster .card:nth-child(1) canvas').length === 1", 'the page')
   await browser.until("/[1-9].*\\/s/.test(document.querySelector('.facts').innerText)", 'traffic', 120_000)
-  await visit(await browser.evaluate('/run-\\w+/.exec(document.body.innerText)[0]'))
+  const space = await browser.evaluate('/run-\\w+/.exec(document.body.innerText)[0]')
+  await visit(space)
   await sleep(WATCHED_MS)
   for (const theme of ['light', 'dark']) {
     if ((await browser.evaluate('document.documentElement.dataset.theme')) !== theme) await browser.press('t')
-    for (const [index, tab] of tabs.entries()) {
-      await browser.press(String(index + 1))
+    for (const [key, tab] of Object.entries(tabs)) {
+      await browser.press(key)
       if (tab === 'pages') await choosePage()
       await sleep(1500)
       write(`dashboard-${tab}-${theme}.png`, [decodePicture(await browser.screenshot())], PICTURE_BYTES_MAX)
@@ -61,9 +64,23 @@ try {
     await sleep(1500)
     write(`dashboard-flow-${theme}.png`, await takeFrames('#cluster .card:nth-child(1)'), ANIMATION_BYTES_MAX)
   }
+  for (let count = 0; count < 2; count += 1)
+    members.push(spawn(process.execPath, [`${root}scripts/screenshots/shop.mjs`, space], { stdio: 'inherit' }))
+  await sleep(WATCHED_MS)
+  await browser.press('4')
+  await browser.evaluate(
+    "[...document.querySelectorAll('#structures tr')].find((row) => /^sessions/.test(row.innerText)).click()",
+  )
+  for (const theme of ['light', 'dark']) {
+    if ((await browser.evaluate('document.documentElement.dataset.theme')) !== theme) await browser.press('t')
+    await browser.until("/user-/.test(document.querySelector('#structures').innerText)", 'the keys')
+    await sleep(1500)
+    write(`dashboard-structures-${theme}.png`, [decodePicture(await browser.screenshot())], PICTURE_BYTES_MAX)
+  }
   if (browser.errors.length > 0) throw new Error(browser.errors.join('\n'))
 } finally {
   await browser?.[Symbol.asyncDispose]()
+  for (const member of members) member.kill('SIGKILL')
   ranks.kill('SIGTERM')
 }
 

@@ -31,10 +31,12 @@ export class Rows {
   readonly #body: HTMLElement
   readonly #rows = new Map<string, HTMLTableRowElement>()
   readonly #left: readonly number[]
+  readonly #table: HTMLTableElement
   #choose: ((key: string) => void) | undefined
 
   /** `left` has the columns that are aligned left. */
-  constructor({ body, left }: TableParts) {
+  constructor({ table, body, left }: TableParts) {
+    this.#table = table
     this.#body = body
     this.#left = left
   }
@@ -42,6 +44,11 @@ export class Rows {
   /** Makes rows selectable, by click or Enter. */
   set onChoose(choose: (key: string) => void) {
     this.#choose = choose
+  }
+
+  /** Hides the table, with its titles. */
+  set hidden(isHidden: boolean) {
+    this.#table.hidden = isHidden
   }
 
   /** Focus a row. */

@@ -6,11 +6,13 @@ import type {
   Message,
   PageFrame,
   PagesFrame,
+  StructureDetailFrame,
 } from '../src/dashboard/wire.ts'
 import { LinkHistory } from './link-history.ts'
 import { Operations } from './operations.ts'
 import { HISTORY } from './series.ts'
 import type { Source } from './source.ts'
+import { StructureList } from './structure-list.ts'
 
 const LOG_MAX = 1000
 /** As in wire.ts. */
@@ -29,6 +31,7 @@ export class Feed {
   readonly flows = new Map<string, LinkFrame>()
   readonly links = new Map<string, LinkHistory>()
   readonly operations = new Operations()
+  readonly structures = new StructureList()
   readonly histograms = new Map<string, HistogramFrame>()
   /** Grows with every change of the histograms. */
   histogramsStamp = 0
@@ -61,10 +64,21 @@ export class Feed {
     return this.#source?.askPage(this.region ?? '', page) ?? Promise.resolve(undefined)
   }
 
+  /** What is known of a structure now; undefined in a recording. */
+  askStructure(region: string, name: string): Promise<StructureDetailFrame | undefined> {
+    return this.#source?.askStructure?.(region, name) ?? Promise.resolve(undefined)
+  }
+
+  /** Whether a recording is shown, and not a running space. */
+  get isRecording(): boolean {
+    return this.#source !== undefined && this.#source.askStructure === undefined
+  }
+
   take(message: Message): void {
     if (message.event === 'frame') this.#takeFrame(message.data)
     else if (message.event === 'pages') this.#takePages(message.data)
     else if (message.event === 'operations') this.operations.take(message.data, this.look)
+    else if (message.event === 'structures') this.structures.take(message.data, this.look)
     else {
       this.histogramsStamp += 1
       if (message.data.isWhole) this.histograms.clear()
@@ -134,6 +148,7 @@ export class Feed {
     this.flows.clear()
     this.links.clear()
     this.operations.clear()
+    this.structures.clear()
     this.times.length = 0
     this.totalBytes.length = 0
   }

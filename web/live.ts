@@ -1,4 +1,12 @@
-import type { HistogramsFrame, LookFrame, OperationsFrame, PageFrame, PagesFrame } from '../src/dashboard/wire.ts'
+import type {
+  HistogramsFrame,
+  LookFrame,
+  OperationsFrame,
+  PageFrame,
+  PagesFrame,
+  StructureDetailFrame,
+  StructuresFrame,
+} from '../src/dashboard/wire.ts'
 import type { Feed } from './feed.ts'
 import { ask, refusalOf, type Source } from './source.ts'
 
@@ -36,6 +44,9 @@ export class Live implements Source {
     stream.addEventListener('operations', (event) =>
       feed.take({ event: 'operations', data: JSON.parse(event.data) as OperationsFrame }),
     )
+    stream.addEventListener('structures', (event) =>
+      feed.take({ event: 'structures', data: JSON.parse(event.data) as StructuresFrame }),
+    )
     stream.addEventListener('open', () => {
       feed.connected = true
       feed.refusal = undefined
@@ -58,6 +69,10 @@ export class Live implements Source {
 
   askPage(region: string, page: number): Promise<PageFrame | undefined> {
     return ask(`/page?${new URLSearchParams({ region, page: String(page) }).toString()}`)
+  }
+
+  askStructure(region: string, name: string): Promise<StructureDetailFrame | undefined> {
+    return ask(`/structure?${new URLSearchParams({ region, name }).toString()}`)
   }
 
   clockMs(nowMs: number): number {

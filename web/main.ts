@@ -11,6 +11,7 @@ import { ProtocolView } from './protocol-view.ts'
 import { Replay } from './replay.ts'
 import { ReplayBar } from './replay-bar.ts'
 import { ask, type Source } from './source.ts'
+import { StructuresView } from './structures-view.ts'
 import { TransfersView } from './transfers-view.ts'
 import { bytesText, countText, rateText } from './units.ts'
 import type { View } from './view.ts'
@@ -21,6 +22,7 @@ const views: readonly View[] = [
   new ClusterView(feed),
   new TransfersView(feed),
   pages,
+  new StructuresView(feed),
   new ProtocolView(feed),
   new HistogramsView(feed),
   new LogView(feed),
@@ -28,6 +30,7 @@ const views: readonly View[] = [
 
 const dot = make('span', { class: 'dot' })
 const space = make('span', { class: 'space' })
+const problem = make('p', { class: 'problem', role: 'alert' })
 const facts = ['nodes', 'epoch', 'memory', 'traffic', 'page waits'].map((name) => ({ name, value: make('b', {}, '–') }))
 const tabs = views.map((view, index) =>
   make('button', { role: 'tab', click: () => show(view) }, view.title, make('kbd', {}, index + 1)),
@@ -47,6 +50,7 @@ document.body.append(
     make('div', { class: 'facts' }, ...facts.map(({ name, value }) => make('div', {}, value, make('span', {}, name)))),
     theme,
   ),
+  problem,
   make('main', {}, ...views.map(({ element }) => element)),
 )
 
@@ -91,6 +95,8 @@ function showFacts(): void {
   values.forEach((value, index) => {
     facts[index]!.value.textContent = value
   })
+  const why = frame?.problem ?? ''
+  if (problem.textContent !== why) problem.textContent = why
   dot.className = `dot ${!connected ? 'off' : frame?.running === true ? 'on' : ''}`
   space.textContent = !connected
     ? (feed.refusal ?? 'the server does not answer')

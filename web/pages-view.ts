@@ -28,15 +28,19 @@ export class PagesView implements View {
   readonly #facts = make('dl', { class: 'facts-list' })
   readonly #heading = make('span', {}, 'No page is selected')
   readonly #advice = new PageAdvice()
+  readonly #empty = make('div', { class: 'empty over' })
   readonly #copies: Rows
   readonly #events: Rows
   #known: PageFrame | undefined
   #tipped: PageFrame | undefined
   #askedMs = 0
+  /** The counts in the legend are older than the cells, or their colours are others. */
+  #isLegendOld = true
 
   constructor(feed: Feed) {
     this.#feed = feed
     feed.onPages = (blocks) => {
+      this.#isLegendOld = true
       if (blocks === 'all') this.#grid.show(feed.pages)
       else this.#grid.changed(blocks)
     }
@@ -51,7 +55,7 @@ export class PagesView implements View {
       { class: 'hint' },
       'scroll: zoom · drag: move · click: history · o: colour by owner · f: show all',
     )
-    this.#grid.stage.element.append(this.#tip, hint)
+    this.#grid.stage.element.append(this.#tip, hint, this.#empty)
     const heading = make('h2', {}, this.#choice, this.#legend)
     const history = make(
       'div',
@@ -92,11 +96,14 @@ export class PagesView implements View {
       this.#choice.replaceChildren(
         ...regions.map((name) => new Option(name, name, name === this.#feed.region, name === this.#feed.region)),
       )
-    this.#showLegend()
+    this.#isLegendOld = true
+    this.#showEmpty(regions.length === 0)
   }
 
   draw(_clockMs: number, nowMs: number): void {
     this.#grid.draw()
+    // With the cells, and not when a look arrives: the pages of a look come after it.
+    if (this.#isLegendOld) this.#showLegend()
     if (this.#grid.chosen >= 0 && nowMs - this.#askedMs > ASK_MS) {
       this.#askedMs = nowMs
       void this.#ask(this.#grid.chosen).then((page) => this.#show(page))
@@ -187,6 +194,7 @@ export class PagesView implements View {
   }
 
   #showLegend(): void {
+    this.#isLegendOld = false
     const { counts } = this.#feed
     const marks = classes.map(({ name, colour: of }, index) => {
       const mark = make('span', { class: 'swatch' })
@@ -194,6 +202,12 @@ export class PagesView implements View {
       return make('span', {}, mark, `${name} ${countText(counts[index] ?? 0)}`)
     })
     fill(this.#legend, ...(this.#grid.byOwner ? ['coloured by owner'] : marks))
+  }
+
+  /** An empty grid says why it is empty. */
+  #showEmpty(isEmpty: boolean): void {
+    this.#empty.hidden = !isEmpty
+    if (isEmpty) fill(this.#empty, make('p', {}, ...whyEmpty(this.#feed)))
   }
 
   #listenToPointer(): void {
@@ -271,6 +285,21 @@ export class PagesView implements View {
       more,
     )
   }
+}
+
+function whyEmpty({ frame, isRecording }: Feed): readonly (Node | string)[] {
+  if (frame?.running !== true) return ['No space is running, so there are no pages.']
+  const coherent = frame.regions.filter(({ coherence }) => coherence !== 'hardware')
+  if (coherent.length > 0)
+    return [
+      isRecording
+        ? 'This recording has no pages: its regions have too many, or were left out.'
+        : `The pages of ${coherent.map(({ name }) => name).join(', ')} cannot be shown: no rank of this machine shows them. A rank shows up to 32 regions.`,
+    ]
+  const has = frame.regions.length === 0 ? 'This space has no regions.' : 'This space has only hardware regions.'
+  const why =
+    ' All members use the same memory of those, so their pages have no state. Pages are shown of coherent regions, which ranks of a group open: '
+  return [has, why, make('code', {}, "group.openRegion('grid', { size: '64MiB' })")]
 }
 
 function said(what: string, peer: number | null): string {

@@ -1,4 +1,4 @@
-import type { PageFrame } from '../src/dashboard/wire.ts'
+import type { PageFrame, StructureDetailFrame } from '../src/dashboard/wire.ts'
 
 /** The source of what the page shows. */
 export interface Source {
@@ -6,6 +6,8 @@ export interface Source {
   choose(region: string | undefined): void
   /** All that is known of a page of memory. */
   askPage(region: string, page: number): Promise<PageFrame | undefined>
+  /** All that is known of a structure. Missing in a recording. */
+  askStructure?(region: string, name: string): Promise<StructureDetailFrame | undefined>
   /** The clock of animations, in milliseconds: real time, or the time of a recording. */
   clockMs(nowMs: number): number
   /** Called in every animation frame. */

@@ -24,8 +24,13 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'top',
-    summary: 'watch a running space in the terminal: members, processors, memory, faults, traffic',
+    summary: 'watch a running space in the terminal: members, memory, faults, traffic, structures',
     load: async () => (await import('./top.ts')).topCommand,
+  },
+  {
+    name: 'structures',
+    summary: 'list the maps, queues, locks, … of a running space, or show one of them',
+    load: async () => (await import('./structures.ts')).structuresCommand,
   },
   {
     name: 'replay',

@@ -15,7 +15,7 @@ export class FollowedDashboard {
 
   /**
    * The recording's file is created after the server listens, so a failure leaves nothing behind.
-   * @throws what `DashboardServer.start` and the recorder throw.
+   * @throws what `FollowedSpace.check`, `DashboardServer.start` and the recorder throw.
    */
   static async start(
     space: string | undefined,
@@ -23,6 +23,7 @@ export class FollowedDashboard {
     address: Omit<DashboardOptions, 'source'> = {},
   ): Promise<FollowedDashboard> {
     const source = new FollowedSpace(space)
+    source.check()
     const begun: { recorder?: SessionRecorder } = {}
     const server = await DashboardServer.start({
       ...address,

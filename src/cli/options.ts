@@ -47,6 +47,13 @@ export function integerOption(command: string, option: string, text: string, min
   throw new UsageError(`${option} takes an integer from ${min} to ${max}, not '${text}'`, command)
 }
 
+/** A number of seconds. @throws UsageError unless it is one within the bounds. */
+export function secondsOption(command: string, option: string, text: string, min: number, max: number): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (value >= min && value <= max) return value
+  throw new UsageError(`${option} takes a number of seconds from ${min} to ${max}, not '${text}'`, command)
+}
+
 /** One of a few words. @throws UsageError for any other. */
 export function wordOption<const W extends string>(
   command: string,

@@ -2,11 +2,10 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Frame, ObservedSpace } from '../dashboard/index.ts'
 import { type Command, ExitCode } from './command.ts'
-import { parseOptions } from './options.ts'
+import { parseOptions, secondsOption } from './options.ts'
 import { Screen } from './output/screen.ts'
-import { chooseSpace } from './space-choice.ts'
+import { attachTo, chooseSpace } from './space-choice.ts'
 import { showTop } from './top/top-view.ts'
-import { UsageError } from './usage-error.ts'
 
 const table = {
   interval: { type: 'string', default: '1' },
@@ -16,8 +15,8 @@ const table = {
 
 const help = `Usage: aether top [SPACE] [options]
 
-Shows a running space or group of yours on this machine: its members, what each uses and waits for, traffic between
-the ranks, and regions. Without a name it shows the only running space.
+Shows a running space or group of yours on this machine: its members, and what each uses and waits for. Below are
+traffic between the ranks, regions, and the busiest structures. Without a name it shows the only running space.
 
 It is not a member of the space. It reads shared memory, takes no lock, and you can start and stop it at any time.
 On a terminal it updates the screen in place until Ctrl-C or the end of the space. In a pipe it prints one screen
@@ -42,9 +41,9 @@ export const topCommand: Command = {
 
   async run(args) {
     const { values, positionals } = parseOptions('top', args, table, 1)
-    const intervalMs = 1000 * seconds(values.interval)
+    const intervalMs = 1000 * secondsOption('top', '--interval', values.interval, 0.1, 60)
     const name = chooseSpace('top', positionals[0])
-    using space = ObservedSpace.attach(name)
+    using space = attachTo(name, ObservedSpace.attach)
     const stop = new AbortController()
     const onSignal = (): void => stop.abort()
     process.once('SIGINT', onSignal)
@@ -82,10 +81,4 @@ function show(frame: Frame, screen: Screen, first: boolean, once: boolean): void
   if (process.stdout.isTTY && !once) process.stdout.write(CLEAR)
   else if (!first) screen.line()
   showTop(frame, screen)
-}
-
-function seconds(text: string): number {
-  const value = Number(text)
-  if (value >= 0.1 && value <= 60) return value
-  throw new UsageError(`--interval takes a number of seconds from 0.1 to 60, not '${text}'`, 'top')
 }

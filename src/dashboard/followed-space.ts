@@ -1,9 +1,10 @@
 import { runningSpaces, SpaceError, SpaceObserver } from '../cluster/index.ts'
+import { AetherError } from '../native/index.ts'
 import { prometheusText } from '../profiling/index.ts'
 import { metricSources } from './metric-sources.ts'
 import { type EventsSince, ObservedSpace } from './observed-space.ts'
 import type { PageMap } from './page-map.ts'
-import type { Frame, LogFrame, PageFrame } from './wire.ts'
+import type { Frame, LogFrame, PageFrame, StructureDetailFrame } from './wire.ts'
 
 /** How often to look for a space while there is none. */
 const SEARCH_MS = 500
@@ -18,10 +19,25 @@ export class FollowedSpace {
   /** By `performance.now()`, because the wall clock may be set back. */
   #searchedMs = Number.NEGATIVE_INFINITY
   #said = ''
+  /** Why no space can be found at all. */
+  #problem: string | undefined
 
   /** Without a name: the first running space, preferably one with ranks. When that has ended, the next one. */
   constructor(name?: string) {
     this.#name = name
+  }
+
+  /**
+   * Look for the space once, to find out at the start what would never work.
+   * @throws AccessError if the runtime directory is refused; ArgumentError for a name that no space can have.
+   */
+  check(): void {
+    try {
+      if (this.#name === undefined) runningSpaces()
+      else SpaceObserver.attach(this.#name).close()
+    } catch (error) {
+      if (!(error instanceof SpaceError)) throw error
+    }
   }
 
   look(): Frame {
@@ -54,6 +70,11 @@ export class FollowedSpace {
     const since = space.eventsSince(this.#taken?.space === space ? this.#taken.count : 0, most)
     this.#taken = { space, count: since.count }
     return since
+  }
+
+  /** All that is known of a structure, with its keys or values if `showsContents`; undefined if there is none. */
+  structure(region: string, name: string, showsContents: boolean): StructureDetailFrame | undefined {
+    return this.#space?.structure(region, name, showsContents)
   }
 
   page(region: string, page: number): PageFrame | undefined {
@@ -89,15 +110,18 @@ export class FollowedSpace {
   }
 
   #search(atMs: number, log: LogFrame[]): void {
-    const name = this.#name ?? runningSpaces()[0]
-    if (name === undefined) return
     try {
+      this.#problem = undefined
+      const name = this.#name ?? runningSpaces()[0]
+      if (name === undefined) return
       this.#space = ObservedSpace.attach(name)
       this.#said = ''
       log.push({ atMs, kind: 'note', text: `watching '${name}'` })
     } catch (error) {
-      // There is no such space yet, or it belongs to another version of Aether, which is worth a line in the log.
-      const { message } = error as Error
+      if (!(error instanceof AetherError)) throw error
+      // There is no such space yet, or what has to be changed first: the runtime directory, or the version of Aether.
+      const { message, code } = error
+      if (code !== 'ERR_AETHER_SPACE_UNREACHABLE') this.#problem = message
       if (message !== this.#said) log.push({ atMs, kind: 'note', text: message })
       this.#said = message
     }
@@ -109,15 +133,15 @@ export class FollowedSpace {
    */
   #preferGroup(atMs: number, log: LogFrame[]): void {
     if (!this.#isTimeToSearch()) return
-    const group = runningSpaces().find((name) => name !== this.#space?.name && hasRanks(name))
-    if (group === undefined) return
     try {
+      const group = runningSpaces().find((name) => name !== this.#space?.name && hasRanks(name))
+      if (group === undefined) return
       const found = ObservedSpace.attach(group)
       this.#space?.close()
       this.#space = found
       log.push({ atMs, kind: 'note', text: `watching '${group}'` })
     } catch {
-      // It has ended in the meantime.
+      // It has ended in the meantime, or the runtime directory is refused, which does not matter to the space shown.
     }
   }
 
@@ -129,8 +153,10 @@ export class FollowedSpace {
   }
 
   #nobody(atMs: number, log: readonly LogFrame[]): Frame {
-    const nothing = { members: [], links: [], operations: [], regions: [], histograms: [] }
-    return { atMs, space: this.#name ?? '', epoch: 0, running: false, ...nothing, log, lostEvents: 0 }
+    const nothing = { members: [], links: [], operations: [], regions: [], structures: [], structureMemory: [] }
+    const problem = this.#problem === undefined ? {} : { problem: this.#problem }
+    const space = this.#name ?? ''
+    return { atMs, space, epoch: 0, running: false, ...problem, ...nothing, histograms: [], log, lostEvents: 0 }
   }
 }
 

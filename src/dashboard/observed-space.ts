@@ -7,8 +7,17 @@ import { OperationRates } from './operation-rates.ts'
 import { describePage } from './page-description.ts'
 import { addPairs, hasPairs } from './pair-traffic.ts'
 import { RegionSight } from './region-sight.ts'
+import { ObservedStructures } from './structures/observed-structures.ts'
 import { Traffic } from './traffic.ts'
-import type { Frame, HistogramFrame, LogFrame, MemberFrame, PageFrame, RegionFrame } from './wire.ts'
+import type {
+  Frame,
+  HistogramFrame,
+  LogFrame,
+  MemberFrame,
+  PageFrame,
+  RegionFrame,
+  StructureDetailFrame,
+} from './wire.ts'
 
 /** How long members keep journals after the last look. A page that looks once per second renews that in time. */
 const SHOW_MS = 5000
@@ -39,6 +48,7 @@ export class ObservedSpace {
   readonly #links = new LinkRates()
   readonly #operations = new OperationRates()
   readonly #events = new EventStore()
+  readonly #structures: ObservedStructures
   readonly #knownRegions = new Set<string>()
   /** Members whose end has not been reported, by epoch. */
   readonly #untold = new Map<number, { readonly name: string; readonly processId: number }>()
@@ -48,6 +58,7 @@ export class ObservedSpace {
   private constructor(observer: SpaceObserver) {
     this.name = observer.name
     this.#observer = observer
+    this.#structures = new ObservedStructures(observer)
   }
 
   /** @throws SpaceError if the space has no member. */
@@ -85,6 +96,11 @@ export class ObservedSpace {
       seen.flatMap(({ number, since }) => (since !== undefined && hasPairs(since) ? [{ number, since }] : [])),
     )
     const present = new Set(seen.map(({ number }) => number))
+    const { structures, memory } = this.#structures.next(
+      seen.map(({ frame, profile }) => ({ ...frame, profile })),
+      atMs,
+      arena,
+    )
     const links = this.#links.next(this.#counted(), traffic, present, atMs)
     return {
       atMs,
@@ -95,6 +111,8 @@ export class ObservedSpace {
       links,
       operations: this.#operations.next(seen, links, atMs),
       regions,
+      structures,
+      structureMemory: memory,
       histograms: seen.flatMap(({ histograms }): readonly HistogramFrame[] => histograms),
       log,
       lostEvents: this.#lostEvents,
@@ -131,7 +149,13 @@ export class ObservedSpace {
     return sight && page >= 0 && page < sight.map.pages ? describePage(sight, page, this.#events) : undefined
   }
 
+  /** All that is known of a structure, with its keys or values if `showsContents`; undefined if there is none. */
+  structure(region: string | undefined, name: string, showsContents: boolean): StructureDetailFrame | undefined {
+    return this.#structures.detail(region, name, showsContents)
+  }
+
   close(): void {
+    this.#structures[Symbol.dispose]()
     for (const sight of this.#sights.values()) sight.close()
     this.#observer.close()
   }

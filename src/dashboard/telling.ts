@@ -1,5 +1,15 @@
 import { type PageMap, PageReader } from './page-map.ts'
-import type { Frame, HistogramFrame, LinkFrame, LogFrame, Message, OperationFrame, PagesFrame } from './wire.ts'
+import type {
+  Frame,
+  HistogramFrame,
+  LinkFrame,
+  LogFrame,
+  Message,
+  OperationFrame,
+  PagesFrame,
+  StructureFrame,
+  StructuresFrame,
+} from './wire.ts'
 
 /**
  * The maximum number of blocks of one region, of 256 pages each, that one look sends; only the first look sends all. If
@@ -33,6 +43,9 @@ export class Telling {
   /** Operations that were last sent with a rate, as they were sent, by link, layer and name. */
   #operations = new Map<string, string>()
   #operationsTold: readonly OperationFrame[] | undefined
+  /** Structures as they were last sent, by region and name. */
+  #structures = new Map<string, string>()
+  #structuresTold: readonly StructureFrame[] | undefined
   #isWhole = true
   #loggedUpTo = 0
   #histogramsMs = 0
@@ -46,6 +59,8 @@ export class Telling {
     this.#histogramsMs = 0
     this.#operations.clear()
     this.#operationsTold = undefined
+    this.#structures.clear()
+    this.#structuresTold = undefined
     this.#isWhole = true
   }
 
@@ -64,7 +79,7 @@ export class Telling {
     this.#isWhole = false
     const missed = Math.min(log.length, logged - this.#loggedUpTo)
     this.#loggedUpTo = logged
-    const { links, histograms, operations, ...rest } = frame
+    const { links, histograms, operations, structures, structureMemory, ...rest } = frame
     const lines = missed === 0 ? [] : log.slice(-missed)
     const told: Message[] = [
       { event: 'frame', data: { ...rest, log: lines, links: this.#changedLinks(links), isWhole } },
@@ -83,6 +98,13 @@ export class Telling {
       this.#operationsTold = operations
       const changed = this.#changedOperations(operations)
       if (isWhole || changed.length > 0) told.push({ event: 'operations', data: { isWhole, operations: changed } })
+    }
+    if (structures !== this.#structuresTold) {
+      this.#structuresTold = structures
+      told.push({
+        event: 'structures',
+        data: { isWhole, memory: structureMemory, ...this.#changedStructures(structures) },
+      })
     }
     for (const region of regions) {
       const data = this.#changedPages(region, source.pages(region), isWhole ? Number.POSITIVE_INFINITY : BLOCKS_MAX)
@@ -126,6 +148,23 @@ export class Telling {
     return changed
   }
 
+  #changedStructures(structures: readonly StructureFrame[]): Pick<StructuresFrame, 'structures' | 'gone'> {
+    const had = this.#structures
+    const now = new Map<string, string>()
+    const changed: StructureFrame[] = []
+    for (const structure of structures) {
+      const { region, name, reads, writes } = structure
+      const rounded = { ...structure, reads: roundedRate(reads), writes: roundedRate(writes) }
+      const key = JSON.stringify([region, name])
+      const text = JSON.stringify(rounded)
+      now.set(key, text)
+      if (had.get(key) !== text) changed.push(rounded)
+    }
+    const gone = [...had.keys()].filter((key) => !now.has(key)).map((key) => JSON.parse(key) as [string, string])
+    this.#structures = now
+    return { structures: changed, ...(gone.length > 0 && { gone }) }
+  }
+
   #changedHistograms(histograms: readonly HistogramFrame[]): readonly HistogramFrame[] {
     return histograms.filter(({ name, slot, count }) => {
       const key = `${name} ${slot}`
@@ -165,9 +204,21 @@ const STILL = { rate: 0, bytes: 0, p50Ns: null, p99Ns: null } as const
 
 function rounded({ from, to, layer, name, rate, bytes, p50Ns, p99Ns }: OperationFrame): OperationFrame {
   const whole = (ns: number | null): number | null => (ns === null ? null : Math.round(ns))
-  // A low rate must not be rounded to 0.
-  const often = rate < 10 ? Math.round(rate * 100) / 100 : Math.round(rate)
-  return { from, to, layer, name, rate: often, bytes: Math.round(bytes), p50Ns: whole(p50Ns), p99Ns: whole(p99Ns) }
+  return {
+    from,
+    to,
+    layer,
+    name,
+    rate: roundedRate(rate),
+    bytes: Math.round(bytes),
+    p50Ns: whole(p50Ns),
+    p99Ns: whole(p99Ns),
+  }
+}
+
+/** A low rate must not be rounded to 0. */
+function roundedRate(rate: number): number {
+  return rate < 10 ? Math.round(rate * 100) / 100 : Math.round(rate)
 }
 
 /** A block whose pages all have one state, which is common, is that number. */

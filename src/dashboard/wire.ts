@@ -109,6 +109,69 @@ export interface HistogramFrame {
   readonly parts: readonly number[]
 }
 
+/** A structure of the space, as `openStructures(space)` makes them. */
+export interface StructureFrame {
+  /** The region that holds it. */
+  readonly region: string
+  readonly name: string
+  /** `map`, `queue`, `rate limiter`, … */
+  readonly kind: string
+  /** Entries, values or records; null for kinds that have none. */
+  readonly entries: number | null
+  /** Bytes of its blocks; null if they cannot be told from those of others. */
+  readonly bytes: number | null
+  /** The bytes are estimated from a sample. */
+  readonly isEstimate: boolean
+  /** It changed too fast to be read: figures are missing. */
+  readonly isChanging: boolean
+  /** Its value or state in a few words: `42`, `raised`, `held by process 4711`. */
+  readonly now: string
+  /** Calls per second of all members over the last second: those that only look, and those that may change it. */
+  readonly reads: number
+  readonly writes: number
+  /** Calls that wait now. */
+  readonly waiting: number
+  /** Entries removed by the present members: to keep to a bound, and because their time was over. */
+  readonly evictions: number
+  readonly expirations: number
+}
+
+/** The memory of the structures of one region. */
+export interface StructureMemoryFrame {
+  readonly region: string
+  readonly sizeBytes: number
+  readonly usedBytes: number
+  /** The used bytes are estimated from a sample. */
+  readonly isEstimate: boolean
+  /** Another version of Aether made it, so nothing of it can be read. */
+  readonly isOther: boolean
+}
+
+/** What one member does with a structure. Totals since it opened it. */
+export interface StructureUserFrame {
+  /** `rank 2`, `member 0`. */
+  readonly member: string
+  readonly processId: number
+  readonly reads: number
+  readonly writes: number
+  readonly waiting: number
+}
+
+/** All that is known of one structure. */
+export interface StructureDetailFrame {
+  readonly structure: StructureFrame
+  /** What it was made with. */
+  readonly options: readonly (readonly [name: string, text: string])[]
+  /** The members that hold it, or parts of it: `rank 2 (process 4711)`. */
+  readonly holders: readonly string[]
+  readonly users: readonly StructureUserFrame[]
+  /** What the items are: `keys`, `next values`. Empty for kinds that have none. */
+  readonly title: string
+  readonly items: readonly { readonly label: string; readonly text: string }[]
+  /** False if there are more, or some changed too fast to be read. */
+  readonly isWhole: boolean
+}
+
 /** A line of the event log. */
 export interface LogFrame {
   readonly atMs: number
@@ -124,11 +187,16 @@ export interface Frame {
   readonly epoch: number
   /** False when the space has ended; then this is the last look. */
   readonly running: boolean
+  /** Why no space can be found: the runtime directory is refused, or the space is of another version. */
+  readonly problem?: string
   readonly members: readonly MemberFrame[]
   readonly links: readonly LinkFrame[]
   /** The same list at each look until there is a newer one, about once per second. */
   readonly operations: readonly OperationFrame[]
   readonly regions: readonly RegionFrame[]
+  /** The same lists at each look until there are newer ones, about once per second. */
+  readonly structures: readonly StructureFrame[]
+  readonly structureMemory: readonly StructureMemoryFrame[]
   readonly histograms: readonly HistogramFrame[]
   /** New lines. */
   readonly log: readonly LogFrame[]
@@ -139,9 +207,10 @@ export interface Frame {
 /**
  * A look as it is sent to a page that has the previous look. It has only the links that changed, each as
  * {@link LINK_NUMBERS} numbers: from, to, messages, pages, bytes, latency in ns or -1, total bytes. Rates are rounded
- * to whole numbers. Histograms and operations are sent separately, once per second.
+ * to whole numbers. Histograms, operations and structures are sent separately, once per second.
  */
-export interface LookFrame extends Omit<Frame, 'links' | 'operations' | 'histograms'> {
+export interface LookFrame
+  extends Omit<Frame, 'links' | 'operations' | 'histograms' | 'structures' | 'structureMemory'> {
   readonly links: readonly number[]
   /** All links that were sent before are void. */
   readonly isWhole: boolean
@@ -169,12 +238,22 @@ export interface OperationsFrame {
   readonly operations: readonly OperationFrame[]
 }
 
+/** Structures whose figures have changed since they were last sent, rounded. */
+export interface StructuresFrame {
+  readonly isWhole: boolean
+  readonly structures: readonly StructureFrame[]
+  /** Structures that no longer exist, because their region was deleted. Missing if there are none. */
+  readonly gone?: readonly (readonly [region: string, name: string])[]
+  readonly memory: readonly StructureMemoryFrame[]
+}
+
 /** A message to the page, by the name of its event. */
 export type Message =
   | { readonly event: 'frame'; readonly data: LookFrame }
   | { readonly event: 'pages'; readonly data: PagesFrame }
   | { readonly event: 'histograms'; readonly data: HistogramsFrame }
   | { readonly event: 'operations'; readonly data: OperationsFrame }
+  | { readonly event: 'structures'; readonly data: StructuresFrame }
 
 /**
  * States of pages of one region. Each block has its number and 256 little-endian Uint16 as base64, fewer in the last

@@ -43,7 +43,7 @@ export {
   waitPartBegin,
   waitsOf,
 } from './observation/index.ts'
-export { observedRegions } from './observed-regions.ts'
+export { type ObservedRegion, observedRegions } from './observed-regions.ts'
 export { PinnedRange } from './pinned-range.ts'
 export type { Placement } from './placement.ts'
 export * from './recording/index.ts'

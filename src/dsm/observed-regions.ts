@@ -6,8 +6,10 @@ import { type RegionEntry, RegionState, RegionTable } from './region-table.ts'
  * A region in the arena of a space, as an observer outside sees it: one memory for all. Its pages have no state of
  * their own.
  */
-export interface ObservedRegion extends Pick<RegionEntry, 'name' | 'size' | 'pageSize'> {
+export interface ObservedRegion extends Pick<RegionEntry, 'name' | 'size' | 'pageSize' | 'offset' | 'length'> {
   readonly index: number
+  /** Tells it from an earlier region with this index. */
+  readonly generation: number
   readonly coherence: string
   /** Slots of the members that have it open. */
   readonly openAt: readonly number[]
@@ -20,10 +22,12 @@ export function observedRegions(observer: SpaceObserver): readonly ObservedRegio
   return table
     .inState(RegionState.Ready)
     .map((index) => {
-      const { name, size, pageSize, coherence } = table.read(index)
+      const generation = table.generationOf(index)
+      const { name, size, pageSize, offset, length, coherence } = table.read(index)
       const isOpenAt = (slot: number): boolean => ((observer.held(slot)[index >> 5]! >>> (index & 31)) & 1) === 1
       const openAt = members.map(({ slot }) => slot).filter(isOpenAt)
-      return { index, name, size, pageSize, coherence: coherenceOf(coherence) ?? 'unknown', openAt }
+      const kind = coherenceOf(coherence) ?? 'unknown'
+      return { index, generation, name, size, pageSize, offset, length, coherence: kind, openAt }
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -11,7 +11,10 @@ export interface CounterLayout<Name extends string = string> {
   readonly counters: readonly Name[]
   /** Counters that go up and down. Their value is dropped, not added up, when the object has ended. */
   readonly gauges: readonly Name[]
-  /** What the labels of its blocks are: `method`, `queuePair`. Empty if blocks have none. */
+  /**
+   * What the labels of its blocks are: `method`, `queuePair`. Empty if blocks have none. Several names with commas: a
+   * label has a word for each, and the last one takes the rest. In metrics they are labels of their own.
+   */
   readonly labelled: string
   /**
    * If its counters are one figure, told apart by their names: what the names are (`code`, `transition`). Empty if each
@@ -28,7 +31,7 @@ export interface CounterLayout<Name extends string = string> {
 export interface CounterOptions<Name extends string = string> {
   /** Counters that go up and down. */
   readonly gauges?: readonly NoInfer<Name>[]
-  /** What the labels of its blocks are: `method`. */
+  /** What the labels of its blocks are: `method`. With several names, `kind,structure`, a label has a word for each. */
   readonly labelled?: string
   /** Declares that the counters are one figure, told apart by their names, and what the names are: `code`. */
   readonly spread?: string

@@ -148,7 +148,16 @@ function withoutGauges(reading: CounterReading): CounterReading {
 const togetherName = (layout: string): string => `${layout}.all`
 
 function labelsOf({ label, labelled, rest }: BlockReading, common: Labels): Labels {
-  return labelled === '' ? common : { ...common, [snake(labelled)]: rest ? OTHERS : label }
+  if (labelled === '') return common
+  const names = labelled.split(',')
+  const texts = rest ? names.map(() => OTHERS) : partsOf(label, names.length)
+  return { ...common, ...Object.fromEntries(names.map((name, at) => [snake(name), texts[at] ?? ''])) }
+}
+
+/** The words of a label that stands for several: the last one takes what is left. */
+function partsOf(label: string, count: number): readonly string[] {
+  const words = label.split(' ')
+  return [...words.slice(0, count - 1), words.slice(count - 1).join(' ')]
 }
 
 function labelText(labels: Labels): string {

@@ -1,4 +1,5 @@
 import { ArgumentError } from '../native/index.ts'
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import type { WaitOptions } from './waiting/bell.ts'
 
@@ -15,12 +16,14 @@ export class Counter {
   readonly name: string
   readonly #heap: Heap
   readonly #offset: number
+  readonly #meter: Meter
 
   /** @internal */
   constructor(name: string, heap: Heap, offset: number) {
     this.name = name
     this.#heap = heap
     this.#offset = offset
+    this.#meter = heap.meters.of('counter', name)
   }
 
   /** Add `amount` (a whole number, default 1). Resolves with the sum. */
@@ -32,6 +35,7 @@ export class Counter {
   /** Like {@link add}, on this thread: one atomic instruction. */
   addSync(amount: number = 1): number {
     this.#heap.checkOpen()
+    this.#meter.wrote()
     return Number(this.#heap.memory.fetchAdd64(this.#offset, wholeNumber(amount, 'amount'))) + amount
   }
 
@@ -42,6 +46,7 @@ export class Counter {
 
   getSync(): number {
     this.#heap.checkOpen()
+    this.#meter.read()
     return Number(this.#heap.memory.load64(this.#offset))
   }
 
@@ -53,6 +58,7 @@ export class Counter {
 
   setSync(value: number): number {
     this.#heap.checkOpen()
+    this.#meter.wrote()
     const wanted = wholeNumber(value, 'value')
     for (;;) {
       const before = this.#heap.memory.load64(this.#offset)
@@ -70,6 +76,7 @@ export class Counter {
 
   compareAndSetSync(expected: number, value: number): number {
     this.#heap.checkOpen()
+    this.#meter.wrote()
     const from = wholeNumber(expected, 'expected')
     return Number(this.#heap.memory.compareExchange64(this.#offset, from, wholeNumber(value, 'value')))
   }

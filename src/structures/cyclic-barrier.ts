@@ -1,3 +1,4 @@
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { CELL_BODY_BYTES, CellCore } from './rcu/cell-core.ts'
 import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
@@ -23,6 +24,7 @@ export class CyclicBarrier {
   readonly name: string
   readonly parties: number
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #bell: Bell
   readonly #cell: CellCore
 
@@ -31,7 +33,8 @@ export class CyclicBarrier {
     this.name = name
     this.parties = parties
     this.#heap = heap
-    this.#bell = new Bell(heap, offset)
+    this.#meter = heap.meters.of('barrier', name)
+    this.#bell = new Bell(heap, offset, { meter: this.#meter })
     this.#cell = new CellCore(heap, offset + BELL_BYTES)
   }
 
@@ -41,6 +44,7 @@ export class CyclicBarrier {
    */
   async wait(options: WaitOptions = {}): Promise<boolean> {
     options.signal?.throwIfAborted()
+    this.#meter.wrote()
     const opening = this.#arrive()
     if (opening === undefined) return true
     using arrival = this.#arrivalFor(opening)
@@ -54,6 +58,7 @@ export class CyclicBarrier {
 
   /** The same, blocking this thread. @throws TimeoutError, HeapFullError */
   waitSync(options?: BlockOptions): boolean {
+    this.#meter.wrote()
     const opening = this.#arrive()
     if (opening === undefined) return true
     using arrival = this.#arrivalFor(opening)
@@ -73,6 +78,7 @@ export class CyclicBarrier {
 
   waitingSync(): number {
     this.#heap.checkOpen()
+    this.#meter.read()
     return this.#living(this.#read().state.subarray(1)).length
   }
 

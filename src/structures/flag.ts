@@ -1,3 +1,4 @@
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
 
@@ -8,6 +9,7 @@ export const FLAG_BYTES: number = BELL_BYTES + 64
 export class Flag {
   readonly name: string
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #bell: Bell
   readonly #word: number
 
@@ -15,7 +17,8 @@ export class Flag {
   constructor(name: string, heap: Heap, offset: number) {
     this.name = name
     this.#heap = heap
-    this.#bell = new Bell(heap, offset)
+    this.#meter = heap.meters.of('flag', name)
+    this.#bell = new Bell(heap, offset, { meter: this.#meter })
     this.#word = offset + BELL_BYTES
   }
 
@@ -27,6 +30,7 @@ export class Flag {
 
   raiseSync(): boolean {
     this.#heap.checkOpen()
+    this.#meter.wrote()
     const wasDown = this.#heap.memory.exchange(this.#word, 1) === 0
     this.#bell.ring()
     return wasDown
@@ -40,6 +44,7 @@ export class Flag {
 
   lowerSync(): boolean {
     this.#heap.checkOpen()
+    this.#meter.wrote()
     return this.#heap.memory.exchange(this.#word, 0) === 1
   }
 
@@ -49,21 +54,28 @@ export class Flag {
   }
 
   isRaisedSync(): boolean {
-    this.#heap.checkOpen()
-    return this.#heap.memory.load(this.#word) === 1
+    this.#meter.read()
+    return this.#isUp()
   }
 
   /** Resolves when it is up. */
   async wait(options?: WaitOptions): Promise<void> {
+    this.#meter.read()
     await this.#bell.wait(() => this.#seen(), options)
   }
 
   /** Block this thread until it is up. @throws TimeoutError */
   waitSync(options?: BlockOptions): void {
+    this.#meter.read()
     this.#bell.waitSync(() => this.#seen(), `flag '${this.name}'`, options)
   }
 
   #seen(): true | undefined {
-    return this.isRaisedSync() || undefined
+    return this.#isUp() || undefined
+  }
+
+  #isUp(): boolean {
+    this.#heap.checkOpen()
+    return this.#heap.memory.load(this.#word) === 1
   }
 }

@@ -1,4 +1,5 @@
 import { ArgumentError } from '../native/index.ts'
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
 
@@ -18,6 +19,7 @@ export class Latch {
   readonly name: string
   readonly count: number
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #bell: Bell
   readonly #word: number
 
@@ -26,7 +28,8 @@ export class Latch {
     this.name = name
     this.count = count
     this.#heap = heap
-    this.#bell = new Bell(heap, offset)
+    this.#meter = heap.meters.of('latch', name)
+    this.#bell = new Bell(heap, offset, { meter: this.#meter })
     this.#word = offset + BELL_BYTES
   }
 
@@ -40,6 +43,7 @@ export class Latch {
     this.#heap.checkOpen()
     if (!(Number.isSafeInteger(amount) && amount >= 1))
       throw new ArgumentError('amount', `amount must be a whole number of at least 1, not ${amount}`)
+    this.#meter.wrote()
     const { memory } = this.#heap
     for (;;) {
       const counted = memory.load(this.#word)
@@ -57,21 +61,28 @@ export class Latch {
   }
 
   remainingSync(): number {
-    this.#heap.checkOpen()
-    return this.count - this.#heap.memory.load(this.#word)
+    this.#meter.read()
+    return this.#missing()
   }
 
   /** Resolves when it is open. */
   async wait(options?: WaitOptions): Promise<void> {
+    this.#meter.read()
     await this.#bell.wait(() => this.#isOpen(), options)
   }
 
   /** Block this thread until it is open. @throws TimeoutError */
   waitSync(options?: BlockOptions): void {
+    this.#meter.read()
     this.#bell.waitSync(() => this.#isOpen(), `latch '${this.name}'`, options)
   }
 
   #isOpen(): true | undefined {
-    return this.remainingSync() === 0 || undefined
+    return this.#missing() === 0 || undefined
+  }
+
+  #missing(): number {
+    this.#heap.checkOpen()
+    return this.count - this.#heap.memory.load(this.#word)
   }
 }

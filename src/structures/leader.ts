@@ -1,10 +1,12 @@
 import { native } from '../native/index.ts'
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { BELL_BYTES, Bell, type WaitOptions } from './waiting/bell.ts'
 
 /** Bytes of a lease's body: its bell, then two 64-bit words. */
 export const LEADER_BYTES: number = BELL_BYTES + 64
-const HOLDER_OFFSET = 8
+/** The note of who leads, from the word. */
+export const HOLDER_OFFSET = 8
 
 const LOW = 0xffffffffn
 
@@ -78,6 +80,7 @@ export class Leader {
   readonly name: string
   readonly leaseMs: number
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #bell: Bell
   readonly #word: number
 
@@ -86,24 +89,28 @@ export class Leader {
     this.name = name
     this.leaseMs = leaseMs
     this.#heap = heap
-    this.#bell = new Bell(heap, offset)
+    this.#meter = heap.meters.of('leader', name)
+    this.#bell = new Bell(heap, offset, { meter: this.#meter })
     this.#word = offset + BELL_BYTES
   }
 
   /** Resolves when this process leads. */
   async campaign(options?: WaitOptions): Promise<Leadership> {
+    this.#meter.wrote()
     return await this.#bell.wait((ask) => this.#attempt(ask), options)
   }
 
   /** Resolves with undefined if another process leads. */
   async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
     options?.signal?.throwIfAborted()
+    this.#meter.wrote()
     return this.#attempt(true)
   }
 
   /** The present term, 0 before the first. The term does not tell whether there is a leader now. */
   termSync(): number {
     this.#heap.checkOpen()
+    this.#meter.read()
     return termOf(this.#heap.memory.load64(this.#word))
   }
 
@@ -140,10 +147,8 @@ export class Leader {
     return termOf(word) === term && this.#isUnderLease(word)
   }
 
-  /** What looks longer than a lease is over for weeks: the clock is kept modulo 2^32 milliseconds. */
   #isUnderLease(word: bigint): boolean {
-    const left = leftMs(word)
-    return left > 0 && left <= this.leaseMs
+    return isUnderLease(word, this.leaseMs)
   }
 
   #replace(term: number, by: bigint): boolean {
@@ -172,7 +177,7 @@ export class Leader {
 
   #isLeaderThere(term: number, ask: boolean): boolean {
     const note = this.#heap.memory.load64(this.#word + HOLDER_OFFSET)
-    return termOf(note) !== term || this.#heap.isHolderThere(Number(note & LOW) | 0, ask)
+    return termOf(note) !== term || this.#heap.isHolderThere(holderIn(note), ask)
   }
 }
 
@@ -188,7 +193,19 @@ function endedWord(term: number): bigint {
   return wordOf(term, nowMs() - 1)
 }
 
-function termOf(word: bigint): number {
+/** What looks longer than a lease is over for weeks: the clock is kept modulo 2^32 milliseconds. */
+export function isUnderLease(word: bigint, leaseMs: number): boolean {
+  const left = leftMs(word)
+  return left > 0 && left <= leaseMs
+}
+
+/** The owner word in a note of who leads. */
+export function holderIn(note: bigint): number {
+  return Number(note & LOW) | 0
+}
+
+/** The term in a word, or in the note of who leads. */
+export function termOf(word: bigint): number {
   return Number((word >> 32n) & LOW)
 }
 

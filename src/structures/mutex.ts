@@ -1,9 +1,11 @@
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
 
 /** Bytes of a mutex's body: its bell, then the holder's word and the count of holds. */
 export const MUTEX_BYTES: number = BELL_BYTES + 64
-const TOKEN_OFFSET = 8
+/** The count of holds, from the holder's word. */
+export const TOKEN_OFFSET = 8
 
 /** A hold on a mutex. It is released by `release()`, by leaving a `using` block, or by the death of its process. */
 export class MutexHold implements Disposable {
@@ -46,6 +48,7 @@ export class MutexHold implements Disposable {
 export class Mutex {
   readonly name: string
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #bell: Bell
   readonly #word: number
 
@@ -53,16 +56,20 @@ export class Mutex {
   constructor(name: string, heap: Heap, offset: number) {
     this.name = name
     this.#heap = heap
+    this.#meter = heap.meters.of('mutex', name)
     this.#word = offset + BELL_BYTES
-    this.#bell = new Bell(heap, offset, () => heap.describeWait(`mutex '${name}'`, heap.memory.load(this.#word)))
+    const describe = () => heap.describeWait(`mutex '${name}'`, heap.memory.load(this.#word))
+    this.#bell = new Bell(heap, offset, { meter: this.#meter, describe })
   }
 
   async lock(options?: WaitOptions): Promise<MutexHold> {
+    this.#meter.wrote()
     return await this.#bell.wait((ask) => this.#attempt(ask), options)
   }
 
   /** Block this thread until it is held. @throws TimeoutError */
   lockSync(options?: BlockOptions): MutexHold {
+    this.#meter.wrote()
     return this.#bell.waitSync((ask) => this.#attempt(ask), `mutex '${this.name}'`, options)
   }
 
@@ -73,6 +80,7 @@ export class Mutex {
   }
 
   tryLockSync(): MutexHold | undefined {
+    this.#meter.wrote()
     return this.#attempt(true)
   }
 

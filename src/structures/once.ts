@@ -1,15 +1,18 @@
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
 
 /** Bytes of a once's body: its bell, then the word. */
 export const ONCE_BYTES: number = BELL_BYTES + 64
 
-const DONE = -1
+/** In place of the process that does it. */
+export const DONE = -1
 
 /** Work that one process does, and all others find done. */
 export class Once {
   readonly name: string
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #bell: Bell
   /** 0, the word of the process that does it, or {@link DONE}. */
   readonly #word: number
@@ -18,8 +21,10 @@ export class Once {
   constructor(name: string, heap: Heap, offset: number) {
     this.name = name
     this.#heap = heap
+    this.#meter = heap.meters.of('once', name)
     this.#word = offset + BELL_BYTES
-    this.#bell = new Bell(heap, offset, () => heap.describeWait(`'${name}' to be done`, this.#doer()))
+    const describe = () => heap.describeWait(`'${name}' to be done`, this.#doer())
+    this.#bell = new Bell(heap, offset, { meter: this.#meter, describe })
   }
 
   /**
@@ -27,6 +32,7 @@ export class Once {
    * or its process is killed, it is not done, and the next caller runs it. So it must be safe to start it again.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
+    this.#meter.wrote()
     const ours = await this.#bell.wait((ask) => this.#attempt(ask), options)
     if (!ours) return false
     const letGo = this.#heap.hold(() => this.#end(0))
@@ -40,6 +46,7 @@ export class Once {
 
   /** The same, blocking this thread while another process does it. @throws TimeoutError */
   runSync(work: () => unknown, options?: BlockOptions): boolean {
+    this.#meter.wrote()
     if (!this.#bell.waitSync((ask) => this.#attempt(ask), `'${this.name}' to be done`, options)) return false
     const letGo = this.#heap.hold(() => this.#end(0))
     try {
@@ -57,6 +64,7 @@ export class Once {
 
   isDoneSync(): boolean {
     this.#heap.checkOpen()
+    this.#meter.read()
     return this.#heap.memory.load(this.#word) === DONE
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { native } from '../native/index.ts'
 import { CellRate, type RateLimiterOptions, type RateVerdict } from './cell-rate.ts'
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import type { WaitOptions } from './waiting/bell.ts'
 
@@ -14,6 +15,7 @@ export const RATE_LIMITER_BYTES = 64
 export class RateLimiter {
   readonly name: string
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #offset: number
   readonly #options: RateLimiterOptions
   #rate: CellRate
@@ -22,6 +24,7 @@ export class RateLimiter {
   constructor(name: string, heap: Heap, offset: number, options: RateLimiterOptions) {
     this.name = name
     this.#heap = heap
+    this.#meter = heap.meters.of('rate limiter', name)
     this.#offset = offset
     this.#options = options
     this.#rate = new CellRate(options)
@@ -42,6 +45,31 @@ export class RateLimiter {
   }
 
   takeSync(count: number = 1): RateVerdict {
+    this.#meter.wrote()
+    return this.#take(count)
+  }
+
+  /** Resolves when `count` permissions have been granted. */
+  async wait(count: number = 1, { signal }: WaitOptions = {}): Promise<void> {
+    this.#meter.wrote()
+    for (;;) {
+      signal?.throwIfAborted()
+      const { allowed, retryAfterMs } = this.#take(count)
+      if (allowed) return
+      using _counted = this.#meter.waits()
+      await sleep(retryAfterMs, undefined, signal === undefined ? {} : { signal }).catch(() => {})
+    }
+  }
+
+  /** Forget what was granted before. */
+  async reset(options?: WaitOptions): Promise<void> {
+    options?.signal?.throwIfAborted()
+    this.#heap.checkOpen()
+    this.#meter.wrote()
+    this.#heap.memory.store64(this.#offset, 0n)
+  }
+
+  #take(count: number): RateVerdict {
     this.#heap.checkOpen()
     const rate = this.#currentRate()
     rate.check(count)
@@ -51,23 +79,6 @@ export class RateLimiter {
       const { verdict, word } = rate.ask(seen, native.monotonicNs() / 1000, count)
       if (word === undefined || memory.compareExchange64(this.#offset, seen, word) === seen) return verdict
     }
-  }
-
-  /** Resolves when `count` permissions have been granted. */
-  async wait(count: number = 1, { signal }: WaitOptions = {}): Promise<void> {
-    for (;;) {
-      signal?.throwIfAborted()
-      const { allowed, retryAfterMs } = this.takeSync(count)
-      if (allowed) return
-      await sleep(retryAfterMs, undefined, signal === undefined ? {} : { signal }).catch(() => {})
-    }
-  }
-
-  /** Forget what was granted before. */
-  async reset(options?: WaitOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
-    this.#heap.checkOpen()
-    this.#heap.memory.store64(this.#offset, 0n)
   }
 
   /** Another process may have opened the limiter with other options. */

@@ -1,3 +1,4 @@
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { HeaderOffset, PARTICIPANTS_MAX } from './heap/layout.ts'
 import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
@@ -11,12 +12,17 @@ import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting
  * 128  two words for each participant: its owner's word, and how many holds for reading it has
  * ```
  */
-const Offset = { Writer: BELL_BYTES, Dirty: BELL_BYTES + 4, Tokens: BELL_BYTES + 8, Readers: 2 * BELL_BYTES } as const
-const ReaderOffset = { Owner: 0, Count: 4 } as const
+export const LockOffset: Readonly<Record<'Writer' | 'Dirty' | 'Tokens' | 'Readers', number>> = {
+  Writer: BELL_BYTES,
+  Dirty: BELL_BYTES + 4,
+  Tokens: BELL_BYTES + 8,
+  Readers: 2 * BELL_BYTES,
+}
+export const ReaderOffset = { Owner: 0, Count: 4 } as const
 const READER_BYTES = 8
 
 /** Bytes of a lock's body. */
-export const READ_WRITE_LOCK_BYTES: number = Offset.Readers + PARTICIPANTS_MAX * READER_BYTES
+export const READ_WRITE_LOCK_BYTES: number = LockOffset.Readers + PARTICIPANTS_MAX * READER_BYTES
 
 /** A hold on a read-write lock. It is released by `release()`, by a `using` block, or by the death of its process. */
 export class ReadWriteHold implements Disposable {
@@ -65,6 +71,7 @@ export class ReadWriteHold implements Disposable {
 export class ReadWriteLock {
   readonly name: string
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #bell: Bell
   readonly #offset: number
   /** Where this process has its count. */
@@ -76,17 +83,20 @@ export class ReadWriteLock {
     this.#heap = heap
     this.#offset = offset
     this.#own = readerAt(offset, heap.peers.slot)
-    const describe = () => heap.describeWait(`read-write lock '${name}'`, heap.memory.load(offset + Offset.Writer))
-    this.#bell = new Bell(heap, offset, describe)
+    this.#meter = heap.meters.of('read-write lock', name)
+    const describe = () => heap.describeWait(`read-write lock '${name}'`, heap.memory.load(offset + LockOffset.Writer))
+    this.#bell = new Bell(heap, offset, { meter: this.#meter, describe })
   }
 
   /** Resolves when it is held for reading. */
   async read(options?: WaitOptions): Promise<ReadWriteHold> {
+    this.#meter.read()
     return await this.#bell.wait((ask) => this.#attemptRead(ask), options)
   }
 
   /** Block this thread until it is held for reading. @throws TimeoutError */
   readSync(options?: BlockOptions): ReadWriteHold {
+    this.#meter.read()
     return this.#bell.waitSync((ask) => this.#attemptRead(ask), `reading under '${this.name}'`, options)
   }
 
@@ -97,17 +107,20 @@ export class ReadWriteLock {
   }
 
   tryReadSync(): ReadWriteHold | undefined {
+    this.#meter.read()
     return this.#attemptRead(true)
   }
 
   /** Resolves when it is held for writing. */
   async write(options?: WaitOptions): Promise<ReadWriteHold> {
+    this.#meter.wrote()
     using claim = new WriteClaim(this.#heap, this.#offset, this.#bell)
     return await this.#bell.wait((ask) => claim.attempt(ask), options)
   }
 
   /** Block this thread until it is held for writing. @throws TimeoutError */
   writeSync(options?: BlockOptions): ReadWriteHold {
+    this.#meter.wrote()
     using claim = new WriteClaim(this.#heap, this.#offset, this.#bell)
     return this.#bell.waitSync((ask) => claim.attempt(ask), `writing under '${this.name}'`, options)
   }
@@ -119,6 +132,7 @@ export class ReadWriteLock {
   }
 
   tryWriteSync(): ReadWriteHold | undefined {
+    this.#meter.wrote()
     using claim = new WriteClaim(this.#heap, this.#offset, this.#bell)
     return claim.attempt(true)
   }
@@ -128,13 +142,13 @@ export class ReadWriteLock {
     const { memory } = this.#heap
     this.#introduce()
     memory.store(this.#own + ReaderOffset.Count, memory.load(this.#own + ReaderOffset.Count) + 1)
-    const writer = memory.load(this.#offset + Offset.Writer)
+    const writer = memory.load(this.#offset + LockOffset.Writer)
     if (writer !== 0 && this.#heap.isHolderThere(writer, ask)) {
       this.#endRead()
       return undefined
     }
-    const token = memory.load(this.#offset + Offset.Tokens)
-    const abandoned = memory.load(this.#offset + Offset.Dirty) !== 0
+    const token = memory.load(this.#offset + LockOffset.Tokens)
+    const abandoned = memory.load(this.#offset + LockOffset.Dirty) !== 0
     const release = this.#heap.hold(() => this.#endRead())
     return new ReadWriteHold('read', token, abandoned, release)
   }
@@ -173,9 +187,9 @@ class WriteClaim implements Disposable {
     this.#heap.checkOpen()
     if (!this.#claim(ask) || !this.#areReadersGone(ask)) return undefined
     const { memory, owner } = this.#heap
-    const abandoned = memory.exchange(this.#offset + Offset.Dirty, owner) !== 0
+    const abandoned = memory.exchange(this.#offset + LockOffset.Dirty, owner) !== 0
     this.#wrote = true
-    const token = memory.fetchAdd(this.#offset + Offset.Tokens, 1) + 1
+    const token = memory.fetchAdd(this.#offset + LockOffset.Tokens, 1) + 1
     return new ReadWriteHold('write', token, abandoned, this.#letGo!)
   }
 
@@ -186,9 +200,9 @@ class WriteClaim implements Disposable {
   #claim(ask: boolean): boolean {
     if (this.#letGo !== undefined) return true
     const { memory, owner } = this.#heap
-    const writer = memory.load(this.#offset + Offset.Writer)
+    const writer = memory.load(this.#offset + LockOffset.Writer)
     if (writer !== 0 && this.#heap.isHolderThere(writer, ask)) return false
-    if (memory.compareExchange(this.#offset + Offset.Writer, writer, owner) !== writer) return false
+    if (memory.compareExchange(this.#offset + LockOffset.Writer, writer, owner) !== writer) return false
     this.#letGo = this.#heap.hold(() => this.#end())
     return true
   }
@@ -207,12 +221,13 @@ class WriteClaim implements Disposable {
 
   #end(): void {
     const { memory, owner } = this.#heap
-    if (this.#wrote) memory.store(this.#offset + Offset.Dirty, 0)
-    memory.compareExchange(this.#offset + Offset.Writer, owner, 0)
+    if (this.#wrote) memory.store(this.#offset + LockOffset.Dirty, 0)
+    memory.compareExchange(this.#offset + LockOffset.Writer, owner, 0)
     this.#bell.ring()
   }
 }
 
-function readerAt(offset: number, slot: number): number {
-  return offset + Offset.Readers + slot * READER_BYTES
+/** Where a participant has its two words. */
+export function readerAt(offset: number, slot: number): number {
+  return offset + LockOffset.Readers + slot * READER_BYTES
 }

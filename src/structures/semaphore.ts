@@ -1,3 +1,4 @@
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
 
@@ -38,6 +39,7 @@ export class Semaphore {
   readonly name: string
   readonly permits: number
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #bell: Bell
   readonly #words: number
   /** Where to look first: away from what others take. */
@@ -48,17 +50,20 @@ export class Semaphore {
     this.name = name
     this.permits = permits
     this.#heap = heap
-    this.#bell = new Bell(heap, offset)
+    this.#meter = heap.meters.of('semaphore', name)
+    this.#bell = new Bell(heap, offset, { meter: this.#meter })
     this.#words = offset + BELL_BYTES
     this.#next = heap.peers.slot % permits
   }
 
   async acquire(options?: WaitOptions): Promise<Permit> {
+    this.#meter.wrote()
     return await this.#bell.wait((ask) => this.#attempt(ask), options)
   }
 
   /** Block this thread until a permit is free. @throws TimeoutError */
   acquireSync(options?: BlockOptions): Permit {
+    this.#meter.wrote()
     return this.#bell.waitSync((ask) => this.#attempt(ask), `a permit of semaphore '${this.name}'`, options)
   }
 
@@ -69,6 +74,7 @@ export class Semaphore {
   }
 
   tryAcquireSync(): Permit | undefined {
+    this.#meter.wrote()
     return this.#attempt(true)
   }
 
@@ -80,6 +86,7 @@ export class Semaphore {
 
   availableSync(): number {
     this.#heap.checkOpen()
+    this.#meter.read()
     let free = 0
     for (let index = 0; index < this.permits; index += 1) if (this.#isFree(this.#holderOf(index), true)) free += 1
     return free

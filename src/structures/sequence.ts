@@ -1,4 +1,5 @@
 import { ArgumentError } from '../native/index.ts'
+import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import type { WaitOptions } from './waiting/bell.ts'
 
@@ -10,12 +11,14 @@ const TAKEN_MAX = 2 ** 32
 export class Sequence {
   readonly name: string
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #offset: number
 
   /** @internal */
   constructor(name: string, heap: Heap, offset: number) {
     this.name = name
     this.#heap = heap
+    this.#meter = heap.meters.of('sequence', name)
     this.#offset = offset
   }
 
@@ -28,6 +31,7 @@ export class Sequence {
   nextSync(count: number = 1): number {
     this.#heap.checkOpen()
     checkTaken(count)
+    this.#meter.wrote()
     return Number(this.#heap.memory.fetchAdd64(this.#offset, BigInt(count))) + 1
   }
 
@@ -39,6 +43,7 @@ export class Sequence {
 
   lastSync(): number {
     this.#heap.checkOpen()
+    this.#meter.read()
     return Number(this.#heap.memory.load64(this.#offset))
   }
 }

@@ -2,11 +2,12 @@ import type { Membership, MembershipPart } from '../cluster/index.ts'
 import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import type { RateLimiterOptions } from './cell-rate.ts'
-import type { Codec, ValueSettings } from './codec/codec.ts'
+import type { Codec } from './codec/codec.ts'
 import { codecParameter, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
 import { CYCLIC_BARRIER_BYTES, CyclicBarrier, PARTIES_MAX } from './cyclic-barrier.ts'
 import { StructureError } from './errors.ts'
+import { Meters } from './figures/meter.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
@@ -17,7 +18,13 @@ import { SharedQueue } from './list/queue.ts'
 import { QueueCore } from './list/queue-core.ts'
 import { SharedStack } from './list/stack.ts'
 import { StackCore } from './list/stack-core.ts'
-import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListBounds, type ListOptions } from './list/value-list.ts'
+import {
+  LIST_BODY_BYTES,
+  LIST_WORDS_OFFSET,
+  type ListBounds,
+  type ListOptions,
+  type ListSettings,
+} from './list/value-list.ts'
 import { CHANNEL_CAPACITY, type ChannelOptions, SharedChannel } from './log/shared-channel.ts'
 import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, SharedLog } from './log/shared-log.ts'
 import { MAP_BODY_BYTES } from './map/layout.ts'
@@ -267,6 +274,7 @@ export class Structures implements AsyncDisposable {
     const bytes = checkBound('options.capacityBytes', options.capacityBytes, 2 ** 52)
     const bounds = [bound('capacity', capacity, LOG_CAPACITY), bound('capacityBytes', bytes), codecParameter(codec)]
     const { offset, parameter } = this.#open('log', name, LOG_BODY_BYTES, bounds)
+    const meter = this.#heap.meters.of('log', name)
     const retention = {
       dropsForMemory: false,
       get records() {
@@ -276,7 +284,7 @@ export class Structures implements AsyncDisposable {
         return parameter(1)
       },
     }
-    return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax })
+    return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax, meter })
   }
 
   /** The channel `name`: messages to all subscribers. */
@@ -285,6 +293,7 @@ export class Structures implements AsyncDisposable {
     const capacity = checkBound('options.capacity', options.capacity, ENTRIES_MAX)
     const bounds = [bound('capacity', capacity, CHANNEL_CAPACITY), codecParameter(codec)]
     const { offset, parameter } = this.#open('channel', name, LOG_BODY_BYTES, bounds)
+    const meter = this.#heap.meters.of('channel', name)
     const retention = {
       dropsForMemory: true,
       bytes: 0,
@@ -292,7 +301,7 @@ export class Structures implements AsyncDisposable {
         return parameter(0)
       },
     }
-    return new SharedChannel(name, this.#heap, offset, { codec, retention, valueBytesMax })
+    return new SharedChannel(name, this.#heap, offset, { codec, retention, valueBytesMax, meter })
   }
 
   /** The cell `name`, for {@link Structures.rcu}. */
@@ -325,7 +334,7 @@ export class Structures implements AsyncDisposable {
     kind: 'queue' | 'stack',
     name: string,
     { codec = structured as Codec<V>, capacity, valueBytesMax = VALUE_BYTES_MAX }: ListOptions<V>,
-  ): { readonly offset: number; readonly bounds: ListBounds; readonly settings: ValueSettings<V> } {
+  ): { readonly offset: number; readonly bounds: ListBounds; readonly settings: ListSettings<V> } {
     const parameters = [bound('capacity', checkBound('options.capacity', capacity, ENTRIES_MAX)), codecParameter(codec)]
     const { offset, parameter } = this.#open(kind, name, LIST_BODY_BYTES, parameters)
     const bounds = {
@@ -333,7 +342,7 @@ export class Structures implements AsyncDisposable {
         return parameter(0)
       },
     }
-    return { offset, bounds, settings: { codec, valueBytesMax } }
+    return { offset, bounds, settings: { codec, valueBytesMax, meter: this.#heap.meters.of(kind, name) } }
   }
 
   #open(
@@ -368,6 +377,7 @@ function holdHeap(region: Region, membership: Membership): Heap {
     region.name,
     new LocalMemory(region.uint8.subarray(0, region.size & ~7)),
     new MemberPeers(membership),
+    new Meters(membership.profiling, region.name),
   )
   names.add(region.name)
   heap.onClose(() => names.delete(region.name))

@@ -23,7 +23,18 @@ function shown(
     ([from, to]): LinkFrame => ({ from, to, messages: 10, pages: 0, bytes: 1000, latencyNs: 20_000, totalBytes: 5000 }),
   )
   const frame: Frame = {
-    ...{ atMs: 0, space: 'shop', epoch: 1, running: true, operations: [], regions: [], histograms: [], log: [] },
+    ...{
+      atMs: 0,
+      space: 'shop',
+      epoch: 1,
+      running: true,
+      operations: [],
+      regions: [],
+      structures: [],
+      structureMemory: [],
+      histograms: [],
+      log: [],
+    },
     members: members.map((each): MemberFrame => ({ ...member, ...still, ...each, epoch: each.slot + 1 })),
     links,
     lostEvents: 0,

@@ -8,6 +8,7 @@ import { root } from '../repository/checkout.ts'
 // The rooms that count, so that their layouts are known.
 import '../../src/public/index.ts'
 import '../../src/rpc/index.ts'
+import '../../src/dashboard/index.ts'
 
 const PAGE = join(root, 'docs/profiling.md')
 const FIGURES = /(<!-- figures: [^\n]* -->\n)[\s\S]*?(<!-- end of figures -->)/
@@ -15,7 +16,7 @@ const FIGURES = /(<!-- figures: [^\n]* -->\n)[\s\S]*?(<!-- end of figures -->)/
 const layouts = knownLayouts().filter(({ name }) => !name.startsWith('dsm.transitions.'))
 
 function section({ name, counters, gauges, labelled, spread, help }: CounterLayout): string {
-  const by = labelled === '' ? '' : `, by ${labelled}`
+  const by = labelled === '' ? '' : `, by ${labelled.replace(',', ' and ')}`
   const lines = [`### \`${name}\`${by}`, '', help['']]
   if (spread !== '') lines.push('', `By ${spread}: ${counters.map((counter) => `\`${counter}\``).join(', ')}.`)
   else if (counters.length === 0) lines.push('', 'A histogram.')

@@ -193,7 +193,12 @@ test('whatever is dropped while some entries are read at once, each says how man
     const logs = [reader, other].map(({ heap, directory }) => {
       const { offset } = directory.open({ kind: 'log', name: 'log', bodyBytes: LOG_BODY_BYTES, parameters: [] })
       const retention = { records: 0, bytes: 0, dropsForMemory: false }
-      return new SharedLog<number>('log', heap, offset, { codec: number, retention, valueBytesMax: 8 })
+      return new SharedLog<number>('log', heap, offset, {
+        codec: number,
+        retention,
+        valueBytesMax: 8,
+        meter: heap.meters.of('log', 'log'),
+      })
     }) as [SharedLog<number>, SharedLog<number>]
     for (let value = 0; value < 8; value += 1) logs[1].appendSync(value)
     let seen = 0

@@ -1,11 +1,13 @@
-import type { Frame, MemberFrame, RegionFrame } from '../../dashboard/index.ts'
+import type { Frame, MemberFrame, RegionFrame, StructureFrame } from '../../dashboard/index.ts'
 import type { Screen } from '../output/screen.ts'
 import type { Column } from '../output/table.ts'
 import { formatBytes, formatCount, formatRate, formatTime } from '../output/units.ts'
+import { busiestFirst, showStructuresTable } from '../structures/structures-table.ts'
 
 /** More links would push everything else off the screen, so only the busiest are shown. */
 const LINKS_MAX = 8
 const REGIONS_MAX = 12
+const STRUCTURES_MAX = 10
 const LOG_MAX = 5
 
 const right = (title: string): Column => ({ title, align: 'right' })
@@ -13,7 +15,7 @@ const left = (title: string): Column => ({ title, align: 'left' })
 
 /** Prints one look at a space, the essentials first. */
 export function showTop(frame: Frame, screen: Screen): void {
-  const { members, regions, log } = frame
+  const { members, regions, structures, log } = frame
   const { paint } = screen
   const time = new Date(frame.atMs).toTimeString().slice(0, 8)
   const state = frame.running ? '' : `  ${paint('red', 'ended')}`
@@ -22,7 +24,7 @@ export function showTop(frame: Frame, screen: Screen): void {
   // Several threads of one process may be members.
   const processes = [...new Map(members.map((member) => [member.processId, member])).values()]
   screen.line(
-    `${paint('bold', frame.space)}  ${count(members.length, 'member')}, epoch ${frame.epoch}, ${count(regions.length, 'region')}  ${paint('dim', time)}${state}`,
+    `${paint('bold', frame.space)}  ${count(members.length, 'member')}, epoch ${frame.epoch}, ${count(regions.length, 'region')}${structures.length === 0 ? '' : `, ${count(structures.length, 'structure')}`}  ${paint('dim', time)}${state}`,
   )
   screen.line(
     `  processors ${sum(({ processors }) => processors, processes).toFixed(2)}   memory ${formatBytes(sum(({ residentBytes }) => residentBytes, processes))}   page waits ${formatRate(sum(({ waits }) => waits))}   traffic ${formatBytes(Math.round(sum(({ bytesOut }) => bytesOut)))}/s`,
@@ -46,6 +48,7 @@ export function showTop(frame: Frame, screen: Screen): void {
   )
   showLinks(frame, screen)
   showRegions(regions, screen)
+  showStructures(structures, screen)
   for (const { text } of log.slice(-LOG_MAX)) screen.line(`  ${paint('dim', text)}`)
   if (frame.lostEvents > 0) screen.line(`  ${paint('dim', `${formatCount(frame.lostEvents)} events were missed`)}`)
 }
@@ -117,6 +120,13 @@ function showRegions(regions: readonly RegionFrame[], screen: Screen): void {
       ]),
   )
   more(regions.length - REGIONS_MAX, 'region', screen)
+}
+
+function showStructures(structures: readonly StructureFrame[], screen: Screen): void {
+  if (structures.length === 0) return
+  screen.line()
+  showStructuresTable(busiestFirst(structures).slice(0, STRUCTURES_MAX), screen)
+  more(structures.length - STRUCTURES_MAX, 'structure', screen)
 }
 
 function more(left: number, what: string, screen: Screen): void {

@@ -40,6 +40,7 @@ export class LiveRoutes implements Routes {
     if (pathname === '/session') sendJson(response, { kind: 'live' })
     else if (pathname === '/events') this.#listen(searchParams.get('region') ?? undefined, request, response)
     else if (pathname === '/page') this.#page(searchParams, response)
+    else if (pathname === '/structure') this.#structure(searchParams, response)
     else if (pathname === '/metrics' && metrics !== undefined) answerMetrics(metrics, response)
     else return false
     return true
@@ -61,6 +62,14 @@ export class LiveRoutes implements Routes {
     if (page === undefined) return
     const known = this.#options.source.page(query.get('region') ?? '', page)
     if (known === undefined) refuse(response, 404, 'there is no such page')
+    else sendJson(response, known)
+  }
+
+  /** Keys and values only go to those who have brought a token: without one, any user of this machine may look. */
+  #structure(query: URLSearchParams, response: ServerResponse): void {
+    const { source, token } = this.#options
+    const known = source.structure?.(query.get('region') ?? '', query.get('name') ?? '', token !== null)
+    if (known === undefined) refuse(response, 404, 'there is no such structure')
     else sendJson(response, known)
   }
 

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RecordedSession } from '../session/recorded-session.ts'
 import type { PageSource } from '../telling.ts'
-import type { Frame, PageFrame } from '../wire.ts'
+import type { Frame, PageFrame, StructureDetailFrame } from '../wire.ts'
 
 /** A running space for the server to show. */
 export interface DashboardSource extends PageSource {
   look(): Frame
   page(region: string, page: number): PageFrame | undefined
+  /** Missing for sources without structures. */
+  structure?(region: string, name: string, showsContents: boolean): StructureDetailFrame | undefined
   close(): void
 }
 

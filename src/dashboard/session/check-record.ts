@@ -98,12 +98,36 @@ const operation = fields({
   p99Ns: orNull(number),
 })
 
+const structure = fields({
+  region: text,
+  name: text,
+  kind: text,
+  entries: orNull(number),
+  bytes: orNull(number),
+  isEstimate: boolean,
+  isChanging: boolean,
+  now: text,
+  reads: number,
+  writes: number,
+  waiting: number,
+  evictions: number,
+  expirations: number,
+})
+const structureMemory = fields({
+  region: text,
+  sizeBytes: number,
+  usedBytes: number,
+  isEstimate: boolean,
+  isOther: boolean,
+})
+
 const checks: Readonly<Record<string, Check>> = {
   frame: fields({
     atMs: number,
     space: text,
     epoch: number,
     running: boolean,
+    problem: optional(text),
     isWhole: boolean,
     members: list(member),
     regions: list(region),
@@ -117,6 +141,12 @@ const checks: Readonly<Record<string, Check>> = {
     gone: optional(list((key) => Array.isArray(key) && key.length === 2 && text(key[0]) && rank(key[1]))),
   }),
   operations: fields({ isWhole: boolean, operations: list(operation) }),
+  structures: fields({
+    isWhole: boolean,
+    structures: list(structure),
+    gone: optional(list((key) => Array.isArray(key) && key.length === 2 && key.every(text))),
+    memory: list(structureMemory),
+  }),
   events: fields({ region: text, left: number, beginNs: number, events: numbers(EVENT_NUMBERS) }),
   pages: (value) => {
     if (!fields({ region: text, pages: whole(RECORDED_PAGES_MAX), isNew: boolean, blocks: list(Array.isArray) })(value))

@@ -226,7 +226,7 @@ function readHeader(path: string, descriptor: number, place: Place | undefined):
   if (version === undefined || !SESSION_VERSIONS.includes(version)) {
     const other =
       typeof aether === 'string' && /^[\w.+-]{1,40}$/.test(aether) ? `Aether ${aether}` : 'another version of Aether'
-    const what = `was recorded by ${other} in format ${Number(version)}, but this version reads formats ${SESSION_VERSIONS.join(' and ')}`
+    const what = `was recorded by ${other} in format ${Number(version)}, but this version reads formats ${SESSION_VERSIONS.join(', ')}`
     throw new SessionFileError('VERSION', path, `${what}: open it with the version that recorded it`)
   }
   if (typeof begunMs !== 'number' || !Number.isFinite(begunMs) || Math.abs(begunMs) > 8.64e15)

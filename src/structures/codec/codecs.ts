@@ -129,7 +129,7 @@ function isCodec(value: unknown): value is Codec<unknown> {
  * A number kept with a structure, so that all processes read its bytes alike. @throws ArgumentError if it is not a
  * codec.
  */
-function codecNumber(codec: object): number {
+export function codecNumber(codec: object): number {
   if (!isCodec(codec)) {
     const given = typeof codec === 'string' ? `the text '${codec}'` : `this ${codec === null ? 'null' : typeof codec}`
     const own = `an object with encode, decode and a name of 1 to ${CODEC_NAME_MAX} characters`

@@ -1,6 +1,6 @@
-import type { Codec } from '../codec/codec.ts'
+import type { Codec, ValueSettings } from '../codec/codec.ts'
 import { StructureError } from '../errors.ts'
-import type { ListOptions, ListSettings, ValueList } from '../list/value-list.ts'
+import type { ListOptions, ValueList } from '../list/value-list.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { Promised } from './promised.ts'
@@ -32,7 +32,7 @@ export abstract class GroupList<V> implements Promised<ValueList<V>> {
   readonly #valueBytesMax: number
 
   /** @internal */
-  constructor(name: string, core: GroupListCore, { codec, valueBytesMax }: ListSettings<V>) {
+  constructor(name: string, core: GroupListCore, { codec, valueBytesMax }: ValueSettings<V>) {
     this.name = name
     this.#core = core
     this.#codec = codec

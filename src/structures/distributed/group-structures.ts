@@ -1,10 +1,9 @@
 import { ArgumentError, ClosedError } from '../../native/index.ts'
 import type { RateLimiterOptions } from '../cell-rate.ts'
-import type { Codec } from '../codec/codec.ts'
+import type { Codec, ValueSettings } from '../codec/codec.ts'
 import { codecParameter, structured } from '../codec/codecs.ts'
 import { hashBytes } from '../hash.ts'
 import type { StructureKindName } from '../heap/directory.ts'
-import type { ListSettings } from '../list/value-list.ts'
 import { CHANNEL_CAPACITY, type ChannelOptions } from '../log/shared-channel.ts'
 import { LOG_CAPACITY, type LogOptions } from '../log/shared-log.ts'
 import type { MvRluOptions } from '../mvrlu/mv-rlu.ts'
@@ -291,7 +290,7 @@ export class GroupStructures implements AsyncDisposable {
     home?.pool.giveBackForOthers().catch(() => {})
   }
 
-  #checkList<V>(options: GroupListOptions<V>): { readonly capacity: number; readonly settings: ListSettings<V> } {
+  #checkList<V>(options: GroupListOptions<V>): { readonly capacity: number; readonly settings: ValueSettings<V> } {
     this.#checkOpen()
     const { codec = structured as Codec<V>, capacity = 0, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
     if (capacity !== 0) checkWhole('options.capacity', capacity, LIST_CAPACITY_MAX)

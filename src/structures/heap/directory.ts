@@ -13,8 +13,8 @@ import { Reach } from './reach.ts'
  *  0  linked   4  kind   8  length of the name   16  three parameters, Float64   64  name, 64 B   128  body
  * ```
  */
-const Offset = { Linked: 0, Kind: 4, NameLength: 8, Parameters: 16, Name: 64, Body: 128 } as const
-const PARAMETERS = 3
+export const NamedOffset = { Linked: 0, Kind: 4, NameLength: 8, Parameters: 16, Name: 64, Body: 128 } as const
+export const PARAMETERS = 3
 
 /** The longest name of a structure, in bytes of UTF-8. */
 export const STRUCTURE_NAME_BYTES_MAX = 64
@@ -41,6 +41,12 @@ export const StructureKind = {
   'read-write lock': 18,
 } as const
 export type StructureKindName = keyof typeof StructureKind
+
+/** The kind with this number; undefined if this version knows none. */
+export function kindNamed(number: number): StructureKindName | undefined {
+  const names = Object.keys(StructureKind) as StructureKindName[]
+  return names.find((name) => StructureKind[name] === number)
+}
 
 /** A request to the directory. */
 export interface StructureRequest {
@@ -107,14 +113,14 @@ export class Directory {
   #make(place: number, name: Uint8Array, request: StructureRequest): number {
     const { memory, intent } = this.#heap
     intent.begin(place, Reach.Cell)
-    const { reference } = this.#heap.allocate(Offset.Body + request.bodyBytes)
+    const { reference } = this.#heap.allocate(NamedOffset.Body + request.bodyBytes)
     const at = offsetOf(reference)
-    for (let word = 0; word < Offset.Body + request.bodyBytes; word += 4) memory.poke(at + word, 0)
-    memory.poke(at + Offset.Kind, StructureKind[request.kind])
-    memory.poke(at + Offset.NameLength, name.length)
+    for (let word = 0; word < NamedOffset.Body + request.bodyBytes; word += 4) memory.poke(at + word, 0)
+    memory.poke(at + NamedOffset.Kind, StructureKind[request.kind])
+    memory.poke(at + NamedOffset.NameLength, name.length)
     for (const [index, parameter] of request.parameters.entries())
-      memory.pokeFloat(at + Offset.Parameters + index * 8, initialValue(parameter))
-    memory.write(at + Offset.Name, name, name.length)
+      memory.pokeFloat(at + NamedOffset.Parameters + index * 8, initialValue(parameter))
+    memory.write(at + NamedOffset.Name, name, name.length)
     intent.arm(0, 0, 0, 0, 0)
     const there = memory.compareExchange(place, 0, reference)
     if (there !== 0) {
@@ -131,16 +137,14 @@ export class Directory {
 
   #nameOf(reference: number): string {
     const at = offsetOf(reference)
-    const length = this.#heap.memory.peek(at + Offset.NameLength)
+    const length = this.#heap.memory.peek(at + NamedOffset.NameLength)
     const bytes = Buffer.alloc(length)
-    this.#heap.memory.read(at + Offset.Name, bytes, length)
+    this.#heap.memory.read(at + NamedOffset.Name, bytes, length)
     return bytes.toString()
   }
 
   #kindOf(reference: number): StructureKindName {
-    const number = this.#heap.memory.peek(offsetOf(reference) + Offset.Kind)
-    const names = Object.keys(StructureKind) as StructureKindName[]
-    return names.find((name) => StructureKind[name] === number)!
+    return kindNamed(this.#heap.memory.peek(offsetOf(reference) + NamedOffset.Kind))!
   }
 
   #checked(reference: number, request: StructureRequest): FoundStructure {
@@ -149,15 +153,15 @@ export class Directory {
     const kind = this.#kindOf(reference)
     if (kind !== request.kind) throw mismatch(request.name, `is a ${kind}, not a ${request.kind}`)
     // One aligned store of 8 bytes changes a parameter, so a reader sees it whole.
-    const parameter = (index: number): number => memory.peekFloat(at + Offset.Parameters + index * 8)
+    const parameter = (index: number): number => memory.peekFloat(at + NamedOffset.Parameters + index * 8)
     const differs = disagreement(
       request.parameters,
       Array.from({ length: PARAMETERS }, (_, index) => parameter(index)),
     )
     if (differs !== undefined) throw mismatch(request.name, differs)
     for (const [index, { wanted }] of request.parameters.entries())
-      if (wanted !== undefined) memory.pokeFloat(at + Offset.Parameters + index * 8, wanted)
-    return { reference, offset: at + Offset.Body, parameter }
+      if (wanted !== undefined) memory.pokeFloat(at + NamedOffset.Parameters + index * 8, wanted)
+    return { reference, offset: at + NamedOffset.Body, parameter }
   }
 }
 

@@ -1,6 +1,7 @@
 import { ClosedError } from '../../native/index.ts'
 import type { WaitDescription } from '../../profiling/index.ts'
 import { HeapFullError, StructureError } from '../errors.ts'
+import { Meters } from '../figures/meter.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
 import { EPOCH_MAX, ownerEpoch, ownerSlot, ownerWord, type Peers } from '../peers.ts'
 import { Bell } from '../waiting/bell.ts'
@@ -48,6 +49,8 @@ export class Heap {
   readonly peers: Peers
   readonly blocks: BlockTable
   readonly epochs: Epochs
+  /** Counts what this member does with each structure. */
+  readonly meters: Meters
   /** Rings when a member has left. */
   readonly left: Bell
   /** This participant's entry. */
@@ -72,8 +75,9 @@ export class Heap {
    * @throws StructureError if the memory is of another version, or the space has had more members than fit a holder's
    *   word.
    */
-  constructor(name: string, memory: WordMemory, peers: Peers) {
+  constructor(name: string, memory: WordMemory, peers: Peers, meters: Meters = new Meters()) {
     this.name = name
+    this.meters = meters
     this.memory = memory
     this.peers = peers
     checkMember(name, peers)
@@ -208,6 +212,7 @@ export class Heap {
   abandon(): void {
     if (this.#closed) return
     this.#closed = true
+    this.meters.close()
     this.#holds.clear()
     for (const listener of this.#listeners) listener()
   }

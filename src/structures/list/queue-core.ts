@@ -5,7 +5,7 @@ import { makeNode, NodeOffset, nextOf, numberOf, pushNode, readValue } from './n
 import type { ListBounds } from './value-list.ts'
 
 /** Words of a queue's body, beside its bells. */
-const QueueOffset = { Head: 0, Tail: 4 } as const
+export const QueueOffset = { Head: 0, Tail: 4 } as const
 
 const NOTHING = new Uint8Array(0)
 

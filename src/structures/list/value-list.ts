@@ -1,5 +1,6 @@
 import { type Codec, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import { type ValueCopy, ValueReader } from '../codec/value-reader.ts'
+import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
 import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from '../waiting/bell.ts'
 
@@ -35,12 +36,15 @@ export interface ListBounds {
 }
 
 /** What a list was opened with. */
-export type ListSettings<V> = ValueSettings<V>
+export interface ListSettings<V> extends ValueSettings<V> {
+  readonly meter: Meter
+}
 
 /** What queue and stack have in common: values, and waiting for them and for room. */
 export abstract class ValueList<V> {
   readonly name: string
   readonly #heap: Heap
+  readonly #meter: Meter
   readonly #core: ListCore
   readonly #settings: ListSettings<V>
   readonly #reader: ValueReader<V>
@@ -49,23 +53,27 @@ export abstract class ValueList<V> {
 
   /** @internal */
   constructor(name: string, heap: Heap, body: number, core: ListCore, settings: ListSettings<V>) {
+    const { meter } = settings
     this.name = name
     this.#heap = heap
+    this.#meter = meter
     this.#core = core
     this.#settings = settings
     this.#reader = new ValueReader(heap.memory, settings.codec)
-    this.#filled = new Bell(heap, body)
-    this.#emptied = new Bell(heap, body + BELL_BYTES)
+    this.#filled = new Bell(heap, body, { meter })
+    this.#emptied = new Bell(heap, body + BELL_BYTES, { meter })
   }
 
   /** Resolves when the value is there: at once, or when there is room. @throws HeapFullError */
   async push(value: V, options?: WaitOptions): Promise<void> {
-    await this.#emptied.wait(() => this.tryPushSync(value) || undefined, options)
+    this.#meter.wrote()
+    await this.#emptied.wait(() => this.#push(value) || undefined, options)
   }
 
   /** The same, blocking this thread while it is full. @throws TimeoutError, HeapFullError */
   pushSync(value: V, options?: BlockOptions): void {
-    this.#emptied.waitSync(() => this.tryPushSync(value) || undefined, `room in '${this.name}'`, options)
+    this.#meter.wrote()
+    this.#emptied.waitSync(() => this.#push(value) || undefined, `room in '${this.name}'`, options)
   }
 
   /** Push if there is room; false if it is full. */
@@ -75,20 +83,20 @@ export abstract class ValueList<V> {
   }
 
   tryPushSync(value: V): boolean {
-    this.#heap.checkOpen()
-    const pushed = this.#core.push(encodeValue(this.#settings, this.name, value))
-    if (pushed) this.#filled.ring()
-    return pushed
+    this.#meter.wrote()
+    return this.#push(value)
   }
 
   /** Resolves with a value when there is one. If a process is killed after it took a value, that value is lost. */
   async pop(options?: WaitOptions): Promise<V> {
+    this.#meter.wrote()
     const taken = await this.#filled.wait(() => this.#take(), options)
     return taken.value
   }
 
   /** The same, blocking this thread while it is empty. @throws TimeoutError */
   popSync(options?: BlockOptions): V {
+    this.#meter.wrote()
     return this.#filled.waitSync(() => this.#take(), `a value in '${this.name}'`, options).value
   }
 
@@ -99,6 +107,7 @@ export abstract class ValueList<V> {
   }
 
   tryPopSync(): V | undefined {
+    this.#meter.wrote()
     return this.#take()?.value
   }
 
@@ -110,7 +119,15 @@ export abstract class ValueList<V> {
 
   lengthSync(): number {
     this.#heap.checkOpen()
+    this.#meter.read()
     return this.#core.length()
+  }
+
+  #push(value: V): boolean {
+    this.#heap.checkOpen()
+    const pushed = this.#core.push(encodeValue(this.#settings, this.name, value))
+    if (pushed) this.#filled.ring()
+    return pushed
   }
 
   /** A value may be undefined, so it comes in something. */

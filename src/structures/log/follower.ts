@@ -1,4 +1,5 @@
 import { type Codec, decodeOwn } from '../codec/codec.ts'
+import type { Meter } from '../figures/meter.ts'
 import type { Bell, BlockOptions, WaitOptions } from '../waiting/bell.ts'
 import { EntryFollower, type LogEntry } from './entry-follower.ts'
 import type { LogCore, LogPosition } from './log-core.ts'
@@ -9,6 +10,7 @@ export interface Followed<V> {
   readonly core: LogCore
   readonly bell: Bell
   readonly codec: Codec<V>
+  readonly meter: Meter
   checkOpen(): void
 }
 
@@ -53,6 +55,7 @@ export class Follower<V> extends EntryFollower<V> {
     const wanted = this.#position.next
     const record = this.#followed.core.step(this.#position)
     if (record === undefined) return undefined
+    this.#followed.meter.read()
     return { index: record.index, value: decodeOwn(this.#followed.codec, record.value), missed: record.index - wanted }
   }
 

@@ -1,11 +1,12 @@
 import { HeapFullError } from '../errors.ts'
+import type { Meter } from '../figures/meter.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
 import { Chain } from '../list/chain.ts'
 import { nextOf } from '../list/node.ts'
 
 /** Words of a log's body, beside its bell. */
-const LogOffset = { Head: 0, Tail: 4 } as const
+export const LogOffset = { Head: 0, Tail: 4 } as const
 
 /**
  * A record of a log. After it was linked it never changes.
@@ -23,7 +24,7 @@ const LogOffset = { Head: 0, Tail: 4 } as const
  * The first two are those of every node (see ../list/node.ts). Index and bytes only rise, so lengths are differences
  * and nothing is counted.
  */
-const RecordOffset = { Linked: 0, Next: 4, Previous: 8, Length: 12, Index: 16, Bytes: 24, Value: 32 } as const
+export const RecordOffset = { Linked: 0, Next: 4, Previous: 8, Length: 12, Index: 16, Bytes: 24, Value: 32 } as const
 
 /** The most that a log keeps. 0: no bound. */
 export interface Retention {
@@ -64,11 +65,14 @@ export interface LogPosition {
  */
 export class LogCore {
   readonly #heap: Heap
+  readonly #meter: Meter | undefined
   readonly #chain: Chain
   readonly #retention: Retention
 
-  constructor(heap: Heap, body: number, retention: Retention) {
+  /** `meter` counts what is dropped for the bounds, or for memory. */
+  constructor(heap: Heap, body: number, retention: Retention, meter?: Meter) {
     this.#heap = heap
+    this.#meter = meter
     this.#chain = new Chain(heap, body + LogOffset.Head, body + LogOffset.Tail)
     this.#retention = retention
   }
@@ -152,7 +156,7 @@ export class LogCore {
       const isOver = records !== 0 && count > records
       const isLong = bytes !== 0 && this.#bytesOf(last) - this.#bytesOf(dummy) > bytes
       if (count <= 1 || !(isOver || isLong)) return
-      this.#dropFirst()
+      if (this.#dropFirst()) this.#meter?.evicted(1)
     }
   }
 
@@ -222,7 +226,9 @@ export class LogCore {
   /** Drop an eighth of all records. */
   #dropSome(): boolean {
     const { first, end } = this.bounds()
-    return this.trim(first + Math.ceil((end - first) / 8)) > 0
+    const dropped = this.trim(first + Math.ceil((end - first) / 8))
+    this.#meter?.evicted(dropped)
+    return dropped > 0
   }
 
   #make(value: Uint8Array): number {

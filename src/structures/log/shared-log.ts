@@ -1,4 +1,5 @@
 import { type Codec, decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
+import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
 import { BELL_BYTES, Bell, type WaitOptions } from '../waiting/bell.ts'
 import { checkCount, checkIndex } from './bounds.ts'
@@ -36,6 +37,7 @@ export interface LogOptions<V> {
 /** What a log or channel was opened with. */
 export interface LogSettings<V> extends ValueSettings<V> {
   readonly retention: Retention
+  readonly meter: Meter
 }
 
 /** What a log and a channel have in common. */
@@ -50,9 +52,13 @@ export class LogBase<V> {
   constructor(name: string, heap: Heap, body: number, settings: LogSettings<V>) {
     this.name = name
     this.#heap = heap
-    this.#bell = new Bell(heap, body)
-    this.core = new LogCore(heap, body + BELL_BYTES, settings.retention)
+    this.#bell = new Bell(heap, body, { meter: settings.meter })
+    this.core = new LogCore(heap, body + BELL_BYTES, settings.retention, settings.meter)
     this.#settings = settings
+  }
+
+  protected get meter(): Meter {
+    return this.#settings.meter
   }
 
   protected checkOpen(): void {
@@ -61,6 +67,7 @@ export class LogBase<V> {
 
   protected add(value: V): number {
     this.#heap.checkOpen()
+    this.meter.wrote()
     const index = this.core.append(encodeValue(this.#settings, this.name, value))
     this.#bell.ring()
     return index
@@ -72,6 +79,7 @@ export class LogBase<V> {
       core: this.core,
       bell: this.#bell,
       codec: this.#settings.codec,
+      meter: this.meter,
       checkOpen: () => this.#heap.checkOpen(),
     }
     return new Follower(followed, from, signal)
@@ -115,6 +123,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
 
   readSync(from: number, count: number = READ_COUNT): readonly LogEntry<V>[] {
     this.checkOpen()
+    this.meter.read()
     return this.entries(this.core.read(checkIndex(from, 'from'), checkCount(count)), from)
   }
 
@@ -126,6 +135,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
 
   tailSync(count: number = TAIL_COUNT): readonly LogEntry<V>[] {
     this.checkOpen()
+    this.meter.read()
     const { first, end } = this.core.bounds()
     const from = Math.max(first, end - checkCount(count))
     const records = this.core.read(from, count)
@@ -140,6 +150,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
 
   boundsSync(): LogBounds {
     this.checkOpen()
+    this.meter.read()
     return this.core.bounds()
   }
 
@@ -151,6 +162,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
 
   trimSync(before: number): number {
     this.checkOpen()
+    this.meter.wrote()
     return this.core.trim(checkCount(before, 'before'))
   }
 
@@ -159,7 +171,8 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
    * one's `missed` says how many.
    */
   follow({ from = 'first', signal }: FollowOptions = {}): Follower<V> {
-    const { first, end } = this.boundsSync()
+    this.checkOpen()
+    const { first, end } = this.core.bounds()
     return this.followFrom(from === 'first' ? first : from === 'next' ? end : checkIndex(from, 'options.from'), signal)
   }
 

@@ -45,6 +45,12 @@ export class Key {
     for (let at = 0; at < room; at += 4) this.#words[at >>> 2] = memory.peek(entry + EntryOffset.Bytes + at)
   }
 
+  /** The key with these bytes, which are at most {@link KEY_BYTES_MAX} rounded up to words. Its hash is left out. */
+  copyFrom(meta: number, bytes: Uint8Array): void {
+    this.meta = meta
+    this.bytes.set(bytes)
+  }
+
   /** Write it into a new entry. */
   store(memory: WordMemory, entry: number): void {
     memory.poke(entry + EntryOffset.Hash, this.hash)

@@ -2,6 +2,7 @@ import { ArgumentError, native } from '../../native/index.ts'
 import { type Codec, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import { ValueReader } from '../codec/value-reader.ts'
 import { HeapFullError } from '../errors.ts'
+import type { Meter } from '../figures/meter.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
@@ -64,6 +65,7 @@ export class SharedMap<V> {
   readonly #settings: MapSettings<V>
   readonly #sweeper: Sweeper
   readonly #reader: ValueReader<V>
+  readonly #meter: Meter
 
   /** @internal */
   constructor(name: string, heap: Heap, body: number, settings: MapSettings<V>) {
@@ -71,8 +73,9 @@ export class SharedMap<V> {
     this.#heap = heap
     this.#core = new MapCore(heap, body)
     this.#settings = settings
+    this.#meter = heap.meters.of('map', name)
     this.#reader = new ValueReader(heap.memory, settings.codec)
-    this.#sweeper = new Sweeper(this.#core, (key, condition) => this.#remove(key, condition))
+    this.#sweeper = new Sweeper(this.#core, this.#meter, (key, condition) => this.#remove(key, condition))
   }
 
   /** The value of `key`; undefined when there is none. */
@@ -82,6 +85,7 @@ export class SharedMap<V> {
   }
 
   getSync(key: MapKey): V | undefined {
+    this.#meter.read()
     return this.#read(key) ? this.#reader.decode() : undefined
   }
 
@@ -91,15 +95,8 @@ export class SharedMap<V> {
   }
 
   hasSync(key: MapKey): boolean {
-    this.#heap.checkOpen()
-    this.#core.key.set(key)
-    const { epochs } = this.#heap
-    epochs.enter()
-    try {
-      return this.#living(this.#core.lookUp()) !== 0
-    } finally {
-      epochs.exit()
-    }
+    this.#meter.read()
+    return this.#has(key)
   }
 
   /** Set the value of `key`, replacing the previous one. */
@@ -109,6 +106,7 @@ export class SharedMap<V> {
   }
 
   setSync(key: MapKey, value: V, options?: SetOptions): void {
+    this.#meter.wrote()
     this.#write(key, this.#encode(value), options, always)
   }
 
@@ -119,6 +117,7 @@ export class SharedMap<V> {
   }
 
   setIfAbsentSync(key: MapKey, value: V, options?: SetOptions): boolean {
+    this.#meter.wrote()
     return this.#write(key, this.#encode(value), options, (there) => this.#living(there) === 0)
   }
 
@@ -133,6 +132,7 @@ export class SharedMap<V> {
 
   compareAndSetSync(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): boolean {
     if (expected === undefined) return this.setIfAbsentSync(key, value, options)
+    this.#meter.wrote()
     const wanted = new Uint8Array(this.#settings.codec.encode(expected))
     return this.#write(key, this.#encode(value), options, (there) => this.#hasValue(there, wanted))
   }
@@ -152,6 +152,7 @@ export class SharedMap<V> {
   }
 
   updateSync(key: MapKey, change: (value: V | undefined) => V | undefined, options?: SetOptions): V | undefined {
+    this.#meter.wrote()
     for (;;) {
       const seen = this.#look(key)
       const value = change(seen.entry === 0 ? undefined : this.#reader.decode())
@@ -171,7 +172,8 @@ export class SharedMap<V> {
   }
 
   deleteSync(key: MapKey): boolean {
-    if (!this.hasSync(key)) return false
+    this.#meter.wrote()
+    if (!this.#has(key)) return false
     return this.#remove(key, (there) => this.#living(there) !== 0)
   }
 
@@ -183,6 +185,7 @@ export class SharedMap<V> {
 
   sizeSync(): number {
     this.#heap.checkOpen()
+    this.#meter.read()
     return this.#core.count()
   }
 
@@ -199,6 +202,7 @@ export class SharedMap<V> {
   }
 
   *entriesSync(): Generator<[MapKey, V], undefined> {
+    this.#meter.read()
     for (let from = 0; from < 2 ** 32; ) {
       this.#heap.checkOpen()
       const part = new Map<string, [MapKey, V]>()
@@ -220,6 +224,18 @@ export class SharedMap<V> {
 
   clearSync(): void {
     for (const [key] of this.entriesSync()) this.deleteSync(key)
+  }
+
+  #has(key: MapKey): boolean {
+    this.#heap.checkOpen()
+    this.#core.key.set(key)
+    const { epochs } = this.#heap
+    epochs.enter()
+    try {
+      return this.#living(this.#core.lookUp()) !== 0
+    } finally {
+      epochs.exit()
+    }
   }
 
   /** Copies the value; false when there is none. */

@@ -1,5 +1,6 @@
 import { native } from '../../native/index.ts'
 import { HeapFullError } from '../errors.ts'
+import type { Meter } from '../figures/meter.ts'
 import { offsetOf } from '../heap/heap.ts'
 import type { MapCore } from './core.ts'
 import { Key, type MapKey } from './key.ts'
@@ -24,14 +25,18 @@ export type Remove = (key: MapKey, condition: (there: number) => boolean) => boo
  */
 export class Sweeper {
   readonly #core: MapCore
+  readonly #meter: Meter
   readonly #remove: Remove
   readonly #key: Key
   readonly #table: Table
   /** Of the entry that was found: tells it from a later one in the same memory. */
   #state: number = 0
+  /** Whether the life of the entry that was found is over. */
+  #hasExpired: boolean = false
 
-  constructor(core: MapCore, remove: Remove) {
+  constructor(core: MapCore, meter: Meter, remove: Remove) {
     this.#core = core
+    this.#meter = meter
     this.#remove = remove
     this.#key = new Key(core.heap.seed)
     this.#table = new Table(core.heap.memory)
@@ -63,7 +68,10 @@ export class Sweeper {
       if (entry === 0) continue
       const state = this.#state
       const isSame = (there: number) => there === entry && this.#core.heap.blocks.state(there) === state
-      gone = this.#remove(this.#key.value(), isSame) || gone
+      if (!this.#remove(this.#key.value(), isSame)) continue
+      gone = true
+      if (this.#hasExpired) this.#meter.expired(1)
+      else this.#meter.evicted(1)
     }
     return gone
   }
@@ -83,7 +91,8 @@ export class Sweeper {
       const entry = this.#core.lookUp(this.#key)
       if (entry === 0 || isDeleted(heap, entry)) return 0
       this.#state = heap.blocks.state(entry)
-      return this.#isExpired(entry) || (any && this.#wasUnread(entry)) ? entry : 0
+      this.#hasExpired = this.#isExpired(entry)
+      return this.#hasExpired || (any && this.#wasUnread(entry)) ? entry : 0
     } finally {
       epochs.exit()
     }

@@ -52,7 +52,7 @@ export class MvRlu<V> {
     this.root = offset / GRANULE_BYTES
     this.#heap = heap
     this.#log = log
-    this.#settings = { ...settings, name, root: this.root }
+    this.#settings = { ...settings, name, root: this.root, meter: heap.meters.of('mv-rlu', name) }
   }
 
   /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import { HeapFullError, StructureError } from '../errors.ts'
+import type { Meter } from '../figures/meter.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import type { CommitLog, Reading } from './commit-log.ts'
 import { GONE, VersionOffset } from './layout.ts'
@@ -14,6 +15,7 @@ export type { MvRluObject } from './object-id.ts'
 export interface SectionSettings<V> extends ValueSettings<V> {
   readonly name: string
   readonly root: MvRluObject
+  readonly meter: Meter
   readonly objectsMax: number
   /** Called if it could lock nothing because another section of this thread has objects locked. */
   readonly onHeldUp?: () => void
@@ -119,19 +121,23 @@ export class MvRluSection<V> implements Disposable {
     if (this.#failed) throw this.#misuse('memory ran out in the middle of the section; abort it')
     const writes = this.#writes
     if (writes?.changed !== true) {
+      this.#settings.meter.read()
       this.#end('committed')
       return
     }
     this.#log.commit(writes.set)
     const clock = this.#words.clockOfSet(writes.set)
     this.#writes = undefined
+    this.#settings.meter.wrote()
     this.#end('committed')
     this.#log.afterCommit(clock)
   }
 
   /** End the section as if it had not been. Idempotent, also after a commit. */
   abort(): void {
-    if (this.#state === 'active') this.#end('aborted')
+    if (this.#state !== 'active') return
+    this.#settings.meter.read()
+    this.#end('aborted')
   }
 
   [Symbol.dispose](): void {

@@ -12,7 +12,7 @@ export const CELL_BODY_BYTES = 64
  *  0 linked   4 length of the value   8 version, Float64   16 value
  * ```
  */
-const VersionOffset = { Linked: 0, Length: 4, Version: 8, Value: 16 } as const
+export const VersionOffset = { Linked: 0, Length: 4, Version: 8, Value: 16 } as const
 
 /** The word that names the present version. The process that replaces a version retires it. */
 export class CellCore {

@@ -1,4 +1,5 @@
 import { type Codec, decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
+import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
 import { CellCore } from './cell-core.ts'
 
@@ -17,6 +18,7 @@ export interface CellOptions<V> {
 export class RcuCell<V> {
   readonly name: string
   readonly #core: CellCore
+  readonly #meter: Meter
   readonly #settings: ValueSettings<V>
   /** The version of the value that was decoded last, and the value. */
   #version = 0
@@ -26,11 +28,13 @@ export class RcuCell<V> {
   constructor(name: string, heap: Heap, offset: number, settings: ValueSettings<V>) {
     this.name = name
     this.#core = new CellCore(heap, offset)
+    this.#meter = heap.meters.of('rcu cell', name)
     this.#settings = settings
   }
 
   /** @internal Decoded once for each version. */
   read(): { readonly version: number; readonly value: V | undefined } {
+    this.#meter.read()
     const block = this.#core.load()
     const version = this.#core.versionOf(block)
     if (version !== this.#version) {
@@ -42,12 +46,14 @@ export class RcuCell<V> {
 
   /** @internal */
   view(): Uint8Array | undefined {
+    this.#meter.read()
     const block = this.#core.load()
     return block === 0 ? undefined : this.#core.viewOf(block)
   }
 
   /** @internal */
   assign(value: V, expected?: number): number {
+    this.#meter.wrote()
     return this.#core.assign(encodeValue(this.#settings, this.name, value), expected)
   }
 }

@@ -1,5 +1,6 @@
 import { native, TimeoutError } from '../../native/index.ts'
 import { type WaitDescription, WatchedWait } from '../../profiling/index.ts'
+import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
 import { Ring } from './ring.ts'
 
@@ -31,6 +32,17 @@ export interface BlockOptions {
 /** Tries once; undefined if it is not available yet. `ask`: take the time to find out whether the holder is alive. */
 export type Attempt<T> = (ask: boolean) => T | undefined
 
+/** What is told of waits at a bell. */
+export interface BellUse {
+  /** Counts those who wait. */
+  readonly meter?: Meter
+  /**
+   * Reports a wait that lasts, if a process holds what is waited for. No wait is reported for a consumer that waits for
+   * work.
+   */
+  readonly describe?: () => WaitDescription
+}
+
 /**
  * Sleeping until something changes, and waking sleepers: threads by futex, event loops by their member's doorbell.
  *
@@ -48,16 +60,12 @@ export type Attempt<T> = (ask: boolean) => T | undefined
 export class Bell {
   readonly #heap: Heap
   readonly #offset: number
-  readonly #describe: (() => WaitDescription) | undefined
+  readonly #use: BellUse
 
-  /**
-   * `describe`: reports a wait that lasts, if a process holds what is waited for. No wait is reported for a consumer
-   * that waits for work.
-   */
-  constructor(heap: Heap, offset: number, describe?: () => WaitDescription) {
+  constructor(heap: Heap, offset: number, use: BellUse = {}) {
     this.#heap = heap
     this.#offset = offset
-    this.#describe = describe
+    this.#use = use
   }
 
   /** Something changed: wake all waiters. */
@@ -71,7 +79,8 @@ export class Bell {
     const first = attempt(false)
     if (first !== undefined) return first
     using ring = new Ring(this.#heap.peers, signal)
-    using watched = this.#describe && new WatchedWait(this.#describe)
+    using _counted = this.#use.meter?.waits()
+    using watched = this.#use.describe && new WatchedWait(this.#use.describe)
     for (let ask = false; ; ask = true) {
       this.#heap.checkOpen()
       this.#wantRing()
@@ -89,7 +98,8 @@ export class Bell {
     const first = attempt(false)
     if (first !== undefined) return first
     const deadlineNs = native.monotonicNs() + timeoutMs * 1e6
-    using watched = this.#describe && new WatchedWait(this.#describe)
+    using _counted = this.#use.meter?.waits()
+    using watched = this.#use.describe && new WatchedWait(this.#use.describe)
     for (let ask = false; ; ask = true) {
       memory.store(this.#offset + Offset.Wanted, 1)
       const sequence = memory.load(this.#offset + Offset.Sequence)

@@ -21,7 +21,15 @@ class StillSpace implements DashboardSource {
 
   look(): Frame {
     this.looks += 1
-    const nothing = { members: [], links: [], operations: [], regions: [], histograms: [] }
+    const nothing = {
+      members: [],
+      links: [],
+      operations: [],
+      regions: [],
+      structures: [],
+      structureMemory: [],
+      histograms: [],
+    }
     const log = [{ atMs: this.looks, kind: 'note' as const, text: `${this.looks} `.padEnd(this.lineBytes, '.') }]
     return { atMs: this.looks, space: 'still', epoch: 1, running: true, ...nothing, log, lostEvents: 0 }
   }

@@ -1,4 +1,4 @@
-import type { DashboardSource, Frame, OperationFrame, PageFrame } from '../../../src/dashboard/index.ts'
+import type { DashboardSource, Frame, OperationFrame, PageFrame, StructureFrame } from '../../../src/dashboard/index.ts'
 import type { EventsSince } from '../../../src/dashboard/observed-space.ts'
 import { OPERATION_LINKS_MAX } from '../../../src/dashboard/operation-rates.ts'
 import { PageMap } from '../../../src/dashboard/page-map.ts'
@@ -10,6 +10,8 @@ export interface SyntheticSize {
   readonly pages: number
   /** Blocks of 256 pages that change at each look. */
   readonly blocksALook: number
+  /** Default 5. */
+  readonly structures?: number
   /** Milliseconds from look to look; undefined: as the clock has it. */
   readonly lookMs?: number
 }
@@ -24,11 +26,13 @@ export class SyntheticSpace implements DashboardSource {
   /** Words that stand where names do. */
   regionName = 'grid'
   logText = 'something happened'
+  structureName = 'structure'
   looks = 0
   /** When the last look was, for who takes looks down: of a clock that nobody sets. */
   readonly clock = (): number => this.looks * (this.size.lookMs ?? 0)
   #block = 0
   #told: readonly OperationFrame[] = []
+  #toldStructures: readonly StructureFrame[] = []
   #events: ReadEvent[] = []
 
   constructor(size: SyntheticSize) {
@@ -88,6 +92,16 @@ export class SyntheticSpace implements DashboardSource {
           cells: [{ side: 'cache', state: 'I', event: 'Load', count: look }],
         },
       ],
+      structures: this.#structures(look),
+      structureMemory: [
+        {
+          region: 'structures',
+          sizeBytes: 2 ** 26,
+          usedBytes: 2 ** 20 * (1 + (look % 9)),
+          isEstimate: false,
+          isOther: false,
+        },
+      ],
       histograms: ranks.map((rank) => ({
         name: 'dsm.fault grid',
         slot: rank,
@@ -138,6 +152,28 @@ export class SyntheticSpace implements DashboardSource {
       ]
     }).flat()
     return this.#told
+  }
+
+  /** Again at every fifth look. */
+  #structures(look: number): readonly StructureFrame[] {
+    if (look % 5 !== 1) return this.#toldStructures
+    const kinds = ['map', 'queue', 'log', 'mutex', 'counter']
+    this.#toldStructures = Array.from({ length: this.size.structures ?? 5 }, (_, index) => ({
+      region: 'structures',
+      name: `${this.structureName} ${index}`,
+      kind: kinds[index % kinds.length]!,
+      entries: index % kinds.length < 3 ? look * (index + 1) : null,
+      bytes: 4096 * (index + 1),
+      isEstimate: index % 2 === 0,
+      isChanging: false,
+      now: index % kinds.length === 4 ? String(look) : '',
+      reads: 1000 * index + look,
+      writes: 10 * index,
+      waiting: index % 3,
+      evictions: look * index,
+      expirations: 0,
+    }))
+    return this.#toldStructures
   }
 
   #change(look: number): void {
