@@ -1,3 +1,5 @@
+import type { OptionTable } from './options.ts'
+
 /** Exit status of the command line. */
 export const ExitCode = {
   Done: 0,
@@ -7,10 +9,16 @@ export const ExitCode = {
   Usage: 2,
 } as const
 
+/** What an argument of a command is: a running space, a file, or one of these words. */
+export type Operand = 'space' | 'file' | readonly string[]
+
 /** The command that `aether <name> …` runs. */
 export interface Command {
   /** What `aether <name> --help` prints: usage, purpose, options with defaults, examples. */
   readonly help: string
+  readonly options: OptionTable
+  /** Its arguments beside options, in order. Default none. */
+  readonly operands?: readonly Operand[]
   /** Arguments after its own options belong to another program: only a leading `--help` is for the command. */
   readonly passesArguments?: boolean
   /**

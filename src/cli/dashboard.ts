@@ -52,6 +52,8 @@ Examples:
 /** `aether dashboard`. */
 export const dashboardCommand: Command = {
   help,
+  options: table,
+  operands: ['space'],
 
   async run(args) {
     const { values, positionals } = parseOptions('dashboard', args, table, 1)

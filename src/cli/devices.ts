@@ -32,6 +32,7 @@ Examples:
 /** `aether devices`. */
 export const devicesCommand: Command = {
   help,
+  options: table,
 
   async run(args) {
     const { values, positionals } = parseOptions('devices', args, table, 1)

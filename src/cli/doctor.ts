@@ -34,6 +34,7 @@ const marks: Readonly<Record<Level, Mark>> = { ok: 'green', warn: 'bold', fail: 
 /** `aether doctor`. */
 export const doctorCommand: Command = {
   help,
+  options: table,
 
   async run(args) {
     const { values } = parseOptions('doctor', args, table)

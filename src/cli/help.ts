@@ -37,9 +37,14 @@ Examples:
   aether help
   aether help run`
 
-/** Adds `help` to a list of commands. It is not in the list itself because it reads the list. */
+/** Adds the commands that read the list, and so are not in it themselves. */
 export function withHelp(entries: readonly CommandEntry[]): readonly CommandEntry[] {
   const all: CommandEntry[] = [...entries]
+  all.push({
+    name: 'completion',
+    summary: 'print a script by which bash or zsh completes commands, options and spaces',
+    load: async () => (await import('./completion.ts')).completionCommand(all),
+  })
   all.push({ name: 'help', summary: 'explain a command, or list them all', load: async () => helpCommand(all) })
   return all
 }
@@ -47,6 +52,8 @@ export function withHelp(entries: readonly CommandEntry[]): readonly CommandEntr
 function helpCommand(entries: readonly CommandEntry[]): Command {
   return {
     help: helpText,
+    options: {},
+    operands: [entries.map(({ name }) => name)],
     async run(args) {
       const [name] = parseOptions('help', args, {}, 1).positionals
       const text = name === undefined ? formatOverview(entries) : (await findCommand(entries, name).load()).help

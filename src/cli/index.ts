@@ -1,8 +1,8 @@
 /** Building blocks of commands, for the commands of another package: `tools/` in the checkout. */
 export { type Command, ExitCode } from './command.ts'
-
+export { hostsOption } from './hosts-option.ts'
 export { endingSignals, type Interruption, interruptible } from './interruption.ts'
-export { integerOption, type ParsedArguments, parseOptions, wordOption } from './options.ts'
+export { integerOption, type OptionTable, type ParsedArguments, parseOptions, wordOption } from './options.ts'
 export { ProgressLine } from './output/progress-line.ts'
 export { Screen } from './output/screen.ts'
 export { type Column, formatTable } from './output/table.ts'

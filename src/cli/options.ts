@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { nearestWord } from './suggestion.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Options in the form of util.parseArgs. */
@@ -31,13 +32,39 @@ function parseStrictly<T extends OptionTable>(
   options: T,
 ): ParsedArguments<T> {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    return parseArgs({ args: withNegativeValues(args, options), options, allowPositionals: true, strict: true })
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause
     // The first sentence says what is wrong. The rest is advice about positional arguments that begin with a dash,
     // which no command has.
-    throw new UsageError(cause.message.split('. ')[0]!, command, { cause })
+    const what = cause.message.split('. ')[0]!
+    const [, unknown] = /^Unknown option '(-[^']*)'/.exec(what) ?? []
+    throw new UsageError(unknown === undefined ? what : unknownOption(unknown, options), command, { cause })
   }
+}
+
+/** `-n -1` as `--ranks=-1`: a number is a value, for the command to judge. parseArgs takes it for an option. */
+function withNegativeValues(args: readonly string[], options: OptionTable): string[] {
+  const valued = new Map<string, string>()
+  for (const [name, { type, short }] of Object.entries(options)) {
+    if (type !== 'string') continue
+    valued.set(`--${name}`, name)
+    if (short !== undefined) valued.set(`-${short}`, name)
+  }
+  return args.flatMap((word, at) => {
+    const name = valued.get(word)
+    if (name !== undefined && /^-\d/.test(args[at + 1] ?? '')) return [`--${name}=${args[at + 1]}`]
+    return /^-\d/.test(word) && valued.has(args[at - 1] ?? '') ? [] : [word]
+  })
+}
+
+function unknownOption(typed: string, options: OptionTable): string {
+  const names = [...Object.keys(options), 'help']
+  const word = typed.replace(/^-+/, '')
+  const near = nearestWord(word, names) ?? names.find((name) => word !== '' && name.startsWith(word))
+  const advice =
+    near === undefined ? `the options are ${names.map((name) => `--${name}`).join(', ')}` : `did you mean '--${near}'?`
+  return `there is no option '${typed}'; ${advice}`
 }
 
 /** An integer option. @throws UsageError unless `text` is an integer within the bounds. */

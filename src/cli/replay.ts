@@ -55,6 +55,8 @@ interface Choice {
 /** `aether replay`. */
 export const replayCommand: Command = {
   help,
+  options: table,
+  operands: ['file'],
 
   async run(args) {
     const { values, positionals } = parseOptions('replay', args, table, 1)

@@ -1,5 +1,6 @@
-import { launch, parseHosts, slotsOf } from '../cluster/index.ts'
+import { launch, slotsOf } from '../cluster/index.ts'
 import type { Command } from './command.ts'
+import { hostsOption } from './hosts-option.ts'
 import { integerOption, parseOptions, wordOption } from './options.ts'
 import { traceHelp, withTraceFile } from './trace-file.ts'
 import { UsageError } from './usage-error.ts'
@@ -69,13 +70,16 @@ Examples:
 /** `aether run`. */
 export const runCommand: Command = {
   help,
+  options: table,
+  operands: ['file'],
   passesArguments: true,
 
   async run(args) {
     const { own, script, scriptArguments } = splitAtScript(args)
+    if (own.includes('-np')) throw new UsageError("there is no option '-np', as mpirun has it; write -n N", 'run')
     const { values } = parseOptions('run', own, table)
     const onFailure = wordOption('run', '--on-failure', values['on-failure'], ['stop', 'continue'])
-    const hosts = values.hosts === undefined ? undefined : parseHosts(values.hosts)
+    const hosts = values.hosts === undefined ? undefined : hostsOption('run', values.hosts)
     if (values.ranks === undefined && hosts === undefined)
       throw new UsageError('the number of processes is missing: -n N', 'run')
     const ranks = integerOption('run', '-n', values.ranks ?? String(slotsOf(hosts ?? [])), 1, ranksMax)

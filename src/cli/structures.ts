@@ -53,6 +53,8 @@ const NAMES_MAX = 12
 /** `aether structures`. */
 export const structuresCommand: Command = {
   help,
+  options: table,
+  operands: ['space'],
 
   async run(args) {
     const { values, positionals } = parseOptions('structures', args, table, 2)

@@ -38,6 +38,8 @@ const CLEAR = '\u001b[H\u001b[J'
 /** `aether top`. */
 export const topCommand: Command = {
   help,
+  options: table,
+  operands: ['space'],
 
   async run(args) {
     const { values, positionals } = parseOptions('top', args, table, 1)

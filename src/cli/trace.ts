@@ -39,6 +39,8 @@ function readSummary(path: string): TraceSummary {
 /** `aether trace`. */
 export const traceCommand: Command = {
   help,
+  options: table,
+  operands: ['file'],
 
   async run(args) {
     const { values, positionals } = parseOptions('trace', args, table, 1)

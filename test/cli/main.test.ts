@@ -69,7 +69,9 @@ test('an unknown command is answered with the one that was meant', () => {
 })
 
 test('a wrong option says what is wrong with it', () => {
-  failsToBeUnderstood(['demo', '--frobnicate'], /Unknown option '--frobnicate'/)
+  failsToBeUnderstood(['demo', '--frobnicate'], /there is no option '--frobnicate'; the options are --graph, /)
+  failsToBeUnderstood(['demo', '--node', '4'], /there is no option '--node'; did you mean '--nodes'\?/)
+  failsToBeUnderstood(['bench', 'latency', '--time', '4'], /did you mean '--time-ms'\?/)
   failsToBeUnderstood(['demo', 'something'], /'something' is one argument too many/)
   failsToBeUnderstood(['demo', '--nodes', '0'], /--nodes takes an integer from 1 to 64, not '0'/)
   failsToBeUnderstood(['demo', '--nodes', 'many'], /--nodes takes an integer/)
@@ -86,6 +88,10 @@ test('a wrong option says what is wrong with it', () => {
   failsToBeUnderstood(['run', 'app.js'], /the number of processes is missing: -n N/)
   failsToBeUnderstood(['run', '-n', '2'], /the name of the script is missing/)
   failsToBeUnderstood(['run', '-n', '0', 'app.js'], /-n takes an integer from 1 to 256/)
+  failsToBeUnderstood(['run', '-n', '-1', 'app.js'], /-n takes an integer from 1 to 256, not '-1'/)
+  failsToBeUnderstood(['run', '-np', '4', 'app.js'], /there is no option '-np', as mpirun has it; write -n N/)
+  failsToBeUnderstood(['run', '--hosts', ',', 'app.js'], /--hosts: '' is not a host; write a name or address/)
+  failsToBeUnderstood(['demo', '--hosts', ','], /--hosts: '' is not a host/)
   failsToBeUnderstood(['run', '--on-failure', 'panic', '-n', '2', 'app.js'], /--on-failure takes stop or continue/)
 })
 

@@ -34,6 +34,8 @@ const choices: Readonly<Record<string, BenchChoice>> = {
 /** `aether bench`. */
 export const benchCommand: Command = {
   help: benchHelp,
+  options: benchOptionTable,
+  operands: [[...suiteNames, 'all']],
 
   async run(args) {
     const { values, positionals } = parseOptions('bench', args, benchOptionTable, 1)

@@ -1,10 +1,11 @@
 import { type Command, ExitCode, readVersion, Screen, withTraceFile } from 'aether-dsm/internal/cli'
-import { demoHelp, parseDemoOptions } from '../demo/demo-options.ts'
+import { demoHelp, demoOptionTable, parseDemoOptions } from '../demo/demo-options.ts'
 import { runDemo } from '../demo/demo-run.ts'
 
 /** `aether demo`, which is `npm start`. */
 export const demoCommand: Command = {
   help: demoHelp,
+  options: demoOptionTable,
 
   async run(args) {
     const options = parseDemoOptions(args)

@@ -65,6 +65,7 @@ Examples:
 /** `aether litmus`. */
 export const litmusCommand: Command = {
   help,
+  options: table,
 
   async run(args) {
     const { values } = parseOptions('litmus', args, table)

@@ -74,6 +74,7 @@ Examples:
 /** `aether modelcheck`. */
 export const modelcheckCommand: Command = {
   help,
+  options: table,
 
   async run(args) {
     const { values } = parseOptions('modelcheck', args, table)

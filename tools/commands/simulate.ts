@@ -54,6 +54,7 @@ Examples:
 /** `aether simulate`. */
 export const simulateCommand: Command = {
   help,
+  options: table,
 
   async run(args) {
     const { values } = parseOptions('simulate', args, table)

@@ -117,6 +117,8 @@ Examples:
 /** `aether torture`. */
 export const tortureCommand: Command = {
   help,
+  options: table,
+  operands: [['structures']],
 
   async run(args) {
     const { values, positionals } = parseOptions('torture', args, table, 1)

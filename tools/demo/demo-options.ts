@@ -1,6 +1,13 @@
 import { availableParallelism } from 'node:os'
-import { integerOption, parseOptions, UsageError, wordOption } from 'aether-dsm/internal/cli'
-import { parseHosts, slotsOf } from 'aether-dsm/internal/cluster'
+import {
+  hostsOption,
+  integerOption,
+  type OptionTable,
+  parseOptions,
+  UsageError,
+  wordOption,
+} from 'aether-dsm/internal/cli'
+import { slotsOf } from 'aether-dsm/internal/cluster'
 import { coherenceKinds } from 'aether-dsm/internal/dsm'
 import { chooseWordNet, type GraphChoice, scaleDefault, seedDefault, wordNetName } from './graph-choice.ts'
 import type { DemoHosts } from './hosts-pagerank.ts'
@@ -43,6 +50,9 @@ const table = {
   json: { type: 'boolean', default: false },
   trace: { type: 'string' },
 } as const
+
+/** For completion. */
+export const demoOptionTable: OptionTable = table
 
 /** Kinds in which each member has its own memory. */
 const protocolNames = coherenceKinds.filter((kind) => kind !== 'hardware')
@@ -128,7 +138,7 @@ function chooseHosts(values: {
   if (values.hosts === undefined) return undefined
   const { address, ssh = process.env['AETHER_SSH'] } = values
   return {
-    hosts: parseHosts(values.hosts),
+    hosts: hostsOption('demo', values.hosts),
     port: integerOption('demo', '--port', values.port, 0, 65_535),
     ...(address && { address }),
     ...(ssh && { ssh: ssh.trim().split(/\s+/) }),
