@@ -1,11 +1,4 @@
-import {
-  type EventOptions,
-  enter,
-  type LockOptions,
-  type Member,
-  Membership,
-  type SpaceEvent,
-} from '../cluster/index.ts'
+import { type EventOptions, type LockOptions, type Member, Membership, type SpaceEvent } from '../cluster/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
@@ -39,7 +32,7 @@ export interface OpenOptions {
 export async function open(name: string, options: OpenOptions = {}): Promise<Space> {
   const { signal, lockTimeoutMs } = options
   const lock: LockOptions = { signal, ...(lockTimeoutMs === undefined ? {} : { timeoutMs: lockTimeoutMs }) }
-  return new Space(new Membership(await enter(name, lock)))
+  return new Space(await Membership.enter(name, lock))
 }
 
 /** One member's view of a space. It does not keep the process alive, except while an `events()` iteration waits. */

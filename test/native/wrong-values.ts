@@ -105,6 +105,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   lockFile: [one(memory), no],
   unlockFile: [one(memory)],
   unguardEnvironment: [],
+  throwSystemError: [one('mmap'), one(12)],
   add: [one(1), one(readEnd), one(words), zero],
   rearm: [one(1)],
   remove: [one(1)],
