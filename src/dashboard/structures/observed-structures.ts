@@ -9,7 +9,7 @@ import { type StructureMember, StructureUsers } from './structure-users.ts'
 /** The interval of looks at structures. Over a shorter one, rates say little. */
 const STRUCTURES_MS = 1000
 /** Keys or values of one structure that are shown. */
-export const ITEMS_MAX = 100
+const ITEMS_MAX = 100
 
 const WITHHELD = { title: '', items: [], isWhole: false }
 

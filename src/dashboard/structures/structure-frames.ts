@@ -76,7 +76,7 @@ export function memoryFrames({ heaps, others }: FoundHeaps): readonly StructureM
 }
 
 /** A member that holds something, in words. */
-export function holderText({ slot, epoch }: Owner, members: readonly StructureMember[]): string {
+function holderText({ slot, epoch }: Owner, members: readonly StructureMember[]): string {
   const member = members.find((each) => each.slot === slot && each.epoch === epoch)
   if (member === undefined) return 'a process that has ended'
   return member.rank === null ? `process ${member.processId}` : `rank ${member.rank} (process ${member.processId})`
