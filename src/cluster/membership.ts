@@ -1,4 +1,4 @@
-import { ClosedError } from '../native/index.ts'
+import { ClosedError, checkBytes, checkOptions, checkSignal, mustBe, type OptionNames } from '../native/index.ts'
 import {
   type MemberWaits,
   PROFILING_AREA_BYTES,
@@ -16,7 +16,7 @@ import { ring } from './doorbell.ts'
 import { settleMembers } from './enter.ts'
 import type { Entry } from './entry.ts'
 import { offExit, onExit } from './exit-hook.ts'
-import { PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
+import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
 import type { Member } from './member-table.ts'
 import { traceMember } from './member-trace.ts'
 import { type MemberChange, MemberTracker } from './member-tracker.ts'
@@ -34,6 +34,8 @@ export interface EventOptions {
   /** Ends the iteration; it rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
+
+const eventNames: OptionNames<EventOptions> = { signal: true }
 
 /** What a room above does for a member. */
 export interface MembershipPart {
@@ -102,6 +104,8 @@ export class Membership implements AsyncDisposable {
    * (leaving a `for await`) unsubscribes. The iteration ends when the space is closed.
    */
   events(options: EventOptions = {}): AsyncIterableIterator<SpaceEvent, undefined> {
+    checkOptions('events', options, eventNames)
+    checkSignal('options.signal', options.signal)
     this.#checkOpen()
     const { arena, table, archive } = this.#entry
     const tracker = new MemberTracker(arena, table, archive)
@@ -115,6 +119,7 @@ export class Membership implements AsyncDisposable {
 
   /** Replace this member's card, and ring the others. @throws ArgumentError if it is longer than a card holds. */
   publish(bytes: Uint8Array): void {
+    checkBytes('bytes', bytes)
     this.#checkOpen()
     this.#cardOf(this.self.slot).write(bytes)
     this.#ringOthers()
@@ -123,6 +128,7 @@ export class Membership implements AsyncDisposable {
   /** A copy of what `member` published; undefined if it has published nothing or is gone. */
   card(member: Member): Uint8Array | undefined {
     this.#checkOpen()
+    checkMember(member)
     const card = this.#cardOf(member.slot).read()
     return this.isPresent(member) ? card : undefined
   }
@@ -133,6 +139,7 @@ export class Membership implements AsyncDisposable {
    */
   profile(member: Member = this.self): Profile | undefined {
     this.#checkOpen()
+    checkMember(member)
     const { arena, table } = this.#entry
     const profile = Profile.read(arena.control, profilingOffset(member.slot))
     return table.glance(member.slot).epoch === member.epoch ? profile : undefined
@@ -144,6 +151,7 @@ export class Membership implements AsyncDisposable {
    */
   waits(member: Member): readonly WaitReading[] | undefined {
     this.#checkOpen()
+    checkMember(member)
     const { arena, table } = this.#entry
     const waits = new WaitTable(arena.control, waitsOffset(member.slot)).read()
     return table.glance(member.slot).epoch === member.epoch ? waits : undefined
@@ -316,6 +324,14 @@ export class Membership implements AsyncDisposable {
   #checkOpen(): void {
     if (this.closed) throw new ClosedError(`space '${this.name}'`)
   }
+}
+
+/** Slots are places in shared memory. @throws ArgumentError */
+function checkMember(member: Member): void {
+  const { slot, epoch } = (member ?? {}) as Partial<Member>
+  const isThere = slot !== undefined && Number.isInteger(slot) && slot >= 0 && slot < MEMBERS_MAX
+  if (isThere && Number.isInteger(epoch)) return
+  throw mustBe('member', 'a member of the space, as members() returns', member)
 }
 
 function profilingOffset(slot: number): number {

@@ -21,6 +21,21 @@ export {
   type Watcher,
 } from './addon.ts'
 export {
+  checkBigint,
+  checkBoolean,
+  checkBytes,
+  checkFunction,
+  checkInstance,
+  checkIterable,
+  checkMilliseconds,
+  checkText,
+  checkWhole,
+  mustBe,
+} from './arguments/checks.ts'
+export { nearestWord } from './arguments/nearest-word.ts'
+export { checkAbort, checkOptions, checkSignal, type OptionNames } from './arguments/options.ts'
+export { shown } from './arguments/shown.ts'
+export {
   AccessError,
   AetherError,
   type AetherErrorCode,

@@ -1,12 +1,31 @@
-import { native } from '../native/index.ts'
+import { checkAbort, checkOptions, checkWhole, native, type OptionNames } from '../native/index.ts'
 import type { Heap } from './heap/heap.ts'
-import { BELL_BYTES, Bell, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import type { WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a lease's body: its bell, then two 64-bit words. */
 export const LEADER_BYTES: number = BELL_BYTES + 64
 const HOLDER_OFFSET = 8
 
 const LOW = 0xffffffffn
+
+/** Options of `leader()`. */
+export interface LeaderOptions {
+  /** How long a leader that does not renew its lease stays the leader, in milliseconds. Default 5000. */
+  readonly leaseMs?: number
+}
+
+const names: OptionNames<LeaderOptions> = { leaseMs: true }
+const LEASE_MS = 5000
+const LEASE_MS_MAX = 2 ** 30
+
+/** @throws ArgumentError */
+export function checkLease(options: LeaderOptions | undefined): number {
+  checkOptions('leader', options, names)
+  const { leaseMs = LEASE_MS } = options ?? {}
+  checkWhole('options.leaseMs', leaseMs, 1, LEASE_MS_MAX)
+  return leaseMs
+}
 
 /**
  * One term of leadership. The lease is renewed automatically while the event loop runs. The leadership is lost if that
@@ -92,12 +111,13 @@ export class Leader {
 
   /** Resolves when this process leads. */
   async campaign(options?: WaitOptions): Promise<Leadership> {
+    checkAbort('campaign', options)
     return await this.#bell.wait((ask) => this.#attempt(ask), options)
   }
 
   /** Resolves with undefined if another process leads. */
   async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryCampaign', options)
     return this.#attempt(true)
   }
 

@@ -1,5 +1,7 @@
+import { checkAbort, checkFunction } from '../native/index.ts'
 import type { Heap } from './heap/heap.ts'
-import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a once's body: its bell, then the word. */
 export const ONCE_BYTES: number = BELL_BYTES + 64
@@ -27,6 +29,8 @@ export class Once {
    * or its process is killed, it is not done, and the next caller runs it. So it must be safe to start it again.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
+    checkFunction('work', work, 'without parameters')
+    checkAbort('run', options)
     const ours = await this.#bell.wait((ask) => this.#attempt(ask), options)
     if (!ours) return false
     const letGo = this.#heap.hold(() => this.#end(0))
@@ -40,6 +44,8 @@ export class Once {
 
   /** The same, blocking this thread while another process does it. @throws TimeoutError */
   runSync(work: () => unknown, options?: BlockOptions): boolean {
+    checkFunction('work', work, 'without parameters')
+    checkBlock('runSync', options)
     if (!this.#bell.waitSync((ask) => this.#attempt(ask), `'${this.name}' to be done`, options)) return false
     const letGo = this.#heap.hold(() => this.#end(0))
     try {
@@ -51,7 +57,7 @@ export class Once {
   }
 
   async isDone(options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('isDone', options)
     return this.isDoneSync()
   }
 

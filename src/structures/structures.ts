@@ -1,7 +1,15 @@
 import type { Membership, MembershipPart } from '../cluster/index.ts'
 import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
-import { ArgumentError } from '../native/index.ts'
-import type { RateLimiterOptions } from './cell-rate.ts'
+import {
+  ArgumentError,
+  checkBoolean,
+  checkOptions,
+  checkSignal,
+  checkWhole,
+  type OptionNames,
+} from '../native/index.ts'
+import { boundOf } from './bounds.ts'
+import { checkRate, type RateLimiterOptions } from './cell-rate.ts'
 import type { Codec, ValueSettings } from './codec/codec.ts'
 import { codecNumber, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
@@ -9,28 +17,28 @@ import { FLAG_BYTES, Flag } from './flag.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
 import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
-import { LEADER_BYTES, Leader } from './leader.ts'
+import { checkLease, LEADER_BYTES, Leader, type LeaderOptions } from './leader.ts'
 import { SharedQueue } from './list/queue.ts'
 import { QueueCore } from './list/queue-core.ts'
 import { SharedStack } from './list/stack.ts'
 import { StackCore } from './list/stack-core.ts'
-import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions } from './list/value-list.ts'
-import { CHANNEL_CAPACITY, type ChannelOptions, SharedChannel } from './log/shared-channel.ts'
-import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, SharedLog } from './log/shared-log.ts'
+import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions, listNames } from './list/value-list.ts'
+import { CHANNEL_CAPACITY, type ChannelOptions, channelNames, SharedChannel } from './log/shared-channel.ts'
+import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, logNames, SharedLog } from './log/shared-log.ts'
 import { MAP_BODY_BYTES } from './map/layout.ts'
-import { type MapOptions, SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
+import { type MapOptions, mapNames, SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
 import { MemberPeers } from './member-peers.ts'
 import { LocalMemory } from './memory/local-memory.ts'
 import { MUTEX_BYTES, Mutex } from './mutex.ts'
 import { CommitLog } from './mvrlu/commit-log.ts'
-import { MvRlu, type MvRluOptions, ROOT_BODY_BYTES } from './mvrlu/mv-rlu.ts'
+import { MvRlu, type MvRluOptions, mvRluNames, ROOT_BODY_BYTES } from './mvrlu/mv-rlu.ts'
 import { ONCE_BYTES, Once } from './once.ts'
 import { RATE_LIMITER_BYTES, RateLimiter } from './rate-limiter.ts'
 import { CELL_BODY_BYTES } from './rcu/cell-core.ts'
 import { Rcu } from './rcu/rcu.ts'
-import { type CellOptions, RcuCell } from './rcu/rcu-cell.ts'
+import { type CellOptions, cellNames, RcuCell } from './rcu/rcu-cell.ts'
 import { addReaches } from './reaches.ts'
-import { PERMITS_MAX, Semaphore, semaphoreBytes } from './semaphore.ts'
+import { checkPermits, Semaphore, type SemaphoreOptions, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
 
 /** Options of {@link openStructures}. */
@@ -46,8 +54,9 @@ export interface StructuresOptions {
   readonly signal?: AbortSignal
 }
 
+const names: OptionNames<StructuresOptions> = { region: true, size: true, reserve: true, poison: true, signal: true }
+
 const DEFAULT_SIZE = '64MiB'
-const LEASE_MS_MAX = 2 ** 30
 /** The largest bound on a number of entries. */
 const ENTRIES_MAX = 2 ** 26
 
@@ -65,8 +74,12 @@ const ENTRIES_MAX = 2 ** 26
  *   ArgumentError.
  */
 export async function openStructures(space: Space, options: StructuresOptions = {}): Promise<Structures> {
+  checkOptions('openStructures', options, names)
   const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, poison = false, signal } = options
   const lengthBytes = checkSize(size)
+  checkBoolean('options.reserve', reserve)
+  checkBoolean('options.poison', poison)
+  checkSignal('options.signal', signal)
   const known = space.regions().find((region) => region.name === name)
   const region = await space.openRegion(name, {
     coherence: 'hardware',
@@ -162,23 +175,22 @@ export class Structures implements AsyncDisposable {
   }
 
   /** A semaphore of 1 to 4096 permits. */
-  async semaphore(name: string, { permits }: { readonly permits: number }): Promise<Semaphore> {
-    checkWhole('options.permits', permits, PERMITS_MAX)
+  async semaphore(name: string, options: SemaphoreOptions): Promise<Semaphore> {
+    const permits = checkPermits(options)
     const { offset } = this.#open('semaphore', name, semaphoreBytes(permits), [permits])
     return new Semaphore(name, this.#heap, offset, permits)
   }
 
   async rateLimiter(name: string, options: RateLimiterOptions): Promise<RateLimiter> {
-    checkWhole('options.limit', options.limit, 1e9)
-    checkWhole('options.intervalMs', options.intervalMs, LEASE_MS_MAX)
+    checkRate(options)
     const parameters = [options.limit, options.intervalMs]
     const { offset } = this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
     return new RateLimiter(name, this.#heap, offset, options)
   }
 
   /** The leader election `name`; the default lease is 5 s. */
-  async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<Leader> {
-    checkWhole('options.leaseMs', leaseMs, LEASE_MS_MAX)
+  async leader(name: string, options?: LeaderOptions): Promise<Leader> {
+    const leaseMs = checkLease(options)
     const { offset } = this.#open('leader', name, LEADER_BYTES, [leaseMs])
     return new Leader(name, this.#heap, offset, leaseMs)
   }
@@ -189,11 +201,11 @@ export class Structures implements AsyncDisposable {
    * takes.
    */
   async map<V = unknown>(name: string, options: MapOptions<V> = {}): Promise<SharedMap<V>> {
+    checkOptions('map', options, mapNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
-    const ttlMs = options.ttlMs ?? 0
-    const maxEntries = options.maxEntries ?? 0
-    if (ttlMs !== 0) checkWhole('options.ttlMs', ttlMs, 2 ** 52)
-    if (maxEntries !== 0) checkWhole('options.maxEntries', maxEntries, ENTRIES_MAX)
+    const ttlMs = boundOf('options.ttlMs', options.ttlMs, 2 ** 52)
+    const maxEntries = boundOf('options.maxEntries', options.maxEntries, ENTRIES_MAX)
+    checkValueBytes(valueBytesMax)
     const parameters = [ttlMs, maxEntries, codecNumber(codec)]
     const { offset } = this.#open('map', name, MAP_BODY_BYTES, parameters)
     return new SharedMap(name, this.#heap, offset, { codec, ttlMs, maxEntries, valueBytesMax })
@@ -215,10 +227,11 @@ export class Structures implements AsyncDisposable {
 
   /** The log `name`: entries in order, the latest of which are kept. */
   async log<V = unknown>(name: string, options: LogOptions<V> = {}): Promise<SharedLog<V>> {
+    checkOptions('log', options, logNames)
     const { codec = structured as Codec<V>, capacity = LOG_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
-    const bytes = options.capacityBytes ?? 0
-    checkWhole('options.capacity', capacity, ENTRIES_MAX)
-    if (bytes !== 0) checkWhole('options.capacityBytes', bytes, 2 ** 52)
+    const bytes = boundOf('options.capacityBytes', options.capacityBytes, 2 ** 52)
+    checkWhole('options.capacity', capacity, 1, ENTRIES_MAX)
+    checkValueBytes(valueBytesMax)
     const { offset } = this.#open('log', name, LOG_BODY_BYTES, [capacity, bytes, codecNumber(codec)])
     const retention = { records: capacity, bytes, dropsForMemory: false }
     return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax })
@@ -226,8 +239,10 @@ export class Structures implements AsyncDisposable {
 
   /** The channel `name`: messages to all subscribers. */
   async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<SharedChannel<V>> {
+    checkOptions('channel', options, channelNames)
     const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
-    checkWhole('options.capacity', capacity, ENTRIES_MAX)
+    checkWhole('options.capacity', capacity, 1, ENTRIES_MAX)
+    checkValueBytes(valueBytesMax)
     const { offset } = this.#open('channel', name, LOG_BODY_BYTES, [capacity, codecNumber(codec)])
     const retention = { records: capacity, bytes: 0, dropsForMemory: true }
     return new SharedChannel(name, this.#heap, offset, { codec, retention, valueBytesMax })
@@ -235,14 +250,18 @@ export class Structures implements AsyncDisposable {
 
   /** The cell `name`, for {@link Structures.rcu}. */
   async cell<V = unknown>(name: string, options: CellOptions<V> = {}): Promise<RcuCell<V>> {
+    checkOptions('cell', options, cellNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    checkValueBytes(valueBytesMax)
     const { offset } = this.#open('rcu cell', name, CELL_BODY_BYTES, [codecNumber(codec)])
     return new RcuCell(name, this.#heap, offset, { codec, valueBytesMax })
   }
 
   /** The objects `name`: the root object, and objects that are made and linked from it. */
   async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<MvRlu<V>> {
+    checkOptions('mvRlu', options, mvRluNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    checkValueBytes(valueBytesMax)
     const { offset } = this.#open('mv-rlu', name, ROOT_BODY_BYTES, [codecNumber(codec)])
     return new MvRlu(name, this.#heap, offset, this.#commits, { codec, valueBytesMax })
   }
@@ -262,9 +281,12 @@ export class Structures implements AsyncDisposable {
   #openList<V>(
     kind: 'queue' | 'stack',
     name: string,
-    { codec = structured as Codec<V>, capacity = 0, valueBytesMax = VALUE_BYTES_MAX }: ListOptions<V>,
+    options: ListOptions<V>,
   ): { readonly offset: number; readonly capacity: number; readonly settings: ValueSettings<V> } {
-    if (capacity !== 0) checkWhole('options.capacity', capacity, ENTRIES_MAX)
+    checkOptions(kind, options, listNames)
+    const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    const capacity = boundOf('options.capacity', options.capacity, ENTRIES_MAX)
+    checkValueBytes(valueBytesMax)
     const { offset } = this.#open(kind, name, LIST_BODY_BYTES, [capacity, codecNumber(codec)])
     return { offset, capacity, settings: { codec, valueBytesMax } }
   }
@@ -289,7 +311,7 @@ function holdHeap(region: Region, membership: Membership): Heap {
     const advice = 'use those, or open the space again for a second member'
     throw new ArgumentError(
       'options.region',
-      `this member has already opened the structures of '${region.name}'; ${advice}`,
+      `options.region: this member has already opened the structures of '${region.name}'; ${advice}`,
     )
   }
   const heap = new Heap(
@@ -326,10 +348,9 @@ class HeapPart implements MembershipPart {
 function checkSize(size: Size): number {
   const bytes = parseSize(size, 'options.size')
   if (bytes >= HEAP_BYTES_MIN && bytes <= HEAP_BYTES_MAX) return bytes
-  throw new ArgumentError('options.size', `structures take 1 MiB to 4 GiB, not ${bytes} bytes`)
+  throw new ArgumentError('options.size', `options.size must be from 1 MiB to 4 GiB, not ${bytes} bytes`)
 }
 
-function checkWhole(argument: string, value: number, max: number): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
-  throw new ArgumentError(argument, `${argument} must be a whole number from 1 to ${max}, not ${value}`)
+function checkValueBytes(valueBytesMax: number): void {
+  checkWhole('options.valueBytesMax', valueBytesMax, 1, HEAP_BYTES_MAX)
 }

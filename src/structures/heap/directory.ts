@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { mustBe } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 import { hashBytes } from '../hash.ts'
 import { type Heap, offsetOf } from './heap.ts'
@@ -16,7 +16,7 @@ const Offset = { Linked: 0, Kind: 4, NameLength: 8, Parameters: 16, Name: 64, Bo
 const PARAMETERS = 3
 
 /** The longest name of a structure, in bytes of UTF-8. */
-export const STRUCTURE_NAME_BYTES_MAX = 64
+const STRUCTURE_NAME_BYTES_MAX = 64
 
 /** What a structure is, besides its name. Numbers are part of the layout. */
 export const StructureKind = {
@@ -74,7 +74,7 @@ export class Directory {
    */
   open(request: StructureRequest): FoundStructure {
     const { memory } = this.#heap
-    const name = checkName(request.name)
+    const name = checkStructureName(request.name)
     const home = hashBytes(name, name.length, 0) % STRUCTURES_MAX
     for (let probe = 0; probe < STRUCTURES_MAX; probe += 1) {
       const place = DIRECTORY_OFFSET + ((home + probe) % STRUCTURES_MAX) * 4
@@ -162,9 +162,9 @@ function mismatch(name: string, how: string): StructureError {
   )
 }
 
-function checkName(name: string): Uint8Array {
+/** The name in UTF-8. @throws ArgumentError */
+export function checkStructureName(name: string): Uint8Array {
   const bytes = typeof name === 'string' ? Buffer.from(name) : new Uint8Array(0)
   if (bytes.length >= 1 && bytes.length <= STRUCTURE_NAME_BYTES_MAX) return bytes
-  const rule = `the name of a structure must be a string of 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes`
-  throw new ArgumentError('name', `${rule}, not ${JSON.stringify(name)}`)
+  throw mustBe('name', `a string of 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes`, name)
 }

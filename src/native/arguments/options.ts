@@ -1,0 +1,74 @@
+import { ArgumentError } from '../errors.ts'
+import { mustBe } from './checks.ts'
+import { nearestWord } from './nearest-word.ts'
+import { shown } from './shown.ts'
+
+type KeyOf<T> = T extends unknown ? keyof T : never
+
+/** Every name of `T`. The compiler complains if one is missing, and if one is too many. */
+export type OptionNames<T> = { readonly [Name in KeyOf<T>]-?: true }
+
+/**
+ * Checks that `options` is an object with known names, so that no misspelt option is ignored. It looks at nothing but
+ * the names: the values are checked where they are used.
+ *
+ * An option whose value is undefined counts as not given, whatever its name: `{ ...settings, old: undefined }`.
+ *
+ * @throws ArgumentError with the name that was probably meant, or all names.
+ */
+export function checkOptions<T>(
+  call: string,
+  options: T | undefined,
+  names: OptionNames<T>,
+  argument: string = 'options',
+): void {
+  if (options === undefined) return
+  if (typeof options !== 'object' || options === null) throw noOptions(call, options, names, argument)
+  let count = 0
+  for (const name in options) {
+    count += 1
+    if ((names as Names)[name] !== true && options[name] !== undefined) throw unknown(call, name, names, argument)
+  }
+  if (count === 0 && !isPlain(options)) throw noOptions(call, options, names, argument)
+}
+
+/**
+ * Checks the options of a call that only `signal` can end.
+ * @throws ArgumentError; the reason of the signal if it is aborted.
+ */
+export function checkAbort(call: string, options: { readonly signal?: AbortSignal } | undefined): void {
+  if (options === undefined) return
+  checkOptions(call, options, ABORT)
+  checkSignal('options.signal', options.signal)
+}
+
+/** @throws ArgumentError unless it is a signal; its reason if it is aborted. */
+export function checkSignal(argument: string, signal: AbortSignal | undefined): void {
+  if (signal === undefined) return
+  if (!(signal instanceof AbortSignal)) throw mustBe(argument, 'an AbortSignal, as AbortSignal.timeout() makes', signal)
+  signal.throwIfAborted()
+}
+
+type Names = Readonly<Record<string, true | undefined>>
+
+const ABORT: OptionNames<{ readonly signal?: AbortSignal }> = { signal: true }
+
+/** A Map and a Date have no names either, but are no options. */
+function isPlain(options: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(options)
+  return prototype === null || (Object.getPrototypeOf(prototype) === null && !Array.isArray(options))
+}
+
+function noOptions(call: string, options: unknown, names: object, argument: string): ArgumentError {
+  const [first = ''] = Object.keys(names)
+  const rule = `${argument} of ${call} must be an object such as { ${first} }`
+  return new ArgumentError(argument, `${rule}, not ${shown(options)}`)
+}
+
+function unknown(call: string, name: string, names: object, argument: string): ArgumentError {
+  const known = Object.keys(names)
+  const near = nearestWord(name, known)
+  const advice = near === undefined ? `pass only ${known.join(', ')}` : `did you mean '${near}'?`
+  const what = argument === 'options' ? `unknown option '${name}' of` : `unknown name '${name}' in ${argument} of`
+  return new ArgumentError(`${argument}.${name}`, `${what} ${call}; ${advice}`)
+}
