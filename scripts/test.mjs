@@ -16,6 +16,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { run } from 'node:test'
 import { spec as SpecReporter } from 'node:test/reporters'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -78,31 +79,29 @@ class Tally {
   /** File -> milliseconds of its tests together. */
   times = new Map()
 
-  count(event) {
+  /** `compiled` is the file that was run: a test may be defined in another that it imports. */
+  count(event, compiled) {
+    const file = relative(join(root, 'dist'), compiled).replace(/\.js$/, '.ts')
     if (event.data.details?.type === 'suite') return
     if (event.type === 'test:fail') {
-      this.failed.push(where(event))
+      this.failed.push(isFileItself(event) ? file : `${file}: ${event.data.name}`)
       const { error } = event.data.details
-      this.note(event, 'failed', String(error.cause?.message ?? error.message))
+      this.note(event, file, 'failed', String(error.cause?.message ?? error.message))
     } else if (event.data.skip !== undefined) {
       this.skipped.push(`${event.data.name}: ${reason(event.data.skip)}`)
-      this.note(event, 'skipped', reason(event.data.skip))
+      this.note(event, file, 'skipped', reason(event.data.skip))
     } else if (event.data.todo === undefined) {
       this.passed += 1
-      this.note(event, 'passed')
+      this.note(event, file, 'passed')
     }
   }
 
-  note({ data }, outcome, why) {
-    const compiled = isFileItself({ data }) ? data.name : (data.file ?? '')
-    const file = relative(join(root, 'dist'), compiled).replace(/\.js$/, '.ts')
+  note({ data }, file, outcome, why) {
     if (data.nesting === 0) this.times.set(file, (this.times.get(file) ?? 0) + (data.details?.duration_ms ?? 0))
     this.tests.push({ file, name: data.name, outcome, ...(why === undefined ? {} : { reason: why }) })
   }
 }
 
-const where = ({ data }) =>
-  isFileItself({ data }) ? relative(root, data.name) : `${relative(root, data.file ?? '')}: ${data.name}`
 const reason = (skip) => (typeof skip === 'string' && skip !== '' ? skip : 'no reason given')
 
 /**
@@ -153,19 +152,40 @@ function killFile(file, files) {
   }
 }
 
-async function runAll(files, concurrency, reporter, tally) {
-  if (files.length === 0) return
-  const timers = []
-  for await (const raw of run({ files, concurrency, timeout: timeoutMs })) {
-    if (raw.type === 'test:dequeue' && files.includes(raw.data.name))
-      timers.push(setTimeout(killFile, timeoutMs + TERMINATION_MS, raw.data.name, files))
-    const event = judged(raw)
-    if (isVerdict(event)) tally.count(event)
-    // The runner's own totals are left out: there are two runs, and one line at the end tells both.
-    if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) continue
-    reporter.write(event)
+/**
+ * The events of each file, in the order of the files, of which `concurrency` run at a time. Each has a run() of its
+ * own, since an event names only the file in which its test is defined.
+ */
+function startFiles(files, concurrency) {
+  const outputs = files.map(() => new PassThrough({ objectMode: true, highWaterMark: Number.MAX_SAFE_INTEGER }))
+  let started = 0
+  const startNext = () => {
+    const index = started++
+    if (index >= files.length) return
+    const timer = setTimeout(killFile, timeoutMs + TERMINATION_MS, files[index], files)
+    const events = run({ files: [files[index]], timeout: timeoutMs })
+    events.once('end', () => {
+      clearTimeout(timer)
+      startNext()
+    })
+    events.pipe(outputs[index])
   }
-  for (const timer of timers) clearTimeout(timer)
+  // Each run() listens for the end of this process.
+  process.setMaxListeners(Math.max(process.getMaxListeners(), 2 * concurrency))
+  for (let index = 0; index < concurrency; index += 1) startNext()
+  return outputs
+}
+
+async function runAll(files, concurrency, reporter, tally) {
+  for (const [index, events] of startFiles(files, concurrency).entries()) {
+    for await (const raw of events) {
+      const event = judged(raw)
+      if (isVerdict(event)) tally.count(event, files[index])
+      // The runner's own totals are left out: each file has a run, and one line at the end tells all.
+      if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) continue
+      reporter.write(event)
+    }
+  }
 }
 
 function kill(pid) {

@@ -19,9 +19,9 @@ interface Shared {
 const shared = new Map<string, Shared>()
 
 /**
- * An adapter's hold on structures. If the adapter names a space, its structures are opened on first use. They are
- * closed when the last adapter of this process releases them. Structures passed in by the caller stay the caller's to
- * close.
+ * An adapter's hold on structures. If the adapter names a space, its structures are opened when they are first asked
+ * for. They are closed when the last adapter of this process releases them. Structures passed in by the caller stay the
+ * caller's to close.
  */
 export class Lease {
   readonly #where: string | Structures

@@ -2,8 +2,8 @@ import type { MapOptions, SharedMap, Structures } from '../structures/index.ts'
 import { Lease } from './lease.ts'
 
 /**
- * A map behind an adapter. It is opened on first use, so an adapter can be made with `new`, like the stores that it
- * replaces.
+ * A map behind an adapter. It starts to open when the adapter is made; `new` does not wait for it. So a process that
+ * has served no request yet keeps the data, too, when the process that it replaces ends.
  */
 export class LeasedMap<V> {
   readonly #lease: Lease
@@ -15,6 +15,8 @@ export class LeasedMap<V> {
     this.#lease = new Lease(where)
     this.#name = name
     this.#options = options
+    // If this fails, the first call tries again, and tells why it fails.
+    this.open().catch(() => undefined)
   }
 
   /** After a failure the next call tries again. */

@@ -43,7 +43,7 @@ const reasons: ReadonlyMap<number, readonly [RejectReason, string]> = new Map([
   [RejectStatus.Consumer, ['consumer', 'the listening program refused it']],
   [RejectStatus.InvalidServiceId, ['no-listener', 'nothing listens at that address and port']],
   [RejectStatus.NoQueuePair, ['no-queue-pair', 'the peer has no queue pair left']],
-  [RejectStatus.NoResources, ['no-resources', 'more requests wait at the peer than its backlog holds']],
+  [RejectStatus.NoResources, ['no-resources', 'the peer has no resources left for a connection']],
   [RejectStatus.Timeout, ['timeout', 'the peer timed out']],
   [RejectStatus.Unsupported, ['unsupported', 'the peer does not support what was asked for']],
   [RejectStatus.StaleConnection, ['stale-connection', 'the peer still has an old connection of this queue pair']],

@@ -60,7 +60,7 @@ export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
   }
 }
 
-/** N ranks with regions: see {@link Group} for the rest. */
+/** One rank's place in a group of N ranks that compute together and share regions. */
 export class RegionGroup extends Group {
   readonly #host: RegionHost & { readonly coherent: CoherentHost }
 

@@ -53,7 +53,6 @@ export {
   type PrefetchOptions,
   Region,
   type RegionCallOptions,
-  type RegionDescription,
   type RegionLockRequest,
 } from './region.ts'
 export { ADVISE_VARIABLE, type RegionOptions } from './region-request.ts'

@@ -149,7 +149,7 @@ export class Rendezvous {
         if (oldest === undefined) return
         const [number, { length }] = oldest
         const object = `the peer ${this.#link.peerText} to fetch a message of ${length} bytes`
-        const state = 'the offer leaves after everything that was sent before it'
+        const state = 'it was offered to the peer, in order after everything that was sent before it'
         const sinceNs = Number.POSITIVE_INFINITY
         yield { key: `${name} ${number}`, kind: 'message', object, state, sinceNs, ranks: [], processes: [] }
       }.bind(this),

@@ -94,7 +94,7 @@ function row(from: QueuePairState, to: QueuePairState, required: number, optiona
 }
 
 /**
- * Rows for each type. {@link findTransition} adds transitions to RESET and ERR, because nearly every state has them.
+ * Rows for each type. `findTransition` adds transitions to RESET and ERR, because nearly every state has them.
  * DCI and DCT are not in the kernel's common table: theirs are mlx5's (modify_dci_qp_is_ok, mlx5_ib_modify_dct).
  */
 export const transitions: Readonly<Record<QueuePairType, readonly Transition[]>> = {

@@ -14,7 +14,6 @@
  */
 export {
   type BarrierOptions,
-  type Group,
   type GroupEvent,
   HeldLock,
   JoinError,
@@ -51,7 +50,6 @@ export {
   ReadOnlyError,
   Region,
   type RegionCallOptions,
-  type RegionDescription,
   RegionError,
   RegionGroup,
   type RegionOptions,

@@ -26,7 +26,6 @@ export {
   defineCounters,
   defineHistogram,
   type Finding,
-  flushTrace,
   type HistogramBlock,
   type HistogramReading,
   isProfiling,

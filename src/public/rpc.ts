@@ -21,7 +21,6 @@
  * @module aether-dsm/rpc
  */
 export {
-  type AnswerStream,
   type Bidirectional,
   bidirectional,
   borrowedBytes,
@@ -37,12 +36,10 @@ export {
   clientStream,
   createServer,
   defineService,
-  type Handler,
   type Handlers,
   json,
   METADATA_BYTES_MAX,
   type Metadata,
-  type Methods,
   openChannel,
   RdmaBuffer,
   type RdmaCall,
@@ -62,7 +59,6 @@ export {
   type Service,
   ServiceError,
   type StandardSchema,
-  type Stream,
   type StreamCallOptions,
   type SyncCallOptions,
   serveOnThreads,

@@ -49,7 +49,7 @@ export type Client<S extends Service> = {
 }
 
 /** A method as its server implements it. */
-export type Handler<M extends Method> =
+type Handler<M extends Method> =
   M extends Method<infer K, infer Q, infer A>
     ? {
         unary: (request: SchemaOutput<Q>, context: CallContext) => Awaitable<SchemaInput<A>>

@@ -8,7 +8,7 @@ export type { ClientCallInfo, ClientInterceptor } from './caller.ts'
 export { type Channel, type ChannelOptions, openChannel } from './channel.ts'
 
 export { borrowedBytes, bytes, json, type RpcCodec } from './codec.ts'
-export type { AnswerStream, Awaitable, Client, Handler, Handlers, Stream } from './contract-types.ts'
+export type { Awaitable, Client, Handlers, Stream } from './contract-types.ts'
 export { type CallOutcome, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
 export type { Metadata } from './extension.ts'
 export { METADATA_BYTES_MAX } from './frame.ts'
@@ -25,7 +25,6 @@ export {
   clientStream,
   defineService,
   type MethodKind,
-  type Methods,
   type RdmaCall,
   rdmaCall,
   type ServerStream,

@@ -9,7 +9,6 @@ export class StructureError extends AetherError {
   constructor(
     code:
       | 'ERR_AETHER_STRUCTURE_MISMATCH'
-      | 'ERR_AETHER_STRUCTURE_DELETED'
       | 'ERR_AETHER_MAP_FULL'
       | 'ERR_AETHER_STRUCTURES_FULL'
       | 'ERR_AETHER_STRUCTURES_NOT_OPENED'

@@ -11,19 +11,20 @@ const LOW = 0xffffffffn
 
 /** Options of `leader()`. */
 export interface LeaderOptions {
-  /** How long a leader that does not renew its lease stays the leader, in milliseconds. Default 5000. */
+  /** How long a leader that does not renew its lease stays the leader, in milliseconds. Default: that of the election, or 5000 if it is new. */
   readonly leaseMs?: number
 }
 
 const names: OptionNames<LeaderOptions> = { leaseMs: true }
-const LEASE_MS = 5000
+/** The default lease. */
+export const LEASE_MS = 5000
 const LEASE_MS_MAX = 2 ** 30
 
 /** @throws ArgumentError */
-export function checkLease(options: LeaderOptions | undefined): number {
+export function checkLease(options: LeaderOptions | undefined): number | undefined {
   checkOptions('leader', options, names)
-  const { leaseMs = LEASE_MS } = options ?? {}
-  checkWhole('options.leaseMs', leaseMs, 1, LEASE_MS_MAX)
+  const leaseMs = options?.leaseMs
+  if (leaseMs !== undefined) checkWhole('options.leaseMs', leaseMs, 1, LEASE_MS_MAX)
   return leaseMs
 }
 

@@ -13,20 +13,26 @@ export const RATE_LIMITER_BYTES = 64
  */
 export class RateLimiter {
   readonly name: string
-  readonly limit: number
-  readonly intervalMs: number
   readonly #heap: Heap
   readonly #offset: number
-  readonly #rate: CellRate
+  readonly #options: RateLimiterOptions
+  #rate: CellRate
 
-  /** @internal */
+  /** @internal `options` are read at each use. */
   constructor(name: string, heap: Heap, offset: number, options: RateLimiterOptions) {
     this.name = name
-    this.limit = options.limit
-    this.intervalMs = options.intervalMs
     this.#heap = heap
     this.#offset = offset
+    this.#options = options
     this.#rate = new CellRate(options)
+  }
+
+  get limit(): number {
+    return this.#options.limit
+  }
+
+  get intervalMs(): number {
+    return this.#options.intervalMs
   }
 
   /** Request `count` permissions at once; all or none are granted. */
@@ -37,11 +43,12 @@ export class RateLimiter {
 
   takeSync(count: number = 1): RateVerdict {
     this.#heap.checkOpen()
-    this.#rate.check(count)
+    const rate = this.#currentRate()
+    rate.check(count)
     const { memory } = this.#heap
     for (;;) {
       const seen = memory.load64(this.#offset)
-      const { verdict, word } = this.#rate.ask(seen, native.monotonicNs() / 1000, count)
+      const { verdict, word } = rate.ask(seen, native.monotonicNs() / 1000, count)
       if (word === undefined || memory.compareExchange64(this.#offset, seen, word) === seen) return verdict
     }
   }
@@ -63,5 +70,12 @@ export class RateLimiter {
     checkAbort('reset', options)
     this.#heap.checkOpen()
     this.#heap.memory.store64(this.#offset, 0n)
+  }
+
+  /** Another process may have opened the limiter with other options. */
+  #currentRate(): CellRate {
+    const { limit, intervalMs } = this.#options
+    if (limit !== this.#rate.limit || intervalMs !== this.#rate.intervalMs) this.#rate = new CellRate(this.#options)
+    return this.#rate
   }
 }

@@ -8,21 +8,24 @@ import {
   checkWhole,
   type OptionNames,
 } from '../native/index.ts'
-import { boundOf } from './bounds.ts'
+import { boundOf, ttlOf } from './bounds.ts'
 import { checkRate, type RateLimiterOptions } from './cell-rate.ts'
 import type { Codec, ValueSettings } from './codec/codec.ts'
-import { codecNumber, structured } from './codec/codecs.ts'
+import { codecParameter, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
+import { CYCLIC_BARRIER_BYTES, CyclicBarrier, type CyclicBarrierOptions, checkParties } from './cyclic-barrier.ts'
+import { StructureError } from './errors.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
 import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
-import { checkLease, LEADER_BYTES, Leader, type LeaderOptions } from './leader.ts'
+import { checkLatch, LATCH_BYTES, Latch, type LatchOptions } from './latch.ts'
+import { checkLease, LEADER_BYTES, LEASE_MS, Leader, type LeaderOptions } from './leader.ts'
 import { SharedQueue } from './list/queue.ts'
 import { QueueCore } from './list/queue-core.ts'
 import { SharedStack } from './list/stack.ts'
 import { StackCore } from './list/stack-core.ts'
-import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions, listNames } from './list/value-list.ts'
+import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListBounds, type ListOptions, listNames } from './list/value-list.ts'
 import { CHANNEL_CAPACITY, type ChannelOptions, channelNames, SharedChannel } from './log/shared-channel.ts'
 import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, logNames, SharedLog } from './log/shared-log.ts'
 import { MAP_BODY_BYTES } from './map/layout.ts'
@@ -33,11 +36,13 @@ import { MUTEX_BYTES, Mutex } from './mutex.ts'
 import { CommitLog } from './mvrlu/commit-log.ts'
 import { MvRlu, type MvRluOptions, mvRluNames, ROOT_BODY_BYTES } from './mvrlu/mv-rlu.ts'
 import { ONCE_BYTES, Once } from './once.ts'
+import { bound, fixed, type Parameter } from './parameter.ts'
 import { RATE_LIMITER_BYTES, RateLimiter } from './rate-limiter.ts'
 import { CELL_BODY_BYTES } from './rcu/cell-core.ts'
 import { Rcu } from './rcu/rcu.ts'
 import { type CellOptions, cellNames, RcuCell } from './rcu/rcu-cell.ts'
 import { addReaches } from './reaches.ts'
+import { READ_WRITE_LOCK_BYTES, ReadWriteLock } from './read-write-lock.ts'
 import { checkPermits, Semaphore, type SemaphoreOptions, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
 
@@ -81,6 +86,11 @@ export async function openStructures(space: Space, options: StructuresOptions = 
   checkBoolean('options.poison', poison)
   checkSignal('options.signal', signal)
   const known = space.regions().find((region) => region.name === name)
+  if (known !== undefined && !fitsHeap(known.size)) {
+    const why = `region '${name}' has ${known.size} bytes, and structures take ${HEAP_SIZES}`
+    const advice = 'it holds other data; name another region in options.region'
+    throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', name, `${why}: ${advice}`)
+  }
   const region = await space.openRegion(name, {
     coherence: 'hardware',
     reserve,
@@ -174,77 +184,131 @@ export class Structures implements AsyncDisposable {
     return new Mutex(name, this.#heap, offset)
   }
 
-  /** A semaphore of 1 to 4096 permits. */
+  /** The lock `name`, which any number of readers or one writer holds. */
+  async readWriteLock(name: string): Promise<ReadWriteLock> {
+    const { offset } = this.#open('read-write lock', name, READ_WRITE_LOCK_BYTES)
+    return new ReadWriteLock(name, this.#heap, offset)
+  }
+
+  /** The latch `name`, which opens after `count` countdowns. All openers must agree on the count. */
+  async latch(name: string, options: LatchOptions): Promise<Latch> {
+    const count = checkLatch(options)
+    const { offset } = this.#open('latch', name, LATCH_BYTES, [fixed('count', count)])
+    return new Latch(name, this.#heap, offset, count)
+  }
+
+  /** The barrier `name` of 1 to 4096 parties. All openers must agree on their number. */
+  async barrier(name: string, options: CyclicBarrierOptions): Promise<CyclicBarrier> {
+    const parties = checkParties(options)
+    const { offset } = this.#open('barrier', name, CYCLIC_BARRIER_BYTES, [fixed('parties', parties)])
+    return new CyclicBarrier(name, this.#heap, offset, parties)
+  }
+
+  /** A semaphore of 1 to 4096 permits. All openers must agree on their number. */
   async semaphore(name: string, options: SemaphoreOptions): Promise<Semaphore> {
     const permits = checkPermits(options)
-    const { offset } = this.#open('semaphore', name, semaphoreBytes(permits), [permits])
+    const { offset } = this.#open('semaphore', name, semaphoreBytes(permits), [fixed('permits', permits)])
     return new Semaphore(name, this.#heap, offset, permits)
   }
 
+  /** The rate limiter `name`. The options of the latest opener hold for all processes. */
   async rateLimiter(name: string, options: RateLimiterOptions): Promise<RateLimiter> {
     checkRate(options)
-    const parameters = [options.limit, options.intervalMs]
-    const { offset } = this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
-    return new RateLimiter(name, this.#heap, offset, options)
+    const bounds = [bound('limit', options.limit), bound('intervalMs', options.intervalMs)]
+    const { offset, parameter } = this.#open('rate limiter', name, RATE_LIMITER_BYTES, bounds)
+    return new RateLimiter(name, this.#heap, offset, {
+      get limit() {
+        return parameter(0)
+      },
+      get intervalMs() {
+        return parameter(1)
+      },
+    })
   }
 
-  /** The leader election `name`; the default lease is 5 s. */
+  /** The leader election `name`. All openers that pass `leaseMs` must agree on it; 5 s if the election is new. */
   async leader(name: string, options?: LeaderOptions): Promise<Leader> {
     const leaseMs = checkLease(options)
-    const { offset } = this.#open('leader', name, LEADER_BYTES, [leaseMs])
-    return new Leader(name, this.#heap, offset, leaseMs)
+    const parameters = [{ name: 'leaseMs', wanted: leaseMs, initial: LEASE_MS, changes: false }]
+    const { offset, parameter } = this.#open('leader', name, LEADER_BYTES, parameters)
+    return new Leader(name, this.#heap, offset, parameter(0))
   }
 
   /**
-   * The map `name`, empty if it is new. Options that are kept with the map are those it was made with; options passed
-   * later must agree. `codec` defines the type of the values; with the default they are anything that `structuredClone`
-   * takes.
+   * The map `name`, empty if it is new. `ttlMs` and `maxEntries` are those of the latest opener that passed them, for
+   * all processes; an opener that leaves them out keeps what is there. `codec` defines the type of the values, and all
+   * openers must agree; with the default they are anything that `structuredClone` takes.
    */
   async map<V = unknown>(name: string, options: MapOptions<V> = {}): Promise<SharedMap<V>> {
     checkOptions('map', options, mapNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
-    const ttlMs = boundOf('options.ttlMs', options.ttlMs, 2 ** 52)
+    const ttlMs = ttlOf(options.ttlMs)
     const maxEntries = boundOf('options.maxEntries', options.maxEntries, ENTRIES_MAX)
     checkValueBytes(valueBytesMax)
-    const parameters = [ttlMs, maxEntries, codecNumber(codec)]
-    const { offset } = this.#open('map', name, MAP_BODY_BYTES, parameters)
-    return new SharedMap(name, this.#heap, offset, { codec, ttlMs, maxEntries, valueBytesMax })
+    const parameters = [bound('ttlMs', ttlMs), bound('maxEntries', maxEntries), codecParameter(codec)]
+    const { offset, parameter } = this.#open('map', name, MAP_BODY_BYTES, parameters)
+    return new SharedMap(name, this.#heap, offset, {
+      codec,
+      valueBytesMax,
+      get ttlMs() {
+        return parameter(0)
+      },
+      get maxEntries() {
+        return parameter(1)
+      },
+    })
   }
 
   /** The queue `name`: first in, first out. */
   async queue<V = unknown>(name: string, options: ListOptions<V> = {}): Promise<SharedQueue<V>> {
-    const { offset, capacity, settings } = this.#openList('queue', name, options)
-    const core = new QueueCore(this.#heap, offset + LIST_WORDS_OFFSET, capacity)
+    const { offset, bounds, settings } = this.#openList('queue', name, options)
+    const core = new QueueCore(this.#heap, offset + LIST_WORDS_OFFSET, bounds)
     return new SharedQueue(name, this.#heap, offset, core, settings)
   }
 
   /** The stack `name`: last in, first out. */
   async stack<V = unknown>(name: string, options: ListOptions<V> = {}): Promise<SharedStack<V>> {
-    const { offset, capacity, settings } = this.#openList('stack', name, options)
-    const core = new StackCore(this.#heap, offset + LIST_WORDS_OFFSET, capacity)
+    const { offset, bounds, settings } = this.#openList('stack', name, options)
+    const core = new StackCore(this.#heap, offset + LIST_WORDS_OFFSET, bounds)
     return new SharedStack(name, this.#heap, offset, core, settings)
   }
 
   /** The log `name`: entries in order, the latest of which are kept. */
   async log<V = unknown>(name: string, options: LogOptions<V> = {}): Promise<SharedLog<V>> {
     checkOptions('log', options, logNames)
-    const { codec = structured as Codec<V>, capacity = LOG_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
+    const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    const capacity = boundOf('options.capacity', options.capacity, ENTRIES_MAX)
     const bytes = boundOf('options.capacityBytes', options.capacityBytes, 2 ** 52)
-    checkWhole('options.capacity', capacity, 1, ENTRIES_MAX)
     checkValueBytes(valueBytesMax)
-    const { offset } = this.#open('log', name, LOG_BODY_BYTES, [capacity, bytes, codecNumber(codec)])
-    const retention = { records: capacity, bytes, dropsForMemory: false }
+    const bounds = [bound('capacity', capacity, LOG_CAPACITY), bound('capacityBytes', bytes), codecParameter(codec)]
+    const { offset, parameter } = this.#open('log', name, LOG_BODY_BYTES, bounds)
+    const retention = {
+      dropsForMemory: false,
+      get records() {
+        return parameter(0)
+      },
+      get bytes() {
+        return parameter(1)
+      },
+    }
     return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax })
   }
 
   /** The channel `name`: messages to all subscribers. */
   async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<SharedChannel<V>> {
     checkOptions('channel', options, channelNames)
-    const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
-    checkWhole('options.capacity', capacity, 1, ENTRIES_MAX)
+    const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    const capacity = boundOf('options.capacity', options.capacity, ENTRIES_MAX)
     checkValueBytes(valueBytesMax)
-    const { offset } = this.#open('channel', name, LOG_BODY_BYTES, [capacity, codecNumber(codec)])
-    const retention = { records: capacity, bytes: 0, dropsForMemory: true }
+    const bounds = [bound('capacity', capacity, CHANNEL_CAPACITY), codecParameter(codec)]
+    const { offset, parameter } = this.#open('channel', name, LOG_BODY_BYTES, bounds)
+    const retention = {
+      dropsForMemory: true,
+      bytes: 0,
+      get records() {
+        return parameter(0)
+      },
+    }
     return new SharedChannel(name, this.#heap, offset, { codec, retention, valueBytesMax })
   }
 
@@ -253,7 +317,7 @@ export class Structures implements AsyncDisposable {
     checkOptions('cell', options, cellNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
     checkValueBytes(valueBytesMax)
-    const { offset } = this.#open('rcu cell', name, CELL_BODY_BYTES, [codecNumber(codec)])
+    const { offset } = this.#open('rcu cell', name, CELL_BODY_BYTES, [codecParameter(codec)])
     return new RcuCell(name, this.#heap, offset, { codec, valueBytesMax })
   }
 
@@ -262,7 +326,7 @@ export class Structures implements AsyncDisposable {
     checkOptions('mvRlu', options, mvRluNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
     checkValueBytes(valueBytesMax)
-    const { offset } = this.#open('mv-rlu', name, ROOT_BODY_BYTES, [codecNumber(codec)])
+    const { offset } = this.#open('mv-rlu', name, ROOT_BODY_BYTES, [codecParameter(codec)])
     return new MvRlu(name, this.#heap, offset, this.#commits, { codec, valueBytesMax })
   }
 
@@ -282,16 +346,27 @@ export class Structures implements AsyncDisposable {
     kind: 'queue' | 'stack',
     name: string,
     options: ListOptions<V>,
-  ): { readonly offset: number; readonly capacity: number; readonly settings: ValueSettings<V> } {
+  ): { readonly offset: number; readonly bounds: ListBounds; readonly settings: ValueSettings<V> } {
     checkOptions(kind, options, listNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
     const capacity = boundOf('options.capacity', options.capacity, ENTRIES_MAX)
     checkValueBytes(valueBytesMax)
-    const { offset } = this.#open(kind, name, LIST_BODY_BYTES, [capacity, codecNumber(codec)])
-    return { offset, capacity, settings: { codec, valueBytesMax } }
+    const parameters = [bound('capacity', capacity), codecParameter(codec)]
+    const { offset, parameter } = this.#open(kind, name, LIST_BODY_BYTES, parameters)
+    const bounds = {
+      get capacity() {
+        return parameter(0)
+      },
+    }
+    return { offset, bounds, settings: { codec, valueBytesMax } }
   }
 
-  #open(kind: StructureKindName, name: string, bodyBytes: number, parameters: readonly number[] = []): FoundStructure {
+  #open(
+    kind: StructureKindName,
+    name: string,
+    bodyBytes: number,
+    parameters: readonly Parameter[] = [],
+  ): FoundStructure {
     this.#heap.checkOpen()
     return this.#directory.open({ kind, name, bodyBytes, parameters })
   }
@@ -345,10 +420,16 @@ class HeapPart implements MembershipPart {
   }
 }
 
+const HEAP_SIZES = '1 MiB to 4 GiB'
+
+function fitsHeap(bytes: number): boolean {
+  return bytes >= HEAP_BYTES_MIN && bytes <= HEAP_BYTES_MAX
+}
+
 function checkSize(size: Size): number {
   const bytes = parseSize(size, 'options.size')
-  if (bytes >= HEAP_BYTES_MIN && bytes <= HEAP_BYTES_MAX) return bytes
-  throw new ArgumentError('options.size', `options.size must be from 1 MiB to 4 GiB, not ${bytes} bytes`)
+  if (fitsHeap(bytes)) return bytes
+  throw new ArgumentError('options.size', `options.size must be from ${HEAP_SIZES}, not ${bytes} bytes`)
 }
 
 function checkValueBytes(valueBytesMax: number): void {

@@ -21,8 +21,8 @@ export interface Destination {
   /** The receiver: the queue pair (`ud`), the target (`dci`) or the shared receive queue (`xrc-send`). */
   readonly number: number
   /**
-   * `ud` only. Default: that of {@link QueuePair.toInit}. With the high bit set, the queue pair's own key is sent
-   * instead.
+   * `ud` only. Default: {@link DEFAULT_QUEUE_KEY}, as of {@link QueuePair.toInit}. With the high bit set, the queue
+   * pair's own key is sent instead.
    */
   readonly queueKey?: number
   /** `dci` only: the access key of the target. */

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { MEMBERS_MAX, reclaimSpaces } from '../../src/cluster/index.ts'
 import { defineCounters } from '../../src/profiling/index.ts'
-import { open, type SpaceEvent } from '../../src/public/index.ts'
+import { open, type Space, type SpaceEvent } from '../../src/public/index.ts'
 import { descriptors, RemoteMember, rendezvousFiles, until, useRuntimeDirectory } from './support.ts'
 
 const directory = useRuntimeDirectory()
@@ -35,8 +35,8 @@ function runProgram(body: string): {
 
 test('the first to open makes the space, the next finds it, and the last to leave takes it away', async () => {
   const before = descriptors()
-  const a = await open('shop')
-  const b = await open('shop')
+  await using a = await open('shop')
+  await using b = await open('shop')
   assert.deepEqual(a.members(), [a.self, b.self])
   assert.deepEqual(a.members(), b.members())
   assert.notEqual(a.self.slot, b.self.slot)
@@ -74,7 +74,7 @@ test('spaces of different names know nothing of each other', async () => {
 })
 
 test('close is idempotent, also at the same time, and everything after it is an error', async () => {
-  const space = await open('shop')
+  await using space = await open('shop')
   await Promise.all([space.close(), space.close(), space[Symbol.asyncDispose]()])
   await space.close()
   assert.equal(space.closed, true)
@@ -92,13 +92,13 @@ test('close is idempotent, also at the same time, and everything after it is an 
 test('events tell who joined, left and died, in order, with what the dead had open', async () => {
   await using space = await open('shop')
   const events = space.events()
-  const leaver = new RemoteMember()
+  await using leaver = new RemoteMember()
   await leaver.call('open', 'shop')
   assert.deepEqual(await take(events, 1), ['2 joined'])
   await leaver.call('close')
   assert.deepEqual(await take(events, 1), ['2 left'])
   await leaver.kill()
-  const victim = new RemoteMember()
+  await using victim = new RemoteMember()
   await victim.call('open', 'shop')
   await victim.call('openRegion', 'hits', { size: 4096 })
   await victim.call('openRegion', 'misses', { size: 4096 })
@@ -127,7 +127,7 @@ test('a process that exits without closing leaves in order; one that throws does
 })
 
 test('an iteration ends with the space, by return, and by its signal with the reason', async () => {
-  const space = await open('shop')
+  await using space = await open('shop')
   const byReturn = space.events()
   const waiting = byReturn.next()
   assert.deepEqual(await byReturn.return?.(), { done: true, value: undefined })
@@ -161,7 +161,7 @@ test('several iterations each get everything, answers in the order of the questi
   await using space = await open('shop')
   const [one, two] = [space.events(), space.events()]
   const answers = Promise.all([one.next(), one.next(), two.next()])
-  const other = await open('shop')
+  await using other = await open('shop')
   await other.close()
   const [first, second, third] = await answers
   assert.deepEqual([first?.value?.type, second?.value?.type, third?.value?.type], ['joined', 'left', 'joined'])
@@ -199,30 +199,38 @@ test('thirty processes that open one name at the same time are all members of on
   assert.deepEqual(rendezvousFiles(directory), [])
 })
 
-test('a full space is an error that says how many it holds, and a place is free again when one leaves', async () => {
+test('a full space is an error that says how many it holds, and a place is free again when one leaves', async (t) => {
   const before = descriptors()
-  const members = []
+  const members: Space[] = []
+  const close = () => Promise.all(members.map((member) => member.close()))
+  t.after(close)
   for (let i = 0; i < MEMBERS_MAX; i += 1) members.push(await open('full'))
   await assert.rejects(open('full'), { code: 'ERR_AETHER_SPACE_FULL', space: 'full', message: /256 members/ })
   await members[7]?.close()
   const again = await open('full')
+  members.push(again)
   assert.equal(again.self.slot, 7)
-  await Promise.all([...members, again].map((member) => member.close()))
+  await close()
   assert.deepEqual(descriptors(), before)
 })
 
-test('a Worker is a member of its own: it leaves when it exits, and one that is terminated is noticed', async () => {
+test('a Worker is a member of its own: it leaves when it exits, and one that is terminated is noticed', async (t) => {
   await using space = await open('shop')
   const events = space.events()
   const source = (then: string) => `
     import(${JSON.stringify(module)}).then(({ open }) => open('shop')).then(() => {
       ${then}
     })`
-  const leaver = new Worker(source('process.exit(0)'), { eval: true })
+  const started = (then: string): Worker => {
+    const worker = new Worker(source(then), { eval: true })
+    t.after(() => worker.terminate())
+    return worker
+  }
+  const leaver = started('process.exit(0)')
   assert.deepEqual(await take(events, 2), ['2 joined', '2 left'])
   await leaver.terminate()
   const before = descriptors()
-  const victim = new Worker(source(`require('node:worker_threads').parentPort.on('message', () => {})`), { eval: true })
+  const victim = started(`require('node:worker_threads').parentPort.on('message', () => {})`)
   assert.deepEqual(await take(events, 1), ['3 joined'])
   await victim.terminate()
   assert.deepEqual(await take(events, 1), ['3 died'])
@@ -252,8 +260,8 @@ test('a lock held by a stopped process is a bounded error that names it and what
 })
 
 test('closing does not wait for ever for a stopped holder of the lock, and others see the leave', async () => {
-  const space = await open('shop')
-  const other = await open('shop')
+  await using space = await open('shop')
+  await using other = await open('shop')
   await using remote = new RemoteMember()
   await remote.call('stopWithLock', 'shop')
   await until(() => /^\d+ .*\) T /.test(readFileSync(`/proc/${remote.processId}/stat`, 'latin1')), 'the holder to stop')

@@ -28,7 +28,7 @@ test('one that exists with other parameters is an error that shows both', async 
     assert.equal(error.code, 'ERR_AETHER_REGION_MISMATCH')
     assert.match(
       error.message,
-      /exists as \{ size 64 KiB .*coherence hardware.* asked for as \{ size 128 KiB .*coherence hardware/,
+      /exists as \{ size 64 KiB .*coherence hardware.* requested as \{ size 128 KiB .*coherence hardware/,
     )
     return true
   })
@@ -209,7 +209,7 @@ test('a space has at most 1024 regions, and says so', async () => {
   for (let index = 0; index < 1024; index += 1) regions.push(await space.openRegion(`r${index}`, { size: 8 }))
   await assert.rejects(space.openRegion('one more', { size: 8 }), {
     code: 'ERR_AETHER_REGIONS_FULL',
-    message: /at most 1024/,
+    message: /the space has 1024 regions, the maximum; delete some/,
   })
   await regions[500]?.delete()
   await regions[500]?.close()

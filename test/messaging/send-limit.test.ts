@@ -390,7 +390,9 @@ test('calls that block wait for their bytes, behind what waits already, and say 
   buffer.bytes.fill(7)
   assert.throws(
     () => slow.client.writeSync({ buffer }, slow.remote, { timeoutMs: 20 }),
-    (error: Error & { code?: string }) => error.code === 'ERR_AETHER_TIMEOUT' && /not begun/.test(error.message),
+    (error: Error & { code?: string }) =>
+      error.code === 'ERR_AETHER_TIMEOUT' &&
+      /write did not start within 20 ms, because sendLimit holds it back/.test(error.message),
   )
   slow.close()
   assert.equal(slow.remote.bytes[0], 0)

@@ -95,7 +95,7 @@ test('one more than there may be is told so, and let in when another has gone', 
   await assert.rejects(join(served), (error) => {
     assert.ok(error instanceof LinkError, String(error))
     assert.deepEqual([error.reason, error.outcome], ['full', 'none'])
-    assert.match(error.message, /the 2 connections that it lets in/)
+    assert.match(error.message, /its maximum of 2 connections/)
     return true
   })
   assert.equal((served.errors[0] as LinkError).reason, 'full')

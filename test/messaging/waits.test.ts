@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { subscribe } from 'node:diagnostics_channel'
 import process from 'node:process'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { WatchdogMessage } from '../../src/profiling/index.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 
@@ -21,21 +21,24 @@ async function told(pattern: RegExp): Promise<WatchdogMessage> {
   return find()!
 }
 
-async function stoppedReader() {
+/** Two ends, one of which does not read, until the test has ended, well or badly. */
+async function stoppedReader(t: TestContext) {
   let arrived!: (endpoint: Awaited<ReturnType<typeof connectEndpoint>>) => void
   const accepted = new Promise<Awaited<ReturnType<typeof connectEndpoint>>>((resolve) => {
     arrived = resolve
   })
   const where = { device: 'shm0', address: '127.0.0.1', ringBytes: 16_384 }
   const listener = await listenEndpoints({ ...where, accept: arrived })
+  t.after(() => listener.close())
   const sender = await connectEndpoint({ ...where, port: listener.port })
+  t.after(() => sender.destroy())
   const reader = await accepted
   reader.pause()
-  return { sender, reader, port: listener.port, close: () => listener.close() }
+  return { sender, reader, port: listener.port }
 }
 
-test('a message that finds no room, since the peer does not read, is told of with the peer and what lies there', async () => {
-  const { sender, reader, port, close } = await stoppedReader()
+test('a message that finds no room, since the peer does not read, is told of with the peer and what lies there', async (t) => {
+  const { sender, reader, port } = await stoppedReader(t)
   let received = 0
   reader.handlers = { receive: () => void received++ }
   const data = new Uint8Array(1000)
@@ -48,23 +51,23 @@ test('a message that finds no room, since the peer does not read, is told of wit
   reader.resume()
   await sent
   await until(() => received > 0, 'messages to come')
-  close()
   await Promise.all([sender.close(), reader.close()])
 })
 
-test('a message that is too long for the ring, and that the peer does not fetch, is told of', async () => {
-  const { sender, reader, port, close } = await stoppedReader()
+test('a message that is too long for the ring, and that the peer does not fetch, is told of', async (t) => {
+  const { sender, reader, port } = await stoppedReader(t)
   reader.handlers = { receive: () => {} }
   const sent = sender.send(new Uint8Array(100_000))
   const { text, wait } = await told(/to fetch a message/)
   assert.match(
     text,
-    new RegExp(`for the peer 127\\.0\\.0\\.1:${port} to fetch a message of 100000 bytes: it was offered`),
+    new RegExp(
+      `for the peer 127\\.0\\.0\\.1:${port} to fetch a message of 100000 bytes: it was offered to the peer, in order`,
+    ),
   )
   assert.equal(wait.kind, 'message')
   reader.resume()
   await sent
-  close()
   await Promise.all([sender.close(), reader.close()])
 })
 

@@ -291,7 +291,7 @@ test('the checker finds what breaks the rules of the format', () => {
   assert.deepEqual(faultsOf(event, s!, f!), [])
   assert.match(faultsOf(event, s!)[0]!, /one f/)
   assert.match(faultsOf(event, { ...s, ts: 14 }, f!)[0]!, /goes fs/)
-  assert.match(faultsOf(event, s!, { ...f, ts: 30 })[0]!, /no slice/)
+  assert.match(faultsOf(event, s!, { ...f, ts: 30 })[0]!, /outside the slices/)
   assert.match(checkTrace('{}').faults[0]!, /traceEvents/)
 })
 

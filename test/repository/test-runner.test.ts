@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { root, SeededTree } from './checkout.ts'
 
-/** Run the test runner on compiled tests given as text: name without `.test.js` -> program. */
-function runTests(
-  programs: Readonly<Record<string, string>>,
-  ...arguments_: string[]
-): { status: number | null; output: string } {
+interface Outcome {
+  readonly status: number | null
+  readonly output: string
+  /** What `--report=report.json` wrote, as `file: name`. */
+  readonly reported: readonly string[]
+}
+
+/**
+ * Run the test runner on compiled tests given as text: name without `.test.js` -> program. A name that ends in `.js` is
+ * a module that they import.
+ */
+function runTests(programs: Readonly<Record<string, string>>, ...arguments_: string[]): Outcome {
   const files: Record<string, string> = {}
   for (const [name, program] of Object.entries(programs)) {
-    files[`test/${name}.test.ts`] = ''
-    files[`dist/test/${name}.test.js`] = `import test from 'node:test'\n${program}\n`
+    const isModule = name.endsWith('.js')
+    if (!isModule) files[`test/${name}.test.ts`] = ''
+    files[`dist/test/${isModule ? name : `${name}.test.js`}`] = `import test from 'node:test'\n${program}\n`
   }
   using tree = new SeededTree(files)
   cpSync(join(root, 'scripts/test.mjs'), join(tree.path, 'scripts/test.mjs'))
@@ -23,7 +31,10 @@ function runTests(
     encoding: 'utf8',
     env: environment,
   })
-  return { status: result.status, output: result.stdout + result.stderr }
+  const report = join(tree.path, 'report.json')
+  const { tests } = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { tests: [] }
+  const reported = tests.map(({ file, name }: Readonly<Record<string, string>>) => `${file}: ${name}`)
+  return { status: result.status, output: result.stdout + result.stderr, reported }
 }
 
 const passing = "test('fine', () => {})"
@@ -55,8 +66,8 @@ test('a file that does not end is stopped with everything that it started', () =
     "spawn('sleep', ['1000'], { stdio: 'inherit' })",
     "test('blocks', () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) })",
   ].join('\n')
-  const { status, output } = runTests({ blocked }, '--timeout-ms=1500')
-  assert.match(output, /did not end within 1500 ms/)
+  const { status, output } = runTests({ blocked }, '--timeout-ms=6000')
+  assert.match(output, /did not end within 6000 ms/)
   assert.match(output, /Left behind by a test, now killed: process \d+: sleep 1000/)
   assert.equal(status, 1)
 })
@@ -81,4 +92,25 @@ test('long tests run where they are asked for, and nothing else then', () => {
   const programs = { quick: passing, 'slow.long': "test('takes long', () => {})" }
   assert.match(runTests(programs).output, /✔ fine[\s\S]*\n1 passed, 0 failed, 0 skipped\n$/)
   assert.match(runTests(programs, '--long').output, /✔ takes long[\s\S]*\n1 passed, 0 failed, 0 skipped\n$/)
+})
+
+test('tests that a module defines, and tests within them, are counted for the file that was run', () => {
+  const shared = "export const define = (name) => test(name, (t) => t.test('within', () => {}))"
+  const user = (name: string, more = '') => `import { define } from './shared.js'\ndefine('${name}')\n${more}`
+  const slow = "test('slow', () => new Promise((resolve) => setTimeout(resolve, 500)))"
+  const failing = "test('wrong', () => { throw new Error('no') })"
+  const programs = { 'shared.js': shared, a: user('one', slow), b: user('two'), c: user('three', failing) }
+  const { output, reported } = runTests(programs, '--report=report.json')
+  assert.deepEqual(reported, [
+    'test/a.test.ts: within',
+    'test/a.test.ts: one',
+    'test/a.test.ts: slow',
+    'test/b.test.ts: within',
+    'test/b.test.ts: two',
+    'test/c.test.ts: within',
+    'test/c.test.ts: three',
+    'test/c.test.ts: wrong',
+  ])
+  assert.match(output, /\nfailed: test\/c\.test\.ts: wrong\n/)
+  assert.match(output, /\n7 passed, 1 failed, 0 skipped\n$/)
 })

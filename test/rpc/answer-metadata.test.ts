@@ -82,8 +82,8 @@ test('a stream whose last metadata cannot travel fails as an answer does, is tol
   const waiting = pair.client.wait()
   await until(() => pair.server.active === 1)
   for (const [text, message] of [
-    [NO_TEXT, /the answer cannot be sent: metadata is an object whose values are texts/],
-    [TOO_LONG, /the answer cannot be sent: metadata takes 8192 bytes of JSON/],
+    [NO_TEXT, /the answer cannot be sent: metadata must be an object whose values are strings/],
+    [TOO_LONG, /the answer cannot be sent: metadata can have at most 8192 bytes of JSON/],
   ] as const) {
     const items: number[] = []
     assertInvalid(await rejection(take(pair.client.all(text), items)), message)
@@ -100,7 +100,7 @@ test('a stream whose last metadata cannot travel fails as an answer does, is tol
 test('metadata too long for the rings of this link fail an answer and are left out of a failure; the server lives on', async () => {
   await using pair = mailPair(1024)
   const { client } = pair
-  const isTooLong = /the answer cannot be sent: \d+ bytes with a frame are too many for this link/
+  const isTooLong = /the answer cannot be sent: \d+ bytes beside the body are too many for this link/
   assertInvalid(await rejection(client.now(LONG)), isTooLong)
   assertInvalid(await rejection(client.later(LONG)), isTooLong)
   const items: number[] = []

@@ -54,24 +54,32 @@ test('what a call cannot take is an ArgumentError before anything leaves; the co
   await using channel = openChannel({ ...place, port })
   const client: Anything = channel.client(service)
   await channel.ready()
-  const isTexts = /metadata is an object whose values are texts/
+  const isTexts = /metadata must be an object whose values are strings/
   const cases: readonly (readonly [name: string, run: () => unknown, expected: RegExp])[] = [
-    ['a function', () => client.echo(() => 3), /takes what structuredClone takes: .*could not be cloned/],
-    ['a symbol', () => client.echo(Symbol('x')), /takes what structuredClone takes/],
+    ['a function', () => client.echo(() => 3), /takes only what structuredClone takes: .*could not be cloned/],
+    ['a symbol', () => client.echo(Symbol('x')), /takes only what structuredClone takes/],
     ['metadata of numbers', () => client.echo(1, { metadata: { a: 3 } }), isTexts],
     ['metadata that is a text', () => client.echo(1, { metadata: 'x' }), isTexts],
     ['metadata that is a list', () => client.echo(1, { metadata: ['x'] }), isTexts],
     ['metadata of nothing', () => client.echo(1, { metadata: null }), isTexts],
-    ['a key that is a number', () => client.echo(1, { idempotencyKey: 3 }), /a key is true or a text, not number/],
-    ['a signal that is none', () => client.echo(1, { signal: 3 }), /a signal is that of an AbortController/],
-    ['no time', () => client.echo(1, { timeoutMs: Number.NaN }), /more than 0 ms, not NaN/],
+    [
+      'a key that is a number',
+      () => client.echo(1, { idempotencyKey: 3 }),
+      /idempotencyKey must be true or a string, not number/,
+    ],
+    ['a signal that is none', () => client.echo(1, { signal: 3 }), /signal must be an AbortSignal/],
+    ['no time', () => client.echo(1, { timeoutMs: Number.NaN }), /timeoutMs must be more than 0, not NaN/],
     ['no stream', () => client.upload(), /upload takes its requests from an iterable/],
     ['a number for a stream', () => client.upload(3), /upload takes its requests from an iterable/],
     ['a number for a stream of both', () => client.both(3), /both takes its requests from an iterable/],
-    ['bytes for a buffer', () => client.lent(undefined, { source: new Uint8Array(8) }), /needs a buffer of `allocate`/],
-    ['no buffer', () => client.lent(), /needs it: a registered buffer/],
+    [
+      'bytes for a buffer',
+      () => client.lent(undefined, { source: new Uint8Array(8) }),
+      /pass a buffer from `allocate`/,
+    ],
+    ['no buffer', () => client.lent(), /lent needs a registered buffer/],
     ['metadata of numbers, blocking', () => client.echoSync(1, { metadata: { a: 3 } }), isTexts],
-    ['a service that is none', () => channel.client({} as Anything), /a service comes from defineService/],
+    ['a service that is none', () => channel.client({} as Anything), /service must come from defineService/],
   ]
   const other = client.echo('beside', { timeoutMs: 30_000 })
   for (const [name, run, expected] of cases) await refuses(name, run, expected)
@@ -86,16 +94,24 @@ test('what a call cannot take is an ArgumentError before anything leaves; the co
 
 test('a contract that could not be called is refused where it is made', async () => {
   const define = defineService as Anything
-  await refuses('a service without a name', () => define({ methods: {} }), /a service has a name/)
-  await refuses('a service without methods', () => define({ name: 's' }), /methods of a service are an object/)
-  await refuses('a method that is none', () => define({ name: 's', methods: { x: 3 } }), /'x' is no method/)
-  await refuses('a method that is missing', () => define({ name: 's', methods: { x: undefined } }), /'x' is no method/)
+  await refuses('a service without a name', () => define({ methods: {} }), /name is missing; give the service a name/)
+  await refuses(
+    'a service without methods',
+    () => define({ name: 's' }),
+    /methods must be an object whose values are made by unary/,
+  )
+  await refuses('a method that is none', () => define({ name: 's', methods: { x: 3 } }), /'x' is not a method/)
+  await refuses(
+    'a method that is missing',
+    () => define({ name: 's', methods: { x: undefined } }),
+    /'x' is not a method/,
+  )
   // biome-ignore lint/suspicious/noThenProperty: that it is refused is what is tested
   await refuses('then', () => define({ name: 's', methods: { then: method } }), /taken for a promise/)
   await refuses(
     'two forms of one name',
     () => define({ name: 's', methods: { x: method, xSync: method } }),
-    /'xSync' is the form of 'x' that blocks/,
+    /'xSync' is the blocking form of 'x'/,
   )
   await refuses('a schema that is none', () => unary({ request: 3 as Anything }), /Standard Schema/)
   await refuses('a codec that is none', () => unary({ codec: {} as Anything }), /encode and decode/)
@@ -103,12 +119,16 @@ test('a contract that could not be called is refused where it is made', async ()
 
 test('a server and a channel say what they need', async () => {
   const server: Anything = createServer()
-  await refuses('no service', () => server.serve(undefined, {}), /a service comes from defineService/)
-  await refuses('no handlers', () => server.serve(service), /handlers are an object/)
+  await refuses('no service', () => server.serve(undefined, {}), /service must come from defineService/)
+  await refuses(
+    'no handlers',
+    () => server.serve(service),
+    /handlers must be an object with a function for each method/,
+  )
   await refuses('a handler missing', () => server.serve(service, {}), /'echo' of service 'taken' has no handler/)
   const open = openChannel as Anything
   for (const source of [undefined, null, 3, 'x', {}, { device: 'shm0', address: '127.0.0.1' }])
-    await refuses(`a channel to ${JSON.stringify(source)}`, () => open(source), /a channel takes \{ address, port/)
+    await refuses(`a channel to ${JSON.stringify(source)}`, () => open(source), /source must be \{ address, port/)
   await server.close()
 })
 
@@ -122,9 +142,17 @@ test('metadata that cannot travel leave nothing behind of a call with buffers: n
   await using channel = openChannel({ ...place, port }, { callsMax: 1 })
   const client: Anything = channel.client(lending)
   await using source = await channel.allocate(8)
-  await refuses('numbers', () => client.lent(undefined, { source, metadata: { a: 3 } }), /metadata is an object whose/)
+  await refuses(
+    'numbers',
+    () => client.lent(undefined, { source, metadata: { a: 3 } }),
+    /metadata must be an object whose/,
+  )
   const metadata = { a: 'x'.repeat(10_000) }
-  await refuses('a long text', () => client.lent(undefined, { source, metadata }), /metadata takes 8192 bytes of JSON/)
+  await refuses(
+    'a long text',
+    () => client.lent(undefined, { source, metadata }),
+    /metadata can have at most 8192 bytes of JSON, not 10008;/,
+  )
   assert.equal(await client.lent(undefined, { source }), 8)
 })
 
@@ -158,8 +186,12 @@ test('what is as good as the usual is taken', async () => {
   assert.equal(await client.echo(2, { signal: null }), 2)
   assert.equal(await client.echo(4, null), 4)
   // Nobody answers a call that blocks this thread: what it cannot take comes after its options.
-  await refuses('a function, no signal', () => client.echoSync(() => 3, { signal: null }), /takes what structuredClone/)
-  await refuses('a function, no options', () => client.echoSync(() => 3, null), /takes what structuredClone takes/)
+  await refuses(
+    'a function, no signal',
+    () => client.echoSync(() => 3, { signal: null }),
+    /takes only what structuredClone takes/,
+  )
+  await refuses('a function, no options', () => client.echoSync(() => 3, null), /takes only what structuredClone takes/)
   assert.equal(await client.upload('text', { signal: null }), 4)
   assert.equal(await client.upload('text', null), 4)
   const callable = Object.assign(() => undefined, { [Symbol.iterator]: () => ['some', 'texts'].values() })

@@ -104,7 +104,7 @@ test('what another server refused is a failure of the handler that passes it on:
   const error = await rejection(above.channel.client(up).pass())
   assert.ok(error instanceof RpcError)
   assert.deepEqual([error.code, error.outcome, told.length], ['ERR_AETHER_RPC_HANDLER', 'failed', 1])
-  assert.match(error.message, /down\/take: the request does not fit: no threes/)
+  assert.match(error.message, /down\/take: the request does not match its schema: no threes/)
 })
 
 test('an item that does not fit ends its call, though the handler catches that and goes on', async () => {

@@ -135,7 +135,7 @@ for (const [library, schemas] of Object.entries(libraries)) {
     await using pair = shopPair(schemas)
     const refused = await rejection(pair.client.buy(nameless))
     assert.deepEqual(found(refused), noName)
-    assert.match(String(refused), /shop\/buy: the request does not fit: lines\.1\.item: name the item/)
+    assert.match(String(refused), /shop\/buy: the request does not match its schema: lines\.1\.item: name the item/)
     assert.deepEqual(pair.seen, [])
     assert.deepEqual(found(await rejection(pair.client.buy({ lines: [], when }))), free)
   })

@@ -61,6 +61,6 @@ test('a module that serves nothing is refused', async () => {
   const nothing = new URL('../messaging/threads/fixtures/no-handlers.js', import.meta.url)
   await assert.rejects(
     serveOnThreads({ ...where, threads: { module: nothing, count: 1 } }),
-    (error) => error instanceof IoThreadError && /exports `serve/.test(error.message),
+    (error) => error instanceof IoThreadError && /must export a function `serve/.test(error.message),
   )
 })

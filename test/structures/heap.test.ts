@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { type Heap, offsetOf } from '../../src/structures/heap/heap.ts'
 import { SLAB_BYTES } from '../../src/structures/heap/layout.ts'
 import { Reach } from '../../src/structures/heap/reach.ts'
+import { fixed } from '../../src/structures/parameter.ts'
 import { settleMemory, Town } from './town.ts'
 
 /** Take a block and put its reference into a word, in place of the one that is there, which is retired. */
@@ -156,21 +157,23 @@ test('a name is one structure, whoever makes it and is killed meanwhile', () => 
     const victim = town.settle()
     done = victim.killedAfter(calls, () => victim.directory.open(request))
     town.bury(victim)
-    const found = survivor.directory.open(request)
+    const { reference } = survivor.directory.open(request)
     settleMemory(survivor.heap)
     assert.equal(survivor.heap.usage().usedBytes, 192)
-    assert.deepEqual(town.settle().directory.open(request), found)
+    assert.equal(town.settle().directory.open(request).reference, reference)
     assert.deepEqual(survivor.directory.list(), [{ name: 'hits', kind: 'counter' }])
   }
 })
 
 test('a name of another kind or of other parameters is refused', () => {
   const { directory } = new Town().settle()
-  directory.open({ kind: 'semaphore', name: 's', bodyBytes: 64, parameters: [3] })
+  directory.open({ kind: 'semaphore', name: 's', bodyBytes: 64, parameters: [fixed('permits', 3)] })
   const asCounter = () => directory.open({ kind: 'counter', name: 's', bodyBytes: 64, parameters: [] })
   assert.throws(asCounter, { code: 'ERR_AETHER_STRUCTURE_MISMATCH', message: /is a semaphore, not a counter/ })
-  const withFour = () => directory.open({ kind: 'semaphore', name: 's', bodyBytes: 64, parameters: [4] })
-  assert.throws(withFour, { code: 'ERR_AETHER_STRUCTURE_MISMATCH' })
+  const withFour = () =>
+    directory.open({ kind: 'semaphore', name: 's', bodyBytes: 64, parameters: [fixed('permits', 4)] })
+  const message = "'s' was made with permits 3, opened with permits 4; use another name, or the same options"
+  assert.throws(withFour, { code: 'ERR_AETHER_STRUCTURE_MISMATCH', message })
   for (const name of ['', 'x'.repeat(65)]) {
     const open = () => directory.open({ kind: 'counter', name, bodyBytes: 64, parameters: [] })
     assert.throws(open, { code: 'ERR_AETHER_INVALID_ARGUMENT' })

@@ -19,7 +19,7 @@ const NODE_BYTES = { queue: 64, stack: 0 }
 function coreOf(kind: 'queue' | 'stack', { heap, directory }: Inhabitant, capacity: number = 0): Popper {
   const { offset } = directory.open({ kind, name: kind, bodyBytes: LIST_BODY_BYTES, parameters: [] })
   const body = offset + LIST_WORDS_OFFSET
-  const core = kind === 'queue' ? new QueueCore(heap, body, capacity) : new StackCore(heap, body, capacity)
+  const core = kind === 'queue' ? new QueueCore(heap, body, { capacity }) : new StackCore(heap, body, { capacity })
   return { core, reader: new ValueReader(heap.memory, number) }
 }
 

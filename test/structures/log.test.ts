@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { number } from '../../src/structures/codec/codecs.ts'
+import { json, number } from '../../src/structures/codec/codecs.ts'
 import { LogCore, type Retention } from '../../src/structures/log/log-core.ts'
 import { LOG_BODY_BYTES, SharedLog } from '../../src/structures/log/shared-log.ts'
 import { BELL_BYTES } from '../../src/structures/waiting/bell.ts'
@@ -243,7 +243,7 @@ test('the next entry without a promise', async () => {
   assert.throws(() => late.nextSync({ timeoutMs: 5 }), { code: 'ERR_AETHER_TIMEOUT' })
   late.close()
   assert.equal(late.tryNextSync(), undefined)
-  await assert.rejects(shared.structures.log('events', { capacity: 5 }), { code: 'ERR_AETHER_STRUCTURE_MISMATCH' })
+  await assert.rejects(shared.structures.log('events', { codec: json }), { code: 'ERR_AETHER_STRUCTURE_MISMATCH' })
   const short = await shared.structures.log('events', { capacity: 4, valueBytesMax: 10 })
   await assert.rejects(short.append('more than ten bytes'), { code: 'ERR_AETHER_VALUE_TOO_LARGE' })
 })

@@ -78,5 +78,8 @@ test('types that have no queue say so when asked for it', () => {
   const pair = link.domain.createQueuePair({ type: 'xrc-send', sendQueue: link.queue })
   assert.equal(pair.sendQueue, link.queue)
   assert.throws(() => pair.receiveQueue, /have no receive queue/)
-  assert.throws(() => link.domain.createQueuePair({ type: 'rc', sendQueue: link.queue }), /needs a completion queue/)
+  assert.throws(
+    () => link.domain.createQueuePair({ type: 'rc', sendQueue: link.queue }),
+    /type rc receives; pass a completion queue as `receiveQueue`/,
+  )
 })

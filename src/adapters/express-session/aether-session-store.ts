@@ -19,7 +19,7 @@ export interface AetherSessionStoreOptions {
 export type StoredSession = SessionData & { readonly id: string }
 
 /** Called without an error (undefined or null), or with the error that was thrown. */
-export type SessionCallback<T = void> = (error?: unknown, result?: T) => void
+type SessionCallback<T = void> = (error?: unknown, result?: T) => void
 
 /**
  * Sessions as JSON, as express-session's own store keeps them, each until its cookie expires. `touch` and `set` are one
@@ -31,7 +31,7 @@ export class AetherSessionStore extends Store {
   readonly #ttlMs: number
 
   /**
-   * @param where the name of a space, which is entered on first use of the store; or open structures, which the caller
+   * @param where the name of a space, which this process enters now; or open structures, which the caller
    *   has to close.
    */
   constructor(where: string | Structures, options: AetherSessionStoreOptions = {}) {
@@ -78,6 +78,14 @@ export class AetherSessionStore extends Store {
 
   override clear(callback: SessionCallback = ignore): void {
     this.#answer((map) => map.clearSync(), callback)
+  }
+
+  /**
+   * Resolves when the space is open: from then on this process keeps what is in it. Await it before you announce that
+   * the process is ready.
+   */
+  async ready(): Promise<void> {
+    await this.#map.open()
   }
 
   /** Release the space, if it was named. The sessions stay while another process has the space open. */

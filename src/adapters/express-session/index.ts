@@ -15,6 +15,5 @@
 export {
   AetherSessionStore,
   type AetherSessionStoreOptions,
-  type SessionCallback,
   type StoredSession,
 } from './aether-session-store.ts'

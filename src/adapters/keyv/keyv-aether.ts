@@ -3,11 +3,14 @@ import type { KeyvEntry, KeyvStoreAdapter } from 'keyv'
 import type { SharedMap, Structures } from '../../structures/index.ts'
 import { LeasedMap } from '../leased-map.ts'
 
-/** Options of {@link KeyvAether}. All processes that use the map must agree. */
+/** Options of {@link KeyvAether}. */
 export interface KeyvAetherOptions {
   /** The map that holds the entries. Default `'keyv'`. */
   readonly name?: string
-  /** The most entries. Beyond that, an entry that was not read recently is evicted. Default: no bound. */
+  /**
+   * The most entries. Beyond that, an entry that was not read recently is evicted. Default: no bound. The process that
+   * opened the map last decides for all, so a new version of a service may change it.
+   */
   readonly maxEntries?: number
 }
 
@@ -24,7 +27,7 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
   readonly #map: LeasedMap<unknown>
 
   /**
-   * @param where the name of a space, which is entered on first use of the store; or open structures, which the caller
+   * @param where the name of a space, which this process enters now; or open structures, which the caller
    *   has to close.
    */
   constructor(where: string | Structures, options: KeyvAetherOptions = {}) {
@@ -86,6 +89,14 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
   async *iterator<Value>(namespace?: string): AsyncGenerator<[string, Value], void> {
     const map = await this.#map.open()
     for (const [key, value] of within(map, namespace)) yield [key, value as Value]
+  }
+
+  /**
+   * Resolves when the space is open: from then on this process keeps what is in it. Await it before you announce that
+   * the process is ready.
+   */
+  async ready(): Promise<void> {
+    await this.#map.open()
   }
 
   /** Release the space, if it was named. The entries stay while another process has the space open. */

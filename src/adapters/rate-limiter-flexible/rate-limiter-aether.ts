@@ -8,7 +8,7 @@ import { type Consumed, consumed } from './consumed.ts'
 /** Options of rate-limiter-flexible; those that name a database's tables have no effect here. */
 export interface RateLimiterAetherOptions extends Omit<IRateLimiterStoreOptions, 'storeClient'> {
   /**
-   * The name of a space, which is entered on first use of the limiter; or open structures, which the caller has to
+   * The name of a space, which this process enters now; or open structures, which the caller has to
    * close.
    */
   readonly storeClient: string | Structures
@@ -35,6 +35,14 @@ export class RateLimiterAether extends Base {
   constructor(options: RateLimiterAetherOptions) {
     super(options)
     this.#map = new LeasedMap(options.storeClient, options.tableName ?? 'rate-limits', { codec: consumed })
+  }
+
+  /**
+   * Resolves when the space is open: from then on this process keeps what is in it. Await it before you announce that
+   * the process is ready.
+   */
+  async ready(): Promise<void> {
+    await this.#map.open()
   }
 
   /** Release the space, if it was named. The points stay while another process has the space open. */

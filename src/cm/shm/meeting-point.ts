@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { native } from '../../native/index.ts'
 import { runtimeDirectory } from '../../runtime/index.ts'
 import { type ConnectionAddress, connectionAddress, formatAddress, isWildcard } from '../address.ts'
@@ -12,6 +13,9 @@ const FREE_PORTS = { first: 49_152, count: 16_384 } as const
 const FREE_PORT_ATTEMPTS_MAX = 1024
 /** Callers that wait until the listener looks at them; the system may have a lower limit (net.core.somaxconn). */
 const CALLERS_MAX = 4096
+/** A process that removes what dead listeners left has the lock of a place for a moment: no reason to refuse it. */
+const LOCKED_MS = 10
+const LOCKED_ATTEMPTS_MAX = 5
 /** Where as many as there may be wait already, another comes again after a while, so often. */
 const BUSY_MS = 20
 const BUSY_ATTEMPTS_MAX = 250
@@ -41,7 +45,8 @@ export class MeetingPoint {
     wanted: ConnectionAddress,
     arrived: (socket: Socket) => void,
   ): Promise<MeetingPoint> {
-    const point = wanted.port === 0 ? takeFreePort(portSpace, wanted) : MeetingPoint.take(portSpace, wanted)
+    sweepOnce()
+    const point = wanted.port === 0 ? takeFreePort(portSpace, wanted) : await takePort(portSpace, wanted)
     if (point === undefined) {
       throw new ConnectionError(
         'listen',
@@ -62,7 +67,7 @@ export class MeetingPoint {
   static take(portSpace: PortSpace, address: ConnectionAddress): MeetingPoint | undefined {
     const path = runtimeDirectory(DIRECTORY)
     const name = nameOf(portSpace, address)
-    const lock = takeLock(`${join(path, name)}.lock`)
+    const lock = takeLock(join(path, name) + LOCK_SUFFIX)
     if (lock === undefined) return undefined
     const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
     return new MeetingPoint(address, directory, name, lock)
@@ -73,7 +78,7 @@ export class MeetingPoint {
     const path = `/proc/self/fd/${this.#directory}/${this.#name}`
     rmSync(path, { force: true })
     // The file first: a process that takes the lock of a removed file notices that.
-    rmSync(`${path}.lock`, { force: true })
+    rmSync(path + LOCK_SUFFIX, { force: true })
     closeSync(this.#lock)
     closeSync(this.#directory)
   }
@@ -98,9 +103,36 @@ export class MeetingPoint {
 }
 
 const DIRECTORY = 'cm'
+const LOCK_SUFFIX = '.lock'
 
 function nameOf(portSpace: PortSpace, { address, port }: ConnectionAddress): string {
   return `${portSpace}-${address}-${port}`
+}
+
+async function takePort(portSpace: PortSpace, address: ConnectionAddress): Promise<MeetingPoint | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const point = MeetingPoint.take(portSpace, address)
+    if (point !== undefined || attempt === LOCKED_ATTEMPTS_MAX) return point
+    await sleep(LOCKED_MS)
+  }
+}
+
+let swept = false
+
+/** Remove what listeners left that were killed: what no process has locked. Once a process is enough. */
+function sweepOnce(): void {
+  if (swept) return
+  swept = true
+  const directory = runtimeDirectory(DIRECTORY)
+  for (const name of readdirSync(directory)) {
+    if (!name.endsWith(LOCK_SUFFIX)) continue
+    const path = join(directory, name)
+    const lock = takeLock(path)
+    if (lock === undefined) continue
+    rmSync(path.slice(0, -LOCK_SUFFIX.length), { force: true })
+    rmSync(path, { force: true })
+    closeSync(lock)
+  }
 }
 
 function takeFreePort(portSpace: PortSpace, { address }: ConnectionAddress): MeetingPoint | undefined {

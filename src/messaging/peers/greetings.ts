@@ -137,7 +137,7 @@ export class Greetings {
       if (number === this.#number || (holder !== undefined && holder.identity !== identity))
         this.#turnAway(greeting, number, Refusal.Protocol, `its number, ${number}, is taken; choose another`)
       else if (holder === undefined && this.#places >= limits.peersMax) {
-        const why = `there are ${this.#places} peers already; raise peersMax`
+        const why = `peersMax (${limits.peersMax}) is reached; raise it`
         this.#turnAway(greeting, number, Refusal.Limit, why)
       } else if (this.#owner.connected(number) !== undefined) this.#merge(greeting, number)
       else {

@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { ArgumentError, messageOfThrown, mustBe, shown } from '../../native/index.ts'
 import { hashBytes } from '../hash.ts'
+import { fixed, type Parameter } from '../parameter.ts'
 import type { Codec } from './codec.ts'
 
 const decoder = new TextDecoder()
@@ -150,7 +151,7 @@ function isCodec(value: unknown): value is Codec<unknown> {
  * A number kept with a structure, so that all processes read its bytes alike. @throws ArgumentError if it is not a
  * codec.
  */
-export function codecNumber(codec: object): number {
+function codecNumber(codec: object): number {
   if (!isCodec(codec)) {
     const own = `an object with encode, decode and a name of 1 to ${CODEC_NAME_MAX} characters`
     const why = `options.codec must be structured, json, number or bytes, which 'aether-dsm/structures' exports, or ${own}; not ${shown(codec)}`
@@ -158,4 +159,11 @@ export function codecNumber(codec: object): number {
   }
   const name = Buffer.from(codec.name)
   return hashBytes(name, name.length, 1)
+}
+
+/** How values become bytes, as a parameter of a structure: all its openers must agree. @throws ArgumentError */
+export function codecParameter(codec: object): Parameter {
+  const known = [structured, json, bytes, number, codec as Codec<unknown>]
+  const nameOf = (value: number) => known.find((each) => codecNumber(each) === value)?.name ?? 'of another name'
+  return fixed('codec', codecNumber(codec), nameOf)
 }

@@ -1,15 +1,16 @@
 import { ClosedError, checkBoolean, checkOptions, checkWhole } from '../../native/index.ts'
-import { boundOf } from '../bounds.ts'
+import { boundOf, ttlOf } from '../bounds.ts'
 import { checkRate, type RateLimiterOptions } from '../cell-rate.ts'
 import type { Codec } from '../codec/codec.ts'
-import { codecNumber, structured } from '../codec/codecs.ts'
+import { codecParameter, structured } from '../codec/codecs.ts'
 import { hashBytes } from '../hash.ts'
 import { checkStructureName, type StructureKindName } from '../heap/directory.ts'
-import { checkLease, type LeaderOptions } from '../leader.ts'
+import { checkLease, LEASE_MS, type LeaderOptions } from '../leader.ts'
 import { type ListSettings, listNames } from '../list/value-list.ts'
 import { CHANNEL_CAPACITY, type ChannelOptions, channelNames } from '../log/shared-channel.ts'
 import { LOG_CAPACITY, type LogOptions, logNames } from '../log/shared-log.ts'
 import { type MvRluOptions, mvRluNames } from '../mvrlu/mv-rlu.ts'
+import { fixed, type Parameter } from '../parameter.ts'
 import { type CellOptions, cellNames } from '../rcu/rcu-cell.ts'
 import { checkPermits, type SemaphoreOptions } from '../semaphore.ts'
 import { Bells } from './bells.ts'
@@ -137,21 +138,25 @@ export class GroupStructures implements AsyncDisposable {
   /** A semaphore of 1 to 4096 permits. */
   async semaphore(name: string, options: SemaphoreOptions): Promise<GroupSemaphore> {
     const permits = checkPermits(options)
-    const { words, offset } = await this.#open('semaphore', name, semaphoreBytes(permits, this.#words.ranks), [permits])
+    const { words, offset } = await this.#open('semaphore', name, semaphoreBytes(permits, this.#words.ranks), [
+      fixed('permits', permits),
+    ])
     return new GroupSemaphore(name, words, offset, permits)
   }
 
   async rateLimiter(name: string, options: RateLimiterOptions): Promise<GroupRateLimiter> {
     checkRate(options)
-    const parameters = [options.limit, options.intervalMs]
+    const parameters = [fixed('limit', options.limit), fixed('intervalMs', options.intervalMs)]
     const { words, offset } = await this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
     return new GroupRateLimiter(name, words, offset, options)
   }
 
   /** The leader election `name`; the default lease is 5 s. */
   async leader(name: string, options?: LeaderOptions): Promise<GroupLeader> {
-    const leaseMs = checkLease(options)
-    const { words, offset } = await this.#open('leader', name, leaderBytes(this.#words.ranks), [leaseMs])
+    const leaseMs = checkLease(options) ?? LEASE_MS
+    const { words, offset } = await this.#open('leader', name, leaderBytes(this.#words.ranks), [
+      fixed('leaseMs', leaseMs),
+    ])
     return new GroupLeader(name, words, offset, leaseMs)
   }
 
@@ -165,8 +170,8 @@ export class GroupStructures implements AsyncDisposable {
     checkOptions('map', options, groupMapNames)
     const { codec = structured as Codec<V>, capacity = TABLE_ENTRIES, spread = false } = options
     const { valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
-    const ttlMs = boundOf('options.ttlMs', options.ttlMs, 2 ** 52)
-    const maxEntries = boundOf('options.maxEntries', options.maxEntries, MAX_ENTRIES_MAX)
+    const ttlMs = ttlOf(options.ttlMs) ?? 0
+    const maxEntries = boundOf('options.maxEntries', options.maxEntries, MAX_ENTRIES_MAX) ?? 0
     checkBoolean('options.spread', spread)
     checkWhole('options.capacity', capacity, 1, CAPACITY_MAX * (spread ? this.#homes.length : 1))
     checkValueBytes(valueBytesMax)
@@ -175,7 +180,7 @@ export class GroupStructures implements AsyncDisposable {
       name,
       ttlMs,
       maxEntries,
-      codec: codecNumber(codec),
+      codec: codecParameter(codec),
       capacity: Math.ceil((maxEntries === 0 ? capacity : Math.min(capacity, maxEntries)) / homes.length),
       parts: homes.length,
     }
@@ -191,10 +196,10 @@ export class GroupStructures implements AsyncDisposable {
     this.#checkOpen()
     checkOptions('log', options, logNames)
     const { codec = structured as Codec<V>, capacity = LOG_CAPACITY, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
-    const bytes = boundOf('options.capacityBytes', options.capacityBytes, 2 ** 52)
+    const bytes = boundOf('options.capacityBytes', options.capacityBytes, 2 ** 52) ?? 0
     checkWhole('options.capacity', capacity, 1, GROUP_LOG_CAPACITY_MAX)
     checkValueBytes(valueBytesMax)
-    const parameters = [capacity, bytes, codecNumber(codec)]
+    const parameters = [fixed('capacity', capacity), fixed('capacityBytes', bytes), codecParameter(codec)]
     const retention = { records: capacity, bytes, dropsForMemory: false }
     const core = await openLogCore(this.#homeOf(name), { kind: 'log', name, parameters, retention })
     return new GroupLog(name, core, { codec, valueBytesMax })
@@ -209,7 +214,7 @@ export class GroupStructures implements AsyncDisposable {
     checkWhole('options.capacity', capacity, 1, GROUP_LOG_CAPACITY_MAX)
     checkValueBytes(valueBytesMax)
     const retention = { records: capacity, bytes: 0, dropsForMemory: true }
-    const parameters = [capacity, codecNumber(codec)]
+    const parameters = [fixed('capacity', capacity), codecParameter(codec)]
     const core = await openLogCore(this.#homeOf(name), { kind: 'channel', name, parameters, retention })
     return new GroupChannel(name, core, { codec, valueBytesMax })
   }
@@ -217,7 +222,7 @@ export class GroupStructures implements AsyncDisposable {
   /** The queue `name`: first in, first out. */
   async queue<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupQueue<V>> {
     const { capacity, settings } = this.#checkList('queue', options)
-    const request = { name, capacity, codec: codecNumber(settings.codec), segmentBytes: this.#segmentBytes }
+    const request = { name, capacity, codec: codecParameter(settings.codec), segmentBytes: this.#segmentBytes }
     return new GroupQueue(name, await openQueue(this.#homeOf(name), request), settings)
   }
 
@@ -225,8 +230,8 @@ export class GroupStructures implements AsyncDisposable {
   async stack<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupStack<V>> {
     const { capacity, settings } = this.#checkList('stack', options)
     const opened = await this.#open('stack', name, stackBytes(this.#words.ranks), [
-      capacity,
-      codecNumber(settings.codec),
+      fixed('capacity', capacity),
+      codecParameter(settings.codec),
     ])
     const core = new GroupStackCore(opened.words, opened.home.pool, opened.offset, capacity)
     return new GroupStack(name, core, settings)
@@ -237,7 +242,7 @@ export class GroupStructures implements AsyncDisposable {
     checkOptions('cell', options, cellNames)
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
     checkValueBytes(valueBytesMax)
-    const { home, words, offset } = await this.#open('rcu cell', name, CELL_BYTES, [codecNumber(codec)])
+    const { home, words, offset } = await this.#open('rcu cell', name, CELL_BYTES, [codecParameter(codec)])
     return new GroupCell(name, { home: words, pool: home.pool, place: offset }, { codec, valueBytesMax })
   }
 
@@ -247,7 +252,7 @@ export class GroupStructures implements AsyncDisposable {
     checkOptions('mvRlu', options, mvRluNames)
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
     checkValueBytes(valueBytesMax)
-    const core = await openMvRlu(this.#homeOf(name), name, codecNumber(codec), this.rcu.readers)
+    const core = await openMvRlu(this.#homeOf(name), name, codecParameter(codec), this.rcu.readers)
     return new GroupMvRlu(name, core, { codec, valueBytesMax })
   }
 
@@ -274,7 +279,7 @@ export class GroupStructures implements AsyncDisposable {
     // None waits for what readers of another do.
     await Promise.all(
       all.map(async ({ name }) => {
-        const objects = await openMvRlu(own, name, Number.NaN, this.rcu.readers)
+        const objects = await openMvRlu(own, name, undefined, this.rcu.readers)
         await objects.settle(this.#ended.signal)
       }),
     )
@@ -293,7 +298,7 @@ export class GroupStructures implements AsyncDisposable {
     this.#checkOpen()
     checkOptions(kind, options, listNames)
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
-    const capacity = boundOf('options.capacity', options.capacity, LIST_CAPACITY_MAX)
+    const capacity = boundOf('options.capacity', options.capacity, LIST_CAPACITY_MAX) ?? 0
     checkValueBytes(valueBytesMax)
     return { capacity, settings: { codec, valueBytesMax } }
   }
@@ -302,7 +307,7 @@ export class GroupStructures implements AsyncDisposable {
     kind: StructureKindName,
     name: string,
     bodyBytes: number,
-    parameters: readonly number[] = [],
+    parameters: readonly Parameter[] = [],
   ): Promise<Opened> {
     this.#checkOpen()
     const home = this.#homeOf(name)

@@ -1,6 +1,7 @@
 import { StructureError } from '../errors.ts'
 import { hashBytes } from '../hash.ts'
 import { checkStructureName, StructureKind, type StructureKindName } from '../heap/directory.ts'
+import { disagreement, initialValue, type Parameter } from '../parameter.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { decodeBlock, encodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, WriteCommand } from './command.ts'
@@ -12,8 +13,8 @@ import { BODY_OFFSET, entryBytes, type NameEntry, readEntry, writeEntry } from '
 export interface NameRequest {
   readonly kind: StructureKindName
   readonly name: string
-  /** Fixed when it is made; NaN if the opener accepts any. */
-  readonly parameters: readonly number[]
+  /** None of a group's changes once the structure is made. */
+  readonly parameters: readonly Parameter[]
   /** What the body is when it is made. */
   makeBody(): Promise<NewBody>
 }
@@ -105,7 +106,7 @@ export class Names {
   async #make(place: number, name: Uint8Array, { kind, parameters, makeBody }: NameRequest): Promise<bigint> {
     const body = await makeBody()
     const block = await this.#takeBlock(body)
-    const bytes = writeEntry(block.tag, StructureKind[kind], name, parameters, body.bytes)
+    const bytes = writeEntry(block.tag, StructureKind[kind], name, parameters.map(initialValue), body.bytes)
     const word = wordOf(block)
     const link = new CompareExchangeCommand(place, 0n, word)
     await this.#home.run([new WriteCommand(block.offset, bytes), link])
@@ -132,10 +133,8 @@ function nameOfKind(kind: number): StructureKindName {
 function checked(found: NamedStructure, request: NameRequest): NamedStructure {
   const kind = nameOfKind(found.kind)
   if (kind !== request.kind) throw mismatch(request.name, `is a ${kind}, not a ${request.kind}`)
-  for (const [at, wanted] of request.parameters.entries()) {
-    if (Number.isNaN(wanted) || found.parameters[at] === wanted) continue
-    throw mismatch(request.name, `was made with ${found.parameters.join(', ')}, not ${request.parameters.join(', ')}`)
-  }
+  const differs = disagreement(request.parameters, found.parameters)
+  if (differs !== undefined) throw mismatch(request.name, differs)
   return found
 }
 

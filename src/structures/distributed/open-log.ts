@@ -1,4 +1,5 @@
 import type { Retention } from '../log/log-core.ts'
+import type { Parameter } from '../parameter.ts'
 import type { Home } from './home.ts'
 import { readLogBody, tablesForLog, writeLogBody } from './log-body.ts'
 import { GroupLogCore } from './log-core.ts'
@@ -11,7 +12,7 @@ export interface LogRequest {
   readonly kind: 'log' | 'channel'
   readonly name: string
   /** The capacity first. */
-  readonly parameters: readonly number[]
+  readonly parameters: readonly Parameter[]
   readonly retention: Retention
 }
 

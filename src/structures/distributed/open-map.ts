@@ -1,3 +1,4 @@
+import { fixed, type Parameter } from '../parameter.ts'
 import type { Home } from './home.ts'
 import type { MapPart } from './map.ts'
 import { bucketsFor, depthFor, readMapBody, TABLE_BUCKETS, writeMapBody } from './map-body.ts'
@@ -13,7 +14,7 @@ export interface MapPartRequest {
   readonly ttlMs: number
   /** Of all parts; 0: no bound. */
   readonly maxEntries: number
-  readonly codec: number
+  readonly codec: Parameter
   /** Where it is made: how much it takes at first. */
   readonly capacity: number
   /** Of each table; a multiple of eight. Default: what fits `maxEntries`. */
@@ -33,7 +34,7 @@ export async function openMapPart(home: Home, request: MapPartRequest): Promise<
   const found = await home.names.open({
     kind: 'map',
     name,
-    parameters: [ttlMs, codec, parts, maxEntries],
+    parameters: [fixed('ttlMs', ttlMs), codec, fixed('parts', parts), fixed('maxEntries', maxEntries)],
     makeBody: () => makeTables(home, buckets, 2 ** depthFor(capacity)),
   })
   const body = readMapBody(found)

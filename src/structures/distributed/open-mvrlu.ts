@@ -1,3 +1,4 @@
+import type { Parameter } from '../parameter.ts'
 import type { Home } from './home.ts'
 import { MvRluCore } from './mvrlu-core.ts'
 import { BodyOffset, MV_RLU_BYTES } from './mvrlu-layout.ts'
@@ -7,14 +8,19 @@ import type { Readers } from './rcu.ts'
 import { takeTables } from './tables.ts'
 
 /**
- * Find objects at `home`, or make them, with a table. `codec` is NaN if the opener does not read values. All openers at
- * this rank share one core.
+ * Find objects at `home`, or make them, with a table. `codec` is undefined if the opener does not read values. All
+ * openers at this rank share one core.
  */
-export async function openMvRlu(home: Home, name: string, codec: number, readers: Readers): Promise<MvRluCore> {
+export async function openMvRlu(
+  home: Home,
+  name: string,
+  codec: Parameter | undefined,
+  readers: Readers,
+): Promise<MvRluCore> {
   const { offset, body } = await home.names.open({
     kind: 'mv-rlu',
     name,
-    parameters: [codec],
+    parameters: codec === undefined ? [] : [codec],
     makeBody: () => makeBody(home),
   })
   return mvRluCoreAt(home, name, offset, tablesIn(body.subarray(BodyOffset.Tables)), readers)

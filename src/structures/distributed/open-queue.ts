@@ -1,3 +1,4 @@
+import { fixed, type Parameter } from '../parameter.ts'
 import { WriteCommand } from './command.ts'
 import type { Home } from './home.ts'
 import type { NewBody } from './names.ts'
@@ -9,7 +10,7 @@ export interface QueueRequest {
   readonly name: string
   /** 0: no bound. */
   readonly capacity: number
-  readonly codec: number
+  readonly codec: Parameter
   readonly segmentBytes: number
 }
 
@@ -20,7 +21,7 @@ export async function openQueue(home: Home, request: QueueRequest): Promise<Grou
   const { offset } = await home.names.open({
     kind: 'queue',
     name,
-    parameters: [capacity, codec],
+    parameters: [fixed('capacity', capacity), codec],
     makeBody: () => makeBody(home, segmentBytes),
   })
   return new GroupQueueCore(words, home.pool, offset, { capacity, segmentBytes })

@@ -1,6 +1,7 @@
 import { mustBe } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 import { hashBytes } from '../hash.ts'
+import { disagreement, initialValue, type Parameter } from '../parameter.ts'
 import { type Heap, offsetOf } from './heap.ts'
 import { DIRECTORY_OFFSET, STRUCTURES_MAX } from './layout.ts'
 import { Reach } from './reach.ts'
@@ -35,6 +36,9 @@ export const StructureKind = {
   channel: 13,
   'rcu cell': 14,
   'mv-rlu': 15,
+  latch: 16,
+  barrier: 17,
+  'read-write lock': 18,
 } as const
 export type StructureKindName = keyof typeof StructureKind
 
@@ -43,8 +47,7 @@ export interface StructureRequest {
   readonly kind: StructureKindName
   readonly name: string
   readonly bodyBytes: number
-  /** Fixed when it is made; NaN if the opener accepts any. */
-  readonly parameters: readonly number[]
+  readonly parameters: readonly Parameter[]
 }
 
 /** A structure that exists. */
@@ -53,7 +56,8 @@ export interface FoundStructure {
   readonly reference: number
   /** Where its body starts, in bytes. */
   readonly offset: number
-  readonly parameters: readonly number[]
+  /** A parameter as it is now. */
+  parameter(at: number): number
 }
 
 /**
@@ -108,8 +112,8 @@ export class Directory {
     for (let word = 0; word < Offset.Body + request.bodyBytes; word += 4) memory.poke(at + word, 0)
     memory.poke(at + Offset.Kind, StructureKind[request.kind])
     memory.poke(at + Offset.NameLength, name.length)
-    for (const [index, value] of request.parameters.entries())
-      memory.pokeFloat(at + Offset.Parameters + index * 8, value)
+    for (const [index, parameter] of request.parameters.entries())
+      memory.pokeFloat(at + Offset.Parameters + index * 8, initialValue(parameter))
     memory.write(at + Offset.Name, name, name.length)
     intent.arm(0, 0, 0, 0, 0)
     const there = memory.compareExchange(place, 0, reference)
@@ -140,17 +144,20 @@ export class Directory {
   }
 
   #checked(reference: number, request: StructureRequest): FoundStructure {
+    const { memory } = this.#heap
     const at = offsetOf(reference)
     const kind = this.#kindOf(reference)
-    const parameters = Array.from({ length: PARAMETERS }, (_, index) =>
-      this.#heap.memory.peekFloat(at + Offset.Parameters + index * 8),
-    )
     if (kind !== request.kind) throw mismatch(request.name, `is a ${kind}, not a ${request.kind}`)
-    for (const [index, wanted] of request.parameters.entries()) {
-      if (Number.isNaN(wanted) || parameters[index] === wanted) continue
-      throw mismatch(request.name, `was made with ${parameters.join(', ')}, not ${request.parameters.join(', ')}`)
-    }
-    return { reference, offset: at + Offset.Body, parameters }
+    // One aligned store of 8 bytes changes a parameter, so a reader sees it whole.
+    const parameter = (index: number): number => memory.peekFloat(at + Offset.Parameters + index * 8)
+    const differs = disagreement(
+      request.parameters,
+      Array.from({ length: PARAMETERS }, (_, index) => parameter(index)),
+    )
+    if (differs !== undefined) throw mismatch(request.name, differs)
+    for (const [index, { wanted }] of request.parameters.entries())
+      if (wanted !== undefined) memory.pokeFloat(at + Offset.Parameters + index * 8, wanted)
+    return { reference, offset: at + Offset.Body, parameter }
   }
 }
 

@@ -2,6 +2,7 @@ import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Chain } from './chain.ts'
 import { makeNode, NodeOffset, nextOf, numberOf, pushNode, readValue } from './node.ts'
+import type { ListBounds } from './value-list.ts'
 
 /** Words of a queue's body, beside its bells. */
 const QueueOffset = { Head: 0, Tail: 4 } as const
@@ -14,13 +15,12 @@ const NOTHING = new Uint8Array(0)
 export class QueueCore {
   readonly #heap: Heap
   readonly #chain: Chain
-  readonly #capacity: number
+  readonly #bounds: ListBounds
 
-  /** `capacity` 0: no bound. */
-  constructor(heap: Heap, body: number, capacity: number) {
+  constructor(heap: Heap, body: number, bounds: ListBounds) {
     this.#heap = heap
     this.#chain = new Chain(heap, body + QueueOffset.Head, body + QueueOffset.Tail)
-    this.#capacity = capacity
+    this.#bounds = bounds
   }
 
   /** How many values there are: at one moment, for the head was the same before and after the tail was found. */
@@ -70,7 +70,8 @@ export class QueueCore {
       const number = numberOf(this.#heap, last)
       const length = (number - numberOf(this.#heap, this.#chain.dummy)) | 0
       // The head only goes on, and `last` is the last one if this succeeds: the bound is exact.
-      if (this.#capacity !== 0 && length >= this.#capacity) return false
+      const { capacity } = this.#bounds
+      if (capacity !== 0 && length >= capacity) return false
       memory.poke(offsetOf(node) + NodeOffset.Number, (number + 1) | 0)
       if (this.#chain.tryLink(last, node)) return true
     }

@@ -2,6 +2,7 @@ import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
 import { NodeOffset, nextOf, noteLinked, numberOf, pushNode, readValue } from './node.ts'
+import type { ListBounds } from './value-list.ts'
 
 /**
  * A stack as a list (Treiber, "Systems programming: coping with parallelism", 1986). A value is on it from one
@@ -11,13 +12,12 @@ import { NodeOffset, nextOf, noteLinked, numberOf, pushNode, readValue } from '.
 export class StackCore {
   readonly #heap: Heap
   readonly #top: number
-  readonly #capacity: number
+  readonly #bounds: ListBounds
 
-  /** `capacity` 0: no bound. */
-  constructor(heap: Heap, top: number, capacity: number) {
+  constructor(heap: Heap, top: number, bounds: ListBounds) {
     this.#heap = heap
     this.#top = top
-    this.#capacity = capacity
+    this.#bounds = bounds
   }
 
   length(): number {
@@ -64,7 +64,8 @@ export class StackCore {
     for (;;) {
       const top = memory.load(this.#top)
       const depth = this.#depth(top)
-      if (this.#capacity !== 0 && depth >= this.#capacity) return false
+      const { capacity } = this.#bounds
+      if (capacity !== 0 && depth >= capacity) return false
       memory.poke(offsetOf(node) + NodeOffset.Next, top)
       memory.poke(offsetOf(node) + NodeOffset.Number, depth + 1)
       intent.arm(0, 0, 0, 0, 0)

@@ -15,8 +15,8 @@ export interface ListOptions<V> {
   /** How values become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
   /**
-   * The most values that it holds; a push beyond that waits. Default: as many as there is memory for. All openers must
-   * agree.
+   * The most values that it holds; a push beyond that waits. `Infinity`: as many as there is memory for, which is the
+   * default of a new one. The latest opener that passes it sets it for all.
    */
   readonly capacity?: number
   /** The longest value that this process pushes, in bytes when encoded. Default 1 MiB. */
@@ -30,6 +30,12 @@ export interface ListCore {
   push(value: Uint8Array): boolean
   pop(into: ValueCopy): boolean
   length(): number
+}
+
+/** The bounds of a list as they are now. */
+export interface ListBounds {
+  /** 0: no bound. */
+  readonly capacity: number
 }
 
 /** What a list was opened with. */

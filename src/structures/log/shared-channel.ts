@@ -11,7 +11,10 @@ export const CHANNEL_CAPACITY = 1024
 export interface ChannelOptions<V> {
   /** How messages become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
-  /** How many messages a subscriber may fall behind before it misses some. Default 1024. All openers must agree. */
+  /**
+   * How many messages a subscriber may fall behind before it misses some. Default of a new channel: 1024. The latest
+   * opener that passes it sets it for all; in a group all must agree.
+   */
   readonly capacity?: number
   /** The longest message that this process publishes, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number

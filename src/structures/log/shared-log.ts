@@ -21,11 +21,14 @@ export const TAIL_COUNT = 10
 export interface LogOptions<V> {
   /** How values become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
-  /** The most entries that it keeps; beyond that the oldest are dropped. Default 10,000. All openers must agree. */
+  /**
+   * The most entries that it keeps; beyond that the oldest are dropped. Default of a new log: 10,000. The latest opener
+   * that passes it sets it for all; in a group all must agree.
+   */
   readonly capacity?: number
   /**
-   * The most bytes of encoded values that it keeps; the newest entry always stays. Default: only `capacity` bounds it.
-   * All openers must agree.
+   * The most bytes of encoded values that it keeps; the newest entry always stays. Default of a new log: only
+   * `capacity` bounds it. The latest opener that passes it sets it for all; in a group all must agree.
    */
   readonly capacityBytes?: number
   /** The longest value that this process appends, in bytes when encoded. Default 1 MiB. */

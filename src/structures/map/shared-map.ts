@@ -25,15 +25,19 @@ export const VALUE_BYTES_MAX: number = 2 ** 20
 const EVICTED_AT_A_TIME = 8
 const EVICTION_ATTEMPTS = 8
 
-/** Options of `map()`. Options marked "All openers must agree" are kept with the map. */
+/** Options of `map()`. */
 export interface MapOptions<V> {
   /** How values become bytes. Default `structured`. All openers must agree. */
   readonly codec?: Codec<V>
-  /** How long entries live if `set` does not say, in milliseconds. Default: for ever. All openers must agree. */
+  /**
+   * How long entries live if `set` does not say, in milliseconds; 0 or `Infinity`: for ever, which is the default of a
+   * new map. The latest opener that passes it sets it for all, for what is written from then on.
+   */
   readonly ttlMs?: number
   /**
    * The most entries (plus one for each concurrent writer). Beyond that, an entry that was not read recently is
-   * evicted. Default: no bound. All openers must agree.
+   * evicted. `Infinity`: no bound, which is the default of a new map. The latest opener that passes it sets it for all;
+   * with a lower bound the map shrinks at the next writes.
    */
   readonly maxEntries?: number
   /** The longest value that this process writes, in bytes when encoded. Default 1 MiB. */
@@ -65,7 +69,7 @@ export function checkSet(call: string, options: SetOptions | undefined): void {
   throw mustBe('options.ttlMs', 'a number of milliseconds above 0', ttlMs)
 }
 
-/** What a map was opened with. */
+/** What a map was opened with. Its bounds are read at each use: another process may change them. */
 export interface MapSettings<V> extends ValueSettings<V> {
   /** 0: for ever. */
   readonly ttlMs: number

@@ -6,6 +6,8 @@ import { Key, type MapKey } from './key.ts'
 import { BodyOffset, EntryOffset, FROZEN, MOVED, REFERENCE_MASK } from './layout.ts'
 import { isDeleted, Table } from './table.ts'
 
+/** Entries over the bound that a write takes out: more than it adds, so that a map whose bound was lowered shrinks. */
+const EVICTED_A_WRITE_MAX = 4
 /** Slots that a write looks at for entries that have expired. */
 const LOOKED_AT_A_TIME = 4
 /** Slots looked at, for one that is to go, before it is given up: each has had its second chance by then. */
@@ -40,7 +42,8 @@ export class Sweeper {
     const { memory } = this.#core.heap
     try {
       if (memory.peek(this.#core.body + BodyOffset.Expires) !== 0) this.#look(LOOKED_AT_A_TIME, false)
-      if (maxEntries !== 0 && this.#core.count() > maxEntries) this.evict(1)
+      const over = maxEntries === 0 ? 0 : this.#core.count() - maxEntries
+      if (over > 0) this.evict(Math.min(over, EVICTED_A_WRITE_MAX))
     } catch (error) {
       // The write was done; the next one tries again.
       if (!(error instanceof HeapFullError)) throw error

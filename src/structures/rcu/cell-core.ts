@@ -51,12 +51,12 @@ export class CellCore {
 
   /**
    * Replace the present version, which must be `expected` if that is given. Returns the new number; 0 if the version
-   * was another. @throws HeapFullError
+   * was another. `essential`: see {@link Heap.allocate}. @throws HeapFullError
    */
-  assign(value: Uint8Array, expected?: number): number {
+  assign(value: Uint8Array, expected?: number, essential: boolean = false): number {
     const { memory, intent, epochs } = this.#heap
     intent.begin(this.#place, Reach.Cell)
-    const { reference } = this.#heap.allocate(VersionOffset.Value + value.length)
+    const { reference } = this.#heap.allocate(VersionOffset.Value + value.length, essential)
     const at = offsetOf(reference)
     memory.poke(at + VersionOffset.Linked, 0)
     memory.poke(at + VersionOffset.Length, value.length)

@@ -48,6 +48,29 @@ test('connections between processes; the end of the peer’s process ends the co
   connection.close()
 })
 
+test('what killed listeners left is removed by the next process that listens', async () => {
+  const killed = await Promise.all([startPeer('listen'), startPeer('listen'), startPeer('listen')])
+  const { child: survivor, port } = await startPeer('listen')
+  await Promise.all(
+    killed.map(async ({ child }) => {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    }),
+  )
+  assert.ok(readdirSync(meetings).length >= 8, `${readdirSync(meetings)}`)
+  const next = await startPeer('listen')
+  const names = [port, next.port].flatMap((each) => [`tcp-127.0.0.1-${each}`, `tcp-127.0.0.1-${each}.lock`])
+  assert.deepEqual(readdirSync(meetings).sort(), names.sort())
+  using connection = await connect({ ...here, port })
+  assert.ok(connection)
+  for (const child of [survivor, next.child]) {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+})
+
 test('the place of a listener that was killed is taken over', async () => {
   const { child, port } = await startPeer('listen')
   const ended = once(child, 'exit')

@@ -83,7 +83,7 @@ test('connectAll names who is missing, and who is where another should be', { sk
     const turned = [addresses[1]!, addresses[0]!, addresses[2]!]
     await assert.rejects(two.connectAll(turned, { timeoutMs }), {
       code: 'ERR_AETHER_INVALID_ARGUMENT',
-      message: /listens peer [01], not peer [01]/,
+      message: /peer [01] listens at 127\.0\.0\.1 port \d+, not peer [01]/,
     })
   } finally {
     for (const peers of [zero, one, two]) await peers.close()

@@ -179,7 +179,7 @@ test('the others of a group are told why when a blocking call that gave up throw
   const groups = peers.map((each) => each.group([0, 1])) as [PeerGroup, PeerGroup]
   assert.throws(() => groups[0].barrierSync({ timeoutMs: 0 }), { code: 'ERR_AETHER_TIMEOUT' })
   arrive(links[1])
-  assert.match(String(groups[1].failure), /rank 0 gave up: barrier .* was not done within 0 ms/)
+  assert.match(String(groups[1].failure), /rank 0 gave up: barrier .* did not finish within 0 ms/)
   await Promise.all(peers.map((each) => each.close()))
 })
 

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { openPeers, type Peer, type Peers, type PeersOptions } from '../../../src/messaging/index.ts'
 import { Mesh } from './mesh.ts'
 
-/** Two in this process, over shared memory. */
-async function pair(options: Omit<PeersOptions, 'number' | 'device'> = {}): Promise<[Peers, Peers]> {
+type Options = Omit<PeersOptions, 'number' | 'device'>
+
+/** Two in this process, over shared memory, until the test has ended, well or badly. */
+async function pair(t: TestContext, options: Options = {}): Promise<[Peers, Peers]> {
   const both = [0, 1].map((number) => openPeers({ number, device: 'shm0', ...options })) as [Peers, Peers]
+  t.after(() => Promise.all(both.map((peers) => peers.close())))
   const addresses = await Promise.all(both.map((peers) => peers.listen({ address: '127.0.0.1' })))
   await Promise.all(both.map((peers) => peers.connectAll(addresses)))
   return both
@@ -32,8 +35,8 @@ test('messages that come while a peer is disconnected do not make a loss of it, 
   for (const peers of mesh.peers) assert.equal(peers.lastError, undefined)
 })
 
-test('what was given to `send` goes out before the connection ends; more is refused', async () => {
-  const [left, right] = await pair()
+test('what was given to `send` goes out before the connection ends; more is refused', async (t) => {
+  const [left, right] = await pair(t)
   const received = bytesOf(right.get(0)!)
   const peer = left.get(1)!
   const lengths = [1 << 20, 0, 100_000]
@@ -54,8 +57,8 @@ test('what was given to `send` goes out before the connection ends; more is refu
   }
 })
 
-test('closed in the turn in which room for what waits was found: all of it goes out', async () => {
-  const [left, right] = await pair({ messageWindowBytes: 1 << 24 })
+test('closed in the turn in which room for what waits was found: all of it goes out', async (t) => {
+  const [left, right] = await pair(t, { messageWindowBytes: 1 << 24 })
   const [there, here] = [left.get(1)!, right.get(0)!]
   const count = 12
   const sends = Array.from({ length: count }, () => there.send(new Uint8Array(400_000)))
@@ -69,20 +72,20 @@ test('closed in the turn in which room for what waits was found: all of it goes 
   await right.close()
 })
 
-test('a peer that does not receive what was sent is lost after closeTimeoutMs', async () => {
-  const [left, right] = await pair({ link: { closeTimeoutMs: 100 } })
+test('a peer that does not receive what was sent is lost after closeTimeoutMs', async (t) => {
+  const [left, right] = await pair(t, { link: { closeTimeoutMs: 100 } })
   const peer = left.get(1)!
   const sent = assert.rejects(peer.send(new Uint8Array(1 << 20)), {
     code: 'ERR_AETHER_PEER_LOST',
-    message: /the peer did not take what was sent within 100 ms/,
+    message: /the peer did not take all messages within 100 ms/,
   })
   await peer.disconnect()
   await sent
   await Promise.all([left, right].map((peers) => peers.close()))
 })
 
-test('two that disconnect from each other while messages go both ways', async () => {
-  const [left, right] = await pair()
+test('two that disconnect from each other while messages go both ways', async (t) => {
+  const [left, right] = await pair(t)
   const ends = [left.get(1)!, right.get(0)!]
   const sends = ends.map((peer) => peer.send(new Uint8Array(100_000)))
   const received = ends.map((peer) => bytesOf(peer))
@@ -98,8 +101,8 @@ test('two that disconnect from each other while messages go both ways', async ()
   }
 })
 
-test('a peer is disconnected in order while groups with it go on and on', async () => {
-  const [left, right] = await pair({ link: { closeTimeoutMs: 5000 } })
+test('a peer is disconnected in order while groups with it go on and on', async (t) => {
+  const [left, right] = await pair(t, { link: { closeTimeoutMs: 5000 } })
   const loops = [left, right].flatMap((peers) =>
     Array.from({ length: 4 }, async () => {
       const group = peers.group()

@@ -227,7 +227,7 @@ const doneEnds: Readonly<Record<string, readonly [(group: PeerGroup) => void, Re
   failed: [() => {}, { code: 'ERR_AETHER_PEER_LOST', rank: 0, message: /make another/ }],
   'been closed': [
     (group) => group.close(),
-    { code: 'ERR_AETHER_COLLECTIVE_ABANDONED', rank: 0, message: /closed it and takes no part/ },
+    { code: 'ERR_AETHER_COLLECTIVE_ABANDONED', rank: 0, message: /rank 0 closed the group and takes no part/ },
   ],
 }
 
@@ -260,7 +260,7 @@ test('members that make a group of different lists: who waits too long is told t
   await turns(50)
   await assert.rejects(mesh.peers[0]!.group([0, 1, 2]).barrier({ timeoutMs: 30 }), {
     code: 'ERR_AETHER_TIMEOUT',
-    message: /peer 1 has begun a group that is not made here; all members make one from the same list/,
+    message: /peer 1 has begun a group that is not made here; make it from the same list at every member/,
   })
   await mesh.close()
   await other

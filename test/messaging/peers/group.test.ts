@@ -158,7 +158,7 @@ for (const [name, [odd, usual]] of Object.entries(mismatches)) {
       for (const rank of rangeOf(size)) {
         const error = first[rank] ?? second[rank]
         assert.equal(error?.code, 'ERR_AETHER_COLLECTIVE_MISMATCH', `rank ${rank}`)
-        assert.match(error.message, /have to call the same/)
+        assert.match(error.message, /all ranks must make the same calls/)
         assert.notEqual(error.rank, rank, 'nobody is told that it is itself the other')
         assert.equal(second[rank]?.code, 'ERR_AETHER_COLLECTIVE_MISMATCH')
       }
@@ -204,7 +204,10 @@ test('giving up by signal or time ends the call at every rank, with the reason a
   await using mesh = await Mesh.open(3)
   const groups = mesh.groups()
   const late = await outcomes([groups[1]!.barrier({ timeoutMs: 30 }), groups[2]!.barrier()])
-  assert.match(String(late[0]), /barrier.* was not done within 30 ms; (rank|each of ranks) .* has yet to send its part/)
+  assert.match(
+    String(late[0]),
+    /barrier.* did not finish within 30 ms; (rank|each of ranks) .* has yet to send its part/,
+  )
   assert.equal(late[1]?.code, 'ERR_AETHER_COLLECTIVE_ABANDONED')
   assert.equal(late[1]?.rank, 1)
   const again = mesh.groups()

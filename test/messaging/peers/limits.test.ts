@@ -191,10 +191,10 @@ test('one that connects and never says who it is is given up, and no more of the
   }
   await ends[2]
   const refused = host.lastError
-  assert.match(String(refused), /2 have connected and not said who they are; see peersMax/)
+  assert.match(String(refused), /turned away, because 2 have connected without identifying themselves; see peersMax/)
   await Promise.all(ends)
   while (host.lastError === refused) await turns(1)
-  assert.match(String(host.lastError), /did not say who it is within 300 ms/)
+  assert.match(String(host.lastError), /did not identify itself within 300 ms/)
   await using guest = openPeers({ number: 1, device })
   const [accepted] = await Promise.all([host.accept(), guest.connect(where)])
   assert.equal(accepted.number, 1)

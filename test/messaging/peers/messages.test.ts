@@ -114,7 +114,7 @@ test('two of the same number, limits that differ and more than peersMax are turn
   await using first = openPeers({ number: 1 })
   assert.deepEqual(await meet(first), ['connected', 'connected'])
   await using second = openPeers({ number: 2 })
-  assert.match((await meet(second))[0]!, /peer 2 was turned away: there are 1 already; see peersMax/)
+  assert.match((await meet(second))[0]!, /peer 2 was turned away: peersMax \(1\) is reached; raise it/)
   assert.match(String(host.lastError), /peersMax/)
   assert.deepEqual(
     host.all.map(({ number }) => number),

@@ -42,7 +42,7 @@ test('a call that is not answered is told of, with its method and its deadline, 
   const { text, wait } = await told(/the answer to the call/)
   assert.match(
     text,
-    /^process \d+ has waited .* for the answer to the call 'slow[./]work' from 127\.0\.0\.1:(\d+): the request was given to the server/,
+    /^process \d+ has waited .* for the answer to the call 'slow[./]work' from 127\.0\.0\.1:(\d+): the request was sent to the server/,
   )
   assert.equal(Number(/:(\d+): the request/.exec(text)?.[1]), port)
   assert.match(text, /nothing has come for .*; its deadline is in /)

@@ -157,7 +157,7 @@ test('where the mark of the end is as far behind as it may be, all find the end'
       home.names.open({
         kind: 'log',
         name: 'l',
-        parameters: [capacity, 0, Number.NaN],
+        parameters: [],
         makeBody: () => Promise.reject(new Error('it is there')),
       }),
     )

@@ -51,7 +51,7 @@ async function blocksIn(world: FakeWorld): Promise<number> {
 /** No slot is locked or has anything to be cut off, and so many have a version. */
 async function assertSlots(world: FakeWorld, objects: number, what: string): Promise<void> {
   const home = new Home(world.ranks[0]!, 0)
-  const request = { kind: 'mv-rlu', name: 'o', parameters: [Number.NaN], makeBody: () => assert.fail() } as const
+  const request = { kind: 'mv-rlu', name: 'o', parameters: [], makeBody: () => assert.fail() } as const
   const { offset } = await world.play(home.names.open(request))
   const slots = new ObjectSlots(home, home.on('a look'), offset, [])
   assert.deepEqual(await world.play(slots.dirty()), [], what)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { codecNumber, number } from '../../../src/structures/codec/codecs.ts'
+import { codecParameter, number } from '../../../src/structures/codec/codecs.ts'
 import { takeCensus } from '../../../src/structures/distributed/census.ts'
 import { Home } from '../../../src/structures/distributed/home.ts'
 import { GroupMap } from '../../../src/structures/distributed/map.ts'
@@ -18,7 +18,7 @@ interface World {
  * it.
  */
 export async function openSmallTables(world: World, buckets: number, maxEntries = 0): Promise<GroupMap<number>[]> {
-  const request = { name: 'small', ttlMs: 0, maxEntries, codec: codecNumber(number), capacity: 1, buckets, parts: 1 }
+  const request = { name: 'small', ttlMs: 0, maxEntries, codec: codecParameter(number), capacity: 1, buckets, parts: 1 }
   const parts = await world.play(Promise.all(world.ranks.map((words) => openMapPart(new Home(words, 0), request))))
   return parts.map((part) => new GroupMap('small', [part], { codec: number, ttlMs: 0, valueBytesMax: 1000 }))
 }

@@ -1,10 +1,12 @@
 import type { Structures } from 'aether-dsm/internal/structures'
 import type { CommonStructures, Subject } from '../subject.ts'
+import { barrierSubject } from './barrier.ts'
 import { boundedMapSubject } from './bounded-map.ts'
 import { cellSubject } from './cell.ts'
 import { counterSubject } from './counter.ts'
 import { expiringMapSubject } from './expiring-map.ts'
 import { flagSubject } from './flag.ts'
+import { latchSubject } from './latch.ts'
 import { leaderSubject } from './leader.ts'
 import { listSubject } from './list.ts'
 import { channelSubject, logSubject } from './log.ts'
@@ -14,6 +16,7 @@ import { objectsSubject } from './objects.ts'
 import { onceSubject } from './once.ts'
 import { ownMapSubject } from './own-map.ts'
 import { rateLimiterSubject } from './rate-limiter.ts'
+import { readWriteLockSubject } from './read-write-lock.ts'
 import { semaphoreSubject } from './semaphore.ts'
 import { sequenceSubject } from './sequence.ts'
 
@@ -39,4 +42,11 @@ export const groupSubjects: readonly Subject<CommonStructures>[] = [
 ]
 
 /** What the processes of a machine have. */
-export const machineSubjects: readonly Subject<Structures>[] = [...groupSubjects, channelSubject, cellSubject]
+export const machineSubjects: readonly Subject<Structures>[] = [
+  ...groupSubjects,
+  channelSubject,
+  cellSubject,
+  readWriteLockSubject,
+  latchSubject,
+  barrierSubject,
+]

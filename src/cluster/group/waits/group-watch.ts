@@ -34,7 +34,7 @@ const INQUIRIES_MAX = 8
 /** Places in the member's table that the agent takes; the others are for the program's threads. */
 const SHOWN_MAX = 8
 
-/** What a group waits for at a moment; see {@link Group.waits}. */
+/** What a group waits for at a moment; see `group.waits()`. */
 export interface GroupWaits {
   /** Waits of every rank that have lasted for at least half of AETHER_WATCHDOG_MS; for each rank the longest first. */
   readonly waits: readonly RankWait[]
