@@ -1,4 +1,4 @@
-import { ClosedError, checkBytes, checkOptions, checkSignal, mustBe, type OptionNames } from '../native/index.ts'
+import { ClosedError, checkBytes, checkIteration, mustBe } from '../native/index.ts'
 import {
   type MemberWaits,
   PROFILING_AREA_BYTES,
@@ -34,8 +34,6 @@ export interface EventOptions {
   /** Ends the iteration; it rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
-
-const eventNames: OptionNames<EventOptions> = { signal: true }
 
 /** What a room above does for a member. */
 export interface MembershipPart {
@@ -104,8 +102,7 @@ export class Membership implements AsyncDisposable {
    * (leaving a `for await`) unsubscribes. The iteration ends when the space is closed.
    */
   events(options: EventOptions = {}): AsyncIterableIterator<SpaceEvent, undefined> {
-    checkOptions('events', options, eventNames)
-    checkSignal('options.signal', options.signal)
+    checkIteration('events', options)
     this.#checkOpen()
     const { arena, table, archive } = this.#entry
     const tracker = new MemberTracker(arena, table, archive)

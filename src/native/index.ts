@@ -33,7 +33,14 @@ export {
   mustBe,
 } from './arguments/checks.ts'
 export { nearestWord } from './arguments/nearest-word.ts'
-export { checkAbort, checkOptions, checkSignal, type OptionNames } from './arguments/options.ts'
+export {
+  checkAbort,
+  checkIteration,
+  checkOptions,
+  checkSignal,
+  checkSignalKind,
+  type OptionNames,
+} from './arguments/options.ts'
 export { shown } from './arguments/shown.ts'
 export {
   AccessError,

@@ -122,9 +122,13 @@ function checkHelp(help: Readonly<Partial<Record<string, string>>>): void {
   throw mustBe('options.help', 'an object with a string for each counter', help)
 }
 
+function isWhole({ id, counters, gauges }: CounterLayout): boolean {
+  return known.has(id) && Array.isArray(counters) && Array.isArray(gauges)
+}
+
 /** @throws ArgumentError unless it was declared in this program. */
 export function checkLayout(layout: CounterLayout): void {
-  if (typeof layout === 'object' && layout !== null && known.has(layout.id) && Array.isArray(layout.counters)) return
+  if (typeof layout === 'object' && layout !== null && isWhole(layout)) return
   throw mustBe('layout', 'what defineCounters() or defineHistogram() returned', layout)
 }
 

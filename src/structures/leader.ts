@@ -11,7 +11,10 @@ const LOW = 0xffffffffn
 
 /** Options of `leader()`. */
 export interface LeaderOptions {
-  /** How long a leader that does not renew its lease stays the leader, in milliseconds. Default: that of the election, or 5000 if it is new. */
+  /**
+   * How long a leader that does not renew its lease stays the leader, in milliseconds. Default: that of the election;
+   * 5000 if it is new.
+   */
   readonly leaseMs?: number
 }
 

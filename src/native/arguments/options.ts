@@ -24,12 +24,10 @@ export function checkOptions<T>(
 ): void {
   if (options === undefined) return
   if (typeof options !== 'object' || options === null) throw noOptions(call, options, names, argument)
-  let count = 0
-  for (const name in options) {
-    count += 1
+  const given = Object.keys(options) as (keyof T & string)[]
+  for (const name of given)
     if ((names as Names)[name] !== true && options[name] !== undefined) throw unknown(call, name, names, argument)
-  }
-  if (count === 0 && !isPlain(options)) throw noOptions(call, options, names, argument)
+  if (given.length === 0 && !mayBeOptions(options, names)) throw noOptions(call, options, names, argument)
 }
 
 /**
@@ -42,21 +40,37 @@ export function checkAbort(call: string, options: { readonly signal?: AbortSigna
   checkSignal('options.signal', options.signal)
 }
 
+/**
+ * Checks the options of a call that returns an iterator, which rejects with the reason of the signal itself.
+ * @throws ArgumentError
+ */
+export function checkIteration(call: string, options: { readonly signal?: AbortSignal } | undefined): void {
+  if (options === undefined) return
+  checkOptions(call, options, ABORT)
+  checkSignalKind('options.signal', options.signal)
+}
+
 /** @throws ArgumentError unless it is a signal; its reason if it is aborted. */
 export function checkSignal(argument: string, signal: AbortSignal | undefined): void {
-  if (signal === undefined) return
-  if (!(signal instanceof AbortSignal)) throw mustBe(argument, 'an AbortSignal, as AbortSignal.timeout() makes', signal)
-  signal.throwIfAborted()
+  checkSignalKind(argument, signal)
+  signal?.throwIfAborted()
+}
+
+/** @throws ArgumentError unless it is a signal, aborted or not. */
+export function checkSignalKind(argument: string, signal: AbortSignal | undefined): void {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  throw mustBe(argument, 'an AbortSignal, as AbortSignal.timeout() makes', signal)
 }
 
 type Names = Readonly<Record<string, true | undefined>>
 
 const ABORT: OptionNames<{ readonly signal?: AbortSignal }> = { signal: true }
 
-/** A Map and a Date have no names either, but are no options. */
-function isPlain(options: object): boolean {
+/** An AbortController stands for `{ signal }`; but an array, a Date and a Promise are no options. */
+function mayBeOptions(options: object, names: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(options)
-  return prototype === null || (Object.getPrototypeOf(prototype) === null && !Array.isArray(options))
+  if (prototype === null || prototype === Object.prototype) return true
+  return Object.keys(names).some((name) => name in options)
 }
 
 function noOptions(call: string, options: unknown, names: object, argument: string): ArgumentError {

@@ -1,4 +1,4 @@
-import { checkAbort } from '../../native/index.ts'
+import { checkIteration } from '../../native/index.ts'
 import type { SharedChannel } from '../log/shared-channel.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import { GroupLogBase } from './log.ts'
@@ -24,7 +24,7 @@ export class GroupChannel<V> extends GroupLogBase<V> implements Omit<Promised<Sh
    * `ready` resolves, a round trip later. Leaving the loop, `close()` or the signal ends it.
    */
   subscribe(options?: WaitOptions): GroupFollower<V> {
-    checkAbort('subscribe', options)
+    checkIteration('subscribe', options)
     return this.followFrom(this.core.beginHere(), options?.signal)
   }
 }

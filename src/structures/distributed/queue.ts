@@ -1,4 +1,4 @@
-import { checkAbort } from '../../native/index.ts'
+import { checkIteration } from '../../native/index.ts'
 import type { SharedQueue } from '../list/queue.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import { GroupList } from './group-list.ts'
@@ -11,7 +11,7 @@ import type { Promised } from './promised.ts'
 export class GroupQueue<V> extends GroupList<V> implements Promised<SharedQueue<V>> {
   /** Take values as they come, for ever. Leaving the loop ends it. */
   values(options?: WaitOptions): AsyncGenerator<V, undefined> {
-    checkAbort('values', options)
+    checkIteration('values', options)
     return this.#values(options)
   }
 

@@ -1,4 +1,4 @@
-import { checkAbort } from '../../native/index.ts'
+import { checkIteration } from '../../native/index.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import { ValueList } from './value-list.ts'
 
@@ -6,7 +6,7 @@ import { ValueList } from './value-list.ts'
 export class SharedQueue<V> extends ValueList<V> implements AsyncIterable<V> {
   /** Take values as they come, for ever. Leaving the loop ends it. */
   values(options?: WaitOptions): AsyncGenerator<V, undefined> {
-    checkAbort('values', options)
+    checkIteration('values', options)
     return this.#values(options)
   }
 

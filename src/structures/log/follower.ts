@@ -1,4 +1,4 @@
-import { checkOptions, checkSignal, mustBe, type OptionNames } from '../../native/index.ts'
+import { checkOptions, checkSignalKind, mustBe, type OptionNames } from '../../native/index.ts'
 import { isIndex } from '../bounds.ts'
 import { type Codec, decodeOwn } from '../codec/codec.ts'
 import type { Bell } from '../waiting/bell.ts'
@@ -75,11 +75,11 @@ export interface FollowOptions extends WaitOptions {
 
 const names: OptionNames<FollowOptions> = { from: true, signal: true }
 
-/** @throws ArgumentError; the reason of the signal if it is aborted. */
+/** @throws ArgumentError */
 export function checkFollow(options: FollowOptions | undefined): void {
   checkOptions('follow', options, names)
   const { from, signal } = options ?? {}
-  checkSignal('options.signal', signal)
+  checkSignalKind('options.signal', signal)
   if (from === undefined || from === 'first' || from === 'next' || isIndex(from)) return
   throw mustBe('options.from', "'first', 'next' or an index, a whole number from 0 on", from)
 }

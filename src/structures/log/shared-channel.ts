@@ -1,4 +1,4 @@
-import { checkAbort, type OptionNames } from '../../native/index.ts'
+import { checkAbort, checkIteration, type OptionNames } from '../../native/index.ts'
 import type { Codec } from '../codec/codec.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { Follower } from './follower.ts'
@@ -40,7 +40,7 @@ export class SharedChannel<V> extends LogBase<V> {
 
   /** Receive all messages published from this call on. Leaving the loop, `close()` or the signal ends it. */
   subscribe(options?: WaitOptions): Follower<V> {
-    checkAbort('subscribe', options)
+    checkIteration('subscribe', options)
     this.checkOpen()
     return this.followFrom(this.core.bounds().end, options?.signal)
   }

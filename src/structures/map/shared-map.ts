@@ -46,7 +46,7 @@ export interface MapOptions<V> {
 
 /** Options of calls that write. */
 export interface SetOptions extends WaitOptions {
-  /** How long the entry lives, in milliseconds, from now. */
+  /** How long the entry lives, in milliseconds, from now; 0: for ever. */
   readonly ttlMs?: number
 }
 
@@ -65,8 +65,8 @@ export function checkSet(call: string, options: SetOptions | undefined): void {
   checkOptions(call, options, setNames)
   checkSignal('options.signal', options.signal)
   const { ttlMs } = options
-  if (ttlMs === undefined || (typeof ttlMs === 'number' && ttlMs > 0)) return
-  throw mustBe('options.ttlMs', 'a number of milliseconds above 0', ttlMs)
+  if (ttlMs === undefined || (typeof ttlMs === 'number' && ttlMs >= 0)) return
+  throw mustBe('options.ttlMs', 'a number of milliseconds above 0, or 0 for ever', ttlMs)
 }
 
 /** What a map was opened with. Its bounds are read at each use: another process may change them. */

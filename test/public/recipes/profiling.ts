@@ -40,7 +40,7 @@ export async function profilingRecipes(): Promise<Recipes> {
       metricsHandler: { args: () => [() => []] },
       defineCounters: { args: () => ['name', ['a', 'b'], {}] },
     },
-    data: ['slice'],
+    data: ['slice', 'layout'],
     async close() {},
   }
 }

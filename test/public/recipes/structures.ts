@@ -66,6 +66,8 @@ async function objectsOf(local: door.Structures) {
   for (let i = 0; i < 5000; i += 1) queue.pushSync(i)
   const flag = await local.flag('flag')
   flag.raiseSync()
+  const latch = await local.latch('latch', { count: 1 })
+  latch.countDownSync()
   const log = await local.log('log')
   for (let i = 0; i < 1000; i += 1) log.appendSync(i)
   return {
@@ -74,6 +76,9 @@ async function objectsOf(local: door.Structures) {
     Flag: flag,
     Once: await local.once('once'),
     Mutex: await local.mutex('mutex'),
+    ReadWriteLock: await local.readWriteLock('lock'),
+    Latch: latch,
+    CyclicBarrier: await local.barrier('barrier', { parties: 1 }),
     Semaphore: await local.semaphore('semaphore', { permits: 4 }),
     RateLimiter: await local.rateLimiter('limiter', { limit: 1e9, intervalMs: 1 }),
     Leader: await local.leader('leader'),
@@ -136,6 +141,9 @@ function openingCalls(owner: string): Record<string, Recipe> {
   return {
     ...Object.fromEntries(calls),
     [`${owner}.mvRlu`]: { args: () => ['objects', {}] },
+    [`${owner}.readWriteLock`]: { args: () => ['lock'] },
+    [`${owner}.latch`]: { args: () => ['latch', { count: 1 }] },
+    [`${owner}.barrier`]: { args: () => ['barrier', { parties: 1 }] },
     [`${owner}.semaphore`]: { args: () => ['semaphore', { permits: 4 }] },
     [`${owner}.rateLimiter`]: { args: () => ['limiter', { limit: 1e9, intervalMs: 1 }] },
   }
