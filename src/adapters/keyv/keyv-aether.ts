@@ -129,10 +129,12 @@ function checkKeys(keys: string[]): void {
 
 function put(map: SharedMap<unknown>, entry: KeyvEntry): void {
   const { key, value, ttl } = (entry ?? {}) as KeyvEntry
+  if (ttl !== undefined && ttl !== null && typeof ttl !== 'number') throw mustBe('ttl', 'a number of milliseconds', ttl)
   map.setSync(key, value, { ttlMs: ttl !== undefined && ttl > 0 ? ttl : 0 })
 }
 
 function* within(map: SharedMap<unknown>, namespace: string | undefined): Generator<[string, unknown], undefined> {
+  if (namespace !== undefined && typeof namespace !== 'string') throw mustBe('namespace', 'a string', namespace)
   const prefix = namespace === undefined ? '' : `${namespace}:`
   for (const [key, value] of map.entriesSync())
     if (typeof key === 'string' && key.startsWith(prefix)) yield [key, value]

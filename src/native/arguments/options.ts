@@ -66,11 +66,12 @@ type Names = Readonly<Record<string, true | undefined>>
 
 const ABORT: OptionNames<{ readonly signal?: AbortSignal }> = { signal: true }
 
-/** An AbortController stands for `{ signal }`; but an array, a Date and a Promise are no options. */
+/** An AbortController stands for `{ signal }`; but a Map (which has a `size`), a Date and a Promise are no options. */
 function mayBeOptions(options: object, names: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(options)
-  if (prototype === null || prototype === Object.prototype) return true
-  return Object.keys(names).some((name) => name in options)
+  // That of an object of another realm, such as a vm context, ends the chain as ours does.
+  if (prototype === null || (Object.getPrototypeOf(prototype) === null && !Array.isArray(options))) return true
+  return options instanceof AbortController && 'signal' in names
 }
 
 function noOptions(call: string, options: unknown, names: object, argument: string): ArgumentError {

@@ -1,12 +1,19 @@
 import type { Recipes } from '../recipe.ts'
+import { keyvRecipes, limiterRecipes, sessionRecipes, telemetryRecipes } from './adapters.ts'
 import { mainRecipes } from './main.ts'
 import { profilingRecipes } from './profiling.ts'
 import { structureRecipes } from './structures.ts'
+import { verbsRecipes } from './verbs.ts'
 
 const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
   '.': mainRecipes,
   './structures': structureRecipes,
   './profiling': profilingRecipes,
+  './verbs': verbsRecipes,
+  './adapters/keyv': keyvRecipes,
+  './adapters/express-session': sessionRecipes,
+  './adapters/rate-limiter-flexible': limiterRecipes,
+  './adapters/opentelemetry': telemetryRecipes,
 }
 
 /** How to call what an export path offers. */
