@@ -28,6 +28,15 @@ static napi_value SetErrors(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
+// throwSystemError(syscall, errno): as a call of the addon that fails does.
+static napi_value ThrowSystemError(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const std::string syscall = arguments.text(0, "syscall", 4096);
+  const int error = static_cast<int>(arguments.integer(1, "errno", 1, 4095));
+  if (!arguments.ok()) return nullptr;
+  return throwSystem(env, syscall.c_str(), error);
+}
+
 static void endEnvironment(napi_env env, void* data, void*) {
   auto* environment = static_cast<Environment*>(data);
   forgetViews(env, environment);
@@ -80,6 +89,7 @@ NAPI_MODULE_INIT() {
   using namespace aether;
   napi_set_instance_data(env, new Environment(), endEnvironment, nullptr);
   define(env, exports, "setErrors", SetErrors);
+  define(env, exports, "throwSystemError", ThrowSystemError);
   registerMemory(env, exports);
   registerReserve(env, exports);
   registerMappings(env, exports);

@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -39,21 +40,36 @@ napi_value throwArgument(napi_env env, const char* argument, const std::string& 
   return throwFrom(env, environmentOf(env)->argumentError, 2, values, message);
 }
 
-// What to do about the errors that people really meet.
-static const char* adviceFor(const char* syscall, int error) {
-  const std::string call = syscall;
+// A limit of this process (getrlimit(2)), as text; empty if there is none.
+static std::string limitOf(int resource, size_t unit, const char* unitName) {
+  rlimit limit{};
+  if (getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
+  return std::to_string(limit.rlim_cur / unit) + unitName;
+}
+
+static std::string adviceOnMemory() {
+  const std::string addresses = limitOf(RLIMIT_AS, 1 << 20, " MiB");
+  if (!addresses.empty())
+    return "the address space of this process is limited to " + addresses +
+           ": raise it (ulimit -v unlimited), or free memory";
+  return "free memory, ask for less, or raise the limits of the container (and vm.max_map_count where there are "
+         "very many mappings)";
+}
+
+// What to do about the errors that people really meet; empty if nothing is known.
+static std::string adviceFor(const std::string& call, int error) {
   switch (error) {
     case ENOMEM:
       if (call == "mlock" || call == "mmap(MAP_LOCKED)") return "raise the limit of locked memory (ulimit -l)";
-      return "free memory, ask for less, or raise the limits of the container (and vm.max_map_count where there are "
-             "very many mappings)";
+      return adviceOnMemory();
     case ENOSPC:
       return "there is no more room: ask for less, or set huge pages aside (vm.nr_hugepages) where they were asked for";
     case EINVAL:
       if (call == "UFFDIO_API") return "this kernel is too old for views: they need Linux 6.4";
-      return nullptr;
+      return "";
     case EMFILE:
-      return "this process has too many open files: raise its limit (ulimit -n)";
+      return "this process has as many open files as it may have, " + limitOf(RLIMIT_NOFILE, 1, "") +
+             ": raise the limit (ulimit -n)";
     case ENFILE:
       return "the system has too many open files: raise fs.file-max";
     case EPERM:
@@ -77,7 +93,7 @@ static const char* adviceFor(const char* syscall, int error) {
       if (call == "mlock") return "raise the limit of locked memory (ulimit -l)";
       return "try again";
     default:
-      return nullptr;
+      return "";
   }
 }
 
@@ -89,7 +105,7 @@ static std::string nameOf(int error) {
 napi_value throwSystem(napi_env env, const char* syscall, int error) {
   const std::string name = nameOf(error);
   std::string message = std::string(syscall) + ": " + name + ", " + strerror(error);
-  if (const char* advice = adviceFor(syscall, error)) message += "; " + std::string(advice);
+  if (const std::string advice = adviceFor(syscall, error); !advice.empty()) message += "; " + advice;
   napi_value values[] = {makeText(env, syscall), makeNumber(env, error), makeText(env, name), makeText(env, message)};
   return throwFrom(env, environmentOf(env)->systemError, 4, values, message);
 }

@@ -15,8 +15,10 @@ export class Doorbell {
 
   constructor() {
     const [readEnd, writeEnd] = native.createPipe()
-    this.readEnd = reopen(readEnd, constants.O_RDONLY | constants.O_NONBLOCK)
-    this.writeEnd = reopen(writeEnd, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+    this.readEnd = reopenOr(readEnd, constants.O_RDONLY | constants.O_NONBLOCK, () => native.closeDescriptor(writeEnd))
+    this.writeEnd = reopenOr(writeEnd, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY, () =>
+      closeSync(this.readEnd),
+    )
     this.inode = fstatSync(this.readEnd).ino
   }
 
@@ -30,6 +32,15 @@ export class Doorbell {
     this.#open = false
     closeSync(this.readEnd)
     closeSync(this.writeEnd)
+  }
+}
+
+function reopenOr(descriptor: number, flags: number, failed: () => void): number {
+  try {
+    return reopen(descriptor, flags)
+  } catch (error) {
+    failed()
+    throw error
   }
 }
 

@@ -3,9 +3,9 @@
  * left and died. `dsm/` places regions in the arena; programs call its `open()`.
  *
  * ```ts
- * import { enter, Membership } from './cluster/index.ts'
+ * import { Membership } from './cluster/index.ts'
  *
- * await using membership = new Membership(await enter('shop'))
+ * await using membership = await Membership.enter('shop')
  * for await (const event of membership.events()) console.log(event.type, event.member.processId)
  * ```
  *
@@ -14,7 +14,6 @@
 export { Arena, type ArenaIdentity } from './arena.ts'
 export { CARD_BYTES_MAX } from './card.ts'
 export { CollectedLines } from './collected-lines.ts'
-export { enter } from './enter.ts'
 export type { Entry } from './entry.ts'
 export { SpaceError } from './errors.ts'
 export * from './group/index.ts'

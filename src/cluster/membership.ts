@@ -1,4 +1,4 @@
-import { ClosedError, checkBytes, checkIteration, mustBe } from '../native/index.ts'
+import { ClosedError, checkBytes, checkIteration, mustBe, withSystemFailures } from '../native/index.ts'
 import {
   type MemberWaits,
   PROFILING_AREA_BYTES,
@@ -13,7 +13,7 @@ import {
 import type { Arena } from './arena.ts'
 import { Card } from './card.ts'
 import { ring } from './doorbell.ts'
-import { settleMembers } from './enter.ts'
+import { enter, settleMembers } from './enter.ts'
 import type { Entry } from './entry.ts'
 import { offExit, onExit } from './exit-hook.ts'
 import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
@@ -68,20 +68,21 @@ export class Membership implements AsyncDisposable {
   #closed = false
   #closing: Promise<void> | undefined
 
-  constructor(entry: Entry) {
-    const { arena, table, archive, bell, self } = entry
+  /** Become a member of space `name`. @throws as {@link enter}, and SystemError where a limit of the process is met. */
+  static enter(name: string, options?: LockOptions): Promise<Membership> {
+    return withSystemFailures(async () => new Membership(await enter(name, options)))
+  }
+
+  private constructor(entry: Entry) {
+    const { arena, table, archive, self } = entry
     this.#entry = entry
     this.name = entry.name
     this.self = { slot: self.slot, epoch: self.epoch, processId: self.processId }
+    this.#watch = this.#startWatch(new MemberTracker(arena, table, archive))
     const offsetBytes = profilingOffset(self.slot)
     this.profiling = new ProfilingArea(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
     this.#unshareProfiling = shareThreadProfiling(arena.control, offsetBytes, PROFILING_AREA_BYTES)
     this.#unplaceWaits = placeWaits(new WaitTable(arena.control, waitsOffset(self.slot)), () => this.#waitsOfAll())
-    this.#watch = new PeerWatch(table, new MemberTracker(arena, table, archive), bell, {
-      changed: () => this.#wake(),
-      saw: (change) => traceMember(this.name, change),
-      sawDeath: () => this.#settleSoon(),
-    })
     traceMember(this.name, { type: 'joined', member: this.self })
     onExit(this.#exit)
     this.#ringOthers()
@@ -234,6 +235,20 @@ export class Membership implements AsyncDisposable {
     return () => this.#wakers.delete(wake)
   }
 
+  #startWatch(tracker: MemberTracker): PeerWatch {
+    try {
+      return new PeerWatch(this.#entry.table, tracker, this.#entry.bell, {
+        changed: () => this.#wake(),
+        saw: (change) => traceMember(this.name, change),
+        sawDeath: () => this.#settleSoon(),
+      })
+    } catch (error) {
+      if (this.#entry.lock.tryRun(() => this.#leave(true)) === undefined) this.#leave(false)
+      this.#releaseEntry()
+      throw error
+    }
+  }
+
   #wait(wake: () => void): () => void {
     const stop = this.onChange(wake)
     if (!this.closed) this.#watch.ref()
@@ -289,9 +304,14 @@ export class Membership implements AsyncDisposable {
     this.#unplaceWaits()
     this.#wake()
     await this.#entry.lock.run(() => this.#leave(true), { timeoutMs: LEAVE_TIMEOUT_MS }).catch(() => this.#leave(false))
-    this.#entry.bell.close()
-    this.#entry.arena.close()
-    this.#entry.file.close()
+    this.#releaseEntry()
+  }
+
+  #releaseEntry(): void {
+    const { bell, arena, file } = this.#entry
+    bell.close()
+    arena.close()
+    file.close()
   }
 
   #leave(locked: boolean): void {

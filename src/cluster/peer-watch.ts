@@ -45,7 +45,12 @@ export class PeerWatch {
     this.#bell = bell
     this.#listener = listener
     this.#watcher = native.createWatcher((token) => this.#fired(token))
-    this.#watcher.add(BELL, bell.readEnd)
+    try {
+      this.#watcher.add(BELL, bell.readEnd)
+    } catch (error) {
+      this.#watcher.close()
+      throw error
+    }
     this.#check = setInterval(() => this.#lookUnasked(), CHECK_MS).unref()
     for (const record of table.present()) this.#watch(record)
   }

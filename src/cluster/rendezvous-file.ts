@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import process from 'node:process'
 import { crc32 } from 'node:zlib'
-import { AccessError } from '../native/index.ts'
+import { AccessError, systemFailure } from '../native/index.ts'
 import type { ArenaIdentity } from './arena.ts'
 import { MEMBERS_MAX } from './layout.ts'
 
@@ -132,6 +132,7 @@ function openOwn(path: string): number {
     return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
+    if (code === 'EMFILE' || code === 'ENFILE') throw systemFailure(cause)
     const why = code === 'ELOOP' ? 'it is a symbolic link' : (cause as Error).message
     throw new AccessError(
       path,

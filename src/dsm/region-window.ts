@@ -1,4 +1,4 @@
-import { native } from '../native/index.ts'
+import { native, systemFailure } from '../native/index.ts'
 
 /** A WebAssembly page: memories come in multiples of it. */
 const WASM_PAGE_BYTES = 65_536
@@ -80,7 +80,12 @@ function alignedMemory(lengthBytes: number, pageBytes: number): { memory: WebAss
 
 function newMemory(lengthBytes: number): WebAssembly.Memory {
   const pages = Math.ceil(lengthBytes / WASM_PAGE_BYTES)
-  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
+  } catch (error) {
+    // The engine takes 10 GiB of addresses for each, of which only what is used has memory.
+    throw systemFailure(error)
+  }
 }
 
 function addressOf(memory: WebAssembly.Memory): number {

@@ -1,11 +1,4 @@
-import {
-  type EventOptions,
-  enter,
-  type LockOptions,
-  type Member,
-  Membership,
-  type SpaceEvent,
-} from '../cluster/index.ts'
+import { type EventOptions, type LockOptions, type Member, Membership, type SpaceEvent } from '../cluster/index.ts'
 import { checkMilliseconds, checkOptions, checkSignal, type OptionNames } from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import type { Region } from './region.ts'
@@ -45,7 +38,7 @@ export async function open(name: string, options: OpenOptions = {}): Promise<Spa
   checkSignal('options.signal', signal)
   if (lockTimeoutMs !== undefined) checkMilliseconds('options.lockTimeoutMs', lockTimeoutMs)
   const lock: LockOptions = { signal, ...(lockTimeoutMs === undefined ? {} : { timeoutMs: lockTimeoutMs }) }
-  return new Space(new Membership(await enter(name, lock)))
+  return new Space(await Membership.enter(name, lock))
 }
 
 /** One member's view of a space. It does not keep the process alive, except while an `events()` iteration waits. */

@@ -58,11 +58,12 @@ export class ProgressLoop {
   }
 
   add(subject: Progressing): void {
+    // First, as it fails where the process has no descriptor left.
+    this.#listen()
     const attended = new Attended(subject)
     this.#all.set(subject.queue, attended)
     this.#awake.add(attended)
     this.#schedule()
-    this.#listen()
   }
 
   remove(subject: Progressing): void {

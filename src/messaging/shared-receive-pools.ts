@@ -36,9 +36,14 @@ export class SharedReceivePools {
         this.#settings,
         this.options,
       )
-      this.#pools.set(context, pool)
       context.retain()
-      context.loop.add(pool)
+      try {
+        context.loop.add(pool)
+      } catch (error) {
+        pool.close()
+        throw error
+      }
+      this.#pools.set(context, pool)
     }
     return pool
   }

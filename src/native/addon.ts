@@ -313,6 +313,8 @@ export interface Addon {
   guardEnvironment(code: number, message: string): void
   /** Remove the guard. */
   unguardEnvironment(): void
+  /** Throw the SystemError of a call that failed with `errno`, with advice that names the limit that was met. */
+  throwSystemError(syscall: string, errno: number): never
   /** End the process at once: _exit(2). */
   exitNow(code: number): never
 }

@@ -68,6 +68,7 @@ export {
   type RdmacmFacts,
   type RdmacmToken,
 } from './rdmacm-addon.ts'
+export { systemFailure, withSystemFailures } from './system-failure.ts'
 export { messageOfThrown, textOfThrown } from './thrown.ts'
 export { verbsAddon } from './verbs.ts'
 export {

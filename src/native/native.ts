@@ -61,6 +61,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'unlockFile',
   'guardEnvironment',
   'unguardEnvironment',
+  'throwSystemError',
   'exitNow',
 ]
 

@@ -1,7 +1,8 @@
 import type { RemoteSource, RemoteTarget } from './call-memory.ts'
 import type { Metadata } from './extension.ts'
+import type { MethodKind } from './frame.ts'
 import type { RdmaBuffer } from './rdma-buffer.ts'
-import type { BufferUse, MethodKind } from './service.ts'
+import type { BufferUse } from './service.ts'
 
 /** What a handler knows of its call. */
 export interface CallContext {

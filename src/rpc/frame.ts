@@ -100,7 +100,7 @@ export const FailureCode = {
 } as const
 
 /** Both ends must have the same. */
-export const PROTOCOL_VERSION = 2
+export const PROTOCOL_VERSION = 3
 /** A call without a time limit. */
 export const NO_BUDGET = 0xffff_ffff
 
@@ -113,9 +113,28 @@ export const METADATA_BYTES_MAX: number = EXTENSION_BYTES_MAX / 2
 /** An idempotency key, in bytes of UTF-8. */
 export const KEY_BYTES_MAX = 128
 
-/** A method's number is a hash of its names (FNV-1a, 32 bits), so that both ends know it without having talked. */
-export function methodNumber(service: string, method: string): number {
+/** How a method is called. Places are part of its number. */
+export const METHOD_KINDS = ['unary', 'server-stream', 'client-stream', 'bidirectional', 'rdma'] as const
+export type MethodKind = (typeof METHOD_KINDS)[number]
+
+const KIND_MASK = 7
+
+/**
+ * A method's number is a hash of its names (FNV-1a, 29 bits) above its kind (3 bits), so that both ends know it without
+ * having talked. Ends whose contracts have different kinds of one method use different numbers.
+ */
+export function methodNumber(service: string, method: string, kind: MethodKind): number {
   let hash = 0x811c_9dc5
   for (const byte of Buffer.from(`${service}/${method}`)) hash = Math.imul(hash ^ byte, 0x0100_0193)
-  return hash >>> 0
+  return ((hash & ~KIND_MASK) | METHOD_KINDS.indexOf(kind)) >>> 0
+}
+
+/** The numbers that a method of the same names may have, by kind. */
+export function numbersOfKinds(number: number): ReadonlyMap<MethodKind, number> {
+  return new Map(METHOD_KINDS.map((kind, place) => [kind, ((number & ~KIND_MASK) | place) >>> 0]))
+}
+
+/** The kind of the method with this number. Undefined: none has it. */
+export function kindOfNumber(number: number): MethodKind | undefined {
+  return METHOD_KINDS[number & KIND_MASK]
 }

@@ -11,7 +11,7 @@ export { borrowedBytes, bytes, json, type RpcCodec } from './codec.ts'
 export type { Awaitable, Client, Handlers, Stream } from './contract-types.ts'
 export { type CallOutcome, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
 export type { Metadata } from './extension.ts'
-export { METADATA_BYTES_MAX } from './frame.ts'
+export { METADATA_BYTES_MAX, type MethodKind } from './frame.ts'
 export type { ServerHealth } from './pings.ts'
 export { RdmaBuffer } from './rdma-buffer.ts'
 
@@ -24,7 +24,6 @@ export {
   type ClientStream,
   clientStream,
   defineService,
-  type MethodKind,
   type RdmaCall,
   rdmaCall,
   type ServerStream,

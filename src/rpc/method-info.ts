@@ -1,9 +1,9 @@
 import { ArgumentError } from '../native/index.ts'
 import { BodyCodec } from './body-codec.ts'
 import { RpcError } from './errors.ts'
-import { methodNumber } from './frame.ts'
+import { type MethodKind, methodNumber } from './frame.ts'
 import { type CallSide, type MethodMeter, meterOf } from './method-meter.ts'
-import type { BufferUse, Method, MethodKind, RdmaMethod, Service } from './service.ts'
+import type { BufferUse, Method, RdmaMethod, Service } from './service.ts'
 import { type SchemaIssue, type SchemaResult, type StandardSchema, takesAnything } from './standard-schema.ts'
 
 type Awaitable<T> = T | PromiseLike<T>
@@ -28,7 +28,7 @@ export class MethodInfo {
   constructor(side: CallSide, service: string, name: string, method: Method) {
     const { kind, codec, request, response } = method
     this.name = `${service}/${name}`
-    this.number = methodNumber(service, name)
+    this.number = methodNumber(service, name, kind)
     this.kind = kind
     this.streamsRequests = kind === 'client-stream' || kind === 'bidirectional'
     this.streamsAnswers = kind === 'server-stream' || kind === 'bidirectional'

@@ -2,12 +2,11 @@ import type { KeptAnswer } from './answer-table.ts'
 import type { CallContext } from './call-context.ts'
 import type { CallMemory, MemoryOwner, RemoteSource, RemoteTarget } from './call-memory.ts'
 import type { Metadata } from './extension.ts'
-import { NO_BUDGET } from './frame.ts'
+import { type MethodKind, NO_BUDGET } from './frame.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { MethodInfo } from './method-info.ts'
 import type { CallStart } from './method-meter.ts'
 import type { RdmaBuffer } from './rdma-buffer.ts'
-import type { MethodKind } from './service.ts'
 import type { Credit } from './stream-pump.ts'
 
 const NO_METADATA: Metadata = Object.freeze({})

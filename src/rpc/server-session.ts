@@ -4,7 +4,7 @@ import { CallMemory } from './call-memory.ts'
 import type { Stream } from './contract-types.ts'
 import { MalformedFrameError, RpcError } from './errors.ts'
 import type { Extension } from './extension.ts'
-import { FailureCode, FrameKind, PROTOCOL_VERSION } from './frame.ts'
+import { FailureCode, FrameKind, kindOfNumber, numbersOfKinds, PROTOCOL_VERSION } from './frame.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { KeyedCalls } from './keyed-calls.ts'
@@ -239,7 +239,7 @@ export class ServerSession implements FrameTaker {
   ): void {
     const served = this.#served(number)
     if (served === undefined) {
-      this.#lastWords.refuse(id, FailureCode.UnknownMethod, `no method is served under number ${number}`)
+      this.#lastWords.refuse(id, FailureCode.UnknownMethod, this.#unserved(number))
       return
     }
     if (this.#calls.size + this.#keyed.size > 0 && (this.#calls.has(id) || this.#keyed.has(id)))
@@ -286,6 +286,17 @@ export class ServerSession implements FrameTaker {
       this.#lastNumber = this.#lastServed === undefined ? -1 : number
     }
     return this.#lastServed
+  }
+
+  /** Why no method has this number: the contracts of both ends may have drifted apart. */
+  #unserved(number: number): string {
+    for (const [kind, other] of numbersOfKinds(number)) {
+      const served = this.#core.methods.get(other)
+      if (served === undefined) continue
+      const drift = `the server has it as ${kind}, but the client calls it as ${kindOfNumber(number)}`
+      return `${drift}; use the same contract at both ends`
+    }
+    return `no method is served under number ${number}`
   }
 
   /** The caller's memory for the handler; false where the call names other parts than its method takes. */

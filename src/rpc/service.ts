@@ -1,14 +1,9 @@
 import { ArgumentError } from '../native/index.ts'
 import type { RpcCodec } from './codec.ts'
 import { ServiceError } from './errors.ts'
-import { methodNumber } from './frame.ts'
+import { METHOD_KINDS, type MethodKind, methodNumber } from './frame.ts'
 import { type SchemaOutput, type StandardSchema, type } from './standard-schema.ts'
 import { values } from './value-codec.ts'
-
-/** The pattern of requests and answers. */
-export type MethodKind = 'unary' | 'server-stream' | 'client-stream' | 'bidirectional' | 'rdma'
-
-const KINDS: readonly MethodKind[] = ['unary', 'server-stream', 'client-stream', 'bidirectional', 'rdma']
 
 /**
  * What a method of kind `rdma` uses of its caller's memory: a part to read from, a part to write into, or one of each.
@@ -197,7 +192,7 @@ export function defineService<M extends Methods, E extends ServiceErrors = Recor
   const names = new Map<number, string>()
   for (const [each, method] of Object.entries(methods)) {
     checkMethod(methods, each, method?.kind)
-    const number = methodNumber(name, each)
+    const number = methodNumber(name, each, method.kind)
     const other = names.get(number)
     if (other !== undefined)
       throw new ArgumentError('options.methods', `'${each}' and '${other}' have the same number; rename one of them`)
@@ -211,7 +206,7 @@ export function defineService<M extends Methods, E extends ServiceErrors = Recor
  * blocks.
  */
 function checkMethod(methods: Methods, name: string, kind: MethodKind | undefined): void {
-  if (kind === undefined || !KINDS.includes(kind))
+  if (kind === undefined || !METHOD_KINDS.includes(kind))
     throw new ArgumentError(`options.methods.${name}`, `'${name}' is not a method; make it with unary, serverStream, …`)
   if (name === 'then')
     throw new ArgumentError(

@@ -6,7 +6,7 @@
  * does that from the environment's cleanup hook.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { AetherError, type AetherErrorCode, native } from '../native/index.ts'
+import { AetherError, type AetherErrorCode, native, systemFailure } from '../native/index.ts'
 import { flushTrace, identifyTrace, printError } from '../profiling/index.ts'
 import {
   type AgentContext,
@@ -155,7 +155,8 @@ class PollSet {
 const pollSet = new PollSet()
 
 /** A class does not survive the way between threads; its code does. */
-function describeError(error: unknown): { code: AetherErrorCode; message: string } {
+function describeError(thrown: unknown): { code: AetherErrorCode; message: string } {
+  const error = systemFailure(thrown)
   if (error instanceof AetherError) return { code: error.code, message: error.message }
   return { code: 'ERR_AETHER_AGENT', message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }
@@ -181,6 +182,14 @@ try {
   const module = (await import(start.machineUrl)) as { createMachine: MachineFactory }
   new Loop(module.createMachine).run()
 } catch (error) {
+  if (Atomics.load(words, AgentWord.State) === AgentState.Starting) {
+    // No page is served yet, so that the process can go on.
+    native.unguardEnvironment()
+    say({ kind: 'error', id: 0, ...describeError(error) })
+  } else end(error)
+}
+
+function end(error: unknown): never {
   printError(`aether: the agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   native.exitNow(70)
 }

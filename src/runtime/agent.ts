@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { AetherError, ClosedError, native, TimeoutError } from '../native/index.ts'
+import { AetherError, ClosedError, native, systemFailure, TimeoutError } from '../native/index.ts'
 import { type AgentMessage, type AgentStart, AgentState, AgentWord, type CommandMessage } from './agent-contract.ts'
 import { KeepAlive } from './keep-alive.ts'
 
@@ -61,6 +61,7 @@ export class Agent {
     this.#worker.unref()
     process.once('exit', this.#onExit)
     this.#worker.on('message', (message: AgentMessage) => this.#receive(message, options.onNote))
+    this.#worker.once('error', (error) => this.#failed(error))
   }
 
   /** Start an agent; resolves when its machine runs. */
@@ -83,6 +84,10 @@ export class Agent {
       return
     }
     const id = message.kind === 'up' ? 0 : message.id
+    if (id === 0 && message.kind === 'error') {
+      this.#failed(new AetherError(message.code, message.message))
+      return
+    }
     // Once more: what Node has made of the Worker while it started would keep the process alive.
     if (message.kind === 'up') this.#worker.unref()
     const pending = this.#pending.get(id)
@@ -91,6 +96,23 @@ export class Agent {
     this.#keepAlive.release()
     if (message.kind === 'error') pending.reject(new AetherError(message.code, message.message))
     else pending.resolve(message.kind === 'reply' ? message.value : undefined)
+  }
+
+  /** The thread has ended with an error. While it starts, as where a limit is met, that is the caller's to handle. */
+  #failed(error: Error): void {
+    const starting = this.#pending.get(0)
+    if (starting === undefined) throw error
+    this.#pending.clear()
+    this.#keepAlive.release()
+    this.#closed = true
+    process.off('exit', this.#onExit)
+    this.#release()
+    starting.reject(systemFailure(error))
+  }
+
+  #release(): void {
+    this.#syncPort.close()
+    for (const end of this.#doorbell) native.closeDescriptor(end)
   }
 
   /** Tell the agent that there is something for it in shared memory. Costs a system call only if it sleeps. */
@@ -149,8 +171,7 @@ export class Agent {
       pending.reject(new ClosedError('the agent'))
     }
     this.#pending.clear()
-    this.#syncPort.close()
-    for (const end of this.#doorbell) native.closeDescriptor(end)
+    this.#release()
   }
 
   async #endWorker(): Promise<void> {

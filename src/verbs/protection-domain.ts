@@ -218,7 +218,7 @@ export class ProtectionDomain extends Closable {
    */
   createMemoryWindow(type: MemoryWindowType): MemoryWindow {
     this.assertOpen()
-    if (type !== 1 && type !== 2) throw mustBe('type', '1 or 2', type)
+    if (typeof type !== 'number') throw mustBe('type', '1 or 2', type)
     return this.windows.add(new MemoryWindow(this, this.provider.createMemoryWindow(type)))
   }
 

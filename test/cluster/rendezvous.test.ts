@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import process from 'node:process'
 import { afterEach, test } from 'node:test'
 import { rendezvousPath } from '../../src/cluster/enter.ts'
-import { enter, Membership } from '../../src/cluster/index.ts'
+import { Membership } from '../../src/cluster/index.ts'
 import { startTimeOf } from '../../src/cluster/process-identity.ts'
 import { RendezvousFile } from '../../src/cluster/rendezvous-file.ts'
 import { open } from '../../src/public/index.ts'
@@ -75,7 +75,7 @@ test('a damaged record harms no other: who is in the space is still found', asyn
 
 test('a space made by another version is an error that says so', async () => {
   await using space = await open('shop')
-  const membership = new Membership(await enter('shop'))
+  const membership = await Membership.enter('shop')
   const words = new Int32Array(membership.arena.control, 0, 2)
   words[1] = 99
   await assert.rejects(open('shop'), { code: 'ERR_AETHER_SPACE_VERSION', message: /another version/ })

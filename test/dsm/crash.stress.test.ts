@@ -6,7 +6,7 @@ import process from 'node:process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { enter, Membership, reclaimSpaces } from '../../src/cluster/index.ts'
+import { Membership, reclaimSpaces } from '../../src/cluster/index.ts'
 import { RegionState, RegionTable } from '../../src/dsm/region-table.ts'
 import { Space } from '../../src/dsm/space.ts'
 import { native } from '../../src/native/index.ts'
@@ -48,7 +48,7 @@ async function killMany(name: string, count: number): Promise<readonly string[]>
 test('processes killed at any instant leave a space that works, with nothing lost', async () => {
   const before = descriptors()
   const sharedBefore = readdirSync('/dev/shm').sort()
-  const membership = new Membership(await enter('storm'))
+  const membership = await Membership.enter('storm')
   const { arena } = membership
   const space = new Space(membership)
   const keep = await space.openRegion('keep', { size: '1MiB' })

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import process from 'node:process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { enter } from '../../src/cluster/enter.ts'
 import { decodeGroupCard } from '../../src/cluster/group/group-card.ts'
 import { Membership } from '../../src/cluster/membership.ts'
 import { rendezvousFiles, until, useRuntimeDirectory } from '../cluster/support.ts'
@@ -228,7 +227,7 @@ async function untilTrue(condition: () => Promise<boolean>): Promise<void> {
  * Ranks 0 and 1 of three have published how they are reached, and have had time to look (they do four times a second).
  */
 async function bothHaveMet(rendezvous: string): Promise<void> {
-  const membership = new Membership(await enter(rendezvous.slice('local:'.length), { timeoutMs: 20_000 }))
+  const membership = await Membership.enter(rendezvous.slice('local:'.length), { timeoutMs: 20_000 })
   const published = (): number =>
     membership.members().filter((member) => {
       const card = membership.card(member)

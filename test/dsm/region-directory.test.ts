@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { enter, Membership } from '../../src/cluster/index.ts'
+import { Membership } from '../../src/cluster/index.ts'
 import { RegionState, RegionTable } from '../../src/dsm/region-table.ts'
 import { Space } from '../../src/dsm/space.ts'
 import { native } from '../../src/native/index.ts'
@@ -11,7 +11,7 @@ useRuntimeDirectory()
 
 /** A space with its inside: what the arena has allocated, and the table of regions. */
 async function openInside(name: string) {
-  const membership = new Membership(await enter(name))
+  const membership = await Membership.enter(name)
   const { arena } = membership
   return {
     space: new Space(membership),

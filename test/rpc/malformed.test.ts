@@ -25,7 +25,7 @@ function served() {
   })
 }
 
-const methods = [methodNumber('m', 'echo'), methodNumber('m', 'stream')]
+const methods = [methodNumber('m', 'echo', 'unary'), methodNumber('m', 'stream', 'server-stream')]
 
 /** Frames that are almost right, so that each check is met. */
 const frames = fc

@@ -1,6 +1,6 @@
 import { checkCounters } from './counters.ts'
 import type { Finding } from './finding.ts'
-import { checkHugePages, checkLockedMemory, checkMemory, checkOpenFiles } from './limits.ts'
+import { checkAddressSpace, checkHugePages, checkLockedMemory, checkMemory, checkOpenFiles } from './limits.ts'
 import type { Machine } from './machine.ts'
 import { checkDistance, checkGovernor } from './placement.ts'
 import { checkAddresses, checkPacing, checkPortStates, checkSpeeds } from './ports.ts'
@@ -16,7 +16,7 @@ import {
 /** In the order in which a person would check: software, permissions, links, then performance. */
 const checks: readonly ((machine: Machine) => Finding[])[] = [
   ...[checkAddon, checkModules, checkDevices, checkPermissions, checkVerbsLibrary],
-  ...[checkLockedMemory, checkOpenFiles, checkMemory, checkHugePages, checkUserfault],
+  ...[checkLockedMemory, checkOpenFiles, checkAddressSpace, checkMemory, checkHugePages, checkUserfault],
   ...[checkPortStates, checkSpeeds, checkAddresses, checkCounters, checkPacing],
   ...[checkGovernor, checkDistance],
 ]

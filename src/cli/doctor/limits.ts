@@ -22,11 +22,12 @@ export function checkLockedMemory(machine: Machine): Finding[] {
   const limit = softLimit(machine, 'Max locked memory')
   if (limit === undefined) return []
   if (limit === Number.POSITIVE_INFINITY) return [ok('memlock', 'unlimited')]
-  if (limit >= MEMLOCK_COMFORTABLE) return [ok('memlock', `${formatBytes(limit)} may be locked`)]
+  if (limit >= MEMLOCK_COMFORTABLE || rdmaDevices(machine).length === 0)
+    return [ok('memlock', `${formatBytes(limit)} may be locked`)]
   const text = `only ${formatBytes(limit)} may be locked; registering memory with an RDMA card counts against it`
   const fix =
     'ulimit -l unlimited; permanently: echo "* - memlock unlimited" > /etc/security/limits.d/rdma.conf and log in again; for a service: LimitMEMLOCK=infinity'
-  const isShort = limit < MEMLOCK_LEAST && rdmaDevices(machine).length > 0 && !machine.facts.isRoot
+  const isShort = limit < MEMLOCK_LEAST && !machine.facts.isRoot
   return [isShort ? fail('memlock', text, fix) : warn('memlock', text, fix)]
 }
 
@@ -39,6 +40,19 @@ export function checkOpenFiles(machine: Machine): Finding[] {
       'nofile',
       `only ${limit} files may be open; every peer and every completion channel needs one`,
       'ulimit -n 65536; permanently: in /etc/security/limits.d/; for a service: LimitNOFILE=65536',
+    ),
+  ]
+}
+
+/** The engine gives each region with views 10 GiB of addresses; only what is used of them has memory. */
+export function checkAddressSpace(machine: Machine): Finding[] {
+  const limit = softLimit(machine, 'Max address space')
+  if (limit === undefined || limit === Number.POSITIVE_INFINITY) return []
+  return [
+    warn(
+      'address space',
+      `this process may use ${formatBytes(limit)} of addresses; each region with views takes 10 GiB of them`,
+      'ulimit -v unlimited; under Slurm: VSizeFactor=0 in slurm.conf',
     ),
   ]
 }

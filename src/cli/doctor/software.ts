@@ -4,6 +4,8 @@ import type { Machine } from './machine.ts'
 import { rdmaDevices } from './rdma-port.ts'
 
 const verbsModules = ['ib_core', 'ib_uverbs']
+/** Of a PCI device: network controller, InfiniBand. */
+const INFINIBAND_CLASS = '0x0207'
 const connectionModules = ['rdma_cm', 'rdma_ucm']
 
 export function checkAddon({ facts }: Machine): Finding[] {
@@ -11,11 +13,25 @@ export function checkAddon({ facts }: Machine): Finding[] {
   return [ok('addon', `loaded into Node.js ${facts.node}, Linux ${facts.kernel}`)]
 }
 
+/** Whether a card or a module says that RDMA is wanted. Where none does, nothing about RDMA is a warning. */
+function wantsRdma(machine: Machine): boolean {
+  const pci = '/sys/bus/pci/devices'
+  const hasCard = machine
+    .names(pci)
+    .some((slot) => (machine.text(`${pci}/${slot}/class`) ?? '').startsWith(INFINIBAND_CLASS))
+  return hasCard || rdmaDevices(machine).length > 0 || verbsModules.some((name) => isLoaded(machine, name))
+}
+
+function isLoaded(machine: Machine, name: string): boolean {
+  return machine.text('/proc/modules')?.match(`(^|\n)${name} `) != null
+}
+
 export function checkModules(machine: Machine): Finding[] {
-  const isLoaded = (name: string): boolean => machine.text('/proc/modules')?.match(`(^|\n)${name} `) != null
+  if (!wantsRdma(machine)) return []
   // A module that is built into the kernel is not listed in /proc/modules; its devices or its control file show it.
-  const hasVerbs = verbsModules.every(isLoaded) || rdmaDevices(machine).length > 0
-  const hasConnections = connectionModules.every(isLoaded) || machine.access('/dev/infiniband/rdma_cm') !== 'missing'
+  const areLoaded = (names: readonly string[]): boolean => names.every((name) => isLoaded(machine, name))
+  const hasVerbs = areLoaded(verbsModules) || rdmaDevices(machine).length > 0
+  const hasConnections = areLoaded(connectionModules) || machine.access('/dev/infiniband/rdma_cm') !== 'missing'
   if (!hasVerbs)
     return [
       warn(
@@ -38,13 +54,11 @@ export function checkModules(machine: Machine): Finding[] {
 export function checkDevices(machine: Machine): Finding[] {
   const devices = rdmaDevices(machine)
   if (devices.length > 0) return [ok('devices', devices.join(', '))]
-  return [
-    warn(
-      'devices',
-      'no RDMA device: there is only shm0, for processes on one machine',
-      'RDMA in software over any network card: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0',
-    ),
-  ]
+  const text = 'no RDMA device: there is only shm0, for processes on one machine'
+  const inSoftware = 'modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0'
+  return wantsRdma(machine)
+    ? [warn('devices', text, `RDMA in software over any network card: ${inSoftware}`)]
+    : [ok('devices', `${text}; ranks on several machines need one, also in software (${inSoftware})`)]
 }
 
 /** Every device has its own file. The connection manager has one for all devices. */

@@ -80,7 +80,7 @@ export interface JoinPlan {
 
 const NO_RENDEZVOUS =
   "join() needs a rendezvous: start this program with 'aether-dsm run -n N', or give { rendezvous: 'local:NAME' }; for several machines " +
-  "'tcp:HOST:PORT' of rank 0, or AETHER_RENDEZVOUS (mpirun -x AETHER_RENDEZVOUS …)"
+  "'tcp:HOST:PORT' of rank 0, or AETHER_RENDEZVOUS (mpirun -x AETHER_RENDEZVOUS=tcp:HOST:PORT …)"
 
 /** @throws JoinError if a value is neither given nor in the environment; ArgumentError if one is invalid. */
 export function planJoin(options: JoinOptions): JoinPlan {

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
-import { enter } from '../enter.ts'
 import { Membership } from '../membership.ts'
 import { inspectDevice } from './device-choice.ts'
 import type { JoinPlan } from './group-options.ts'
@@ -26,7 +25,7 @@ export class LocalMeeting implements Meeting {
 
   static async begin(plan: JoinPlan, space: string): Promise<LocalMeeting> {
     if (plan.device !== undefined) inspectDevice(plan.device, plan.size)
-    return new LocalMeeting(plan, new Membership(await enter(space, { timeoutMs: plan.timeoutMs })))
+    return new LocalMeeting(plan, await Membership.enter(space, { timeoutMs: plan.timeoutMs }))
   }
 
   async exchange(endpoints: readonly RemoteEndpoint[]): Promise<readonly RankPeer[]> {

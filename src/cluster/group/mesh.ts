@@ -86,13 +86,18 @@ export class Mesh {
     this.size = size
     this.#options = options
     this.#device = openDevice(options.device)
-    this.#domain = this.#device.createProtectionDomain()
-    this.#channel = this.#device.createCompletionChannel()
-    const depth = Math.max(16, (size - 1) * (SENDS_PER_LINK + RECEIVES_PER_LINK))
-    this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
-    this.#links = Array.from({ length: size }, (_, peer) =>
-      peer === rank ? undefined : new MeshLink(peer, this.#domain, this.#queue),
-    )
+    try {
+      this.#domain = this.#device.createProtectionDomain()
+      this.#channel = this.#device.createCompletionChannel()
+      const depth = Math.max(16, (size - 1) * (SENDS_PER_LINK + RECEIVES_PER_LINK))
+      this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
+      this.#links = Array.from({ length: size }, (_, peer) =>
+        peer === rank ? undefined : new MeshLink(peer, this.#domain, this.#queue),
+      )
+    } catch (error) {
+      this.#device.close()
+      throw error
+    }
     for (const link of this.#links) if (link !== undefined) this.#byNumber.set(link.number, link)
     this.#processes = new Int32Array(size).fill(-1)
     this.#ended = new Int32Array(size)

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 import process from 'node:process'
 import { firstHost } from './host-list.ts'
+import { launcherProcess } from './launcher-process.ts'
 
 /** What launchers tell the processes that they start, one family of variables per launcher. */
 interface Family {
   readonly name: string
   readonly rank: string
   readonly size: readonly string[]
+  /** Where the ranks meet; undefined if the variables do not tell. */
+  readonly rendezvous?: (environment: NodeJS.ProcessEnv, size: string) => string | undefined
 }
 
 /**
@@ -15,9 +18,33 @@ interface Family {
  */
 const families: readonly Family[] = [
   { name: 'Aether', rank: 'AETHER_RANK', size: ['AETHER_SIZE'] },
-  { name: 'Open MPI', rank: 'OMPI_COMM_WORLD_RANK', size: ['OMPI_COMM_WORLD_SIZE'] },
-  { name: 'PMI', rank: 'PMI_RANK', size: ['PMI_SIZE'] },
-  { name: 'Slurm', rank: 'SLURM_PROCID', size: ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS', 'SLURM_NPROCS'] },
+  {
+    name: 'Open MPI',
+    rank: 'OMPI_COMM_WORLD_RANK',
+    size: ['OMPI_COMM_WORLD_SIZE'],
+    rendezvous(environment, size) {
+      if (setting(environment, 'OMPI_COMM_WORLD_LOCAL_SIZE')?.text !== size) return undefined
+      const run = setting(environment, 'PMIX_NAMESPACE') ?? setting(environment, 'OMPI_MCA_ess_base_jobid')
+      return local('openmpi', run?.text ?? launcherProcess(this.rank))
+    },
+  },
+  {
+    name: 'PMI',
+    rank: 'PMI_RANK',
+    size: ['PMI_SIZE'],
+    // Hydra, the launcher of MPICH and Intel MPI, numbers the ranks of a machine, but not its runs.
+    rendezvous(environment, size) {
+      return setting(environment, 'MPI_LOCALNRANKS')?.text === size
+        ? local('hydra', launcherProcess(this.rank))
+        : undefined
+    },
+  },
+  {
+    name: 'Slurm',
+    rank: 'SLURM_PROCID',
+    size: ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS', 'SLURM_NPROCS'],
+    rendezvous: slurmRendezvous,
+  },
 ]
 
 /** Ports that neither services nor, by default, outgoing connections use. */
@@ -46,19 +73,30 @@ export function rankSettings(environment: NodeJS.ProcessEnv = process.env): {
   return { rank: undefined, size: undefined, launcher: undefined }
 }
 
-/** Where the ranks meet, if the launcher's variables say so: Slurm gives the first host of the step. */
+/**
+ * Where the ranks meet, if the launcher's variables say so. On one machine that is a space named after the run. On
+ * several only Slurm tells: the first host of the step.
+ */
 export function rendezvousSetting(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const own = setting(environment, 'AETHER_RENDEZVOUS')
   if (own !== undefined) return own.text
-  if (rankSettings(environment).launcher !== 'Slurm') return undefined
+  const { launcher, size } = rankSettings(environment)
+  return families.find(({ name }) => name === launcher)?.rendezvous?.(environment, size?.text ?? '')
+}
+
+function slurmRendezvous(environment: NodeJS.ProcessEnv): string | undefined {
   const job = setting(environment, 'SLURM_JOB_ID')?.text ?? setting(environment, 'SLURM_JOBID')?.text
   const step = setting(environment, 'SLURM_STEP_ID')?.text ?? setting(environment, 'SLURM_STEPID')?.text ?? '0'
   if (job === undefined) return undefined
   const nodes = setting(environment, 'SLURM_STEP_NUM_NODES') ?? setting(environment, 'SLURM_NNODES')
-  if (nodes?.text === '1') return `local:slurm-${job}-${step}`.replace(/[^\w.:-]/g, '_')
+  if (nodes?.text === '1') return local('slurm', `${job}-${step}`)
   const list = setting(environment, 'SLURM_STEP_NODELIST') ?? setting(environment, 'SLURM_JOB_NODELIST')
   const host = list && firstHost(list.text)
   return host === undefined ? undefined : `tcp:${host}:${portOf(`${job}.${step}`)}`
+}
+
+function local(launcher: string, run: string | undefined): string | undefined {
+  return run && `local:${launcher}-${run.replace(/[^\w.-]/g, '_')}`
 }
 
 /** Every rank of a step gets the same port. Steps that run on one host at the same time very rarely do. */

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { endianness } from 'node:os'
 import process from 'node:process'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
-import { enter } from '../enter.ts'
 import {
   ControlLine,
   type ControlPlace,
@@ -93,7 +92,7 @@ export class TcpMeeting implements Meeting {
       const values = await line.gather(Round.Introduction, own, signal)
       const introductions = values.map((value, from) => checkIntroduction(value, from))
       const device = inspectDevice(chooseDevice(plan.device, introductions), size)
-      const membership = new Membership(await enter(`run-${introductions[0]!.group}`, { timeoutMs }))
+      const membership = await Membership.enter(`run-${introductions[0]!.group}`, { timeoutMs })
       return new TcpMeeting(plan, line, introductions, device, membership)
     } catch (error) {
       await line.close((error as Error).message)

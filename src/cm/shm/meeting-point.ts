@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, rmSync, statSyn
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { native } from '../../native/index.ts'
+import { native, withSystemFailures } from '../../native/index.ts'
 import { runtimeDirectory } from '../../runtime/index.ts'
 import { type ConnectionAddress, connectionAddress, formatAddress, isWildcard } from '../address.ts'
 import type { PortSpace } from '../carrier.ts'
@@ -39,8 +39,16 @@ export class MeetingPoint {
     this.#lock = lock
   }
 
-  /** @throws ConnectionError if another process listens there. */
-  static async open(
+  /** @throws ConnectionError if another process listens there; SystemError where a limit of the process is met. */
+  static open(
+    portSpace: PortSpace,
+    wanted: ConnectionAddress,
+    arrived: (socket: Socket) => void,
+  ): Promise<MeetingPoint> {
+    return withSystemFailures(() => MeetingPoint.#open(portSpace, wanted, arrived))
+  }
+
+  static async #open(
     portSpace: PortSpace,
     wanted: ConnectionAddress,
     arrived: (socket: Socket) => void,
@@ -69,8 +77,13 @@ export class MeetingPoint {
     const name = nameOf(portSpace, address)
     const lock = takeLock(join(path, name) + LOCK_SUFFIX)
     if (lock === undefined) return undefined
-    const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
-    return new MeetingPoint(address, directory, name, lock)
+    try {
+      return new MeetingPoint(address, openSync(path, constants.O_RDONLY | constants.O_DIRECTORY), name, lock)
+    } catch (error) {
+      rmSync(join(path, name) + LOCK_SUFFIX, { force: true })
+      closeSync(lock)
+      throw error
+    }
   }
 
   close(): void {
@@ -166,9 +179,11 @@ function takeLock(path: string): number | undefined {
  * @throws AccessError if the runtime directory is not safely the user's own.
  */
 export function meet(portSpace: PortSpace, address: ConnectionAddress): Promise<Socket | undefined> {
-  const directory = openSync(runtimeDirectory(DIRECTORY), constants.O_RDONLY | constants.O_DIRECTORY)
-  const paths = candidates(address).map((each) => `/proc/self/fd/${directory}/${nameOf(portSpace, each)}`)
-  return firstThere(paths).finally(() => closeSync(directory))
+  return withSystemFailures(() => {
+    const directory = openSync(runtimeDirectory(DIRECTORY), constants.O_RDONLY | constants.O_DIRECTORY)
+    const paths = candidates(address).map((each) => `/proc/self/fd/${directory}/${nameOf(portSpace, each)}`)
+    return firstThere(paths).finally(() => closeSync(directory))
+  })
 }
 
 async function firstThere(paths: readonly string[]): Promise<Socket | undefined> {

@@ -112,10 +112,15 @@ class RegionAgentMachine implements Machine {
     this.#context = context
     this.#data = data
     this.#demands = new DemandRing(data.demands)
-    this.#lane = data.userfault < 0 ? undefined : new FaultLane(data.userfault)
     shareThreadProfiling(mapped(data.profiling), 0, data.profiling.lengthBytes)
     this.#observation = new Observation(data.watching, data.group.rank, data.group.size)
     this.#group = new GroupMachine(context, data.group, new WaitTable(mapped(data.waits)))
+    try {
+      this.#lane = data.userfault < 0 ? undefined : new FaultLane(data.userfault)
+    } catch (error) {
+      this.#group.close()
+      throw error
+    }
     this.#group.watch.add(new PageWaits(this.#servers))
     this.#group.watch.add(this.#commandWaits)
     this.#group.listen({

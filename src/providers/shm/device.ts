@@ -86,10 +86,18 @@ export class ShmDevice implements ProviderDevice {
     this.#options = options
     this.#physical = openPhysicalMemory(options.physicalBytes ?? 0)
     this.#doorbell = native.createPipe()
-    this.segment = new Segment(this.#doorbell[1])
-    this.keys = new SharedKeyTable(this.segment)
-    this.events = new ShmAsyncEvents(this)
-    this.visitors = new Visitors(this.segment)
+    let segment: Segment | undefined
+    try {
+      segment = new Segment(this.#doorbell[1])
+      this.segment = segment
+      this.keys = new SharedKeyTable(segment)
+      this.events = new ShmAsyncEvents(this)
+      this.visitors = new Visitors(segment)
+    } catch (error) {
+      segment?.close()
+      this.#releaseOwn()
+      throw error
+    }
   }
 
   readonly portNumber = 1
@@ -251,6 +259,10 @@ export class ShmDevice implements ProviderDevice {
     this.events.close()
     this.watch.close()
     this.segment.close()
+    this.#releaseOwn()
+  }
+
+  #releaseOwn(): void {
     this.#physical?.close()
     for (const descriptor of this.#doorbell) native.closeDescriptor(descriptor)
   }

@@ -32,7 +32,12 @@ export class Segment {
 
   constructor(doorbell: number) {
     this.descriptor = native.createMemory('aether-verbs', FIXED_BYTES, 0)
-    this.buffer = native.mapMemory(this.descriptor, 0, FIXED_BYTES, 0)
+    try {
+      this.buffer = native.mapMemory(this.descriptor, 0, FIXED_BYTES, 0)
+    } catch (error) {
+      native.closeDescriptor(this.descriptor)
+      throw error
+    }
     const views = fixedViews(this.buffer)
     this.header = views.header
     this.directory = views.directory

@@ -74,11 +74,29 @@ test('lines name the file, the counter, the card and the node', () => {
   assert.match(textOf(findings, 'numa'), /other nodes only, at distance 21 .*--cpunodebind=1/)
 })
 
-test('a machine without RDMA works, and is told how to have it', () => {
+test('a machine without RDMA works: it is told how to have it, and not warned', () => {
   const facts = { user: 'ada', isRoot: false, kernel: '6.12', node: 'v20.19.0' }
-  const findings = examine(new RecordedMachine({ facts, files: {}, access: {} }))
-  assert.ok(findings.every(({ level }) => level !== 'fail'))
+  const files = { '/proc/self/limits': 'Max locked memory 8388608 8388608 bytes' }
+  const findings = examine(new RecordedMachine({ facts, files, access: {} }))
+  assert.ok(findings.every(({ level }) => level === 'ok'))
   assert.match(textOf(findings, 'devices'), /there is only shm0, .* rdma link add rxe0 type rxe netdev/)
+})
+
+test('a machine with a card or a module but no device is warned', () => {
+  const facts = { user: 'ada', isRoot: false, kernel: '6.12', node: 'v20.19.0' }
+  const card = { '/sys/bus/pci/devices/0000:01:00.0/class': '0x020700' }
+  const module = { '/proc/modules': 'ib_core 409600 0 - Live 0x0' }
+  for (const files of [card, module]) {
+    const found = levels(examine(new RecordedMachine({ facts, files, access: {} })))
+    assert.deepEqual([found['modules'], found['devices']], ['warn', 'warn'])
+  }
+})
+
+test('a limit of addresses is told, with what needs them', () => {
+  const facts = { user: 'ada', isRoot: false, kernel: '6.12', node: 'v20.19.0' }
+  const files = { '/proc/self/limits': 'Max address space 4294967296 4294967296 bytes' }
+  const findings = examine(new RecordedMachine({ facts, files, access: {} }))
+  assert.match(textOf(findings, 'address space'), /4.00 GiB of addresses; .* 10 GiB .* -> ulimit -v unlimited/)
 })
 
 test('a card whose library is missing fails, in the words of the provider', () => {

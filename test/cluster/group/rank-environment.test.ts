@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import process from 'node:process'
 import { test } from 'node:test'
 import { firstHost } from '../../../src/cluster/group/host-list.ts'
 import { rankSettings, rendezvousSetting } from '../../../src/cluster/group/rank-environment.ts'
@@ -33,7 +34,19 @@ test('under Slurm the ranks meet at the first host of the step, at a port of the
   assert.notEqual(rendezvousSetting({ ...several, SLURM_STEP_ID: '1' }), place)
   assert.equal(rendezvousSetting({ ...slurm, SLURM_STEP_NUM_NODES: '1' }), 'local:slurm-4711-0')
   assert.equal(rendezvousSetting({ ...several, AETHER_RENDEZVOUS: 'local:x' }), 'local:x')
-  assert.equal(rendezvousSetting({ OMPI_COMM_WORLD_RANK: '1', OMPI_COMM_WORLD_SIZE: '2' }), undefined)
+})
+
+test('under mpirun the ranks of one machine meet in a space of the run; those of several have to be told', () => {
+  const openMpi = { OMPI_COMM_WORLD_RANK: '1', OMPI_COMM_WORLD_SIZE: '2', PMIX_NAMESPACE: 'prterun-node1-71@1' }
+  assert.equal(rendezvousSetting({ ...openMpi, OMPI_COMM_WORLD_LOCAL_SIZE: '2' }), 'local:openmpi-prterun-node1-71_1')
+  assert.equal(rendezvousSetting({ ...openMpi, OMPI_COMM_WORLD_LOCAL_SIZE: '1' }), undefined)
+  assert.equal(rendezvousSetting(openMpi), undefined)
+  const hydra = { PMI_RANK: '1', PMI_SIZE: '2' }
+  assert.match(
+    rendezvousSetting({ ...hydra, MPI_LOCALNRANKS: '2' }) ?? '',
+    new RegExp(`^local:hydra-${process.ppid}-\\d+$`),
+  )
+  assert.equal(rendezvousSetting({ ...hydra, MPI_LOCALNRANKS: '1' }), undefined)
 })
 
 test('the first host of a list in the notation of Slurm', () => {

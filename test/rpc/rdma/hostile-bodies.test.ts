@@ -16,7 +16,7 @@ const service = defineService({
   name: 'open',
   methods: { give: unary({ codec: bytes }), take: unary({ codec: bytes }) },
 })
-const [give, take] = [methodNumber('open', 'give'), methodNumber('open', 'take')]
+const [give, take] = [methodNumber('open', 'give', 'unary'), methodNumber('open', 'take', 'unary')]
 const given = new Uint8Array(GIVEN_BYTES)
 
 interface Scene {
