@@ -15,7 +15,7 @@ const PROGRAM_MS_MAX = 300_000
 const SEED = 1
 const FAULTS_SHOWN = 20
 
-const program = fileURLToPath(new URL('bad-arguments.js', import.meta.url))
+const program = fileURLToPath(new URL('fixtures/bad-arguments.js', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'bad-arguments-'))
 const callablesFile = join(directory, 'callables.json')
 const lastCallFile = join(directory, 'last-call')
