@@ -36,7 +36,7 @@ export function checkPlacement(placement: unknown): Placement {
   if (typeof placement === 'object' && placement !== null && Object.keys(placement).length > 0) {
     checkOptions('openRegion', placement as BlockCyclic, blockCyclicNames, 'placement')
     const { blockCyclic } = placement as Partial<BlockCyclic>
-    if (Number.isSafeInteger(blockCyclic) && (blockCyclic as number) > 0) return { blockCyclic: blockCyclic as number }
+    if (Number.isSafeInteger(blockCyclic) && blockCyclic! > 0) return { blockCyclic: blockCyclic! }
     throw mustBe('placement.blockCyclic', 'a number of pages above 0', blockCyclic)
   }
   const known = "'block', 'cyclic', 'first-touch', { blockCyclic: pages }, an array of ranks or a function"
