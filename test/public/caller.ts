@@ -6,7 +6,7 @@ import type { Callable, Place } from './callables.ts'
 import type { Recipe, Recipes } from './recipe.ts'
 
 /** So long a call may take whose argument is wrong, on a busy machine. */
-const CALL_MS_MAX = 3_000
+const CALL_MS_MAX = 30_000
 /** So long a call is given that may wait for others. */
 const WAIT_MS = 10
 /** Calls in which several arguments are wrong. */
