@@ -1,5 +1,12 @@
 import { open, type Space } from '../dsm/index.ts'
-import { openStructures, type Structures } from '../structures/index.ts'
+import { mustBe } from '../native/index.ts'
+import { openStructures, Structures } from '../structures/index.ts'
+
+/** @throws ArgumentError unless it names a space, or is open structures. */
+export function checkWhere(argument: string, where: unknown): void {
+  if ((typeof where === 'string' && where !== '') || where instanceof Structures) return
+  throw mustBe(argument, "the name of a space, such as 'shop', or what openStructures(space) resolved with", where)
+}
 
 /** A space that several adapters of one process share, entered once. */
 interface Opened {

@@ -1,5 +1,5 @@
+import { nearestWord } from '../native/index.ts'
 import type { CommandEntry } from './commands.ts'
-import { nearestWord } from './suggestion.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The command with that name. @throws UsageError with a suggestion if there is none. */

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { nearestWord } from './suggestion.ts'
+import { nearestWord } from '../native/index.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Options in the form of util.parseArgs. */

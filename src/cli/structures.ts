@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SpaceStructures } from '../dashboard/index.ts'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, nearestWord } from '../native/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { parseOptions, secondsOption } from './options.ts'
 import { Screen } from './output/screen.ts'
@@ -9,7 +9,6 @@ import { formatBytes, formatCount } from './output/units.ts'
 import { attachTo, chooseSpace } from './space-choice.ts'
 import { showStructure } from './structures/structure-view.ts'
 import { busiestFirst, plainName, showStructuresTable } from './structures/structures-table.ts'
-import { nearestWord } from './suggestion.ts'
 
 const table = {
   interval: { type: 'string', default: '1' },

@@ -34,12 +34,12 @@ export class Card {
     if (bytes.byteLength > CARD_BYTES_MAX) {
       throw new ArgumentError(
         'bytes',
-        `a card holds at most ${CARD_BYTES_MAX} bytes, not ${bytes.byteLength}; publish an address where the rest can be read`,
+        `bytes must be at most ${CARD_BYTES_MAX} bytes, not ${bytes.byteLength}; publish an address where the rest can be read`,
       )
     }
     const next = Atomics.load(this.#sequence, 0) + 1
     const half = this.#half(next)
-    new Uint8Array(this.#control, half + LENGTH_BYTES, bytes.byteLength).set(bytes)
+    if (bytes.byteLength > 0) new Uint8Array(this.#control, half + LENGTH_BYTES, bytes.byteLength).set(bytes)
     Atomics.store(new Int32Array(this.#control, half, 1), 0, bytes.byteLength)
     Atomics.store(this.#sequence, 0, next)
   }

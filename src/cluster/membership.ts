@@ -1,4 +1,4 @@
-import { ClosedError, withSystemFailures } from '../native/index.ts'
+import { ClosedError, checkBytes, checkIteration, mustBe, withSystemFailures } from '../native/index.ts'
 import {
   type MemberWaits,
   PROFILING_AREA_BYTES,
@@ -16,7 +16,7 @@ import { ring } from './doorbell.ts'
 import { enter, settleMembers } from './enter.ts'
 import type { Entry } from './entry.ts'
 import { offExit, onExit } from './exit-hook.ts'
-import { PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
+import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
 import type { Member } from './member-table.ts'
 import { traceMember } from './member-trace.ts'
 import { type MemberChange, MemberTracker } from './member-tracker.ts'
@@ -103,6 +103,7 @@ export class Membership implements AsyncDisposable {
    * (leaving a `for await`) unsubscribes. The iteration ends when the space is closed.
    */
   events(options: EventOptions = {}): AsyncIterableIterator<SpaceEvent, undefined> {
+    checkIteration('events', options)
     this.#checkOpen()
     const { arena, table, archive } = this.#entry
     const tracker = new MemberTracker(arena, table, archive)
@@ -116,6 +117,7 @@ export class Membership implements AsyncDisposable {
 
   /** Replace this member's card, and ring the others. @throws ArgumentError if it is longer than a card holds. */
   publish(bytes: Uint8Array): void {
+    checkBytes('bytes', bytes)
     this.#checkOpen()
     this.#cardOf(this.self.slot).write(bytes)
     this.#ringOthers()
@@ -124,6 +126,7 @@ export class Membership implements AsyncDisposable {
   /** A copy of what `member` published; undefined if it has published nothing or is gone. */
   card(member: Member): Uint8Array | undefined {
     this.#checkOpen()
+    checkMember(member)
     const card = this.#cardOf(member.slot).read()
     return this.isPresent(member) ? card : undefined
   }
@@ -134,6 +137,7 @@ export class Membership implements AsyncDisposable {
    */
   profile(member: Member = this.self): Profile | undefined {
     this.#checkOpen()
+    checkMember(member)
     const { arena, table } = this.#entry
     const profile = Profile.read(arena.control, profilingOffset(member.slot))
     return table.glance(member.slot).epoch === member.epoch ? profile : undefined
@@ -145,6 +149,7 @@ export class Membership implements AsyncDisposable {
    */
   waits(member: Member): readonly WaitReading[] | undefined {
     this.#checkOpen()
+    checkMember(member)
     const { arena, table } = this.#entry
     const waits = new WaitTable(arena.control, waitsOffset(member.slot)).read()
     return table.glance(member.slot).epoch === member.epoch ? waits : undefined
@@ -336,6 +341,14 @@ export class Membership implements AsyncDisposable {
   #checkOpen(): void {
     if (this.closed) throw new ClosedError(`space '${this.name}'`)
   }
+}
+
+/** Slots are places in shared memory. @throws ArgumentError */
+function checkMember(member: Member): void {
+  const { slot, epoch } = (member ?? {}) as Partial<Member>
+  const isThere = slot !== undefined && Number.isInteger(slot) && slot >= 0 && slot < MEMBERS_MAX
+  if (isThere && Number.isInteger(epoch)) return
+  throw mustBe('member', 'a member of the space, as members() returns', member)
 }
 
 function profilingOffset(slot: number): number {

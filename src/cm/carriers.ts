@@ -1,4 +1,5 @@
-import { type Device, deviceNames, type ProtectionDomain } from '../verbs/index.ts'
+import { mustBe } from '../native/index.ts'
+import { Device, deviceNames, type ProtectionDomain } from '../verbs/index.ts'
 import type { Carrier } from './carrier.ts'
 import { rdmacmCarrier } from './rdmacm/carrier.ts'
 import { shmCarrier } from './shm/carrier.ts'
@@ -23,9 +24,18 @@ export interface CarrierChoice {
  * Choose the carrier for a device. Its first identifier throws UnsupportedError for an RDMA device without librdmacm.
  */
 export function chooseCarrier({ device, domain }: DeviceChoice): CarrierChoice {
+  checkDevice(device)
   const deviceName = typeof device === 'string' ? device : (device?.name ?? domain?.device.name)
   const carried = deviceName === undefined ? !deviceNames().every(isEmbedded) : !isEmbedded(deviceName)
   return { carrier: carried ? rdmacmCarrier : shmCarrier, deviceName }
+}
+
+/** @throws ArgumentError */
+function checkDevice(device: Device | string | undefined): void {
+  if (device === undefined || device instanceof Device) return
+  const names = deviceNames()
+  if (typeof device !== 'string' || !names.includes(device))
+    throw mustBe('device', `a device, or the name of one: ${names.join(', ')}`, device)
 }
 
 /** Devices of the embedded provider are called `shm…`. */

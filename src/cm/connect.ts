@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, mustBe } from '../native/index.ts'
 import { connectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
@@ -25,6 +25,8 @@ export interface ConnectOptions extends DeviceChoice, ConnectionOptions {
  * failure nothing is left behind.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
+  if (typeof options !== 'object' || options === null)
+    throw mustBe('options', 'an object such as { address, port }', options)
   const { portSpace = 'tcp', source, retryCount } = options
   checkConnectionOptions(options, portSpace, 'connect')
   checkRange('retryCount', retryCount, 7)

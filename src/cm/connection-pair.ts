@@ -63,19 +63,36 @@ function giveBack(taken: readonly (() => void)[]): void {
 }
 
 function makePair(deviceName: string, portSpace: PortSpace, options: PairOptions, taken: (() => void)[]): QueuePair {
-  const { pair: _, prepare: __, access: ___, domain: ____, ...rest } = options
   const domain = options.domain ?? sharedDomain(deviceName, taken)
   const queue =
-    rest.sendQueue !== undefined && rest.receiveQueue !== undefined ? undefined : ownQueue(domain, options, taken)
+    options.sendQueue !== undefined && options.receiveQueue !== undefined ? undefined : ownQueue(domain, options, taken)
   const pair = domain.createQueuePair({
-    ...rest,
+    ...pairOnly(options),
     type: portSpace === 'tcp' ? 'rc' : 'ud',
-    sendQueue: rest.sendQueue ?? queue!,
-    receiveQueue: rest.receiveQueue ?? queue!,
+    sendQueue: options.sendQueue ?? queue!,
+    receiveQueue: options.receiveQueue ?? queue!,
   })
   taken.push(() => pair.close())
   return pair
 }
+
+/** The options come with those of the connection, which are none of a queue pair. */
+function pairOnly(options: PairOptions): Omit<QueuePairOptions, 'type'> {
+  const given = options as Readonly<Record<string, unknown>>
+  return Object.fromEntries(PAIR_OPTIONS.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
+}
+
+const PAIR_OPTIONS = [
+  'sharedReceiveQueue',
+  'xrcDomain',
+  'dcAccessKey',
+  'maxSendRequests',
+  'maxReceiveRequests',
+  'maxSendSegments',
+  'maxReceiveSegments',
+  'maxInlineBytes',
+  'signalAll',
+] as const satisfies readonly (keyof QueuePairOptions)[]
 
 function sharedDomain(deviceName: string, taken: (() => void)[]): ProtectionDomain {
   const shared = SharedDevice.acquire(deviceName)

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { mustBe } from '../native/index.ts'
 
 /**
  * How copies of a region are kept the same.
@@ -36,7 +36,7 @@ export const coherenceKinds: readonly CoherenceKind[] = Object.keys(COHERENCE_NU
 export function checkCoherence(value: unknown): Coherence {
   const known = ['auto', ...Object.keys(COHERENCE_NUMBERS)]
   if (typeof value === 'string' && known.includes(value)) return value as Coherence
-  throw new ArgumentError('coherence', `coherence '${String(value)}' is not known; use one of ${known.join(', ')}`)
+  throw mustBe('coherence', `one of ${known.join(', ')}`, value)
 }
 
 /** The kind behind a number read from shared memory, or undefined for one of a later version. */

@@ -1,6 +1,8 @@
 import {
   assembleGroup,
   type BarrierOptions,
+  checkBarrier,
+  checkBarrierSync,
   Group,
   type GroupParts,
   type JoinOptions,
@@ -101,12 +103,14 @@ export class RegionGroup extends Group {
 
   /** As in a group without regions. Before it, what was written in regions with replicas is fenced. */
   override async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
+    checkBarrier(options)
     this.checkOpen()
     await Promise.all(this.#replicatedRegions().map((region) => region.fence()))
     await super.barrier(options)
   }
 
   override barrierSync(options: BarrierOptions = {}): void {
+    checkBarrierSync(options)
     this.checkOpen()
     for (const region of this.#replicatedRegions()) region.fenceSync()
     super.barrierSync(options)

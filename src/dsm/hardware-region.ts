@@ -1,9 +1,10 @@
 import type { Locks } from '../cluster/index.ts'
-import { ArgumentError, UnsupportedError } from '../native/index.ts'
+import { checkAbort, mustBe, UnsupportedError } from '../native/index.ts'
 import { ArenaAllocator, bookName } from './allocation/arena-allocator.ts'
 import { PinnedRange } from './pinned-range.ts'
 import {
   type Bytes,
+  checkPrefetch,
   type MemoryUse,
   type PageDescription,
   type PrefetchOptions,
@@ -57,17 +58,17 @@ class HardwareRegion extends Region {
   }
 
   async read<T extends Bytes>(offsetBytes: number, target: T, options?: RegionCallOptions): Promise<T> {
-    options?.signal?.throwIfAborted()
+    checkAbort('read', options)
     return this.readSync(offsetBytes, target)
   }
 
   async write(offsetBytes: number, source: Bytes, options?: RegionCallOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
+    checkAbort('write', options)
     this.writeSync(offsetBytes, source)
   }
 
   async fetchAdd(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint> {
-    options?.signal?.throwIfAborted()
+    checkAbort('fetchAdd', options)
     return this.fetchAddSync(offsetBytes, value)
   }
 
@@ -77,22 +78,22 @@ class HardwareRegion extends Region {
     desired: bigint,
     options?: RegionCallOptions,
   ): Promise<bigint> {
-    options?.signal?.throwIfAborted()
+    checkAbort('compareSwap', options)
     return this.compareSwapSync(offsetBytes, expected, desired)
   }
 
   async swap(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint> {
-    options?.signal?.throwIfAborted()
+    checkAbort('swap', options)
     return this.swapSync(offsetBytes, value)
   }
 
   async fence(options?: RegionCallOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
+    checkAbort('fence', options)
     this.fenceSync()
   }
 
   async prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
+    checkPrefetch('prefetch', options)
     this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')
   }
 
@@ -102,7 +103,7 @@ class HardwareRegion extends Region {
     access: RegionAccess,
     options?: RegionCallOptions,
   ): Promise<void> {
-    options?.signal?.throwIfAborted()
+    checkAbort('acquire', options)
     this.checkWanted(offsetBytes, lengthBytes, access)
   }
 
@@ -113,7 +114,7 @@ class HardwareRegion extends Region {
 
   /** There is nothing to do: pages never leave. */
   async pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange> {
-    options?.signal?.throwIfAborted()
+    checkPrefetch('pin', options)
     const access = this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')
     return new PinnedRange(offsetBytes, lengthBytes, access, () => {})
   }
@@ -124,7 +125,8 @@ class HardwareRegion extends Region {
     return { residentBytes, registeredBytes: 0, cachedBytes: 0, cacheSize: null, replicaBytes: 0, pages: 'ordinary' }
   }
 
-  async advice(): Promise<never> {
+  async advice(options?: RegionCallOptions): Promise<never> {
+    checkAbort('advice', options)
     throw new UnsupportedError(
       `region '${this.name}' has coherence 'hardware': its pages do not move between processes, so there is no advice`,
     )
@@ -132,8 +134,7 @@ class HardwareRegion extends Region {
 
   page(index: number): PageDescription {
     this.checkOpen()
-    if (!Number.isSafeInteger(index))
-      throw new ArgumentError('index', `a page number must be a whole number, not ${index}`)
+    if (!Number.isSafeInteger(index)) throw mustBe('index', 'a page number, a whole number from 0 on', index)
     const offsetBytes = index * PAGE_BYTES
     const lengthBytes = Math.min(PAGE_BYTES, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))

@@ -1,4 +1,10 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkOptions, mustBe, type OptionNames } from '../native/index.ts'
+
+interface BlockCyclic {
+  readonly blockCyclic: number
+}
+
+const blockCyclicNames: OptionNames<BlockCyclic> = { blockCyclic: true }
 
 /**
  * Which rank is the *home* of each page. The home keeps the page's memory when no other rank has a copy, and orders
@@ -16,7 +22,7 @@ export type Placement =
   | 'block'
   | 'cyclic'
   | 'first-touch'
-  | { readonly blockCyclic: number }
+  | BlockCyclic
   | readonly number[]
   | ((page: number, ranks: number) => number)
 
@@ -27,11 +33,12 @@ export type Placement =
 export function checkPlacement(placement: unknown): Placement {
   if (placement === 'block' || placement === 'cyclic' || placement === 'first-touch') return placement
   if (Array.isArray(placement) || typeof placement === 'function') return placement as Placement
-  if (typeof placement === 'object' && placement !== null && 'blockCyclic' in placement) {
-    const { blockCyclic } = placement
-    if (Number.isSafeInteger(blockCyclic) && (blockCyclic as number) > 0) return { blockCyclic: blockCyclic as number }
-    throw new ArgumentError('placement', `placement.blockCyclic must be a number of pages, not ${String(blockCyclic)}`)
+  if (typeof placement === 'object' && placement !== null && Object.keys(placement).length > 0) {
+    checkOptions('openRegion', placement as BlockCyclic, blockCyclicNames, 'placement')
+    const { blockCyclic } = placement as Partial<BlockCyclic>
+    if (Number.isSafeInteger(blockCyclic) && blockCyclic! > 0) return { blockCyclic: blockCyclic! }
+    throw mustBe('placement.blockCyclic', 'a number of pages above 0', blockCyclic)
   }
   const known = "'block', 'cyclic', 'first-touch', { blockCyclic: pages }, an array of ranks or a function"
-  throw new ArgumentError('placement', `placement must be ${known}, not '${String(placement)}'`)
+  throw mustBe('placement', known, placement)
 }

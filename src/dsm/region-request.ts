@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkBoolean, checkOptions, checkSignal, mustBe, type OptionNames } from '../native/index.ts'
 import { type Coherence, type CoherenceKind, checkCoherence } from './coherence.ts'
 import { checkPlacement, type Placement } from './placement.ts'
 import { parseSize, type Size } from './size.ts'
@@ -58,6 +58,20 @@ export interface RegionOptions {
   readonly signal?: AbortSignal
 }
 
+const names: OptionNames<RegionOptions> = {
+  size: true,
+  coherence: true,
+  pageSize: true,
+  placement: true,
+  access: true,
+  cacheSize: true,
+  cacheEnabled: true,
+  replicas: true,
+  advise: true,
+  reserve: true,
+  signal: true,
+}
+
 /** {@link RegionOptions} checked, with `auto` resolved. */
 export interface RegionRequest {
   readonly name: string
@@ -90,6 +104,8 @@ const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** @throws ArgumentError naming the first invalid argument. */
 export function parseRegionRequest(name: string, options: RegionOptions, automatic: CoherenceKind): RegionRequest {
+  checkOptions('openRegion', options, names)
+  checkSignal('options.signal', options.signal)
   const coherence = checkCoherence(options.coherence ?? 'auto')
   const pageSize = checkPageSize(options.pageSize ?? PAGE_BYTES_MIN)
   return {
@@ -112,7 +128,7 @@ function checkRegionName(name: string): string {
   const lengthBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (lengthBytes >= 1 && lengthBytes <= REGION_NAME_BYTES_MAX && !CONTROL_CHARACTER.test(name)) return name
   const rule = `a string of 1 to ${REGION_NAME_BYTES_MAX} bytes without control characters`
-  throw new ArgumentError('name', `the name of a region must be ${rule}, not ${JSON.stringify(name)}`)
+  throw mustBe('name', rule, name)
 }
 
 function checkPageSize(size: Size): number {
@@ -124,7 +140,7 @@ function checkPageSize(size: Size): number {
 /** @throws ArgumentError */
 export function checkAccess(access: unknown): RegionAccess {
   if (access === 'read' || access === 'write') return access
-  throw new ArgumentError('access', `access must be 'read' or 'write', not '${String(access)}'`)
+  throw mustBe('access', "'read' or 'write'", access)
 }
 
 function checkCache({ cacheSize, cacheEnabled = true }: RegionOptions, pageSize: number): number | undefined {
@@ -140,14 +156,13 @@ function checkCache({ cacheSize, cacheEnabled = true }: RegionOptions, pageSize:
 }
 
 function checkReplicas(replicas: unknown, pageSize: number): 0 | 1 {
-  if (replicas !== 0 && replicas !== 1)
-    throw new ArgumentError('replicas', `replicas must be 0 or 1, not ${String(replicas)}`)
+  if (replicas !== 0 && replicas !== 1) throw mustBe('replicas', '0 or 1', replicas)
   if (replicas === 0 || pageSize <= REPLICATED_PAGE_BYTES_MAX) return replicas
   const most = `${REPLICATED_PAGE_BYTES_MAX} bytes`
   throw new ArgumentError('pageSize', `pageSize may be at most ${most} with replicas: 1, not ${pageSize}`)
 }
 
-function checkFlag(value: unknown, argument: string): boolean {
-  if (typeof value === 'boolean') return value
-  throw new ArgumentError(argument, `${argument} must be true or false, not ${String(value)}`)
+function checkFlag(value: boolean, argument: string): boolean {
+  checkBoolean(argument, value)
+  return value
 }

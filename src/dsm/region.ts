@@ -1,13 +1,23 @@
 import type { HeldLock, LockRequest, Locks } from '../cluster/index.ts'
-import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
+import {
+  ArgumentError,
+  ClosedError,
+  checkBigint,
+  checkInstance,
+  checkOptions,
+  checkSignal,
+  mustBe,
+  type OptionNames,
+  UnsupportedError,
+} from '../native/index.ts'
 import type { Advice } from './advice/advice.ts'
-import { type Allocation, type Allocator, type AllocOptions, allocateFrom } from './allocation/allocation.ts'
+import { Allocation, type Allocator, type AllocOptions, allocateFrom } from './allocation/allocation.ts'
 import type { CoherenceKind } from './coherence.ts'
 import { OutOfBoundsError, ReadOnlyError } from './errors.ts'
 import type { PinnedRange } from './pinned-range.ts'
 import { checkAccess, type RegionAccess } from './region-request.ts'
 import type { RegionWindow } from './region-window.ts'
-import { checkViewKind, type View, type ViewConstructor, type ViewOptions } from './view-kind.ts'
+import { checkView, checkViewKind, type View, type ViewConstructor, type ViewOptions } from './view-kind.ts'
 
 /** Bytes to read into or write from. */
 export type Bytes = ArrayBufferView | ArrayBufferLike
@@ -28,6 +38,16 @@ export interface PrefetchOptions extends RegionCallOptions {
 export interface RegionLockRequest extends LockRequest {
   /** Which lock of the region; without a name, the one lock for the whole region. */
   readonly name?: string
+}
+
+const prefetchNames: OptionNames<PrefetchOptions> = { access: true, signal: true }
+const lockNames: OptionNames<RegionLockRequest> = { name: true, mode: true, timeoutMs: true, signal: true }
+
+/** @throws ArgumentError; the reason of the signal if it is aborted. */
+export function checkPrefetch(call: string, options: PrefetchOptions | undefined): void {
+  if (options === undefined) return
+  checkOptions(call, options, prefetchNames)
+  checkSignal('options.signal', options.signal)
 }
 
 /** Memory that a region takes up in this process. */
@@ -109,7 +129,7 @@ export abstract class Region implements AsyncDisposable {
   /** Whole-region views, made at first use. */
   readonly #whole = new Map<unknown, View>()
 
-  constructor(description: RegionDescription) {
+  protected constructor(description: RegionDescription) {
     this.name = description.name
     this.size = description.size
     this.coherence = description.coherence
@@ -207,6 +227,7 @@ export abstract class Region implements AsyncDisposable {
   view<T extends View>(kind: ViewConstructor<T>, options: ViewOptions = {}): T {
     this.checkOpen()
     checkViewKind(kind)
+    checkView(options)
     const { byteOffset = 0 } = options
     this.checkAligned(byteOffset, kind.BYTES_PER_ELEMENT, 'options.byteOffset')
     const length = options.length ?? Math.max(0, Math.floor((this.size - byteOffset) / kind.BYTES_PER_ELEMENT))
@@ -271,6 +292,7 @@ export abstract class Region implements AsyncDisposable {
 
   /** Free an {@link Allocation}, for all processes. @throws AllocationError if it has been freed before. */
   async free(allocation: Allocation): Promise<void> {
+    checkInstance('allocation', allocation, Allocation, 'as alloc() resolves with')
     this.checkOpen()
     await allocation.free()
   }
@@ -281,12 +303,14 @@ export abstract class Region implements AsyncDisposable {
    * @throws LockTimeoutError; UnsupportedError in a space, which has no keeper of locks.
    */
   async lock(options: RegionLockRequest = {}): Promise<HeldLock> {
-    return await this.#checkLocks().lock(this.#lockName(options), options)
+    const { name, ...request } = this.#lockRequest('lock', options)
+    return await this.#checkLocks().lock(name, request)
   }
 
   /** Like {@link lock}, blocking the thread. */
   lockSync(options: RegionLockRequest = {}): HeldLock {
-    return this.#checkLocks().lockSync(this.#lockName(options), options)
+    const { name, ...request } = this.#lockRequest('lockSync', options)
+    return this.#checkLocks().lockSync(name, request)
   }
 
   /** Like {@link read}, on this thread. */
@@ -304,12 +328,15 @@ export abstract class Region implements AsyncDisposable {
 
   /** Like {@link fetchAdd}, on this thread. */
   fetchAddSync(offsetBytes: number, value: bigint): bigint {
+    checkBigint('value', value)
     const window = this.#wordWindow(offsetBytes)
     return Atomics.add(window.words, (offsetBytes - window.offsetBytes) / 8, value)
   }
 
   /** Like {@link compareSwap}, on this thread. */
   compareSwapSync(offsetBytes: number, expected: bigint, desired: bigint): bigint {
+    checkBigint('expected', expected)
+    checkBigint('desired', desired)
     const window = this.#wordWindow(offsetBytes)
     const index = (offsetBytes - window.offsetBytes) / 8
     return Atomics.compareExchange(window.words, index, BigInt.asUintN(64, expected), desired)
@@ -317,6 +344,7 @@ export abstract class Region implements AsyncDisposable {
 
   /** Like {@link swap}, on this thread. */
   swapSync(offsetBytes: number, value: bigint): bigint {
+    checkBigint('value', value)
     const window = this.#wordWindow(offsetBytes)
     return Atomics.exchange(window.words, (offsetBytes - window.offsetBytes) / 8, value)
   }
@@ -356,13 +384,15 @@ export abstract class Region implements AsyncDisposable {
   protected checkRange(offsetBytes: number, lengthBytes: number): void {
     const whole = Number.isSafeInteger(offsetBytes) && Number.isSafeInteger(lengthBytes)
     if (whole && offsetBytes >= 0 && lengthBytes >= 0 && offsetBytes + lengthBytes <= this.size) return
+    if (typeof offsetBytes !== 'number') throw mustBe('offsetBytes', 'a number of bytes', offsetBytes)
+    if (typeof lengthBytes !== 'number') throw mustBe('lengthBytes', 'a number of bytes', lengthBytes)
     throw new OutOfBoundsError(this.name, offsetBytes, lengthBytes, this.size)
   }
 
   /** Throws ArgumentError unless `offsetBytes` is a multiple of `unit`. */
   protected checkAligned(offsetBytes: number, unit: number, argument: string): void {
     if (Number.isSafeInteger(offsetBytes) && offsetBytes % unit === 0) return
-    throw new ArgumentError(argument, `${argument} must be a multiple of ${unit}, not ${offsetBytes}`)
+    throw mustBe(argument, `a multiple of ${unit}`, offsetBytes)
   }
 
   /** Checks a 64-bit atomic operation, which writes. */
@@ -396,9 +426,12 @@ export abstract class Region implements AsyncDisposable {
     )
   }
 
-  #lockName({ name = '' }: RegionLockRequest): string {
-    if (typeof name !== 'string') throw new ArgumentError('options.name', 'options.name must be a string')
-    return `region/${this.name}/${name}`
+  /** With the name that it has in the group. */
+  #lockRequest(call: string, options: RegionLockRequest): LockRequest & { readonly name: string } {
+    checkOptions(call, options, lockNames)
+    const { name = '', ...request } = options
+    if (typeof name !== 'string') throw mustBe('options.name', 'a string', name)
+    return { name: `region/${this.name}/${name}`, ...request }
   }
 
   #wholeView<T extends View>(kind: ViewConstructor<T>): T {
@@ -420,7 +453,7 @@ export abstract class Region implements AsyncDisposable {
     if ((byteOffset % 4096) + lengthBytes <= 2 ** 32) return
     throw new ArgumentError(
       'options.length',
-      `a view of ${lengthBytes} bytes exceeds the 4 GiB that JavaScript allows; take several views with byteOffset and length`,
+      `options.length: a view of ${lengthBytes} bytes exceeds the 4 GiB that JavaScript allows; take several views with byteOffset and length`,
     )
   }
 
@@ -436,11 +469,14 @@ export abstract class Region implements AsyncDisposable {
 
 function checkLength(length: number): void {
   if (Number.isSafeInteger(length) && length >= 0) return
-  throw new ArgumentError('options.length', `options.length must be a whole number of elements, not ${length}`)
+  throw mustBe('options.length', 'a whole number of elements', length)
 }
 
 function asBytes(memory: Bytes, argument: string): Uint8Array {
-  if (ArrayBuffer.isView(memory)) return new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength)
-  if (memory instanceof ArrayBuffer || memory instanceof SharedArrayBuffer) return new Uint8Array(memory)
-  throw new ArgumentError(argument, `${argument} must be a typed array, a DataView or a buffer`)
+  const isView = ArrayBuffer.isView(memory)
+  if (!isView && !(memory instanceof ArrayBuffer || memory instanceof SharedArrayBuffer))
+    throw mustBe(argument, 'a typed array, a DataView or a buffer', memory)
+  // Of detached memory there can be no view.
+  if (memory.byteLength === 0) return new Uint8Array(0)
+  return isView ? new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength) : new Uint8Array(memory)
 }

@@ -1,9 +1,10 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, mustBe, shown } from '../native/index.ts'
 
 /** A number of bytes, or text with a binary unit: `4096`, `'64KiB'`, `'1.5 GiB'`. */
 export type Size = number | string
 
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
+const RULE = "a whole number of bytes above 0, or text such as '64MiB'"
 const PATTERN = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/
 
 /**
@@ -14,7 +15,7 @@ const PATTERN = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/
 export function parseSize(size: Size, argument: string): number {
   const bytes = typeof size === 'string' ? parseText(size, argument) : size
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes
-  throw new ArgumentError(argument, `${argument} must be a whole number of bytes above 0, not ${show(size)}`)
+  throw mustBe(argument, RULE, size)
 }
 
 /** Bytes for people: `67108864` is `64 MiB`; a size that is not a whole number of units is printed in bytes. */
@@ -28,20 +29,16 @@ export function formatSize(bytes: number): string {
 
 function parseText(text: string, argument: string): number {
   const match = PATTERN.exec(text.trim())
-  if (match === null)
-    throw new ArgumentError(argument, `${argument} ${show(text)} is not a size; write for example '64MiB'`)
+  if (match === null) throw mustBe(argument, RULE, text)
   const [, digits = '', unit = ''] = match
   const factor = UNITS[unit === '' ? 'B' : unit]
-  if (factor === undefined) throw new ArgumentError(argument, `${argument} ${show(text)}: ${unitHint(unit)}`)
+  if (factor === undefined)
+    throw new ArgumentError(argument, `${argument} must be ${RULE}, not ${shown(text)}: ${unitHint(unit)}`)
   return Number(digits) * factor
 }
 
 function unitHint(unit: string): string {
   const binary = Object.keys(UNITS).find((known) => known.charAt(0).toLowerCase() === unit.charAt(0).toLowerCase())
   const hint = binary === undefined ? '' : `; did you mean ${binary}?`
-  return `${show(unit)} is not a known unit (B, KiB, MiB, GiB, TiB)${hint}`
-}
-
-function show(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value)
+  return `${shown(unit)} is not a known unit (B, KiB, MiB, GiB, TiB)${hint}`
 }

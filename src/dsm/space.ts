@@ -1,4 +1,5 @@
 import { type EventOptions, type LockOptions, type Member, Membership, type SpaceEvent } from '../cluster/index.ts'
+import { checkMilliseconds, checkOptions, checkSignal, type OptionNames } from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
@@ -13,6 +14,8 @@ export interface OpenOptions {
   /** How long another process may hold the space's lock before that is an error. Default 10 s. */
   readonly lockTimeoutMs?: number
 }
+
+const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true }
 
 /**
  * Join the space `name`: processes of this user on this machine that share memory. The first process to join makes it.
@@ -30,7 +33,10 @@ export interface OpenOptions {
  * @throws SpaceError if it is full or cannot be reached; TimeoutError naming the process that holds the lock.
  */
 export async function open(name: string, options: OpenOptions = {}): Promise<Space> {
+  checkOptions('open', options, names)
   const { signal, lockTimeoutMs } = options
+  checkSignal('options.signal', signal)
+  if (lockTimeoutMs !== undefined) checkMilliseconds('options.lockTimeoutMs', lockTimeoutMs)
   const lock: LockOptions = { signal, ...(lockTimeoutMs === undefined ? {} : { timeoutMs: lockTimeoutMs }) }
   return new Space(await Membership.enter(name, lock))
 }
@@ -39,6 +45,7 @@ export async function open(name: string, options: OpenOptions = {}): Promise<Spa
 export class Space implements AsyncDisposable {
   readonly #host: RegionHost
 
+  /** @internal Made by {@link open}. */
   constructor(membership: Membership) {
     this.#host = { membership, directory: new RegionDirectory(membership) }
   }

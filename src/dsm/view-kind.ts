@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 
 /** The typed arrays that a region can be viewed as. */
 export type View =
@@ -49,7 +49,13 @@ const KINDS: ReadonlySet<unknown> = new Set<unknown>([
 /** @throws ArgumentError if `kind` is not the constructor of a typed array. */
 export function checkViewKind(kind: unknown): void {
   if (KINDS.has(kind)) return
-  const name = typeof kind === 'function' ? kind.name : String(kind)
   const names = [...KINDS].map((known) => (known as { name: string }).name).join(', ')
-  throw new ArgumentError('kind', `${name} is not a view type; use one of ${names}`)
+  throw mustBe('kind', `a view type, one of ${names}`, kind)
+}
+
+const names: OptionNames<ViewOptions> = { byteOffset: true, length: true }
+
+/** Checks the names; the values depend on the region. @throws ArgumentError */
+export function checkView(options: ViewOptions): void {
+  checkOptions('view', options, names)
 }

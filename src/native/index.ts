@@ -21,6 +21,28 @@ export {
   type Watcher,
 } from './addon.ts'
 export {
+  checkBigint,
+  checkBoolean,
+  checkBytes,
+  checkFunction,
+  checkInstance,
+  checkIterable,
+  checkMilliseconds,
+  checkText,
+  checkWhole,
+  mustBe,
+} from './arguments/checks.ts'
+export { nearestWord } from './arguments/nearest-word.ts'
+export {
+  checkAbort,
+  checkIteration,
+  checkOptions,
+  checkSignal,
+  checkSignalKind,
+  type OptionNames,
+} from './arguments/options.ts'
+export { shown } from './arguments/shown.ts'
+export {
   AccessError,
   AetherError,
   type AetherErrorCode,

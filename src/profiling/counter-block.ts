@@ -1,3 +1,4 @@
+import { ArgumentError, mustBe, nearestWord, shown } from '../native/index.ts'
 import { Block, type BlockOwner, type BlockPlace } from './block.ts'
 import { BlockKind } from './block-header.ts'
 import type { CounterLayout } from './counter-layout.ts'
@@ -29,13 +30,14 @@ export class CounterBlock<Name extends string = string> extends Block {
     this.#gauges = new Float64Array(layout.gauges.length)
   }
 
-  /** The index of `name` in {@link slots}. */
+  /** The index of `name` in {@link slots}. @throws ArgumentError if the layout has no such counter. */
   indexOf(name: Name): number {
-    return this.#index.get(name)!
+    return this.#index.get(name) ?? refuse(this.layout, name)
   }
 
-  /** Add `amount` to a counter. Not for gauges. */
+  /** Add `amount` to a counter. Not for gauges. @throws ArgumentError */
   add(name: Name, amount: number): void {
+    if (!Number.isFinite(amount)) throw mustBe('amount', 'a number', amount)
     const { slots } = this
     const index = this.indexOf(name)
     slots[index] = slots[index]! + amount
@@ -43,9 +45,11 @@ export class CounterBlock<Name extends string = string> extends Block {
 
   /** Set a gauge. If the block found no place and counts together with others, the value is visible once it has one. */
   set(name: Name, value: number): void {
+    if (!Number.isFinite(value)) throw mustBe('value', 'a number', value)
+    const index = this.indexOf(name)
     const gauge = this.layout.gauges.indexOf(name)
     if (gauge >= 0) this.#gauges[gauge] = value
-    if (this.shared) this.slots[this.indexOf(name)] = value
+    if (this.shared) this.slots[index] = value
   }
 
   /** Return a counter, or the last {@link set} value of a gauge. */
@@ -60,6 +64,12 @@ export class CounterBlock<Name extends string = string> extends Block {
     if (!place.shared) return
     for (const [gauge, name] of this.layout.gauges.entries()) place.slots[this.indexOf(name)] = this.#gauges[gauge]!
   }
+}
+
+function refuse({ name, counters }: CounterLayout, wanted: unknown): never {
+  const near = typeof wanted === 'string' ? nearestWord(wanted, counters) : undefined
+  const advice = near === undefined ? `use one of ${counters.join(', ')}` : `did you mean '${near}'?`
+  throw new ArgumentError('name', `name: layout '${name}' has no counter ${shown(wanted)}; ${advice}`)
 }
 
 const indexes = new WeakMap<CounterLayout, ReadonlyMap<string, number>>()

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, checkText, mustBe, type OptionNames } from '../native/index.ts'
 import { hashOf } from './block-header.ts'
 
 /**
@@ -39,6 +39,18 @@ export interface CounterOptions<Name extends string = string> {
   readonly help?: Readonly<Partial<Record<NoInfer<Name> | '', string>>>
 }
 
+const counterNames: OptionNames<CounterOptions> = { gauges: true, labelled: true, spread: true, help: true }
+
+/** The options of {@link defineHistogram}. */
+export interface HistogramOptions {
+  /** What the labels of its blocks are: `method`. */
+  readonly labelled?: string
+  /** What is timed. */
+  readonly help?: string
+}
+
+const histogramNames: OptionNames<HistogramOptions> = { labelled: true, help: true }
+
 /** The most counters of one layout. */
 export const COUNTERS_MAX = 512
 
@@ -54,16 +66,29 @@ export function defineCounters<const Name extends string>(
   counters: readonly Name[],
   options: CounterOptions<Name> = {},
 ): CounterLayout<Name> {
+  checkOptions('defineCounters', options, counterNames)
+  return define(name, counters, options)
+}
+
+function define<Name extends string>(
+  name: string,
+  counters: readonly Name[],
+  options: CounterOptions<Name>,
+): CounterLayout<Name> {
+  checkText('name', name)
+  checkNames('counters', counters)
   if (counters.length > COUNTERS_MAX) {
-    throw new ArgumentError(
-      'counters',
-      `layout '${name}' has ${counters.length} counters; at most ${COUNTERS_MAX} are allowed`,
-    )
+    const rule = `counters must be at most ${COUNTERS_MAX}, not ${counters.length}`
+    throw new ArgumentError('counters', `${rule}; give layout '${name}' fewer`)
   }
   if (new Set(counters).size !== counters.length) {
-    throw new ArgumentError('counters', `layout '${name}' names a counter twice; make the names unique`)
+    throw new ArgumentError('counters', `counters of layout '${name}' has a name twice; make the names unique`)
   }
   const { gauges = [], labelled = '', spread = '', help = {} } = options
+  checkNames('options.gauges', gauges)
+  for (const [option, value] of Object.entries({ labelled, spread }))
+    if (typeof value !== 'string') throw mustBe(`options.${option}`, 'a string', value)
+  checkHelp(help)
   const names = [name, labelled, spread, ...counters, '', ...gauges].join('\0')
   // Positive, so that it is never the 0 of empty memory.
   const id = (hashOf(names) & 0x7fffffff) | 1
@@ -81,12 +106,33 @@ export function defineCounters<const Name extends string>(
 }
 
 /** Declare the layout of a histogram of durations in nanoseconds, at module level as for counters. */
-export function defineHistogram(
-  name: string,
-  options: { readonly labelled?: string; readonly help?: string } = {},
-): CounterLayout<never> {
+export function defineHistogram(name: string, options: HistogramOptions = {}): CounterLayout<never> {
+  checkOptions('defineHistogram', options, histogramNames)
   const { labelled = '', help } = options
-  return defineCounters(name, [], { labelled, help: help === undefined ? {} : { '': help } })
+  if (help !== undefined && typeof help !== 'string') throw mustBe('options.help', 'a string', help)
+  return define(name, [], { labelled, help: help === undefined ? {} : { '': help } })
+}
+
+function checkNames(argument: string, names: readonly string[]): void {
+  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return
+  throw mustBe(argument, 'an array of strings', names)
+}
+
+/** A counter without a sentence may stand there with undefined. */
+function checkHelp(help: Readonly<Partial<Record<string, string>>>): void {
+  const isObject = typeof help === 'object' && help !== null
+  if (isObject && Object.values(help).every((text) => text === undefined || typeof text === 'string')) return
+  throw mustBe('options.help', 'an object with a string for each counter', help)
+}
+
+function isWhole({ id, counters, gauges }: CounterLayout): boolean {
+  return known.has(id) && Array.isArray(counters) && Array.isArray(gauges)
+}
+
+/** @throws ArgumentError unless it was declared in this program. */
+export function checkLayout(layout: CounterLayout): void {
+  if (typeof layout === 'object' && layout !== null && isWhole(layout)) return
+  throw mustBe('layout', 'what defineCounters() or defineHistogram() returned', layout)
 }
 
 /** Return the layout that this program declared under `id`; undefined for one of another program or version. */

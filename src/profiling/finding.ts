@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { mustBe } from '../native/index.ts'
 
 /** A result beyond figures, carried by a profile. */
 export interface Finding {
@@ -22,5 +22,5 @@ export function checkedFinding(json: Finding): Finding {
   const { kind, subject, text, details } = json ?? {}
   if (typeof kind === 'string' && typeof subject === 'string' && typeof text === 'string')
     return { kind, subject, text, details }
-  throw new ArgumentError('findings', 'a finding must have the strings kind, subject and text, and details')
+  throw mustBe('findings', 'an array of findings, which have the strings kind, subject and text, and details', json)
 }

@@ -1,3 +1,4 @@
+import { mustBe } from '../native/index.ts'
 import { Block, type BlockOwner, type BlockPlace } from './block.ts'
 import { BlockKind } from './block-header.ts'
 import { BUCKETS, bucketEnd, bucketOf } from './buckets.ts'
@@ -29,8 +30,9 @@ export class HistogramBlock extends Block {
     return this.layout.name
   }
 
-  /** Record one duration in nanoseconds. */
+  /** Record one duration in nanoseconds. @throws ArgumentError */
   record(ns: number): void {
+    if (!Number.isFinite(ns)) throw mustBe('ns', 'a number of nanoseconds', ns)
     const { slots } = this
     const bucket = Slot.Buckets + bucketOf(ns)
     slots[bucket] = slots[bucket]! + 1

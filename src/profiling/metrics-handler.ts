@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { checkFunction } from '../native/index.ts'
 import { type MetricSource, prometheusText } from './prometheus.ts'
 import { threadProfile } from './thread-profiling.ts'
 
@@ -21,6 +22,7 @@ import { threadProfile } from './thread-profiling.ts'
 export function metricsHandler(
   sources: () => Iterable<MetricSource> = () => [{ profile: threadProfile() }],
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  checkFunction('sources', sources, 'that returns what prometheusText() takes')
   return (request, response) => {
     const { method } = request
     if (method !== 'GET' && method !== 'HEAD') {

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, messageOfThrown } from '../native/index.ts'
 import { BlockKind } from './block-header.ts'
 import { BUCKETS, bucketEnd, bucketOf } from './buckets.ts'
 import { checkedFinding, type Finding } from './finding.ts'
@@ -69,13 +69,13 @@ export function readJson(json: unknown): {
 } {
   const profile = json as Partial<ProfileJson> | null
   if (profile?.version !== 1 || !Array.isArray(profile.counters) || !Array.isArray(profile.histograms))
-    throw new ArgumentError('json', 'a profile as JSON must have version 1, counters and histograms')
+    throw new ArgumentError('json', 'json must have version 1, counters and histograms; pass what toJSON() returned')
   try {
     const counters = profile.counters.map(countersOf)
     const blocks = [...counters, ...profile.histograms.map(histogramOf)]
     return { blocks, unplaced: number(profile.unplaced), findings: (profile.findings ?? []).map(checkedFinding) }
   } catch (error) {
-    throw new ArgumentError('json', `this is not a profile: ${(error as Error).message}`)
+    throw new ArgumentError('json', `json must be a profile, as toJSON() returns: ${messageOfThrown(error)}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { checkInstance, checkIterable, mustBe } from '../native/index.ts'
 import { BlockKind, BlockRole, isStillThere, readHeader, slotsAt } from './block-header.ts'
 import { findLayout } from './counter-layout.ts'
 import { checkedFinding, type Finding, mergedFindings } from './finding.ts'
@@ -94,7 +95,9 @@ export class Profile {
     const merged = new Map<string, BlockCopy>()
     let unplaced = 0
     const findings: Finding[] = []
+    checkIterable('profiles', profiles, 'profiles')
     for (const profile of profiles) {
+      checkInstance('profiles', profile, Profile, 'each, such as space.profile()')
       unplaced += profile.unplaced
       findings.push(...profile.findings)
       for (const block of profile.#blocks) {
@@ -121,6 +124,7 @@ export class Profile {
    * earlier one of the same kind and subject. @throws ArgumentError
    */
   withFindings(findings: readonly Finding[]): Profile {
+    if (!Array.isArray(findings)) throw mustBe('findings', 'an array of findings', findings)
     return new Profile(this.#blocks, this.unplaced, mergedFindings([...this.findings, ...findings.map(checkedFinding)]))
   }
 
@@ -129,6 +133,7 @@ export class Profile {
    * are the present ones.
    */
   since(earlier: Profile): Profile {
+    checkInstance('earlier', earlier, Profile, 'of the same area')
     const left = new Map(earlier.#blocks.map((block) => [block.serial, block]))
     const blocks = this.#blocks.map((block) => {
       const before = left.get(block.serial)

@@ -1,3 +1,4 @@
+import { mustBe } from '../native/index.ts'
 import type { Block, BlockOwner, BlockPlace } from './block.ts'
 import {
   BlockKind,
@@ -10,7 +11,7 @@ import {
   writeHeader,
 } from './block-header.ts'
 import { CounterBlock } from './counter-block.ts'
-import { type CounterLayout, defineHistogram } from './counter-layout.ts'
+import { type CounterLayout, checkLayout, defineHistogram } from './counter-layout.ts'
 import { addHistogram, HISTOGRAM_SLOTS, HistogramBlock } from './histogram-block.ts'
 import { encodeNames } from './layout-names.ts'
 import { Sheets } from './sheets.ts'
@@ -58,12 +59,16 @@ export class ProfilingArea implements BlockOwner {
    * Make new counters, all 0, for the calling thread. `label` says which of several objects: a method, a queue pair.
    */
   counters<Name extends string>(layout: CounterLayout<Name>, label = ''): CounterBlock<Name> {
+    checkLayout(layout)
+    checkLabel(label)
     return this.#open(label, (name, place) => new CounterBlock(layout, name, place, this), BlockKind.Counters, layout)
   }
 
   /** Make a new empty histogram for the calling thread. */
   histogram(layout: CounterLayout | string, label = ''): HistogramBlock {
     const named = typeof layout === 'string' ? defineHistogram(layout) : layout
+    checkLayout(named)
+    checkLabel(label)
     return this.#open(label, (name, place) => new HistogramBlock(named, name, place, this), BlockKind.Histogram, named)
   }
 
@@ -91,6 +96,7 @@ export class ProfilingArea implements BlockOwner {
   /**
    * Move all blocks into other memory, with their figures. Writers go on there: therefore they read `slots` again for
    * each use.
+   * @internal
    */
   moveTo(
     buffer: ArrayBufferLike,
@@ -265,4 +271,8 @@ export function addTo(kind: number, to: Float64Array, from: Float64Array): void 
 /** Tells blocks apart that were at one place after the other. */
 function newSerial(): number {
   return Math.floor(Math.random() * 0x7fffffff) + 1
+}
+
+function checkLabel(label: string): void {
+  if (typeof label !== 'string') throw mustBe('label', 'a string', label)
 }

@@ -1,3 +1,4 @@
+import { checkInstance, checkIterable, mustBe } from '../native/index.ts'
 import { BUCKETS, bucketEnd } from './buckets.ts'
 import { knownLayouts } from './counter-layout.ts'
 import { HistogramSlot } from './histogram-block.ts'
@@ -38,7 +39,7 @@ interface Family {
 export function prometheusText(sources: Iterable<MetricSource>): string {
   const families = new Map<string, Family>()
   const help = helpByName()
-  for (const { profile, labels = {} } of sources) {
+  for (const { profile, labels = {} } of checkedSources(sources)) {
     const merged = Profile.merge([profile])
     for (const reading of merged.counters()) {
       addCounters(families, help, reading, labels)
@@ -53,6 +54,21 @@ export function prometheusText(sources: Iterable<MetricSource>): string {
   }
   return [...families.values()].map(familyText).join('')
 }
+
+/** @throws ArgumentError */
+function checkedSources(sources: Iterable<MetricSource>): readonly MetricSource[] {
+  checkIterable('sources', sources, '{ profile, labels }')
+  const all = [...sources]
+  for (const source of all) {
+    checkInstance('sources[].profile', source?.profile, Profile, 'such as space.profile()')
+    const { labels = {} } = source
+    const areTexts = typeof labels === 'object' && labels !== null && Object.values(labels).every(isText)
+    if (!areTexts) throw mustBe('sources[].labels', "an object with strings, such as { rank: '3' }", labels)
+  }
+  return all
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
 
 function addCounters(
   families: Map<string, Family>,

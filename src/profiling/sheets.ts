@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkWhole, mustBe } from '../native/index.ts'
 import { SHEET_BYTES } from './block-header.ts'
 
 const WORDS_BYTES = 64
@@ -32,11 +32,7 @@ export class Sheets {
 
   /** Opens zeroed memory, or an area that another thread uses. A reader leaves no trace. */
   constructor(buffer: ArrayBufferLike, offsetBytes: number, lengthBytes: number, as: 'writer' | 'reader' = 'writer') {
-    if (offsetBytes % 8 !== 0 || lengthBytes < 4 * SHEET_BYTES || lengthBytes > SHEET_BYTES * 65_536)
-      throw new ArgumentError(
-        'buffer',
-        `a profiling area must start at a multiple of 8 and hold 4 to 65536 sheets of ${SHEET_BYTES} bytes`,
-      )
+    checkArea(buffer, offsetBytes, lengthBytes)
     this.buffer = buffer
     this.offsetBytes = offsetBytes
     this.count = Math.floor(lengthBytes / SHEET_BYTES)
@@ -110,4 +106,19 @@ export function firstSheet(lengthBytes: number): number {
 export function unplacedOf(buffer: ArrayBufferLike, offsetBytes: number): number {
   const words = new Int32Array(buffer, offsetBytes, WORDS_BYTES / 4)
   return Atomics.load(words, Word.Magic) === AREA_MAGIC ? Atomics.load(words, Word.Unplaced) : 0
+}
+
+const SHEETS_MIN = 4
+const SHEETS_MAX = 65_536
+
+/** @throws ArgumentError */
+function checkArea(buffer: ArrayBufferLike, offsetBytes: number, lengthBytes: number): void {
+  if (!(buffer instanceof ArrayBuffer || buffer instanceof SharedArrayBuffer))
+    throw mustBe('buffer', 'an ArrayBuffer or a SharedArrayBuffer', buffer)
+  checkWhole('offsetBytes', offsetBytes, 0, buffer.byteLength)
+  if (offsetBytes % 8 !== 0) throw mustBe('offsetBytes', 'a multiple of 8', offsetBytes)
+  const most = Math.min(buffer.byteLength - offsetBytes, SHEETS_MAX * SHEET_BYTES)
+  const least = SHEETS_MIN * SHEET_BYTES
+  if (most < least) throw mustBe('buffer', `at least ${least} bytes from offset ${offsetBytes} on`, buffer)
+  checkWhole('lengthBytes', lengthBytes, least, most)
 }

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { native } from '../native/index.ts'
+import { checkBoolean, native } from '../native/index.ts'
 import { Profile } from './profile.ts'
 import { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'
 
@@ -71,6 +71,7 @@ export function isProfiling(): boolean {
  * start of a process. `false` turns it off. Existing objects stay as they were made.
  */
 export function setProfiling(wanted: boolean): void {
+  checkBoolean('wanted', wanted)
   on = wanted
   if (wanted) process.env[PROFILE_VARIABLE] = '1'
   else delete process.env[PROFILE_VARIABLE]

@@ -1,3 +1,4 @@
+import { checkWhole } from '../native/index.ts'
 import type { ProviderCompletionQueue, ProviderQueuePair } from './contract.ts'
 import type { ProviderSharedReceiveQueue } from './shared-receive-queue.ts'
 
@@ -30,6 +31,7 @@ const names = new Map<number, string>(Object.entries(AsyncEventType).map(([name,
 
 /** For example `LastRequestReached`; an unknown number is printed as it is. */
 export function asyncEventName(type: number): string {
+  checkWhole('type', type, 0, 0xffffffff)
   return names.get(type) ?? `event ${type}`
 }
 

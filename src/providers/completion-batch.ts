@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkInstance, checkWhole, mustBe } from '../native/index.ts'
 
 /**
  * Room for `capacity` completions as one column per field, filled by `queue.poll(batch)`.
@@ -25,9 +25,7 @@ export class CompletionBatch {
   readonly flags: Uint8Array
 
   constructor(capacity: number) {
-    if (!Number.isInteger(capacity) || capacity < 1 || capacity > 1 << 22) {
-      throw new ArgumentError('capacity', `a batch holds between 1 and ${1 << 22} completions, not ${capacity}`)
-    }
+    checkWhole('capacity', capacity, 1, 2 ** 22)
     this.capacity = capacity
     this.buffer = new ArrayBuffer(capacity * (2 * 8 + 4 * 4 + 3))
     let offset = 0
@@ -49,6 +47,10 @@ export class CompletionBatch {
 
   /** Copy row `from` of `source` to row `to` of this. */
   copyRow(to: number, source: CompletionBatch, from: number): void {
+    if (!(source instanceof CompletionBatch))
+      checkInstance('source', source, CompletionBatch, 'such as new CompletionBatch(64)')
+    if (!this.#hasRow(to)) throw mustBe('to', `a row from 0 to ${this.capacity - 1}`, to)
+    if (!source.#hasRow(from)) throw mustBe('from', `a row from 0 to ${source.capacity - 1}`, from)
     this.id[to] = source.id[from]!
     this.byteLength[to] = source.byteLength[from]!
     this.immediate[to] = source.immediate[from]!
@@ -58,5 +60,9 @@ export class CompletionBatch {
     this.status[to] = source.status[from]!
     this.opcode[to] = source.opcode[from]!
     this.flags[to] = source.flags[from]!
+  }
+
+  #hasRow(row: number): boolean {
+    return Number.isInteger(row) && row >= 0 && row < this.capacity
   }
 }

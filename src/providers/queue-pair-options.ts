@@ -1,3 +1,4 @@
+import { shown } from '../native/index.ts'
 import type { ProviderQueuePairOptions } from './contract.ts'
 import { Errno, VerbsError } from './errors.ts'
 import type { QueuePairType } from './queue-pair-state.ts'
@@ -37,7 +38,7 @@ export function checkQueuePairOptions(
   ]
   for (const [name, value, limit] of ranges) {
     if (Number.isInteger(value) && value >= 0 && value <= limit) continue
-    throw new VerbsError('ibv_create_qp', Errno.EINVAL, `${name} must be between 0 and ${limit}, not ${value}`)
+    throw new VerbsError('ibv_create_qp', Errno.EINVAL, `${name} must be between 0 and ${limit}, not ${shown(value)}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { checkWhole } from '../native/index.ts'
 /**
  * How a work request ended; the numbers of `enum ibv_wc_status`. A status is a value, never an exception. A provider
  * may report numbers that are not listed here; they are passed through.
@@ -58,11 +59,13 @@ const names = new Map<number, string>(Object.entries(CompletionStatus).map(([nam
 
 /** For example `RemoteAccessError (10)`; an unknown number is printed as it is. */
 export function statusName(status: number): string {
+  checkWhole('status', status, 0, 0xffffffff)
   const name = names.get(status)
   return name === undefined ? `status ${status}` : `${name} (${status})`
 }
 
 /** A sentence for people: what the status means and what to check. */
 export function explainStatus(status: number): string {
+  checkWhole('status', status, 0, 0xffffffff)
   return explanations[status] ?? `the provider reported a status this version does not know (${status})`
 }

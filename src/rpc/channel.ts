@@ -1,5 +1,5 @@
 import { type ConnectLinkOptions, connectLink, type MemoryLending, type MessageLink } from '../messaging/index.ts'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, type OptionNames } from '../native/index.ts'
 import { Caller, type ClientInterceptor } from './caller.ts'
 import type { ClientSessionOptions } from './client-session.ts'
 import type { Client } from './contract-types.ts'
@@ -22,6 +22,20 @@ export interface ChannelOptions extends Partial<ClientSessionOptions>, Reconnect
   readonly timeoutMs?: number
   /** Wrapped around each call, the first one outermost. */
   readonly interceptors?: readonly ClientInterceptor[]
+}
+
+const channelNames: OptionNames<ChannelOptions> = {
+  timeoutMs: true,
+  interceptors: true,
+  callsMax: true,
+  fenceMs: true,
+  streamWindow: true,
+  keepAliveMs: true,
+  bodyBytesMax: true,
+  assemblyBytesMax: true,
+  backOffMsMin: true,
+  backOffMsMax: true,
+  helloMsMax: true,
 }
 
 /** How long to wait for a connection if there is none; for `health`, also for the answer. */
@@ -148,5 +162,6 @@ function connector(source: LinkSource): () => Promise<MessageLink> {
  * Open a channel to a server. It connects at once, and again when the connection is lost, unless `source` is a link.
  */
 export function openChannel(source: LinkSource, options: ChannelOptions = {}): Channel {
+  checkOptions('openChannel', options, channelNames)
   return new Channel(source, options)
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type LinkListener, type ListenLinksOptions, listenLinks, type MessageLink } from '../messaging/index.ts'
-import { ArgumentError, ClosedError } from '../native/index.ts'
+import { ArgumentError, ClosedError, checkOptions, type OptionNames } from '../native/index.ts'
 import { AnswerTable } from './answer-table.ts'
 import type { CallContext } from './call-context.ts'
 import type { Handlers } from './contract-types.ts'
@@ -25,6 +25,21 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly interceptors?: readonly ServerInterceptor[]
   /** Called with errors of handlers, except the service's own errors. */
   readonly onHandlerError?: (error: unknown, context: CallContext) => void
+}
+
+const serverNames: OptionNames<ServerOptions> = {
+  interceptors: true,
+  onHandlerError: true,
+  callsMax: true,
+  callsPerSessionMax: true,
+  streamWindow: true,
+  keepAliveMs: true,
+  fenceMs: true,
+  bodyBytesMax: true,
+  assemblyBytesMax: true,
+  answersKept: true,
+  answerBytesKept: true,
+  answerKeptMs: true,
 }
 
 const DEFAULTS: ServerLimits = {
@@ -190,6 +205,7 @@ export class Server implements AsyncDisposable {
 
 /** Make a server without services: `createServer().serve(contract, handlers)`, then `listen` or `accept` links. */
 export function createServer(options: ServerOptions = {}): Server {
+  checkOptions('createServer', options, serverNames)
   return new Server(options)
 }
 

@@ -1,10 +1,21 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
 
 /** Options of `rateLimiter()`: how much is allowed in which time. */
 export interface RateLimiterOptions {
   /** How many are allowed in each interval, and how many at once after a pause. */
   readonly limit: number
   readonly intervalMs: number
+}
+
+const names: OptionNames<RateLimiterOptions> = { limit: true, intervalMs: true }
+const LIMIT_MAX = 1e9
+const INTERVAL_MS_MAX = 2 ** 30
+
+/** @throws ArgumentError */
+export function checkRate(options: RateLimiterOptions): void {
+  checkOptions('rateLimiter', options, names)
+  checkWhole('options.limit', options?.limit, 1, LIMIT_MAX)
+  checkWhole('options.intervalMs', options?.intervalMs, 1, INTERVAL_MS_MAX)
 }
 
 /** The answer of a rate limiter. */
@@ -44,8 +55,7 @@ export class CellRate {
 
   /** @throws ArgumentError unless `count` can be asked for at once. */
   check(count: number): void {
-    if (Number.isSafeInteger(count) && count >= 1 && count <= this.limit) return
-    throw new ArgumentError('count', `count must be a whole number from 1 to the limit, ${this.limit}, not ${count}`)
+    checkWhole('count', count, 1, this.limit)
   }
 
   /** Ask for `count` when the word is `word` and the clock says `nowUs`. */

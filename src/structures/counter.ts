@@ -1,7 +1,7 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkAbort, mustBe } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
-import type { WaitOptions } from './waiting/bell.ts'
+import type { WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a counter's body: a cache line of its own. */
 export const COUNTER_BYTES = 64
@@ -28,7 +28,7 @@ export class Counter {
 
   /** Add `amount` (a whole number, default 1). Resolves with the sum. */
   async add(amount: number = 1, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('add', options)
     return this.addSync(amount)
   }
 
@@ -40,7 +40,7 @@ export class Counter {
   }
 
   async get(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('get', options)
     return this.getSync()
   }
 
@@ -52,7 +52,7 @@ export class Counter {
 
   /** Replace the value. Resolves with the previous one. */
   async set(value: number, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('set', options)
     return this.setSync(value)
   }
 
@@ -70,7 +70,7 @@ export class Counter {
    * Replace the value if it is `expected`. Resolves with the previous value: it was replaced if that equals `expected`.
    */
   async compareAndSet(expected: number, value: number, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('compareAndSet', options)
     return this.compareAndSetSync(expected, value)
   }
 
@@ -85,5 +85,5 @@ export class Counter {
 /** @throws ArgumentError unless it is a whole number that a JavaScript number holds exactly. */
 export function wholeNumber(value: number, argument: string): bigint {
   if (Number.isSafeInteger(value)) return BigInt(value)
-  throw new ArgumentError(argument, `${argument} must be a whole number of at most 2^53, not ${value}`)
+  throw mustBe(argument, 'a whole number, at most 2^53 - 1 from 0', value)
 }

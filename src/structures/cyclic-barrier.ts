@@ -1,13 +1,30 @@
+import { checkAbort, checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { CELL_BODY_BYTES, CellCore } from './rcu/cell-core.ts'
-import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a barrier's body: its bell, then the cell with its state. */
 export const CYCLIC_BARRIER_BYTES: number = BELL_BYTES + CELL_BODY_BYTES
 
 /** The most parties of a barrier. */
 export const PARTIES_MAX = 4096
+
+/** Options of `barrier()`. */
+export interface CyclicBarrierOptions {
+  /** How many wait for each other: 1 to 4096. */
+  readonly parties: number
+}
+
+const names: OptionNames<CyclicBarrierOptions> = { parties: true }
+
+/** @throws ArgumentError */
+export function checkParties(options: CyclicBarrierOptions): number {
+  checkOptions('barrier', options, names)
+  checkWhole('options.parties', options?.parties, 1, PARTIES_MAX)
+  return options.parties
+}
 
 /** How often the barrier has opened, modulo 2^32, then the owner's word of each that has arrived. */
 type State = Int32Array
@@ -43,7 +60,7 @@ export class CyclicBarrier {
    * @throws HeapFullError; it has not arrived then.
    */
   async wait(options: WaitOptions = {}): Promise<boolean> {
-    options.signal?.throwIfAborted()
+    checkAbort('wait', options)
     this.#meter.wrote()
     const opening = this.#arrive()
     if (opening === undefined) return true
@@ -58,6 +75,7 @@ export class CyclicBarrier {
 
   /** The same, blocking this thread. @throws TimeoutError, HeapFullError */
   waitSync(options?: BlockOptions): boolean {
+    checkBlock('waitSync', options)
     this.#meter.wrote()
     const opening = this.#arrive()
     if (opening === undefined) return true
@@ -72,7 +90,7 @@ export class CyclicBarrier {
 
   /** How many have arrived and wait. */
   async waiting(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('waiting', options)
     return this.waitingSync()
   }
 

@@ -1,6 +1,8 @@
+import { checkAbort } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
-import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a flag's body: its bell, then the word. */
 export const FLAG_BYTES: number = BELL_BYTES + 64
@@ -24,7 +26,7 @@ export class Flag {
 
   /** Raise the flag. True if it was down. Wakes all waiters. */
   async raise(options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('raise', options)
     return this.raiseSync()
   }
 
@@ -38,7 +40,7 @@ export class Flag {
 
   /** Lower the flag. True if it was up. */
   async lower(options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('lower', options)
     return this.lowerSync()
   }
 
@@ -49,7 +51,7 @@ export class Flag {
   }
 
   async isRaised(options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('isRaised', options)
     return this.isRaisedSync()
   }
 
@@ -60,12 +62,14 @@ export class Flag {
 
   /** Resolves when it is up. */
   async wait(options?: WaitOptions): Promise<void> {
+    checkAbort('wait', options)
     this.#meter.read()
     await this.#bell.wait(() => this.#seen(), options)
   }
 
   /** Block this thread until it is up. @throws TimeoutError */
   waitSync(options?: BlockOptions): void {
+    checkBlock('waitSync', options)
     this.#meter.read()
     this.#bell.waitSync(() => this.#seen(), `flag '${this.name}'`, options)
   }

@@ -50,5 +50,5 @@ export { HEAP_IDENTITY_BYTES, HeapSight, identifyHeap } from './sight/heap-sight
 export { heapUse } from './sight/heap-use.ts'
 export { type NamedStructure, NamedStructures } from './sight/named-structures.ts'
 export { contentsOf, figuresOf, optionsOf } from './sight/structure-sight.ts'
-export type { Structures, StructuresOptions } from './structures.ts'
-export type { WaitOptions } from './waiting/bell.ts'
+export { Structures, type StructuresOptions } from './structures.ts'
+export type { WaitOptions } from './waiting/wait-options.ts'

@@ -1,13 +1,29 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkAbort, checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
-import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a latch's body: its bell, then how often it was counted down. */
 export const LATCH_BYTES: number = BELL_BYTES + 64
 
 /** The largest count of a latch. */
-export const LATCH_COUNT_MAX: number = 2 ** 30
+const COUNT_MAX = 2 ** 30
+
+/** Options of `latch()`. */
+export interface LatchOptions {
+  /** How often it is counted down before it opens: 1 to 2^30. */
+  readonly count: number
+}
+
+const names: OptionNames<LatchOptions> = { count: true }
+
+/** @throws ArgumentError */
+export function checkLatch(options: LatchOptions): number {
+  checkOptions('latch', options, names)
+  checkWhole('options.count', options?.count, 1, COUNT_MAX)
+  return options.count
+}
 
 /**
  * A gate that opens once: when it has been counted down as often as it was made for. It never closes again.
@@ -35,14 +51,13 @@ export class Latch {
 
   /** Count down by `amount`, at most to 0. Resolves with what remains. */
   async countDown(amount: number = 1, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('countDown', options)
     return this.countDownSync(amount)
   }
 
   countDownSync(amount: number = 1): number {
     this.#heap.checkOpen()
-    if (!(Number.isSafeInteger(amount) && amount >= 1))
-      throw new ArgumentError('amount', `amount must be a whole number of at least 1, not ${amount}`)
+    checkWhole('amount', amount, 1, Number.MAX_SAFE_INTEGER)
     this.#meter.wrote()
     const { memory } = this.#heap
     for (;;) {
@@ -56,7 +71,7 @@ export class Latch {
 
   /** How many countdowns are missing. */
   async remaining(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('remaining', options)
     return this.remainingSync()
   }
 
@@ -67,12 +82,14 @@ export class Latch {
 
   /** Resolves when it is open. */
   async wait(options?: WaitOptions): Promise<void> {
+    checkAbort('wait', options)
     this.#meter.read()
     await this.#bell.wait(() => this.#isOpen(), options)
   }
 
   /** Block this thread until it is open. @throws TimeoutError */
   waitSync(options?: BlockOptions): void {
+    checkBlock('waitSync', options)
     this.#meter.read()
     this.#bell.waitSync(() => this.#isOpen(), `latch '${this.name}'`, options)
   }

@@ -1,7 +1,8 @@
-import { native } from '../native/index.ts'
+import { checkAbort, checkOptions, checkWhole, native, type OptionNames } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
-import { BELL_BYTES, Bell, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import type { WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a lease's body: its bell, then two 64-bit words. */
 export const LEADER_BYTES: number = BELL_BYTES + 64
@@ -9,6 +10,28 @@ export const LEADER_BYTES: number = BELL_BYTES + 64
 export const HOLDER_OFFSET = 8
 
 const LOW = 0xffffffffn
+
+/** Options of `leader()`. */
+export interface LeaderOptions {
+  /**
+   * How long a leader that does not renew its lease stays the leader, in milliseconds. Default: that of the election;
+   * 5000 if it is new.
+   */
+  readonly leaseMs?: number
+}
+
+const names: OptionNames<LeaderOptions> = { leaseMs: true }
+/** The default lease. */
+export const LEASE_MS = 5000
+const LEASE_MS_MAX = 2 ** 30
+
+/** @throws ArgumentError */
+export function checkLease(options: LeaderOptions | undefined): number | undefined {
+  checkOptions('leader', options, names)
+  const leaseMs = options?.leaseMs
+  if (leaseMs !== undefined) checkWhole('options.leaseMs', leaseMs, 1, LEASE_MS_MAX)
+  return leaseMs
+}
 
 /**
  * One term of leadership. The lease is renewed automatically while the event loop runs. The leadership is lost if that
@@ -96,13 +119,14 @@ export class Leader {
 
   /** Resolves when this process leads. */
   async campaign(options?: WaitOptions): Promise<Leadership> {
+    checkAbort('campaign', options)
     this.#meter.wrote()
     return await this.#bell.wait((ask) => this.#attempt(ask), options)
   }
 
   /** Resolves with undefined if another process leads. */
   async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryCampaign', options)
     this.#meter.wrote()
     return this.#attempt(true)
   }

@@ -1,6 +1,8 @@
+import { checkAbort } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
-import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a mutex's body: its bell, then the holder's word and the count of holds. */
 export const MUTEX_BYTES: number = BELL_BYTES + 64
@@ -63,19 +65,21 @@ export class Mutex {
   }
 
   async lock(options?: WaitOptions): Promise<MutexHold> {
+    checkAbort('lock', options)
     this.#meter.wrote()
     return await this.#bell.wait((ask) => this.#attempt(ask), options)
   }
 
   /** Block this thread until it is held. @throws TimeoutError */
   lockSync(options?: BlockOptions): MutexHold {
+    checkBlock('lockSync', options)
     this.#meter.wrote()
     return this.#bell.waitSync((ask) => this.#attempt(ask), `mutex '${this.name}'`, options)
   }
 
   /** Take the mutex if it is free; undefined if another process holds it. */
   async tryLock(options?: WaitOptions): Promise<MutexHold | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryLock', options)
     return this.tryLockSync()
   }
 

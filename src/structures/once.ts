@@ -1,6 +1,8 @@
+import { checkAbort, checkFunction } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
-import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a once's body: its bell, then the word. */
 export const ONCE_BYTES: number = BELL_BYTES + 64
@@ -32,6 +34,8 @@ export class Once {
    * or its process is killed, it is not done, and the next caller runs it. So it must be safe to start it again.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
+    checkFunction('work', work, 'without parameters')
+    checkAbort('run', options)
     this.#meter.wrote()
     const ours = await this.#bell.wait((ask) => this.#attempt(ask), options)
     if (!ours) return false
@@ -46,6 +50,8 @@ export class Once {
 
   /** The same, blocking this thread while another process does it. @throws TimeoutError */
   runSync(work: () => unknown, options?: BlockOptions): boolean {
+    checkFunction('work', work, 'without parameters')
+    checkBlock('runSync', options)
     this.#meter.wrote()
     if (!this.#bell.waitSync((ask) => this.#attempt(ask), `'${this.name}' to be done`, options)) return false
     const letGo = this.#heap.hold(() => this.#end(0))
@@ -58,7 +64,7 @@ export class Once {
   }
 
   async isDone(options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('isDone', options)
     return this.isDoneSync()
   }
 

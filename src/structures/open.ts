@@ -1,5 +1,6 @@
 import { Group } from '../cluster/index.ts'
-import type { Space } from '../dsm/index.ts'
+import { Space } from '../dsm/index.ts'
+import { mustBe } from '../native/index.ts'
 import { type GroupStructures, type GroupStructuresOptions, openGroupStructures } from './distributed/index.ts'
 import { openStructures as openSpaceStructures, type Structures, type StructuresOptions } from './structures.ts'
 
@@ -32,9 +33,11 @@ export function openStructures(space: Space, options?: StructuresOptions): Promi
  *   ArgumentError.
  */
 export function openStructures(group: Group, options?: GroupStructuresOptions): Promise<GroupStructures>
-export function openStructures(
+export async function openStructures(
   where: Space | Group,
   options: StructuresOptions & GroupStructuresOptions = {},
 ): Promise<Structures | GroupStructures> {
-  return where instanceof Group ? openGroupStructures(where, options) : openSpaceStructures(where, options)
+  if (where instanceof Group) return await openGroupStructures(where, options)
+  if (where instanceof Space) return await openSpaceStructures(where, options)
+  throw mustBe('space', 'a space, as open() resolves with, or a group, as join() does', where)
 }

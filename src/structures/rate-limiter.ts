@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { native } from '../native/index.ts'
+import { checkAbort, native } from '../native/index.ts'
 import { CellRate, type RateLimiterOptions, type RateVerdict } from './cell-rate.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
-import type { WaitOptions } from './waiting/bell.ts'
+import type { WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a rate limiter's body. */
 export const RATE_LIMITER_BYTES = 64
@@ -40,7 +40,7 @@ export class RateLimiter {
 
   /** Request `count` permissions at once; all or none are granted. */
   async take(count: number = 1, options?: WaitOptions): Promise<RateVerdict> {
-    options?.signal?.throwIfAborted()
+    checkAbort('take', options)
     return this.takeSync(count)
   }
 
@@ -50,7 +50,9 @@ export class RateLimiter {
   }
 
   /** Resolves when `count` permissions have been granted. */
-  async wait(count: number = 1, { signal }: WaitOptions = {}): Promise<void> {
+  async wait(count: number = 1, options: WaitOptions = {}): Promise<void> {
+    checkAbort('wait', options)
+    const { signal } = options
     this.#meter.wrote()
     for (;;) {
       signal?.throwIfAborted()
@@ -63,7 +65,7 @@ export class RateLimiter {
 
   /** Forget what was granted before. */
   async reset(options?: WaitOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
+    checkAbort('reset', options)
     this.#heap.checkOpen()
     this.#meter.wrote()
     this.#heap.memory.store64(this.#offset, 0n)

@@ -1,7 +1,9 @@
+import { checkAbort } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { HeaderOffset, PARTICIPANTS_MAX } from './heap/layout.ts'
-import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
 /**
  * ```
@@ -90,19 +92,21 @@ export class ReadWriteLock {
 
   /** Resolves when it is held for reading. */
   async read(options?: WaitOptions): Promise<ReadWriteHold> {
+    checkAbort('read', options)
     this.#meter.read()
     return await this.#bell.wait((ask) => this.#attemptRead(ask), options)
   }
 
   /** Block this thread until it is held for reading. @throws TimeoutError */
   readSync(options?: BlockOptions): ReadWriteHold {
+    checkBlock('readSync', options)
     this.#meter.read()
     return this.#bell.waitSync((ask) => this.#attemptRead(ask), `reading under '${this.name}'`, options)
   }
 
   /** Hold it for reading unless a process writes or waits to; undefined then. */
   async tryRead(options?: WaitOptions): Promise<ReadWriteHold | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryRead', options)
     return this.tryReadSync()
   }
 
@@ -113,6 +117,7 @@ export class ReadWriteLock {
 
   /** Resolves when it is held for writing. */
   async write(options?: WaitOptions): Promise<ReadWriteHold> {
+    checkAbort('write', options)
     this.#meter.wrote()
     using claim = new WriteClaim(this.#heap, this.#offset, this.#bell)
     return await this.#bell.wait((ask) => claim.attempt(ask), options)
@@ -120,6 +125,7 @@ export class ReadWriteLock {
 
   /** Block this thread until it is held for writing. @throws TimeoutError */
   writeSync(options?: BlockOptions): ReadWriteHold {
+    checkBlock('writeSync', options)
     this.#meter.wrote()
     using claim = new WriteClaim(this.#heap, this.#offset, this.#bell)
     return this.#bell.waitSync((ask) => claim.attempt(ask), `writing under '${this.name}'`, options)
@@ -127,7 +133,7 @@ export class ReadWriteLock {
 
   /** Hold it for writing if it is free; undefined otherwise. */
   async tryWrite(options?: WaitOptions): Promise<ReadWriteHold | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryWrite', options)
     return this.tryWriteSync()
   }
 

@@ -1,9 +1,26 @@
+import { checkAbort, checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
-import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+import { BELL_BYTES, Bell } from './waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
 /** The most permits that a semaphore has. */
 export const PERMITS_MAX = 4096
+
+/** Options of `semaphore()`. */
+export interface SemaphoreOptions {
+  /** 1 to 4096. All openers must agree. */
+  readonly permits: number
+}
+
+const names: OptionNames<SemaphoreOptions> = { permits: true }
+
+/** @throws ArgumentError */
+export function checkPermits(options: SemaphoreOptions): number {
+  checkOptions('semaphore', options, names)
+  checkWhole('options.permits', options?.permits, 1, PERMITS_MAX)
+  return options.permits
+}
 
 /** Bytes of a semaphore's body: its bell, then a word for each permit. */
 export function semaphoreBytes(permits: number): number {
@@ -57,19 +74,21 @@ export class Semaphore {
   }
 
   async acquire(options?: WaitOptions): Promise<Permit> {
+    checkAbort('acquire', options)
     this.#meter.wrote()
     return await this.#bell.wait((ask) => this.#attempt(ask), options)
   }
 
   /** Block this thread until a permit is free. @throws TimeoutError */
   acquireSync(options?: BlockOptions): Permit {
+    checkBlock('acquireSync', options)
     this.#meter.wrote()
     return this.#bell.waitSync((ask) => this.#attempt(ask), `a permit of semaphore '${this.name}'`, options)
   }
 
   /** Take a permit; undefined if all are taken. */
   async tryAcquire(options?: WaitOptions): Promise<Permit | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryAcquire', options)
     return this.tryAcquireSync()
   }
 
@@ -80,7 +99,7 @@ export class Semaphore {
 
   /** How many permits are free now. */
   async available(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('available', options)
     return this.availableSync()
   }
 

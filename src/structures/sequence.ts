@@ -1,7 +1,7 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkAbort, checkWhole } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
-import type { WaitOptions } from './waiting/bell.ts'
+import type { WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a sequence's body. */
 export const SEQUENCE_BYTES = 64
@@ -24,7 +24,7 @@ export class Sequence {
 
   /** The next number; with `count`, the first of that many in a row. */
   async next(count: number = 1, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('next', options)
     return this.nextSync(count)
   }
 
@@ -37,7 +37,7 @@ export class Sequence {
 
   /** The number given out last; 0 before the first. */
   async last(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('last', options)
     return this.lastSync()
   }
 
@@ -50,6 +50,5 @@ export class Sequence {
 
 /** @throws ArgumentError unless this many numbers can be taken at once. */
 export function checkTaken(count: number): void {
-  const rule = `count must be a whole number from 1 to 2^32, not ${count}`
-  if (!Number.isSafeInteger(count) || count < 1 || count > TAKEN_MAX) throw new ArgumentError('count', rule)
+  checkWhole('count', count, 1, TAKEN_MAX)
 }

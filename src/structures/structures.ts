@@ -1,19 +1,27 @@
 import type { Membership, MembershipPart } from '../cluster/index.ts'
 import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
-import { ArgumentError } from '../native/index.ts'
-import type { RateLimiterOptions } from './cell-rate.ts'
+import {
+  ArgumentError,
+  checkBoolean,
+  checkOptions,
+  checkSignal,
+  checkWhole,
+  type OptionNames,
+} from '../native/index.ts'
+import { boundOf, ttlOf } from './bounds.ts'
+import { checkRate, type RateLimiterOptions } from './cell-rate.ts'
 import type { Codec } from './codec/codec.ts'
 import { codecParameter, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
-import { CYCLIC_BARRIER_BYTES, CyclicBarrier, PARTIES_MAX } from './cyclic-barrier.ts'
+import { CYCLIC_BARRIER_BYTES, CyclicBarrier, type CyclicBarrierOptions, checkParties } from './cyclic-barrier.ts'
 import { StructureError } from './errors.ts'
 import { Meters } from './figures/meter.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
 import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
-import { LATCH_BYTES, LATCH_COUNT_MAX, Latch } from './latch.ts'
-import { LEADER_BYTES, Leader } from './leader.ts'
+import { checkLatch, LATCH_BYTES, Latch, type LatchOptions } from './latch.ts'
+import { checkLease, LEADER_BYTES, LEASE_MS, Leader, type LeaderOptions } from './leader.ts'
 import { SharedQueue } from './list/queue.ts'
 import { QueueCore } from './list/queue-core.ts'
 import { SharedStack } from './list/stack.ts'
@@ -24,25 +32,26 @@ import {
   type ListBounds,
   type ListOptions,
   type ListSettings,
+  listNames,
 } from './list/value-list.ts'
-import { CHANNEL_CAPACITY, type ChannelOptions, SharedChannel } from './log/shared-channel.ts'
-import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, SharedLog } from './log/shared-log.ts'
+import { CHANNEL_CAPACITY, type ChannelOptions, channelNames, SharedChannel } from './log/shared-channel.ts'
+import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, logNames, SharedLog } from './log/shared-log.ts'
 import { MAP_BODY_BYTES } from './map/layout.ts'
-import { type MapOptions, SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
+import { type MapOptions, mapNames, SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
 import { MemberPeers } from './member-peers.ts'
 import { LocalMemory } from './memory/local-memory.ts'
 import { MUTEX_BYTES, Mutex } from './mutex.ts'
 import { CommitLog } from './mvrlu/commit-log.ts'
-import { MvRlu, type MvRluOptions, ROOT_BODY_BYTES } from './mvrlu/mv-rlu.ts'
+import { MvRlu, type MvRluOptions, mvRluNames, ROOT_BODY_BYTES } from './mvrlu/mv-rlu.ts'
 import { ONCE_BYTES, Once } from './once.ts'
 import { bound, fixed, type Parameter } from './parameter.ts'
 import { RATE_LIMITER_BYTES, RateLimiter } from './rate-limiter.ts'
 import { CELL_BODY_BYTES } from './rcu/cell-core.ts'
 import { Rcu } from './rcu/rcu.ts'
-import { type CellOptions, RcuCell } from './rcu/rcu-cell.ts'
+import { type CellOptions, cellNames, RcuCell } from './rcu/rcu-cell.ts'
 import { addReaches } from './reaches.ts'
 import { READ_WRITE_LOCK_BYTES, ReadWriteLock } from './read-write-lock.ts'
-import { PERMITS_MAX, Semaphore, semaphoreBytes } from './semaphore.ts'
+import { checkPermits, Semaphore, type SemaphoreOptions, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
 
 /** Options of {@link openStructures}. */
@@ -58,9 +67,9 @@ export interface StructuresOptions {
   readonly signal?: AbortSignal
 }
 
+const names: OptionNames<StructuresOptions> = { region: true, size: true, reserve: true, poison: true, signal: true }
+
 const DEFAULT_SIZE = '64MiB'
-const LEASE_MS = 5000
-const LEASE_MS_MAX = 2 ** 30
 /** The largest bound on a number of entries. */
 const ENTRIES_MAX = 2 ** 26
 
@@ -78,8 +87,12 @@ const ENTRIES_MAX = 2 ** 26
  *   ArgumentError.
  */
 export async function openStructures(space: Space, options: StructuresOptions = {}): Promise<Structures> {
+  checkOptions('openStructures', options, names)
   const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, poison = false, signal } = options
   const lengthBytes = checkSize(size)
+  checkBoolean('options.reserve', reserve)
+  checkBoolean('options.poison', poison)
+  checkSignal('options.signal', signal)
   const known = space.regions().find((region) => region.name === name)
   if (known !== undefined && !fitsHeap(known.size)) {
     const why = `region '${name}' has ${known.size} bytes, and structures take ${HEAP_SIZES}`
@@ -186,30 +199,29 @@ export class Structures implements AsyncDisposable {
   }
 
   /** The latch `name`, which opens after `count` countdowns. All openers must agree on the count. */
-  async latch(name: string, { count }: { readonly count: number }): Promise<Latch> {
-    checkWhole('options.count', count, LATCH_COUNT_MAX)
+  async latch(name: string, options: LatchOptions): Promise<Latch> {
+    const count = checkLatch(options)
     const { offset } = this.#open('latch', name, LATCH_BYTES, [fixed('count', count)])
     return new Latch(name, this.#heap, offset, count)
   }
 
   /** The barrier `name` of 1 to 4096 parties. All openers must agree on their number. */
-  async barrier(name: string, { parties }: { readonly parties: number }): Promise<CyclicBarrier> {
-    checkWhole('options.parties', parties, PARTIES_MAX)
+  async barrier(name: string, options: CyclicBarrierOptions): Promise<CyclicBarrier> {
+    const parties = checkParties(options)
     const { offset } = this.#open('barrier', name, CYCLIC_BARRIER_BYTES, [fixed('parties', parties)])
     return new CyclicBarrier(name, this.#heap, offset, parties)
   }
 
   /** A semaphore of 1 to 4096 permits. All openers must agree on their number. */
-  async semaphore(name: string, { permits }: { readonly permits: number }): Promise<Semaphore> {
-    checkWhole('options.permits', permits, PERMITS_MAX)
+  async semaphore(name: string, options: SemaphoreOptions): Promise<Semaphore> {
+    const permits = checkPermits(options)
     const { offset } = this.#open('semaphore', name, semaphoreBytes(permits), [fixed('permits', permits)])
     return new Semaphore(name, this.#heap, offset, permits)
   }
 
   /** The rate limiter `name`. The options of the latest opener hold for all processes. */
   async rateLimiter(name: string, options: RateLimiterOptions): Promise<RateLimiter> {
-    checkWhole('options.limit', options.limit, 1e9)
-    checkWhole('options.intervalMs', options.intervalMs, LEASE_MS_MAX)
+    checkRate(options)
     const bounds = [bound('limit', options.limit), bound('intervalMs', options.intervalMs)]
     const { offset, parameter } = this.#open('rate limiter', name, RATE_LIMITER_BYTES, bounds)
     return new RateLimiter(name, this.#heap, offset, {
@@ -223,8 +235,8 @@ export class Structures implements AsyncDisposable {
   }
 
   /** The leader election `name`. All openers that pass `leaseMs` must agree on it; 5 s if the election is new. */
-  async leader(name: string, { leaseMs }: { readonly leaseMs?: number } = {}): Promise<Leader> {
-    if (leaseMs !== undefined) checkWhole('options.leaseMs', leaseMs, LEASE_MS_MAX)
+  async leader(name: string, options?: LeaderOptions): Promise<Leader> {
+    const leaseMs = checkLease(options)
     const parameters = [{ name: 'leaseMs', wanted: leaseMs, initial: LEASE_MS, changes: false }]
     const { offset, parameter } = this.#open('leader', name, LEADER_BYTES, parameters)
     return new Leader(name, this.#heap, offset, parameter(0))
@@ -236,9 +248,11 @@ export class Structures implements AsyncDisposable {
    * openers must agree; with the default they are anything that `structuredClone` takes.
    */
   async map<V = unknown>(name: string, options: MapOptions<V> = {}): Promise<SharedMap<V>> {
+    checkOptions('map', options, mapNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
-    const ttlMs = options.ttlMs === 0 ? 0 : checkBound('options.ttlMs', options.ttlMs, 2 ** 52)
-    const maxEntries = checkBound('options.maxEntries', options.maxEntries, ENTRIES_MAX)
+    const ttlMs = ttlOf(options.ttlMs)
+    const maxEntries = boundOf('options.maxEntries', options.maxEntries, ENTRIES_MAX)
+    checkValueBytes(valueBytesMax)
     const parameters = [bound('ttlMs', ttlMs), bound('maxEntries', maxEntries), codecParameter(codec)]
     const { offset, parameter } = this.#open('map', name, MAP_BODY_BYTES, parameters)
     return new SharedMap(name, this.#heap, offset, {
@@ -269,9 +283,11 @@ export class Structures implements AsyncDisposable {
 
   /** The log `name`: entries in order, the latest of which are kept. */
   async log<V = unknown>(name: string, options: LogOptions<V> = {}): Promise<SharedLog<V>> {
+    checkOptions('log', options, logNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
-    const capacity = checkBound('options.capacity', options.capacity, ENTRIES_MAX)
-    const bytes = checkBound('options.capacityBytes', options.capacityBytes, 2 ** 52)
+    const capacity = boundOf('options.capacity', options.capacity, ENTRIES_MAX)
+    const bytes = boundOf('options.capacityBytes', options.capacityBytes, 2 ** 52)
+    checkValueBytes(valueBytesMax)
     const bounds = [bound('capacity', capacity, LOG_CAPACITY), bound('capacityBytes', bytes), codecParameter(codec)]
     const { offset, parameter } = this.#open('log', name, LOG_BODY_BYTES, bounds)
     const meter = this.#heap.meters.of('log', name)
@@ -289,8 +305,10 @@ export class Structures implements AsyncDisposable {
 
   /** The channel `name`: messages to all subscribers. */
   async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<SharedChannel<V>> {
+    checkOptions('channel', options, channelNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
-    const capacity = checkBound('options.capacity', options.capacity, ENTRIES_MAX)
+    const capacity = boundOf('options.capacity', options.capacity, ENTRIES_MAX)
+    checkValueBytes(valueBytesMax)
     const bounds = [bound('capacity', capacity, CHANNEL_CAPACITY), codecParameter(codec)]
     const { offset, parameter } = this.#open('channel', name, LOG_BODY_BYTES, bounds)
     const meter = this.#heap.meters.of('channel', name)
@@ -306,14 +324,18 @@ export class Structures implements AsyncDisposable {
 
   /** The cell `name`, for {@link Structures.rcu}. */
   async cell<V = unknown>(name: string, options: CellOptions<V> = {}): Promise<RcuCell<V>> {
+    checkOptions('cell', options, cellNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    checkValueBytes(valueBytesMax)
     const { offset } = this.#open('rcu cell', name, CELL_BODY_BYTES, [codecParameter(codec)])
     return new RcuCell(name, this.#heap, offset, { codec, valueBytesMax })
   }
 
   /** The objects `name`: the root object, and objects that are made and linked from it. */
   async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<MvRlu<V>> {
+    checkOptions('mvRlu', options, mvRluNames)
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    checkValueBytes(valueBytesMax)
     const { offset } = this.#open('mv-rlu', name, ROOT_BODY_BYTES, [codecParameter(codec)])
     return new MvRlu(name, this.#heap, offset, this.#commits, { codec, valueBytesMax })
   }
@@ -333,9 +355,13 @@ export class Structures implements AsyncDisposable {
   #openList<V>(
     kind: 'queue' | 'stack',
     name: string,
-    { codec = structured as Codec<V>, capacity, valueBytesMax = VALUE_BYTES_MAX }: ListOptions<V>,
+    options: ListOptions<V>,
   ): { readonly offset: number; readonly bounds: ListBounds; readonly settings: ListSettings<V> } {
-    const parameters = [bound('capacity', checkBound('options.capacity', capacity, ENTRIES_MAX)), codecParameter(codec)]
+    checkOptions(kind, options, listNames)
+    const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    const capacity = boundOf('options.capacity', options.capacity, ENTRIES_MAX)
+    checkValueBytes(valueBytesMax)
+    const parameters = [bound('capacity', capacity), codecParameter(codec)]
     const { offset, parameter } = this.#open(kind, name, LIST_BODY_BYTES, parameters)
     const bounds = {
       get capacity() {
@@ -370,7 +396,7 @@ function holdHeap(region: Region, membership: Membership): Heap {
     const advice = 'use those, or open the space again for a second member'
     throw new ArgumentError(
       'options.region',
-      `this member has already opened the structures of '${region.name}'; ${advice}`,
+      `options.region: this member has already opened the structures of '${region.name}'; ${advice}`,
     )
   }
   const heap = new Heap(
@@ -414,21 +440,9 @@ function fitsHeap(bytes: number): boolean {
 function checkSize(size: Size): number {
   const bytes = parseSize(size, 'options.size')
   if (fitsHeap(bytes)) return bytes
-  throw new ArgumentError('options.size', `structures take ${HEAP_SIZES}, not ${bytes} bytes`)
+  throw new ArgumentError('options.size', `options.size must be from ${HEAP_SIZES}, not ${bytes} bytes`)
 }
 
-/** The bound as it is kept: 0 for none. Undefined: the opener does not say. */
-function checkBound(argument: string, value: number | undefined, max: number): number | undefined {
-  if (value === undefined) return undefined
-  if (value === Number.POSITIVE_INFINITY) return 0
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return value
-  throw new ArgumentError(
-    argument,
-    `${argument} must be a whole number from 1 to ${max}, or Infinity for no bound, not ${value}`,
-  )
-}
-
-function checkWhole(argument: string, value: number, max: number): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
-  throw new ArgumentError(argument, `${argument} must be a whole number from 1 to ${max}, not ${value}`)
+function checkValueBytes(valueBytesMax: number): void {
+  checkWhole('options.valueBytesMax', valueBytesMax, 1, HEAP_BYTES_MAX)
 }

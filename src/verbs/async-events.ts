@@ -1,3 +1,4 @@
+import { checkBoolean, checkOptions, checkSignalKind, type OptionNames } from '../native/index.ts'
 import { TraceLevel } from '../profiling/index.ts'
 import { asyncEventName, type ProviderAsyncEvent, type ProviderQueuePair } from '../providers/index.ts'
 import type { CompletionQueue } from './completion-queue.ts'
@@ -26,6 +27,15 @@ export interface EventOptions {
   readonly signal?: AbortSignal
   /** Keep the process alive while waiting. Default false. */
   readonly keepAlive?: boolean
+}
+
+const names: OptionNames<EventOptions> = { signal: true, keepAlive: true }
+
+/** @throws ArgumentError */
+export function checkEvents(options: EventOptions): void {
+  checkOptions('events', options, names)
+  checkSignalKind('options.signal', options.signal)
+  checkBoolean('options.keepAlive', options.keepAlive ?? false)
 }
 
 /** Return the pending events without blocking. */

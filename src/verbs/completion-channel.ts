@@ -1,13 +1,28 @@
-import { TimeoutError } from '../native/index.ts'
+import {
+  checkBoolean,
+  checkFunction,
+  checkOptions,
+  checkSignal,
+  type OptionNames,
+  TimeoutError,
+} from '../native/index.ts'
 import type { ProviderCompletionChannel } from '../providers/index.ts'
 import type { CompletionQueue } from './completion-queue.ts'
 import type { Device } from './device.ts'
+import { checkTimeout } from './field-checks.ts'
 import { Closable } from './lifetime.ts'
 
 export interface WaitOptions {
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
 }
+
+interface ReadyOptions {
+  readonly keepAlive?: boolean
+}
+
+const waitNames: OptionNames<WaitOptions> = { signal: true, timeoutMs: true }
+const readyNames: OptionNames<ReadyOptions> = { keepAlive: true }
 
 /**
  * Delivers the events of completion queues on one descriptor: ibv_create_comp_channel(3). Many queues may share it. To
@@ -45,11 +60,13 @@ export class CompletionChannel extends Closable {
   }
 
   /** Wait on the event loop for an event, without taking it. Rejects with TimeoutError or the signal's reason. */
-  wait(options: WaitOptions = {}): Promise<void> {
+  async wait(options: WaitOptions = {}): Promise<void> {
     this.assertOpen()
+    checkOptions('wait', options, waitNames)
     const { signal, timeoutMs } = options
-    return new Promise<void>((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason)
+    checkSignal('options.signal', signal)
+    checkTimeout(timeoutMs)
+    return await new Promise<void>((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined
       const finish = (settle: () => void): void => {
         cancel()
@@ -71,8 +88,11 @@ export class CompletionChannel extends Closable {
    * Call `ready` once, on the event loop, when an event waits; the event is not taken. Returns a function that cancels
    * the call. Unlike `wait` it makes no promise for each event, and it keeps the program alive only if asked to.
    */
-  whenReadable(ready: () => void, options: { readonly keepAlive?: boolean } = {}): () => void {
+  whenReadable(ready: () => void, options: ReadyOptions = {}): () => void {
     this.assertOpen()
+    checkFunction('ready', ready, 'to call when an event waits')
+    checkOptions('whenReadable', options, readyNames)
+    checkBoolean('options.keepAlive', options.keepAlive ?? false)
     return this.provider.whenReadable(ready, options.keepAlive === true)
   }
 

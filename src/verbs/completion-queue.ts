@@ -1,10 +1,17 @@
-import { ArgumentError } from '../native/index.ts'
+import {
+  ArgumentError,
+  checkBoolean,
+  checkInstance,
+  checkOptions,
+  checkWhole,
+  type OptionNames,
+} from '../native/index.ts'
 import { TraceLevel } from '../profiling/index.ts'
 import { CompletionBatch, type ProviderCompletionQueue } from '../providers/index.ts'
 import type { CompletionChannel } from './completion-channel.ts'
 import { CompletionStash } from './completion-stash.ts'
 import type { Device } from './device.ts'
-import { Closable } from './lifetime.ts'
+import { Closable, checkNoun } from './lifetime.ts'
 import { Operations } from './operation.ts'
 import { rdmaTrace, traceCompletions } from './verbs-trace.ts'
 
@@ -18,6 +25,15 @@ export interface CompletionQueueOptions {
    * processors. Has no effect on shm.
    */
   readonly vector?: number
+}
+
+const names: OptionNames<CompletionQueueOptions> = { depth: true, channel: true, vector: true }
+const armNames: OptionNames<ArmOptions> = { solicitedOnly: true }
+const CHANNEL_ORIGIN = 'device.createCompletionChannel() makes'
+const DEPTH_MAX = 2 ** 30
+
+interface ArmOptions {
+  readonly solicitedOnly?: boolean
 }
 
 /** Completions of the requests of many queue pairs: ibv_create_cq(3). */
@@ -42,9 +58,11 @@ export class CompletionQueue extends Closable {
 
   /** @internal */
   static create(device: Device, options: CompletionQueueOptions): CompletionQueue {
-    const { depth, channel, vector = 0 } = options
-    if (!Number.isInteger(depth) || depth < 1)
-      throw new ArgumentError('depth', `depth must be at least 1, not ${depth}`)
+    checkOptions('createCompletionQueue', options, names)
+    const { depth, channel, vector = 0 } = options ?? {}
+    checkWhole('options.depth', depth, 1, DEPTH_MAX)
+    if (channel !== undefined) checkNoun('options.channel', channel, 'completion channel', CHANNEL_ORIGIN)
+    checkWhole('options.vector', vector, 0, 0xffff)
     channel?.assertOpen()
     return new CompletionQueue(device, device.provider.createCompletionQueue(depth, channel?.provider, vector), channel)
   }
@@ -65,6 +83,8 @@ export class CompletionQueue extends Closable {
    */
   poll(batch: CompletionBatch): number {
     this.assertOpen()
+    if (!(batch instanceof CompletionBatch))
+      checkInstance('batch', batch, CompletionBatch, 'such as new CompletionBatch(64)')
     if (this.#stash.count > 0) return this.#stash.take(batch)
     const count = this.provider.poll(batch)
     if (count > 0 && this.device.meter !== undefined) this.device.meter.completed(batch, count)
@@ -76,8 +96,10 @@ export class CompletionQueue extends Closable {
    * Ask for one event on the channel at the next completion. Poll once more after arming: completions that arrived
    * before cause no event.
    */
-  arm(options: { readonly solicitedOnly?: boolean } = {}): void {
+  arm(options: ArmOptions = {}): void {
     this.assertOpen()
+    checkOptions('arm', options, armNames)
+    checkBoolean('options.solicitedOnly', options.solicitedOnly ?? false)
     if (this.channel === undefined)
       throw new ArgumentError(
         'channel',
@@ -92,8 +114,7 @@ export class CompletionQueue extends Closable {
    */
   resize(depth: number): void {
     this.assertOpen()
-    if (!Number.isInteger(depth) || depth < 1)
-      throw new ArgumentError('depth', `depth must be at least 1, not ${depth}`)
+    checkWhole('depth', depth, 1, DEPTH_MAX)
     this.provider.resize(depth)
   }
 

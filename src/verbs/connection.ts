@@ -1,3 +1,4 @@
+import { checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
 import {
   Access,
   type AddressVector,
@@ -7,6 +8,7 @@ import {
   QueuePairState,
   type QueuePairType,
 } from '../providers/index.ts'
+import { checkGid } from './field-checks.ts'
 import { DEFAULT_QUEUE_KEY } from './prepared-request.ts'
 
 /** What one end tells the other before they connect, over any channel: {@link QueuePair.endpoint}. */
@@ -39,6 +41,46 @@ export interface ConnectOptions {
   readonly maxReadAtomic?: number
   /** READs and atomics that this end serves at once. Default: as many as the device can and the peer asks for. */
   readonly maxDestinationReadAtomic?: number
+}
+
+const remoteNames: OptionNames<RemoteEndpoint> = {
+  gid: true,
+  queuePairNumber: true,
+  psn: true,
+  localIdentifier: true,
+  initiatorDepth: true,
+  responderResources: true,
+}
+
+const connectNames: OptionNames<ConnectOptions & { readonly signal?: AbortSignal }> = {
+  access: true,
+  timeout: true,
+  retryCount: true,
+  rnrRetry: true,
+  minRnrTimer: true,
+  pathMtu: true,
+  maxReadAtomic: true,
+  maxDestinationReadAtomic: true,
+  signal: true,
+}
+
+/** @throws ArgumentError unless it is what the peer's endpoint says. */
+export function checkRemote(call: string, argument: string, remote: RemoteEndpoint): void {
+  checkOptions(call, remote, remoteNames, argument)
+  const { gid, queuePairNumber, psn, ...others } = (remote ?? {}) as RemoteEndpoint
+  checkGid(`${argument}.gid`, gid)
+  checkWhole(`${argument}.queuePairNumber`, queuePairNumber, 0, 0xffffff)
+  checkWhole(`${argument}.psn`, psn, 0, 0xffffff)
+  for (const [name, value] of Object.entries(others))
+    if (value !== undefined) checkWhole(`${argument}.${name}`, value, 0, 0xffffffff)
+}
+
+/** @throws ArgumentError */
+export function checkConnect(call: string, remote: RemoteEndpoint, options: ConnectOptions): void {
+  checkRemote(call, 'remote', remote)
+  checkOptions(call, options, connectNames)
+  for (const [name, value] of Object.entries(options))
+    if (name !== 'signal' && value !== undefined) checkWhole(`options.${name}`, value, 0, 0xffffffff)
 }
 
 const DEFAULT_TIMEOUT = 14
@@ -129,6 +171,7 @@ function pick<T extends object, K extends keyof T>(from: T, names: readonly K[])
 
 /** The address vector of an endpoint, for a connected queue pair or an address handle. */
 export function addressOf(remote: RemoteEndpoint): AddressVector {
+  checkRemote('addressOf', 'remote', remote)
   const { gid, localIdentifier } = remote
   return localIdentifier === undefined ? { gid } : { gid, localIdentifier }
 }

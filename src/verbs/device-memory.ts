@@ -1,5 +1,7 @@
+import { checkWhole } from '../native/index.ts'
 import type { ProviderDeviceMemory } from '../providers/index.ts'
 import type { Device } from './device.ts'
+import { checkAttached } from './field-checks.ts'
 import { Closable } from './lifetime.ts'
 
 /** Memory on the device itself: ibv_alloc_dm(3). The program copies bytes to it and from it. */
@@ -24,12 +26,16 @@ export class DeviceMemory extends Closable {
    */
   write(offset: number, bytes: Uint8Array): void {
     this.assertOpen()
+    checkWhole('offset', offset, 0, Number.MAX_SAFE_INTEGER)
+    checkAttached('bytes', bytes)
     this.provider.copyTo(offset, bytes)
   }
 
   /** Copy from `offset` into all of `bytes`: ibv_memcpy_from_dm(3). Errors as for `write`. */
   read(offset: number, bytes: Uint8Array): void {
     this.assertOpen()
+    checkWhole('offset', offset, 0, Number.MAX_SAFE_INTEGER)
+    checkAttached('bytes', bytes)
     this.provider.copyFrom(offset, bytes)
   }
 

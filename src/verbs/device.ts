@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkBoolean, checkOptions, checkText, checkWhole, mustBe, type OptionNames } from '../native/index.ts'
 import {
   type DeviceAttributes,
   type Gid,
@@ -10,7 +10,13 @@ import {
   type ProviderDevice,
   type XrcDomainOptions,
 } from '../providers/index.ts'
-import { type AsyncEvent, drainAsyncEvents, type EventOptions, iterateAsyncEvents } from './async-events.ts'
+import {
+  type AsyncEvent,
+  checkEvents,
+  drainAsyncEvents,
+  type EventOptions,
+  iterateAsyncEvents,
+} from './async-events.ts'
 import { CompletionChannel } from './completion-channel.ts'
 import { CompletionQueue, type CompletionQueueOptions } from './completion-queue.ts'
 import { DeviceMemory } from './device-memory.ts'
@@ -30,8 +36,49 @@ export function deviceNames(): string[] {
  * Throws VerbsError ENODEV for an unknown name.
  */
 export function openDevice(name: string, options: OpenDeviceOptions = {}): Device {
+  if (typeof name !== 'string' || name === '') throw mustBe('name', `one of ${listDeviceNames().join(', ')}`, name)
+  checkOpening(options)
   return new Device(openProviderDevice(name, options))
 }
+
+const openNames: OptionNames<OpenDeviceOptions> = {
+  allowProcessCopy: true,
+  physicalBytes: true,
+  port: true,
+  sourceGidIndex: true,
+  addressFamily: true,
+}
+
+function checkOpening(options: OpenDeviceOptions): void {
+  checkOptions('openDevice', options, openNames)
+  const { allowProcessCopy = false, physicalBytes = 0, port = 1, sourceGidIndex = 0, addressFamily = 'ipv4' } = options
+  checkBoolean('options.allowProcessCopy', allowProcessCopy)
+  checkWhole('options.physicalBytes', physicalBytes, 0, PHYSICAL_BYTES_MAX)
+  checkWhole('options.port', port, 1, PORT_MAX)
+  checkWhole('options.sourceGidIndex', sourceGidIndex, 0, 0xffff)
+  if (addressFamily !== 'ipv4' && addressFamily !== 'ipv6')
+    throw mustBe('options.addressFamily', "'ipv4' or 'ipv6'", addressFamily)
+}
+
+function checkPath(path: string): void {
+  checkText('options.path', path)
+  if (path.includes('\0') || path.length > PATH_LENGTH_MAX)
+    throw mustBe('options.path', `a path of at most ${PATH_LENGTH_MAX} characters, none of them 0`, path)
+}
+
+/** PATH_MAX of Linux, with the 0 at its end. */
+const PATH_LENGTH_MAX = 4095
+/** Ports of a device have a number of one byte. */
+const PORT_MAX = 255
+const PHYSICAL_BYTES_MAX = 2 ** 40
+const DEVICE_MEMORY_BYTES_MAX = 2 ** 40
+
+interface DeviceMemoryOptions {
+  readonly alignmentBytes?: number
+}
+
+const memoryNames: OptionNames<DeviceMemoryOptions> = { alignmentBytes: true }
+const xrcNames: OptionNames<XrcDomainOptions> = { path: true, create: true, exclusive: true }
 
 /** An open device: ibv_open_device(3). */
 export class Device extends Closable {
@@ -98,14 +145,14 @@ export class Device extends Closable {
    * default 1 also serves atomics on shm. Throws VerbsError ENOMEM if the device has none left, UnsupportedError if it
    * has no memory to give.
    */
-  allocateDeviceMemory(lengthBytes: number, options: { readonly alignmentBytes?: number } = {}): DeviceMemory {
+  allocateDeviceMemory(lengthBytes: number, options: DeviceMemoryOptions = {}): DeviceMemory {
     this.assertOpen()
+    checkOptions('allocateDeviceMemory', options, memoryNames)
     const { alignmentBytes = 1 } = options
-    const exponent = Math.log2(alignmentBytes)
-    if (!Number.isSafeInteger(lengthBytes) || lengthBytes < 1)
-      throw new ArgumentError('lengthBytes', `lengthBytes must be at least 1, not ${lengthBytes}`)
-    if (!Number.isInteger(exponent) || exponent < 0)
-      throw new ArgumentError('alignmentBytes', `alignmentBytes must be a power of two, not ${alignmentBytes}`)
+    const exponent = typeof alignmentBytes === 'number' ? Math.log2(alignmentBytes) : -1
+    checkWhole('lengthBytes', lengthBytes, 1, DEVICE_MEMORY_BYTES_MAX)
+    if (!Number.isInteger(exponent) || exponent < 0 || exponent > 30)
+      throw mustBe('options.alignmentBytes', 'a power of two, at most 2^30', alignmentBytes)
     return this.deviceMemories.add(new DeviceMemory(this, this.provider.allocateDeviceMemory(lengthBytes, exponent)))
   }
 
@@ -121,6 +168,10 @@ export class Device extends Closable {
    */
   openXrcDomain(options: XrcDomainOptions = {}): XrcDomain {
     this.assertOpen()
+    checkOptions('openXrcDomain', options, xrcNames)
+    if (options.path !== undefined) checkPath(options.path)
+    checkBoolean('options.create', options.create ?? true)
+    checkBoolean('options.exclusive', options.exclusive ?? false)
     return this.xrcDomains.add(new XrcDomain(this, this.provider.openXrcDomain(options)))
   }
 
@@ -135,12 +186,14 @@ export class Device extends Closable {
    */
   queryPort(port: number = this.port): PortAttributes {
     this.assertOpen()
+    checkWhole('port', port, 0, PORT_MAX)
     return this.provider.queryPort(port)
   }
 
   /** Return the GIDs in use on the port: ibv_query_gid_table(3). */
   gids(port: number = this.port): readonly GidEntry[] {
     this.assertOpen()
+    checkWhole('port', port, 0, PORT_MAX)
     return this.provider.gids(port)
   }
 
@@ -150,6 +203,7 @@ export class Device extends Closable {
    */
   events(options: EventOptions = {}): AsyncGenerator<AsyncEvent, void> {
     this.assertOpen()
+    checkEvents(options)
     return iterateAsyncEvents(this, options)
   }
 

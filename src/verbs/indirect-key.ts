@@ -1,6 +1,6 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, mustBe } from '../native/index.ts'
 import { Opcode, type ProviderIndirectKey, RequestSlot, SEGMENT_SLOTS, segmentSlot } from '../providers/index.ts'
-import { exact } from './field-checks.ts'
+import { checkRights, exact } from './field-checks.ts'
 import { Closable } from './lifetime.ts'
 import type { Segment } from './memory-slice.ts'
 import { PreparedRequest } from './prepared-request.ts'
@@ -56,7 +56,7 @@ export class IndirectKey extends Closable {
 
   /** Return `length` bytes from `offset` as a segment of a request. */
   segment(offset: number, length: number): Segment {
-    return { address: offset, length, key: this.localKey }
+    return { address: exact('offset', offset), length: exact('length', length), key: this.localKey }
   }
 
   protected release(): void {
@@ -72,8 +72,10 @@ export class PreparedKeyLayout extends PreparedRequest {
   /** @internal Made by {@link QueuePair.prepareConfigureKey}. */
   constructor(pair: QueuePair, indirectKey: IndirectKey, layout: KeyLayout) {
     indirectKey.assertOpen()
+    checkRights('layout.access', layout.access ?? Number.NaN)
     const { access, signaled = true, fence = false } = layout
     const pieces = 'pieces' in layout ? layout.pieces : layout.interleaved
+    if (!Array.isArray(pieces)) throw mustBe('layout.pieces', 'an array of segments', pieces)
     checkPieces(pieces, indirectKey.maxPieces)
     const capacity = pieces.length + Math.ceil(pieces.length / SEGMENT_SLOTS)
     super(pair, Opcode.ConfigureIndirectKey, { local: pieces, signaled, fence }, capacity)
@@ -94,9 +96,9 @@ function checkPieces(pieces: readonly Segment[], most: number): void {
   if (pieces.length < 1 || pieces.length > most)
     throw new ArgumentError(
       'pieces',
-      `this key takes 1 to ${most} pieces, not ${pieces.length}; create it with a larger maxPieces`,
+      `pieces of this key must be 1 to ${most}, not ${pieces.length}; create it with a larger maxPieces`,
     )
-  for (const { length } of pieces) positive('length', length)
+  for (const piece of pieces) positive('length', piece?.length)
 }
 
 function positive(name: string, value: number): number {

@@ -1,4 +1,4 @@
-import { AetherError, ClosedError } from '../native/index.ts'
+import { AetherError, ClosedError, mustBe } from '../native/index.ts'
 
 /**
  * The base of every verbs object: closing twice is harmless, using a closed object throws, a parent closes its children
@@ -74,4 +74,13 @@ export class Children<T extends Closable> {
     }
     if (failure !== undefined) throw failure
   }
+}
+
+/**
+ * By its label, so that files of this room need not import each other's classes.
+ * @throws ArgumentError unless it is one of that kind. `origin` says where to get one: `as openDevice() returns`.
+ */
+export function checkNoun(argument: string, value: unknown, label: string, origin: string): void {
+  if (value instanceof Closable && value.label.startsWith(label)) return
+  throw mustBe(argument, `a ${label}, as ${origin}`, value)
 }

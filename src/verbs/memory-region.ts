@@ -1,6 +1,7 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, type OptionNames } from '../native/index.ts'
 import type { BufferOrigin, ProviderMemoryRegion } from '../providers/index.ts'
-import { Closable } from './lifetime.ts'
+import { checkOrigin, checkRights } from './field-checks.ts'
+import { Closable, checkNoun } from './lifetime.ts'
 import { MemorySlice } from './memory-slice.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
 import { bytesOf, type Registrable } from './registrable.ts'
@@ -21,6 +22,8 @@ export interface Reregistration {
   /** The origin of `buffer`, as for {@link ProtectionDomain.register}. */
   readonly origin?: BufferOrigin
 }
+
+const changeNames: OptionNames<Reregistration> = { access: true, domain: true, buffer: true, origin: true }
 
 /** Registered memory: ibv_reg_mr(3). */
 export class MemoryRegion extends Closable {
@@ -96,10 +99,15 @@ export class MemoryRegion extends Closable {
    */
   reregister(changes: Reregistration): void {
     this.assertOpen()
-    const { access, domain, buffer, origin } = changes
+    checkOptions('reregister', changes, changeNames, 'changes')
+    const { access, domain, buffer, origin } = changes ?? {}
+    checkRights('changes.access', access)
+    if (domain !== undefined)
+      checkNoun('changes.domain', domain, 'protection domain', 'device.createProtectionDomain() makes')
+    checkOrigin('reregister', 'changes.origin', origin)
     domain?.assertOpen()
     if (origin !== undefined && buffer === undefined)
-      throw new ArgumentError('origin', 'origin says where a buffer lies; pass `buffer`, too')
+      throw new ArgumentError('origin', 'changes.origin says where a buffer lies; pass changes.buffer, too')
     this.provider.reregister({
       ...(access === undefined ? {} : { access }),
       ...(domain === undefined ? {} : { domain: domain.provider }),

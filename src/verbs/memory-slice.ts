@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, shown } from '../native/index.ts'
 import type { MemoryRegion } from './memory-region.ts'
 
 /** A segment of a request by numbers. `bytes` is needed if the request is inline. */
@@ -20,7 +20,7 @@ export class MemorySlice implements Segment {
     if (!Number.isSafeInteger(begin) || !Number.isSafeInteger(end) || begin < 0 || end < begin || end > memory.length) {
       throw new ArgumentError(
         'begin, end',
-        `the range [${begin}, ${end}) is not within the region's ${memory.length} bytes`,
+        `begin and end must be a range within the region's ${memory.length} bytes, not ${shown(begin)} and ${shown(end)}`,
       )
     }
     this.memory = memory

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, mustBe, shown } from '../native/index.ts'
 import {
   Access,
   type EncodedRequest,
@@ -7,7 +7,8 @@ import {
   type ProviderMemoryWindow,
   RequestSlot,
 } from '../providers/index.ts'
-import { Closable } from './lifetime.ts'
+import { checkRights, exact } from './field-checks.ts'
+import { Closable, checkNoun } from './lifetime.ts'
 import type { MemoryRegion, RegionToken } from './memory-region.ts'
 import { PreparedRequest } from './prepared-request.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
@@ -70,6 +71,9 @@ export class MemoryWindow extends Closable {
     this.assertOpen()
     if (this.type !== 1)
       throw new ArgumentError('window', 'a memory window of type 2 is bound by a work request; use pair.prepareBind')
+    checkNoun('pair', pair, 'queue pair', 'domain.createQueuePair() makes')
+    if (typeof fields !== 'object' || fields === null)
+      throw mustBe('fields', 'an object such as { memory, access }', fields)
     pair.prepareBind({ ...fields, window: this }).post(id)
     return this.remoteKey
   }
@@ -88,6 +92,9 @@ export class PreparedBind extends PreparedRequest {
 
   /** @internal Made by {@link QueuePair.prepareBind}. */
   constructor(pair: QueuePair, fields: BindFields) {
+    checkNoun('window', fields.window, 'memory window', 'domain.createMemoryWindow() makes')
+    if (fields.memory !== undefined) checkNoun('memory', fields.memory, 'memory region', 'domain.allocate() returns')
+    checkRights('access', fields.access)
     const { window, memory, access = 0, keyTag, signaled = true, fence = false } = fields
     super(pair, Opcode.BindMemoryWindow, { local: [], signaled, fence })
     window.assertOpen()
@@ -128,20 +135,20 @@ export class PreparedBind extends PreparedRequest {
 
 function rangeOf(fields: BindFields): { readonly offset: number; readonly length: number } {
   const { memory, offset = 0 } = fields
+  exact('offset', offset)
   const length = fields.length ?? (memory === undefined ? 0 : memory.length - offset)
   if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 || length < 0)
     throw new ArgumentError(
       'offset, length',
-      `offset and length must be integers of at least 0, not ${offset} and ${length}`,
+      `offset and length must be integers of at least 0, not ${shown(offset)} and ${shown(length)}`,
     )
   if (memory === undefined && offset + length > 0)
-    throw new ArgumentError('memory', 'memory is missing; only a bind of length 0 may leave it out')
+    throw new ArgumentError('memory', 'memory is missing: pass a region; only a bind of length 0 may leave it out')
   return { offset, length }
 }
 
 /** @internal LOCAL_INV or SEND_WITH_INV: which key. */
 export function encodeInvalidate(encoded: EncodedRequest, key: number): void {
-  if (!Number.isInteger(key) || key < 0 || key > 0xffffffff)
-    throw new ArgumentError('key', `key must be an integer of 32 bits, not ${key}`)
+  if (!Number.isInteger(key) || key < 0 || key > 0xffffffff) throw mustBe('key', 'an integer of 32 bits', key)
   encoded.words[RequestSlot.Immediate] = key
 }

@@ -1,6 +1,7 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkAbort, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import type { EncodedRequest, QueuePairCapacities } from '../providers/index.ts'
 import type { CompletionQueue } from './completion-queue.ts'
+import { checkTimeout } from './field-checks.ts'
 import type { IndirectKey, KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
 import { Closable } from './lifetime.ts'
 import type {
@@ -27,6 +28,15 @@ import type {
 import { Scratch, type ScratchCell } from './scratch.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000
+
+const syncNames: OptionNames<SyncOptions> = { timeoutMs: true }
+
+/** @throws ArgumentError */
+function checkSync(call: string, options: SyncOptions | undefined): void {
+  if (options === undefined) return
+  checkOptions(call, options, syncNames)
+  checkTimeout(options.timeoutMs)
+}
 
 /**
  * Methods that post one request and wait for its completion, by a promise or by spinning (`…Sync`). Each call allocates
@@ -56,129 +66,150 @@ export abstract class PairConveniences extends Closable {
   abstract postReceive(encoded: EncodedRequest): void
 
   /** READ and wait. Rejects with CompletionError if it failed. */
-  read(fields: OneSidedFields, options: OperationOptions = {}): Promise<OperationResult> {
+  read(fields: OneSidedFields, options?: OperationOptions): Promise<OperationResult> {
     return this.#run('read', this.prepareRead(fields), options)
   }
 
-  readSync(fields: OneSidedFields, options: SyncOptions = {}): OperationResult {
+  readSync(fields: OneSidedFields, options?: SyncOptions): OperationResult {
     return this.#runSync('read', this.prepareRead(fields), options)
   }
 
-  write(fields: OneSidedFields, options: OperationOptions = {}): Promise<OperationResult> {
+  write(fields: OneSidedFields, options?: OperationOptions): Promise<OperationResult> {
     return this.#run('write', this.prepareWrite(fields), options)
   }
 
-  writeSync(fields: OneSidedFields, options: SyncOptions = {}): OperationResult {
+  writeSync(fields: OneSidedFields, options?: SyncOptions): OperationResult {
     return this.#runSync('write', this.prepareWrite(fields), options)
   }
 
-  send(fields: SendFields, options: OperationOptions = {}): Promise<OperationResult> {
+  send(fields: SendFields, options?: OperationOptions): Promise<OperationResult> {
     return this.#run('send', this.prepareSend(fields), options)
   }
 
-  sendSync(fields: SendFields, options: SyncOptions = {}): OperationResult {
+  sendSync(fields: SendFields, options?: SyncOptions): OperationResult {
     return this.#runSync('send', this.prepareSend(fields), options)
   }
 
   /** Post one receive and wait for its message. */
-  receive(fields: { readonly local: Segments }, options: OperationOptions = {}): Promise<OperationResult> {
-    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason)
-    const operation = this.#beginReceive(fields.local)
-    return this.receiveQueue.operations.wait(operation, options.signal)
+  async receive(fields: { readonly local: Segments }, options?: OperationOptions): Promise<OperationResult> {
+    checkAbort('receive', options)
+    const operation = this.#beginReceive(fields)
+    return await this.receiveQueue.operations.wait(operation, options?.signal)
   }
 
-  receiveSync(fields: { readonly local: Segments }, options: SyncOptions = {}): OperationResult {
-    const operation = this.#beginReceive(fields.local)
-    return this.receiveQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+  receiveSync(fields: { readonly local: Segments }, options?: SyncOptions): OperationResult {
+    checkSync('receiveSync', options)
+    const operation = this.#beginReceive(fields)
+    return this.receiveQueue.operations.waitSync(operation, options?.timeoutMs ?? DEFAULT_TIMEOUT_MS)
   }
 
   /** Add to a 64-bit word and resolve to the old value. */
-  fetchAdd(fields: FetchAddFields, options: OperationOptions = {}): Promise<bigint> {
-    return this.#atomic('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
+  fetchAdd(fields: FetchAddFields, options?: OperationOptions): Promise<bigint> {
+    return this.#atomic('fetchAdd', (local) => this.prepareFetchAdd({ ...spread(fields), local }), options)
   }
 
-  fetchAddSync(fields: FetchAddFields, options: SyncOptions = {}): bigint {
-    return this.#atomicSync('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
+  fetchAddSync(fields: FetchAddFields, options?: SyncOptions): bigint {
+    return this.#atomicSync('fetchAdd', (local) => this.prepareFetchAdd({ ...spread(fields), local }), options)
   }
 
   /** Compare and swap a 64-bit word, and resolve to the old value. The swap took place if that equals `compare`. */
-  compareSwap(fields: CompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
-    return this.#atomic('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
+  compareSwap(fields: CompareSwapFields, options?: OperationOptions): Promise<bigint> {
+    return this.#atomic('compareSwap', (local) => this.prepareCompareSwap({ ...spread(fields), local }), options)
   }
 
-  compareSwapSync(fields: CompareSwapFields, options: SyncOptions = {}): bigint {
-    return this.#atomicSync('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
+  compareSwapSync(fields: CompareSwapFields, options?: SyncOptions): bigint {
+    return this.#atomicSync('compareSwap', (local) => this.prepareCompareSwap({ ...spread(fields), local }), options)
   }
 
   /** Resolves to the old value. Rejects with UnsupportedError if the device has no masked atomics. */
-  maskedCompareSwap(fields: MaskedCompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
-    return this.#atomic('maskedCompareSwap', (local) => this.prepareMaskedCompareSwap({ ...fields, local }), options)
-  }
-
-  maskedCompareSwapSync(fields: MaskedCompareSwapFields, options: SyncOptions = {}): bigint {
-    return this.#atomicSync(
+  maskedCompareSwap(fields: MaskedCompareSwapFields, options?: OperationOptions): Promise<bigint> {
+    return this.#atomic(
       'maskedCompareSwap',
-      (local) => this.prepareMaskedCompareSwap({ ...fields, local }),
+      (local) => this.prepareMaskedCompareSwap({ ...spread(fields), local }),
       options,
     )
   }
 
-  maskedFetchAdd(fields: MaskedFetchAddFields, options: OperationOptions = {}): Promise<bigint> {
-    return this.#atomic('maskedFetchAdd', (local) => this.prepareMaskedFetchAdd({ ...fields, local }), options)
+  maskedCompareSwapSync(fields: MaskedCompareSwapFields, options?: SyncOptions): bigint {
+    return this.#atomicSync(
+      'maskedCompareSwap',
+      (local) => this.prepareMaskedCompareSwap({ ...spread(fields), local }),
+      options,
+    )
   }
 
-  maskedFetchAddSync(fields: MaskedFetchAddFields, options: SyncOptions = {}): bigint {
-    return this.#atomicSync('maskedFetchAdd', (local) => this.prepareMaskedFetchAdd({ ...fields, local }), options)
+  maskedFetchAdd(fields: MaskedFetchAddFields, options?: OperationOptions): Promise<bigint> {
+    return this.#atomic('maskedFetchAdd', (local) => this.prepareMaskedFetchAdd({ ...spread(fields), local }), options)
+  }
+
+  maskedFetchAddSync(fields: MaskedFetchAddFields, options?: SyncOptions): bigint {
+    return this.#atomicSync(
+      'maskedFetchAdd',
+      (local) => this.prepareMaskedFetchAdd({ ...spread(fields), local }),
+      options,
+    )
   }
 
   /** Bind a memory window and wait. */
-  bind(fields: BindFields, options: OperationOptions = {}): Promise<OperationResult> {
+  bind(fields: BindFields, options?: OperationOptions): Promise<OperationResult> {
     return this.#run('bind', this.prepareBind(fields), options)
   }
 
-  bindSync(fields: BindFields, options: SyncOptions = {}): OperationResult {
+  bindSync(fields: BindFields, options?: SyncOptions): OperationResult {
     return this.#runSync('bind', this.prepareBind(fields), options)
   }
 
   /** LOCAL_INV and wait. Afterwards the key reaches nothing. */
-  localInvalidate(key: number, options: OperationOptions = {}): Promise<OperationResult> {
+  localInvalidate(key: number, options?: OperationOptions): Promise<OperationResult> {
     return this.#run('localInvalidate', this.prepareLocalInvalidate({ key }), options)
   }
 
-  localInvalidateSync(key: number, options: SyncOptions = {}): OperationResult {
+  localInvalidateSync(key: number, options?: SyncOptions): OperationResult {
     return this.#runSync('localInvalidate', this.prepareLocalInvalidate({ key }), options)
   }
 
   /** Give an indirect key its layout and wait. */
-  configureKey(key: IndirectKey, layout: KeyLayout, options: OperationOptions = {}): Promise<OperationResult> {
+  configureKey(key: IndirectKey, layout: KeyLayout, options?: OperationOptions): Promise<OperationResult> {
     return this.#run('configureKey', this.prepareConfigureKey(key, layout), options)
   }
 
-  configureKeySync(key: IndirectKey, layout: KeyLayout, options: SyncOptions = {}): OperationResult {
+  configureKeySync(key: IndirectKey, layout: KeyLayout, options?: SyncOptions): OperationResult {
     return this.#runSync('configureKey', this.prepareConfigureKey(key, layout), options)
   }
 
   async #atomic(
     name: string,
     prepare: (local: MemorySlice) => PreparedRequest,
-    options: OperationOptions,
+    options: OperationOptions | undefined,
   ): Promise<bigint> {
-    options.signal?.throwIfAborted()
+    checkAbort(name, options)
     const cell = this.#cells().take()
     const operation = this.#beginAtomic(name, prepare, cell)
-    await this.sendQueue.operations.wait(operation, options.signal)
+    await this.sendQueue.operations.wait(operation, options?.signal)
     return cell.value()
   }
 
-  #atomicSync(name: string, prepare: (local: MemorySlice) => PreparedRequest, options: SyncOptions): bigint {
+  #atomicSync(
+    name: string,
+    prepare: (local: MemorySlice) => PreparedRequest,
+    options: SyncOptions | undefined,
+  ): bigint {
+    checkSync(name, options)
     const cell = this.#cells().take()
     const operation = this.#beginAtomic(name, prepare, cell)
-    this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+    this.sendQueue.operations.waitSync(operation, options?.timeoutMs ?? DEFAULT_TIMEOUT_MS)
     return cell.value()
   }
 
   #beginAtomic(name: string, prepare: (local: MemorySlice) => PreparedRequest, cell: ScratchCell): Operation {
-    return this.#begin(name, prepare(cell.slice), cell.giveBack)
+    let request: PreparedRequest
+    try {
+      request = prepare(cell.slice)
+    } catch (error) {
+      cell.giveBack()
+      throw error
+    }
+    return this.#begin(name, request, cell.giveBack)
   }
 
   #cells(): Scratch {
@@ -187,15 +218,16 @@ export abstract class PairConveniences extends Closable {
     return this.#scratch
   }
 
-  #run(name: string, request: PreparedRequest, options: OperationOptions): Promise<OperationResult> {
-    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason)
+  async #run(name: string, request: PreparedRequest, options: OperationOptions | undefined): Promise<OperationResult> {
+    checkAbort(name, options)
     const operation = this.#begin(name, request, undefined)
-    return this.sendQueue.operations.wait(operation, options.signal)
+    return await this.sendQueue.operations.wait(operation, options?.signal)
   }
 
-  #runSync(name: string, request: PreparedRequest, options: SyncOptions): OperationResult {
+  #runSync(name: string, request: PreparedRequest, options: SyncOptions | undefined): OperationResult {
+    checkSync(name, options)
     const operation = this.#begin(name, request, undefined)
-    return this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+    return this.sendQueue.operations.waitSync(operation, options?.timeoutMs ?? DEFAULT_TIMEOUT_MS)
   }
 
   #begin(name: string, request: PreparedRequest, onDone: (() => void) | undefined): Operation {
@@ -209,8 +241,8 @@ export abstract class PairConveniences extends Closable {
     return operation
   }
 
-  #beginReceive(local: Segments): Operation {
-    const request = this.prepareReceive({ local })
+  #beginReceive(fields: { readonly local: Segments }): Operation {
+    const request = this.prepareReceive(fields)
     const operation = this.receiveQueue.operations.begin('receive', request, undefined)
     this.#postOperation(this.receiveQueue, operation, request.encoded, (encoded) => this.postReceive(encoded))
     return operation
@@ -235,4 +267,10 @@ export abstract class PairConveniences extends Closable {
   protected closeScratch(): void {
     this.#scratch?.close()
   }
+}
+
+/** Text would spread to its letters. @throws ArgumentError */
+function spread<T>(fields: T): T {
+  if (typeof fields === 'object' && fields !== null) return fields
+  throw mustBe('fields', 'an object with remote and operands', fields)
 }

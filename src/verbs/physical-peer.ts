@@ -1,3 +1,5 @@
+import { checkOptions, mustBe, type OptionNames } from '../native/index.ts'
+import { exact } from './field-checks.ts'
 import type { OperationResult } from './operation.ts'
 import type { Segments } from './prepared-request.ts'
 import type { QueuePair } from './queue-pair.ts'
@@ -7,6 +9,8 @@ export interface PhysicalFields {
   /** A physical address in the peer's memory. On shm: an offset in the memory that the peer opened its device with. */
   readonly physicalAddress: number
 }
+
+const names: OptionNames<PhysicalFields> = { local: true, physicalAddress: true }
 
 /**
  * Access to the peer's physical memory through one queue pair. The key is that of a region the peer made with {@link
@@ -43,6 +47,10 @@ export class PhysicalPeer {
   }
 
   #remote(fields: PhysicalFields): { readonly local: Segments; readonly remote: { address: number; key: number } } {
+    checkOptions('physicalPeer', fields, names, 'fields')
+    if (typeof fields !== 'object' || fields === null)
+      throw mustBe('fields', 'an object such as { local, physicalAddress }', fields)
+    exact('physicalAddress', fields.physicalAddress)
     return { local: fields.local, remote: { address: fields.physicalAddress, key: this.key } }
   }
 }

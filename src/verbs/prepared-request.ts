@@ -1,7 +1,8 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkBoolean, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import { EncodedRequest, type Opcode, RequestFlag, RequestSlot, segmentSlot } from '../providers/index.ts'
 import type { AddressHandle } from './address-handle.ts'
 import { exact, word32, word64 } from './field-checks.ts'
+import { checkNoun } from './lifetime.ts'
 import type { Segment } from './memory-slice.ts'
 import type { QueuePair } from './queue-pair.ts'
 
@@ -40,6 +41,9 @@ export interface ReceiveTarget {
 /** The queue key of a queue pair that was given no other. */
 export const DEFAULT_QUEUE_KEY = 0x11111111
 
+/** More than any device takes. */
+const SEGMENTS_MAX = 65_536
+
 /** The base of send and receive requests. Encoded once, patched in place, posted without allocating. */
 export abstract class Request {
   /** @internal */
@@ -47,11 +51,13 @@ export abstract class Request {
   #held: Segments | undefined
 
   constructor(local: Segments, capacity: number) {
+    if (!(Number.isInteger(capacity) && capacity >= 0 && capacity <= SEGMENTS_MAX))
+      throw mustBe('capacity', `a whole number of segments, at most ${SEGMENTS_MAX}`, capacity)
     const count = Array.isArray(local) ? local.length : 1
     if (count > capacity) {
       throw new ArgumentError(
         'local',
-        `this queue takes at most ${capacity} segments a request, not ${count}; raise the limit when you create it`,
+        `local must be at most ${capacity} segments of a request of this queue, not ${count}; raise the limit when you create it`,
       )
     }
     this.encoded = new EncodedRequest(capacity)
@@ -70,9 +76,20 @@ export abstract class Request {
   /** Replace all segments. Unregistered bytes are allowed only in inline requests. */
   setLocal(local: Segments): void {
     const list = (Array.isArray(local) ? local : [local]) as readonly (Segment | Uint8Array)[]
+    if (list.length > this.encoded.segmentCapacity)
+      throw new ArgumentError(
+        'local',
+        `local must be at most ${this.encoded.segmentCapacity} segments, not ${list.length}`,
+      )
     this.#held = local
     this.encoded.words[RequestSlot.SegmentCount] = list.length
     list.forEach((segment, index) => {
+      if (typeof segment !== 'object' || segment === null)
+        throw mustBe(
+          'local',
+          'bytes, a slice of a memory region, { address, length, key }, or an array of these',
+          segment,
+        )
       if (segment instanceof Uint8Array) {
         this.encoded.sources[index] = segment
         this.encoded.setSegment(index, 0, segment.length, 0)
@@ -85,15 +102,15 @@ export abstract class Request {
 
   /** Patch one segment by numbers. */
   setSegment(index: number, address: number, length: number, key: number): void {
-    if (!(index >= 0 && index < this.encoded.segmentCapacity))
-      throw new ArgumentError('index', `index must be that of a segment of this request, not ${index}`)
+    if (!(Number.isInteger(index) && index >= 0 && index < this.encoded.segmentCapacity))
+      throw mustBe('index', 'that of a segment of this request', index)
     this.encoded.setSegment(index, exact('address', address), exact('length', length), word32('key', key))
   }
 
   /** Patch where segment `index` starts; its length and key stay. */
   setSegmentAddress(index: number, address: number): void {
-    if (!(index >= 0 && index < this.encoded.segmentCapacity))
-      throw new ArgumentError('index', `index must be that of a segment of this request, not ${index}`)
+    if (!(Number.isInteger(index) && index >= 0 && index < this.encoded.segmentCapacity))
+      throw mustBe('index', 'that of a segment of this request', index)
     this.encoded.words[segmentSlot(index)] = exact('address', address)
   }
 
@@ -122,6 +139,43 @@ export interface SendRequestFields {
   readonly swap?: bigint
 }
 
+/** The fields of a request of any kind. */
+export const requestNames: OptionNames<SendRequestFields> = {
+  local: true,
+  remote: true,
+  to: true,
+  immediate: true,
+  signaled: true,
+  inline: true,
+  fence: true,
+  solicited: true,
+  add: true,
+  compare: true,
+  swap: true,
+}
+
+const receiveNames: OptionNames<{ readonly local: Segments }> = { local: true }
+
+/** @throws ArgumentError */
+export function checkReceive(fields: { readonly local: Segments }): void {
+  checkOptions('prepareReceive', fields, receiveNames, 'fields')
+}
+
+function checkFlags({ inline, fence, solicited }: SendRequestFields): void {
+  if (inline !== undefined) checkBoolean('inline', inline)
+  if (fence !== undefined) checkBoolean('fence', fence)
+  if (solicited !== undefined) checkBoolean('solicited', solicited)
+}
+
+/** Posting takes what was encoded, and nothing else. @throws ArgumentError */
+export function encodedOf(requests: readonly Request[]): EncodedRequest[] {
+  if (!Array.isArray(requests)) throw mustBe('requests', 'an array of prepared requests', requests)
+  return (requests as readonly Request[]).map((request) => {
+    if (request instanceof Request) return request.encoded
+    throw mustBe('requests', 'an array of what pair.prepare…() returned', request)
+  })
+}
+
 /** A request for a send queue. */
 export class PreparedRequest extends Request {
   readonly pair: QueuePair
@@ -133,13 +187,15 @@ export class PreparedRequest extends Request {
     this.pair = pair
     this.encoded.words[RequestSlot.Opcode] = opcode
     this.signaled = fields.signaled ?? true
+    checkFlags(fields)
     this.#setFlag(RequestFlag.Inline, fields.inline ?? false)
     this.#setFlag(RequestFlag.Fence, fields.fence ?? false)
     this.#setFlag(RequestFlag.Solicited, fields.solicited ?? false)
     if (fields.remote !== undefined) this.setRemote(fields.remote)
     if (fields.to !== undefined) this.setDestination(fields.to)
     if (fields.immediate !== undefined) this.immediate = fields.immediate
-    this.encoded.bits[RequestSlot.CompareAdd] = word64('operand', fields.compare ?? fields.add ?? 0n)
+    this.encoded.bits[RequestSlot.CompareAdd] =
+      fields.compare === undefined ? word64('add', fields.add ?? 0n) : word64('compare', fields.compare)
     this.encoded.bits[RequestSlot.Swap] = word64('swap', fields.swap ?? 0n)
   }
 
@@ -173,13 +229,16 @@ export class PreparedRequest extends Request {
   }
 
   setDestination(to: Destination): void {
+    if (typeof to !== 'object' || to === null) throw mustBe('to', 'an object such as { addressHandle, number }', to)
+    if (to.addressHandle !== undefined)
+      checkNoun('to.addressHandle', to.addressHandle, 'address handle', 'domain.createAddressHandle() makes')
     const { words, bits } = this.encoded
     this.#to = to
     words[RequestSlot.AddressHandle] = to.addressHandle?.token ?? 0
     words[RequestSlot.RemoteQueuePair] = word32('to.number', to.number)
     if (to.accessKey === undefined)
       words[RequestSlot.QueueKey] = word32('to.queueKey', to.queueKey ?? DEFAULT_QUEUE_KEY)
-    else bits[RequestSlot.AccessKey] = to.accessKey
+    else bits[RequestSlot.AccessKey] = word64('to.accessKey', to.accessKey)
   }
 
   /** @internal What the garbage collector must keep. */
@@ -188,6 +247,8 @@ export class PreparedRequest extends Request {
   }
 
   setRemote(remote: RemoteTarget): void {
+    if (typeof remote !== 'object' || remote === null)
+      throw mustBe('remote', 'an object such as { address, key }, from the token of a region of the peer', remote)
     this.remoteAddress = remote.address
     this.remoteKey = remote.key
   }
@@ -222,6 +283,7 @@ export class PreparedRequest extends Request {
   }
 
   set signaled(value: boolean) {
+    checkBoolean('signaled', value)
     this.#setFlag(RequestFlag.Signaled, value)
   }
 

@@ -1,4 +1,12 @@
-import { ArgumentError } from '../native/index.ts'
+import {
+  checkBoolean,
+  checkIterable,
+  checkOptions,
+  checkSignal,
+  checkWhole,
+  mustBe,
+  type OptionNames,
+} from '../native/index.ts'
 import {
   Access,
   type AddressVector,
@@ -12,8 +20,9 @@ import {
 import { AddressHandle } from './address-handle.ts'
 import type { Device } from './device.ts'
 import type { DeviceMemory } from './device-memory.ts'
+import { checkOrigin, checkRights, checkVector } from './field-checks.ts'
 import { IndirectKey } from './indirect-key.ts'
-import { Children, Closable } from './lifetime.ts'
+import { Children, Closable, checkNoun } from './lifetime.ts'
 import { MemoryRegion } from './memory-region.ts'
 import { MemoryWindow } from './memory-window.ts'
 import { PendingMemory } from './pending-memory.ts'
@@ -23,6 +32,36 @@ import type { OperationOptions } from './request-fields.ts'
 import { SharedReceiveQueue, type SharedReceiveQueueOptions } from './shared-receive-queue.ts'
 import type { ThreadDomain } from './thread-domain.ts'
 import type { XrcDomain } from './xrc-domain.ts'
+
+const adviceNumbers = {
+  prefetch: Advice.Prefetch,
+  'prefetch-write': Advice.PrefetchWrite,
+  'prefetch-no-fault': Advice.PrefetchNoFault,
+} as const
+
+type RegisterOptions = { readonly origin?: BufferOrigin } & OperationOptions
+
+interface DeviceMemoryRange {
+  readonly offset?: number
+  readonly length?: number
+}
+
+interface AdviseOptions {
+  readonly flush?: boolean
+}
+
+interface IndirectKeyOptions {
+  readonly maxPieces: number
+}
+
+const allocateNames: OptionNames<AllocateOptions> = { pageBytes: true, lock: true }
+const allocateAsyncNames: OptionNames<AllocateOptions & OperationOptions> = { ...allocateNames, signal: true }
+const registerNames: OptionNames<RegisterOptions> = { origin: true, signal: true }
+const rangeNames: OptionNames<DeviceMemoryRange> = { offset: true, length: true }
+const adviseNames: OptionNames<AdviseOptions> = { flush: true }
+const indirectNames: OptionNames<IndirectKeyOptions> = { maxPieces: true }
+const PIECES_MAX = 2 ** 20
+const MEMORY_BYTES_MAX = 2 ** 47
 
 /**
  * Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing the domain closes them: windows first,
@@ -66,7 +105,8 @@ export class ProtectionDomain extends Closable {
    */
   allocate(lengthBytes: number, access: number, options: AllocateOptions = {}): MemoryRegion {
     this.assertOpen()
-    checkLength(lengthBytes)
+    checkOptions('allocate', options, allocateNames)
+    checkAllocation(lengthBytes, access, options)
     return this.memories.add(new MemoryRegion(this, this.provider.allocate(lengthBytes, access, options)))
   }
 
@@ -76,6 +116,8 @@ export class ProtectionDomain extends Closable {
    */
   register(buffer: Registrable, access: number, origin?: BufferOrigin): MemoryRegion {
     this.assertOpen()
+    checkRights('access', rights(access))
+    checkOrigin('register', 'origin', origin)
     return this.memories.add(new MemoryRegion(this, this.provider.register(bytesOf(buffer), access, origin)))
   }
 
@@ -89,10 +131,11 @@ export class ProtectionDomain extends Closable {
     access: number,
     options: AllocateOptions & OperationOptions = {},
   ): Promise<MemoryRegion> {
+    checkOptions('allocateAsync', options, allocateAsyncNames)
     const { signal, ...rest } = options
     this.assertOpen()
-    checkLength(lengthBytes)
-    signal?.throwIfAborted()
+    checkAllocation(lengthBytes, access, rest)
+    checkSignal('options.signal', signal)
     return await this.#pending.add(this.provider.allocateAsync(lengthBytes, access, rest), signal)
   }
 
@@ -100,14 +143,13 @@ export class ProtectionDomain extends Closable {
    * Do {@link register} beside the event loop, with the rules of {@link allocateAsync}. Do not transfer the buffer in
    * the meantime.
    */
-  async registerAsync(
-    buffer: Registrable,
-    access: number,
-    options: { readonly origin?: BufferOrigin } & OperationOptions = {},
-  ): Promise<MemoryRegion> {
+  async registerAsync(buffer: Registrable, access: number, options: RegisterOptions = {}): Promise<MemoryRegion> {
+    checkOptions('registerAsync', options, registerNames)
     const { origin, signal } = options
     this.assertOpen()
-    signal?.throwIfAborted()
+    checkRights('access', rights(access))
+    checkOrigin('registerAsync', 'options.origin', origin)
+    checkSignal('options.signal', signal)
     return await this.#pending.add(this.provider.registerAsync(bytesOf(buffer), access, origin), signal)
   }
 
@@ -115,14 +157,16 @@ export class ProtectionDomain extends Closable {
    * Register a part of a device's own memory: ibv_reg_dm_mr(3). The region is zero-based: requests address its bytes
    * from 0. Throws VerbsError EINVAL beyond the end of `memory`.
    */
-  registerDeviceMemory(
-    memory: DeviceMemory,
-    access: number,
-    range: { readonly offset?: number; readonly length?: number } = {},
-  ): MemoryRegion {
+  registerDeviceMemory(memory: DeviceMemory, access: number, range: DeviceMemoryRange = {}): MemoryRegion {
     this.assertOpen()
+    checkNoun('memory', memory, 'device memory', 'device.allocateDeviceMemory() returns')
     memory.assertOpen()
-    const { offset = 0, length = memory.length - offset } = range
+    checkRights('access', rights(access))
+    checkOptions('registerDeviceMemory', range, rangeNames, 'range')
+    const { offset = 0 } = range
+    checkWhole('range.offset', offset, 0, memory.length)
+    const { length = memory.length - offset } = range
+    checkWhole('range.length', length, 0, memory.length)
     const provider = this.provider.registerDeviceMemory(memory.provider, offset, length, access | Access.ZeroBased)
     return this.memories.add(new MemoryRegion(this, provider))
   }
@@ -134,6 +178,7 @@ export class ProtectionDomain extends Closable {
    */
   registerImplicit(access: number): MemoryRegion {
     this.assertOpen()
+    checkRights('access', rights(access))
     return this.memories.add(new MemoryRegion(this, this.provider.registerImplicit(access)))
   }
 
@@ -144,6 +189,7 @@ export class ProtectionDomain extends Closable {
    */
   registerPhysical(access: number): MemoryRegion {
     this.assertOpen()
+    checkRights('access', rights(access))
     return this.memories.add(new MemoryRegion(this, this.provider.registerPhysical(access)))
   }
 
@@ -155,15 +201,15 @@ export class ProtectionDomain extends Closable {
   advise(
     advice: 'prefetch' | 'prefetch-write' | 'prefetch-no-fault',
     ranges: readonly AdvisedRange[],
-    options: { readonly flush?: boolean } = {},
+    options: AdviseOptions = {},
   ): void {
     this.assertOpen()
-    const number = {
-      prefetch: Advice.Prefetch,
-      'prefetch-write': Advice.PrefetchWrite,
-      'prefetch-no-fault': Advice.PrefetchNoFault,
-    }
-    this.provider.advise(number[advice], options.flush === true, ranges)
+    if (typeof advice !== 'string' || !Object.hasOwn(adviceNumbers, advice))
+      throw mustBe('advice', `one of ${Object.keys(adviceNumbers).join(', ')}`, advice)
+    checkRanges(ranges)
+    checkOptions('advise', options, adviseNames)
+    checkBoolean('options.flush', options.flush ?? false)
+    this.provider.advise(adviceNumbers[advice], options.flush === true, ranges)
   }
 
   /**
@@ -172,6 +218,7 @@ export class ProtectionDomain extends Closable {
    */
   createMemoryWindow(type: MemoryWindowType): MemoryWindow {
     this.assertOpen()
+    if (typeof type !== 'number') throw mustBe('type', '1 or 2', type)
     return this.windows.add(new MemoryWindow(this, this.provider.createMemoryWindow(type)))
   }
 
@@ -179,11 +226,11 @@ export class ProtectionDomain extends Closable {
    * Create a key for up to `maxPieces` pieces of other regions: mlx5dv_create_mkey(3). Throws UnsupportedError if the
    * device cannot.
    */
-  createIndirectKey(options: { readonly maxPieces: number }): IndirectKey {
+  createIndirectKey(options: IndirectKeyOptions): IndirectKey {
     this.assertOpen()
-    const { maxPieces } = options
-    if (!Number.isInteger(maxPieces) || maxPieces < 1)
-      throw new ArgumentError('maxPieces', `maxPieces must be an integer of at least 1, not ${maxPieces}`)
+    checkOptions('createIndirectKey', options, indirectNames)
+    const { maxPieces } = (options ?? {}) as IndirectKeyOptions
+    checkWhole('options.maxPieces', maxPieces, 1, PIECES_MAX)
     return this.indirectKeys.add(new IndirectKey(this, this.provider.createIndirectKey(maxPieces)))
   }
 
@@ -193,6 +240,8 @@ export class ProtectionDomain extends Closable {
    */
   createParentDomain(threadDomain?: ThreadDomain): ProtectionDomain {
     this.assertOpen()
+    if (threadDomain !== undefined)
+      checkNoun('threadDomain', threadDomain, 'thread domain', 'device.createThreadDomain() makes')
     threadDomain?.assertOpen()
     const provider = this.provider.createParentDomain(threadDomain?.provider)
     return this.parentDomains.add(new ProtectionDomain(this.device, provider, this))
@@ -210,6 +259,8 @@ export class ProtectionDomain extends Closable {
    */
   openQueuePair(xrcDomain: XrcDomain, number: number): QueuePair {
     this.assertOpen()
+    checkNoun('xrcDomain', xrcDomain, 'XRC domain', 'device.openXrcDomain() returns')
+    checkWhole('number', number, 0, 0xffffffff)
     xrcDomain.assertOpen()
     return this.queuePairs.add(QueuePair.open(this, this.provider.openQueuePair(xrcDomain.provider, number)))
   }
@@ -223,6 +274,7 @@ export class ProtectionDomain extends Closable {
   /** Create an address handle: ibv_create_ah(3). Throws EINVAL if the vector cannot be used on this link layer. */
   createAddressHandle(vector: AddressVector): AddressHandle {
     this.assertOpen()
+    checkVector('createAddressHandle', 'vector', vector)
     return this.addressHandles.add(new AddressHandle(this, vector, this.provider.createAddressHandle(vector)))
   }
 
@@ -243,7 +295,22 @@ export class ProtectionDomain extends Closable {
   }
 }
 
-function checkLength(lengthBytes: number): void {
-  if (!Number.isSafeInteger(lengthBytes) || lengthBytes < 1)
-    throw new ArgumentError('lengthBytes', `lengthBytes must be at least 1, not ${lengthBytes}`)
+function checkAllocation(lengthBytes: number, access: number, { pageBytes, lock = false }: AllocateOptions): void {
+  checkWhole('lengthBytes', lengthBytes, 1, MEMORY_BYTES_MAX)
+  checkRights('access', rights(access))
+  if (pageBytes !== undefined) checkWhole('options.pageBytes', pageBytes, 1, 2 ** 30)
+  checkBoolean('options.lock', lock)
+}
+
+/** Rights have no default. */
+const rights = (access: number): number => access ?? Number.NaN
+
+function checkRanges(ranges: readonly AdvisedRange[]): void {
+  checkIterable('ranges', ranges, '{ address, length, key }')
+  for (const range of ranges) {
+    const { address, length, key } = (range ?? {}) as AdvisedRange
+    checkWhole('ranges[].address', address, 0, Number.MAX_SAFE_INTEGER)
+    checkWhole('ranges[].length', length, 0, Number.MAX_SAFE_INTEGER)
+    checkWhole('ranges[].key', key, 0, 0xffffffff)
+  }
 }

@@ -1,5 +1,16 @@
 import { randomInt } from 'node:crypto'
-import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
+import {
+  ArgumentError,
+  ClosedError,
+  checkBigint,
+  checkBoolean,
+  checkOptions,
+  checkSignal,
+  checkWhole,
+  mustBe,
+  type OptionNames,
+  UnsupportedError,
+} from '../native/index.ts'
 import { TraceLevel } from '../profiling/index.ts'
 import {
   type EncodedRequest,
@@ -11,13 +22,15 @@ import {
   type QueuePairAttributes,
   type QueuePairCapacities,
   QueuePairState,
-  type QueuePairType,
+  QueuePairType,
   stateNames,
   VerbsError,
 } from '../providers/index.ts'
 import type { CompletionQueue } from './completion-queue.ts'
 import {
   type ConnectOptions,
+  checkConnect,
+  checkRemote,
   connectSteps,
   initAttributes,
   type RemoteEndpoint,
@@ -25,7 +38,9 @@ import {
   sendAttributes,
 } from './connection.ts'
 import type { PairMeter } from './device-meter.ts'
+import { checkGid, checkVector } from './field-checks.ts'
 import { type IndirectKey, type KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
+import { checkNoun } from './lifetime.ts'
 import {
   type AtomicRequestFields,
   type MaskedCompareSwapFields,
@@ -37,9 +52,12 @@ import { type BindFields, encodeInvalidate, PreparedBind } from './memory-window
 import { PairConveniences } from './pair-conveniences.ts'
 import { PhysicalPeer } from './physical-peer.ts'
 import {
+  checkReceive,
+  encodedOf,
   PreparedReceive,
   PreparedRequest,
   type ReceiveTarget,
+  requestNames,
   type Segments,
   type SendRequestFields,
 } from './prepared-request.ts'
@@ -82,6 +100,134 @@ const NO_IDENTIFIER = { localIdentifier: undefined } as const
 const withoutSendQueue: readonly QueuePairType[] = ['xrc-receive', 'dct']
 const withoutReceiveQueue: readonly QueuePairType[] = ['xrc-send', 'xrc-receive', 'dci']
 
+const names: OptionNames<QueuePairOptions> = {
+  type: true,
+  sendQueue: true,
+  receiveQueue: true,
+  sharedReceiveQueue: true,
+  xrcDomain: true,
+  dcAccessKey: true,
+  maxSendRequests: true,
+  maxReceiveRequests: true,
+  maxSendSegments: true,
+  maxReceiveSegments: true,
+  maxInlineBytes: true,
+  signalAll: true,
+}
+
+const attributeNames: OptionNames<QueuePairAttributes> = {
+  state: true,
+  currentState: true,
+  sqdNotify: true,
+  access: true,
+  partitionKeyIndex: true,
+  port: true,
+  queueKey: true,
+  addressVector: true,
+  pathMtu: true,
+  timeout: true,
+  retryCount: true,
+  rnrRetry: true,
+  receivePsn: true,
+  sendPsn: true,
+  maxReadAtomic: true,
+  maxDestinationReadAtomic: true,
+  minRnrTimer: true,
+  destinationQueuePair: true,
+  alternatePath: true,
+  pathMigrationState: true,
+}
+
+const towardsNames: OptionNames<QueuePairAttributes & { readonly remote?: RemoteEndpoint }> = {
+  ...attributeNames,
+  remote: true,
+}
+
+const sendNames: OptionNames<SendFields> = {
+  local: true,
+  to: true,
+  immediate: true,
+  signaled: true,
+  inline: true,
+  fence: true,
+  solicited: true,
+  invalidate: true,
+}
+
+const bindNames: OptionNames<BindFields> = {
+  window: true,
+  memory: true,
+  offset: true,
+  length: true,
+  access: true,
+  keyTag: true,
+  signaled: true,
+  fence: true,
+}
+
+const invalidateNames: OptionNames<InvalidateFields> = { key: true, signaled: true, fence: true }
+const layoutNames: OptionNames<KeyLayout> = {
+  access: true,
+  signaled: true,
+  fence: true,
+  pieces: true,
+  interleaved: true,
+  repeat: true,
+}
+
+const maskedSwapNames: OptionNames<AtomicRequestFields & MaskedCompareSwapFields> = {
+  local: true,
+  signaled: true,
+  fence: true,
+  remote: true,
+  compare: true,
+  compareMask: true,
+  swap: true,
+  swapMask: true,
+}
+
+const maskedAddNames: OptionNames<AtomicRequestFields & MaskedFetchAddFields> = {
+  local: true,
+  signaled: true,
+  fence: true,
+  remote: true,
+  add: true,
+  boundaries: true,
+}
+
+const QUEUE_ORIGIN = 'device.createCompletionQueue() makes'
+
+function checkPair(options: QueuePairOptions): void {
+  checkOptions('createQueuePair', options, names)
+  const { type, sendQueue, receiveQueue, sharedReceiveQueue, xrcDomain, dcAccessKey, signalAll } = (options ??
+    {}) as Partial<QueuePairOptions>
+  if (typeof type !== 'string' || !Object.hasOwn(QueuePairType, type))
+    throw mustBe('options.type', `one of ${Object.keys(QueuePairType).join(', ')}`, type)
+  if (sendQueue !== undefined) checkNoun('options.sendQueue', sendQueue, 'completion queue', QUEUE_ORIGIN)
+  if (receiveQueue !== undefined) checkNoun('options.receiveQueue', receiveQueue, 'completion queue', QUEUE_ORIGIN)
+  if (sharedReceiveQueue !== undefined)
+    checkNoun(
+      'options.sharedReceiveQueue',
+      sharedReceiveQueue,
+      'shared receive queue',
+      'domain.createSharedReceiveQueue() makes',
+    )
+  if (xrcDomain !== undefined) checkNoun('options.xrcDomain', xrcDomain, 'XRC domain', 'device.openXrcDomain() returns')
+  if (dcAccessKey !== undefined) checkBigint('options.dcAccessKey', dcAccessKey)
+  if (signalAll !== undefined) checkBoolean('options.signalAll', signalAll)
+  checkQueues(options)
+}
+
+function checkAttributes(call: string, attributes: QueuePairAttributes): void {
+  checkOptions(call, attributes, attributeNames, 'attributes')
+  const { sqdNotify, addressVector, alternatePath, ...numbers } = attributes ?? {}
+  if (sqdNotify !== undefined) checkBoolean('attributes.sqdNotify', sqdNotify)
+  if (addressVector !== undefined) checkVector(call, 'attributes.addressVector', addressVector)
+  if (alternatePath !== undefined) checkVector(call, 'attributes.alternatePath', alternatePath)
+  for (const [name, value] of Object.entries(numbers))
+    if (value !== undefined) checkWhole(`attributes.${name}`, value, 0, 0xffffffff)
+}
+
 function checkQueues({ type, sendQueue, receiveQueue }: QueuePairOptions): void {
   if (sendQueue === undefined && !withoutSendQueue.includes(type))
     throw new ArgumentError('sendQueue', `a queue pair of type ${type} sends; pass a completion queue as \`sendQueue\``)
@@ -92,6 +238,23 @@ function checkQueues({ type, sendQueue, receiveQueue }: QueuePairOptions): void 
     )
   sendQueue?.assertOpen()
   receiveQueue?.assertOpen()
+}
+
+function noRemote(): ArgumentError {
+  return mustBe('remote', 'an object such as { address, key }, from the token of a region of the peer', undefined)
+}
+
+function checkOneSided(call: string, fields: OneSidedFields): void {
+  checkFields(call, fields, requestNames)
+  if (fields.remote === undefined) throw noRemote()
+}
+
+function checkFields<T>(call: string, fields: T, known: OptionNames<T>, argument: string = 'fields'): void {
+  if (typeof fields !== 'object' || fields === null) {
+    const [first, second] = Object.keys(known)
+    throw mustBe(argument, `an object such as { ${first}, ${second} }`, fields)
+  }
+  checkOptions(call, fields, known, argument)
 }
 
 /** A send queue and a receive queue: ibv_create_qp(3). */
@@ -132,7 +295,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
 
   /** @internal */
   static create(domain: ProtectionDomain, options: QueuePairOptions): QueuePair {
-    checkQueues(options)
+    checkPair(options)
     options.sharedReceiveQueue?.assertOpen()
     options.xrcDomain?.assertOpen()
     const provider = domain.provider.createQueuePair({
@@ -213,8 +376,11 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
    */
   modify(attributes: QueuePairAttributes): void {
     this.assertOpen()
+    if (typeof attributes !== 'object' || attributes === null)
+      throw mustBe('attributes', 'an object such as { state: QueuePairState.Init }', attributes)
+    checkAttributes('modify', attributes)
     const before = this.provider.state
-    this.provider.modify(attributes)
+    this.provider.modify({ ...attributes })
     this.#meterState(attributes)
     this.#traceState(before)
   }
@@ -227,18 +393,23 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
 
   /** RESET -> INIT, with defaults for attributes left out. */
   toInit(attributes: Partial<QueuePairAttributes> = {}): void {
+    checkAttributes('toInit', attributes)
     this.modify({ ...initAttributes(this.type, this.domain.device.port), ...attributes })
   }
 
   /** INIT -> RTR towards `remote`. */
   toReadyToReceive(attributes: Partial<QueuePairAttributes> & { readonly remote?: RemoteEndpoint } = {}): void {
+    checkOptions('toReadyToReceive', attributes, towardsNames, 'attributes')
     const { remote, ...rest } = attributes
+    if (remote !== undefined) checkRemote('toReadyToReceive', 'attributes.remote', remote)
     this.modify({ ...receiveAttributes(this.type, remote, this.domain.device.attributes), ...rest })
   }
 
   /** RTR -> RTS. With `remote`, at most as many READs and atomics are under way as it serves. */
   toReadyToSend(attributes: Partial<QueuePairAttributes> & { readonly remote?: RemoteEndpoint } = {}): void {
+    checkOptions('toReadyToSend', attributes, towardsNames, 'attributes')
     const { remote, ...rest } = attributes
+    if (remote !== undefined) checkRemote('toReadyToSend', 'attributes.remote', remote)
     this.modify({ ...sendAttributes(this.type, this.psn, remote, this.domain.device.attributes), ...rest })
   }
 
@@ -254,6 +425,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
 
   /** Connect in three steps, RESET -> RTS. Each end calls this with the other's endpoint, in any order. */
   connect(remote: RemoteEndpoint, options: ConnectOptions = {}): void {
+    this.assertOpen()
+    checkConnect('connect', remote, options)
     for (const step of this.#connectSteps(remote, options)) this.modify(step)
   }
 
@@ -263,8 +436,9 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
    * An abort rejects at once; a step under way still ends, and changes of state and `close` wait for that.
    */
   async connectAsync(remote: RemoteEndpoint, options: ConnectOptions & OperationOptions = {}): Promise<void> {
-    const { signal, ...rest } = options
-    signal?.throwIfAborted()
+    const { signal, ...rest } = typeof options === 'object' && options !== null ? options : ({} as OperationOptions)
+    checkConnect('connectAsync', remote, options)
+    checkSignal('options.signal', signal)
     for (const step of this.#connectSteps(remote, rest)) {
       this.assertOpen()
       const before = this.provider.state
@@ -284,12 +458,16 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
    */
   attachMulticast(gid: Gid, localIdentifier = 0): void {
     this.assertOpen()
+    checkGid('gid', gid)
+    checkWhole('localIdentifier', localIdentifier, 0, 0xffff)
     this.provider.attachMulticast(gid, localIdentifier)
   }
 
   /** Stop receiving datagrams sent to `gid`: ibv_detach_mcast(3). */
   detachMulticast(gid: Gid, localIdentifier = 0): void {
     this.assertOpen()
+    checkGid('gid', gid)
+    checkWhole('localIdentifier', localIdentifier, 0, 0xffff)
     this.provider.detachMulticast(gid, localIdentifier)
   }
 
@@ -298,17 +476,20 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
 
   /** Prepare a SEND, with an immediate or a key to invalidate if one is given. */
   prepareSend(fields: SendFields): PreparedRequest {
+    checkFields('prepareSend', fields, sendNames)
     if (fields.invalidate !== undefined) return this.#prepareSendInvalidate(fields, fields.invalidate)
     return this.#prepare(fields.immediate === undefined ? Opcode.Send : Opcode.SendWithImmediate, fields)
   }
 
   /** Prepare an RDMA WRITE. With an immediate, it uses up a receive request of the peer. */
   prepareWrite(fields: OneSidedFields): PreparedRequest {
+    checkOneSided('prepareWrite', fields)
     return this.#prepare(fields.immediate === undefined ? Opcode.Write : Opcode.WriteWithImmediate, fields)
   }
 
   /** Prepare an RDMA READ into `local`, which needs LocalWrite. */
   prepareRead(fields: OneSidedFields): PreparedRequest {
+    checkOneSided('prepareRead', fields)
     return this.#prepare(Opcode.Read, fields)
   }
 
@@ -317,6 +498,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
    * multiple of 8.
    */
   prepareFetchAdd(fields: OneSidedFields & { readonly add: bigint }): PreparedRequest {
+    checkOneSided('prepareFetchAdd', fields)
+    checkBigint('add', fields.add)
     return this.#prepare(Opcode.FetchAdd, fields)
   }
 
@@ -325,6 +508,9 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
    * multiple of 8.
    */
   prepareCompareSwap(fields: OneSidedFields & { readonly compare: bigint; readonly swap: bigint }): PreparedRequest {
+    checkOneSided('prepareCompareSwap', fields)
+    checkBigint('compare', fields.compare)
+    checkBigint('swap', fields.swap)
     return this.#prepare(Opcode.CompareSwap, fields)
   }
 
@@ -333,12 +519,19 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
    */
   prepareMaskedCompareSwap(fields: AtomicRequestFields & MaskedCompareSwapFields): PreparedMaskedCompareSwap {
     this.assertOpen()
+    checkFields('prepareMaskedCompareSwap', fields, maskedSwapNames)
+    checkBigint('compare', fields.compare)
+    checkBigint('swap', fields.swap)
+    if (fields.remote === undefined) throw noRemote()
     return new PreparedMaskedCompareSwap(this, fields)
   }
 
   /** Prepare a fetch-and-add on several fields of one word; `boundaries` marks the highest bit of each. */
   prepareMaskedFetchAdd(fields: AtomicRequestFields & MaskedFetchAddFields): PreparedMaskedFetchAdd {
     this.assertOpen()
+    checkFields('prepareMaskedFetchAdd', fields, maskedAddNames)
+    checkBigint('add', fields.add)
+    if (fields.remote === undefined) throw noRemote()
     return new PreparedMaskedFetchAdd(this, fields)
   }
 
@@ -348,11 +541,13 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
    */
   prepareBind(fields: BindFields): PreparedBind {
     this.assertOpen()
+    checkFields('prepareBind', fields, bindNames)
     return new PreparedBind(this, fields)
   }
 
   /** Prepare a LOCAL_INV: revoke the key of a window of type 2 or of an indirect key. */
   prepareLocalInvalidate(fields: InvalidateFields): PreparedRequest {
+    checkFields('prepareLocalInvalidate', fields, invalidateNames)
     const request = this.#prepare(Opcode.LocalInvalidate, { ...fields, local: [] })
     encodeInvalidate(request.encoded, fields.key)
     return request
@@ -361,12 +556,15 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   /** Prepare the request that configures an indirect key. */
   prepareConfigureKey(key: IndirectKey, layout: KeyLayout): PreparedKeyLayout {
     this.assertOpen()
+    checkNoun('key', key, 'indirect key', 'domain.createIndirectKey() makes')
+    checkFields('prepareConfigureKey', layout, layoutNames, 'layout')
     return new PreparedKeyLayout(this, key, layout)
   }
 
   prepareReceive(fields: { readonly local: Segments }): PreparedReceive {
     this.assertOpen()
-    return new PreparedReceive(this, fields.local)
+    checkReceive(fields)
+    return new PreparedReceive(this, fields?.local)
   }
 
   /**
@@ -375,7 +573,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
    */
   postSendList(requests: readonly PreparedRequest[]): void {
     this.assertOpen()
-    const list = requests.map((request) => request.encoded)
+    const list = encodedOf(requests)
     const taken =
       this.#meter === undefined
         ? this.provider.postSendList(list, list.length)
@@ -388,10 +586,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   /** Post many receives in one call, as {@link postSendList}. */
   postReceiveList(requests: readonly PreparedReceive[]): void {
     this.assertOpen()
-    const taken = this.provider.postReceiveList(
-      requests.map((request) => request.encoded),
-      requests.length,
-    )
+    const taken = this.provider.postReceiveList(encodedOf(requests), requests.length)
     this.#meter?.received(taken)
     if (taken < requests.length)
       this.#refuse('ibv_post_recv', this.provider.lastErrno, `${taken} of ${requests.length} requests were taken; `)
@@ -440,6 +635,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   /** Access to the peer's physical memory, under the key that the peer registered for it. */
   physicalPeer(key: number): PhysicalPeer {
     this.assertOpen()
+    checkWhole('key', key, 0, 0xffffffff)
     return new PhysicalPeer(this, key)
   }
 

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
 import {
   type EncodedRequest,
   errnoName,
@@ -7,8 +7,8 @@ import {
   VerbsError,
 } from '../providers/index.ts'
 import type { CompletionQueue } from './completion-queue.ts'
-import { Closable } from './lifetime.ts'
-import { PreparedReceive, type ReceiveTarget, type Segments } from './prepared-request.ts'
+import { Closable, checkNoun } from './lifetime.ts'
+import { checkReceive, encodedOf, PreparedReceive, type ReceiveTarget, type Segments } from './prepared-request.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
 import type { XrcDomain } from './xrc-domain.ts'
 
@@ -25,6 +25,24 @@ export interface SharedReceiveQueueOptions {
   readonly completionQueue?: CompletionQueue
 }
 
+const names: OptionNames<SharedReceiveQueueOptions> = {
+  maxRequests: true,
+  maxSegments: true,
+  limit: true,
+  xrcDomain: true,
+  completionQueue: true,
+}
+
+/** What can be changed later. */
+interface Modification {
+  readonly limit?: number
+  readonly maxRequests?: number
+}
+
+const modifyNames: OptionNames<Modification> = { limit: true, maxRequests: true }
+/** Devices take fewer, and say how many. */
+const REQUESTS_MAX = 0x7fffffff
+
 /** Receive requests shared by several queue pairs: ibv_create_srq(3). */
 export class SharedReceiveQueue extends Closable implements ReceiveTarget {
   readonly label = 'shared receive queue'
@@ -40,11 +58,19 @@ export class SharedReceiveQueue extends Closable implements ReceiveTarget {
 
   /** @internal */
   static create(domain: ProtectionDomain, options: SharedReceiveQueueOptions): SharedReceiveQueue {
+    checkOptions('createSharedReceiveQueue', options, names)
     const { maxRequests = 64, maxSegments = 1, limit = 0, xrcDomain, completionQueue } = options
+    checkWhole('options.maxRequests', maxRequests, 1, REQUESTS_MAX)
+    checkWhole('options.maxSegments', maxSegments, 1, REQUESTS_MAX)
+    checkWhole('options.limit', limit, 0, REQUESTS_MAX)
+    if (xrcDomain !== undefined)
+      checkNoun('options.xrcDomain', xrcDomain, 'XRC domain', 'device.openXrcDomain() returns')
+    if (completionQueue !== undefined)
+      checkNoun('options.completionQueue', completionQueue, 'completion queue', 'device.createCompletionQueue() makes')
     if ((xrcDomain === undefined) !== (completionQueue === undefined))
       throw new ArgumentError(
         'xrcDomain',
-        'a queue for XRC needs both xrcDomain and completionQueue; for other queues leave both out',
+        'options: a queue for XRC needs both xrcDomain and completionQueue; for other queues leave both out',
       )
     xrcDomain?.assertOpen()
     completionQueue?.assertOpen()
@@ -75,14 +101,19 @@ export class SharedReceiveQueue extends Closable implements ReceiveTarget {
   }
 
   /** Arm the limit event again, or change the size: ibv_modify_srq(3). */
-  modify(attributes: { readonly limit?: number; readonly maxRequests?: number }): void {
+  modify(attributes: Modification): void {
     this.assertOpen()
-    this.provider.modify(attributes)
+    checkOptions('modify', attributes, modifyNames, 'attributes')
+    const { limit, maxRequests } = (attributes ?? {}) as Modification
+    if (limit !== undefined) checkWhole('attributes.limit', limit, 0, REQUESTS_MAX)
+    if (maxRequests !== undefined) checkWhole('attributes.maxRequests', maxRequests, 1, REQUESTS_MAX)
+    this.provider.modify({ ...attributes })
   }
 
   prepareReceive(fields: { readonly local: Segments }): PreparedReceive {
     this.assertOpen()
-    return new PreparedReceive(this, fields.local)
+    checkReceive(fields)
+    return new PreparedReceive(this, fields?.local)
   }
 
   /**
@@ -91,10 +122,7 @@ export class SharedReceiveQueue extends Closable implements ReceiveTarget {
    */
   postReceiveList(requests: readonly PreparedReceive[]): void {
     this.assertOpen()
-    const taken = this.provider.postReceiveList(
-      requests.map((request) => request.encoded),
-      requests.length,
-    )
+    const taken = this.provider.postReceiveList(encodedOf(requests), requests.length)
     if (taken < requests.length)
       this.#refuse(this.provider.lastErrno, `${taken} of ${requests.length} requests were taken; `)
   }

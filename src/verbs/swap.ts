@@ -1,4 +1,4 @@
-import { UnsupportedError } from '../native/index.ts'
+import { checkBigint, checkOptions, type OptionNames, UnsupportedError } from '../native/index.ts'
 import type { RemoteTarget } from './prepared-request.ts'
 import type { QueuePair } from './queue-pair.ts'
 import type { OperationOptions, SyncOptions } from './request-fields.ts'
@@ -19,11 +19,19 @@ export interface SwapResult {
   readonly attempts: number
 }
 
+const names: OptionNames<SwapFields> = { remote: true, value: true }
+
+function checkSwap(fields: SwapFields): void {
+  checkOptions('swap', fields, names, 'fields')
+  checkBigint('value', fields?.value)
+}
+
 /** Pairs of devices that were found to have no masked compare-and-swap. */
 const withoutMasked = new WeakSet<QueuePair>()
 
 /** Swap by the device, or by a loop that ends once the word did not change in between. */
 export async function swap(pair: QueuePair, fields: SwapFields, options: OperationOptions): Promise<SwapResult> {
+  checkSwap(fields)
   const { remote, value } = fields
   if (!withoutMasked.has(pair)) {
     try {
@@ -44,6 +52,7 @@ export async function swap(pair: QueuePair, fields: SwapFields, options: Operati
 
 /** Do {@link swap} and block until it is done. `timeoutMs` applies to each operation. */
 export function swapSync(pair: QueuePair, fields: SwapFields, options: SyncOptions): SwapResult {
+  checkSwap(fields)
   const { remote, value } = fields
   if (!withoutMasked.has(pair)) {
     try {

@@ -114,10 +114,10 @@ test('what cannot be right in the environment is refused by name', async () => {
     [{ AETHER_RANK: '' }, 'JoinError', /needs rank/],
     [{ AETHER_SIZE: '' }, 'JoinError', /needs size/],
     [{ AETHER_RENDEZVOUS: '' }, 'JoinError', /rendezvous/],
-    [{ AETHER_RANK: 'two' }, 'ArgumentError', /AETHER_RANK must be a whole number, not "two"/],
-    [{ AETHER_RANK: '1' }, 'ArgumentError', /rank 1 is not one of 1/],
-    [{ AETHER_SIZE: '0' }, 'ArgumentError', /1 to \d+ ranks/],
-    [{ AETHER_SIZE: '100000' }, 'ArgumentError', /1 to \d+ ranks/],
+    [{ AETHER_RANK: 'two' }, 'ArgumentError', /AETHER_RANK must be a whole number from 0 on, not 'two'/],
+    [{ AETHER_RANK: '1' }, 'ArgumentError', /rank must be from 0 to 0, one of 1 ranks, not 1/],
+    [{ AETHER_SIZE: '0' }, 'ArgumentError', /size must be a whole number of ranks from 1 to \d+, not/],
+    [{ AETHER_SIZE: '100000' }, 'ArgumentError', /size must be a whole number of ranks from 1 to \d+, not/],
     [{ AETHER_RENDEZVOUS: 'tcp' }, 'ArgumentError', /local:NAME/],
   ]
   await Promise.all(

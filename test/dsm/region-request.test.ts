@@ -48,7 +48,7 @@ test('an unknown coherence is answered with those that are known', () => {
   )
   assert.throws(
     () => parseRegionRequest('a', { coherence: 'quantum' as 'auto' }, 'hardware'),
-    /coherence 'quantum' is not known; use one of auto, hardware, mesi, moesi, directory, token/,
+    /coherence must be one of auto, hardware, mesi, moesi, directory, token, not 'quantum'/,
   )
 })
 

@@ -1,5 +1,6 @@
 import type { Command } from 'aether-dsm/internal/cli'
-import { nearestWord, parseOptions, UsageError, withTraceFile } from 'aether-dsm/internal/cli'
+import { parseOptions, UsageError, withTraceFile } from 'aether-dsm/internal/cli'
+import { nearestWord } from 'aether-dsm/internal/native'
 import type { CommonName } from '../bench/results/common-kinds.ts'
 import { allBenchesOf, allTakes, suiteNames } from './bench-all.ts'
 import { collectivesBenchOf, collectivesTakes } from './bench-collectives.ts'

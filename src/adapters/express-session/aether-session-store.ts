@@ -1,5 +1,14 @@
 import { type SessionData, Store } from 'express-session'
+import {
+  checkFunction,
+  checkMilliseconds,
+  checkOptions,
+  checkText,
+  mustBe,
+  type OptionNames,
+} from '../../native/index.ts'
 import { type Codec, json, type SharedMap, type Structures } from '../../structures/index.ts'
+import { checkWhere } from '../lease.ts'
 import { LeasedMap } from '../leased-map.ts'
 
 const DAY_MS = 86_400_000
@@ -14,6 +23,8 @@ export interface AetherSessionStoreOptions {
    */
   readonly ttlMs?: number
 }
+
+const names: OptionNames<AetherSessionStoreOptions> = { name: true, ttlMs: true }
 
 /** A session as `all` returns it. */
 export type StoredSession = SessionData & { readonly id: string }
@@ -36,7 +47,11 @@ export class AetherSessionStore extends Store {
    */
   constructor(where: string | Structures, options: AetherSessionStoreOptions = {}) {
     super()
+    checkWhere('where', where)
+    checkOptions('new AetherSessionStore', options, names)
     const { name = 'sessions', ttlMs = DAY_MS } = options
+    checkText('options.name', name)
+    checkMilliseconds('options.ttlMs', ttlMs)
     this.#map = new LeasedMap(where, name, { codec: json as Codec<SessionData> })
     this.#ttlMs = ttlMs
   }
@@ -94,9 +109,10 @@ export class AetherSessionStore extends Store {
   }
 
   /** Milliseconds that the session lives; not positive if the cookie has expired. */
-  #lifeOf({ cookie }: SessionData): number {
+  #lifeOf(session: SessionData): number {
+    if (typeof session !== 'object' || session === null) throw mustBe('session', 'an object with a cookie', session)
     // A session that was read from a store has its date as text.
-    const expires = cookie?.expires as Date | string | null | undefined
+    const expires = session.cookie?.expires as Date | string | null | undefined
     const leftMs = expires ? new Date(expires).getTime() - Date.now() : this.#ttlMs
     // What is no date does not say when.
     return Number.isNaN(leftMs) ? this.#ttlMs : leftMs
@@ -104,6 +120,7 @@ export class AetherSessionStore extends Store {
 
   /** The callback is never called before this returns, and errors that it throws are not caught here. */
   #answer<T>(work: (map: SharedMap<SessionData>) => T, callback: SessionCallback<T>): void {
+    checkFunction('callback', callback, 'which takes an error and a result')
     const answered = this.#map.open().then(work)
     answered.then(
       (result) => setImmediate(callback, null, result),

@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events'
 import type { KeyvEntry, KeyvStoreAdapter } from 'keyv'
+import { checkIterable, checkOptions, checkText, checkWhole, mustBe, type OptionNames } from '../../native/index.ts'
 import type { SharedMap, Structures } from '../../structures/index.ts'
+import { checkWhere } from '../lease.ts'
 import { LeasedMap } from '../leased-map.ts'
 
 /** Options of {@link KeyvAether}. */
@@ -13,6 +15,8 @@ export interface KeyvAetherOptions {
    */
   readonly maxEntries?: number
 }
+
+const names: OptionNames<KeyvAetherOptions> = { name: true, maxEntries: true }
 
 /**
  * A Keyv store of what Keyv passes on: the text of its serializer or, without one, an object. Keys carry Keyv's
@@ -32,7 +36,11 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
    */
   constructor(where: string | Structures, options: KeyvAetherOptions = {}) {
     super()
+    checkWhere('where', where)
+    checkOptions('new KeyvAether', options, names)
     const { name = 'keyv', maxEntries } = options
+    checkText('options.name', name)
+    checkEntries(maxEntries)
     this.opts = { dialect: 'redis', url: `aether:${name}` }
     this.#map = new LeasedMap(where, name, maxEntries === undefined ? {} : { maxEntries })
   }
@@ -43,6 +51,7 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
   }
 
   async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
+    checkKeys(keys)
     const map = await this.#map.open()
     return keys.map((key) => map.getSync(key) as Value | undefined)
   }
@@ -54,6 +63,7 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
   }
 
   async setMany(entries: KeyvEntry[]): Promise<void> {
+    checkIterable('entries', entries, '{ key, value, ttl }')
     const map = await this.#map.open()
     for (const entry of entries) put(map, entry)
   }
@@ -63,6 +73,7 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
   }
 
   async hasMany(keys: string[]): Promise<boolean[]> {
+    checkKeys(keys)
     const map = await this.#map.open()
     return keys.map((key) => map.hasSync(key))
   }
@@ -74,6 +85,7 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
 
   /** Delete `keys`; true if at least one of them was there. */
   async deleteMany(keys: string[]): Promise<boolean> {
+    checkKeys(keys)
     const map = await this.#map.open()
     return keys.filter((key) => map.deleteSync(key)).length > 0
   }
@@ -105,11 +117,24 @@ export class KeyvAether extends EventEmitter implements KeyvStoreAdapter {
   }
 }
 
-function put(map: SharedMap<unknown>, { key, value, ttl }: KeyvEntry): void {
+/** The map opens later, and its error would come from a call that is right. @throws ArgumentError */
+function checkEntries(maxEntries: number | undefined): void {
+  if (maxEntries === undefined || maxEntries === Number.POSITIVE_INFINITY) return
+  checkWhole('options.maxEntries', maxEntries, 1, 2 ** 26)
+}
+
+function checkKeys(keys: string[]): void {
+  if (!Array.isArray(keys)) throw mustBe('keys', 'an array of strings', keys)
+}
+
+function put(map: SharedMap<unknown>, entry: KeyvEntry): void {
+  const { key, value, ttl } = (entry ?? {}) as KeyvEntry
+  if (ttl !== undefined && ttl !== null && typeof ttl !== 'number') throw mustBe('ttl', 'a number of milliseconds', ttl)
   map.setSync(key, value, { ttlMs: ttl !== undefined && ttl > 0 ? ttl : 0 })
 }
 
 function* within(map: SharedMap<unknown>, namespace: string | undefined): Generator<[string, unknown], undefined> {
+  if (namespace !== undefined && typeof namespace !== 'string') throw mustBe('namespace', 'a string', namespace)
   const prefix = namespace === undefined ? '' : `${namespace}:`
   for (const [key, value] of map.entriesSync())
     if (typeof key === 'string' && key.startsWith(prefix)) yield [key, value]

@@ -2,7 +2,7 @@ import type { Context, Span } from '@opentelemetry/api'
 import type { ClientCallInfo, ClientInterceptor, Metadata, Stream } from '../../rpc/index.ts'
 import { ANSWERED, CallSpans, clientEnding, LEFT } from './call-span.ts'
 import { withinMetadata } from './metadata-room.ts'
-import type { OpenTelemetryOptions } from './open-telemetry-options.ts'
+import { checkOpenTelemetry, type OpenTelemetryOptions } from './open-telemetry-options.ts'
 import { type StreamWatcher, TracedStream } from './traced-stream.ts'
 
 /**
@@ -16,6 +16,7 @@ import { type StreamWatcher, TracedStream } from './traced-stream.ts'
  * @throws PackageMissingError if `@opentelemetry/api` is not installed.
  */
 export function openTelemetryClientInterceptor(options: OpenTelemetryOptions = {}): ClientInterceptor {
+  checkOpenTelemetry('openTelemetryClientInterceptor', options)
   const spans = new CallSpans('client', options)
   const { context, trace } = spans.api
   return (call, next) => {

@@ -1,4 +1,5 @@
 import type { Attributes, TracerProvider } from '@opentelemetry/api'
+import { checkBoolean, checkOptions, mustBe, type OptionNames } from '../../native/index.ts'
 
 /** Options of the spans of calls. */
 export interface OpenTelemetryOptions {
@@ -11,4 +12,17 @@ export interface OpenTelemetryOptions {
    * false.
    */
   readonly legacyAttributes?: boolean
+}
+
+const names: OptionNames<OpenTelemetryOptions> = { tracerProvider: true, attributes: true, legacyAttributes: true }
+
+/** @throws ArgumentError */
+export function checkOpenTelemetry(call: string, options: OpenTelemetryOptions): void {
+  checkOptions(call, options, names)
+  const { tracerProvider, attributes, legacyAttributes = false } = options
+  if (tracerProvider !== undefined && typeof tracerProvider?.getTracer !== 'function')
+    throw mustBe('options.tracerProvider', 'an object with getTracer(), as OpenTelemetry makes', tracerProvider)
+  if (attributes !== undefined && (typeof attributes !== 'object' || attributes === null))
+    throw mustBe('options.attributes', "an object such as { 'server.address': 'host' }", attributes)
+  checkBoolean('options.legacyAttributes', legacyAttributes)
 }

@@ -1,7 +1,7 @@
 import type { Context, Span } from '@opentelemetry/api'
 import type { CallContext, ServerInterceptor, Stream } from '../../rpc/index.ts'
 import { ANSWERED, abortedEnding, type CallEnding, CallSpans, handlerEnding, LEFT } from './call-span.ts'
-import type { OpenTelemetryOptions } from './open-telemetry-options.ts'
+import { checkOpenTelemetry, type OpenTelemetryOptions } from './open-telemetry-options.ts'
 import { TracedStream } from './traced-stream.ts'
 
 /**
@@ -12,6 +12,7 @@ import { TracedStream } from './traced-stream.ts'
  * @throws PackageMissingError if `@opentelemetry/api` is not installed.
  */
 export function openTelemetryServerInterceptor(options: OpenTelemetryOptions = {}): ServerInterceptor {
+  checkOpenTelemetry('openTelemetryServerInterceptor', options)
   const spans = new CallSpans('server', options)
   const { context, propagation, trace, ROOT_CONTEXT } = spans.api
   return (request, call, next) => {

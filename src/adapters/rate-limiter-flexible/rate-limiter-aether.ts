@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { type IRateLimiterStoreOptions, RateLimiterRes, type RateLimiterStoreAbstract } from 'rate-limiter-flexible'
-import { ArgumentError, native } from '../../native/index.ts'
+import { checkText, mustBe, native } from '../../native/index.ts'
 import type { SharedMap, Structures } from '../../structures/index.ts'
+import { checkWhere } from '../lease.ts'
 import { LeasedMap } from '../leased-map.ts'
 import { type Consumed, consumed } from './consumed.ts'
 
@@ -33,6 +34,7 @@ export class RateLimiterAether extends Base {
   readonly #map: LeasedMap<Consumed>
 
   constructor(options: RateLimiterAetherOptions) {
+    checkLimiter(options)
     super(options)
     this.#map = new LeasedMap(options.storeClient, options.tableName ?? 'rate-limits', { codec: consumed })
   }
@@ -81,6 +83,14 @@ export class RateLimiterAether extends Base {
   }
 }
 
+/** The others are options of the package's base class, which checks them. @throws ArgumentError */
+function checkLimiter(options: RateLimiterAetherOptions): void {
+  if (typeof options !== 'object' || options === null)
+    throw mustBe('options', "an object such as { storeClient: 'shop', points: 5, duration: 1 }", options)
+  checkWhere('options.storeClient', options.storeClient)
+  if (options.tableName !== undefined) checkText('options.tableName', options.tableName)
+}
+
 /**
  * Programs without types pass text too, which a Redis accepts. @throws ArgumentError unless it is a whole number: a
  * Redis accepts no other.
@@ -88,7 +98,7 @@ export class RateLimiterAether extends Base {
 function wholePoints(points: unknown): number {
   const amount = Number(points)
   if (Number.isSafeInteger(amount)) return amount
-  throw new ArgumentError('points', `points must be a whole number, not ${points}`)
+  throw mustBe('points', 'a whole number', points)
 }
 
 /** A window that ended before it was written down would be started for ever. As short as Redis allows. */

@@ -1,3 +1,4 @@
+import { checkOptions, checkSignal, mustBe, type OptionNames } from '../../native/index.ts'
 import type { Agent } from '../../runtime/index.ts'
 import { KeepAlive } from '../../runtime/index.ts'
 import { BarrierWord, newBarrierWords } from './barrier-words.ts'
@@ -9,6 +10,29 @@ const QUESTION_MS = 1000
 export interface BarrierOptions {
   /** How long to wait for the others, in milliseconds; default 60,000. */
   readonly timeoutMs?: number
+}
+
+type WaitOptions = BarrierOptions & { readonly signal?: AbortSignal }
+
+const syncNames: OptionNames<BarrierOptions> = { timeoutMs: true }
+const names: OptionNames<WaitOptions> = { timeoutMs: true, signal: true }
+
+/** @throws ArgumentError; the reason of the signal if it is aborted. */
+export function checkBarrier(options: WaitOptions): void {
+  checkOptions('barrier', options, names)
+  checkTimeout(options.timeoutMs)
+  checkSignal('options.signal', options.signal)
+}
+
+/** @throws ArgumentError */
+export function checkBarrierSync(options: BarrierOptions): void {
+  checkOptions('barrierSync', options, syncNames)
+  checkTimeout(options.timeoutMs)
+}
+
+function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs >= 0)) return
+  throw mustBe('options.timeoutMs', 'a number of milliseconds from 0 on', timeoutMs)
 }
 
 /** The main thread's side of barriers: enters, sleeps until released, and reports which ranks are missing. */
@@ -36,7 +60,7 @@ export class Barrier {
   }
 
   /** Wait until every rank is here. After a time-out the next call waits for the same barrier. */
-  async wait(options: BarrierOptions & { readonly signal?: AbortSignal }): Promise<void> {
+  async wait(options: WaitOptions): Promise<void> {
     const { timeoutMs = 60_000, signal } = options
     signal?.throwIfAborted()
     const generation = this.#enter()

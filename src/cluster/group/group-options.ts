@@ -1,5 +1,14 @@
 import process from 'node:process'
-import { ArgumentError } from '../../native/index.ts'
+import {
+  ArgumentError,
+  checkMilliseconds,
+  checkOptions,
+  checkSignal,
+  checkText,
+  mustBe,
+  type OptionNames,
+  shown,
+} from '../../native/index.ts'
 import { SECRET_FILE_VARIABLE } from '../hosts/index.ts'
 import { JoinError } from './errors.ts'
 import { GROUP_SIZE_MAX } from './group-card.ts'
@@ -46,6 +55,17 @@ export interface JoinOptions {
   readonly signal?: AbortSignal
 }
 
+const names: OptionNames<JoinOptions> = {
+  rank: true,
+  size: true,
+  rendezvous: true,
+  secretFile: true,
+  device: true,
+  leaseMs: true,
+  timeoutMs: true,
+  signal: true,
+}
+
 export interface JoinPlan {
   readonly rank: number
   readonly size: number
@@ -64,15 +84,18 @@ const NO_RENDEZVOUS =
 
 /** @throws JoinError if a value is neither given nor in the environment; ArgumentError if one is invalid. */
 export function planJoin(options: JoinOptions): JoinPlan {
+  checkOptions('join', options, names)
   const found = rankSettings()
   const size = numberFrom(options.size, found.size, 'size')
   const rank = numberFrom(options.rank, found.rank, 'rank')
   if (size < 1 || size > GROUP_SIZE_MAX)
-    throw new ArgumentError('size', `a group has 1 to ${GROUP_SIZE_MAX} ranks, not ${size}`)
-  if (rank >= size)
-    throw new ArgumentError('rank', `rank ${rank} is not one of ${size}: ranks go from 0 to ${size - 1}`)
+    throw mustBe('size', `a whole number of ranks from 1 to ${GROUP_SIZE_MAX}`, size)
+  if (rank >= size) throw mustBe('rank', `from 0 to ${size - 1}, one of ${size} ranks`, rank)
   const { timeoutMs = 60_000, signal, secretFile, device, rendezvous = rendezvousSetting() } = options
-  if (!(timeoutMs > 0)) throw new ArgumentError('timeoutMs', `timeoutMs must be more than 0, not ${timeoutMs}`)
+  checkMilliseconds('timeoutMs', timeoutMs)
+  checkSignal('signal', signal)
+  if (secretFile !== undefined) checkText('secretFile', secretFile)
+  if (device !== undefined) checkText('device', device)
   if (rendezvous === undefined) throw new JoinError(NO_RENDEZVOUS)
   return {
     rank,
@@ -95,15 +118,15 @@ function numberFrom(given: number | undefined, found: Setting | undefined, argum
   const value = given ?? Number(found?.text)
   if (Number.isInteger(value) && value >= 0) return value
   const what = given === undefined ? found?.variable : argument
-  throw new ArgumentError(argument, `${what} must be a whole number, not ${given ?? JSON.stringify(found?.text)}`)
+  throw new ArgumentError(argument, `${what} must be a whole number from 0 on, not ${shown(given ?? found?.text)}`)
 }
 
 function leaseFrom(given: number | undefined): number {
   const text = textFrom(LEASE_VARIABLE)
   const leaseMs = given ?? (text === undefined ? LEASE_MS : Number(text))
-  if (leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31) return leaseMs
-  const [argument, shown] = given === undefined ? [LEASE_VARIABLE, JSON.stringify(text)] : ['leaseMs', given]
-  throw new ArgumentError('leaseMs', `${argument} must be at least ${LEASE_MS_MIN} ms, not ${shown}`)
+  if (typeof leaseMs === 'number' && leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31) return leaseMs
+  const argument = given === undefined ? LEASE_VARIABLE : 'leaseMs'
+  throw new ArgumentError('leaseMs', `${argument} must be at least ${LEASE_MS_MIN} ms, not ${shown(given ?? text)}`)
 }
 
 function textFrom(variable: string): string | undefined {

@@ -1,6 +1,6 @@
 import { availableParallelism, hostname } from 'node:os'
 import process from 'node:process'
-import { ArgumentError, ClosedError } from '../../native/index.ts'
+import { ArgumentError, ClosedError, checkFunction, mustBe } from '../../native/index.ts'
 import {
   identifyTrace,
   PROFILING_AREA_BYTES,
@@ -12,7 +12,7 @@ import { Agent } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import { PROFILING_OFFSET, WAITS_OFFSET } from '../layout.ts'
 import type { Membership } from '../membership.ts'
-import { Barrier, type BarrierOptions } from './barrier.ts'
+import { Barrier, type BarrierOptions, checkBarrier, checkBarrierSync } from './barrier.ts'
 import { MemberEndedError, ranksInWords } from './errors.ts'
 import type { GroupNote, GroupPeer, GroupStart } from './group-machine.ts'
 import { type JoinOptions, type JoinPlan, planJoin } from './group-options.ts'
@@ -106,6 +106,7 @@ export abstract class Group implements AsyncDisposable {
   profile(): Profile
   profile(rank: number): Profile | undefined
   profile(rank: number = this.rank): Profile | undefined {
+    checkRank(rank)
     this.checkOpen()
     const member = this.#ranks[rank]?.member
     return member && this.parts.meeting.membership.profile(member)
@@ -134,12 +135,14 @@ export abstract class Group implements AsyncDisposable {
    * @throws MemberEndedError if a rank has died or left.
    */
   async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
+    checkBarrier(options)
     this.checkOpen()
     await this.parts.barrier.wait(options)
   }
 
   /** As {@link barrier}, blocking the thread. */
   barrierSync(options: BarrierOptions = {}): void {
+    checkBarrierSync(options)
     this.checkOpen()
     this.parts.barrier.waitSync(options)
   }
@@ -170,12 +173,14 @@ export abstract class Group implements AsyncDisposable {
 
   /** Call `listener` when a rank leaves or dies, until the returned function is called. */
   onEvent(listener: (event: GroupEvent) => void): () => void {
+    checkFunction('listener', listener, 'which takes an event')
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   /** Whether `rank` is still a member: it has neither left nor died. */
   isMember(rank: number): boolean {
+    checkRank(rank)
     return rank >= 0 && rank < this.size && !this.#gone.has(rank)
   }
 
@@ -250,10 +255,15 @@ function checkTold(topic: string, value: unknown): void {
   throw new ArgumentError('value', `${rule}, not ${lengthBytes}`)
 }
 
+/** A rank may be one that does not exist. @throws ArgumentError */
+function checkRank(rank: number): void {
+  if (!Number.isSafeInteger(rank)) throw mustBe('rank', 'a rank, a whole number from 0 on', rank)
+}
+
 /** Keeps these names apart from the locks of regions. */
 function lockName(name: string): string {
   if (typeof name === 'string' && name !== '') return `group/${name}`
-  throw new ArgumentError('name', 'a lock of a group needs a name')
+  throw mustBe('name', 'a string of at least one character', name)
 }
 
 /** Keeps the agent's messages until there is a group to hear them. */

@@ -2,7 +2,7 @@
  * Groups: N ranks whose agents are connected with each other, with a barrier and a registry of what they share. Regions
  * are added in `dsm/`.
  */
-export type { BarrierOptions } from './barrier.ts'
+export { type BarrierOptions, checkBarrier, checkBarrierSync } from './barrier.ts'
 export { BarrierMachine, type BarrierMachineOptions } from './barrier-machine.ts'
 export { BarrierWord, newBarrierWords } from './barrier-words.ts'
 export { JoinError, MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'

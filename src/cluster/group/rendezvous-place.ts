@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { ArgumentError } from '../../native/index.ts'
+import { mustBe } from '../../native/index.ts'
 
 /** Where the ranks of a group meet. */
 export type RendezvousPlace =
@@ -13,11 +13,10 @@ const FORMS = "'local:NAME' or 'tcp:HOST:PORT' (an IPv6 address in brackets)"
 
 /** @throws ArgumentError if `text` does not name such a place. */
 export function parseRendezvous(text: string): RendezvousPlace {
-  const [, kind, rest = ''] = /^(local|tcp|launcher):(.+)$/.exec(text) ?? []
+  const [, kind, rest = ''] = (typeof text === 'string' && /^(local|tcp|launcher):(.+)$/.exec(text)) || []
   if (kind === 'local') return { kind, space: rest }
   const place = parseAddress(rest)
-  if (kind === undefined || place === undefined)
-    throw new ArgumentError('rendezvous', `rendezvous must be ${FORMS}, not ${JSON.stringify(text)}`)
+  if (kind === undefined || place === undefined) throw mustBe('rendezvous', FORMS, text)
   return { kind: 'tcp', ...place, keeper: kind === 'launcher' ? 'launcher' : 'rank 0' }
 }
 

@@ -1,3 +1,4 @@
+import { checkWhole, mustBe } from '../../native/index.ts'
 import type { Finding } from '../../profiling/index.ts'
 import { formatSize } from '../size.ts'
 import type { Advice, PageAdvice, PageWriter } from './advice.ts'
@@ -81,6 +82,8 @@ function lookAgain({ unseen }: Found): string {
 
 /** Advice as lines for a terminal, the worst page first; `pagesMax` of them, default 10. */
 export function adviceText(advice: Advice, pagesMax = 10): string {
+  checkAdvice(advice)
+  if (pagesMax !== Number.POSITIVE_INFINITY) checkWhole('pagesMax', pagesMax, 0, Number.MAX_SAFE_INTEGER)
   const { region, pages, more } = advice
   const lines = [`region '${region}': ${headline(pages.length, more)}`]
   for (const { kind, moves, finding, remedy } of pages.slice(0, pagesMax))
@@ -122,5 +125,17 @@ function listed(words: readonly string[]): string {
 
 /** The advice as a profile carries it: `group.profile().withFindings([adviceFinding(await region.advice())])`. */
 export function adviceFinding(advice: Advice): Finding {
+  checkAdvice(advice)
   return { kind: 'dsm.advice', subject: advice.region, text: adviceText(advice), details: advice }
+}
+
+/** It may come from another process, as JSON. @throws ArgumentError */
+function checkAdvice(advice: Advice): void {
+  const { region, pages, unwatched, silent } = (advice ?? {}) as Partial<Advice>
+  const isWhole = Array.isArray(pages) && pages.every(isPage) && Array.isArray(unwatched) && Array.isArray(silent)
+  if (typeof region !== 'string' || !isWhole) throw mustBe('advice', 'what region.advice() resolves with', advice)
+}
+
+function isPage(page: Partial<PageAdvice> | undefined): boolean {
+  return page?.kind !== undefined && page.kind in KIND_WORDS && typeof page.moves === 'number'
 }

@@ -1,4 +1,4 @@
-import { AetherError, ArgumentError } from '../../native/index.ts'
+import { AetherError, checkOptions, mustBe, type OptionNames } from '../../native/index.ts'
 import { formatSize } from '../size.ts'
 import type { AllocationOutcome, AllocationRecord, AllocationRequest } from './allocations.ts'
 
@@ -103,13 +103,17 @@ export async function allocateFrom(
   throw new AllocationError('ERR_AETHER_REGION_EXHAUSTED', region, message, largest)
 }
 
-function checkRequest(lengthBytes: number, { align = 8, name }: AllocOptions): AllocationRequest {
+const names: OptionNames<AllocOptions> = { align: true, name: true }
+
+function checkRequest(lengthBytes: number, options: AllocOptions): AllocationRequest {
+  checkOptions('alloc', options, names)
+  const { align = 8, name } = options
   if (!(Number.isSafeInteger(lengthBytes) && lengthBytes > 0))
-    throw new ArgumentError('lengthBytes', `lengthBytes must be a whole number above 0, not ${String(lengthBytes)}`)
+    throw mustBe('lengthBytes', 'a whole number above 0', lengthBytes)
   if (!(Number.isSafeInteger(align) && align > 0 && align <= ALIGN_MAX && Number.isInteger(Math.log2(align))))
-    throw new ArgumentError('options.align', `options.align must be a power of two up to 2^30, not ${String(align)}`)
+    throw mustBe('options.align', 'a power of two up to 2^30', align)
   const nameBytes = name === undefined ? 1 : typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (nameBytes < 1 || nameBytes > NAME_BYTES_MAX)
-    throw new ArgumentError('options.name', `options.name must be a string of 1 to ${NAME_BYTES_MAX} bytes`)
+    throw mustBe('options.name', `a string of 1 to ${NAME_BYTES_MAX} bytes`, name)
   return { lengthBytes, alignBytes: align, name: name ?? null }
 }

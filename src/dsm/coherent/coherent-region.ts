@@ -1,5 +1,5 @@
 import { type Locks, MemberEndedError } from '../../cluster/index.ts'
-import { ArgumentError, ClosedError, native } from '../../native/index.ts'
+import { ArgumentError, ClosedError, checkAbort, checkBigint, mustBe, native } from '../../native/index.ts'
 import type { Advice } from '../advice/advice.ts'
 import { adviseOn } from '../advice/advise.ts'
 import type { Gathered } from '../advice/gathering.ts'
@@ -9,6 +9,7 @@ import type { AllocationOutcome } from '../allocation/allocations.ts'
 import { PinnedRange } from '../pinned-range.ts'
 import {
   type Bytes,
+  checkPrefetch,
   type MemoryUse,
   type PageDescription,
   type PrefetchOptions,
@@ -48,6 +49,13 @@ const SYSTEM_PAGE_BYTES = 4096
 /** Where the home of a page does not answer. */
 const NOTHING_KNOWN = { state: undefined, owner: -1, sharers: [], version: null }
 
+/** An atomic operation as the program called it. */
+interface AtomicCall {
+  readonly name: string
+  readonly operands: Readonly<Record<string, bigint>>
+  readonly options: RegionCallOptions | undefined
+}
+
 /**
  * A region whose ranks have memory of their own. The agent answers the page faults of views. The explicit calls below
  * ask the agent for the page, hold it while they copy, and never fault. A call that spans pages is not atomic as a
@@ -81,12 +89,14 @@ export class CoherentRegion extends Region {
   }
 
   async read<T extends Bytes>(offsetBytes: number, target: T, options?: RegionCallOptions): Promise<T> {
+    checkAbort('read', options)
     const bytes = this.checkTransfer(offsetBytes, target, 'target')
     await this.#transfer(offsetBytes, bytes, PageRight.Read, options?.signal)
     return target
   }
 
   async write(offsetBytes: number, source: Bytes, options?: RegionCallOptions): Promise<void> {
+    checkAbort('write', options)
     const bytes = this.checkTransfer(offsetBytes, source, 'source')
     await this.#transfer(offsetBytes, bytes, PageRight.Write, options?.signal)
   }
@@ -102,28 +112,36 @@ export class CoherentRegion extends Region {
   }
 
   fetchAdd(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint> {
-    return this.#atomic(offsetBytes, options, (words, index) => Atomics.add(words, index, value))
+    const call = { name: 'fetchAdd', operands: { value }, options }
+    return this.#atomic(offsetBytes, call, (words, index) => Atomics.add(words, index, value))
   }
 
   override fetchAddSync(offsetBytes: number, value: bigint): bigint {
+    checkBigint('value', value)
     return this.#atomicSync(offsetBytes, (words, index) => Atomics.add(words, index, value))
   }
 
   compareSwap(offsetBytes: number, expected: bigint, desired: bigint, options?: RegionCallOptions): Promise<bigint> {
-    const wanted = BigInt.asUintN(64, expected)
-    return this.#atomic(offsetBytes, options, (words, index) => Atomics.compareExchange(words, index, wanted, desired))
+    const call = { name: 'compareSwap', operands: { expected, desired }, options }
+    return this.#atomic(offsetBytes, call, (words, index) =>
+      Atomics.compareExchange(words, index, BigInt.asUintN(64, expected), desired),
+    )
   }
 
   override compareSwapSync(offsetBytes: number, expected: bigint, desired: bigint): bigint {
+    checkBigint('expected', expected)
+    checkBigint('desired', desired)
     const wanted = BigInt.asUintN(64, expected)
     return this.#atomicSync(offsetBytes, (words, index) => Atomics.compareExchange(words, index, wanted, desired))
   }
 
   swap(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint> {
-    return this.#atomic(offsetBytes, options, (words, index) => Atomics.exchange(words, index, value))
+    const call = { name: 'swap', operands: { value }, options }
+    return this.#atomic(offsetBytes, call, (words, index) => Atomics.exchange(words, index, value))
   }
 
   override swapSync(offsetBytes: number, value: bigint): bigint {
+    checkBigint('value', value)
     return this.#atomicSync(offsetBytes, (words, index) => Atomics.exchange(words, index, value))
   }
 
@@ -132,7 +150,7 @@ export class CoherentRegion extends Region {
    * and, with `replicas: 1`, for the ranks that keep what was written.
    */
   async fence(options?: RegionCallOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
+    checkAbort('fence', options)
     this.checkOpen()
     Atomics.load(new Int32Array(this.plan.words, 0, 1), 0)
     if (this.plan.replicas > 0) await this.#host.agent.command('fence', this.id)
@@ -145,6 +163,7 @@ export class CoherentRegion extends Region {
 
   /** Resolves when every page of the range has been here; another rank may have taken some away again by then. */
   async prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void> {
+    checkPrefetch('prefetch', options)
     const access = this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')
     await this.#bring(offsetBytes, lengthBytes, rightOf(access), PAGES_AHEAD, options?.signal)
   }
@@ -155,6 +174,7 @@ export class CoherentRegion extends Region {
     access: RegionAccess,
     options?: RegionCallOptions,
   ): Promise<void> {
+    checkAbort('acquire', options)
     this.checkWanted(offsetBytes, lengthBytes, access)
     await this.#bring(offsetBytes, lengthBytes, rightOf(access), PAGES_AT_ONCE, options?.signal)
   }
@@ -166,6 +186,7 @@ export class CoherentRegion extends Region {
   }
 
   async pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange> {
+    checkPrefetch('pin', options)
     const access = this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')
     const { from, to } = this.#pagesOf(offsetBytes, lengthBytes)
     this.#checkCacheHolds(to - from)
@@ -192,8 +213,7 @@ export class CoherentRegion extends Region {
 
   page(index: number): PageDescription {
     this.checkOpen()
-    if (!Number.isSafeInteger(index))
-      throw new ArgumentError('index', `a page number must be a whole number, not ${index}`)
+    if (!Number.isSafeInteger(index)) throw mustBe('index', 'a page number, a whole number from 0 on', index)
     const offsetBytes = index * this.pageSize
     const lengthBytes = Math.min(this.pageSize, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))
@@ -205,7 +225,7 @@ export class CoherentRegion extends Region {
   }
 
   async advice(options?: RegionCallOptions): Promise<Advice> {
-    options?.signal?.throwIfAborted()
+    checkAbort('advice', options)
     this.checkOpen()
     const { said, unwatched, silent, more } = (await this.#host.agent.command('advice', this.id)) as Gathered
     const pages = pageCount(this.size, this.pageSize)
@@ -425,9 +445,11 @@ export class CoherentRegion extends Region {
 
   async #atomic(
     offsetBytes: number,
-    options: RegionCallOptions | undefined,
+    { name, operands, options }: AtomicCall,
     act: (words: BigUint64Array, index: number) => bigint,
   ): Promise<bigint> {
+    for (const operand in operands) checkBigint(operand, operands[operand])
+    checkAbort(name, options)
     this.checkWord(offsetBytes)
     const page = Math.floor(offsetBytes / this.pageSize)
     await this.#access.pin(page, PageRight.Write, options?.signal)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ArgumentError } from '../../native/index.ts'
+import { ArgumentError, shown } from '../../native/index.ts'
 import type { Placement } from '../placement.ts'
 
 /** A placement as the ranks compare it: data of bounded length. What was said for each page is a digest. */
@@ -70,7 +70,7 @@ function explicit(said: readonly number[], pages: number, ranks: number): Evalua
   if (wrong >= 0)
     throw new ArgumentError(
       'placement',
-      `placement gives ${String(said[wrong])} for page ${wrong}; a rank is a number from 0 to ${ranks - 1}`,
+      `placement must give a rank from 0 to ${ranks - 1} for page ${wrong}, not ${shown(said[wrong])}`,
     )
   const homes = new SharedArrayBuffer(4 * pages)
   const table = new Int32Array(homes)

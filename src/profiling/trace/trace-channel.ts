@@ -1,8 +1,9 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import process from 'node:process'
+import { checkFunction, checkText, checkWhole } from '../../native/index.ts'
 import { printError } from '../print-error.ts'
 import { traceClockNs, traceIdentity } from './trace-identity.ts'
-import type { TraceLevel } from './trace-level.ts'
+import { TraceLevel } from './trace-level.ts'
 import { traceLine } from './trace-line.ts'
 import type { TraceFields, TraceMessage, TraceSlice } from './trace-message.ts'
 import { TracePart } from './trace-part.ts'
@@ -32,7 +33,7 @@ export class TraceChannel {
   /** True if there is a subscriber and events of that level are reported. The guard of hot paths. */
   wants(level: TraceLevel): boolean {
     // The number first: by default, events of hot paths are finer than what is reported.
-    return level <= most && this.#target.hasSubscribers
+    return typeof level === 'number' && level <= most && this.#target.hasSubscribers
   }
 
   /**
@@ -41,6 +42,8 @@ export class TraceChannel {
    */
   publish(level: TraceLevel, type: string, fields?: () => TraceFields, slice?: TraceSlice): void {
     if (!this.wants(level)) return
+    checkText('type', type)
+    if (fields !== undefined) checkFunction('fields', fields, 'that returns names and numbers')
     const message: TraceMessage = {
       channel: this.name,
       level,
@@ -62,6 +65,7 @@ const channels = new Map<string, TraceChannel>()
 
 /** Report events up to `level` in this thread, whatever `AETHER_TRACE_LEVEL` says. For programs that subscribe. */
 export function setTraceLevel(level: TraceLevel): void {
+  checkWhole('level', level, TraceLevel.Error, TraceLevel.Trace)
   most = level
 }
 
@@ -70,6 +74,7 @@ export function setTraceLevel(level: TraceLevel): void {
  * `AETHER_TRACE_MESSAGING`, `AETHER_TRACE_RPC`, `AETHER_TRACE_CLUSTER` and `AETHER_TRACE_DSM`.
  */
 export function traceChannel(room: string): TraceChannel {
+  checkText('room', room)
   const known = channels.get(room)
   if (known !== undefined) return known
   const target = channel(`aether:${room}`)

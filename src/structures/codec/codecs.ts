@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
-import { ArgumentError } from '../../native/index.ts'
+import { ArgumentError, messageOfThrown, mustBe, shown } from '../../native/index.ts'
 import { hashBytes } from '../hash.ts'
 import { fixed, type Parameter } from '../parameter.ts'
 import type { Codec } from './codec.ts'
@@ -41,9 +41,21 @@ function encodeStructured(value: unknown): Uint8Array {
 
 function encodeObject(value: unknown): Uint8Array {
   const isBytes = value instanceof Uint8Array
-  const bytes = isBytes ? value : serialize(value)
-  room(1 + bytes.length).set(bytes, 1)
+  const bytes = isBytes ? value : serialized(value)
+  const target = room(1 + bytes.length)
+  // Detached memory has no bytes, but cannot be copied either.
+  if (bytes.length > 0) target.set(bytes, 1)
   return tagged(isBytes ? Tag.Bytes : Tag.Cloned, bytes.length)
+}
+
+/** @throws ArgumentError */
+function serialized(value: unknown): Uint8Array {
+  try {
+    return serialize(value)
+  } catch (error) {
+    const why = `value must be what structuredClone takes: ${messageOfThrown(error)}; pass plain data, or another codec`
+    throw new ArgumentError('value', why, { cause: error })
+  }
 }
 
 function decodeStructured(bytes: Uint8Array): unknown {
@@ -75,12 +87,23 @@ function decodeStructured(bytes: Uint8Array): unknown {
  */
 export const structured: Codec<unknown> = { name: 'structured', encode: encodeStructured, decode: decodeStructured }
 
+/** @throws ArgumentError */
+function jsonOf(value: unknown): string {
+  let why = `not ${shown(value)}`
+  try {
+    const text = JSON.stringify(value) as string | undefined
+    if (text !== undefined) return text
+  } catch (error) {
+    why = messageOfThrown(error)
+  }
+  throw new ArgumentError('value', `value must be what JSON can represent: ${why}`)
+}
+
 /** JSON text. Other tools can read it, and for plain objects it is faster than `structured`. */
 export const json: Codec<unknown> = {
   name: 'json',
   encode(value) {
-    const text = JSON.stringify(value)
-    if (text === undefined) throw new ArgumentError('value', `JSON cannot represent ${typeof value}`)
+    const text = jsonOf(value)
     const length = room(text.length * 3).write(text, 0)
     return scratch.subarray(0, length)
   },
@@ -92,7 +115,7 @@ export const bytes: Codec<Uint8Array> = {
   name: 'bytes',
   encode(value) {
     if (value instanceof Uint8Array) return value
-    throw new ArgumentError('value', `the codec 'bytes' takes a Uint8Array, not ${typeof value}`)
+    throw mustBe('value', "a Uint8Array for the codec 'bytes'", value)
   },
   // A Buffer's own slice would be no copy.
   decode: (value) => Uint8Array.prototype.slice.call(value),
@@ -106,8 +129,7 @@ const floatBytes = new Uint8Array(float.buffer)
 export const number: Codec<number> = {
   name: 'number',
   encode(value) {
-    if (typeof value !== 'number')
-      throw new ArgumentError('value', `the codec 'number' takes numbers, not ${typeof value}`)
+    if (typeof value !== 'number') throw mustBe('value', "a number for the codec 'number'", value)
     float[0] = value
     return floatBytes
   },
@@ -131,9 +153,8 @@ function isCodec(value: unknown): value is Codec<unknown> {
  */
 export function codecNumber(codec: object): number {
   if (!isCodec(codec)) {
-    const given = typeof codec === 'string' ? `the text '${codec}'` : `this ${codec === null ? 'null' : typeof codec}`
     const own = `an object with encode, decode and a name of 1 to ${CODEC_NAME_MAX} characters`
-    const why = `options.codec must be structured, json, number or bytes, which 'aether-dsm/structures' exports, or ${own}; not ${given}`
+    const why = `options.codec must be structured, json, number or bytes, which 'aether-dsm/structures' exports, or ${own}; not ${shown(codec)}`
     throw new ArgumentError('options.codec', why)
   }
   const name = Buffer.from(codec.name)

@@ -1,5 +1,4 @@
-import type { Codec } from '../codec/codec.ts'
-import { StructureError } from '../errors.ts'
+import { type Codec, encodeCopy } from '../codec/codec.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { bytesOfClass, decodeBlock, encodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, WriteCommand } from './command.ts'
@@ -32,7 +31,8 @@ const NONE: Version = { word: 0n, version: 0, bytes: new Uint8Array(0) }
  */
 export class GroupCell<V> {
   readonly name: string
-  readonly #home: HomeWords
+  /** @internal */
+  readonly home: HomeWords
   readonly #pool: BlockPool
   readonly #place: number
   readonly #codec: Codec<V>
@@ -49,7 +49,7 @@ export class GroupCell<V> {
     { codec, valueBytesMax }: { readonly codec: Codec<V>; readonly valueBytesMax: number },
   ) {
     this.name = name
-    this.#home = home
+    this.home = home
     this.#pool = pool
     this.#place = place
     this.#codec = codec
@@ -59,7 +59,7 @@ export class GroupCell<V> {
   /** @internal The present version. One round trip if this rank has read it before, else two. */
   async load(): Promise<Version> {
     for (;;) {
-      const version = await this.#versionOf(await this.#home.load64(this.#place))
+      const version = await this.#versionOf(await this.home.load64(this.#place))
       if (version !== undefined) return version
     }
   }
@@ -102,7 +102,7 @@ export class GroupCell<V> {
     const version = there.version + 1
     const write = new WriteCommand(block.offset, writeRecord(block.tag, { index: version, bytes: 0 }, bytes))
     const swap = new CompareExchangeCommand(this.#place, there.word, word)
-    await this.#home.run([write, swap])
+    await this.home.run([write, swap])
     if (!swap.swapped) return false
     this.#see({ word, version, bytes })
     const before = decodeBlock(there.word)
@@ -115,7 +115,7 @@ export class GroupCell<V> {
     if (word === this.#seen.word) return this.#seen
     const block = decodeBlock(word)
     if (block === undefined) return NONE
-    const record = readRecord(block, (await this.#home.read(block.offset, bytesOfClass(block.sizeClass))).bytes)
+    const record = readRecord(block, (await this.home.read(block.offset, bytesOfClass(block.sizeClass))).bytes)
     return record && this.#see({ word, version: record.index, bytes: record.value })
   }
 
@@ -126,11 +126,6 @@ export class GroupCell<V> {
   }
 
   #encode(value: V): Uint8Array {
-    // The codec may use its bytes again, and they are written later.
-    const bytes = new Uint8Array(this.#codec.encode(value))
-    if (bytes.length <= this.#valueBytesMax) return bytes
-    const limit = `'${this.name}' takes at most ${this.#valueBytesMax} (options.valueBytesMax)`
-    const why = `a value has ${bytes.length} bytes when encoded; ${limit}`
-    throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+    return encodeCopy({ codec: this.#codec, valueBytesMax: this.#valueBytesMax }, this.name, value)
   }
 }

@@ -1,5 +1,6 @@
+import { checkIteration } from '../../native/index.ts'
 import type { SharedChannel } from '../log/shared-channel.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import { GroupLogBase } from './log.ts'
 import type { GroupFollower } from './log-follower.ts'
 import type { Promised } from './promised.ts'
@@ -15,14 +16,15 @@ export class GroupChannel<V> extends GroupLogBase<V> implements Omit<Promised<Sh
    * @throws HeapFullError, HomeLostError
    */
   publish(message: V, options?: WaitOptions): Promise<number> {
-    return this.add(message, options)
+    return this.add('publish', message, options)
   }
 
   /**
    * Receive all messages that this rank publishes from this call on. Those of other ranks are received from when
    * `ready` resolves, a round trip later. Leaving the loop, `close()` or the signal ends it.
    */
-  subscribe({ signal }: WaitOptions = {}): GroupFollower<V> {
-    return this.followFrom(this.core.beginHere(), signal)
+  subscribe(options?: WaitOptions): GroupFollower<V> {
+    checkIteration('subscribe', options)
+    return this.followFrom(this.core.beginHere(), options?.signal)
   }
 }

@@ -1,6 +1,7 @@
+import { checkAbort } from '../../native/index.ts'
 import type { Counter } from '../counter.ts'
 import { wholeNumber } from '../counter.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import { CompareExchangeCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
@@ -29,18 +30,19 @@ export class GroupCounter implements Promised<Counter> {
 
   /** Add `amount` (a whole number, default 1). Resolves with the sum. @throws HomeLostError, of all methods. */
   async add(amount: number = 1, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('add', options)
     const before = await this.#home.fetchAdd64(this.#offset, BigInt.asUintN(64, wholeNumber(amount, 'amount')))
     return signed(before) + amount
   }
 
   async get(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('get', options)
     return signed(await this.#home.load64(this.#offset))
   }
 
   /** Replace the value. Resolves with the previous one. */
   async set(value: number, options?: WaitOptions): Promise<number> {
+    checkAbort('set', options)
     const wanted = BigInt.asUintN(64, wholeNumber(value, 'value'))
     let expected = await this.#home.load64(this.#offset)
     for (;;) {
@@ -55,7 +57,7 @@ export class GroupCounter implements Promised<Counter> {
    * Replace the value if it is `expected`. Resolves with the previous value: it was replaced if that equals `expected`.
    */
   async compareAndSet(expected: number, value: number, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('compareAndSet', options)
     const swap = new CompareExchangeCommand(
       this.#offset,
       BigInt.asUintN(64, wholeNumber(expected, 'expected')),

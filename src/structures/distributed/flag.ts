@@ -1,5 +1,6 @@
+import { checkAbort } from '../../native/index.ts'
 import type { Flag } from '../flag.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import { CompareExchangeCommand } from './command.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { HomeWords } from './home-words.ts'
@@ -32,7 +33,7 @@ export class GroupFlag implements Promised<Flag> {
 
   /** Raise the flag. True if it was down. @throws HomeLostError, of all methods. */
   async raise(options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('raise', options)
     const swap = new CompareExchangeCommand(this.#offset, 0n, 1n)
     const waiting = this.#bell.read()
     await this.#home.run([swap, waiting])
@@ -42,17 +43,18 @@ export class GroupFlag implements Promised<Flag> {
 
   /** Lower the flag. True if it was up. */
   async lower(options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('lower', options)
     return (await this.#home.compareExchange64(this.#offset, 1n, 0n)) === 1n
   }
 
   async isRaised(options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('isRaised', options)
     return (await this.#home.load64(this.#offset)) === 1n
   }
 
   /** Resolves when it is up. */
   async wait(options?: WaitOptions): Promise<void> {
+    checkAbort('wait', options)
     await this.#bell.wait(async () => (await this.isRaised()) || undefined, options)
   }
 }

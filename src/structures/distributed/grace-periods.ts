@@ -1,5 +1,5 @@
 import type { Periods } from '../rcu/callbacks.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import { GracePeriod } from './grace-period.ts'
 import type { ReadSections } from './read-sections.ts'
 import type { ReaderBells } from './reader-bells.ts'

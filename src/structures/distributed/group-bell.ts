@@ -1,5 +1,5 @@
 import { type WaitDescription, WatchedWait } from '../../profiling/index.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { ReadCommand } from './command.ts'
 import { lookMs } from './look-ms.ts'
 import { Waiter } from './waiter.ts'

@@ -1,7 +1,7 @@
-import type { Codec, ValueSettings } from '../codec/codec.ts'
-import { StructureError } from '../errors.ts'
+import { checkAbort } from '../../native/index.ts'
+import { type Codec, encodeCopy, type ValueSettings } from '../codec/codec.ts'
 import type { ListOptions, ValueList } from '../list/value-list.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { Promised } from './promised.ts'
 
@@ -44,38 +44,37 @@ export abstract class GroupList<V> implements Promised<ValueList<V>> {
    * HomeLostError, of all methods.
    */
   async push(value: V, options?: WaitOptions): Promise<void> {
+    checkAbort('push', options)
     const bytes = this.#encode(value)
     await this.#core.emptied.wait(async () => (await this.#core.push(bytes)) || undefined, options)
   }
 
   /** Push if there is room; false if it is full. */
   async tryPush(value: V, options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryPush', options)
     return await this.#core.push(this.#encode(value))
   }
 
   /** Resolves with a value when there is one. If a rank dies after it took a value, that value is lost. */
   async pop(options?: WaitOptions): Promise<V> {
+    checkAbort('pop', options)
     return this.#codec.decode(await this.#core.filled.wait(() => this.#core.pop(), options))
   }
 
   /** Take a value; undefined if it is empty. */
   async tryPop(options?: WaitOptions): Promise<V | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryPop', options)
     const bytes = await this.#core.pop()
     return bytes && this.#codec.decode(bytes)
   }
 
   /** How many values there are. For a queue under concurrent use, the number is not of one moment. */
   async length(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('length', options)
     return await this.#core.length()
   }
 
   #encode(value: V): Uint8Array {
-    const bytes = new Uint8Array(this.#codec.encode(value))
-    if (bytes.length <= this.#valueBytesMax) return bytes
-    const why = `a value has ${bytes.length} bytes when encoded; '${this.name}' takes at most ${this.#valueBytesMax} (options.valueBytesMax)`
-    throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+    return encodeCopy({ codec: this.#codec, valueBytesMax: this.#valueBytesMax }, this.name, value)
   }
 }

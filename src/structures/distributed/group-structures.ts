@@ -1,15 +1,18 @@
-import { ArgumentError, ClosedError } from '../../native/index.ts'
-import type { RateLimiterOptions } from '../cell-rate.ts'
+import { ClosedError, checkBoolean, checkOptions, checkWhole } from '../../native/index.ts'
+import { boundOf, ttlOf } from '../bounds.ts'
+import { checkRate, type RateLimiterOptions } from '../cell-rate.ts'
 import type { Codec, ValueSettings } from '../codec/codec.ts'
 import { codecParameter, structured } from '../codec/codecs.ts'
 import { hashBytes } from '../hash.ts'
-import type { StructureKindName } from '../heap/directory.ts'
-import { CHANNEL_CAPACITY, type ChannelOptions } from '../log/shared-channel.ts'
-import { LOG_CAPACITY, type LogOptions } from '../log/shared-log.ts'
-import type { MvRluOptions } from '../mvrlu/mv-rlu.ts'
+import { checkStructureName, type StructureKindName } from '../heap/directory.ts'
+import { checkLease, LEASE_MS, type LeaderOptions } from '../leader.ts'
+import { listNames } from '../list/value-list.ts'
+import { CHANNEL_CAPACITY, type ChannelOptions, channelNames } from '../log/shared-channel.ts'
+import { LOG_CAPACITY, type LogOptions, logNames } from '../log/shared-log.ts'
+import { type MvRluOptions, mvRluNames } from '../mvrlu/mv-rlu.ts'
 import { fixed, type Parameter } from '../parameter.ts'
-import type { CellOptions } from '../rcu/rcu-cell.ts'
-import { PERMITS_MAX } from '../semaphore.ts'
+import { type CellOptions, cellNames } from '../rcu/rcu-cell.ts'
+import { checkPermits, type SemaphoreOptions } from '../semaphore.ts'
 import { Bells } from './bells.ts'
 import { CELL_BYTES, GroupCell } from './cell.ts'
 import { GroupChannel } from './channel.ts'
@@ -23,7 +26,7 @@ import { RECLAIMED_OFFSET } from './layout.ts'
 import { GroupLeader, leaderBytes } from './leader.ts'
 import { GroupLog } from './log.ts'
 import { GROUP_LOG_CAPACITY_MAX } from './log-body.ts'
-import { GROUP_VALUE_BYTES_MAX, GroupMap, type GroupMapOptions } from './map.ts'
+import { GROUP_VALUE_BYTES_MAX, GroupMap, type GroupMapOptions, groupMapNames } from './map.ts'
 import { DEPTH_MAX, TABLE_ENTRIES } from './map-body.ts'
 import { GroupMutex, mutexBytes } from './mutex.ts'
 import { GroupMvRlu } from './mvrlu.ts'
@@ -133,8 +136,8 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   /** A semaphore of 1 to 4096 permits. */
-  async semaphore(name: string, { permits }: { readonly permits: number }): Promise<GroupSemaphore> {
-    checkWhole('options.permits', permits, PERMITS_MAX)
+  async semaphore(name: string, options: SemaphoreOptions): Promise<GroupSemaphore> {
+    const permits = checkPermits(options)
     const { words, offset } = await this.#open('semaphore', name, semaphoreBytes(permits, this.#words.ranks), [
       fixed('permits', permits),
     ])
@@ -142,16 +145,15 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   async rateLimiter(name: string, options: RateLimiterOptions): Promise<GroupRateLimiter> {
-    checkWhole('options.limit', options.limit, 1e9)
-    checkWhole('options.intervalMs', options.intervalMs, INTERVAL_MS_MAX)
+    checkRate(options)
     const parameters = [fixed('limit', options.limit), fixed('intervalMs', options.intervalMs)]
     const { words, offset } = await this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
     return new GroupRateLimiter(name, words, offset, options)
   }
 
   /** The leader election `name`; the default lease is 5 s. */
-  async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<GroupLeader> {
-    checkWhole('options.leaseMs', leaseMs, INTERVAL_MS_MAX)
+  async leader(name: string, options?: LeaderOptions): Promise<GroupLeader> {
+    const leaseMs = checkLease(options) ?? LEASE_MS
     const { words, offset } = await this.#open('leader', name, leaderBytes(this.#words.ranks), [
       fixed('leaseMs', leaseMs),
     ])
@@ -165,18 +167,14 @@ export class GroupStructures implements AsyncDisposable {
    */
   async map<V = unknown>(name: string, options: GroupMapOptions<V> = {}): Promise<GroupMap<V>> {
     this.#checkOpen()
-    const {
-      codec = structured as Codec<V>,
-      ttlMs = 0,
-      maxEntries = 0,
-      capacity = TABLE_ENTRIES,
-      spread = false,
-    } = options
+    checkOptions('map', options, groupMapNames)
+    const { codec = structured as Codec<V>, capacity = TABLE_ENTRIES, spread = false } = options
     const { valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
-    checkWhole('options.capacity', capacity, CAPACITY_MAX * (spread ? this.#homes.length : 1))
-    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
-    if (ttlMs !== 0) checkWhole('options.ttlMs', ttlMs, 2 ** 52)
-    if (maxEntries !== 0) checkWhole('options.maxEntries', maxEntries, MAX_ENTRIES_MAX)
+    const ttlMs = ttlOf(options.ttlMs) ?? 0
+    const maxEntries = boundOf('options.maxEntries', options.maxEntries, MAX_ENTRIES_MAX) ?? 0
+    checkBoolean('options.spread', spread)
+    checkWhole('options.capacity', capacity, 1, CAPACITY_MAX * (spread ? this.#homes.length : 1))
+    checkValueBytes(valueBytesMax)
     const homes = spread ? this.#homes : [this.#homeOf(name)]
     const each = {
       name,
@@ -196,11 +194,11 @@ export class GroupStructures implements AsyncDisposable {
    */
   async log<V = unknown>(name: string, options: LogOptions<V> = {}): Promise<GroupLog<V>> {
     this.#checkOpen()
+    checkOptions('log', options, logNames)
     const { codec = structured as Codec<V>, capacity = LOG_CAPACITY, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
-    const bytes = options.capacityBytes ?? 0
-    checkWhole('options.capacity', capacity, GROUP_LOG_CAPACITY_MAX)
-    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
-    if (bytes !== 0) checkWhole('options.capacityBytes', bytes, 2 ** 52)
+    const bytes = boundOf('options.capacityBytes', options.capacityBytes, 2 ** 52) ?? 0
+    checkWhole('options.capacity', capacity, 1, GROUP_LOG_CAPACITY_MAX)
+    checkValueBytes(valueBytesMax)
     const parameters = [fixed('capacity', capacity), fixed('capacityBytes', bytes), codecParameter(codec)]
     const retention = { records: capacity, bytes, dropsForMemory: false }
     const core = await openLogCore(this.#homeOf(name), { kind: 'log', name, parameters, retention })
@@ -210,10 +208,11 @@ export class GroupStructures implements AsyncDisposable {
   /** The channel `name`: messages to all subscribers. Bounds as of a log. */
   async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<GroupChannel<V>> {
     this.#checkOpen()
+    checkOptions('channel', options, channelNames)
     const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY } = options
     const { valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
-    checkWhole('options.capacity', capacity, GROUP_LOG_CAPACITY_MAX)
-    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    checkWhole('options.capacity', capacity, 1, GROUP_LOG_CAPACITY_MAX)
+    checkValueBytes(valueBytesMax)
     const retention = { records: capacity, bytes: 0, dropsForMemory: true }
     const parameters = [fixed('capacity', capacity), codecParameter(codec)]
     const core = await openLogCore(this.#homeOf(name), { kind: 'channel', name, parameters, retention })
@@ -222,14 +221,14 @@ export class GroupStructures implements AsyncDisposable {
 
   /** The queue `name`: first in, first out. */
   async queue<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupQueue<V>> {
-    const { capacity, settings } = this.#checkList(options)
+    const { capacity, settings } = this.#checkList('queue', options)
     const request = { name, capacity, codec: codecParameter(settings.codec), segmentBytes: this.#segmentBytes }
     return new GroupQueue(name, await openQueue(this.#homeOf(name), request), settings)
   }
 
   /** The stack `name`: last in, first out. */
   async stack<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupStack<V>> {
-    const { capacity, settings } = this.#checkList(options)
+    const { capacity, settings } = this.#checkList('stack', options)
     const opened = await this.#open('stack', name, stackBytes(this.#words.ranks), [
       fixed('capacity', capacity),
       codecParameter(settings.codec),
@@ -240,8 +239,9 @@ export class GroupStructures implements AsyncDisposable {
 
   /** The cell `name`, for {@link GroupStructures.rcu}. Values have at most 60 KiB. */
   async cell<V = unknown>(name: string, options: CellOptions<V> = {}): Promise<GroupCell<V>> {
+    checkOptions('cell', options, cellNames)
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
-    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    checkValueBytes(valueBytesMax)
     const { home, words, offset } = await this.#open('rcu cell', name, CELL_BYTES, [codecParameter(codec)])
     return new GroupCell(name, { home: words, pool: home.pool, place: offset }, { codec, valueBytesMax })
   }
@@ -249,8 +249,9 @@ export class GroupStructures implements AsyncDisposable {
   /** The objects `name`: the root object, and objects that are made and linked from it. Values have at most 60 KiB. */
   async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<GroupMvRlu<V>> {
     this.#checkOpen()
+    checkOptions('mvRlu', options, mvRluNames)
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
-    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    checkValueBytes(valueBytesMax)
     const core = await openMvRlu(this.#homeOf(name), name, codecParameter(codec), this.rcu.readers)
     return new GroupMvRlu(name, core, { codec, valueBytesMax })
   }
@@ -290,11 +291,15 @@ export class GroupStructures implements AsyncDisposable {
     home?.pool.giveBackForOthers().catch(() => {})
   }
 
-  #checkList<V>(options: GroupListOptions<V>): { readonly capacity: number; readonly settings: ValueSettings<V> } {
+  #checkList<V>(
+    kind: string,
+    options: GroupListOptions<V>,
+  ): { readonly capacity: number; readonly settings: ValueSettings<V> } {
     this.#checkOpen()
-    const { codec = structured as Codec<V>, capacity = 0, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
-    if (capacity !== 0) checkWhole('options.capacity', capacity, LIST_CAPACITY_MAX)
-    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    checkOptions(kind, options, listNames)
+    const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
+    const capacity = boundOf('options.capacity', options.capacity, LIST_CAPACITY_MAX) ?? 0
+    checkValueBytes(valueBytesMax)
     return { capacity, settings: { codec, valueBytesMax } }
   }
 
@@ -319,7 +324,7 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   #homeOf(name: string): Home {
-    const bytes = Buffer.from(String(name))
+    const bytes = checkStructureName(name)
     // Another seed than for the place among the names of a home. Otherwise the names of one home would all have the
     // same few places.
     return this.#homes[hashBytes(bytes, bytes.length, HOME_SEED) % this.#homes.length]!
@@ -336,9 +341,8 @@ function noneOfLost(error: unknown): readonly [] {
   throw error
 }
 
-function checkWhole(argument: string, value: number, max: number): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
-  throw new ArgumentError(argument, `${argument} must be a whole number from 1 to ${max}, not ${value}`)
+function checkValueBytes(valueBytesMax: number): void {
+  checkWhole('options.valueBytesMax', valueBytesMax, 1, GROUP_VALUE_BYTES_MAX)
 }
 
 /** The largest initial capacity of a map at each home. */
@@ -348,5 +352,4 @@ const CAPACITY_MAX: number = 2 ** DEPTH_MAX * TABLE_ENTRIES
 const MAX_ENTRIES_MAX = 2 ** 26
 
 const LIST_CAPACITY_MAX = 2 ** 26
-const INTERVAL_MS_MAX = 2 ** 30
 const HOME_SEED = 0x686f6d65

@@ -1,5 +1,6 @@
+import { checkAbort } from '../../native/index.ts'
 import { type Leader, Leadership } from '../leader.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import { CompareExchangeCommand } from './command.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { HomeWords } from './home-words.ts'
@@ -78,6 +79,7 @@ export class GroupLeader implements Promised<Leader> {
 
   /** Resolves when this rank leads. @throws HomeLostError, of all methods. */
   async campaign(options?: WaitOptions): Promise<Leadership> {
+    checkAbort('campaign', options)
     const lookMsMax = this.leaseMs / LOOKS_PER_LEASE
     return await this.#bell.wait(() => this.#attempt(), { ...options, lookMsMax })
   }
@@ -87,13 +89,13 @@ export class GroupLeader implements Promised<Leader> {
    * leader is silent.
    */
   async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryCampaign', options)
     return await this.#attempt()
   }
 
   /** The present term, 0 before the first. The term does not tell whether there is a leader now. */
   async term(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('term', options)
     return decode(await this.#home.load64(this.#offset)).term
   }
 

@@ -1,6 +1,6 @@
 import type { Codec } from '../codec/codec.ts'
 import { EntryFollower, type LogEntry } from '../log/entry-follower.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { GroupLogCore } from './log-core.ts'
 import type { RecordRead } from './log-reader.ts'
 

@@ -1,11 +1,11 @@
-import type { Codec } from '../codec/codec.ts'
-import { StructureError } from '../errors.ts'
-import { checkCount, checkIndex } from '../log/bounds.ts'
+import { checkAbort } from '../../native/index.ts'
+import { checkCount, checkIndex } from '../bounds.ts'
+import { type Codec, encodeCopy } from '../codec/codec.ts'
 import type { LogEntry } from '../log/entry-follower.ts'
-import type { FollowOptions } from '../log/follower.ts'
+import { checkFollow, type FollowOptions } from '../log/follower.ts'
 import type { LogBounds } from '../log/log-core.ts'
 import { READ_COUNT, type SharedLog, TAIL_COUNT } from '../log/shared-log.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { GroupLogCore } from './log-core.ts'
 import { GroupFollower } from './log-follower.ts'
 import type { RecordRead } from './log-reader.ts'
@@ -30,16 +30,9 @@ export class GroupLogBase<V> {
     this.#settings = settings
   }
 
-  protected async add(value: V, options: WaitOptions | undefined): Promise<number> {
-    options?.signal?.throwIfAborted()
-    const { codec, valueBytesMax } = this.#settings
-    // The codec may use its bytes again, and they are written later.
-    const bytes = new Uint8Array(codec.encode(value))
-    if (bytes.length > valueBytesMax) {
-      const why = `a value has ${bytes.length} bytes when encoded; '${this.name}' takes at most ${valueBytesMax} (options.valueBytesMax)`
-      throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
-    }
-    return await this.core.append(bytes, options?.signal)
+  protected async add(call: string, value: V, options: WaitOptions | undefined): Promise<number> {
+    checkAbort(call, options)
+    return await this.core.append(encodeCopy(this.#settings, this.name, value), options?.signal)
   }
 
   protected followFrom(begin: Promise<number>, signal: AbortSignal | undefined): GroupFollower<V> {
@@ -72,7 +65,7 @@ export class GroupLog<V>
    * (no entry is dropped to make room); HomeLostError, of all methods.
    */
   append(value: V, options?: WaitOptions): Promise<number> {
-    return this.add(value, options)
+    return this.add('append', value, options)
   }
 
   /**
@@ -80,13 +73,13 @@ export class GroupLog<V>
    * left, whose `missed` says how many were. Two round trips for 30 entries.
    */
   async read(from: number, count: number = READ_COUNT, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
-    options?.signal?.throwIfAborted()
+    checkAbort('read', options)
     return this.entries(await this.core.read(checkIndex(from, 'from'), checkCount(count)), from)
   }
 
   /** The last `count` entries (default 10), oldest first. Three round trips. */
   async tail(count: number = TAIL_COUNT, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tail', options)
     const from = Math.max(0, (await this.core.findEnd()) - checkCount(count))
     const records = await this.core.read(from, count)
     return this.entries(records, records[0]?.index ?? from)
@@ -97,13 +90,13 @@ export class GroupLog<V>
    * of the call. Two round trips.
    */
   async bounds(options?: WaitOptions): Promise<LogBounds> {
-    options?.signal?.throwIfAborted()
+    checkAbort('bounds', options)
     return await this.core.bounds()
   }
 
   /** Drop the entries below index `before`. Resolves with the number that this call dropped. */
   async trim(before: number, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('trim', options)
     return await this.core.trim(checkCount(before, 'before'), options?.signal)
   }
 
@@ -112,7 +105,9 @@ export class GroupLog<V>
    * one's `missed` says how many. With `from: 'next'` the starting index is requested at once; the follower's `ready`
    * resolves when it is known.
    */
-  follow({ from = 'first', signal }: FollowOptions = {}): GroupFollower<V> {
+  follow(options: FollowOptions = {}): GroupFollower<V> {
+    checkFollow(options)
+    const { from = 'first', signal } = options
     return this.followFrom(this.#beginOf(from), signal)
   }
 
@@ -122,6 +117,6 @@ export class GroupLog<V>
 
   async #beginOf(from: 'first' | 'next' | number): Promise<number> {
     if (from === 'next') return await this.core.beginHere()
-    return from === 'first' ? (await this.core.bounds()).first : checkIndex(from, 'options.from')
+    return from === 'first' ? (await this.core.bounds()).first : from
   }
 }

@@ -1,9 +1,8 @@
-import { ArgumentError } from '../../native/index.ts'
-import type { Codec } from '../codec/codec.ts'
-import { StructureError } from '../errors.ts'
+import { checkAbort, checkFunction, type OptionNames } from '../../native/index.ts'
+import { type Codec, encodeCopy } from '../codec/codec.ts'
 import type { MapKey } from '../map/key.ts'
-import type { SetOptions, SharedMap } from '../map/shared-map.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import { checkSet, type SetOptions, type SharedMap } from '../map/shared-map.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { MapEntry } from './map-entry.ts'
 import { decodeKey, encodeKey, type KeyBytes } from './map-key.ts'
 import type { MapChange, MapShard } from './map-shard.ts'
@@ -44,6 +43,15 @@ export interface GroupMapOptions<V> {
   readonly valueBytesMax?: number
 }
 
+export const groupMapNames: OptionNames<GroupMapOptions<unknown>> = {
+  codec: true,
+  ttlMs: true,
+  maxEntries: true,
+  capacity: true,
+  spread: true,
+  valueBytesMax: true,
+}
+
 /** What a map was opened with. */
 export interface GroupMapSettings<V> {
   readonly codec: Codec<V>
@@ -77,14 +85,14 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
 
   /** The value of `key`; undefined when there is none. @throws HomeLostError, of all methods. */
   async get(key: MapKey, options?: WaitOptions): Promise<V | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('get', options)
     const { shard, bytes } = this.#find(key)
     const entry = await shard.find(bytes, true)
     return entry && this.#decode(entry)
   }
 
   async has(key: MapKey, options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('has', options)
     const { shard, bytes } = this.#find(key)
     return (await shard.find(bytes, false)) !== undefined
   }
@@ -94,12 +102,14 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
    * home has no memory.
    */
   async set(key: MapKey, value: V, options?: SetOptions): Promise<void> {
+    checkSet('set', options)
     const put = this.#put(value, options)
     await this.#change(key, options, () => put)
   }
 
   /** Set the value of `key` if there is none; false if there is one. */
   async setIfAbsent(key: MapKey, value: V, options?: SetOptions): Promise<boolean> {
+    checkSet('setIfAbsent', options)
     const put = this.#put(value, options)
     const there = await this.#change(key, options, (entry) => (entry === undefined ? put : KEEP))
     return there === undefined
@@ -110,8 +120,9 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
    * codec encodes them: objects by content, with their properties in the same order.
    */
   async compareAndSet(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): Promise<boolean> {
+    checkSet('compareAndSet', options)
     if (expected === undefined) return await this.setIfAbsent(key, value, options)
-    const wanted = new Uint8Array(this.#settings.codec.encode(expected))
+    const wanted = encodeCopy({ codec: this.#settings.codec }, this.name, expected)
     const put = this.#put(value, options)
     const isWanted = (entry: MapEntry | undefined): boolean =>
       entry !== undefined && Buffer.compare(entry.value, wanted) === 0
@@ -128,6 +139,8 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     change: (value: V | undefined) => V | undefined,
     options?: SetOptions,
   ): Promise<V | undefined> {
+    checkFunction('change', change, 'from the present value to the next')
+    checkSet('update', options)
     let value: V | undefined
     await this.#change(key, options, (entry) => {
       value = change(entry && this.#decode(entry))
@@ -140,6 +153,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
 
   /** Delete `key`; false if there was no value. */
   async delete(key: MapKey, options?: WaitOptions): Promise<boolean> {
+    checkAbort('delete', options)
     return (await this.#change(key, options, () => REMOVE)) !== undefined
   }
 
@@ -148,7 +162,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
    * concurrent change is counted or not.
    */
   async size(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('size', options)
     const counts = await Promise.all(this.#parts.map(({ shard }) => shard.count()))
     return counts.reduce((sum, count) => sum + count, 0)
   }
@@ -157,7 +171,12 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
    * Keys and values, in no order. An entry that stays during the whole iteration is given once, with a value that it
    * had meanwhile. Of entries that come and go meanwhile, some are given.
    */
-  async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
+  entries(options?: WaitOptions): AsyncGenerator<[MapKey, V], undefined> {
+    checkAbort('entries', options)
+    return this.#entries(options?.signal)
+  }
+
+  async *#entries(signal: AbortSignal | undefined): AsyncGenerator<[MapKey, V], undefined> {
     for (const { shard } of this.#parts) {
       for await (const some of shard.visit()) {
         signal?.throwIfAborted()
@@ -173,7 +192,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
 
   /** Delete all entries that are there now; entries that others put meanwhile may stay. */
   async clear(options?: WaitOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
+    checkAbort('clear', options)
     await Promise.all(this.#parts.map(({ shard }) => shard.clear()))
   }
 
@@ -204,19 +223,12 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   #put(value: V, options: SetOptions | undefined, endOfLife?: number): MapChange {
-    const { codec, valueBytesMax } = this.#settings
-    const bytes = new Uint8Array(codec.encode(value))
-    if (bytes.length > valueBytesMax) {
-      const why = `a value has ${bytes.length} bytes when encoded; this map takes at most ${valueBytesMax} (options.valueBytesMax)`
-      throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
-    }
+    const bytes = encodeCopy(this.#settings, this.name, value)
     return { kind: 'put', value: bytes, endOfLife: endOfLife ?? this.#endOfLife(options?.ttlMs) }
   }
 
   #endOfLife(ttlMs: number = this.#settings.ttlMs): number {
-    if (ttlMs === 0) return 0
-    if (!(ttlMs > 0)) throw new ArgumentError('options.ttlMs', `ttlMs must be positive, not ${ttlMs}`)
-    return this.#nowMs() + ttlMs
+    return ttlMs === 0 ? 0 : this.#nowMs() + ttlMs
   }
 
   #nowMs(): number {

@@ -1,6 +1,7 @@
+import { checkAbort } from '../../native/index.ts'
 import type { WaitDescription } from '../../profiling/index.ts'
 import { type Mutex, MutexHold } from '../mutex.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { GroupBell } from './group-bell.ts'
 import { describeHold, endedHold, holdOf, isHeld, nextHold } from './hold-word.ts'
 import type { HomeWords } from './home-words.ts'
@@ -37,13 +38,14 @@ export class GroupMutex implements Promised<Mutex> {
 
   /** Resolves when this rank holds it. @throws HomeLostError, of all methods. */
   async lock(options?: WaitOptions): Promise<MutexHold> {
+    checkAbort('lock', options)
     const describe = (): WaitDescription => describeHold(this.#home.what, this.#seen)
     return await this.#bell.wait(() => this.#attempt(), { ...options, describe })
   }
 
   /** Take the mutex if it is free; undefined if another rank holds it. */
   async tryLock(options?: WaitOptions): Promise<MutexHold | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryLock', options)
     return await this.#attempt()
   }
 

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { notAnObject } from '../mvrlu/object-id.ts'
 import { runAll } from './batches.ts'
 import { CompareExchangeCommand, ReadCommand } from './command.ts'
 import type { Home } from './home.ts'
@@ -50,13 +50,13 @@ export class ObjectSlots {
    * ArgumentError for what is no object of these.
    */
   async placeOf(object: number): Promise<number> {
-    if (!Number.isSafeInteger(object) || object < 1 || object >= OBJECTS_END) throw notOne(object)
+    if (!Number.isSafeInteger(object) || object < 1 || object >= OBJECTS_END) throw notAnObject(object)
     const slot = slotOf(object)
     const table = Math.floor(slot / SLOTS_PER_TABLE)
-    if (slot < ROOT_SLOT) throw notOne(object)
+    if (slot < ROOT_SLOT) throw notAnObject(object)
     if (table >= this.#tables.length) await this.#readTables()
     const place = this.#place(slot)
-    if (place === undefined) throw notOne(object)
+    if (place === undefined) throw notAnObject(object)
     return place
   }
 
@@ -180,8 +180,4 @@ export function lockAndLook(
     swap: new CompareExchangeCommand(place + SlotOffset.Lock, expected, lock),
     head: new ReadCommand(place + SlotOffset.Head, 8),
   }
-}
-
-function notOne(object: number): ArgumentError {
-  return new ArgumentError('object', `${String(object)} is not an object; pass root, or what allocate() returned`)
 }

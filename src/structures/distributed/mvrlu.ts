@@ -2,8 +2,8 @@ import { ClosedError } from '../../native/index.ts'
 import type { ValueSettings } from '../codec/codec.ts'
 import { HeapFullError } from '../errors.ts'
 import { checkSection, MEMORY_ATTEMPTS, OBJECTS_DEFAULT, pauseMs, type SectionOptions } from '../mvrlu/attempts.ts'
+import { checkUpdate, type UpdateOptions } from '../mvrlu/mv-rlu.ts'
 import type { MvRluObject } from '../mvrlu/section.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
 import type { MvRluCore } from './mvrlu-core.ts'
 import { ROOT_SLOT } from './mvrlu-layout.ts'
 import { GroupMvRluSection } from './mvrlu-section.ts'
@@ -42,9 +42,13 @@ export class GroupMvRlu<V> {
    * Begin a section. Sections may overlap and last as long as you like. A round trip, and one more if another rank has
    * committed since. @throws HomeLostError
    */
-  async readLock({ objectsMax = OBJECTS_DEFAULT }: SectionOptions = {}): Promise<GroupMvRluSection<V>> {
+  async readLock(options?: SectionOptions): Promise<GroupMvRluSection<V>> {
+    checkSection(options)
+    return await this.#begin(options?.objectsMax)
+  }
+
+  async #begin(objectsMax: number = OBJECTS_DEFAULT): Promise<GroupMvRluSection<V>> {
     this.#checkOpen()
-    checkSection(objectsMax)
     await this.#core.relieve()
     this.#checkOpen()
     const { sections } = this.#core.readers
@@ -64,14 +68,12 @@ export class GroupMvRlu<V> {
    * Run `work` in a section and commit. Resolves with the result of `work`. If `work` calls `abort`, as after a lock
    * that it did not get, run it again.
    */
-  async update<T>(
-    work: (section: GroupMvRluSection<V>) => T | Promise<T>,
-    options: SectionOptions & WaitOptions = {},
-  ): Promise<T> {
+  async update<T>(work: (section: GroupMvRluSection<V>) => T | Promise<T>, options: UpdateOptions = {}): Promise<T> {
+    checkUpdate(work, options)
     const { words } = this.#core.home
     for (let attempt = 0; ; attempt += 1) {
       options.signal?.throwIfAborted()
-      const done = await this.#attempt(work, options, attempt)
+      const done = await this.#attempt(work, options.objectsMax, attempt)
       if (done !== undefined) return done.value
       await words.sleep(pauseMs(attempt, words.random()))
     }
@@ -92,10 +94,10 @@ export class GroupMvRlu<V> {
    */
   async #attempt<T>(
     work: (section: GroupMvRluSection<V>) => T | Promise<T>,
-    options: SectionOptions,
+    objectsMax: number | undefined,
     attempt: number,
   ): Promise<{ readonly value: T } | undefined> {
-    const section = await this.readLock(options)
+    const section = await this.#begin(objectsMax)
     try {
       const value = await work(section)
       if (section.aborted) return undefined

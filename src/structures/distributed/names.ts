@@ -1,7 +1,6 @@
-import { ArgumentError } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 import { hashBytes } from '../hash.ts'
-import { STRUCTURE_NAME_BYTES_MAX, StructureKind, type StructureKindName } from '../heap/directory.ts'
+import { checkStructureName, StructureKind, type StructureKindName } from '../heap/directory.ts'
 import { disagreement, initialValue, type Parameter } from '../parameter.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { decodeBlock, encodeBlock } from './block-word.ts'
@@ -59,7 +58,7 @@ export class Names {
    * ArgumentError.
    */
   async open(request: NameRequest): Promise<NamedStructure> {
-    const name = checkName(request.name)
+    const name = checkStructureName(request.name)
     const first = hashBytes(name, name.length, 0) % NAMES_MAX
     for (let probe = 0; probe < NAMES_MAX; probe += 1) {
       const place = NAMES_OFFSET + ((first + probe) % NAMES_MAX) * 8
@@ -142,11 +141,4 @@ function checked(found: NamedStructure, request: NameRequest): NamedStructure {
 function mismatch(name: string, how: string): StructureError {
   const advice = 'use another name, or the same options'
   return new StructureError('ERR_AETHER_STRUCTURE_MISMATCH', name, `'${name}' ${how}; ${advice}`)
-}
-
-function checkName(name: string): Uint8Array {
-  const bytes = typeof name === 'string' ? Buffer.from(name) : new Uint8Array(0)
-  if (bytes.length >= 1 && bytes.length <= STRUCTURE_NAME_BYTES_MAX) return bytes
-  const rule = `the name of a structure must be a string of 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes`
-  throw new ArgumentError('name', `${rule}, not ${JSON.stringify(name)}`)
 }

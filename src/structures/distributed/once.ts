@@ -1,6 +1,7 @@
+import { checkAbort, checkFunction } from '../../native/index.ts'
 import type { WaitDescription } from '../../profiling/index.ts'
 import type { Once } from '../once.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import { CompareExchangeCommand } from './command.ts'
 import type { GroupBell } from './group-bell.ts'
 import { describeHold, endedHold, isHeld, nextHold } from './hold-word.ts'
@@ -43,6 +44,8 @@ export class GroupOnce implements Promised<Once> {
    * HomeLostError, also if the home is lost after the work.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
+    checkFunction('work', work, 'without parameters')
+    checkAbort('run', options)
     const describe = (): WaitDescription => describeHold(`${this.#home.what} to be done`, this.#seen)
     const own = await this.#bell.wait(() => this.#attempt(), { ...options, describe })
     if (own === DONE) return false
@@ -58,7 +61,7 @@ export class GroupOnce implements Promised<Once> {
   }
 
   async isDone(options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('isDone', options)
     return (await this.#home.load64(this.#offset)) === DONE
   }
 

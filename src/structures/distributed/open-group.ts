@@ -1,6 +1,15 @@
 import type { Group } from '../../cluster/index.ts'
 import { parseSize, type Size } from '../../dsm/index.ts'
-import { ArgumentError } from '../../native/index.ts'
+import {
+  ArgumentError,
+  checkMilliseconds,
+  checkOptions,
+  checkSignal,
+  checkText,
+  mustBe,
+  type OptionNames,
+  shown,
+} from '../../native/index.ts'
 import { openDevice } from '../../verbs/index.ts'
 import { StructureError } from '../errors.ts'
 import { agreedText, CARD_VERSION, type Card, isCard } from './card.ts'
@@ -25,6 +34,14 @@ export interface GroupStructuresOptions {
   readonly signal?: AbortSignal
 }
 
+const optionNames: OptionNames<GroupStructuresOptions> = {
+  name: true,
+  size: true,
+  homes: true,
+  timeoutMs: true,
+  signal: true,
+}
+
 const DEFAULT_SIZE = '16MiB'
 const DEFAULT_TIMEOUT_MS = 10_000
 /** See `openStructures`. */
@@ -32,11 +49,13 @@ export async function openGroupStructures(
   group: Group,
   options: GroupStructuresOptions = {},
 ): Promise<GroupStructures> {
+  checkOptions('openStructures', options, optionNames)
   const { name = 'structures', timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
   const lengthBytes = checkSize(options.size ?? DEFAULT_SIZE)
   const homes = checkHomes(group, options.homes)
-  if (!(timeoutMs > 0))
-    throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${String(timeoutMs)}`)
+  checkMilliseconds('options.timeoutMs', timeoutMs)
+  checkText('options.name', name)
+  checkSignal('options.signal', signal)
   const device = openDevice(group.device)
   const topic = `structures/${name}/${openingOf(group, name)}`
   const exchange = new Exchange(group, topic)
@@ -154,17 +173,16 @@ function checkCard(peer: number, card: unknown, own: string): Card {
 function checkSize(size: Size): number {
   const bytes = parseSize(size, 'options.size')
   if (bytes >= PART_BYTES_MIN && bytes <= PART_BYTES_MAX && bytes % CHUNK_BYTES === 0) return bytes
-  const rule = 'structures of a group take 1 MiB to 4 GiB at each home, in multiples of 64 KiB'
+  const rule = 'options.size must be from 1 MiB to 4 GiB, a multiple of 64 KiB'
   throw new ArgumentError('options.size', `${rule}, not ${bytes} bytes`)
 }
 
 function checkHomes(group: Group, homes: readonly number[] | undefined): readonly number[] {
   if (homes === undefined) return Array.from({ length: group.size }, (_, rank) => rank)
+  if (!Array.isArray(homes)) throw mustBe('options.homes', 'an array of ranks', homes)
   const ascends = homes.every((rank, at) => at === 0 || rank > homes[at - 1]!)
   if (homes.length > 0 && ascends && homes.every((rank) => Number.isInteger(rank) && rank >= 0 && rank < group.size))
     return homes
-  throw new ArgumentError(
-    'options.homes',
-    `homes must be ranks of the group in ascending order, not ${JSON.stringify(homes)}`,
-  )
+  const list = homes.map(shown).join(', ')
+  throw new ArgumentError('options.homes', `options.homes must be ranks of the group in ascending order, not [${list}]`)
 }

@@ -1,5 +1,6 @@
+import { checkIteration } from '../../native/index.ts'
 import type { SharedQueue } from '../list/queue.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import { GroupList } from './group-list.ts'
 import type { Promised } from './promised.ts'
 
@@ -9,7 +10,12 @@ import type { Promised } from './promised.ts'
  */
 export class GroupQueue<V> extends GroupList<V> implements Promised<SharedQueue<V>> {
   /** Take values as they come, for ever. Leaving the loop ends it. */
-  async *values(options?: WaitOptions): AsyncGenerator<V, undefined> {
+  values(options?: WaitOptions): AsyncGenerator<V, undefined> {
+    checkIteration('values', options)
+    return this.#values(options)
+  }
+
+  async *#values(options?: WaitOptions): AsyncGenerator<V, undefined> {
     for (;;) yield await this.pop(options)
   }
 

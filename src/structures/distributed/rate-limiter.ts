@@ -1,6 +1,7 @@
+import { checkAbort } from '../../native/index.ts'
 import { CellRate, type RateLimiterOptions, type RateVerdict } from '../cell-rate.ts'
 import type { RateLimiter } from '../rate-limiter.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 
@@ -38,6 +39,7 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
   /** Request `count` permissions at once; all or none are granted. @throws HomeLostError, of all methods. */
   async take(count: number = 1, options?: WaitOptions): Promise<RateVerdict> {
     this.#rate.check(count)
+    checkAbort('take', options)
     for (let seen = await this.#home.load64(this.#offset); ; ) {
       options?.signal?.throwIfAborted()
       const { verdict, word } = this.#rate.ask(seen, this.#home.words.nowMs() * 1000, count)
@@ -50,6 +52,7 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
 
   /** Resolves when `count` permissions have been granted. */
   async wait(count: number = 1, options: WaitOptions = {}): Promise<void> {
+    checkAbort('wait', options)
     for (;;) {
       const { allowed, retryAfterMs } = await this.take(count, options)
       if (allowed) return
@@ -59,6 +62,7 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
 
   /** Forget what was granted before. */
   async reset(options?: WaitOptions): Promise<void> {
+    checkAbort('reset', options)
     for (let word = await this.#home.load64(this.#offset); ; ) {
       options?.signal?.throwIfAborted()
       const before = await this.#home.compareExchange64(this.#offset, word, 0n)

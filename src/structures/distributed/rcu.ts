@@ -1,10 +1,10 @@
-import { ClosedError } from '../../native/index.ts'
+import { ClosedError, checkAbort, checkFunction, checkInstance, mustBe } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 import { Callbacks } from '../rcu/callbacks.ts'
 import type { Rcu } from '../rcu/rcu.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { Bells } from './bells.ts'
-import type { GroupCell } from './cell.ts'
+import { GroupCell } from './cell.ts'
 import { type GroupGracePeriodState, GroupGracePeriods } from './grace-periods.ts'
 import type { Promised } from './promised.ts'
 import { ReadSections } from './read-sections.ts'
@@ -72,9 +72,11 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   readonly #sections: ReadSections
   readonly #periods: GroupGracePeriods
   readonly #callbacks: Callbacks<GroupGracePeriodState>
+  readonly #words: RemoteWords
 
   /** @internal */
   constructor(words: RemoteWords, bells: Bells) {
+    this.#words = words
     const readers = new ReaderBells(words, bells)
     this.#sections = new ReadSections(words, () => readers.ended())
     this.#periods = new GroupGracePeriods(words, this.#sections, readers)
@@ -101,12 +103,14 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
    * @throws StructureError outside of every section; HomeLostError.
    */
   async dereference<V>(cell: GroupCell<V>): Promise<V | undefined> {
+    this.#checkCell(cell)
     this.#checkReading(cell.name)
     return (await cell.read()).value
   }
 
   /** A copy of the cell's bytes, undefined before the first version. @throws as {@link dereference}. */
   async dereferenceBytes(cell: GroupCell<unknown>): Promise<Uint8Array | undefined> {
+    this.#checkCell(cell)
     this.#checkReading(cell.name)
     const { version, bytes } = await cell.load()
     return version === 0 ? undefined : bytes.slice()
@@ -118,7 +122,8 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
    */
   async assign<V>(cell: GroupCell<V>, value: V, options?: WaitOptions): Promise<number> {
     this.#checkOpen()
-    options?.signal?.throwIfAborted()
+    checkAbort('assign', options)
+    this.#checkCell(cell)
     return await cell.assign(value, options?.signal)
   }
 
@@ -128,6 +133,9 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
    */
   async update<V>(cell: GroupCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
     this.#checkOpen()
+    this.#checkCell(cell)
+    checkFunction('change', change, 'from the present value to the next')
+    checkAbort('update', options)
     for (;;) {
       options?.signal?.throwIfAborted()
       const { version, value } = await cell.read()
@@ -142,6 +150,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
    * @throws HomeLostError if a rank that the group still has cannot be reached for 30 s.
    */
   async synchronize(options?: WaitOptions): Promise<void> {
+    checkAbort('synchronize', options)
     this.#checkOpen()
     await this.#periods.waitBounded(this.#periods.state(), options)
   }
@@ -151,6 +160,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
    * structures are closed before, it is not run.
    */
   call(callback: () => void): void {
+    checkFunction('callback', callback, 'without parameters')
     this.#checkOpen()
     this.#callbacks.add(callback)
   }
@@ -160,6 +170,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
    * {@link synchronize}. Then the callbacks wait until the group has given that rank up.
    */
   async barrier(options?: WaitOptions): Promise<void> {
+    checkAbort('barrier', options)
     this.#checkOpen()
     const ran = this.#callbacks.barrier(options)
     ran.catch(() => {})
@@ -179,6 +190,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
    */
   async pollState(state: GroupGracePeriodState): Promise<boolean> {
     this.#checkOpen()
+    if (!Number.isSafeInteger(state?.begun)) throw mustBe('state', 'what getState() returned', state)
     return await this.#periods.poll(state)
   }
 
@@ -189,6 +201,11 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
 
   #checkOpen(): void {
     if (this.#sections.closed) throw new ClosedError('the structures of the group')
+  }
+
+  #checkCell(cell: GroupCell<unknown>): void {
+    checkInstance('cell', cell, GroupCell, 'as cell() of the same structures resolves with')
+    if (cell.home.words !== this.#words) throw mustBe('cell', 'one of the same structures', cell)
   }
 
   #checkReading(name: string): void {

@@ -1,4 +1,4 @@
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { Bells } from './bells.ts'
 import type { GroupBell } from './group-bell.ts'
 import { READERS_OFFSET } from './layout.ts'

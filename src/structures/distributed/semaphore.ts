@@ -1,5 +1,6 @@
+import { checkAbort } from '../../native/index.ts'
 import { Permit, type Semaphore } from '../semaphore.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { GroupBell } from './group-bell.ts'
 import { endedHold, isHeld, nextHold } from './hold-word.ts'
 import type { HomeWords } from './home-words.ts'
@@ -42,18 +43,19 @@ export class GroupSemaphore implements Promised<Semaphore> {
 
   /** Resolves when this rank has a permit. @throws HomeLostError, of all methods. */
   async acquire(options?: WaitOptions): Promise<Permit> {
+    checkAbort('acquire', options)
     return await this.#bell.wait(() => this.#attempt(), options)
   }
 
   /** Take a permit; undefined if all are taken. */
   async tryAcquire(options?: WaitOptions): Promise<Permit | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryAcquire', options)
     return await this.#attempt()
   }
 
   /** How many permits are free now. */
   async available(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('available', options)
     return (await this.#free()).length
   }
 

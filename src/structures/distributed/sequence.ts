@@ -1,5 +1,6 @@
+import { checkAbort } from '../../native/index.ts'
 import { checkTaken, type Sequence } from '../sequence.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 
@@ -25,14 +26,14 @@ export class GroupSequence implements Promised<Sequence> {
 
   /** The next number; with `count`, the first of that many in a row. @throws HomeLostError, of all methods. */
   async next(count: number = 1, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('next', options)
     checkTaken(count)
     return Number(await this.#home.fetchAdd64(this.#offset, BigInt(count))) + 1
   }
 
   /** The number given out last; 0 before the first. */
   async last(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('last', options)
     return Number(await this.#home.load64(this.#offset))
   }
 }

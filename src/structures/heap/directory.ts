@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { mustBe } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 import { hashBytes } from '../hash.ts'
 import { disagreement, initialValue, type Parameter } from '../parameter.ts'
@@ -84,7 +84,7 @@ export class Directory {
    */
   open(request: StructureRequest): FoundStructure {
     const { memory } = this.#heap
-    const name = checkName(request.name)
+    const name = checkStructureName(request.name)
     const home = hashBytes(name, name.length, 0) % STRUCTURES_MAX
     for (let probe = 0; probe < STRUCTURES_MAX; probe += 1) {
       const place = DIRECTORY_OFFSET + ((home + probe) % STRUCTURES_MAX) * 4
@@ -173,9 +173,9 @@ function mismatch(name: string, how: string): StructureError {
   )
 }
 
-function checkName(name: string): Uint8Array {
+/** The name in UTF-8. @throws ArgumentError */
+export function checkStructureName(name: string): Uint8Array {
   const bytes = typeof name === 'string' ? Buffer.from(name) : new Uint8Array(0)
   if (bytes.length >= 1 && bytes.length <= STRUCTURE_NAME_BYTES_MAX) return bytes
-  const rule = `the name of a structure must be a string of 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes`
-  throw new ArgumentError('name', `${rule}, not ${JSON.stringify(name)}`)
+  throw mustBe('name', `a string of 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes`, name)
 }

@@ -1,8 +1,10 @@
+import { checkAbort, type OptionNames } from '../../native/index.ts'
 import { type Codec, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import { type ValueCopy, ValueReader } from '../codec/value-reader.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
-import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from '../waiting/bell.ts'
+import { BELL_BYTES, Bell } from '../waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from '../waiting/wait-options.ts'
 
 /** Bytes of a queue's or stack's body: two bells, then its words. */
 export const LIST_BODY_BYTES: number = 2 * BELL_BYTES + 64
@@ -21,6 +23,8 @@ export interface ListOptions<V> {
   /** The longest value that this process pushes, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
 }
+
+export const listNames: OptionNames<ListOptions<unknown>> = { codec: true, capacity: true, valueBytesMax: true }
 
 /** The lock-free part of a queue or a stack. */
 export interface ListCore {
@@ -66,19 +70,21 @@ export abstract class ValueList<V> {
 
   /** Resolves when the value is there: at once, or when there is room. @throws HeapFullError */
   async push(value: V, options?: WaitOptions): Promise<void> {
+    checkAbort('push', options)
     this.#meter.wrote()
     await this.#emptied.wait(() => this.#push(value) || undefined, options)
   }
 
   /** The same, blocking this thread while it is full. @throws TimeoutError, HeapFullError */
   pushSync(value: V, options?: BlockOptions): void {
+    checkBlock('pushSync', options)
     this.#meter.wrote()
     this.#emptied.waitSync(() => this.#push(value) || undefined, `room in '${this.name}'`, options)
   }
 
   /** Push if there is room; false if it is full. */
   async tryPush(value: V, options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryPush', options)
     return this.tryPushSync(value)
   }
 
@@ -89,6 +95,7 @@ export abstract class ValueList<V> {
 
   /** Resolves with a value when there is one. If a process is killed after it took a value, that value is lost. */
   async pop(options?: WaitOptions): Promise<V> {
+    checkAbort('pop', options)
     this.#meter.wrote()
     const taken = await this.#filled.wait(() => this.#take(), options)
     return taken.value
@@ -96,13 +103,14 @@ export abstract class ValueList<V> {
 
   /** The same, blocking this thread while it is empty. @throws TimeoutError */
   popSync(options?: BlockOptions): V {
+    checkBlock('popSync', options)
     this.#meter.wrote()
     return this.#filled.waitSync(() => this.#take(), `a value in '${this.name}'`, options).value
   }
 
   /** Take a value; undefined if it is empty. */
   async tryPop(options?: WaitOptions): Promise<V | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tryPop', options)
     return this.tryPopSync()
   }
 
@@ -113,7 +121,7 @@ export abstract class ValueList<V> {
 
   /** How many values there are. */
   async length(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('length', options)
     return this.lengthSync()
   }
 

@@ -1,4 +1,4 @@
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 
 /** An entry of a log, or a message of a channel. */
 export interface LogEntry<V> {

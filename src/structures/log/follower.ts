@@ -1,6 +1,9 @@
+import { checkOptions, checkSignalKind, mustBe, type OptionNames } from '../../native/index.ts'
+import { isIndex } from '../bounds.ts'
 import { type Codec, decodeOwn } from '../codec/codec.ts'
 import type { Meter } from '../figures/meter.ts'
-import type { Bell, BlockOptions, WaitOptions } from '../waiting/bell.ts'
+import type { Bell } from '../waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from '../waiting/wait-options.ts'
 import { EntryFollower, type LogEntry } from './entry-follower.ts'
 import type { LogCore, LogPosition } from './log-core.ts'
 
@@ -44,6 +47,7 @@ export class Follower<V> extends EntryFollower<V> {
 
   /** Block this thread until there is a next entry. @throws TimeoutError */
   nextSync(options?: BlockOptions): LogEntry<V> {
+    checkBlock('nextSync', options)
     const { bell, name } = this.#followed
     return bell.waitSync(() => this.tryNextSync(), `the next of '${name}'`, options)
   }
@@ -70,4 +74,15 @@ export interface FollowOptions extends WaitOptions {
    * Where to start: at the first entry that is there (the default), with the next one that is appended, or at an index.
    */
   readonly from?: 'first' | 'next' | number
+}
+
+const names: OptionNames<FollowOptions> = { from: true, signal: true }
+
+/** @throws ArgumentError */
+export function checkFollow(options: FollowOptions | undefined): void {
+  checkOptions('follow', options, names)
+  const { from, signal } = options ?? {}
+  checkSignalKind('options.signal', signal)
+  if (from === undefined || from === 'first' || from === 'next' || isIndex(from)) return
+  throw mustBe('options.from', "'first', 'next' or an index, a whole number from 0 on", from)
 }

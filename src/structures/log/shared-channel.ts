@@ -1,5 +1,6 @@
+import { checkAbort, checkIteration, type OptionNames } from '../../native/index.ts'
 import type { Codec } from '../codec/codec.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { Follower } from './follower.ts'
 import { LogBase } from './shared-log.ts'
 
@@ -19,6 +20,8 @@ export interface ChannelOptions<V> {
   readonly valueBytesMax?: number
 }
 
+export const channelNames: OptionNames<ChannelOptions<unknown>> = { codec: true, capacity: true, valueBytesMax: true }
+
 /**
  * Messages to all subscribers. Publishing does not wait for them. The latest messages are kept, and a subscriber that
  * falls behind them is told how many it missed. Subscribers are not recorded, so a subscriber that is killed leaves
@@ -27,7 +30,7 @@ export interface ChannelOptions<V> {
 export class SharedChannel<V> extends LogBase<V> {
   /** Publish a message. Resolves with its index when all subscribers can read it. @throws HeapFullError */
   async publish(message: V, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('publish', options)
     return this.publishSync(message)
   }
 
@@ -36,8 +39,9 @@ export class SharedChannel<V> extends LogBase<V> {
   }
 
   /** Receive all messages published from this call on. Leaving the loop, `close()` or the signal ends it. */
-  subscribe({ signal }: WaitOptions = {}): Follower<V> {
+  subscribe(options?: WaitOptions): Follower<V> {
+    checkIteration('subscribe', options)
     this.checkOpen()
-    return this.followFrom(this.core.bounds().end, signal)
+    return this.followFrom(this.core.bounds().end, options?.signal)
   }
 }

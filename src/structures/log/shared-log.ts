@@ -1,10 +1,12 @@
+import { checkAbort, type OptionNames } from '../../native/index.ts'
+import { checkCount, checkIndex } from '../bounds.ts'
 import { type Codec, decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
-import { BELL_BYTES, Bell, type WaitOptions } from '../waiting/bell.ts'
-import { checkCount, checkIndex } from './bounds.ts'
+import { BELL_BYTES, Bell } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { LogEntry } from './entry-follower.ts'
-import { type Followed, Follower, type FollowOptions } from './follower.ts'
+import { checkFollow, type Followed, Follower, type FollowOptions } from './follower.ts'
 import { type LogBounds, LogCore, type LogRecord, type Retention } from './log-core.ts'
 
 /** Bytes of a log's or channel's body: its bell, then its words. */
@@ -32,6 +34,13 @@ export interface LogOptions<V> {
   readonly capacityBytes?: number
   /** The longest value that this process appends, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
+}
+
+export const logNames: OptionNames<LogOptions<unknown>> = {
+  codec: true,
+  capacity: true,
+  capacityBytes: true,
+  valueBytesMax: true,
 }
 
 /** What a log or channel was opened with. */
@@ -104,7 +113,7 @@ export class LogBase<V> {
 export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V>> {
   /** Append an entry. Resolves with its index. @throws HeapFullError; no entry is dropped to make room. */
   async append(value: V, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('append', options)
     return this.appendSync(value)
   }
 
@@ -117,7 +126,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
    * left, whose `missed` says how many were.
    */
   async read(from: number, count?: number, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
-    options?.signal?.throwIfAborted()
+    checkAbort('read', options)
     return this.readSync(from, count)
   }
 
@@ -129,7 +138,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
 
   /** The last `count` entries (default 10), oldest first. */
   async tail(count?: number, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
-    options?.signal?.throwIfAborted()
+    checkAbort('tail', options)
     return this.tailSync(count)
   }
 
@@ -144,7 +153,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
 
   /** The index of the first entry that is there, and that of the next one to be appended. */
   async bounds(options?: WaitOptions): Promise<LogBounds> {
-    options?.signal?.throwIfAborted()
+    checkAbort('bounds', options)
     return this.boundsSync()
   }
 
@@ -156,7 +165,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
 
   /** Drop the entries below index `before`. Resolves with the number that this call dropped. */
   async trim(before: number, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('trim', options)
     return this.trimSync(before)
   }
 
@@ -170,10 +179,12 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
    * Yields the entries that are there, then those to come. If entries were dropped before they were read, the next
    * one's `missed` says how many.
    */
-  follow({ from = 'first', signal }: FollowOptions = {}): Follower<V> {
+  follow(options: FollowOptions = {}): Follower<V> {
+    checkFollow(options)
     this.checkOpen()
+    const { from = 'first', signal } = options
     const { first, end } = this.core.bounds()
-    return this.followFrom(from === 'first' ? first : from === 'next' ? end : checkIndex(from, 'options.from'), signal)
+    return this.followFrom(from === 'first' ? first : from === 'next' ? end : from, signal)
   }
 
   [Symbol.asyncIterator](): Follower<V> {

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { ArgumentError, mustBe } from '../../native/index.ts'
 import { hashWords } from '../hash.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
 import { EntryOffset, keyRoom } from './layout.ts'
@@ -106,10 +106,10 @@ export class Key {
   }
 
   #putBytes(bytes: Uint8Array): number {
-    if (!(bytes instanceof Uint8Array))
-      throw new ArgumentError('key', `a key must be a string, a number or a Uint8Array, not ${typeof bytes}`)
+    if (!(bytes instanceof Uint8Array)) throw mustBe('key', 'a string, a number or a Uint8Array', bytes)
     if (bytes.length > KEY_BYTES_MAX) throw tooLong(bytes.length)
-    this.bytes.set(bytes)
+    // Detached memory has no bytes, but cannot be copied either.
+    if (bytes.length > 0) this.bytes.set(bytes)
     return this.#filledUp(bytes.length)
   }
 
@@ -126,5 +126,5 @@ function codeAt(text: string, at: number): number {
 }
 
 function tooLong(length: number): ArgumentError {
-  return new ArgumentError('key', `a key has at most ${KEY_BYTES_MAX} bytes, not ${length}`)
+  return new ArgumentError('key', `key must have at most ${KEY_BYTES_MAX} bytes, not ${length}`)
 }

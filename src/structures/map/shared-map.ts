@@ -1,11 +1,19 @@
-import { ArgumentError, native } from '../../native/index.ts'
-import { type Codec, encodeValue, type ValueSettings } from '../codec/codec.ts'
+import {
+  checkAbort,
+  checkFunction,
+  checkOptions,
+  checkSignal,
+  mustBe,
+  native,
+  type OptionNames,
+} from '../../native/index.ts'
+import { type Codec, encodeCopy, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import { ValueReader } from '../codec/value-reader.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 import { MapCore } from './core.ts'
 import type { MapKey } from './key.ts'
 import { BodyOffset, DELETED, EntryOffset, keyRoom } from './layout.ts'
@@ -39,8 +47,27 @@ export interface MapOptions<V> {
 
 /** Options of calls that write. */
 export interface SetOptions extends WaitOptions {
-  /** How long the entry lives, in milliseconds, from now. */
+  /** How long the entry lives, in milliseconds, from now; 0: for ever. */
   readonly ttlMs?: number
+}
+
+export const mapNames: OptionNames<MapOptions<unknown>> = {
+  codec: true,
+  ttlMs: true,
+  maxEntries: true,
+  valueBytesMax: true,
+}
+
+const setNames: OptionNames<SetOptions> = { ttlMs: true, signal: true }
+
+/** @throws ArgumentError; the reason of the signal if it is aborted. */
+export function checkSet(call: string, options: SetOptions | undefined): void {
+  if (options === undefined) return
+  checkOptions(call, options, setNames)
+  checkSignal('options.signal', options.signal)
+  const { ttlMs } = options
+  if (ttlMs === undefined || (typeof ttlMs === 'number' && ttlMs >= 0)) return
+  throw mustBe('options.ttlMs', 'a number of milliseconds above 0, or 0 for ever', ttlMs)
 }
 
 /** What a map was opened with. Its bounds are read at each use: another process may change them. */
@@ -80,7 +107,7 @@ export class SharedMap<V> {
 
   /** The value of `key`; undefined when there is none. */
   async get(key: MapKey, options?: WaitOptions): Promise<V | undefined> {
-    options?.signal?.throwIfAborted()
+    checkAbort('get', options)
     return this.getSync(key)
   }
 
@@ -90,7 +117,7 @@ export class SharedMap<V> {
   }
 
   async has(key: MapKey, options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('has', options)
     return this.hasSync(key)
   }
 
@@ -101,22 +128,24 @@ export class SharedMap<V> {
 
   /** Set the value of `key`, replacing the previous one. */
   async set(key: MapKey, value: V, options?: SetOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
+    checkSet('set', options)
     this.setSync(key, value, options)
   }
 
   setSync(key: MapKey, value: V, options?: SetOptions): void {
+    checkSet('setSync', options)
     this.#meter.wrote()
     this.#write(key, this.#encode(value), options, always)
   }
 
   /** Set the value of `key` if there is none; false if there is one. */
   async setIfAbsent(key: MapKey, value: V, options?: SetOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkSet('setIfAbsent', options)
     return this.setIfAbsentSync(key, value, options)
   }
 
   setIfAbsentSync(key: MapKey, value: V, options?: SetOptions): boolean {
+    checkSet('setIfAbsentSync', options)
     this.#meter.wrote()
     return this.#write(key, this.#encode(value), options, (there) => this.#living(there) === 0)
   }
@@ -126,14 +155,15 @@ export class SharedMap<V> {
    * codec encodes them: objects by content, with their properties in the same order.
    */
   async compareAndSet(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkSet('compareAndSet', options)
     return this.compareAndSetSync(key, expected, value, options)
   }
 
   compareAndSetSync(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): boolean {
+    checkSet('compareAndSetSync', options)
     if (expected === undefined) return this.setIfAbsentSync(key, value, options)
     this.#meter.wrote()
-    const wanted = new Uint8Array(this.#settings.codec.encode(expected))
+    const wanted = encodeCopy({ codec: this.#settings.codec }, this.name, expected)
     return this.#write(key, this.#encode(value), options, (there) => this.#hasValue(there, wanted))
   }
 
@@ -147,11 +177,13 @@ export class SharedMap<V> {
     change: (value: V | undefined) => V | undefined,
     options?: SetOptions,
   ): Promise<V | undefined> {
-    options?.signal?.throwIfAborted()
+    checkSet('update', options)
     return this.updateSync(key, change, options)
   }
 
   updateSync(key: MapKey, change: (value: V | undefined) => V | undefined, options?: SetOptions): V | undefined {
+    checkFunction('change', change, 'from the present value to the next')
+    checkSet('updateSync', options)
     this.#meter.wrote()
     for (;;) {
       const seen = this.#look(key)
@@ -167,7 +199,7 @@ export class SharedMap<V> {
 
   /** Delete `key`; false if there was no value. */
   async delete(key: MapKey, options?: WaitOptions): Promise<boolean> {
-    options?.signal?.throwIfAborted()
+    checkAbort('delete', options)
     return this.deleteSync(key)
   }
 
@@ -179,7 +211,7 @@ export class SharedMap<V> {
 
   /** How many entries there are, including expired ones that no operation has met since. */
   async size(options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('size', options)
     return this.sizeSync()
   }
 
@@ -193,7 +225,12 @@ export class SharedMap<V> {
    * Keys and values, in no order. An entry that stays during the whole iteration is given once, with a value that it
    * had meanwhile. Of entries that come and go meanwhile, some are given.
    */
-  async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
+  entries(options?: WaitOptions): AsyncGenerator<[MapKey, V], undefined> {
+    checkAbort('entries', options)
+    return this.#entries(options?.signal)
+  }
+
+  async *#entries(signal: AbortSignal | undefined): AsyncGenerator<[MapKey, V], undefined> {
     for (const entry of this.entriesSync()) {
       signal?.throwIfAborted()
       yield entry
@@ -218,7 +255,7 @@ export class SharedMap<V> {
 
   /** Delete all entries that are there now. */
   async clear(options?: WaitOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
+    checkAbort('clear', options)
     this.clearSync()
   }
 
@@ -376,7 +413,6 @@ export class SharedMap<V> {
 
   #endOfLife(ttlMs: number = this.#settings.ttlMs): number {
     if (ttlMs === 0) return 0
-    if (!(ttlMs > 0)) throw new ArgumentError('options.ttlMs', `ttlMs must be positive, not ${ttlMs}`)
     const flag = this.#core.body + BodyOffset.Expires
     if (this.#heap.memory.peek(flag) === 0) this.#heap.memory.store(flag, 1)
     return nowMs() + ttlMs

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { checkOptions, checkWhole, type OptionNames } from '../../native/index.ts'
 
 /** Default for the most objects that one section changes. */
 export const OBJECTS_DEFAULT = 30
@@ -14,11 +14,17 @@ export interface SectionOptions {
   readonly objectsMax?: number
 }
 
+const sectionNames: OptionNames<SectionOptions> = { objectsMax: true }
+
 /** @throws ArgumentError */
-export function checkSection(objectsMax: number): void {
-  if (Number.isSafeInteger(objectsMax) && objectsMax >= 1 && objectsMax <= OBJECTS_MAX) return
-  const rule = `options.objectsMax must be a whole number from 1 to ${OBJECTS_MAX}`
-  throw new ArgumentError('options.objectsMax', `${rule}, not ${objectsMax}`)
+export function checkSection(options: SectionOptions | undefined): void {
+  checkOptions('readLock', options, sectionNames)
+  checkObjects(options?.objectsMax)
+}
+
+/** @throws ArgumentError */
+export function checkObjects(objectsMax: number = OBJECTS_DEFAULT): void {
+  checkWhole('options.objectsMax', objectsMax, 1, OBJECTS_MAX)
 }
 
 /** From one attempt to the next: longer with each, and never the same for two. `random`: from 0 to 1. */

@@ -1,11 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { native, TimeoutError } from '../../native/index.ts'
+import { checkFunction, checkOptions, checkSignal, native, type OptionNames, TimeoutError } from '../../native/index.ts'
 import type { Codec, ValueSettings } from '../codec/codec.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Heap } from '../heap/heap.ts'
 import { GRANULE_BYTES, HEAP_MAGIC, HeaderOffset } from '../heap/layout.ts'
-import type { BlockOptions, WaitOptions } from '../waiting/bell.ts'
-import { checkSection, MEMORY_ATTEMPTS, OBJECTS_DEFAULT, pauseMs, type SectionOptions } from './attempts.ts'
+import { type BlockOptions, checkTimeout, type WaitOptions } from '../waiting/wait-options.ts'
+import {
+  checkObjects,
+  checkSection,
+  MEMORY_ATTEMPTS,
+  OBJECTS_DEFAULT,
+  pauseMs,
+  type SectionOptions,
+} from './attempts.ts'
 import type { CommitLog } from './commit-log.ts'
 import { OBJECT_BYTES } from './layout.ts'
 import { type MvRluObject, MvRluSection, OtherSectionError, otherSection, type SectionSettings } from './section.ts'
@@ -19,6 +26,23 @@ export interface MvRluOptions<V> {
   readonly codec?: Codec<V>
   /** The longest value that this process assigns, in bytes when encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
+}
+
+export const mvRluNames: OptionNames<MvRluOptions<unknown>> = { codec: true, valueBytesMax: true }
+
+/** Options of a section that is tried again until it is committed. */
+export type UpdateOptions = SectionOptions & WaitOptions
+type UpdateSyncOptions = SectionOptions & BlockOptions
+
+const updateNames: OptionNames<UpdateOptions> = { objectsMax: true, signal: true }
+const updateSyncNames: OptionNames<UpdateSyncOptions> = { objectsMax: true, timeoutMs: true }
+
+/** @throws ArgumentError; the reason of the signal if it is aborted. */
+export function checkUpdate(work: unknown, options: UpdateOptions): void {
+  checkFunction('work', work, 'which takes the section')
+  checkOptions('update', options, updateNames)
+  checkObjects(options.objectsMax)
+  checkSignal('options.signal', options.signal)
 }
 
 /**
@@ -60,20 +84,19 @@ export class MvRlu<V> {
    * objects locked.
    */
   readLock(options?: SectionOptions): MvRluSection<V> {
-    return this.#begin(options)
+    checkSection(options)
+    return this.#begin(options?.objectsMax)
   }
 
   /**
    * Run `work` in a section and commit. Resolves with the result of `work`. If `work` calls `abort`, as after a lock
    * that it did not get, run it again. Also run it again if it has to wait for another section of this thread.
    */
-  async update<T>(
-    work: (section: MvRluSection<V>) => T | Promise<T>,
-    options: SectionOptions & WaitOptions = {},
-  ): Promise<T> {
+  async update<T>(work: (section: MvRluSection<V>) => T | Promise<T>, options: UpdateOptions = {}): Promise<T> {
+    checkUpdate(work, options)
     for (let attempt = 0, shortages = 0; ; attempt += 1) {
       options.signal?.throwIfAborted()
-      using section = this.readLock(options)
+      using section = this.#begin(options.objectsMax)
       try {
         const given = work(section)
         // What promises nothing is done at once.
@@ -97,11 +120,15 @@ export class MvRlu<V> {
    * The same, on this thread. @throws TimeoutError if every attempt until then was aborted: nothing was changed.
    * @throws StructureError if another section of this thread has objects locked, which could not end meanwhile.
    */
-  updateSync<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions & BlockOptions = {}): T {
+  updateSync<T>(work: (section: MvRluSection<V>) => T, options: UpdateSyncOptions = {}): T {
+    checkFunction('work', work, 'which takes the section')
+    checkOptions('updateSync', options, updateSyncNames)
+    checkObjects(options.objectsMax)
+    checkTimeout(options.timeoutMs)
     const { timeoutMs = Number.POSITIVE_INFINITY } = options
     const deadlineNs = native.monotonicNs() + timeoutMs * 1e6
     for (let attempt = 0; ; attempt += 1) {
-      const done = this.#attempt(work, options, attempt)
+      const done = this.#attempt(work, options.objectsMax, attempt)
       if (done !== undefined) return done.value
       const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
       if (leftMs <= 0)
@@ -112,9 +139,8 @@ export class MvRlu<V> {
     }
   }
 
-  #begin({ objectsMax = OBJECTS_DEFAULT }: SectionOptions = {}, onHeldUp?: () => void): MvRluSection<V> {
+  #begin(objectsMax: number = OBJECTS_DEFAULT, onHeldUp?: () => void): MvRluSection<V> {
     this.#heap.checkOpen()
-    checkSection(objectsMax)
     const settings = { ...this.#settings, objectsMax, ...(onHeldUp && { onHeldUp }) }
     return new MvRluSection(this.#heap, this.#log, settings)
   }
@@ -125,11 +151,11 @@ export class MvRlu<V> {
    */
   #attempt<T>(
     work: (section: MvRluSection<V>) => T,
-    options: SectionOptions,
+    objectsMax: number | undefined,
     attempt: number,
   ): { readonly value: T } | undefined {
     let isHeldUp = false
-    using section = this.#begin(options, () => {
+    using section = this.#begin(objectsMax, () => {
       isHeldUp = true
     })
     try {

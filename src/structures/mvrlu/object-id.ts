@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { type ArgumentError, mustBe } from '../../native/index.ts'
 import { BlockKind, blockState, generationOf, kindOf } from '../heap/block-state.ts'
 import type { Heap } from '../heap/heap.ts'
 import { GRANULES_PER_SLAB } from '../heap/layout.ts'
@@ -12,13 +12,18 @@ export function objectId(reference: number, state: number): MvRluObject {
   return generationOf(state) * REFERENCES + reference
 }
 
+export function notAnObject(object: unknown): ArgumentError {
+  return mustBe('object', 'an object, the root or what allocate() returned', object)
+}
+
 /** @throws ArgumentError if it is not an object of this heap. */
 export function referenceOf(heap: Heap, object: MvRluObject): number {
-  const reference = object % REFERENCES
-  const { firstReference, slabs } = heap.blocks.layout
-  const isInside = reference >= firstReference && reference < firstReference + slabs * GRANULES_PER_SLAB
-  if (Number.isSafeInteger(object) && object >= 0 && isInside) return reference
-  throw new ArgumentError('object', `${String(object)} is not an object; pass root, or what allocate() returned`)
+  if (Number.isSafeInteger(object) && object >= 0) {
+    const reference = object % REFERENCES
+    const { firstReference, slabs } = heap.blocks.layout
+    if (reference >= firstReference && reference < firstReference + slabs * GRANULES_PER_SLAB) return reference
+  }
+  throw notAnObject(object)
 }
 
 /** The state of the object's block; undefined if it no longer exists. Inside an epoch it stays in memory if it was. */

@@ -1,5 +1,5 @@
 import { addAbortListener } from 'node:events'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { WaitOptions } from '../waiting/wait-options.ts'
 
 /** Grace periods, as callbacks need them; a state is a moment. */
 export interface Periods<State> {

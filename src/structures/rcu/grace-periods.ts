@@ -1,5 +1,5 @@
 import type { Heap } from '../heap/heap.ts'
-import type { BlockOptions, WaitOptions } from '../waiting/bell.ts'
+import type { BlockOptions, WaitOptions } from '../waiting/wait-options.ts'
 
 /** A moment; see {@link Rcu.getState}. */
 export interface GracePeriodState {

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../native/index.ts'
 import { type Codec, decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
@@ -11,12 +12,16 @@ export interface CellOptions<V> {
   readonly valueBytesMax?: number
 }
 
+export const cellNames: OptionNames<CellOptions<unknown>> = { codec: true, valueBytesMax: true }
+
 /**
  * A value that is read often and replaced seldom, as a whole: a configuration, a table. Used by {@link Rcu}; made by
  * {@link Structures.cell}.
  */
 export class RcuCell<V> {
   readonly name: string
+  /** @internal */
+  readonly heap: Heap
   readonly #core: CellCore
   readonly #meter: Meter
   readonly #settings: ValueSettings<V>
@@ -27,6 +32,7 @@ export class RcuCell<V> {
   /** @internal */
   constructor(name: string, heap: Heap, offset: number, settings: ValueSettings<V>) {
     this.name = name
+    this.heap = heap
     this.#core = new CellCore(heap, offset)
     this.#meter = heap.meters.of('rcu cell', name)
     this.#settings = settings

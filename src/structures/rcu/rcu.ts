@@ -1,9 +1,10 @@
+import { checkAbort, checkFunction, checkInstance, mustBe } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 import type { Heap } from '../heap/heap.ts'
-import type { BlockOptions, WaitOptions } from '../waiting/bell.ts'
+import { type BlockOptions, checkBlock, type WaitOptions } from '../waiting/wait-options.ts'
 import { Callbacks } from './callbacks.ts'
 import { type GracePeriodState, GracePeriods } from './grace-periods.ts'
-import type { RcuCell } from './rcu-cell.ts'
+import { RcuCell } from './rcu-cell.ts'
 import { ReadSection } from './read-section.ts'
 
 /**
@@ -49,6 +50,7 @@ export class Rcu {
    * @throws StructureError outside of every section.
    */
   dereference<V>(cell: RcuCell<V>): V | undefined {
+    this.#checkCell(cell)
     this.#checkReading(cell.name)
     return cell.read().value
   }
@@ -59,6 +61,7 @@ export class Rcu {
    * @throws StructureError outside of every section.
    */
   dereferenceBytes(cell: RcuCell<unknown>): Uint8Array | undefined {
+    this.#checkCell(cell)
     this.#checkReading(cell.name)
     return cell.view()
   }
@@ -68,12 +71,13 @@ export class Rcu {
    * grace period. @throws HeapFullError
    */
   async assign<V>(cell: RcuCell<V>, value: V, options?: WaitOptions): Promise<number> {
-    options?.signal?.throwIfAborted()
+    checkAbort('assign', options)
     return this.assignSync(cell, value)
   }
 
   assignSync<V>(cell: RcuCell<V>, value: V): number {
     this.#heap.checkOpen()
+    this.#checkCell(cell)
     return cell.assign(value)
   }
 
@@ -82,11 +86,13 @@ export class Rcu {
    * `change` is called again. Resolves with the new value.
    */
   async update<V>(cell: RcuCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
-    options?.signal?.throwIfAborted()
+    checkAbort('update', options)
     return this.updateSync(cell, change)
   }
 
   updateSync<V>(cell: RcuCell<V>, change: (value: V | undefined) => V): V {
+    this.#checkCell(cell)
+    checkFunction('change', change, 'from the present value to the next')
     for (;;) {
       const { version, value } = this.#read(cell)
       const changed = change(value)
@@ -99,12 +105,14 @@ export class Rcu {
    * one.
    */
   async synchronize(options?: WaitOptions): Promise<void> {
+    checkAbort('synchronize', options)
     this.#heap.checkOpen()
     await this.#periods.wait(this.#periods.state(), options)
   }
 
   /** The same, blocking this thread. @throws TimeoutError; StructureError if this thread is in a section itself. */
   synchronizeSync(options?: BlockOptions): void {
+    checkBlock('synchronizeSync', options)
     this.#heap.checkOpen()
     if (this.#heap.epochs.stays)
       throw misuse('synchronizeSync', 'this thread is in a section and would wait for itself; end the section first')
@@ -116,12 +124,14 @@ export class Rcu {
    * the structures are closed before, it is not run.
    */
   call(callback: () => void): void {
+    checkFunction('callback', callback, 'without parameters')
     this.#heap.checkOpen()
     this.#callbacks.add(callback)
   }
 
   /** Resolves when all callbacks that this process has given to {@link call} before have run. */
   async barrier(options?: WaitOptions): Promise<void> {
+    checkAbort('barrier', options)
     this.#heap.checkOpen()
     await this.#callbacks.barrier(options)
   }
@@ -138,12 +148,18 @@ export class Rcu {
    */
   pollState(state: GracePeriodState): boolean {
     this.#heap.checkOpen()
+    if (!Number.isSafeInteger(state?.epoch)) throw mustBe('state', 'what getState() returned', state)
     return this.#periods.hasPassed(state, true)
   }
 
   #read<V>(cell: RcuCell<V>): { readonly version: number; readonly value: V | undefined } {
     using _section = this.readLock()
     return cell.read()
+  }
+
+  #checkCell(cell: RcuCell<unknown>): void {
+    checkInstance('cell', cell, RcuCell, 'as cell() of the same structures resolves with')
+    if (cell.heap !== this.#heap) throw mustBe('cell', 'one of the same structures', cell)
   }
 
   #checkReading(name: string): void {

@@ -3,6 +3,7 @@ import { type WaitDescription, WatchedWait } from '../../profiling/index.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
 import { Ring } from './ring.ts'
+import type { BlockOptions, WaitOptions } from './wait-options.ts'
 
 /** Bytes that a bell takes in a structure's body. */
 export const BELL_BYTES = 64
@@ -16,18 +17,6 @@ const ALL = 0x7fffffff
  * killed, or the process that should have rung.
  */
 const LOOK_MS = 50
-
-/** Options of all calls that wait. */
-export interface WaitOptions {
-  /** Stop waiting; the call rejects with the signal's reason. */
-  readonly signal?: AbortSignal
-}
-
-/** Options of all calls that block the thread. */
-export interface BlockOptions {
-  /** Give up after this many milliseconds with a TimeoutError; without it, never. */
-  readonly timeoutMs?: number
-}
 
 /** Tries once; undefined if it is not available yet. `ask`: take the time to find out whether the holder is alive. */
 export type Attempt<T> = (ask: boolean) => T | undefined

@@ -107,10 +107,10 @@ export class LocalMemoryPlayer extends PlayerNouns implements MemoryPlayer {
     })
   }
 
-  configure(pair: Handle, layout: LayoutSpecification): Promise<void> {
+  configure(pair: Handle, { id, key: handle, ...layout }: LayoutSpecification): Promise<void> {
     return attempt(() => {
-      const key = this.get(layout.key, IndirectKey)
-      this.get(pair, QueuePair).prepareConfigureKey(key, layout).post(layout.id)
+      const key = this.get(handle, IndirectKey)
+      this.get(pair, QueuePair).prepareConfigureKey(key, layout).post(id)
     })
   }
 

@@ -71,5 +71,5 @@ test('ranks that are all stopped and go on hold nothing against each other', asy
 
 test('a lease that cannot be meant is refused by name', async () => {
   await using one = new Ranks(fixture, 1, { AETHER_LEASE_MS: '10' })
-  await assert.rejects(one.on(0, 'join'), { message: /AETHER_LEASE_MS must be at least 500 ms, not "10"/ })
+  await assert.rejects(one.on(0, 'join'), { message: /AETHER_LEASE_MS must be at least 500 ms, not '10'/ })
 })

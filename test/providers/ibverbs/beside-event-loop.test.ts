@@ -65,7 +65,7 @@ test('an error is that of the call, and its memory is given back', { skip }, asy
   assert.deepEqual(printed(run), [
     ['VerbsError', 'ibv_reg_mr: ENOMEM'],
     ['VerbsError', 'ibv_reg_mr: EINVAL'],
-    ['ArgumentError', 'lengthBytes must be at least 1, not 0'],
+    ['ArgumentError', 'lengthBytes must be a whole number from 1 to 2^47, not 0'],
   ])
 })
 

@@ -1,4 +1,11 @@
-import { AetherError, ArgumentError, TimeoutError } from '../../../native/index.ts'
+import {
+  AetherError,
+  checkOptions,
+  checkSignal,
+  mustBe,
+  type OptionNames,
+  TimeoutError,
+} from '../../../native/index.ts'
 import type { Agent } from '../../../runtime/index.ts'
 import { ranksInWords } from '../errors.ts'
 import type { LockOutcome } from './lock-machine.ts'
@@ -69,9 +76,9 @@ export class Locks {
   }
 
   async lock(name: string, request: LockRequest = {}): Promise<HeldLock> {
-    const { mode, timeoutMs } = check(name, request)
+    const { mode, timeoutMs } = check('lock', name, request)
     const { signal } = request
-    signal?.throwIfAborted()
+    checkSignal('options.signal', signal)
     const token = ++lastToken
     const outcome = this.#agent.command('lock', { token, name, mode }) as Promise<LockOutcome>
     const first = await firstOf(outcome, timeoutMs, signal)
@@ -86,7 +93,7 @@ export class Locks {
   }
 
   lockSync(name: string, request: LockRequest = {}): HeldLock {
-    const { mode, timeoutMs } = check(name, request)
+    const { mode, timeoutMs } = check('lockSync', name, request)
     const token = ++lastToken
     try {
       const outcome = this.#agent.commandSync('lock', { token, name, mode }, timeoutMs) as LockOutcome
@@ -105,18 +112,17 @@ export class Locks {
   }
 }
 
-function check(name: string, request: LockRequest): { mode: LockMode; timeoutMs: number } {
+const names: OptionNames<LockRequest> = { mode: true, timeoutMs: true, signal: true }
+
+function check(call: string, name: string, request: LockRequest): { mode: LockMode; timeoutMs: number } {
+  checkOptions(call, request, names)
   const lengthBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (lengthBytes < 1 || lengthBytes > LOCK_NAME_BYTES_MAX)
-    throw new ArgumentError('name', `the name of a lock must be a string of 1 to ${LOCK_NAME_BYTES_MAX} bytes`)
+    throw mustBe('name', `a string of 1 to ${LOCK_NAME_BYTES_MAX} bytes`, name)
   const { mode = 'write', timeoutMs = TIMEOUT_MS } = request
-  if (mode !== 'read' && mode !== 'write')
-    throw new ArgumentError('options.mode', `options.mode must be 'read' or 'write', not '${String(mode)}'`)
+  if (mode !== 'read' && mode !== 'write') throw mustBe('options.mode', "'read' or 'write'", mode)
   if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
-    throw new ArgumentError(
-      'options.timeoutMs',
-      `options.timeoutMs must be a number of milliseconds, not ${String(timeoutMs)}`,
-    )
+    throw mustBe('options.timeoutMs', 'a number of milliseconds from 0 on', timeoutMs)
   return { mode, timeoutMs }
 }
 

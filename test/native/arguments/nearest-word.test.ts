@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nearestWord } from '../../src/cli/suggestion.ts'
+import { nearestWord } from '../../../src/native/index.ts'
 
 const words = ['demo', 'run', 'bench', 'help']
 

@@ -1,0 +1,24 @@
+import type { Recipes } from '../recipe.ts'
+import { keyvRecipes, limiterRecipes, sessionRecipes, telemetryRecipes } from './adapters.ts'
+import { mainRecipes } from './main.ts'
+import { profilingRecipes } from './profiling.ts'
+import { structureRecipes } from './structures.ts'
+import { verbsRecipes } from './verbs.ts'
+
+const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
+  '.': mainRecipes,
+  './structures': structureRecipes,
+  './profiling': profilingRecipes,
+  './verbs': verbsRecipes,
+  './adapters/keyv': keyvRecipes,
+  './adapters/express-session': sessionRecipes,
+  './adapters/rate-limiter-flexible': limiterRecipes,
+  './adapters/opentelemetry': telemetryRecipes,
+}
+
+/** How to call what an export path offers. */
+export async function recipesOf(door: string): Promise<Recipes> {
+  const make = makers[door]
+  if (make === undefined) throw new Error(`the export path ${door} needs recipes in test/public/recipes/`)
+  return make()
+}
