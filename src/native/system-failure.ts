@@ -7,7 +7,7 @@ const ERRNO_MAX = 4095
 const ENOMEM = 12
 
 /**
- * Return what was thrown as an error of this package: a failed system call of Node.js, or its lack of addresses, as the
+ * Return what was thrown as an error of this package. A failed system call of Node.js, or its lack of addresses, is the
  * {@link SystemError} that the addon has for it, which names the limit to raise. Anything else is returned as it is.
  */
 export function systemFailure(thrown: unknown): unknown {
