@@ -110,7 +110,7 @@ test('a view that is misaligned, out of bounds or no typed array is refused', as
   for (const kind of [DataView, Array, Buffer, undefined]) {
     assert.throws(() => a.view(kind as unknown as typeof Int8Array), {
       argument: 'kind',
-      message: /use one of Int8Array/,
+      message: /kind must be a view type, one of Int8Array, /,
     })
   }
   await close()
