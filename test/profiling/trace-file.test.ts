@@ -290,7 +290,7 @@ test('the checker finds what breaks the rules of the format', () => {
   const [s, f] = ['s', 'f'].map((ph, at) => ({ name: 'a', ph, id: 1, ts: 12 + at, pid: 1, tid: 1, bp: 'e' }))
   assert.deepEqual(faultsOf(event, s!, f!), [])
   assert.match(faultsOf(event, s!)[0]!, /one f/)
-  assert.match(faultsOf(event, { ...s, ts: 14 }, f!)[0]!, /goes fs/)
+  assert.match(faultsOf(event, { ...s, ts: 14 }, f!)[0]!, /has the order fs/)
   assert.match(faultsOf(event, s!, { ...f, ts: 30 })[0]!, /outside the slices/)
   assert.match(checkTrace('{}').faults[0]!, /traceEvents/)
 })
