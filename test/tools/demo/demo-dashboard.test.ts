@@ -92,7 +92,7 @@ describe('the page beside real programs', { skip }, () => {
     for (let press = 0; press < 4; press += 1) await browser.press(']')
     await browser.until("document.querySelector('footer')?.innerText.includes('Recording')", 'a recording')
     await browser.until(TRAFFIC, 'the flows of then', PATIENCE_MS)
-    await browser.press('6')
+    await browser.press('7')
     await browser.press('End')
     await browser.until(
       "/rank 2 (joined|is here|left)/.test(document.querySelector('#log').innerText)",
@@ -135,7 +135,7 @@ describe('the page beside real programs', { skip }, () => {
     // Reading again: what a rank wrote, the next one reads, so pages become shared and are invalidated by the next
     // write.
     await browser.until(`/shared [1-9]/.test(${legend})`, 'pages are read again', PATIENCE_MS)
-    await browser.press('4')
+    await browser.press('5')
     const protocol = "document.querySelector('#protocol').innerText"
     await browser.until(
       `/Invalidate/.test(${protocol}) && /GetShared/.test(${protocol})`,
