@@ -65,5 +65,8 @@ test('what is no placement is an argument error that says what is', () => {
     assert.throws(() => checkPlacement(placement), wrong, JSON.stringify(placement))
   for (const said of [[0], [0, 1, 2, 0], [0, 1, 3], [0, -1, 1], [0, 0.5, 1], [0, Number.NaN, 0]])
     assert.throws(() => evaluatePlacement(said, 3, 3), wrong, JSON.stringify(said))
-  assert.throws(() => evaluatePlacement((page) => page, 4, 3), { ...wrong, message: /a rank from 0 to 2 for page 3, not 3/ })
+  assert.throws(() => evaluatePlacement((page) => page, 4, 3), {
+    ...wrong,
+    message: /a rank from 0 to 2 for page 3, not 3/,
+  })
 })
