@@ -31,8 +31,7 @@ export function checkRights(argument: string, access: number | undefined): void 
 export function checkOrigin(call: string, argument: string, origin: BufferOrigin | undefined): void {
   if (origin === undefined) return
   checkOptions(call, origin, originNames, argument)
-  // -1: none, which is enough for devices that are simulated.
-  checkWhole(`${argument}.descriptor`, origin.descriptor, -1, 0x7fffffff)
+  checkWhole(`${argument}.descriptor`, origin.descriptor, 0, 0x7fffffff)
   checkWhole(`${argument}.offsetBytes`, origin.offsetBytes, 0, Number.MAX_SAFE_INTEGER)
 }
 

@@ -22,7 +22,6 @@ import type { SimulationThread, ThreadHost } from './simulation-thread.ts'
 const SLEEP_NS_MAX = 100_000_000
 const REGION = 1
 const LINE_BYTES = 64
-const NOWHERE = { descriptor: -1, offsetBytes: 0 }
 
 export interface SimulationNodeOptions {
   readonly cluster: SimulatedCluster
@@ -77,7 +76,7 @@ export class SimulationNode implements EpochPort, ThreadHost {
       onEnd: (peer, reason) => this.#suspect(peer, reason),
       onSuspicion: (peer, reason) => this.#suspect(peer, reason),
     })
-    this.#memory = this.#mesh.register(new Uint8Array(observer.pages * observer.pageBytes), NOWHERE)
+    this.#memory = this.#mesh.register(new Uint8Array(observer.pages * observer.pageBytes))
     this.#membership = new SimulationMembership({
       rank,
       size: ranks,

@@ -124,8 +124,8 @@ export class Mesh {
     }
   }
 
-  /** Register memory that peers write pages to, and that we write pages from. */
-  register(bytes: Uint8Array, origin: BufferOrigin): MemoryRegion {
+  /** Register memory that peers write pages to, and that we write pages from. Simulated devices need no `origin`. */
+  register(bytes: Uint8Array, origin?: BufferOrigin): MemoryRegion {
     return this.#domain.register(bytes, Access.LocalWrite | Access.RemoteWrite, origin)
   }
 
