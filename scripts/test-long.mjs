@@ -48,6 +48,16 @@ const steps = [
     command: node('scripts/test.mjs', 'test/cluster/', 'test/native/', 'test/dsm/group'),
   },
   {
+    name: 'node-versions',
+    purpose: 'the quick part of the tests on each version of Node.js',
+    command: npm('test:node-versions'),
+  },
+  {
+    name: 'sanitized',
+    purpose: 'native tests with AddressSanitizer and UBSan',
+    command: node('scripts/test-sanitized.mjs'),
+  },
+  {
     name: 'arm64',
     purpose: 'the native tests, structures, RPC and the conformance suite on arm64, emulated',
     command: node('scripts/test-arm64.mjs'),
