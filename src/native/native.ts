@@ -1,5 +1,6 @@
 import type { Addon } from './addon.ts'
 import { loadAddon } from './loader.ts'
+import { tellUnknownSettings } from './settings.ts'
 
 /**
  * The addon of this environment. It is loaded on first use, so that importing the package works everywhere. After that
@@ -66,6 +67,7 @@ const names: ReadonlyArray<keyof Addon> = [
 ]
 
 function settle(): Addon {
+  if (loaded === undefined) tellUnknownSettings()
   loaded ??= loadAddon()
   for (const name of names)
     Object.defineProperty(native, name, {

@@ -7,8 +7,8 @@ const ERRNO_MAX = 4095
 const ENOMEM = 12
 
 /**
- * Return what was thrown as an error of this package: a failed system call of Node.js, or its lack of addresses, as the
- * {@link SystemError} that the addon has for it, which names the limit to raise. Anything else is returned as it is.
+ * Return what was thrown as an error of this package. A failed system call of Node.js, or its lack of addresses, is a
+ * {@link SystemError} that names the limit to raise. Anything else is returned as it is.
  */
 export function systemFailure(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown instanceof AetherError) return thrown

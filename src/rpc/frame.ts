@@ -120,8 +120,8 @@ export type MethodKind = (typeof METHOD_KINDS)[number]
 const KIND_MASK = 7
 
 /**
- * A method's number is a hash of its names (FNV-1a, 29 bits) above its kind (3 bits), so that both ends know it without
- * having talked. Ends whose contracts have different kinds of one method use different numbers.
+ * A method's number is a hash of its names (FNV-1a, 29 bits) above its kind (3 bits). Both ends know it without having
+ * talked. Ends whose contracts have different kinds of one method use different numbers.
  */
 export function methodNumber(service: string, method: string, kind: MethodKind): number {
   let hash = 0x811c_9dc5

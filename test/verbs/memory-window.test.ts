@@ -139,7 +139,7 @@ test('what cannot be bound is refused by name', () => {
     ['keyTag', () => peer.prepareBind({ window: two, memory: hidden, keyTag: 256 })],
     ['window', () => two.bind(peer, 1, { memory: hidden })],
     ['memory', () => peer.prepareBind({ window: one, length: 8 })],
-    ['offset, length', () => peer.prepareBind({ window: one, memory: hidden, offset: -1 })],
+    ['offset', () => peer.prepareBind({ window: one, memory: hidden, offset: -1 })],
     ['key', () => peer.prepareLocalInvalidate({ key: 2 ** 32 })],
     ['invalidate', () => pair.prepareSend({ local: memory.subarray(0, 1), immediate: 1, invalidate: 2 })],
   ]
