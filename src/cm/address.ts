@@ -1,5 +1,5 @@
 import { isIP, SocketAddress } from 'node:net'
-import { ArgumentError } from '../native/index.ts'
+import { mustBe } from '../native/index.ts'
 
 /** An IP address and a port of the connection manager. These ports are unrelated to those of TCP and UDP sockets. */
 export interface ConnectionAddress {
@@ -14,7 +14,7 @@ export function connectionAddress(address: string, port: number): ConnectionAddr
   checkPort(port)
   const family = isIP(address)
   if (family !== 4 && family !== 6) {
-    throw new ArgumentError('address', `address must be a numeric IPv4 or IPv6 address, not ${JSON.stringify(address)}`)
+    throw mustBe('address', 'a numeric IPv4 or IPv6 address', address)
   }
   if (family === 4) return { address, port, family }
   const [plain = '', zone] = address.split('%')
@@ -23,8 +23,7 @@ export function connectionAddress(address: string, port: number): ConnectionAddr
 }
 
 function checkPort(port: number): void {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new ArgumentError('port', `port must be an integer from 0 to 65535, not ${port}`)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw mustBe('port', 'an integer from 0 to 65535', port)
 }
 
 /** True for `0.0.0.0` and `::`, which stand for every address of the machine. */

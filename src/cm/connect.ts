@@ -1,9 +1,10 @@
-import { ArgumentError, mustBe } from '../native/index.ts'
+import { ArgumentError, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import { connectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { Connection } from './connection.ts'
 import { ConnectionSide } from './connection-side.ts'
+import { connectionNames, deviceNames } from './option-names.ts'
 import { lookupAddress } from './resolve.ts'
 import { type ConnectionOptions, checkConnectionOptions, checkRange } from './terms.ts'
 
@@ -19,6 +20,16 @@ export interface ConnectOptions extends DeviceChoice, ConnectionOptions {
   readonly retryCount?: number
 }
 
+const connectNames: OptionNames<ConnectOptions> = {
+  address: true,
+  port: true,
+  ...deviceNames,
+  ...connectionNames,
+  portSpace: true,
+  source: true,
+  retryCount: true,
+}
+
 /**
  * Connect to a listener: resolve address and route, make the queue pair, ask, and move the queue pair to RTS.
  * @throws ConnectionRejectedError with the peer's private data; ConnectionError; TimeoutError; the signal's reason. On
@@ -27,6 +38,7 @@ export interface ConnectOptions extends DeviceChoice, ConnectionOptions {
 export async function connect(options: ConnectOptions): Promise<Connection> {
   if (typeof options !== 'object' || options === null)
     throw mustBe('options', 'an object such as { address, port }', options)
+  checkOptions('connect', options, connectNames)
   const { portSpace = 'tcp', source, retryCount } = options
   checkConnectionOptions(options, portSpace, 'connect')
   checkRange('retryCount', retryCount, 7)

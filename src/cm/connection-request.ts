@@ -1,9 +1,10 @@
-import { ArgumentError, ClosedError } from '../native/index.ts'
+import { ArgumentError, ClosedError, checkOptions } from '../native/index.ts'
 import type { ConnectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
 import { Connection } from './connection.ts'
 import { ConnectionSide } from './connection-side.ts'
 import { HandedIdentifier, HandedOver, type HandedRequest } from './handed-request.ts'
+import { connectionNames } from './option-names.ts'
 import { checkedPrivateData } from './private-data.ts'
 import { type ConnectionOptions, checkConnectionOptions } from './terms.ts'
 
@@ -56,6 +57,7 @@ export class ConnectionRequest {
    */
   async accept(options: ConnectionOptions = {}): Promise<Connection> {
     this.#assertPending()
+    checkOptions('accept', options, connectionNames)
     checkConnectionOptions(options, this.portSpace, 'accept')
     options.signal?.throwIfAborted()
     this.#settled()

@@ -1,10 +1,14 @@
+import { checkOptions, type OptionNames } from '../native/index.ts'
 import type { ConnectionIdentifier, PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
+import { deviceNames } from './option-names.ts'
 
 export interface IdentifierOptions extends DeviceChoice {
   /** Default `tcp`. */
   readonly portSpace?: PortSpace
 }
+
+const identifierNames: OptionNames<IdentifierOptions> = { portSpace: true, ...deviceNames }
 
 /**
  * Create an identifier for the connection manager step by step: rdma_create_id(3). `connect` and `listen` use it
@@ -13,5 +17,6 @@ export interface IdentifierOptions extends DeviceChoice {
  * @throws UnsupportedError if there is no librdmacm for an RDMA device.
  */
 export function createIdentifier(options: IdentifierOptions = {}): ConnectionIdentifier {
+  checkOptions('createIdentifier', options, identifierNames)
   return chooseCarrier(options).carrier.createIdentifier(options.portSpace ?? 'tcp')
 }

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import { KeepAlive } from '../runtime/index.ts'
 import { type ConnectionAddress, formatAddress } from './address.ts'
 import type { ConnectionEvent, ConnectionIdentifier, PortSpace } from './carrier.ts'
@@ -7,6 +7,7 @@ import { ConnectionRequest } from './connection-request.ts'
 import { ConnectionSide } from './connection-side.ts'
 import { checkTimeout, Deadline, type WaitOptions } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
+import { deviceNames } from './option-names.ts'
 import { lookupAddress } from './resolve.ts'
 
 export interface ListenOptions extends DeviceChoice {
@@ -24,6 +25,16 @@ export interface ListenOptions extends DeviceChoice {
   readonly signal?: AbortSignal
 }
 
+const listenNames: OptionNames<ListenOptions> = {
+  ...deviceNames,
+  address: true,
+  port: true,
+  portSpace: true,
+  backlog: true,
+  answerTimeoutMs: true,
+  signal: true,
+}
+
 const DEFAULT_BACKLOG = 128
 const BACKLOG_MAX = 4096
 const DEFAULT_ANSWER_TIMEOUT_MS = 60_000
@@ -33,9 +44,10 @@ const DEFAULT_ANSWER_TIMEOUT_MS = 60_000
  * @throws ConnectionError if the address is not this machine's or the port is taken.
  */
 export async function listen(options: ListenOptions = {}): Promise<Listener> {
+  checkOptions('listen', options, listenNames)
   const { address = '::', port = 0, portSpace = 'tcp', backlog = DEFAULT_BACKLOG, signal } = options
   if (!Number.isInteger(backlog) || backlog < 1 || backlog > BACKLOG_MAX)
-    throw new ArgumentError('backlog', `backlog must be an integer from 1 to ${BACKLOG_MAX}, not ${backlog}`)
+    throw mustBe('backlog', `an integer from 1 to ${BACKLOG_MAX}`, backlog)
   checkTimeout(options.answerTimeoutMs)
   signal?.throwIfAborted()
   const choice = chooseCarrier(options)

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import { type Destination, type Gid, type QueuePair, QueuePairState } from '../verbs/index.ts'
 import { type ConnectionAddress, connectionAddress, isMulticastAddress } from './address.ts'
 import type { ConnectionIdentifier, DatagramPeer } from './carrier.ts'
@@ -8,6 +8,7 @@ import { DatagramDestination } from './datagram.ts'
 import { Deadline, type WaitOptions } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
 import { errorOf } from './event-error.ts'
+import { deviceNames, pairNames, waitNames } from './option-names.ts'
 
 export interface MulticastOptions extends DeviceChoice, PairOptions, WaitOptions {
   /** The group: IPv4 224.0.0.0 to 239.255.255.255, IPv6 ff00::/8. */
@@ -16,12 +17,22 @@ export interface MulticastOptions extends DeviceChoice, PairOptions, WaitOptions
   readonly source?: string
 }
 
+const multicastNames: OptionNames<MulticastOptions> = {
+  address: true,
+  source: true,
+  ...deviceNames,
+  ...pairNames,
+  ...waitNames,
+}
+
 /**
  * Join a multicast group with a UD queue pair: rdma_join_multicast(3).
  * @throws ConnectionError if no device leads there or the network refuses; TimeoutError; the signal's reason. On
  * failure nothing is left behind.
  */
 export async function joinMulticast(options: MulticastOptions): Promise<MulticastGroup> {
+  if (options === undefined) throw mustBe('options', 'an object such as { address }', options)
+  checkOptions('joinMulticast', options, multicastNames)
   checkPairOptions(options, 'udp')
   const address = connectionAddress(options.address, 0)
   if (!isMulticastAddress(address))

@@ -1,11 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { checkOptions, type OptionNames } from '../native/index.ts'
 import { type ConnectionAddress, connectionAddress, formatAddress } from './address.ts'
 import type { ConnectionIdentifier, PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { Deadline, type WaitOptions } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
 import { errorOf } from './event-error.ts'
+import { deviceNames, waitNames } from './option-names.ts'
 
 export interface ResolveOptions extends DeviceChoice, WaitOptions {
   /** Default 0. */
@@ -13,6 +15,14 @@ export interface ResolveOptions extends DeviceChoice, WaitOptions {
   /** The local address to go out from. Default: as the routing table says. */
   readonly source?: string
   readonly portSpace?: PortSpace
+}
+
+const resolveNames: OptionNames<ResolveOptions> = {
+  ...deviceNames,
+  ...waitNames,
+  port: true,
+  source: true,
+  portSpace: true,
 }
 
 /** The result of resolving an address. */
@@ -28,6 +38,7 @@ export interface ResolvedAddress {
  * @throws ConnectionError if no device leads there; TimeoutError.
  */
 export async function resolve(address: string, options: ResolveOptions = {}): Promise<ResolvedAddress> {
+  checkOptions('resolve', options, resolveNames)
   const { carrier, deviceName } = chooseCarrier(options)
   const remote = await lookupAddress(address, options.port ?? 0, options)
   const source = options.source === undefined ? undefined : connectionAddress(options.source, 0)

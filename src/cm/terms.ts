@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { mustBe } from '../native/index.ts'
 import type { QueuePair } from '../verbs/index.ts'
 import type { ConnectionOffer, ConnectionParameters, LocalEndpoint, PortSpace } from './carrier.ts'
 import { checkPairOptions, type PairOptions } from './connection-pair.ts'
@@ -74,7 +74,7 @@ export function checkConnectionOptions(
 
 export function checkRange(name: string, value: number | undefined, most: number): void {
   if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= most)) return
-  throw new ArgumentError(name, `${name} must be an integer from 0 to ${most}, not ${value}`)
+  throw mustBe(name, `an integer from 0 to ${most}`, value)
 }
 
 /** READs and atomics that may be under way in each direction. */

@@ -1,6 +1,8 @@
-import { type ConnectLinkOptions, connectLink } from './connect-link.ts'
+import { checkOptions, type OptionNames } from '../native/index.ts'
+import { type ConnectLinkOptions, openLink } from './connect-link.ts'
 import { Endpoint, type EndpointOptions } from './endpoint.ts'
 import { checkedHandlers } from './endpoint-handlers.ts'
+import { connectLinkNames, endpointNames } from './option-names.ts'
 
 export interface ConnectEndpointOptions extends ConnectLinkOptions, EndpointOptions {
   /**
@@ -10,6 +12,12 @@ export interface ConnectEndpointOptions extends ConnectLinkOptions, EndpointOpti
   readonly connected?: (endpoint: Endpoint) => void
 }
 
+export const connectEndpointNames: OptionNames<ConnectEndpointOptions> = {
+  ...connectLinkNames,
+  ...endpointNames,
+  connected: true,
+}
+
 /**
  * Connect to a listener.
  * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason;
@@ -17,8 +25,14 @@ export interface ConnectEndpointOptions extends ConnectLinkOptions, EndpointOpti
  * failure nothing is left behind.
  */
 export async function connectEndpoint(options: ConnectEndpointOptions): Promise<Endpoint> {
+  checkOptions('connectEndpoint', options, connectEndpointNames)
+  return openEndpoint(options)
+}
+
+/** The same for callers that have checked the names of their options. */
+export async function openEndpoint(options: ConnectEndpointOptions): Promise<Endpoint> {
   checkedHandlers(options?.handlers)
-  const link = await connectLink(options)
+  const link = await openLink(options)
   if (options.signal?.aborted === true) {
     // Aborted after the connection came to stand, and before this turn of ours.
     link.destroy()

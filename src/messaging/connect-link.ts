@@ -1,11 +1,12 @@
 import { type Connection, type ConnectionOptions, ConnectionRejectedError, connect, resolve } from '../cm/index.ts'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, shown } from '../native/index.ts'
 import type { ProtectionDomain } from '../verbs/index.ts'
 import { DeviceContext } from './device-context.ts'
 import { LinkError } from './errors.ts'
 import { decodeHello, HELLO_BYTES } from './hello.ts'
 import { LinkEnd } from './link-end.ts'
 import { type LinkOptions, type LinkSettings, linkSettings } from './link-options.ts'
+import { connectLinkNames } from './option-names.ts'
 import { refusalOf } from './refusal.ts'
 import { SharedPlace } from './shared-place.ts'
 import { type LinkCarrier, VerbsLink } from './verbs-link.ts'
@@ -67,7 +68,7 @@ export function connectSettings(options: ConnectLinkOptions): LinkSettings {
   if (!(Number.isInteger(port) && port >= 1 && port <= 65_535))
     throw new ArgumentError(
       'port',
-      `port must be an integer from 1 to 65535, not ${port}; pass the port of the listener`,
+      `port must be an integer from 1 to 65535, not ${shown(port)}; pass the port of the listener`,
     )
   if (!(connectTimeoutMs > 0 && connectTimeoutMs <= TIMER_MS_MAX))
     throw new ArgumentError(
@@ -84,6 +85,12 @@ export function connectSettings(options: ConnectLinkOptions): LinkSettings {
  * LinkError `incompatible` or `full`. On failure nothing is left behind.
  */
 export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLink> {
+  checkOptions('connectLink', options, connectLinkNames)
+  return openLink(options)
+}
+
+/** The same for callers that have checked the names of their options, which are more than those of a link. */
+export async function openLink(options: ConnectLinkOptions): Promise<VerbsLink> {
   const settings = connectSettings(options)
   const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, signal, privateData, address, port } = options
   const deadline = performance.now() + connectTimeoutMs

@@ -30,6 +30,8 @@ export type {
 } from './message-link.ts'
 export type { Message } from './message-queue.ts'
 
+export { connectLinkNames, listenNames } from './option-names.ts'
+
 export type { Quorum } from './peers/agreement.ts'
 
 export { AgreementError, CollectiveError, PeerError } from './peers/errors.ts'
@@ -55,6 +57,7 @@ export type { IoThread, LinkTaker } from './threads/thread-contract.ts'
 export {
   type ListenOnThreadsOptions,
   listenOnThreads,
+  listenOnThreadsNames,
   ThreadListener,
 } from './threads/thread-listener.ts'
 export type { IoThreadOptions } from './threads/thread-options.ts'

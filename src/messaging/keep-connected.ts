@@ -1,6 +1,6 @@
-import { ArgumentError, ClosedError } from '../native/index.ts'
+import { ArgumentError, ClosedError, checkOptions, mustBe, type OptionNames, shown } from '../native/index.ts'
 import { Random } from '../runtime/index.ts'
-import { type ConnectEndpointOptions, connectEndpoint } from './connect-endpoint.ts'
+import { type ConnectEndpointOptions, connectEndpointNames, openEndpoint } from './connect-endpoint.ts'
 import { connectSettings, isIncompatible } from './connect-link.ts'
 import type { Endpoint } from './endpoint.ts'
 import { checkedHandlers } from './endpoint-handlers.ts'
@@ -28,6 +28,15 @@ export interface KeepConnectedOptions extends Omit<ConnectEndpointOptions, 'sign
   readonly attemptsMax?: number
 }
 
+const { signal: _signal, ...attemptNames } = connectEndpointNames
+const keepNames: OptionNames<KeepConnectedOptions> = {
+  ...attemptNames,
+  attemptFailed: true,
+  delayMs: true,
+  delayMsMax: true,
+  attemptsMax: true,
+}
+
 /** A connection that is made again whenever it is lost. */
 export interface KeptConnection {
   /** The present connection; undefined while there is none. */
@@ -46,6 +55,7 @@ export interface KeptConnection {
  * @throws ArgumentError for wrong options, as far as known before the first attempt.
  */
 export function keepConnected(options: KeepConnectedOptions): KeptConnection {
+  checkOptions('keepConnected', options, keepNames)
   const keeper = new ConnectionKeeper(options)
   keeper.stopped = keeper.run()
   return keeper
@@ -69,14 +79,14 @@ function attemptsOf(options: KeepConnectedOptions): Attempts {
   if (!((Number.isInteger(attemptsMax) && attemptsMax >= 1) || attemptsMax === Number.POSITIVE_INFINITY))
     throw new ArgumentError(
       'attemptsMax',
-      `attemptsMax must be an integer of at least 1, or Infinity, not ${attemptsMax}`,
+      `attemptsMax must be an integer of at least 1, or Infinity, not ${shown(attemptsMax)}`,
     )
   return { delayMs, delayMsMax, attemptsMax }
 }
 
 function checkDelay(name: string, value: number, least: number): void {
   if (value >= least && value <= TIMER_MS_MAX) return
-  throw new ArgumentError(name, `${name} must be a number from ${least} to ${TIMER_MS_MAX}, not ${value}`)
+  throw mustBe(name, `a number from ${least} to ${TIMER_MS_MAX}`, value)
 }
 
 class ConnectionKeeper implements KeptConnection {
@@ -107,7 +117,7 @@ class ConnectionKeeper implements KeptConnection {
     const options = { ...this.#options, connected: this.#connected, signal: this.#stop.signal }
     for (let failures = 0; !this.#stop.signal.aborted; ) {
       try {
-        const endpoint = await connectEndpoint(options)
+        const endpoint = await openEndpoint(options)
         const sinceMs = performance.now()
         const error = await endpoint.ended
         if (performance.now() - sinceMs < standsMs) throw error ?? new ClosedError('the connection that was just made')

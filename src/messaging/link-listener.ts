@@ -1,5 +1,7 @@
 import { type Listener, listen } from '../cm/index.ts'
+import { checkOptions, type OptionNames } from '../native/index.ts'
 import { type Admission, type AdmissionOptions, admissionOf, admitLink } from './link-admission.ts'
+import { listenNames } from './option-names.ts'
 import type { SharedReceiveUse } from './receive-shares.ts'
 import { tellProgram } from './tell-program.ts'
 
@@ -17,8 +19,16 @@ export interface ListenPlace {
 
 export interface ListenLinksOptions extends AdmissionOptions, ListenPlace {}
 
+const listenLinksNames: OptionNames<ListenLinksOptions> = { ...listenNames, onLink: true }
+
 /** Listen for links. Keeps the program alive until it is closed. */
 export async function listenLinks(options: ListenLinksOptions): Promise<LinkListener> {
+  checkOptions('listenLinks', options, listenLinksNames)
+  return openListener(options)
+}
+
+/** The same for callers that have checked the names of their options, which are more than those of links. */
+export async function openListener(options: ListenLinksOptions): Promise<LinkListener> {
   const admission = admissionOf(options)
   return new LinkListener(await listenAt(options, options.domain?.device.name), options, admission)
 }

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, mustBe, shown } from '../native/index.ts'
 import { isRingLength } from './hello.ts'
 import type { LendingMeans } from './memory-lending.ts'
 import { RING_BYTES_MAX, RING_BYTES_MIN } from './ring-record.ts'
@@ -95,7 +95,7 @@ export function linkSettings(options: LinkOptions, defaults: LinkDefaults = DEFA
   if (!isRingLength(settings.ringBytes))
     throw new ArgumentError(
       'ringBytes',
-      `ringBytes must be a power of two from ${RING_BYTES_MIN} to ${RING_BYTES_MAX}, not ${settings.ringBytes}`,
+      `ringBytes must be a power of two from ${RING_BYTES_MIN} to ${RING_BYTES_MAX}, not ${shown(settings.ringBytes)}`,
     )
   checkInteger('peerRingBytesMax', settings.peerRingBytesMax, RING_BYTES_MIN, RING_BYTES_MAX)
   checkInteger('receives', settings.receives, 4, REQUESTS_MAX)
@@ -106,16 +106,13 @@ export function linkSettings(options: LinkOptions, defaults: LinkDefaults = DEFA
   checkInteger('weight', settings.weight, 1, WEIGHT_MAX)
   checkInteger('priority', settings.priority, 0, PRIORITY_MAX)
   if (!['auto', 'window', 'registration'].includes(settings.lending))
-    throw new ArgumentError('lending', `lending must be 'auto', 'window' or 'registration', not '${settings.lending}'`)
+    throw mustBe('lending', `'auto', 'window' or 'registration'`, settings.lending)
   if (!['events', 'polling', 'adaptive'].includes(settings.completion))
-    throw new ArgumentError(
-      'completion',
-      `completion must be 'events', 'polling' or 'adaptive', not '${settings.completion}'`,
-    )
+    throw mustBe('completion', `'events', 'polling' or 'adaptive'`, settings.completion)
   return { ...settings, peerRingBytesMax: 2 ** Math.floor(Math.log2(settings.peerRingBytesMax)) }
 }
 
 function checkInteger(name: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return
-  throw new ArgumentError(name, `${name} must be an integer from ${least} to ${most}, not ${value}`)
+  throw mustBe(name, `an integer from ${least} to ${most}`, value)
 }

@@ -1,7 +1,8 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, type OptionNames } from '../native/index.ts'
 import { Endpoint, type EndpointOptions } from './endpoint.ts'
 import { checkedHandlers } from './endpoint-handlers.ts'
-import { type LinkListener, type ListenLinksOptions, listenLinks } from './link-listener.ts'
+import { type LinkListener, type ListenLinksOptions, openListener } from './link-listener.ts'
+import { endpointNames, listenNames } from './option-names.ts'
 
 export interface ListenEndpointsOptions extends Omit<ListenLinksOptions, 'onLink' | 'onClientError'>, EndpointOptions {
   /** A client has connected: set its handlers here. Earlier messages are kept. If it throws, this connection ends. */
@@ -13,16 +14,25 @@ export interface ListenEndpointsOptions extends Omit<ListenLinksOptions, 'onLink
   readonly clientError?: (error: unknown) => void
 }
 
+const { onClientError: _onClientError, ...placeAndLinkNames } = listenNames
+const listenEndpointsNames: OptionNames<ListenEndpointsOptions> = {
+  ...placeAndLinkNames,
+  ...endpointNames,
+  accept: true,
+  clientError: true,
+}
+
 /**
  * Listen for connections. Each has the `handlers` given here until `accept` sets others. Keeps the program alive until
  * it is closed.
  */
 export async function listenEndpoints(options: ListenEndpointsOptions): Promise<LinkListener> {
+  checkOptions('listenEndpoints', options, listenEndpointsNames)
   if (typeof options?.accept !== 'function')
     throw new ArgumentError('accept', 'accept must be a function that takes the endpoint of each client')
   checkedHandlers(options.handlers)
   const { accept, clientError, ...rest } = options
-  return listenLinks({
+  return openListener({
     ...rest,
     ...(clientError === undefined ? {} : { onClientError: clientError }),
     onLink: (link, peer) => accept(new Endpoint(link, peer.remote, peer.privateData, options)),

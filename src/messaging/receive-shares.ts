@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, type OptionNames, shown } from '../native/index.ts'
 import { ProtocolViolation } from './errors.ts'
 import type { ReceiveBudget } from './receive-budget.ts'
 import { SIGNAL_ARGUMENT_MAX } from './signal.ts'
@@ -33,20 +33,23 @@ const RECEIVES_EACH_DEFAULT = 16
 const CONNECTIONS_MAX = 8192
 const RECEIVES_MAX = 65_536
 
+const sharedReceiveNames: OptionNames<SharedReceiveOptions> = { receives: true, connectionsMax: true }
+
 /** Check the options. @throws ArgumentError for a pool that does not hold every connection's minimum. */
 export function checkSharedReceives(options: SharedReceiveOptions): Required<SharedReceiveOptions> {
+  checkOptions('a listener', options, sharedReceiveNames, 'sharedReceiveQueue')
   const { connectionsMax = CONNECTIONS_MAX_DEFAULT } = options
   if (!(Number.isInteger(connectionsMax) && connectionsMax >= 1 && connectionsMax <= CONNECTIONS_MAX))
     throw new ArgumentError(
       'sharedReceiveQueue.connectionsMax',
-      `connectionsMax must be an integer from 1 to ${CONNECTIONS_MAX}, not ${connectionsMax}`,
+      `connectionsMax must be an integer from 1 to ${CONNECTIONS_MAX}, not ${shown(connectionsMax)}`,
     )
   const least = connectionsMax * LINK_RECEIVES
   const { receives = Math.min(RECEIVES_MAX, connectionsMax * RECEIVES_EACH_DEFAULT) } = options
   if (!(Number.isInteger(receives) && receives >= least && receives <= RECEIVES_MAX))
     throw new ArgumentError(
       'sharedReceiveQueue.receives',
-      `${connectionsMax} connections need ${least} to ${RECEIVES_MAX} receives (${LINK_RECEIVES} each), not ${receives}`,
+      `${connectionsMax} connections need ${least} to ${RECEIVES_MAX} receives (${LINK_RECEIVES} each), not ${shown(receives)}`,
     )
   return { receives, connectionsMax }
 }

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, mustBe, type OptionNames, shown } from '../native/index.ts'
 
 /**
  * How fast messages, and operations on the peer's memory, may leave. If both limits are given, a message needs both, an
@@ -18,6 +18,13 @@ export interface SendLimit {
   readonly messagesPerSecond?: number
   /** Messages that may leave at once after a pause. Default: those of a tenth of a second, at least one. */
   readonly burstMessages?: number
+}
+
+const limitNames: OptionNames<SendLimit> = {
+  bytesPerSecond: true,
+  burstBytes: true,
+  messagesPerSecond: true,
+  burstMessages: true,
 }
 
 /** The clock of limits. */
@@ -133,6 +140,7 @@ export function sendLimiter(limit: SendLimit, clock: LimitClock = systemClock): 
 }
 
 export function checkSendLimit(limit: SendLimit): void {
+  checkOptions('a link', limit, limitNames, 'sendLimit')
   checkPositive('sendLimit.bytesPerSecond', limit.bytesPerSecond)
   checkPositive('sendLimit.messagesPerSecond', limit.messagesPerSecond)
   checkBurst('burstBytes', limit.burstBytes, 'bytesPerSecond', limit.bytesPerSecond)
@@ -145,13 +153,12 @@ function defaultBurst(perSecond: number): number {
 
 function checkPositive(name: string, value: number | undefined): void {
   if (value === undefined || (Number.isFinite(value) && value > 0)) return
-  throw new ArgumentError(name, `${name} must be a number above 0, not ${value}; leave it out for no limit`)
+  throw new ArgumentError(name, `${name} must be a number above 0, not ${shown(value)}; leave it out for no limit`)
 }
 
 function checkBurst(name: string, value: number | undefined, rateName: string, rate: number | undefined): void {
   if (value === undefined) return
   if (rate === undefined)
     throw new ArgumentError(`sendLimit.${name}`, `${name} has no effect alone; set ${rateName}, too`)
-  if (!(Number.isFinite(value) && value >= 1))
-    throw new ArgumentError(`sendLimit.${name}`, `${name} must be a number of at least 1, not ${value}`)
+  if (!(Number.isFinite(value) && value >= 1)) throw mustBe(`sendLimit.${name}`, 'a number of at least 1', value)
 }

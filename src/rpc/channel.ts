@@ -1,5 +1,11 @@
-import { type ConnectLinkOptions, connectLink, type MemoryLending, type MessageLink } from '../messaging/index.ts'
-import { ArgumentError, checkOptions, type OptionNames } from '../native/index.ts'
+import {
+  type ConnectLinkOptions,
+  connectLink,
+  connectLinkNames,
+  type MemoryLending,
+  type MessageLink,
+} from '../messaging/index.ts'
+import { ArgumentError, checkOptions, type OptionNames, shown } from '../native/index.ts'
 import { Caller, type ClientInterceptor } from './caller.ts'
 import type { ClientSessionOptions } from './client-session.ts'
 import type { Client } from './contract-types.ts'
@@ -45,6 +51,8 @@ export interface WaitForConnection {
   readonly signal?: AbortSignal
 }
 
+const waitNames: OptionNames<WaitForConnection> = { timeoutMs: true, signal: true }
+
 /** Calls that a channel has under way at a time, unless told otherwise. */
 const CALLS_MAX = 16_384
 const TIMEOUT_MS = 30_000
@@ -65,10 +73,11 @@ export class Channel implements AsyncDisposable {
     const { bodyBytesMax = BODY_BYTES_MAX, assemblyBytesMax = ASSEMBLY_BYTES_MAX, fenceMs = FENCE_MS } = options
     const session = { callsMax, streamWindow, keepAliveMs, bodyBytesMax, assemblyBytesMax, fenceMs }
     for (const [name, value] of Object.entries(session))
-      if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `${name} must be at least 1, not ${value}`)
+      if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `${name} must be at least 1, not ${shown(value)}`)
     if (fenceMs > TIMER_MS_MAX)
-      throw new ArgumentError('options.fenceMs', `fenceMs must be at most ${TIMER_MS_MAX}, not ${fenceMs}`)
+      throw new ArgumentError('options.fenceMs', `fenceMs must be at most ${TIMER_MS_MAX}, not ${shown(fenceMs)}`)
     checkSource(source)
+    if (typeof source === 'object' && isAddress(source)) checkOptions('openChannel', source, connectLinkNames, 'source')
     this.#reconnection = new Reconnection(
       connector(source),
       typeof source === 'function' || isAddress(source),
@@ -85,6 +94,7 @@ export class Channel implements AsyncDisposable {
 
   /** Resolves when there is a connection and the server has said hello. @throws RpcError if there is none in time. */
   async ready(options: WaitForConnection = {}): Promise<void> {
+    checkOptions('ready', options, waitNames)
     const { timeoutMs = TIMEOUT_MS, signal } = options
     await this.#reconnection.session('channel.ready', performance.now() + timeoutMs, signal)
   }
@@ -95,6 +105,7 @@ export class Channel implements AsyncDisposable {
    * none in time.
    */
   async health(options: WaitForConnection = {}): Promise<ServerHealth> {
+    checkOptions('health', options, waitNames)
     const { timeoutMs = TIMEOUT_MS, signal } = options
     const deadline = performance.now() + timeoutMs
     const session = this.#reconnection.drainingSession ?? (await this.#reconnection.session(HEALTH, deadline, signal))
@@ -108,6 +119,7 @@ export class Channel implements AsyncDisposable {
    * ENOMEM.
    */
   async allocate(lengthBytes: number, options: WaitForConnection = {}): Promise<RdmaBuffer> {
+    checkOptions('allocate', options, waitNames)
     return new RdmaBuffer((await this.#lending('channel.allocate', options)).allocate(lengthBytes))
   }
 
@@ -116,6 +128,7 @@ export class Channel implements AsyncDisposable {
    * forbid: prefer `allocate` there.
    */
   async register(bytes: Uint8Array, options: WaitForConnection = {}): Promise<RdmaBuffer> {
+    checkOptions('register', options, waitNames)
     return new RdmaBuffer((await this.#lending('channel.register', options)).register(bytes))
   }
 

@@ -1,4 +1,11 @@
-import { type IoThread, type ListenOnThreadsOptions, listenOnThreads, type ThreadListener } from '../messaging/index.ts'
+import {
+  type IoThread,
+  type ListenOnThreadsOptions,
+  listenOnThreads,
+  listenOnThreadsNames,
+  type ThreadListener,
+} from '../messaging/index.ts'
+import { checkOptions, mustBe } from '../native/index.ts'
 import type { Server } from './server.ts'
 
 /** The exports of an IO thread's module. */
@@ -18,6 +25,8 @@ export interface ServerThreadModule {
  * @throws IoThreadError if a thread cannot be started, AffinityError if it may not run on a processor; ArgumentError;
  * ConnectionError.
  */
-export function serveOnThreads(options: ListenOnThreadsOptions): Promise<ThreadListener> {
-  return listenOnThreads(options, new URL('./thread-role.js', import.meta.url))
+export async function serveOnThreads(options: ListenOnThreadsOptions): Promise<ThreadListener> {
+  if (options === undefined) throw mustBe('options', 'an object such as { threads: { module } }', options)
+  checkOptions('serveOnThreads', options, listenOnThreadsNames)
+  return listenOnThreads('serveOnThreads', options, new URL('./thread-role.js', import.meta.url))
 }

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { type LinkListener, type ListenLinksOptions, listenLinks, type MessageLink } from '../messaging/index.ts'
-import { ArgumentError, ClosedError, checkOptions, type OptionNames } from '../native/index.ts'
+import {
+  type LinkListener,
+  type ListenLinksOptions,
+  listenLinks,
+  listenNames,
+  type MessageLink,
+} from '../messaging/index.ts'
+import { ArgumentError, ClosedError, checkOptions, type OptionNames, shown } from '../native/index.ts'
 import { AnswerTable } from './answer-table.ts'
 import type { CallContext } from './call-context.ts'
 import type { Handlers } from './contract-types.ts'
@@ -41,6 +47,8 @@ const serverNames: OptionNames<ServerOptions> = {
   answerBytesKept: true,
   answerKeptMs: true,
 }
+
+const drainNames: OptionNames<{ readonly timeoutMs?: number }> = { timeoutMs: true }
 
 const DEFAULTS: ServerLimits = {
   callsMax: 1024,
@@ -105,6 +113,7 @@ export class Server implements AsyncDisposable {
    * @throws ClosedError if the server is closed, or drains, before it listens.
    */
   async listen(options: Omit<ListenLinksOptions, 'onLink'> = {}): Promise<LinkListener> {
+    checkOptions('listen', options, listenNames)
     this.#checkListens()
     const listener = await listenLinks({ ...options, onLink: (link) => this.accept(link) })
     if (this.#core.draining) listener.close()
@@ -164,6 +173,7 @@ export class Server implements AsyncDisposable {
    * (default 30,000) it closes anyway, and the signals of running handlers are aborted.
    */
   async drain(options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    checkOptions('drain', options, drainNames)
     const { timeoutMs = 30_000 } = options
     for (const listener of this.#listeners) listener.close()
     if (!this.#core.draining) {
@@ -291,7 +301,7 @@ function limitsOf(options: ServerOptions): ServerLimits {
   for (const name of Object.keys(DEFAULTS) as (keyof ServerLimits)[]) {
     const value = options[name]
     if (value === undefined) continue
-    if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `${name} must be at least 1, not ${value}`)
+    if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `${name} must be at least 1, not ${shown(value)}`)
     limits[name] = value
   }
   return limits

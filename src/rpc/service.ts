@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import type { RpcCodec } from './codec.ts'
 import { ServiceError } from './errors.ts'
 import { METHOD_KINDS, type MethodKind, methodNumber } from './frame.ts'
@@ -40,12 +40,22 @@ export interface MethodOptions<Request extends StandardSchema, Response extends 
   readonly codec?: RpcCodec<never> | RpcCodec
 }
 
+type MethodNames = OptionNames<MethodOptions<StandardSchema, StandardSchema>>
+
+const methodNames: MethodNames = { request: true, response: true, codec: true }
+const rdmaNames: MethodNames & OptionNames<{ buffers: BufferUse }> = { ...methodNames, buffers: true }
+
 type Void = StandardSchema<void, void>
 
 function method<K extends MethodKind, Q extends StandardSchema, A extends StandardSchema>(
   kind: K,
-  { request, response, codec }: MethodOptions<Q, A>,
+  options: MethodOptions<Q, A>,
+  call: string,
+  names: MethodNames = methodNames,
 ): Method<K, Q, A> {
+  if (options === undefined) throw mustBe('options', 'an object such as { request, response }', options)
+  checkOptions<MethodOptions<StandardSchema, StandardSchema>>(call, options, names)
+  const { request, response, codec } = options
   checkSchema('request', request)
   checkSchema('response', response)
   if (codec !== undefined && !(typeof codec.encode === 'function' && typeof codec.decode === 'function'))
@@ -70,28 +80,28 @@ function checkSchema(name: string, schema: StandardSchema | undefined): void {
 export function unary<Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A>,
 ): Method<'unary', Q, A> {
-  return method('unary', options)
+  return method('unary', options, 'unary')
 }
 
 /** Define a method with one request and any number of answers. */
 export function serverStream<Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A>,
 ): Method<'server-stream', Q, A> {
-  return method('server-stream', options)
+  return method('server-stream', options, 'serverStream')
 }
 
 /** Define a method with any number of requests and one answer. */
 export function clientStream<Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A>,
 ): Method<'client-stream', Q, A> {
-  return method('client-stream', options)
+  return method('client-stream', options, 'clientStream')
 }
 
 /** Define a method with any number of requests and answers, in both directions at the same time. */
 export function bidirectional<Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A>,
 ): Method<'bidirectional', Q, A> {
-  return method('bidirectional', options)
+  return method('bidirectional', options, 'bidirectional')
 }
 
 /**
@@ -100,7 +110,11 @@ export function bidirectional<Q extends StandardSchema = Void, A extends Standar
 export function rdmaCall<const Use extends BufferUse, Q extends StandardSchema = Void, A extends StandardSchema = Void>(
   options: MethodOptions<Q, A> & { readonly buffers: Use },
 ): RdmaMethod<Q, A, Use> {
-  return { ...method('rdma', options), buffers: options.buffers }
+  const made = method('rdma', options, 'rdmaCall', rdmaNames)
+  const { buffers } = options
+  if (!['source', 'target', 'both'].includes(buffers))
+    throw mustBe('options.buffers', "'source', 'target' or 'both'", buffers)
+  return { ...made, buffers }
 }
 
 /** The type of a unary method without schemas, for contracts with written-out types. */
@@ -173,6 +187,8 @@ export interface ServiceOptions<M extends Methods, E extends ServiceErrors> {
   readonly errors?: E
 }
 
+const serviceNames: OptionNames<ServiceOptions<Methods, ServiceErrors>> = { name: true, methods: true, errors: true }
+
 /**
  * Define a contract of both ends.
  * @throws ArgumentError if two methods have the same number on the wire, or would be the same function of a client:
@@ -181,6 +197,8 @@ export interface ServiceOptions<M extends Methods, E extends ServiceErrors> {
 export function defineService<M extends Methods, E extends ServiceErrors = Record<never, never>>(
   options: ServiceOptions<M, E>,
 ): Service<M, E> {
+  if (options === undefined) throw mustBe('options', 'an object such as { name, methods }', options)
+  checkOptions<ServiceOptions<Methods, ServiceErrors>>('defineService', options, serviceNames)
   const { name, methods, errors = {} as E } = options
   if (typeof name !== 'string' || name === '')
     throw new ArgumentError('options.name', 'name is missing; give the service a name')

@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks'
-import { ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
+import { ArgumentError, ClosedError, checkOptions, mustBe, type OptionNames, TimeoutError } from '../../native/index.ts'
 import { type ConnectLinkOptions, connectLink } from '../connect-link.ts'
 import { type LinkListener, type ListenLinksOptions, listenLinks } from '../link-listener.ts'
 import type { LinkOptions } from '../link-options.ts'
 import type { MessageLink } from '../message-link.ts'
+import { linkNames } from '../option-names.ts'
 import { PeerError } from './errors.ts'
 import { Gathering } from './gathering.ts'
 import { PeerGroup } from './group.ts'
@@ -22,6 +23,19 @@ export interface PeersOptions extends PeerLimits {
   readonly link?: LinkOptions
 }
 
+const peersNames: OptionNames<PeersOptions> = {
+  number: true,
+  device: true,
+  link: true,
+  peersMax: true,
+  requestsMax: true,
+  eagerBytes: true,
+  earlyGroupsMax: true,
+  messageWindowBytes: true,
+  messageBytesMax: true,
+  greetingTimeoutMs: true,
+}
+
 /** Where a peer listens. */
 export interface PeerAddress {
   readonly address: string
@@ -36,8 +50,14 @@ export interface PeerConnectOptions extends PeerAddress {
 
 /** Open a context of peers. It holds the connections, with separate memory for each peer, and the groups among them. */
 export function openPeers(options: PeersOptions): Peers {
+  if (options === undefined) throw mustBe('options', 'an object such as { number }', options)
+  checkOptions('openPeers', options, peersNames)
+  checkOptions('openPeers', options.link, linkNames, 'link')
   return new Peers(options)
 }
+
+const addressNames: OptionNames<Partial<PeerAddress>> = { address: true, port: true }
+const connectNames: OptionNames<PeerConnectOptions> = { ...addressNames, timeoutMs: true, signal: true }
 
 /** A caller that waits for a peer. */
 interface Waiter {
@@ -111,6 +131,7 @@ export class Peers {
   /** Let peers connect. Port 0, the default, takes a free one; the result says which. */
   async listen(options: Partial<PeerAddress> = {}): Promise<PeerAddress> {
     this.#checkOpen()
+    checkOptions('listen', options, addressNames)
     const listening: ListenLinksOptions = {
       ...this.#linkOptions(),
       ...options,
@@ -134,6 +155,8 @@ export class Peers {
    */
   async connect(options: PeerConnectOptions): Promise<Peer> {
     this.#checkOpen()
+    if (options === undefined) throw mustBe('options', 'an object such as { address, port }', options)
+    checkOptions('connect', options, connectNames)
     const { address, port, timeoutMs = DEFAULT_TIMEOUT_MS } = options
     checkTimeout(timeoutMs)
     const deadlineMs = performance.now() + timeoutMs

@@ -1,6 +1,12 @@
+import { checkOptions, mustBe, type OptionNames } from '../../native/index.ts'
 import type { Endpoint, EndpointOptions } from '../endpoint.ts'
 import type { IoThread } from './thread-contract.ts'
-import { type ListenOnThreadsOptions, listenOnThreads, type ThreadListener } from './thread-listener.ts'
+import {
+  type ListenOnThreadsOptions,
+  listenOnThreads,
+  listenOnThreadsNames,
+  type ThreadListener,
+} from './thread-listener.ts'
 
 /** The exports of an IO thread's module. */
 export interface EndpointThreadModule {
@@ -14,6 +20,8 @@ export interface ListenEndpointsOnThreadsOptions
   extends ListenOnThreadsOptions,
     Pick<EndpointOptions, 'messageBytesMax'> {}
 
+const names: OptionNames<ListenEndpointsOnThreadsOptions> = { ...listenOnThreadsNames, messageBytesMax: true }
+
 /**
  * Listen for connections that IO threads serve. Each connection belongs to one thread, with its device, its queues and
  * its handlers; the caller's thread only lets it in. `threads.module` exports `accept`, see {@link
@@ -21,6 +29,8 @@ export interface ListenEndpointsOnThreadsOptions
  * @throws IoThreadError if a thread cannot be started, AffinityError if it may not run on a processor; ArgumentError;
  * ConnectionError.
  */
-export function listenEndpointsOnThreads(options: ListenEndpointsOnThreadsOptions): Promise<ThreadListener> {
-  return listenOnThreads(options, new URL('./endpoint-role.js', import.meta.url))
+export async function listenEndpointsOnThreads(options: ListenEndpointsOnThreadsOptions): Promise<ThreadListener> {
+  if (options === undefined) throw mustBe('options', 'an object such as { threads: { module } }', options)
+  checkOptions('listenEndpointsOnThreads', options, names)
+  return listenOnThreads('listenEndpointsOnThreads', options, new URL('./endpoint-role.js', import.meta.url))
 }

@@ -1,7 +1,8 @@
 import type { ConnectionRequest, Listener } from '../../cm/index.ts'
-import { AetherError } from '../../native/index.ts'
+import { AetherError, checkOptions, type OptionNames } from '../../native/index.ts'
 import { admissionOf } from '../link-admission.ts'
 import { type ListenPlace, listenAt } from '../link-listener.ts'
+import { placeNames, threadLinkNames } from '../option-names.ts'
 import { IoThreadHandle, type IoThreadStatistics } from './io-thread.ts'
 import type { ThreadLinkOptions } from './thread-contract.ts'
 import { type IoThreadOptions, threadSettings } from './thread-options.ts'
@@ -13,21 +14,35 @@ export interface ListenOnThreadsOptions extends ThreadLinkOptions, ListenPlace {
   readonly clientError?: (error: unknown) => void
 }
 
+/** The names of these options. */
+export const listenOnThreadsNames: OptionNames<ListenOnThreadsOptions> = {
+  threads: true,
+  clientError: true,
+  ...placeNames,
+  ...threadLinkNames,
+}
+
 export interface CloseThreadsOptions {
   /** How long connections may take to end gracefully, up to 24 days; default 5000. */
   readonly timeoutMs?: number
 }
+
+const closeNames: OptionNames<CloseThreadsOptions> = { timeoutMs: true }
 
 const DEFAULT_CLOSE_TIMEOUT_MS = 5000
 /** What a timer counts, less what threads are given beyond it. */
 const CLOSE_TIMEOUT_MS_MAX = 2 ** 31 - 10_000
 
 /**
- * Start the threads, and listen for connections for them. `roleUrl` names a module of this package that says what they
- * do with them.
+ * Start the threads, and listen for connections for them. `call` has checked the names of the options. `roleUrl` names
+ * a module of this package that says what they do with them.
  * @internal
  */
-export async function listenOnThreads(options: ListenOnThreadsOptions, roleUrl: URL): Promise<ThreadListener> {
+export async function listenOnThreads(
+  call: string,
+  options: ListenOnThreadsOptions,
+  roleUrl: URL,
+): Promise<ThreadListener> {
   const {
     threads: threadOptions,
     clientError = () => undefined,
@@ -40,7 +55,7 @@ export async function listenOnThreads(options: ListenOnThreadsOptions, roleUrl: 
   } = options
   signal?.throwIfAborted()
   admissionOf(link)
-  const settings = threadSettings(threadOptions)
+  const settings = threadSettings(call, threadOptions)
   const threads = Array.from(
     { length: settings.count },
     (_, index) => new IoThreadHandle({ index, settings, roleUrl: roleUrl.href, options: link, clientError }),
@@ -107,6 +122,7 @@ export class ThreadListener implements AsyncDisposable {
    * options count.
    */
   close(options: CloseThreadsOptions = {}): Promise<void> {
+    checkOptions('close', options, closeNames)
     this.#closed ??= this.#close(options)
     return this.#closed
   }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { ArgumentError, native } from '../../native/index.ts'
+import { ArgumentError, checkOptions, mustBe, native, type OptionNames } from '../../native/index.ts'
 import { AffinityError, type IoThreadError } from './errors.ts'
 
 /** When an ended thread is started again. */
@@ -48,14 +48,27 @@ export interface ThreadSettings {
   readonly failed: (error: IoThreadError) => void
 }
 
+const threadNames: OptionNames<IoThreadOptions> = {
+  module: true,
+  count: true,
+  cpus: true,
+  data: true,
+  restart: true,
+  startTimeoutMs: true,
+  failed: true,
+}
+const restartNames: OptionNames<RestartOptions> = { delayMs: true, delayMsMax: true }
+
 const THREADS_MAX = 256
 const TIMER_MS_MAX = 2 ** 31 - 1
 const DEFAULT_DELAY_MS = 50
 const DEFAULT_DELAY_MS_MAX = 5000
 const DEFAULT_START_TIMEOUT_MS = 30_000
 
-/** Check the options. @throws ArgumentError; AffinityError, which names the processors that can be used. */
-export function threadSettings(options: IoThreadOptions): ThreadSettings {
+/** Check the options of `call`. @throws ArgumentError; AffinityError, which names the processors that can be used. */
+export function threadSettings(call: string, options: IoThreadOptions): ThreadSettings {
+  if (options === undefined) throw mustBe('threads', 'an object such as { module }', options)
+  checkOptions(call, options, threadNames, 'threads')
   const { module, cpus = [], data, restart = true, startTimeoutMs = DEFAULT_START_TIMEOUT_MS } = options
   const processors = cpus.map((each) => (typeof each === 'number' ? [each] : [...each]))
   const count = options.count ?? (processors.length > 0 ? processors.length : Math.max(1, availableParallelism() - 1))
@@ -67,16 +80,15 @@ export function threadSettings(options: IoThreadOptions): ThreadSettings {
     count,
     cpus: Array.from({ length: count }, (_, index) => processors[index % processors.length] ?? []),
     data,
-    restart: restart === false ? undefined : delays(restart === true ? {} : restart),
+    restart: restart === false ? undefined : delays(call, restart === true ? {} : restart),
     startTimeoutMs,
     failed: options.failed ?? ((error) => process.emitWarning(error)),
   }
 }
 
-function delays({
-  delayMs = DEFAULT_DELAY_MS,
-  delayMsMax = DEFAULT_DELAY_MS_MAX,
-}: RestartOptions): Required<RestartOptions> {
+function delays(call: string, options: RestartOptions): Required<RestartOptions> {
+  checkOptions(call, options, restartNames, 'threads.restart')
+  const { delayMs = DEFAULT_DELAY_MS, delayMsMax = DEFAULT_DELAY_MS_MAX } = options
   checkInteger('threads.restart.delayMs', delayMs, 1, TIMER_MS_MAX)
   checkInteger('threads.restart.delayMsMax', delayMsMax, delayMs, TIMER_MS_MAX)
   return { delayMs, delayMsMax }
@@ -104,5 +116,5 @@ function checkProcessors(cpus: readonly (readonly number[])[]): void {
 
 function checkInteger(name: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return
-  throw new ArgumentError(name, `${name} must be an integer from ${least} to ${most}, not ${value}`)
+  throw mustBe(name, `an integer from ${least} to ${most}`, value)
 }
