@@ -1,5 +1,5 @@
 /**
- * Makes what is published of the compiled sources: dist/src becomes dist/package. `npm run build` runs it last.
+ * Makes what is published of the compiled sources: dist/compiled/src becomes dist/package. `npm run build` runs it last.
  *
  *   *.js     every door, every module that runs in a thread or process of its own, and what they share: all in one
  *            folder, without comments. Importing them takes a quarter of the time that a thousand modules take.
@@ -8,20 +8,18 @@
  * Also writes dist/package.json, by which what lies in dist/ (tests, tools, examples) finds `aether-dsm` in dist/src.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
+import { STARTED, startedModule, startedModules } from './started-modules.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const compiled = join(root, 'dist/src')
+const compiled = join(root, 'dist/compiled/src')
 const target = join(root, 'dist/package')
 const description = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** `new URL('./worker.js', import.meta.url)`: a module that is started, not imported. */
-const STARTED = /new URL\(\s*'(\.[^']*\.js)',\s*import\.meta\.url\s*\)/g
-
-/** Every path of package.json's `exports`: its name in dist/package, and the module in dist/src behind it. */
+/** Every path of package.json's `exports`: its name in dist/package, and the module behind it. */
 const doors = Object.entries(description.exports).flatMap(([path, conditions]) => {
   if (typeof conditions === 'string') return []
   const name = conditions.default.replace(/^\.\/dist\/package\/(.*)\.js$/, '$1')
@@ -39,11 +37,7 @@ function rooms() {
   return readdirSync(compiled).filter((room) => room !== 'public' && existsSync(join(compiled, room, 'index.js')))
 }
 
-/** The module that `place` starts, seen from `path`. What is not there stands in an example or a message. */
-function startedModule(path, place) {
-  const started = join(dirname(path), place)
-  return existsSync(started) ? { started, name: place.slice(place.lastIndexOf('/') + 1, -'.js'.length) } : undefined
-}
+const nameOf = (path) => basename(path, '.js')
 
 /** Name in dist/package -> module. */
 function programs() {
@@ -51,10 +45,9 @@ function programs() {
   found.set('command', join(compiled, 'cli/main.js'))
   for (const path of readdirSync(compiled, { recursive: true, encoding: 'utf8' })) {
     if (!path.endsWith('.js')) continue
-    for (const [, place] of readFileSync(join(compiled, path), 'utf8').matchAll(STARTED)) {
-      const { started, name } = startedModule(join(compiled, path), place) ?? {}
-      if (started === undefined || found.get(name) === started) continue
-      if (found.has(name))
+    for (const started of startedModules(join(compiled, path), readFileSync(join(compiled, path), 'utf8'))) {
+      const name = nameOf(started)
+      if (found.has(name) && found.get(name) !== started)
         throw new Error(`${relative(root, started)} and ${relative(root, found.get(name))} need different names`)
       found.set(name, started)
     }
@@ -67,8 +60,8 @@ const flatten = {
   name: 'flatten',
   transform: (text, path) =>
     text.replace(STARTED, (whole, place) => {
-      const { name } = startedModule(path, place) ?? {}
-      return name === undefined ? whole : `new URL('./${name}.js', import.meta.url)`
+      const started = startedModule(path, place)
+      return started === undefined ? whole : `new URL('./${nameOf(started)}.js', import.meta.url)`
     }),
 }
 

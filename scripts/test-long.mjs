@@ -34,6 +34,17 @@ const steps = [
     purpose: '15,000 rounds of each shape with real processes',
     command: npm('litmus', '--rounds', '15000', '--ranks', '2,3', ...earlyShapes, '--evictions', 'without'),
   },
+  {
+    name: 'litmus-quick',
+    purpose: 'every shape with every protocol, with and without evictions',
+    command: npm('litmus', '--quick'),
+  },
+  {
+    name: 'kills',
+    purpose: 'a thousand processes killed at random moments, by each of three tests',
+    command: node('scripts/test.mjs', 'providers/kill.stress', 'dsm/crash.stress', 'structures/map.kill'),
+    environment: { AETHER_TEST_KILLS: '1000' },
+  },
   { name: 'modelcheck', purpose: 'every interleaving of three nodes, too', command: npm('modelcheck') },
   { name: 'simulate', purpose: '50,000 simulated clusters', command: npm('simulate', '--seeds', '50000') },
   { name: 'torture', purpose: 'processes killed and stopped', command: npm('torture', '--seconds', '60') },
@@ -46,11 +57,6 @@ const steps = [
     name: 'twice',
     purpose: 'nothing that an earlier run left on the machine is in the way',
     command: node('scripts/test.mjs', 'test/cluster/', 'test/native/', 'test/dsm/group'),
-  },
-  {
-    name: 'node-versions',
-    purpose: 'the quick part of the tests on each version of Node.js',
-    command: npm('test:node-versions'),
   },
   {
     name: 'sanitized',

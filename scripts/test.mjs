@@ -268,7 +268,11 @@ async function main() {
   console.log(`${files.length} files in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
   const failed = tally.failed.length + (left.length > 0 ? 1 : 0)
   console.log(`${tally.passed} passed, ${failed} failed, ${tally.skipped.length} skipped`)
-  if (options.report !== undefined) writeFileSync(options.report, JSON.stringify({ failed, tests: tally.tests }))
+  if (options.report !== undefined)
+    writeFileSync(
+      options.report,
+      JSON.stringify({ failed, tests: tally.tests, times: [...tally.times].sort((a, b) => b[1] - a[1]) }),
+    )
   return failed === 0 && tally.passed > 0 ? 0 : 1
 }
 

@@ -22,9 +22,10 @@ import {
 import { ALL_ACCESS } from '../verbs/loopback.ts'
 import type { ClaimantInvitation } from './fixtures/claimant.ts'
 import { type CrashPoint, connectedCrashPoints, FATAL_MESSAGE } from './fixtures/crash-points.ts'
+import { programToMutate } from './fixtures/mutants.ts'
 
-const program = fileURLToPath(new URL('./fixtures/claimant.js', import.meta.url))
-const hook = new URL('./fixtures/mutate.js', import.meta.url).href
+const program = fileURLToPath(programToMutate('claimant'))
+const hook = programToMutate('mutate').href
 /** Not as many as the ring has slots, so that it wraps in the middle of the second connection. */
 const RECEIVES = 6
 const MESSAGE_BYTES = 64

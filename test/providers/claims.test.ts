@@ -22,9 +22,10 @@ import {
 } from '../../src/verbs/index.ts'
 import type { ClaimantInvitation } from './fixtures/claimant.ts'
 import { type CrashPoint, crashPoints, FATAL_MESSAGE } from './fixtures/crash-points.ts'
+import { programToMutate } from './fixtures/mutants.ts'
 
-const program = fileURLToPath(new URL('./fixtures/claimant.js', import.meta.url))
-const hook = new URL('./fixtures/mutate.js', import.meta.url).href
+const program = fileURLToPath(programToMutate('claimant'))
+const hook = programToMutate('mutate').href
 const RECEIVES = 8
 const SLOT_BYTES = 128
 const GLOBAL_ROUTE_BYTES = 40

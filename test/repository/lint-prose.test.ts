@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { root, SeededTree } from './checkout.ts'
 
 const words = (count: number): string =>
@@ -10,15 +11,25 @@ const words = (count: number): string =>
 const long = `${words(26)}.`
 const good = 'The page moves to the rank that writes it. Every other copy is invalidated first.'
 
+interface Finding {
+  /** From 0. */
+  readonly line: number
+  readonly rule: string
+  readonly text: string
+}
+
+const rulesOf = (name: string): string => pathToFileURL(join(root, 'scripts/prose', name)).href
+const { wrongInMarkdown } = (await import(rulesOf('markdown.mjs'))) as {
+  wrongInMarkdown(text: string): Iterable<Finding>
+}
+const { wrongInTypeScript } = (await import(rulesOf('typescript.mjs'))) as {
+  wrongInTypeScript(text: string, file: string): Iterable<Finding>
+}
+
 /** What `npm run lint:prose` prints about `file` with this text, without the file's name. */
 function findings(file: string, text: string): string[] {
-  using tree = new SeededTree({ [file]: text })
-  const arguments_ = [join(root, 'scripts/lint-prose.mjs'), file]
-  const result = spawnSync(process.execPath, arguments_, { cwd: tree.path, encoding: 'utf8' })
-  assert.equal(result.stderr, '')
-  const lines = result.stdout.split('\n').filter((line) => line !== '')
-  assert.equal(result.status, lines.length === 0 ? 0 : 1)
-  return lines.map((line) => line.replace(`${file}:`, ''))
+  const found = file.endsWith('.md') ? wrongInMarkdown(text) : wrongInTypeScript(text, file)
+  return [...found].map(({ line, rule, text }) => `${line + 1}: ${rule}: ${text}`)
 }
 
 /** Lines and rules only. */
@@ -246,6 +257,18 @@ test('--wrap wraps comments that are too wide, and touches neither code, drawing
   ]
   assert.deepEqual(lines, expected)
   assert.deepEqual(run(), expected, 'a second time changes nothing')
+})
+
+test('what is found is printed with its file, and ends the run with 1', () => {
+  using tree = new SeededTree({ 'a.md': `${long}\n`, 'b.md': `${good}\n` })
+  const run = (...files: string[]) =>
+    spawnSync(process.execPath, [join(root, 'scripts/lint-prose.mjs'), ...files], { cwd: tree.path, encoding: 'utf8' })
+  const both = run('a.md', 'b.md')
+  assert.deepEqual(
+    [both.status, both.stdout, both.stderr],
+    [1, `a.md:1: sentence of 26 words, at most 25: ${long}\n`, ''],
+  )
+  assert.equal(run('b.md').status, 0)
 })
 
 test('--help says what is checked; a file that cannot be is an error', () => {

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { benchBandwidth } from '../../../tools/bench/bandwidth.ts'
 import { benchLatency } from '../../../tools/bench/latency.ts'
 import { benchMessaging } from '../../../tools/bench/messaging.ts'
-import { benchOps } from '../../../tools/bench/ops/ops.ts'
 import { opsRow } from '../../../tools/bench/ops/ops-row.ts'
 import { parsePingpong } from '../../../tools/bench/peers/fi-pingpong.ts'
 import { parseUcx } from '../../../tools/bench/peers/ucx-perftest.ts'
 import { type BenchRow, rowOf, withBaselines } from '../../../tools/bench/row.ts'
 import { benchRpc } from '../../../tools/bench/rpc.ts'
+import { checkTimes } from './support.ts'
 
 const OPERATIONS = ['compare-swap', 'fetch-add', 'ipc', 'memcpy', 'read', 'send', 'write']
 
@@ -26,28 +26,6 @@ for (const [name, bench, operations] of [
   })
 }
 
-const waysInLoops = ['shm', 'child_process', 'Unix socket']
-const calls = ['call-1', 'call-8', 'clients-2']
-
-test('bench messaging measures messages and streams, and each peer that is here beside them', async () => {
-  const absent: string[] = []
-  const rows = await benchMessaging({ sizes: [64], timeMs: 2, onMissing: (peer) => absent.push(peer) })
-  for (const row of rows) checkTimes(row)
-  const peers = new Map<string, readonly string[]>([
-    ...waysInLoops.map((name) => [name, ['message-loop', 'stream-loop']] as const),
-    ...['gRPC', 'Redis'].flatMap((name) =>
-      absent.includes(name) ? [] : [[name, ['message-loop', 'stream-loop']] as const],
-    ),
-    ...(absent.includes('libfabric') ? [] : [['libfabric', ['message']] as const]),
-    ...(absent.includes('UCX') ? [] : [['UCX', ['message', 'message-stream']] as const]),
-    ['memory', ['memcpy']] as const,
-  ])
-  peers.set('shm', ['message', 'message-loop', 'message-stream', 'send', 'stream-loop'])
-  assert.deepEqual(worksBy(rows), peers)
-  const beside = rows.filter(({ provider }) => provider !== 'shm')
-  assert.ok(beside.every(({ ratio, baseline }) => ratio! > 0 && baseline!.endsWith(', shm')))
-})
-
 test('bench messaging measures messages that are too long for the ring from 64 KiB on, beside memcpy', async () => {
   const rows = await benchMessaging({ sizes: [64, 65_536, 200_000], timeMs: 1, peers: [] })
   const found = rows.filter(({ op }) => op.startsWith('rendezvous'))
@@ -60,25 +38,6 @@ test('bench messaging measures messages that are too long for the ring from 64 K
     ]),
   )
   for (const { bytes } of found) assert.ok(rows.some((row) => row.op === 'memcpy' && row.bytes === bytes))
-})
-
-test('bench rpc measures calls of one and of several client processes, and each peer that is here beside them', async () => {
-  const absent: string[] = []
-  const rows = await benchRpc({
-    sizes: [64],
-    timeMs: 2,
-    depths: [1, 8],
-    clients: [2],
-    onMissing: (peer) => absent.push(peer),
-  })
-  for (const row of rows) checkTimes(row)
-  const peers = new Map<string, readonly string[]>([
-    ...waysInLoops.map((name) => [name, calls] as const),
-    ...['gRPC', 'Redis'].flatMap((name) => (absent.includes(name) ? [] : [[name, calls] as const])),
-    ['memory', ['memcpy']],
-  ])
-  peers.set('shm', [...calls, 'call-sync', 'object-64', 'object-sync', 'send-return', 'write-return'].sort())
-  assert.deepEqual(worksBy(rows), peers)
 })
 
 test('bench rpc measures calls with buffers from 64 KiB on, each beside the same bytes in the body of a call, and memcpy', async () => {
@@ -95,25 +54,6 @@ test('bench rpc measures calls with buffers from 64 KiB on, each beside the same
   assert.deepEqual(found, expected)
   const copied = rows.filter(({ op }) => op === 'memcpy').map(({ bytes }) => bytes)
   assert.deepEqual(copied, [8, 65_536, 100_000])
-})
-
-test('bench ops measures coherent memory and calls of several processes, and each peer that is here beside them', async () => {
-  const absent: string[] = []
-  const onMissing = (peer: string): void => void absent.push(peer)
-  const rows = await benchOps({ sizes: [64], timeMs: 1, processes: [2], onMissing })
-  for (const row of rows) checkTimes(row)
-  const memory = ['reads-2', 'writes-2']
-  const expected = new Map<string, readonly string[]>([
-    ...['hardware', 'directory'].map((name) => [name, memory] as const),
-    ...(absent.includes('Redis') ? [] : [['Redis', ['calls-2', ...memory]] as const]),
-    ...(absent.includes('lmdb') ? [] : [['lmdb', memory] as const]),
-    ['shm', ['calls-2']],
-  ])
-  assert.deepEqual(worksBy(rows), expected)
-  for (const { op, provider, baseline } of rows) {
-    const own = op.startsWith('calls') ? 'shm' : 'hardware'
-    assert.equal(baseline, provider === own ? null : `${op}, ${own}`, provider)
-  }
 })
 
 test('a row of what processes do together has the rates added, and the times of all', () => {
@@ -146,21 +86,6 @@ test('what fi_pingpong prints is read: the time of a message', () => {
     assert.throws(() => parsePingpong(wrong), /said no figures/)
 })
 
-test('bench latency measures libfabric where it is here, beside a SEND, and only where it is wanted', async () => {
-  const absent: string[] = []
-  const small = { sizes: [8], timeMs: 1 }
-  const rows = await benchLatency({ ...small, onMissing: (peer) => absent.push(peer) })
-  const beside = rows.filter(({ provider }) => provider.startsWith('libfabric'))
-  assert.equal(beside.length, absent.includes('libfabric') ? 0 : 1)
-  for (const row of beside) {
-    assert.match(row.provider, /^libfabric \d+\.\d+/)
-    assert.deepEqual([row.op, row.p50Ns, row.baseline], ['send', null, 'send, shm'])
-    assert.ok(row.ratio! > 0)
-  }
-  const without = await benchLatency({ ...small, peers: [] })
-  assert.ok(without.every(({ provider }) => !provider.startsWith('libfabric')))
-})
-
 test('rows are held against what the device does at the same length; streams by the mean time of a message', () => {
   const row = (op: string, provider: string, bytes: number, p50Ns: number | null, opsPerSec: number): BenchRow => ({
     ...{ op, provider, bytes, p50Ns, opsPerSec, p99Ns: null, maxNs: null },
@@ -189,25 +114,6 @@ test('rows are held against what the device does at the same length; streams by 
 })
 
 /** What each provider was measured doing, versions left out. */
-function worksBy(rows: readonly BenchRow[]): Map<string, string[]> {
-  const names = rows.map(({ provider }) => provider.replace(/ [\d.]+$/, ''))
-  return new Map(
-    [...new Set(names)].map((name) => [
-      name,
-      [...new Set(rows.flatMap(({ op }, at) => (names[at] === name ? [op] : [])))].sort(),
-    ]),
-  )
-}
-
-function checkTimes(row: BenchRow): void {
-  const times = [0, row.p50Ns, row.p99Ns, row.maxNs].filter((ns) => ns !== null)
-  assert.deepEqual(
-    times,
-    [...times].sort((one, other) => one - other),
-    JSON.stringify(row),
-  )
-  assert.ok(row.opsPerSec > 0 && (row.cpuNsPerOp ?? 0) >= 0, JSON.stringify(row))
-}
 
 test('a row is per operation: batch means, and the slowest batch laid on one operation', () => {
   const batchNs = Float64Array.from([...new Array<number>(99).fill(1000), 5000])
