@@ -63,6 +63,13 @@ module.exports = {
       to: { path: '^src/providers/[^/]+/', pathNot: '^src/providers/$1/' },
     },
     {
+      name: 'mmu-below-coherent',
+      comment: 'Page words, windows and the mmu know nothing of the server of a coherent region, which stands on them.',
+      severity: 'error',
+      from: { path: '^src/dsm/mmu/' },
+      to: { path: '^src/dsm/coherent/' },
+    },
+    {
       name: 'testing-for-tests',
       comment:
         "testing/ is for tests (ours and users') and the command; nothing that runs in production depends on it.",

@@ -2,7 +2,7 @@
 // poll(2), and what needs no thought does not wake its JavaScript. What was done is written down, and the agent makes
 // it good before it does anything else.
 //
-// A fault is answered here where the page's word (src/dsm/coherent/page-words.ts) says that the process has the right
+// A fault is answered here where the page's word (src/dsm/mmu/page-words.ts) says that the process has the right
 // already, or that the page is untouched: its home is here and nobody has asked for it yet. Words are changed by the
 // agent's thread alone, which is this one, but for the pins.
 #include <fcntl.h>
@@ -34,7 +34,7 @@ constexpr size_t kDescriptorsMax = 1 << 16;
 // What was done is made good so soon at least.
 constexpr double kUntoldMsMax = 1.0;
 
-// Of src/dsm/coherent/window-table.ts: the count, and from the fourth number on triples.
+// Of src/dsm/mmu/window-table.ts: the count, and from the fourth number on triples.
 constexpr size_t kWindowsBegin = 4;
 
 struct Lane {

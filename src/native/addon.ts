@@ -191,8 +191,8 @@ export interface Addon {
   wakePages(descriptor: number, address: number, lengthBytes: number): number
   /**
    * From now on `takeFaults` and `pollAnswering` of this thread answer those faults of region `region` whose answer is
-   * known. The page's word in `words` (see dsm/coherent/page-words.ts) then says that the process has the right
-   * already, or that the page is untouched. `windows` lists its views (see dsm/coherent/window-table.ts). Replaces an
+   * known. The page's word in `words` (see dsm/mmu/page-words.ts) then says that the process has the right
+   * already, or that the page is untouched. `windows` lists its views (see dsm/mmu/window-table.ts). Replaces an
    * earlier lane of the region.
    */
   openFaultLane(region: number, words: Int32Array, windows: Float64Array, pageBytes: number): void

@@ -8,7 +8,7 @@ const skip = userfaultRefused()
 const patienceMs = 10_000
 const region = 7
 
-/** Bits of a page's word: see src/dsm/coherent/page-words.ts. */
+/** Bits of a page's word: see src/dsm/mmu/page-words.ts. */
 const none = 0
 const read = 1
 const write = 2

@@ -44,6 +44,8 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/cluster/space.ts':
       "import { missing } from './missing.ts'\nexport class Space { readonly it: unknown = missing }\n",
     'src/dsm/index.ts': "export * from '../public/index.ts'\n",
+    'src/dsm/mmu/words.ts': "import { server } from '../coherent/server.ts'\nexport const words: unknown = server\n",
+    'src/dsm/coherent/server.ts': 'export const server = 1\n',
     'src/testing/index.ts': "import { Space } from '../cluster/index.ts'\nexport const space: Space = new Space()\n",
     'src/dashboard/index.ts': "import { space } from '../testing/index.ts'\nexport const shown: unknown = space\n",
     'src/cli/index.ts': "import { space } from '../testing/index.ts'\nexport const allowed: unknown = space\n",
@@ -65,6 +67,7 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/cm/index.ts: tools-apart',
     'src/dashboard/index.ts: testing-for-tests',
     'src/dsm/index.ts: rooms-below-dsm',
+    'src/dsm/mmu/words.ts: mmu-below-coherent',
     'src/index.ts: known-room',
     'src/native/index.ts: rooms-below-native',
     'src/native/lonely.ts: no-orphan',

@@ -25,7 +25,9 @@ import {
 } from '../coherence/index.ts'
 import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
 import type { Mmu } from '../mmu/mmu.ts'
+import type { PageWords } from '../mmu/page-words.ts'
 import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
+import type { WindowTable } from '../mmu/window-table.ts'
 import { Observation } from '../observation/index.ts'
 import { RECORD_VARIABLE } from '../recording/index.ts'
 import {
@@ -40,14 +42,12 @@ import { DemandRing } from './demand-ring.ts'
 import { FaultLane, type ReadFault } from './fault-lane.ts'
 import { decodeHomeMessage } from './home-claims.ts'
 import { PageWaits } from './page-waits.ts'
-import type { PageWords } from './page-words.ts'
 import type { PageRange } from './readahead.ts'
 import { decodeRecovery, encodeRecovery } from './recovery-channel.ts'
 import type { RegionPlan } from './region-plan.ts'
 import { type PageKnowledge, RegionServer } from './region-server.ts'
 import { decodeReplica, encodeKept, type ReplicaMessage } from './replica-channel.ts'
 import { ReplicaStore } from './replica-store.ts'
-import type { WindowTable } from './window-table.ts'
 
 /** What the agent of a group with regions is started with. */
 export interface RegionAgentData extends GroupAgentData {

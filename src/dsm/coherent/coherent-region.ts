@@ -6,6 +6,8 @@ import type { Gathered } from '../advice/gathering.ts'
 import { decodeRecord, type PageRecord } from '../advice/page-record.ts'
 import type { Allocator } from '../allocation/allocation.ts'
 import type { AllocationOutcome } from '../allocation/allocations.ts'
+import { PageRight, PageWords } from '../mmu/page-words.ts'
+import { WindowTable } from '../mmu/window-table.ts'
 import { PinnedRange } from '../pinned-range.ts'
 import {
   type Bytes,
@@ -24,12 +26,10 @@ import { HUGE_PAGE_BYTES } from './frame-object.ts'
 import { Frames } from './frames.ts'
 import { Lookahead } from './lookahead.ts'
 import { PageAccess } from './page-access.ts'
-import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
 import type { PageRange } from './readahead.ts'
 import { pageCount, type RegionPlan } from './region-plan.ts'
 import type { PageKnowledge } from './region-server.ts'
-import { WindowTable } from './window-table.ts'
 
 /** A fence waits no longer for those who keep what was written: they live, or are out of the group by then. */
 const FENCE_MS_MAX = 60_000

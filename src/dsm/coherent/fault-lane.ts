@@ -1,6 +1,6 @@
 import { FAULT_NUMBERS, FaultAnswer, FaultFlag, native } from '../../native/index.ts'
-import type { PageWords } from './page-words.ts'
-import type { WindowTable } from './window-table.ts'
+import type { PageWords } from '../mmu/page-words.ts'
+import type { WindowTable } from '../mmu/window-table.ts'
 
 /** Faults read in one go. */
 const FAULTS_MAX = 64

@@ -6,7 +6,7 @@ import {
   type WaitingPart,
   type WaitSubject,
 } from '../../cluster/index.ts'
-import { PageRight } from './page-words.ts'
+import { PageRight } from '../mmu/page-words.ts'
 import { NO_HOME } from './placement.ts'
 import type { RegionServer } from './region-server.ts'
 

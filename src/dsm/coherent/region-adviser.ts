@@ -2,8 +2,8 @@ import process from 'node:process'
 import type { Runtime } from '../../runtime/index.ts'
 import { ADVISE_DIRECTORY_VARIABLE, AdvicePart } from '../advice/advice-parts.ts'
 import { SharingWatch } from '../advice/sharing-watch.ts'
+import { PageRight } from '../mmu/page-words.ts'
 import type { Frames } from './frames.ts'
-import { PageRight } from './page-words.ts'
 import type { RegionPlan } from './region-plan.ts'
 
 export interface RegionAdviserOptions {

@@ -2,16 +2,16 @@ import { MemberEndedError, type RegistryAnswer } from '../../cluster/index.ts'
 import { type AetherError, native } from '../../native/index.ts'
 import type { CoherenceKind } from '../coherence.ts'
 import { RegionError } from '../errors.ts'
+import { PageWords } from '../mmu/page-words.ts'
+import { WindowTable } from '../mmu/window-table.ts'
 import type { Region } from '../region.ts'
 import type { RegionRequest } from '../region-request.ts'
 import { formatSize } from '../size.ts'
 import type { CoherentHost } from './coherent-host.ts'
 import { CoherentRegion } from './coherent-region.ts'
 import { createFrames } from './frame-object.ts'
-import { PageWords } from './page-words.ts'
 import { type AgreedPlacement, type EvaluatedPlacement, evaluatePlacement, placementInWords } from './placement.ts'
 import { pageCount, type RegionPlan } from './region-plan.ts'
-import { WindowTable } from './window-table.ts'
 
 /** What the ranks must agree on. The keeper of the regions' names compares it as text. */
 interface Agreement {

@@ -21,6 +21,8 @@ import {
   type TransitionWatch,
 } from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
+import { PageRight, PageWords } from '../mmu/page-words.ts'
+import { WindowTable } from '../mmu/window-table.ts'
 import { type Observation, RegionWatch } from '../observation/index.ts'
 import { RecordedNode, Recorder } from '../recording/index.ts'
 import type { MemoryUse } from '../region.ts'
@@ -38,7 +40,6 @@ import { faultHistogram, pageCounters } from './page-counters.ts'
 import { PageFailures } from './page-failures.ts'
 import { PageSaving } from './page-saving.ts'
 import type { PageFinding } from './page-waits.ts'
-import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
 import { type PageRange, Readahead } from './readahead.ts'
 import { encodeRecovery } from './recovery-channel.ts'
@@ -47,7 +48,6 @@ import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
 import { RegionTrace } from './region-trace.ts'
 import type { ReplicaStore } from './replica-store.ts'
 import { countTransitions } from './transition-counters.ts'
-import { WindowTable } from './window-table.ts'
 
 export interface RegionServerOptions {
   readonly id: number

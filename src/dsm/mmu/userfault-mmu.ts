@@ -1,7 +1,7 @@
 import { native, SystemError } from '../../native/index.ts'
-import { PageRight, type PageWords } from '../coherent/page-words.ts'
-import type { WindowPlace, WindowTable } from '../coherent/window-table.ts'
 import type { Mmu } from './mmu.ts'
+import { PageRight, type PageWords } from './page-words.ts'
+import type { WindowPlace, WindowTable } from './window-table.ts'
 
 /** What the region gives its mmu. */
 export interface UserfaultMmuOptions {

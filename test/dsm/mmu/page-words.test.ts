@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { CoherenceCodec } from '../../../src/dsm/coherent/coherence-channel.ts'
 import { DemandRing } from '../../../src/dsm/coherent/demand-ring.ts'
-import { PageRight, PageWords, PinResult } from '../../../src/dsm/coherent/page-words.ts'
-import { WindowTable } from '../../../src/dsm/coherent/window-table.ts'
 import type { MessageKind } from '../../../src/dsm/index.ts'
+import { PageRight, PageWords, PinResult } from '../../../src/dsm/mmu/page-words.ts'
+import { WindowTable } from '../../../src/dsm/mmu/window-table.ts'
 
 test('no page is taken from under a pin, and the last to let go of a wanted page rings', () => {
   const step = fc.constantFrom('pinRead', 'pinWrite', 'unpin', 'want', 'grantRead', 'grantWrite', 'take')
