@@ -1,5 +1,5 @@
 /**
- * Makes what is published of the compiled sources: dist/compiled/src becomes dist/package. `npm run build` runs it last.
+ * Makes what is published of the compiled sources: dist/compiled/src becomes dist/package. The last part of a build.
  *
  *   *.js     every door, every module that runs in a thread or process of its own, and what they share: all in one
  *            folder, without comments. Importing them takes a quarter of the time that a thousand modules take.
