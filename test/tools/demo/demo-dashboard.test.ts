@@ -1,106 +1,23 @@
 import assert from 'node:assert/strict'
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import process from 'node:process'
-import type { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { aether } from '../../cli/command-line.ts'
-import { until, useRuntimeDirectory } from '../../cluster/support.ts'
+import { useRuntimeDirectory } from '../../cluster/support.ts'
 import { Chromium, findChromium } from '../../support/chromium.ts'
+import { Command, PATIENCE_MS } from './started-command.ts'
 
 const directory = useRuntimeDirectory()
 const main = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 const movingPages = fileURLToPath(new URL('../../../examples/moving-pages.js', import.meta.url))
 const chromium = findChromium()
 const skip = chromium === undefined && 'there is no Chromium on PATH; on Debian: apt-get install chromium'
-/** Processes are slow to start where the machine has other work. */
-const PATIENCE_MS = 120_000
-
-const TRAFFIC = "/[1-9][\\d.,]* ([KM]i)?B\\/s/.test(document.querySelector('.facts').innerText)"
-const DOTS = "Number(document.querySelector('#cluster canvas').dataset.dots)"
-const DEMO = ['--kron', '18', '--nodes', '3', '--coherence', 'directory', '--page-size', '4KiB']
 const HISTORY = "document.querySelector('#pages .card:last-child tbody').innerText"
 
-/** A command that goes on, with what it has said so far, killed at the end of its scope. */
-class Command implements AsyncDisposable {
-  readonly child: ChildProcessByStdio<null, Readable, Readable>
-  said = ''
-  readonly #ended: Promise<unknown>
-
-  constructor(...args: readonly string[]) {
-    this.child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-    for (const stream of [this.child.stdout, this.child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => (this.said += text))
-    this.#ended = once(this.child, 'close')
-  }
-
-  /** The address that it says. */
-  async address(): Promise<string> {
-    await until(() => /open http\S+\s/i.test(this.said), 'the address is said', PATIENCE_MS)
-    return /open (http\S+)/i.exec(this.said)![1]!
-  }
-
-  async end(signal?: NodeJS.Signals): Promise<number | null> {
-    if (signal !== undefined) this.child.kill(signal)
-    await this.#ended
-    return this.child.exitCode
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.child.kill('SIGTERM')
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), 20_000)
-    await this.#ended
-    clearTimeout(timer)
-  }
-}
-
 describe('the page beside real programs', { skip }, () => {
-  test('aether demo: its nodes appear and flows move; recorded, they do so again when it is over', async () => {
-    const file = join(directory, 'demo.session')
-    await using dashboard = new Command('dashboard', '--record', file)
-    const url = await dashboard.address()
-    {
-      await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
-      await browser.goTo(url)
-      const nodes = "document.querySelectorAll('#cluster .card tbody tr .swatch').length >= 3"
-      await browser.until("document.body.innerText.includes('waiting for a space')", 'the page', PATIENCE_MS)
-      // It may be over before a busy machine has drawn it: then once more.
-      const seen = { nodes: false, flows: false }
-      for (let run = 0; run < 4 && !(seen.nodes && seen.flows); run += 1) {
-        await using demo = new Command('demo', ...DEMO)
-        while (demo.child.exitCode === null) {
-          seen.nodes ||= await browser.evaluate<boolean>(nodes)
-          seen.flows ||= await browser.evaluate<boolean>(`${TRAFFIC} && ${DOTS} > 0`)
-          await new Promise((resolve) => setTimeout(resolve, 30))
-        }
-        assert.equal(await demo.end(), 0, demo.said)
-      }
-      assert.deepEqual(seen, { nodes: true, flows: true })
-      await browser.until("document.body.innerText.includes('waiting for a space')", 'it is over', PATIENCE_MS)
-      assert.deepEqual(browser.errors, [])
-    }
-    assert.equal(await dashboard.end('SIGTERM'), 0, dashboard.said)
-    assert.ok(statSync(file).size > 1000)
-
-    await using replay = new Command('dashboard', '--replay', file)
-    await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
-    await browser.goTo(await replay.address())
-    for (let press = 0; press < 4; press += 1) await browser.press(']')
-    await browser.until("document.querySelector('footer')?.innerText.includes('Recording')", 'a recording')
-    await browser.until(TRAFFIC, 'the flows of then', PATIENCE_MS)
-    await browser.press('7')
-    await browser.press('End')
-    await browser.until(
-      "/rank 2 (joined|is here|left)/.test(document.querySelector('#log').innerText)",
-      'the nodes of then',
-    )
-    assert.deepEqual(browser.errors, [])
-  })
-
   test('aether run --dashboard: a page is followed through write, invalidation and reading again, with microseconds', async () => {
     await using run = new Command('run', '-n', '3', '--dashboard', movingPages, '300')
     await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })

@@ -28,7 +28,11 @@ test('what it prints is no wider than 80 columns, and begins as README shows', {
   )
   const shown = codeBlocks(readDocument('README.md')).find(({ text }) => text.startsWith('Visits: '))
   assert.ok(shown)
-  const printed = stdout.split('\n').map(withoutFigures)
+  // On a busy machine it says what takes long.
+  const printed = stdout
+    .split('\n')
+    .filter((line) => !line.endsWith('…'))
+    .map(withoutFigures)
   const start = printed.findIndex((line) => line.startsWith('Visits: '))
   const expected = shown.text.trimEnd().split('\n').map(withoutFigures)
   assert.deepEqual(printed.slice(start, start + expected.length), expected)
