@@ -1,7 +1,7 @@
-import { checkOptions, type OptionNames } from '../native/index.ts'
+import { checkFunction, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import { type ConnectLinkOptions, openLink } from './connect-link.ts'
 import { Endpoint, type EndpointOptions } from './endpoint.ts'
-import { checkedHandlers } from './endpoint-handlers.ts'
+import { checkEndpointOptions } from './endpoint-handlers.ts'
 import { connectLinkNames, endpointNames } from './option-names.ts'
 
 export interface ConnectEndpointOptions extends ConnectLinkOptions, EndpointOptions {
@@ -25,13 +25,15 @@ export const connectEndpointNames: OptionNames<ConnectEndpointOptions> = {
  * failure nothing is left behind.
  */
 export async function connectEndpoint(options: ConnectEndpointOptions): Promise<Endpoint> {
+  if (options === undefined) throw mustBe('options', 'an object such as { address, port }', options)
   checkOptions('connectEndpoint', options, connectEndpointNames)
   return openEndpoint(options)
 }
 
 /** The same for callers that have checked the names of their options. */
 export async function openEndpoint(options: ConnectEndpointOptions): Promise<Endpoint> {
-  checkedHandlers(options?.handlers)
+  checkEndpointOptions(options)
+  if (options.connected !== undefined) checkFunction('connected', options.connected, 'that takes the endpoint')
   const link = await openLink(options)
   if (options.signal?.aborted === true) {
     // Aborted after the connection came to stand, and before this turn of ours.

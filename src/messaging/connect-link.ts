@@ -1,6 +1,6 @@
 import { type Connection, type ConnectionOptions, ConnectionRejectedError, connect, resolve } from '../cm/index.ts'
-import { ArgumentError, checkOptions, shown } from '../native/index.ts'
-import type { ProtectionDomain } from '../verbs/index.ts'
+import { ArgumentError, checkInstance, checkOptions, checkSignalKind, mustBe, shown } from '../native/index.ts'
+import { checkAttached, ProtectionDomain } from '../verbs/index.ts'
 import { DeviceContext } from './device-context.ts'
 import { LinkError } from './errors.ts'
 import { decodeHello, HELLO_BYTES } from './hello.ts'
@@ -70,11 +70,8 @@ export function connectSettings(options: ConnectLinkOptions): LinkSettings {
       'port',
       `port must be an integer from 1 to 65535, not ${shown(port)}; pass the port of the listener`,
     )
-  if (!(connectTimeoutMs > 0 && connectTimeoutMs <= TIMER_MS_MAX))
-    throw new ArgumentError(
-      'connectTimeoutMs',
-      `connectTimeoutMs must be more than 0 and at most ${TIMER_MS_MAX}, not ${connectTimeoutMs}`,
-    )
+  if (!(typeof connectTimeoutMs === 'number' && connectTimeoutMs > 0 && connectTimeoutMs <= TIMER_MS_MAX))
+    throw mustBe('connectTimeoutMs', `more than 0 and at most ${TIMER_MS_MAX}`, connectTimeoutMs)
   if (privateData !== undefined) checkPrivateData(privateData, PRIVATE_DATA_BYTES.connect)
   return linkSettings(options)
 }
@@ -92,6 +89,8 @@ export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLin
 /** The same for callers that have checked the names of their options, which are more than those of a link. */
 export async function openLink(options: ConnectLinkOptions): Promise<VerbsLink> {
   const settings = connectSettings(options)
+  checkSignalKind('signal', options.signal)
+  checkDomain(options.domain)
   const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, signal, privateData, address, port } = options
   const deadline = performance.now() + connectTimeoutMs
   const wait = (): { timeoutMs: number; signal?: AbortSignal } => ({
@@ -152,13 +151,20 @@ export function withHello(end: LinkEnd, privateData: Uint8Array, most: number): 
   return bytes
 }
 
-function checkPrivateData(privateData: Uint8Array, most: number): void {
-  if (!(privateData instanceof Uint8Array)) throw new ArgumentError('privateData', 'privateData must be a Uint8Array')
+/** @throws ArgumentError unless it is at most `most` bytes. */
+export function checkPrivateData(privateData: Uint8Array, most: number): void {
+  checkAttached('privateData', privateData)
   if (privateData.length > most)
     throw new ArgumentError(
       'privateData',
       `privateData has at most ${most} bytes here, not ${privateData.length}; send the rest as a message`,
     )
+}
+
+/** @throws ArgumentError unless it is a domain, or not given. */
+export function checkDomain(domain: ProtectionDomain | undefined): void {
+  if (domain !== undefined)
+    checkInstance('domain', domain, ProtectionDomain, 'as device.createProtectionDomain() returns')
 }
 
 /** Make a link over a new connection; if that fails, the connection is closed. */

@@ -1,5 +1,5 @@
-import { ArgumentError } from '../native/index.ts'
-import type { Endpoint } from './endpoint.ts'
+import { checkFunction, checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
+import type { Endpoint, EndpointOptions } from './endpoint.ts'
 import type { LinkError } from './errors.ts'
 
 /**
@@ -24,14 +24,15 @@ export interface EndpointHandlers {
   readonly error?: (error: LinkError, endpoint: Endpoint) => void
 }
 
-const HANDLERS: readonly (keyof EndpointHandlers)[] = [
-  'receive',
-  'written',
-  'writeDone',
-  'readDone',
-  'disconnected',
-  'error',
-]
+const handlerNames: OptionNames<EndpointHandlers> = {
+  receive: true,
+  written: true,
+  writeDone: true,
+  readDone: true,
+  disconnected: true,
+  error: true,
+}
+const HANDLERS = Object.keys(handlerNames) as readonly (keyof EndpointHandlers)[]
 
 /**
  * Check handlers; none if nothing is given. Done here, not when the first message arrives.
@@ -39,10 +40,21 @@ const HANDLERS: readonly (keyof EndpointHandlers)[] = [
  */
 export function checkedHandlers(handlers: EndpointHandlers | undefined): EndpointHandlers {
   if (handlers === undefined || handlers === null) return {}
-  if (typeof handlers !== 'object' && typeof handlers !== 'function')
-    throw new ArgumentError('handlers', `handlers must be an object of functions: ${HANDLERS.join(', ')}`)
+  if (!isOfClass(handlers)) checkOptions('an endpoint', handlers, handlerNames, 'handlers')
   for (const name of HANDLERS)
-    if (handlers[name] !== undefined && typeof handlers[name] !== 'function')
-      throw new ArgumentError(`handlers.${name}`, `handlers.${name} must be a function, not ${typeof handlers[name]}`)
+    if (handlers[name] !== undefined) checkFunction(`handlers.${name}`, handlers[name], 'of the program')
   return handlers
+}
+
+/** Check the options of one end before there is one. @throws ArgumentError */
+export function checkEndpointOptions({ handlers, messageBytesMax }: EndpointOptions): void {
+  checkedHandlers(handlers)
+  if (messageBytesMax !== undefined) checkWhole('messageBytesMax', messageBytesMax, 0, Number.MAX_SAFE_INTEGER)
+}
+
+/** An object of the program's own class has its handlers as methods, and fields of any name beside them. */
+function isOfClass(handlers: EndpointHandlers): boolean {
+  if (typeof handlers !== 'object') return false
+  const prototype = Object.getPrototypeOf(handlers) as object | null
+  return prototype !== null && HANDLERS.some((name) => name in prototype)
 }

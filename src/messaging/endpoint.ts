@@ -1,4 +1,5 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkIteration, mustBe } from '../native/index.ts'
+import { checkAttached } from '../verbs/index.ts'
 import { checkedHandlers, type EndpointHandlers } from './endpoint-handlers.ts'
 import { EndpointKind, putWritten, takeWritten, WRITTEN_BYTES } from './endpoint-message.ts'
 import { EndpointMeter } from './endpoint-meter.ts'
@@ -116,18 +117,18 @@ export class Endpoint {
    * Rejects with the LinkError that ended the connection, ClosedError if the peer had closed it, or LinkError
    * `destroyed` after this end's own `close`.
    */
-  send(data: Uint8Array | LocalRange, options: SendOptions = {}): Promise<void> {
-    return this.#send(data, undefined, options.signal)
+  send(data: Uint8Array | LocalRange, options?: SendOptions): Promise<void> {
+    return this.#send('send', data, undefined, options)
   }
 
   /** Send a message with 32 bits that the peer receives beside it. */
-  sendWithImmediate(data: Uint8Array | LocalRange, immediate: number, options: SendOptions = {}): Promise<void> {
+  sendWithImmediate(data: Uint8Array | LocalRange, immediate: number, options?: SendOptions): Promise<void> {
     try {
       checkImmediate(immediate)
     } catch (error) {
       return Promise.reject(error)
     }
-    return this.#send(data, immediate, options.signal)
+    return this.#send('sendWithImmediate', data, immediate, options)
   }
 
   /**
@@ -139,6 +140,7 @@ export class Endpoint {
     if (immediate !== undefined) checkImmediate(immediate)
     if (!(data instanceof Uint8Array))
       throw new ArgumentError('data', 'data must be a Uint8Array here; to send a range, call `send`')
+    if (data.length === 0) checkAttached('data', data)
     const kind = immediate === undefined ? EndpointKind.Plain : EndpointKind.WithImmediate
     const isSent = this.#outbox.tryCopy(data, immediate ?? 0, kind)
     if (this.#meter !== undefined && isSent) this.#meter.sent(data.length)
@@ -233,12 +235,12 @@ export class Endpoint {
   }
 
   /** WRITE and spin until it is done. Throws LinkError if it failed, TimeoutError if its outcome is not known yet. */
-  writeSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions = {}): void {
+  writeSync(local: LocalRange, remote: RemoteAddress, options?: WaitSyncOptions): void {
     this.#oneSided.writeSync(local, remote, options)
   }
 
   /** READ and spin until it is done. Errors as for `writeSync`. */
-  readSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions = {}): void {
+  readSync(local: LocalRange, remote: RemoteAddress, options?: WaitSyncOptions): void {
     this.#oneSided.readSync(local, remote, options)
   }
 
@@ -293,11 +295,17 @@ export class Endpoint {
   // ---- inside
   // ------------------------------------------------------------------------------------------------------------------
 
-  #send(data: Uint8Array | LocalRange, immediate: number | undefined, signal: AbortSignal | undefined): Promise<void> {
+  #send(
+    call: string,
+    data: Uint8Array | LocalRange,
+    immediate: number | undefined,
+    options: SendOptions | undefined,
+  ): Promise<void> {
     if (this.#closing !== undefined) return Promise.reject(closedError())
     try {
+      checkIteration(call, options)
       const length = lengthOf(data)
-      const sent = this.#give(data, length, immediate, signal)
+      const sent = this.#give(data, length, immediate, options?.signal)
       if (this.#meter === undefined) return sent
       this.#meter.sent(length)
       return sent === DONE ? sent : this.#meter.waiting(sent)
@@ -415,5 +423,5 @@ function closedError(): LinkError {
 
 function checkImmediate(immediate: number): void {
   if (!Number.isInteger(immediate) || immediate < 0 || immediate > 0xffffffff)
-    throw new ArgumentError('immediate', `immediate must be an integer of 32 bits, not ${immediate}`)
+    throw mustBe('immediate', 'an integer of 32 bits', immediate)
 }

@@ -1,9 +1,17 @@
-import { ArgumentError, ClosedError, checkOptions, mustBe, type OptionNames, shown } from '../native/index.ts'
+import {
+  ArgumentError,
+  ClosedError,
+  checkFunction,
+  checkOptions,
+  mustBe,
+  type OptionNames,
+  shown,
+} from '../native/index.ts'
 import { Random } from '../runtime/index.ts'
 import { type ConnectEndpointOptions, connectEndpointNames, openEndpoint } from './connect-endpoint.ts'
 import { connectSettings, isIncompatible } from './connect-link.ts'
 import type { Endpoint } from './endpoint.ts'
-import { checkedHandlers } from './endpoint-handlers.ts'
+import { checkEndpointOptions } from './endpoint-handlers.ts'
 import { tellProgram } from './tell-program.ts'
 
 export interface KeepConnectedOptions extends Omit<ConnectEndpointOptions, 'signal'> {
@@ -73,8 +81,8 @@ interface Attempts {
 
 function attemptsOf(options: KeepConnectedOptions): Attempts {
   const { delayMs = DEFAULT_DELAY_MS, attemptsMax = Number.POSITIVE_INFINITY } = options
-  const { delayMsMax = Math.max(delayMs, DEFAULT_DELAY_MS_MAX) } = options
   checkDelay('delayMs', delayMs, 1)
+  const { delayMsMax = Math.max(delayMs, DEFAULT_DELAY_MS_MAX) } = options
   checkDelay('delayMsMax', delayMsMax, delayMs)
   if (!((Number.isInteger(attemptsMax) && attemptsMax >= 1) || attemptsMax === Number.POSITIVE_INFINITY))
     throw new ArgumentError(
@@ -85,7 +93,7 @@ function attemptsOf(options: KeepConnectedOptions): Attempts {
 }
 
 function checkDelay(name: string, value: number, least: number): void {
-  if (value >= least && value <= TIMER_MS_MAX) return
+  if (typeof value === 'number' && value >= least && value <= TIMER_MS_MAX) return
   throw mustBe(name, `a number from ${least} to ${TIMER_MS_MAX}`, value)
 }
 
@@ -99,7 +107,9 @@ class ConnectionKeeper implements KeptConnection {
 
   constructor(options: KeepConnectedOptions) {
     connectSettings(options)
-    checkedHandlers(options.handlers)
+    checkEndpointOptions(options)
+    if (options.attemptFailed !== undefined)
+      checkFunction('attemptFailed', options.attemptFailed, 'that takes the error')
     if (typeof options.connected !== 'function')
       throw new ArgumentError('connected', 'connected must be a function that takes each new endpoint')
     this.#attempts = attemptsOf(options)

@@ -1,6 +1,8 @@
 import type { ConnectionRequest } from '../cm/index.ts'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, checkWhole } from '../native/index.ts'
 import {
+  checkDomain,
+  checkPrivateData,
   connectionOptions,
   type LinkConnectionOptions,
   linkOver,
@@ -45,15 +47,36 @@ export interface AdmissionOptions extends LinkConnectionOptions {
   readonly onClientError?: (error: unknown) => void
 }
 
+/** Numbers of a connection. They have bytes for them there, and most have a limit of their own. */
+const CONNECTION_NUMBERS = [
+  'maxReadAtomic',
+  'maxDestinationReadAtomic',
+  'rnrRetry',
+  'ackTimeout',
+  'minRnrTimer',
+  'serviceLevel',
+  'trafficClass',
+] as const
+
 /** The options of each connection, and what all share. @throws ArgumentError */
 export interface Admission {
   readonly settings: LinkSettings
   readonly pools: SharedReceivePools | undefined
 }
 
+/** Check what is used when a peer connects: then only `onClientError` would learn of it. @throws ArgumentError */
+function checkConnectionOptions(options: Omit<AdmissionOptions, 'onLink'>): void {
+  const { connectTimeoutMs, privateData } = options
+  if (connectTimeoutMs !== undefined) checkWhole('connectTimeoutMs', connectTimeoutMs, 1, 2 ** 31 - 1)
+  if (privateData !== undefined) checkPrivateData(privateData, PRIVATE_DATA_BYTES.accept)
+  checkDomain(options.domain)
+  for (const name of CONNECTION_NUMBERS) if (options[name] !== undefined) checkWhole(name, options[name], 0, 255)
+}
+
 /** Check the options. @throws ArgumentError for wrong ones. */
 export function admissionOf(options: Omit<AdmissionOptions, 'onLink'>): Admission {
   const { sharedReceiveQueue } = options
+  checkConnectionOptions(options)
   if (sharedReceiveQueue === undefined) return { settings: linkSettings(options), pools: undefined }
   if (options.receives !== undefined)
     throw new ArgumentError(

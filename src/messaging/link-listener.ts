@@ -1,5 +1,5 @@
 import { type Listener, listen } from '../cm/index.ts'
-import { checkOptions, type OptionNames } from '../native/index.ts'
+import { checkFunction, checkOptions, checkSignalKind, checkText, type OptionNames } from '../native/index.ts'
 import { type Admission, type AdmissionOptions, admissionOf, admitLink } from './link-admission.ts'
 import { listenNames } from './option-names.ts'
 import type { SharedReceiveUse } from './receive-shares.ts'
@@ -24,6 +24,8 @@ const listenLinksNames: OptionNames<ListenLinksOptions> = { ...listenNames, onLi
 /** Listen for links. Keeps the program alive until it is closed. */
 export async function listenLinks(options: ListenLinksOptions): Promise<LinkListener> {
   checkOptions('listenLinks', options, listenLinksNames)
+  checkFunction('onLink', options?.onLink, 'that takes the link of each client')
+  if (options.onClientError !== undefined) checkFunction('onClientError', options.onClientError, 'that takes the error')
   return openListener(options)
 }
 
@@ -36,6 +38,8 @@ export async function openListener(options: ListenLinksOptions): Promise<LinkLis
 /** Listen over the device that the options name, else over `deviceName`. */
 export function listenAt(options: ListenPlace, deviceName?: string): Promise<Listener> {
   const { address, port, backlog, signal } = options
+  if (address !== undefined) checkText('address', address)
+  checkSignalKind('signal', signal)
   const device = options.device ?? deviceName
   return listen({
     ...(address === undefined ? {} : { address }),

@@ -1,6 +1,6 @@
-import { ArgumentError, checkOptions, type OptionNames } from '../native/index.ts'
+import { ArgumentError, checkFunction, checkOptions, type OptionNames } from '../native/index.ts'
 import { Endpoint, type EndpointOptions } from './endpoint.ts'
-import { checkedHandlers } from './endpoint-handlers.ts'
+import { checkEndpointOptions } from './endpoint-handlers.ts'
 import { type LinkListener, type ListenLinksOptions, openListener } from './link-listener.ts'
 import { endpointNames, listenNames } from './option-names.ts'
 
@@ -30,7 +30,8 @@ export async function listenEndpoints(options: ListenEndpointsOptions): Promise<
   checkOptions('listenEndpoints', options, listenEndpointsNames)
   if (typeof options?.accept !== 'function')
     throw new ArgumentError('accept', 'accept must be a function that takes the endpoint of each client')
-  checkedHandlers(options.handlers)
+  checkEndpointOptions(options)
+  if (options.clientError !== undefined) checkFunction('clientError', options.clientError, 'that takes the error')
   const { accept, clientError, ...rest } = options
   return openListener({
     ...rest,

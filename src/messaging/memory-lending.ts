@@ -1,4 +1,4 @@
-import { ArgumentError, UnsupportedError } from '../native/index.ts'
+import { ArgumentError, checkBoolean, checkWhole, mustBe, shown, UnsupportedError } from '../native/index.ts'
 import {
   Access,
   type MemoryWindow,
@@ -130,10 +130,12 @@ export class VerbsLending implements MemoryLending {
   }
 
   take(lengthBytes: number): RegisteredBuffer {
+    checkWhole('lengthBytes', lengthBytes, 0, Number.MAX_SAFE_INTEGER)
     return this.#staging.take(lengthBytes)
   }
 
   giveBack(buffer: RegisteredBuffer): void {
+    if (!this.accepts(buffer)) throw mustBe('buffer', 'memory that `take` has given', buffer)
     this.#staging.giveBack(buffer)
   }
 
@@ -150,18 +152,24 @@ export class VerbsLending implements MemoryLending {
     return buffer instanceof VerbsBuffer && buffer.memory.domain === this.#domain
   }
 
-  lend({ buffer, offset = 0, length = buffer.bytes.length - offset }: LocalRange, right: 'read' | 'write'): Loan {
+  lend(range: LocalRange, right: 'read' | 'write'): Loan {
     if (!this.#link.open) throw new LinkError('lost', 'none', 'the link has ended')
+    if (right !== 'read' && right !== 'write') throw mustBe('right', "'read' or 'write'", right)
+    const buffer = range?.buffer
     if (!(buffer instanceof VerbsBuffer) || !this.accepts(buffer))
       throw new ArgumentError(
         'buffer',
-        'the memory belongs to another device; allocate or register it for this connection',
+        'buffer must be memory for this connection: the range has none, or that of another device; allocate or register it here',
       )
+    const { offset = 0 } = range
+    if (typeof offset !== 'number') throw mustBe('range.offset', 'a number of bytes', offset)
+    const { length = buffer.bytes.length - offset } = range
+    if (typeof length !== 'number') throw mustBe('range.length', 'a number of bytes', length)
     const isWithin = offset >= 0 && length > 0 && offset + length <= buffer.bytes.length
     if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || !isWithin)
       throw new ArgumentError(
         'range',
-        `${length} bytes from offset ${offset} are not a part of a buffer of ${buffer.bytes.length} bytes; lend at least one byte within it`,
+        `range must be one byte or more within the buffer of ${buffer.bytes.length} bytes, not ${shown(length)} bytes from offset ${offset}`,
       )
     const loan = this.#lend(buffer, offset, length, right)
     this.#loans.add(loan)
@@ -284,6 +292,8 @@ class VerbsLoan implements Loan {
   }
 
   end(isIdle: boolean, isHurried = true): Promise<void> {
+    checkBoolean('isIdle', isIdle)
+    checkBoolean('isHurried', isHurried)
     if (this.#isEnding || this.#isOver) return this.#ended
     this.#isEnding = true
     const { takeBack } = this.#means

@@ -1,4 +1,5 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, mustBe, shown } from '../native/index.ts'
+import { checkAttached } from '../verbs/index.ts'
 import type { LocalRange, RemoteAddress } from './message-link.ts'
 
 /**
@@ -6,19 +7,22 @@ import type { LocalRange, RemoteAddress } from './message-link.ts'
  * else.
  */
 export function lengthOf(data: Uint8Array | LocalRange): number {
-  if (data instanceof Uint8Array) return data.length
+  if (data instanceof Uint8Array) {
+    if (data.length === 0) checkAttached('data', data)
+    return data.length
+  }
   if (!(data?.buffer?.bytes instanceof Uint8Array))
     throw new ArgumentError(
       'data',
       'data must be a Uint8Array, or a range { buffer, offset, length } of memory from allocate or register',
     )
-  const { buffer, offset = 0, length = buffer.bytes.length - offset } = data
+  const { buffer, offset = 0 } = data
+  if (typeof offset !== 'number') throw mustBe('data.offset', 'a number of bytes', offset)
+  const { length = buffer.bytes.length - offset } = data
   const isInside = Number.isInteger(offset) && Number.isInteger(length) && offset >= 0 && length >= 0
   if (isInside && offset + length <= buffer.bytes.length) return length
-  throw new ArgumentError(
-    'data',
-    `${length} bytes from offset ${offset} are not a part of a buffer of ${buffer.bytes.length} bytes`,
-  )
+  const what = `${shown(length)} bytes from offset ${offset} are not a part of a buffer of ${buffer.bytes.length} bytes`
+  throw new ArgumentError('data', `data must be within its buffer: ${what}`)
 }
 
 /** Return the bytes of a range that {@link lengthOf} has accepted. */

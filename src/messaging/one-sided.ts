@@ -1,4 +1,4 @@
-import { ArgumentError, TimeoutError } from '../native/index.ts'
+import { checkMilliseconds, checkOptions, type OptionNames, TimeoutError } from '../native/index.ts'
 import type { PreparedRequest, QueuePair } from '../verbs/index.ts'
 import { checkRemote, lengthOf } from './memory-range.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
@@ -30,6 +30,8 @@ export interface MaskedFetchAddOperands {
   /** The highest bit of each field, which no carry leaves. Default 0: one field of 64 bits. */
   readonly boundaries?: bigint
 }
+
+const waitNames: OptionNames<WaitSyncOptions> = { timeoutMs: true }
 
 const DEFAULT_TIMEOUT_MS = 10_000
 const CELL_BYTES = 8
@@ -89,11 +91,11 @@ export class OneSided {
     return this.#leave(lengthOf(local), (told) => this.#link.post('read', request, told), done)
   }
 
-  writeSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions): void {
+  writeSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions | undefined): void {
     this.#waitSync('write', options, (done) => this.postWrite(local, remote, done))
   }
 
-  readSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions): void {
+  readSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions | undefined): void {
     this.#waitSync('read', options, (done) => this.postRead(local, remote, done))
   }
 
@@ -130,10 +132,10 @@ export class OneSided {
     return wasPosted
   }
 
-  #waitSync(name: string, options: WaitSyncOptions, begin: (done: OperationDone) => Withdraw): void {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
-    if (!(timeoutMs > 0))
-      throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${timeoutMs}`)
+  #waitSync(name: string, options: WaitSyncOptions | undefined, begin: (done: OperationDone) => Withdraw): void {
+    checkOptions(`${name}Sync`, options, waitNames)
+    const timeoutMs = options?.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    checkMilliseconds('options.timeoutMs', timeoutMs)
     const end: { error?: unknown; over: boolean } = { over: false }
     const withdraw = begin((error) => {
       end.error = error

@@ -24,11 +24,11 @@ export class EndpointPhysicalPeer {
     return this.#endpoint.read(local, { address: physicalAddress, key: this.key })
   }
 
-  writeSync(local: LocalRange, physicalAddress: number, options: WaitSyncOptions = {}): void {
+  writeSync(local: LocalRange, physicalAddress: number, options?: WaitSyncOptions): void {
     this.#endpoint.writeSync(local, { address: physicalAddress, key: this.key }, options)
   }
 
-  readSync(local: LocalRange, physicalAddress: number, options: WaitSyncOptions = {}): void {
+  readSync(local: LocalRange, physicalAddress: number, options?: WaitSyncOptions): void {
     this.#endpoint.readSync(local, { address: physicalAddress, key: this.key }, options)
   }
 }

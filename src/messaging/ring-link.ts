@@ -1,4 +1,12 @@
-import { ArgumentError, ClosedError } from '../native/index.ts'
+import {
+  ArgumentError,
+  ClosedError,
+  checkFunction,
+  checkSignalKind,
+  checkWhole,
+  mustBe,
+  shown,
+} from '../native/index.ts'
 import { type KeyedWait, TraceLevel, traceChannel, watchWaits } from '../profiling/index.ts'
 import { CreditReturn } from './credit-return.ts'
 import type { DeparturePlace } from './departures.ts'
@@ -106,7 +114,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   // -----------------------------------------------------------------------------------------------------------------
 
   reserve(length: number): number {
-    if (!(length >= 0 && length <= this.messageBytesMax)) throw lengthError(length, this.messageBytesMax)
+    if (!(Number.isInteger(length) && length >= 0 && length <= this.messageBytesMax))
+      throw lengthError(length, this.messageBytesMax)
     if (!this.canSend) this.#refuseEnded()
     if (this.#limiter !== undefined && this.#limiter.delayMs(length, 1) > 0) return -1
     const at = this.#out.reserve(length)
@@ -125,13 +134,14 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   }
 
   commit(length: number, immediate = 0, kind = 0): void {
-    if (!(length >= 0 && length <= this.#out.reserved))
+    if (!(Number.isInteger(length) && length >= 0 && length <= this.#out.reserved))
       throw new ArgumentError(
         'length',
-        `${length} bytes were committed, but ${this.#out.reserved} are reserved; call \`reserve\` with the length first`,
+        `length must be an integer from 0 to the ${this.#out.reserved} bytes that are reserved, not ${shown(length)}; call \`reserve\` with the length first`,
       )
-    if (!(kind >= 0 && kind <= MESSAGE_KIND_MAX))
-      throw new ArgumentError('kind', `kind must be an integer from 0 to ${MESSAGE_KIND_MAX}, not ${kind}`)
+    if (typeof immediate !== 'number') throw mustBe('immediate', 'an integer of 32 bits', immediate)
+    if (!(Number.isInteger(kind) && kind >= 0 && kind <= MESSAGE_KIND_MAX))
+      throw mustBe('kind', `an integer from 0 to ${MESSAGE_KIND_MAX}`, kind)
     this.#out.commit(length, immediate, kind)
     if (trace.wants(TraceLevel.Trace))
       trace.publish(TraceLevel.Trace, 'sent', () => ({ link: this.label, length, kind }))
@@ -149,7 +159,9 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
 
   /** Count `bytes` that do not go through the ring. */
   charge(bytes: number): void {
-    this.#limiter?.take(bytes, 0)
+    if (this.#limiter === undefined) return
+    checkWhole('bytes', bytes, 0, Number.MAX_SAFE_INTEGER)
+    this.#limiter.take(bytes, 0)
   }
 
   /** @internal True if bytes are limited, not only messages. */
@@ -197,7 +209,9 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   }
 
   writable(length: number, signal?: AbortSignal): Promise<void> {
-    if (!(length >= 0 && length <= this.messageBytesMax)) throw lengthError(length, this.messageBytesMax)
+    if (!(Number.isInteger(length) && length >= 0 && length <= this.messageBytesMax))
+      throw lengthError(length, this.messageBytesMax)
+    checkSignalKind('signal', signal)
     if (!this.canSend) return Promise.reject(this.#ended())
     const room = this.#waiters.add(length, signal)
     this.#unwatch ??= this.#watch()
@@ -214,6 +228,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   }
 
   set onMessage(handler: MessageHandler | undefined) {
+    if (handler !== undefined) checkFunction('onMessage', handler, 'that takes each message')
     this.#onMessage = handler
     if (handler !== undefined && this.#hasWork) this.wakeSoon()
   }
@@ -223,6 +238,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   }
 
   set onEnd(handler: ((error: Error | undefined) => void) | undefined) {
+    if (handler !== undefined) checkFunction('onEnd', handler, 'that takes the error, if there is one')
     const first = this.#onEnd === undefined
     this.#onEnd = handler
     if (first && handler !== undefined && this.#end !== undefined) queueMicrotask(() => this.#tellEnd())
@@ -276,6 +292,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   // -----------------------------------------------------------------------------------------------------------------
 
   close(before?: Promise<void>): Promise<void> {
+    if (before !== undefined && typeof before?.then !== 'function') throw mustBe('before', 'a promise', before)
     return before === undefined ? this.#closeNow() : before.then(() => this.#closeNow())
   }
 
@@ -290,6 +307,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   }
 
   destroy(reason?: Error): void {
+    if (reason !== undefined && !(reason instanceof Error)) throw mustBe('reason', 'an Error', reason)
     this.finish(reason ?? new LinkError('destroyed', this.#outcome(), 'the link was given up by this end'))
   }
 

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, shown } from '../native/index.ts'
 
 /**
  * A message in a ring: a header of two words, then its bytes, padded to a multiple of 8. A record never wraps. If it
@@ -38,6 +38,6 @@ export function longestMessage(ringBytes: number): number {
 export function lengthError(length: number, longest: number): ArgumentError {
   return new ArgumentError(
     'length',
-    `a message must have 0 to ${longest} bytes here, not ${length}; register longer ones and have the peer read them`,
+    `length must be an integer from 0 to ${longest} here, not ${shown(length)}; register longer messages and have the peer read them`,
   )
 }

@@ -159,6 +159,6 @@ function checkPositive(name: string, value: number | undefined): void {
 function checkBurst(name: string, value: number | undefined, rateName: string, rate: number | undefined): void {
   if (value === undefined) return
   if (rate === undefined)
-    throw new ArgumentError(`sendLimit.${name}`, `${name} has no effect alone; set ${rateName}, too`)
+    throw new ArgumentError(`sendLimit.${name}`, `${name} has no effect alone; pass ${rateName}, too`)
   if (!(Number.isFinite(value) && value >= 1)) throw mustBe(`sendLimit.${name}`, 'a number of at least 1', value)
 }

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, mustBe } from '../native/index.ts'
 import { Access, type MemoryRegion, type ProtectionDomain, type Segment } from '../verbs/index.ts'
 import type { LocalRange, RegisteredBuffer } from './message-link.ts'
 
@@ -41,8 +41,11 @@ export function segmentOf(range: LocalRange): Segment {
   if (!(range?.buffer instanceof VerbsBuffer))
     throw new ArgumentError(
       'local',
-      'a range must be { buffer, offset, length }, where buffer comes from allocate or register of this link',
+      'local must be a range { buffer, offset, length }, where buffer comes from allocate or register of this link',
     )
-  const { buffer, offset = 0, length = buffer.bytes.length - offset } = range
+  const { buffer, offset = 0 } = range
+  if (typeof offset !== 'number') throw mustBe('local.offset', 'a number of bytes', offset)
+  const { length = buffer.bytes.length - offset } = range
+  if (typeof length !== 'number') throw mustBe('local.length', 'a number of bytes', length)
   return buffer.memory.subarray(offset, offset + length)
 }

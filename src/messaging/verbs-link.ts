@@ -1,3 +1,4 @@
+import { mustBe } from '../native/index.ts'
 import {
   Access,
   type CompletionBatch,
@@ -5,7 +6,7 @@ import {
   type CompletionQueue,
   CompletionStatus,
   type MemoryRegion,
-  type PreparedRequest,
+  PreparedRequest,
   type QueuePair,
 } from '../verbs/index.ts'
 import { closeSurely } from './close-surely.ts'
@@ -187,6 +188,7 @@ export class VerbsLink extends RingLink {
   /** As in {@link MessageLink.close}; `before` and the peer share one `closeTimeoutMs`. */
   override close(before?: Promise<void>): Promise<void> {
     if (!this.open) return Promise.resolve()
+    const closing = super.close(before)
     const { closeTimeoutMs } = this
     const timer = setTimeout(() => {
       this.finish(
@@ -197,7 +199,7 @@ export class VerbsLink extends RingLink {
         ),
       )
     }, closeTimeoutMs)
-    return super.close(before).finally(() => clearTimeout(timer))
+    return closing.finally(() => clearTimeout(timer))
   }
 
   allocate(lengthBytes: number): RegisteredBuffer {
@@ -243,6 +245,7 @@ export class VerbsLink extends RingLink {
   /** @internal The same, reported by a call: at once, or from a later `poll`. */
   postReadFence(done: OperationDone): void {
     this.checkOpen('read')
+    checkDone(done)
     if (this.throughSharedMemory) done(undefined)
     else this.post('read', this.pair.prepareRead({ local: [], remote: this.#peerRing }), done)
   }
@@ -254,6 +257,8 @@ export class VerbsLink extends RingLink {
    */
   post(name: string, request: PreparedRequest, done: OperationDone): void {
     this.checkOpen(name)
+    if (!(request instanceof PreparedRequest)) throw mustBe('request', 'a request that `pair` has prepared', request)
+    checkDone(done)
     this.flush()
     const operation = { request, name, done }
     if (!this.open) {
@@ -458,6 +463,7 @@ export class VerbsLink extends RingLink {
   }
 
   attend(nowMs: number): void {
+    if (typeof nowMs !== 'number') throw mustBe('nowMs', 'a time of performance.now()', nowMs)
     if (nowMs - this.#askedMs >= this.#keepAliveMs) this.#askAfterPeer(nowMs)
   }
 
@@ -477,6 +483,10 @@ export class VerbsLink extends RingLink {
       this.fail(error)
     }
   }
+}
+
+function checkDone(done: OperationDone): void {
+  if (typeof done !== 'function') throw mustBe('done', 'a function that takes the error, if there is one', done)
 }
 
 function endedBefore(name: string): LinkError {

@@ -1,4 +1,5 @@
 import { ArgumentError } from '../../native/index.ts'
+import { detached, isDetached } from '../../verbs/index.ts'
 
 /** An array that a collective moves and combines: any typed array except `Float16Array`. */
 export type ElementArray =
@@ -71,6 +72,8 @@ const kinds: readonly ElementKind[] = arrayTypes.map((ArrayType, index) => {
 export function elementKindOf(array: ElementArray, argument: string): ElementKind {
   const index = arrayTypes.findIndex((ArrayType) => array instanceof ArrayType)
   const kind = kinds[index]
+  if (kind !== undefined && array.length === 0 && isDetached(array.buffer))
+    throw new ArgumentError(argument, detached(argument))
   if (kind !== undefined) return kind
   throw new ArgumentError(argument, `${argument} must be a typed array (Float64Array, Int32Array, BigInt64Array, …)`)
 }

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { ArgumentError, checkBoolean, checkOptions, checkText, type OptionNames, shown } from '../../native/index.ts'
 import type { ElementArray, ElementKind, ElementKindName } from './element-kind.ts'
 
 /** Operations known by name. `and`, `or` and `xor` are for integers. */
@@ -17,6 +17,8 @@ export interface CustomOperation<E extends number | bigint = number | bigint> {
 }
 
 export type Operation<E extends number | bigint = number | bigint> = OperationName | CustomOperation<E>
+
+const customNames: OptionNames<CustomOperation> = { combine: true, commutative: true, name: true }
 
 /** into[i] = into[i] op from[i], or, with `fromFirst`, from[i] op into[i]. */
 export type Kernel = (
@@ -97,17 +99,21 @@ const words32: readonly ElementKindName[] = ['int32', 'uint32']
  */
 export function kernelFor(operation: Operation<never>, kind: ElementKind): Kernel {
   if (typeof operation !== 'string') {
+    if (typeof operation === 'object') checkOptions('a collective', operation, customNames, 'operation')
     if (typeof operation?.combine !== 'function')
       throw new ArgumentError(
         'operation',
         `operation must be one of ${Object.keys(ofNumbers).join(', ')}, or an object { combine }`,
       )
+    const { commutative, name } = operation
+    if (commutative !== undefined) checkBoolean('operation.commutative', commutative)
+    if (name !== undefined) checkText('operation.name', name)
     return kind.big ? bigs(operation.combine as never) : numbers(operation.combine as never)
   }
   if (!Object.hasOwn(ofNumbers, operation))
     throw new ArgumentError(
       'operation',
-      `there is no operation ${operation}; pass one of ${Object.keys(ofNumbers).join(', ')}, or an object { combine }`,
+      `operation must be known, not ${shown(operation)}; pass one of ${Object.keys(ofNumbers).join(', ')}, or an object { combine }`,
     )
   if (kind.float && bitwise.includes(operation))
     throw new ArgumentError('operation', `operation ${operation} needs integers, but the elements are ${kind.name}`)

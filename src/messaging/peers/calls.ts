@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { ArgumentError, checkBoolean, checkOptions, mustBe, type OptionNames } from '../../native/index.ts'
 import { algorithms, type CollectiveName, defaultAlgorithm, rankOrderAlgorithms } from '../collectives/choose.ts'
 import { type ElementArray, type ElementKind, elementKind, elementKindOf } from '../collectives/element-kind.ts'
 import { kernelFor, needsRankOrder, type Operation, operationName } from '../collectives/operation.ts'
@@ -156,9 +156,10 @@ export function prepareReduceScatter(
 ): PreparedCall {
   const kind = elementKindOf(input, 'input')
   const kernel = kernelFor(operation, kind)
+  checkSame(output, kind, 'output')
   const { counts, total, text } = partsOf(shape, options.counts, output.length)
   checkLength('input', input, total)
-  checkLength('output', checkSame(output, kind, 'output'), counts[shape.rank]!)
+  checkLength('output', output, counts[shape.rank]!)
   checkApart(input, output, prefixSums(counts)[shape.rank]! * kind.bytes)
   const ordered = withOrder(options, operation)
   const what = `${operationName(operation)} of ${text}`
@@ -200,7 +201,7 @@ export function prepareAllToAll(
   if (!Number.isInteger(count))
     throw new ArgumentError(
       'input',
-      `${input.length} elements cannot be split into ${shape.size} equal parts; use allToAllV for unequal ones`,
+      `input must have elements for ${shape.size} equal parts, not ${input.length}; use allToAllV for unequal ones`,
     )
   checkLength('output', checkSame(output, kind, 'output'), input.length)
   checkApart(output, input, 0)
@@ -222,6 +223,22 @@ export interface PartLengths {
   readonly receiveOffsets?: readonly number[]
 }
 
+const lengthNames: OptionNames<PartLengths> = {
+  sendCounts: true,
+  receiveCounts: true,
+  sendOffsets: true,
+  receiveOffsets: true,
+}
+
+/** Lists of the right kind; what they hold is checked with the arrays. @throws ArgumentError */
+function checkLengths(lengths: PartLengths): void {
+  if (lengths === undefined) throw mustBe('lengths', 'an object such as { sendCounts, receiveCounts }', lengths)
+  checkOptions('allToAllV', lengths, lengthNames, 'lengths')
+  const { sendCounts, receiveCounts, sendOffsets = [], receiveOffsets = [] } = lengths
+  for (const [name, list] of Object.entries({ sendCounts, receiveCounts, sendOffsets, receiveOffsets }))
+    if (!Array.isArray(list)) throw mustBe(`lengths.${name}`, 'an array with a number for each rank', list)
+}
+
 export function prepareAllToAllV(
   shape: Shape,
   input: ElementArray,
@@ -231,6 +248,7 @@ export function prepareAllToAllV(
 ): PreparedCall {
   const kind = elementKindOf(input, 'input')
   checkSame(output, kind, 'output')
+  checkLengths(lengths)
   const { sendCounts, receiveCounts } = lengths
   const sendOffsets = lengths.sendOffsets ?? prefixSums(sendCounts)
   const receiveOffsets = lengths.receiveOffsets ?? prefixSums(receiveCounts)
@@ -292,18 +310,16 @@ function chooseAlgorithm<Name extends CollectiveName>(
   bytes: number,
 ): keyof (typeof algorithms)[Name] {
   const { algorithm, deterministic: rankOrder = false } = options
+  checkBoolean('deterministic', rankOrder)
   if (algorithm === undefined) return defaultAlgorithm(collective, { size, bytes, rankOrder, oneMachine })
   const table = algorithms[collective]
-  if (!Object.hasOwn(table, algorithm))
-    throw new ArgumentError(
-      'algorithm',
-      `${collective} has the algorithms ${Object.keys(table).join(', ')}, not ${algorithm}`,
-    )
+  if (typeof algorithm !== 'string' || !Object.hasOwn(table, algorithm))
+    throw mustBe('algorithm', `one of ${Object.keys(table).join(', ')} for ${collective}`, algorithm)
   const ordered: Readonly<Record<string, readonly string[]>> = rankOrderAlgorithms
   if (rankOrder && !ordered[collective]?.includes(algorithm))
     throw new ArgumentError(
       'algorithm',
-      `${algorithm} does not combine in the order of ranks; ${ordered[collective]?.join(' and ')} do; pass one of them, or leave the algorithm out`,
+      `the algorithm ${algorithm} does not combine in the order of ranks; ${ordered[collective]?.join(' and ')} do; pass one of them, or leave it out`,
     )
   return algorithm as keyof (typeof algorithms)[Name]
 }
@@ -318,7 +334,7 @@ function partsOf(
   each: number,
 ): { readonly counts: readonly number[]; readonly total: number; readonly text: string } {
   if (counts === undefined) return { counts: Array<number>(size).fill(each), total: each * size, text: `${each} each` }
-  if (counts.length !== size || !counts.every(isCount))
+  if (!Array.isArray(counts) || counts.length !== size || !counts.every(isCount))
     throw new ArgumentError('counts', `counts must have ${size} lengths, one for each rank, the same at every rank`)
   const isEven = counts.every((count) => count === counts[0])
   // Said alike whether a rank names the lengths or not.
@@ -361,8 +377,7 @@ function isCount(value: unknown): value is number {
 }
 
 function checkRank({ size }: Shape, root: number): void {
-  if (!(isCount(root) && root < size))
-    throw new ArgumentError('root', `root must be a rank from 0 to ${size - 1}, not ${root}`)
+  if (!(isCount(root) && root < size)) throw mustBe('root', `a rank from 0 to ${size - 1}`, root)
 }
 
 function checkLength(argument: string, array: ElementArray, length: number): void {

@@ -1,4 +1,4 @@
-import { AetherError, ArgumentError, ClosedError, messageOfThrown } from '../../native/index.ts'
+import { AetherError, ArgumentError, ClosedError, messageOfThrown, shown } from '../../native/index.ts'
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.ts'
 import { EarlyCalls } from './early-calls.ts'
@@ -482,15 +482,15 @@ export function checkMembers(
   own: number,
 ): void {
   if (!peers.includes(own))
-    throw new ArgumentError('members', `this peer, ${own}, is not among the members; add it to the list`)
+    throw new ArgumentError('members', `members must contain this peer, ${own}; add it to the list`)
   if (new Set(peers).size !== peers.length)
-    throw new ArgumentError('members', 'a member is named twice; name each peer once')
+    throw new ArgumentError('members', 'members must name each peer once; one is named twice')
   for (const peer of peers) {
     if (peer === own || channelOf(peer)?.link.open) continue
     throw new PeerError(
       'ERR_AETHER_PEER_UNKNOWN',
       peer,
-      `peer ${peer} is not connected; connect to it, or accept it, first`,
+      `peer ${shown(peer)} is not connected; connect to it, or accept it, first`,
     )
   }
 }

@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks'
-import { ArgumentError, TimeoutError } from '../../native/index.ts'
+import { ArgumentError, mustBe, TimeoutError } from '../../native/index.ts'
 import type { AllGatherAlgorithm } from '../collectives/all-gather.ts'
 import type { AllReduceAlgorithm } from '../collectives/all-reduce.ts'
 import type { AllToAllAlgorithm, AllToAllVAlgorithm } from '../collectives/all-to-all.ts'
 import type { BarrierAlgorithm } from '../collectives/barrier.ts'
 import type { BroadcastAlgorithm } from '../collectives/broadcast.ts'
+import type { CollectiveName } from '../collectives/choose.ts'
 import type { ElementArray, ElementOf } from '../collectives/element-kind.ts'
 import type { GatherAlgorithm } from '../collectives/gather.ts'
 import type { Operation } from '../collectives/operation.ts'
@@ -12,6 +13,7 @@ import type { ReduceAlgorithm } from '../collectives/reduce.ts'
 import type { ReduceScatterAlgorithm } from '../collectives/reduce-scatter.ts'
 import type { ScanAlgorithm } from '../collectives/scan.ts'
 import type { ScatterAlgorithm } from '../collectives/scatter.ts'
+import type { AgreementCall } from './agreement.ts'
 import {
   type PartLengths,
   type PreparedCall,
@@ -28,6 +30,13 @@ import {
   prepareScatter,
   type Shape,
 } from './calls.ts'
+import {
+  type CollectiveOptions,
+  type CountsOptions,
+  checkCollective,
+  type ReductionOptions,
+  type RootOptions,
+} from './collective-options.ts'
 import type { CollectiveRun } from './collective-run.ts'
 import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
 import { checkNotCombining } from './combining.ts'
@@ -40,34 +49,6 @@ import { untilAborted } from './until-aborted.ts'
 
 /** What a timer counts at most; 24 days. */
 const TIMER_MS_MAX = 2 ** 31 - 1
-
-/** Options of every collective. */
-export interface CollectiveOptions<Algorithm extends string = string> {
-  /** Every rank names the same. Default: chosen by size and number of ranks. */
-  readonly algorithm?: Algorithm
-  /** Give up after this many milliseconds, which ends the group for every rank. Default, and beyond 24 days: never. */
-  readonly timeoutMs?: number
-  /** Give up when it is aborted, which ends the group for every rank. The `…Sync` forms check it only at the start. */
-  readonly signal?: AbortSignal
-}
-
-export interface RootOptions {
-  /** The rank that gives, or receives, all. Default 0. */
-  readonly root?: number
-}
-
-export interface CountsOptions {
-  /** Elements of each rank's part, the same list at every rank. Default: all parts are as long as this rank's. */
-  readonly counts?: readonly number[]
-}
-
-export interface ReductionOptions {
-  /**
-   * Combine as ((x0 op x1) op x2) op … in the order of ranks. The bits of floating-point results then depend only on
-   * the values and their ranks, not on the algorithm, the length or the timing. A little slower. Default false.
-   */
-  readonly deterministic?: boolean
-}
 
 /**
  * Peers that compute together. Every member makes the group from the same list, and calls the same collectives with the
@@ -112,11 +93,16 @@ export class PeerGroup {
     data: A,
     options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {},
   ): Promise<A> {
-    return this.#run(() => prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
+    return this.#run('broadcast', () => prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
   }
 
   broadcastSync<A extends ElementArray>(data: A, options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {}): A {
-    return this.#runSync(prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
+    return this.#runSync(
+      'broadcast',
+      () => prepareBroadcast(this.#shape, data, options.root ?? 0, options),
+      options,
+      data,
+    )
   }
 
   /**
@@ -128,7 +114,12 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<ScatterAlgorithm> & RootOptions & CountsOptions = {},
   ): Promise<A> {
-    return this.#run(() => prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
+    return this.#run(
+      'scatter',
+      () => prepareScatter(this.#shape, input, output, options.root ?? 0, options),
+      options,
+      output,
+    )
   }
 
   scatterSync<A extends ElementArray>(
@@ -136,7 +127,12 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<ScatterAlgorithm> & RootOptions & CountsOptions = {},
   ): A {
-    return this.#runSync(prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
+    return this.#runSync(
+      'scatter',
+      () => prepareScatter(this.#shape, input, output, options.root ?? 0, options),
+      options,
+      output,
+    )
   }
 
   /**
@@ -148,9 +144,9 @@ export class PeerGroup {
     output?: A,
     options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
   ): Promise<A | undefined> {
-    const { root = 0 } = options
+    const root = options?.root ?? 0
     const result = this.rank === root ? output : undefined
-    return this.#run(() => prepareGather(this.#shape, input, output, root, options), options, result)
+    return this.#run('gather', () => prepareGather(this.#shape, input, output, root, options), options, result)
   }
 
   gatherSync<A extends ElementArray>(
@@ -158,9 +154,9 @@ export class PeerGroup {
     output?: A,
     options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
   ): A | undefined {
-    const { root = 0 } = options
+    const root = options?.root ?? 0
     const result = this.rank === root ? output : undefined
-    return this.#runSync(prepareGather(this.#shape, input, output, root, options), options, result)
+    return this.#runSync('gather', () => prepareGather(this.#shape, input, output, root, options), options, result)
   }
 
   /**
@@ -171,7 +167,7 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<AllGatherAlgorithm> & CountsOptions = {},
   ): Promise<A> {
-    return this.#run(() => prepareAllGather(this.#shape, input, output, options), options, output)
+    return this.#run('allGather', () => prepareAllGather(this.#shape, input, output, options), options, output)
   }
 
   allGatherSync<A extends ElementArray>(
@@ -179,7 +175,7 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<AllGatherAlgorithm> & CountsOptions = {},
   ): A {
-    return this.#runSync(prepareAllGather(this.#shape, input, output, options), options, output)
+    return this.#runSync('allGather', () => prepareAllGather(this.#shape, input, output, options), options, output)
   }
 
   /** Combine all inputs, element by element, into the root's `output`; without one, into the root's `input`. */
@@ -189,9 +185,10 @@ export class PeerGroup {
     output?: A,
     options: CollectiveOptions<ReduceAlgorithm> & RootOptions & ReductionOptions = {},
   ): Promise<A | undefined> {
-    const { root = 0 } = options
+    const root = options?.root ?? 0
     const result = this.rank === root ? (output ?? input) : undefined
     return this.#run(
+      'reduce',
       () => prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
       options,
       result,
@@ -204,10 +201,11 @@ export class PeerGroup {
     output?: A,
     options: CollectiveOptions<ReduceAlgorithm> & RootOptions & ReductionOptions = {},
   ): A | undefined {
-    const { root = 0 } = options
+    const root = options?.root ?? 0
     const result = this.rank === root ? (output ?? input) : undefined
     return this.#runSync(
-      prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
+      'reduce',
+      () => prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
       options,
       result,
     )
@@ -221,6 +219,7 @@ export class PeerGroup {
     options: CollectiveOptions<AllReduceAlgorithm> & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
+      'allReduce',
       () => prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
       options,
       output,
@@ -234,7 +233,8 @@ export class PeerGroup {
     options: CollectiveOptions<AllReduceAlgorithm> & ReductionOptions = {},
   ): A {
     return this.#runSync(
-      prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
+      'allReduce',
+      () => prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
       options,
       output,
     )
@@ -251,6 +251,7 @@ export class PeerGroup {
     options: CollectiveOptions<ReduceScatterAlgorithm> & CountsOptions & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
+      'reduceScatter',
       () => prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
       options,
       output,
@@ -264,7 +265,8 @@ export class PeerGroup {
     options: CollectiveOptions<ReduceScatterAlgorithm> & CountsOptions & ReductionOptions = {},
   ): A {
     return this.#runSync(
-      prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
+      'reduceScatter',
+      () => prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
       options,
       output,
     )
@@ -278,6 +280,7 @@ export class PeerGroup {
     options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
+      'scan',
       () => prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
       options,
       output,
@@ -291,7 +294,8 @@ export class PeerGroup {
     options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
   ): A {
     return this.#runSync(
-      prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
+      'scan',
+      () => prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
       options,
       output,
     )
@@ -305,6 +309,7 @@ export class PeerGroup {
     options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
+      'scan',
       () => prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
       options,
       output,
@@ -318,7 +323,8 @@ export class PeerGroup {
     options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
   ): A {
     return this.#runSync(
-      prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
+      'scan',
+      () => prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
       options,
       output,
     )
@@ -333,11 +339,11 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<AllToAllAlgorithm> = {},
   ): Promise<A> {
-    return this.#run(() => prepareAllToAll(this.#shape, input, output, options), options, output)
+    return this.#run('allToAll', () => prepareAllToAll(this.#shape, input, output, options), options, output)
   }
 
   allToAllSync<A extends ElementArray>(input: A, output: A, options: CollectiveOptions<AllToAllAlgorithm> = {}): A {
-    return this.#runSync(prepareAllToAll(this.#shape, input, output, options), options, output)
+    return this.#runSync('allToAll', () => prepareAllToAll(this.#shape, input, output, options), options, output)
   }
 
   /**
@@ -350,7 +356,7 @@ export class PeerGroup {
     lengths: PartLengths,
     options: CollectiveOptions<AllToAllVAlgorithm> = {},
   ): Promise<A> {
-    return this.#run(() => prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
+    return this.#run('allToAllV', () => prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
   }
 
   allToAllVSync<A extends ElementArray>(
@@ -359,16 +365,21 @@ export class PeerGroup {
     lengths: PartLengths,
     options: CollectiveOptions<AllToAllVAlgorithm> = {},
   ): A {
-    return this.#runSync(prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
+    return this.#runSync(
+      'allToAllV',
+      () => prepareAllToAllV(this.#shape, input, output, lengths, options),
+      options,
+      output,
+    )
   }
 
   /** Wait until every member has called it. */
   barrier(options: CollectiveOptions<BarrierAlgorithm> = {}): Promise<void> {
-    return this.#run(() => prepareBarrier(this.#shape, options), options, undefined)
+    return this.#run('barrier', () => prepareBarrier(this.#shape, options), options, undefined)
   }
 
   barrierSync(options: CollectiveOptions<BarrierAlgorithm> = {}): void {
-    this.#runSync(prepareBarrier(this.#shape, options), options, undefined)
+    this.#runSync('barrier', () => prepareBarrier(this.#shape, options), options, undefined)
   }
 
   /**
@@ -389,11 +400,12 @@ export class PeerGroup {
    * agreement in time.
    * @throws CollectiveError if ranks pass different values of `quorum`; ClosedError; the signal's reason.
    */
-  shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
+  async shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
+    const call = agreementCall(options)
     const { signal } = options
     if (this.#shrunk !== undefined)
       return signal === undefined ? this.#shrunk : untilAborted(this.#shrunk, signal, () => {})
-    this.#shrunk = this.#shrink(options).catch((error: unknown) => {
+    this.#shrunk = this.#shrink(call, signal).catch((error: unknown) => {
       this.#shrunk = undefined
       throw error
     })
@@ -430,14 +442,15 @@ export class PeerGroup {
     this.close()
   }
 
-  async #shrink(options: ShrinkOptions): Promise<PeerGroup> {
-    const engine = await this.#hub.shrink(this.#engine, agreementCall(options), options.signal)
+  async #shrink(call: AgreementCall, signal: AbortSignal | undefined): Promise<PeerGroup> {
+    const engine = await this.#hub.shrink(this.#engine, call, signal)
     this.#successor = new PeerGroup(this.#hub, engine)
     return this.#successor
   }
 
   /** Async, so that whatever goes wrong rejects, arguments too. */
-  async #run<T>(prepare: () => PreparedCall, options: CollectiveOptions, result: T): Promise<T> {
+  async #run<T>(call: CollectiveName, prepare: () => PreparedCall, options: CollectiveOptions, result: T): Promise<T> {
+    checkCollective(call, options)
     const { plan, memory } = prepare()
     const { signal } = options
     const timeoutMs = checkedTimeout(options)
@@ -467,7 +480,9 @@ export class PeerGroup {
     return result
   }
 
-  #runSync<T>({ plan, memory }: PreparedCall, options: CollectiveOptions, result: T): T {
+  #runSync<T>(call: CollectiveName, prepare: () => PreparedCall, options: CollectiveOptions, result: T): T {
+    checkCollective(call, options)
+    const { plan, memory } = prepare()
     checkNotCombining()
     const { signal } = options
     const timeoutMs = checkedTimeout(options)
@@ -514,6 +529,6 @@ export class PeerGroup {
 
 /** Infinity: never. @throws ArgumentError */
 function checkedTimeout({ timeoutMs = Number.POSITIVE_INFINITY }: CollectiveOptions): number {
-  if (timeoutMs >= 0) return timeoutMs
-  throw new ArgumentError('timeoutMs', `timeoutMs must be a number of milliseconds of at least 0, not ${timeoutMs}`)
+  if (typeof timeoutMs === 'number' && timeoutMs >= 0) return timeoutMs
+  throw mustBe('timeoutMs', 'a number of milliseconds of at least 0', timeoutMs)
 }

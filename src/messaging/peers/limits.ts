@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { mustBe } from '../../native/index.ts'
 
 /** Limits of a context of peers. Each has a default. */
 export interface PeerLimits {
@@ -49,7 +49,7 @@ export function peerLimits(options: PeerLimits): Required<PeerLimits> {
     const value = options[name] ?? limits[name]
     const least = leasts[name] ?? 1
     if (!(Number.isInteger(value) && value >= least && value <= 2 ** 30))
-      throw new ArgumentError(name, `${name} must be an integer from ${least} to 2^30, not ${value}`)
+      throw mustBe(name, `an integer from ${least} to 2^30`, value)
     limits[name] = value
   }
   return limits

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { ArgumentError, checkIteration, checkOptions, mustBe, type OptionNames } from '../../native/index.ts'
 import { checkNotCombining } from './combining.ts'
 import { disconnectedError, PeerError } from './errors.ts'
 import type { Attached, Hub } from './hub.ts'
@@ -12,6 +12,8 @@ export interface PeerSyncOptions {
   /** Default: no limit. */
   readonly timeoutMs?: number
 }
+
+const syncNames: OptionNames<PeerSyncOptions> = { timeoutMs: true }
 
 /** Another process of the context, with which you exchange messages. */
 export class Peer {
@@ -66,8 +68,9 @@ export class Peer {
   }
 
   /** Return the next message, in its own array. @throws PeerError if the peer is lost; the signal's reason. */
-  receive(options: PeerWaitOptions = {}): Promise<Uint8Array> {
-    const { signal } = options
+  async receive(options?: PeerWaitOptions): Promise<Uint8Array> {
+    checkIteration('receive', options)
+    const signal = options?.signal
     let forget = (): void => {}
     const message = new Promise<Uint8Array>((resolve, reject) => {
       forget = () => this.#attached.messages.forget(resolve)
@@ -80,12 +83,14 @@ export class Peer {
    * Do {@link send}, spinning. @throws TimeoutError, too: the message may still leave; ArgumentError from within an
    * operation that combines.
    */
-  sendSync(message: Uint8Array, options: PeerSyncOptions = {}): void {
+  sendSync(message: Uint8Array, options?: PeerSyncOptions): void {
+    checkOptions('sendSync', options, syncNames)
     this.#spin<void>((resolve, reject) => this.#send(message, resolve, reject), options, 'the message leaving')
   }
 
   /** Do {@link receive}, spinning. @throws TimeoutError, too; ArgumentError from within an operation that combines. */
-  receiveSync(options: PeerSyncOptions = {}): Uint8Array {
+  receiveSync(options?: PeerSyncOptions): Uint8Array {
+    checkOptions('receiveSync', options, syncNames)
     let settle: (message: Uint8Array) => void = () => {}
     try {
       return this.#spin<Uint8Array>(
@@ -103,7 +108,7 @@ export class Peer {
   }
 
   /** Yield its messages until it disconnects. @throws PeerError if it is lost. */
-  async *messages(options: PeerWaitOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
+  async *messages(options?: PeerWaitOptions): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
       let message: Uint8Array
       try {
@@ -162,9 +167,11 @@ export class Peer {
 
   #spin<T>(
     begin: (resolve: (value: T) => void, reject: (error: Error) => void) => void,
-    { timeoutMs = Number.POSITIVE_INFINITY }: PeerSyncOptions,
+    options: PeerSyncOptions | undefined,
     what: string,
   ): T {
+    const timeoutMs = options?.timeoutMs ?? Number.POSITIVE_INFINITY
+    checkTimeout(timeoutMs)
     let outcome: { readonly value: T } | { readonly error: Error } | undefined
     try {
       checkNotCombining()
@@ -190,4 +197,10 @@ export class Peer {
       throw error
     }
   }
+}
+
+/** Infinity: no limit; 0: look once. @throws ArgumentError */
+function checkTimeout(timeoutMs: unknown): void {
+  if (typeof timeoutMs === 'number' && timeoutMs >= 0) return
+  throw mustBe('options.timeoutMs', 'a number of milliseconds of at least 0', timeoutMs)
 }

@@ -1,8 +1,17 @@
 import { performance } from 'node:perf_hooks'
-import { ArgumentError, ClosedError, checkOptions, mustBe, type OptionNames, TimeoutError } from '../../native/index.ts'
+import {
+  ArgumentError,
+  ClosedError,
+  checkIteration,
+  checkOptions,
+  checkSignalKind,
+  mustBe,
+  type OptionNames,
+  TimeoutError,
+} from '../../native/index.ts'
 import { type ConnectLinkOptions, connectLink } from '../connect-link.ts'
 import { type LinkListener, type ListenLinksOptions, listenLinks } from '../link-listener.ts'
-import type { LinkOptions } from '../link-options.ts'
+import { type LinkOptions, linkSettings } from '../link-options.ts'
 import type { MessageLink } from '../message-link.ts'
 import { linkNames } from '../option-names.ts'
 import { PeerError } from './errors.ts'
@@ -53,10 +62,12 @@ export function openPeers(options: PeersOptions): Peers {
   if (options === undefined) throw mustBe('options', 'an object such as { number }', options)
   checkOptions('openPeers', options, peersNames)
   checkOptions('openPeers', options.link, linkNames, 'link')
+  linkSettings(options.link ?? {})
   return new Peers(options)
 }
 
 const addressNames: OptionNames<Partial<PeerAddress>> = { address: true, port: true }
+const allNames: OptionNames<{ readonly timeoutMs?: number }> = { timeoutMs: true }
 const connectNames: OptionNames<PeerConnectOptions> = { ...addressNames, timeoutMs: true, signal: true }
 
 /** A caller that waits for a peer. */
@@ -97,7 +108,7 @@ export class Peers {
   constructor(options: PeersOptions) {
     const { number } = options
     if (!(Number.isInteger(number) && number >= 0 && number <= NUMBER_MAX))
-      throw new ArgumentError('number', `number must be an integer from 0 to ${NUMBER_MAX}, not ${number}`)
+      throw mustBe('number', `an integer from 0 to ${NUMBER_MAX}`, number)
     this.number = number
     this.limits = peerLimits(options)
     this.#options = options
@@ -159,6 +170,7 @@ export class Peers {
     checkOptions('connect', options, connectNames)
     const { address, port, timeoutMs = DEFAULT_TIMEOUT_MS } = options
     checkTimeout(timeoutMs)
+    checkSignalKind('options.signal', options.signal)
     const deadlineMs = performance.now() + timeoutMs
     const ending = new AbortController()
     const signal = options.signal === undefined ? ending.signal : AbortSignal.any([options.signal, ending.signal])
@@ -185,10 +197,11 @@ export class Peers {
    * Return the next peer that connects here. Each is returned once, whichever of its connections stayed. @throws the
    * signal's reason; ClosedError.
    */
-  accept(options: { readonly signal?: AbortSignal } = {}): Promise<Peer> {
+  async accept(options?: { readonly signal?: AbortSignal }): Promise<Peer> {
+    checkIteration('accept', options)
     const peer = this.#arrived.shift()
-    if (peer !== undefined) return Promise.resolve(peer)
-    if (this.#closing !== undefined) return Promise.reject(new ClosedError('the context of peers'))
+    if (peer !== undefined) return peer
+    this.#checkOpen()
     let waiter: Waiter | undefined
     const accepted = new Promise<Peer>((resolve, reject) => {
       waiter = { resolve, reject }
@@ -198,7 +211,7 @@ export class Peers {
       const at = this.#accepting.indexOf(waiter!)
       if (at >= 0) this.#accepting.splice(at, 1)
     }
-    return options.signal === undefined ? accepted : untilAborted(accepted, options.signal, forget)
+    return options?.signal === undefined ? accepted : untilAborted(accepted, options.signal, forget)
   }
 
   /**
@@ -209,12 +222,14 @@ export class Peers {
    */
   async connectAll(addresses: readonly PeerAddress[], options: { readonly timeoutMs?: number } = {}): Promise<void> {
     this.#checkOpen()
+    checkOptions('connectAll', options, allNames)
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
     checkTimeout(timeoutMs)
+    checkAddresses(addresses)
     if (this.number >= addresses.length)
       throw new ArgumentError(
         'addresses',
-        `addresses has ${addresses.length} entries, none for peer ${this.number}; list all peers, ordered by number`,
+        `addresses must list all peers, ordered by number: of its ${addresses.length} entries, none is for peer ${this.number}`,
       )
     const lower = addresses.slice(0, this.number)
     const higher = addresses.map((_, number) => number).slice(this.number + 1)
@@ -240,6 +255,7 @@ export class Peers {
    * this context from now on, whatever comes of it.
    */
   attach(link: MessageLink, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Peer> {
+    checkLink(link)
     try {
       this.#checkOpen()
       checkTimeout(timeoutMs)
@@ -257,6 +273,7 @@ export class Peers {
    */
   group(members: readonly number[] = this.#everybody()): PeerGroup {
     this.#checkOpen()
+    if (!Array.isArray(members)) throw mustBe('members', 'an array of the numbers of peers', members)
     return new PeerGroup(this.#hub, this.#hub.group(members))
   }
 
@@ -417,6 +434,18 @@ export class Peers {
 }
 
 function checkTimeout(timeoutMs: number): void {
-  if (timeoutMs >= 1 && timeoutMs <= TIMER_MS_MAX) return
-  throw new ArgumentError('timeoutMs', `timeoutMs must be a number from 1 to ${TIMER_MS_MAX}, not ${timeoutMs}`)
+  if (typeof timeoutMs === 'number' && timeoutMs >= 1 && timeoutMs <= TIMER_MS_MAX) return
+  throw mustBe('timeoutMs', `a number from 1 to ${TIMER_MS_MAX}`, timeoutMs)
+}
+
+/** Each address is checked when it is connected to. @throws ArgumentError */
+function checkAddresses(addresses: unknown): void {
+  const isList = Array.isArray(addresses) && addresses.every((each) => typeof each === 'object' && each !== null)
+  if (!isList) throw mustBe('addresses', 'an array of { address, port }', addresses)
+}
+
+/** Programs may have links of their own. @throws ArgumentError */
+function checkLink(link: Partial<MessageLink> | undefined): void {
+  const isLink = typeof link?.reserve === 'function' && typeof link.destroy === 'function'
+  if (!isLink) throw mustBe('link', 'a MessageLink, as connectLink gives', link)
 }

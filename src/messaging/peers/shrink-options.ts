@@ -1,4 +1,4 @@
-import { ArgumentError } from '../../native/index.ts'
+import { checkOptions, checkSignalKind, mustBe, type OptionNames } from '../../native/index.ts'
 import type { AgreementCall, Quorum } from './agreement.ts'
 
 /** Options of `group.shrink`. Every member passes the same `quorum`. */
@@ -25,13 +25,15 @@ export interface ShrinkOptions {
 
 const defaults = { quorum: 'majority', absentAfterMs: 5000, timeoutMs: 60_000 } as const
 
+const names: OptionNames<ShrinkOptions> = { quorum: true, absentAfterMs: true, timeoutMs: true, signal: true }
+
 /** The options with their defaults. @throws ArgumentError */
 export function agreementCall(options: ShrinkOptions): AgreementCall {
+  checkOptions('shrink', options, names)
+  checkSignalKind('options.signal', options.signal)
   const { quorum = defaults.quorum, absentAfterMs = defaults.absentAfterMs, timeoutMs = defaults.timeoutMs } = options
-  if (quorum !== 'majority' && quorum !== 'any')
-    throw new ArgumentError('quorum', `quorum must be 'majority' or 'any', not ${String(quorum)}`)
+  if (quorum !== 'majority' && quorum !== 'any') throw mustBe('quorum', "'majority' or 'any'", quorum)
   for (const [name, value] of Object.entries({ absentAfterMs, timeoutMs }))
-    if (!(value >= 1))
-      throw new ArgumentError(name, `${name} must be a number of milliseconds of at least 1, not ${value}`)
+    if (!(typeof value === 'number' && value >= 1)) throw mustBe(name, 'a number of milliseconds of at least 1', value)
   return { quorum, absentAfterMs, timeoutMs }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { ConnectionRequest } from '../../cm/index.ts'
-import { TimeoutError } from '../../native/index.ts'
+import { ArgumentError, TimeoutError } from '../../native/index.ts'
 import { IoThreadError } from './errors.ts'
 import {
   type FromThread,
@@ -156,7 +156,7 @@ export class IoThreadHandle {
     this.#state = 'starting'
     this.#cause = undefined
     const name = `aether-io-${this.index}`
-    const worker = new Worker(new URL('./thread-worker.js', import.meta.url), { workerData, name })
+    const worker = startWorker(name, workerData)
     this.#worker = worker
     if (!this.#held) worker.unref()
     const patience = setTimeout(() => {
@@ -237,5 +237,16 @@ function processorMs(threadId: number): number | undefined {
   } catch {
     // A thread that has just ended, or a kernel without these figures.
     return undefined
+  }
+}
+
+/** @throws ArgumentError if `data` cannot be passed to a thread. */
+function startWorker(name: string, workerData: object): Worker {
+  try {
+    return new Worker(new URL('./thread-worker.js', import.meta.url), { workerData, name })
+  } catch (cause) {
+    if (!(cause instanceof DOMException && cause.name === 'DataCloneError')) throw cause
+    const what = `data must be something that structuredClone takes: ${cause.message}`
+    throw new ArgumentError('threads.data', what, { cause })
   }
 }

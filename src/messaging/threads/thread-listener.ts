@@ -1,5 +1,12 @@
 import type { ConnectionRequest, Listener } from '../../cm/index.ts'
-import { AetherError, checkOptions, type OptionNames } from '../../native/index.ts'
+import {
+  AetherError,
+  checkFunction,
+  checkMilliseconds,
+  checkOptions,
+  checkSignal,
+  type OptionNames,
+} from '../../native/index.ts'
 import { admissionOf } from '../link-admission.ts'
 import { type ListenPlace, listenAt } from '../link-listener.ts'
 import { placeNames, threadLinkNames } from '../option-names.ts'
@@ -53,7 +60,8 @@ export async function listenOnThreads(
     device,
     ...link
   } = options
-  signal?.throwIfAborted()
+  checkSignal('signal', signal)
+  checkFunction('clientError', clientError, 'that takes the error')
   admissionOf(link)
   const settings = threadSettings(call, threadOptions)
   const threads = Array.from(
@@ -123,6 +131,7 @@ export class ThreadListener implements AsyncDisposable {
    */
   close(options: CloseThreadsOptions = {}): Promise<void> {
     checkOptions('close', options, closeNames)
+    if (options.timeoutMs !== undefined) checkMilliseconds('options.timeoutMs', options.timeoutMs)
     this.#closed ??= this.#close(options)
     return this.#closed
   }

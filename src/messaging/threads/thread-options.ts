@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { ArgumentError, checkOptions, mustBe, native, type OptionNames } from '../../native/index.ts'
+import { ArgumentError, checkFunction, checkOptions, mustBe, native, type OptionNames } from '../../native/index.ts'
 import { AffinityError, type IoThreadError } from './errors.ts'
 
 /** When an ended thread is started again. */
@@ -70,7 +70,9 @@ export function threadSettings(call: string, options: IoThreadOptions): ThreadSe
   if (options === undefined) throw mustBe('threads', 'an object such as { module }', options)
   checkOptions(call, options, threadNames, 'threads')
   const { module, cpus = [], data, restart = true, startTimeoutMs = DEFAULT_START_TIMEOUT_MS } = options
-  const processors = cpus.map((each) => (typeof each === 'number' ? [each] : [...each]))
+  if (!Array.isArray(cpus)) throw mustBe('threads.cpus', 'an array of processor numbers, or of lists of them', cpus)
+  if (options.failed !== undefined) checkFunction('threads.failed', options.failed, 'that takes the error')
+  const processors = cpus.map((each) => (typeof each === 'number' ? [each] : Array.isArray(each) ? [...each] : []))
   const count = options.count ?? (processors.length > 0 ? processors.length : Math.max(1, availableParallelism() - 1))
   checkInteger('threads.count', count, 1, THREADS_MAX)
   checkInteger('threads.startTimeoutMs', startTimeoutMs, 1, TIMER_MS_MAX)

@@ -1,6 +1,7 @@
 import type { Recipes } from '../recipe.ts'
 import { keyvRecipes, limiterRecipes, sessionRecipes, telemetryRecipes } from './adapters.ts'
 import { mainRecipes } from './main.ts'
+import { messagingRecipes } from './messaging.ts'
 import { profilingRecipes } from './profiling.ts'
 import { structureRecipes } from './structures.ts'
 import { verbsRecipes } from './verbs.ts'
@@ -10,6 +11,7 @@ const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
   './structures': structureRecipes,
   './profiling': profilingRecipes,
   './verbs': verbsRecipes,
+  './messaging': messagingRecipes,
   './adapters/keyv': keyvRecipes,
   './adapters/express-session': sessionRecipes,
   './adapters/rate-limiter-flexible': limiterRecipes,
