@@ -101,10 +101,10 @@ function wanted(
     throw new ArgumentError(
       `options.${name}`,
       isTaken
-        ? `${method.name} needs a registered buffer; pass one from allocate or register`
-        : `${method.name} does not take this buffer; leave it out`,
+        ? `${method.name} needs a registered buffer as its ${name}; pass one from allocate or register`
+        : `${method.name} takes no ${name}; leave it out`,
     )
-  return part === undefined ? undefined : wholeRange(part, `options.${name}`)
+  return part === undefined ? undefined : wholeRange(part, `options.${name}`, method.name)
 }
 
 function isInTime(last: Promise<void>, fenceMs: number): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { LinkError, type MemoryLending, type MessageLink, type RegisteredBuffer } from '../messaging/index.ts'
-import { ArgumentError, ClosedError } from '../native/index.ts'
+import { ArgumentError, ClosedError, checkWhole } from '../native/index.ts'
 import { RpcError } from './errors.ts'
 import { lendingOf, RdmaBuffer, type RdmaRange, wholeRange } from './rdma-buffer.ts'
 
@@ -142,7 +142,7 @@ export class CallMemory {
     length: number | undefined = undefined,
   ): Promise<void> {
     this.#refuseEnded()
-    const range = this.#own(own)
+    const range = this.#own(own, direction)
     try {
       const wanted = length ?? range.length
       checkBounds(remote.length, range.length, offset, wanted)
@@ -152,13 +152,17 @@ export class CallMemory {
     }
   }
 
-  #own(own: OwnBytes): { memory: RegisteredBuffer; offset: number; length: number; letGo: () => void } {
+  #own(
+    own: OwnBytes,
+    direction: Direction,
+  ): { memory: RegisteredBuffer; offset: number; length: number; letGo: () => void } {
+    const argument = direction === 'read' ? 'into' : 'from'
     if (own instanceof Uint8Array) {
-      if (own.length === 0) throw new ArgumentError('bytes', 'there are none')
+      if (own.length === 0) throw new ArgumentError(argument, `${argument} must have at least one byte`)
       const memory = this.#lending.register(own)
       return { memory, offset: 0, length: own.length, letGo: () => memory.close() }
     }
-    const { buffer, offset, length } = wholeRange(own, 'bytes')
+    const { buffer, offset, length } = wholeRange(own, argument, direction)
     return { memory: buffer.enter(this.#lending), offset, length, letGo: () => buffer.leave(false) }
   }
 
@@ -223,11 +227,13 @@ export class CallMemory {
 }
 
 function checkBounds(remoteBytes: number, ownBytes: number, offset: number, length: number): void {
-  const isExact = Number.isSafeInteger(offset) && Number.isSafeInteger(length)
-  if (!isExact || offset < 0 || length < 1 || offset + length > remoteBytes)
+  checkWhole('offset', offset, 0, remoteBytes - 1)
+  if (Number.isSafeInteger(length) && length > remoteBytes - offset)
     throw new ArgumentError(
-      'offset, length',
-      `${length} bytes from ${offset} on are not what the call names: it names ${remoteBytes} bytes`,
+      'length',
+      `length must be at most ${remoteBytes - offset}, not ${length}: the call names ${remoteBytes} bytes`,
     )
-  if (length > ownBytes) throw new ArgumentError('length', `${length} bytes where there are ${ownBytes} at this end`)
+  if (Number.isSafeInteger(length) && length > ownBytes)
+    throw new ArgumentError('length', `length must be at most ${ownBytes}, the bytes at this end, not ${length}`)
+  checkWhole('length', length, 1, Math.min(ownBytes, remoteBytes - offset))
 }

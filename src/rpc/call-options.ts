@@ -1,3 +1,4 @@
+import { checkFunction, checkMilliseconds, checkOptions, checkSignal, type OptionNames } from '../native/index.ts'
 import type { Metadata } from './extension.ts'
 import type { RdmaBuffer, RdmaRange } from './rdma-buffer.ts'
 import type { BufferUse } from './service.ts'
@@ -30,6 +31,17 @@ export interface CallOptions extends StreamCallOptions {
   readonly idempotencyKey?: string | true
 }
 
+/** Of calls that say nothing else. */
+export const NO_OPTIONS: CallOptions = {}
+
+export const streamNames: OptionNames<StreamCallOptions> = {
+  timeoutMs: true,
+  metadata: true,
+  onMetadata: true,
+  signal: true,
+}
+export const unaryNames: OptionNames<CallOptions> = { ...streamNames, idempotencyKey: true }
+
 interface SourceOption {
   /** What the handler may read, until the call has ended. */
   readonly source: RdmaBuffer | RdmaRange
@@ -47,3 +59,19 @@ interface TargetOption {
  */
 export type RdmaCallOptions<Use extends BufferUse = BufferUse> = StreamCallOptions &
   { source: SourceOption; target: TargetOption; both: SourceOption & TargetOption }[Use]
+
+export const rdmaNames: OptionNames<RdmaCallOptions> = { ...streamNames, source: true, target: true }
+
+/**
+ * Check the options of a call. The encoder checks metadata and keys, and the loans check buffers.
+ * @throws ArgumentError; the reason of the signal if it is aborted.
+ */
+export function checkCallOptions<O extends SyncCallOptions>(call: string, options: O, names: OptionNames<O>): void {
+  if (options === NO_OPTIONS) return
+  checkOptions(call, options, names)
+  const { timeoutMs, onMetadata, signal } = options as CallOptions
+  if (timeoutMs !== undefined) checkMilliseconds('options.timeoutMs', timeoutMs)
+  if (onMetadata !== undefined) checkFunction('options.onMetadata', onMetadata, 'which takes the metadata')
+  // null is none, as it is to `fetch`.
+  if (signal !== undefined && signal !== null) checkSignal('options.signal', signal)
+}

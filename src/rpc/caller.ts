@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { ArgumentError } from '../native/index.ts'
 import { CallLoans, type LentParts } from './call-loans.ts'
-import type { CallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
+import {
+  type CallOptions,
+  checkCallOptions,
+  NO_OPTIONS,
+  rdmaNames,
+  type StreamCallOptions,
+  type SyncCallOptions,
+  streamNames,
+  unaryNames,
+} from './call-options.ts'
 import { checkedSync } from './checked-answer.ts'
 import type { ClientCall, SyncAnswer } from './client-call.ts'
 import { budgetOf, type ClientSession } from './client-session.ts'
@@ -35,8 +44,6 @@ export interface ClientCallInfo {
  */
 export type ClientInterceptor = (call: ClientCallInfo, next: (call: ClientCallInfo) => unknown) => unknown
 
-const NO_OPTIONS: CallOptions = {}
-
 let resolveTaken: (value: never) => void
 let rejectTaken: (error: never) => void
 /** The executor of every call's promise, so that none is made for each. */
@@ -52,7 +59,6 @@ export class Caller {
   readonly #interceptors: readonly ClientInterceptor[]
 
   constructor(connection: Reconnection, timeoutMs: number, interceptors: readonly ClientInterceptor[]) {
-    checkTimeout(timeoutMs)
     this.#connection = connection
     this.#timeoutMs = timeoutMs
     this.#interceptors = interceptors
@@ -103,6 +109,7 @@ export class Caller {
   #unary(method: MethodInfo, request: unknown, options: CallOptions): Promise<unknown> {
     const session = this.#connection.current
     try {
+      checkCallOptions(method.name, options, unaryNames)
       if (session === undefined || options.idempotencyKey !== undefined)
         return this.#unaryLater(method, request, options)
       const timeoutMs = options.timeoutMs ?? this.#timeoutMs
@@ -138,10 +145,8 @@ export class Caller {
     timeoutMs: number,
     deadline: number = timeoutMs === Infinity ? Infinity : performance.now() + timeoutMs,
   ): ClientCall {
-    checkTimeout(timeoutMs)
     const { signal, onMetadata } = options
-    // null is none, as it is to `fetch`.
-    if (signal !== undefined && signal !== null) checkSignal(signal)
+    signal?.throwIfAborted()
     const call = session.open(method, deadline)
     call.onMetadata = onMetadata
     return call
@@ -169,7 +174,6 @@ export class Caller {
   /** For a connection that is not there yet, or a call that may be repeated over the next one. */
   async #unaryLater(method: MethodInfo, request: unknown, options: CallOptions): Promise<unknown> {
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs
-    checkTimeout(timeoutMs)
     const start = performance.now()
     const deadline = start + timeoutMs
     const key = options.idempotencyKey === true ? randomUUID() : options.idempotencyKey
@@ -205,6 +209,8 @@ export class Caller {
   }
 
   #unarySync(method: MethodInfo, request: unknown, options: SyncCallOptions): unknown {
+    // It is not aborted while it blocks, but an aborted signal refuses it.
+    checkCallOptions(method.name, options, streamNames)
     const session = this.#connection.current
     if (session === undefined)
       throw method.refused(
@@ -232,8 +238,8 @@ export class Caller {
 
   /** Ends when the server reaches the buffers no more, however the call itself has ended. */
   async #rdma(method: MethodInfo, request: unknown, options: StreamCallOptions & LentParts): Promise<unknown> {
+    checkCallOptions(method.name, options, rdmaNames)
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs
-    checkTimeout(timeoutMs)
     const deadline = performance.now() + timeoutMs
     const { current } = this.#connection
     const session = current ?? (await this.#sessionFor(method, deadline, options.signal))
@@ -267,6 +273,7 @@ export class Caller {
 
   async #clientStream(method: MethodInfo, requests: Stream<unknown>, options: StreamCallOptions): Promise<unknown> {
     checkStream(method.name, requests)
+    checkCallOptions(method.name, options, streamNames)
     const deadline = deadlineOf(options)
     const session = await this.#sessionFor(method, deadline, options.signal)
     const leftMs = leftUntil(deadline)
@@ -283,6 +290,7 @@ export class Caller {
 
   #answerStream(method: MethodInfo, request: unknown, options: StreamCallOptions): AnswerStream<unknown> {
     if (method.streamsRequests) checkStream(method.name, request as Stream<unknown>)
+    checkCallOptions(method.name, options, streamNames)
     const session = this.#connection.current
     return session === undefined
       ? this.#answersLater(method, request, options, deadlineOf(options))
@@ -346,9 +354,8 @@ function extensionOf(options: CallOptions, key?: string, repeated?: Repetition):
   return encodeExtension({ ...NO_EXTENSION, metadata, key, repeated })
 }
 
-/** When the time of a call with streams is up, from now on. @throws ArgumentError. */
+/** When the time of a call with streams is up, from now on. */
 function deadlineOf({ timeoutMs = Infinity }: StreamCallOptions): number {
-  checkTimeout(timeoutMs)
   return performance.now() + timeoutMs
 }
 
@@ -357,23 +364,15 @@ function leftUntil(deadline: number): number {
   return Math.max(0.001, deadline - performance.now())
 }
 
-function checkTimeout(timeoutMs: number): void {
-  if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${timeoutMs}`)
-}
-
-/** Throws its reason where it is aborted already. */
-function checkSignal(signal: AbortSignal): void {
-  if (typeof signal.throwIfAborted !== 'function')
-    throw new ArgumentError('options.signal', 'signal must be an AbortSignal, such as that of an AbortController')
-  signal.throwIfAborted()
-}
-
 /** What a method takes whose requests are a stream. */
 function checkStream(method: string, requests: Stream<unknown>): void {
   // A text is an iterable, and so may a function be.
   const source: object = Object(requests)
-  if (Symbol.asyncIterator in source || Symbol.iterator in source) return
-  throw new ArgumentError('requests', `${method} takes its requests from an iterable or an async iterable; pass one`)
+  if (!ArrayBuffer.isView(source) && (Symbol.asyncIterator in source || Symbol.iterator in source)) return
+  throw new ArgumentError(
+    'requests',
+    `${method} takes its requests from an iterable or an async iterable, such as an array; pass one`,
+  )
 }
 
 function asyncInterceptor(method: string, result: Promise<unknown>): ArgumentError {

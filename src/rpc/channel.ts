@@ -5,16 +5,17 @@ import {
   type MemoryLending,
   type MessageLink,
 } from '../messaging/index.ts'
-import { ArgumentError, checkOptions, type OptionNames, shown } from '../native/index.ts'
+import { checkBytes, checkMilliseconds, checkOptions, checkSignal, mustBe, type OptionNames } from '../native/index.ts'
+import type { WaitBounds } from './bounded-wait.ts'
 import { Caller, type ClientInterceptor } from './caller.ts'
 import type { ClientSessionOptions } from './client-session.ts'
 import type { Client } from './contract-types.ts'
 import { ASSEMBLY_BYTES_MAX, BODY_BYTES_MAX, FENCE_MS, KEEP_ALIVE_MS, STREAM_WINDOW } from './defaults.ts'
+import { checkInterceptors, checkLimits, checkLink } from './end-options.ts'
 import type { ServerHealth } from './pings.ts'
 import { lendingOf, RdmaBuffer } from './rdma-buffer.ts'
 import { Reconnection, type ReconnectOptions } from './reconnection.ts'
 import type { Service } from './service.ts'
-import { TIMER_MS_MAX } from './timer-delay.ts'
 
 /**
  * The source of links: the address of a server, a function that makes a link, or an existing link. The first two are
@@ -72,10 +73,10 @@ export class Channel implements AsyncDisposable {
     const { callsMax = CALLS_MAX, streamWindow = STREAM_WINDOW, keepAliveMs = KEEP_ALIVE_MS } = options
     const { bodyBytesMax = BODY_BYTES_MAX, assemblyBytesMax = ASSEMBLY_BYTES_MAX, fenceMs = FENCE_MS } = options
     const session = { callsMax, streamWindow, keepAliveMs, bodyBytesMax, assemblyBytesMax, fenceMs }
-    for (const [name, value] of Object.entries(session))
-      if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `${name} must be at least 1, not ${shown(value)}`)
-    if (fenceMs > TIMER_MS_MAX)
-      throw new ArgumentError('options.fenceMs', `fenceMs must be at most ${TIMER_MS_MAX}, not ${shown(fenceMs)}`)
+    const { timeoutMs = TIMEOUT_MS, interceptors = [] } = options
+    checkLimits(session)
+    checkMilliseconds('options.timeoutMs', timeoutMs)
+    checkInterceptors(interceptors)
     checkSource(source)
     if (typeof source === 'object' && isAddress(source)) checkOptions('openChannel', source, connectLinkNames, 'source')
     this.#reconnection = new Reconnection(
@@ -84,7 +85,7 @@ export class Channel implements AsyncDisposable {
       session,
       options,
     )
-    this.#caller = new Caller(this.#reconnection, options.timeoutMs ?? TIMEOUT_MS, options.interceptors ?? [])
+    this.#caller = new Caller(this.#reconnection, timeoutMs, interceptors)
   }
 
   /** Return the methods of a service as functions. */
@@ -94,9 +95,8 @@ export class Channel implements AsyncDisposable {
 
   /** Resolves when there is a connection and the server has said hello. @throws RpcError if there is none in time. */
   async ready(options: WaitForConnection = {}): Promise<void> {
-    checkOptions('ready', options, waitNames)
-    const { timeoutMs = TIMEOUT_MS, signal } = options
-    await this.#reconnection.session('channel.ready', performance.now() + timeoutMs, signal)
+    const { deadline, signal } = boundsOf('ready', options)
+    await this.#reconnection.session('channel.ready', deadline, signal)
   }
 
   /**
@@ -105,9 +105,7 @@ export class Channel implements AsyncDisposable {
    * none in time.
    */
   async health(options: WaitForConnection = {}): Promise<ServerHealth> {
-    checkOptions('health', options, waitNames)
-    const { timeoutMs = TIMEOUT_MS, signal } = options
-    const deadline = performance.now() + timeoutMs
+    const { deadline, signal } = boundsOf('health', options)
     const session = this.#reconnection.drainingSession ?? (await this.#reconnection.session(HEALTH, deadline, signal))
     return session.health(HEALTH, deadline, signal)
   }
@@ -119,8 +117,7 @@ export class Channel implements AsyncDisposable {
    * ENOMEM.
    */
   async allocate(lengthBytes: number, options: WaitForConnection = {}): Promise<RdmaBuffer> {
-    checkOptions('allocate', options, waitNames)
-    return new RdmaBuffer((await this.#lending('channel.allocate', options)).allocate(lengthBytes))
+    return new RdmaBuffer((await this.#lending('allocate', options)).allocate(lengthBytes))
   }
 
   /**
@@ -128,12 +125,13 @@ export class Channel implements AsyncDisposable {
    * forbid: prefer `allocate` there.
    */
   async register(bytes: Uint8Array, options: WaitForConnection = {}): Promise<RdmaBuffer> {
-    checkOptions('register', options, waitNames)
-    return new RdmaBuffer((await this.#lending('channel.register', options)).register(bytes))
+    checkBytes('bytes', bytes)
+    return new RdmaBuffer((await this.#lending('register', options)).register(bytes))
   }
 
-  async #lending(what: string, { timeoutMs = TIMEOUT_MS, signal }: WaitForConnection): Promise<MemoryLending> {
-    const session = await this.#reconnection.session(what, performance.now() + timeoutMs, signal)
+  async #lending(call: string, options: WaitForConnection): Promise<MemoryLending> {
+    const { deadline, signal } = boundsOf(call, options)
+    const session = await this.#reconnection.session(`channel.${call}`, deadline, signal)
     return lendingOf(session.session.link)
   }
 
@@ -152,6 +150,15 @@ export class Channel implements AsyncDisposable {
   }
 }
 
+/** @throws ArgumentError; the reason of the signal if it is aborted. */
+function boundsOf(call: string, options: WaitForConnection): Pick<WaitBounds, 'deadline' | 'signal'> {
+  checkOptions(call, options, waitNames)
+  const { timeoutMs = TIMEOUT_MS, signal } = options
+  checkMilliseconds('options.timeoutMs', timeoutMs)
+  checkSignal('options.signal', signal)
+  return { deadline: performance.now() + timeoutMs, signal }
+}
+
 function isAddress(source: LinkSource): source is ConnectLinkOptions {
   return 'port' in source
 }
@@ -160,15 +167,18 @@ function isAddress(source: LinkSource): source is ConnectLinkOptions {
 function checkSource(source: LinkSource): void {
   const isOne = typeof source === 'function' || (typeof source === 'object' && source !== null)
   if (isOne && (typeof source === 'function' || isAddress(source) || typeof source.reserve === 'function')) return
-  throw new ArgumentError(
-    'source',
-    'source must be { address, port, … } of a server, a link, or a function that makes one',
-  )
+  throw mustBe('source', '{ address, port, … } of a server, a link, or a function that makes one', source)
 }
 
 function connector(source: LinkSource): () => Promise<MessageLink> {
-  if (typeof source === 'function') return source
+  if (typeof source === 'function') return () => linkOf(source)
   return isAddress(source) ? () => connectLink(source) : () => Promise.resolve(source)
+}
+
+async function linkOf(source: () => Promise<MessageLink>): Promise<MessageLink> {
+  const link = await source()
+  checkLink('the result of source', link)
+  return link
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, messageOfThrown, mustBe } from '../native/index.ts'
 
 /**
  * How values become bytes and bytes become values. Both ends of a method use the same codec. Those of
@@ -35,7 +35,7 @@ export const bytes: RpcCodec<Uint8Array> = {
   name: 'bytes',
   encode(value) {
     if (value instanceof Uint8Array) return value
-    throw new ArgumentError('value', `the codec 'bytes' needs a Uint8Array, not ${typeof value}`)
+    throw mustBe('value', "a Uint8Array for the codec 'bytes'", value)
   },
   // A Buffer's own slice would be no copy.
   decode: (value) => Uint8Array.prototype.slice.call(value),
@@ -56,12 +56,21 @@ export const borrowedBytes: RpcCodec<Uint8Array> = {
   borrows: true,
 }
 
+/** Empty if the value has no form in JSON. @throws ArgumentError. */
+function jsonOf(value: unknown): string {
+  try {
+    const text = JSON.stringify(value) as string | undefined
+    return text ?? ''
+  } catch (cause) {
+    throw new ArgumentError('value', `value must be what JSON can represent: ${messageOfThrown(cause)}`, { cause })
+  }
+}
+
 /** Values of JSON, as its text. */
 export const json: RpcCodec = {
   name: 'json',
   encode(value) {
-    const text = JSON.stringify(value)
-    return Buffer.from(text === undefined ? '' : text)
+    return Buffer.from(jsonOf(value))
   },
   decode(value) {
     return value.length === 0 ? undefined : JSON.parse(Buffer.from(value).toString())

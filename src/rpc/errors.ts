@@ -1,4 +1,4 @@
-import { AetherError, type AetherErrorCode, messageOfThrown, textOfThrown } from '../native/index.ts'
+import { AetherError, type AetherErrorCode, messageOfThrown, mustBe, textOfThrown } from '../native/index.ts'
 import { FailureCode } from './frame.ts'
 import type { SchemaIssue } from './standard-schema.ts'
 
@@ -67,6 +67,8 @@ export class ServiceError<Details = unknown> extends AetherError {
   readonly details: Details
 
   constructor(reason: string, details: Details, message: string = reason) {
+    if (typeof reason !== 'string') throw mustBe('reason', 'a string, the name of one of the errors', reason)
+    if (typeof message !== 'string') throw mustBe('message', 'a string', message)
     super('ERR_AETHER_RPC_SERVICE', message)
     this.reason = reason
     this.details = details

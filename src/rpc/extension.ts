@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, shown } from '../native/index.ts'
 import type { RemotePart, RemoteParts } from './call-memory.ts'
 import { MalformedFrameError } from './errors.ts'
 import { ExtensionTag, KEY_BYTES_MAX, METADATA_BYTES_MAX } from './frame.ts'
@@ -62,12 +62,14 @@ export function encodeExtension({
 
 function metadataBytes(metadata: Metadata): Uint8Array {
   // What is undefined does not travel.
-  if (!isObject(metadata) || !Object.values(metadata).every((text) => text === undefined || typeof text === 'string'))
+  const texts = isObject(metadata) ? Object.values(metadata) : []
+  if (!mayHaveTexts(metadata) || !texts.every((text) => text === undefined || typeof text === 'string'))
     throw new ArgumentError(
       'options.metadata',
       'metadata must be an object whose values are strings; put the rest into the request',
     )
-  const bytes = Buffer.from(JSON.stringify(metadata))
+  // A copy has no method `toJSON`: that of a class might make text that is no object, which would end the connection.
+  const bytes = Buffer.from(JSON.stringify({ ...metadata }))
   if (bytes.length <= METADATA_BYTES_MAX) return bytes
   throw new ArgumentError(
     'options.metadata',
@@ -75,9 +77,16 @@ function metadataBytes(metadata: Metadata): Uint8Array {
   )
 }
 
+/** An object of a class has texts of its own, or is something else, such as a Map or a Date. */
+function mayHaveTexts(metadata: unknown): boolean {
+  if (!isObject(metadata)) return false
+  const prototype: unknown = Object.getPrototypeOf(metadata)
+  return Object.keys(metadata).length > 0 || prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
 function keyBytes(key: string): Uint8Array {
   if (typeof key !== 'string')
-    throw new ArgumentError('options.idempotencyKey', `idempotencyKey must be true or a string, not ${typeof key}`)
+    throw new ArgumentError('options.idempotencyKey', `idempotencyKey must be true or a string, not ${shown(key)}`)
   const bytes = Buffer.from(key)
   if (bytes.length > 0 && bytes.length <= KEY_BYTES_MAX) return bytes
   throw new ArgumentError(

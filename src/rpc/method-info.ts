@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { mustBe } from '../native/index.ts'
 import { BodyCodec } from './body-codec.ts'
 import { RpcError } from './errors.ts'
 import { type MethodKind, methodNumber } from './frame.ts'
@@ -53,7 +53,8 @@ export class MethodInfo {
 
 /** The methods of a service, by name, as one end uses them. */
 export function methodsOf(service: Service, side: CallSide): ReadonlyMap<string, MethodInfo> {
-  if (typeof service?.methods !== 'object') throw new ArgumentError('service', 'service must come from defineService')
+  if (typeof service?.methods !== 'object' || service.methods === null)
+    throw mustBe('service', 'what defineService() returns', service)
   return new Map(
     Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(side, service.name, name, each)]),
   )

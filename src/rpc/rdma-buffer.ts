@@ -1,5 +1,13 @@
 import type { MemoryLending, RegisteredBuffer } from '../messaging/index.ts'
-import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
+import {
+  ArgumentError,
+  ClosedError,
+  checkOptions,
+  checkWhole,
+  mustBe,
+  type OptionNames,
+  UnsupportedError,
+} from '../native/index.ts'
 
 /** A part of a buffer. */
 export interface RdmaRange {
@@ -9,6 +17,9 @@ export interface RdmaRange {
   /** In bytes; default: to the end of the buffer. */
   readonly length?: number
 }
+
+const rangeNames: OptionNames<RdmaRange> = { buffer: true, offset: true, length: true }
+const ORIGIN = 'a buffer, as allocate() or register() returns'
 
 /**
  * Memory that is registered once and serves any number of calls: lent by a caller, or as a handler's own memory. A peer
@@ -101,18 +112,20 @@ export class RdmaBuffer implements AsyncDisposable {
   }
 }
 
-/** @internal A range with all its fields. @throws ArgumentError if it is empty or not a part of the buffer. */
-export function wholeRange(part: RdmaBuffer | RdmaRange, name: string): Required<RdmaRange> {
-  const range: RdmaRange = part instanceof RdmaBuffer ? { buffer: part } : part
-  if (!(range?.buffer instanceof RdmaBuffer))
-    throw new ArgumentError(name, 'pass a buffer from `allocate` or `register`, or a part of one')
-  const { buffer, offset = 0, length = buffer.length - offset } = range
-  const isExact = Number.isSafeInteger(offset) && Number.isSafeInteger(length)
-  if (!isExact || offset < 0 || length < 1 || offset + length > buffer.length)
-    throw new ArgumentError(
-      name,
-      `${length} bytes from offset ${offset} are not a part of a buffer of ${buffer.length} bytes; pass at least one byte within it`,
-    )
+/**
+ * @internal A range with all its fields. `argument` is what it is in `call`.
+ * @throws ArgumentError if it is empty or not a part of the buffer.
+ */
+export function wholeRange(part: RdmaBuffer | RdmaRange, argument: string, call: string): Required<RdmaRange> {
+  if (part instanceof RdmaBuffer) return { buffer: part, offset: 0, length: part.length }
+  if (typeof part !== 'object' || part === null || ArrayBuffer.isView(part))
+    throw mustBe(argument, `${ORIGIN}, or a part of one: { buffer, offset, length }`, part)
+  checkOptions(call, part, rangeNames, argument)
+  const { buffer, offset = 0 } = part
+  if (!(buffer instanceof RdmaBuffer)) throw mustBe(`${argument}.buffer`, ORIGIN, buffer)
+  checkWhole(`${argument}.offset`, offset, 0, buffer.length - 1)
+  const { length = buffer.length - offset } = part
+  checkWhole(`${argument}.length`, length, 1, buffer.length - offset)
   return { buffer, offset, length }
 }
 

@@ -1,5 +1,5 @@
 import type { MessageLink } from '../messaging/index.ts'
-import { ClosedError } from '../native/index.ts'
+import { ArgumentError, ClosedError, checkMilliseconds } from '../native/index.ts'
 import { BoundedWait } from './bounded-wait.ts'
 import { ClientSession, type ClientSessionOptions, type SessionOwner } from './client-session.ts'
 import { RpcError } from './errors.ts'
@@ -45,6 +45,8 @@ export class Reconnection implements SessionOwner {
     options: ClientSessionOptions,
     { backOffMsMin = 10, backOffMsMax = 1000, helloMsMax = 10_000 }: ReconnectOptions,
   ) {
+    for (const [name, ms] of Object.entries({ backOffMsMin, backOffMsMax, helloMsMax }))
+      checkMilliseconds(`options.${name}`, ms)
     this.renews = renews
     this.#source = source
     this.#options = options
@@ -99,6 +101,8 @@ export class Reconnection implements SessionOwner {
       }
     } catch (error) {
       this.#lastError = error
+      // A mistake of the program is not mended by time, so its callers hear of it now.
+      if (error instanceof ArgumentError) for (const { wait } of [...this.#waiters]) wait.reject(error)
     }
     this.#connecting = false
     if (this.current === undefined) this.#again()

@@ -6,12 +6,13 @@ import {
   listenNames,
   type MessageLink,
 } from '../messaging/index.ts'
-import { ArgumentError, ClosedError, checkOptions, type OptionNames, shown } from '../native/index.ts'
+import { ArgumentError, ClosedError, checkFunction, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import { AnswerTable } from './answer-table.ts'
 import type { CallContext } from './call-context.ts'
 import type { Handlers } from './contract-types.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
-import { ASSEMBLY_BYTES_MAX, BODY_BYTES_MAX, KEEP_ALIVE_MS, STREAM_WINDOW } from './defaults.ts'
+import { ASSEMBLY_BYTES_MAX, BODY_BYTES_MAX, FENCE_MS, KEEP_ALIVE_MS, STREAM_WINDOW } from './defaults.ts'
+import { checkInterceptors, checkLimits, checkLink } from './end-options.ts'
 import { methodsOf } from './method-info.ts'
 import type { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore, ServerLimits } from './server-core.ts'
@@ -50,13 +51,14 @@ const serverNames: OptionNames<ServerOptions> = {
 
 const drainNames: OptionNames<{ readonly timeoutMs?: number }> = { timeoutMs: true }
 
-const DEFAULTS: ServerLimits = {
+const DEFAULTS: Required<ServerLimits> = {
   callsMax: 1024,
   callsPerSessionMax: 1024,
   streamWindow: STREAM_WINDOW,
   keepAliveMs: KEEP_ALIVE_MS,
   bodyBytesMax: BODY_BYTES_MAX,
   assemblyBytesMax: ASSEMBLY_BYTES_MAX,
+  fenceMs: FENCE_MS,
   answersKept: 10_000,
   answerBytesKept: 16 << 20,
   answerKeptMs: 300_000,
@@ -92,7 +94,7 @@ export class Server implements AsyncDisposable {
       const handler = handlersByName[name]
       if (typeof handler !== 'function')
         throw new ArgumentError(
-          'handlers',
+          `handlers.${name}`,
           `'${name}' of service '${service.name}' has no handler; pass a function for it`,
         )
       const other = methods.get(info.number)
@@ -128,6 +130,7 @@ export class Server implements AsyncDisposable {
 
   /** Answer the calls that come over this link, until it ends. */
   accept(link: MessageLink): void {
+    checkLink('link', link)
     if (this.#closed !== undefined) {
       void link.close()
       return
@@ -175,6 +178,8 @@ export class Server implements AsyncDisposable {
   async drain(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     checkOptions('drain', options, drainNames)
     const { timeoutMs = 30_000 } = options
+    if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
+      throw mustBe('options.timeoutMs', 'a number of milliseconds of at least 0', timeoutMs)
     for (const listener of this.#listeners) listener.close()
     if (!this.#core.draining) {
       this.#core.draining = true
@@ -216,6 +221,10 @@ export class Server implements AsyncDisposable {
 /** Make a server without services: `createServer().serve(contract, handlers)`, then `listen` or `accept` links. */
 export function createServer(options: ServerOptions = {}): Server {
   checkOptions('createServer', options, serverNames)
+  const { interceptors, onHandlerError } = options
+  checkInterceptors(interceptors)
+  if (onHandlerError !== undefined)
+    checkFunction('options.onHandlerError', onHandlerError, 'which takes the error and the context of its call')
   return new Server(options)
 }
 
@@ -300,10 +309,9 @@ function limitsOf(options: ServerOptions): ServerLimits {
   const limits: { -readonly [K in keyof ServerLimits]: number } = { ...DEFAULTS }
   for (const name of Object.keys(DEFAULTS) as (keyof ServerLimits)[]) {
     const value = options[name]
-    if (value === undefined) continue
-    if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `${name} must be at least 1, not ${shown(value)}`)
-    limits[name] = value
+    if (value !== undefined) limits[name] = value
   }
+  checkLimits(limits)
   return limits
 }
 

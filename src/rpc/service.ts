@@ -58,7 +58,7 @@ function method<K extends MethodKind, Q extends StandardSchema, A extends Standa
   const { request, response, codec } = options
   checkSchema('request', request)
   checkSchema('response', response)
-  if (codec !== undefined && !(typeof codec.encode === 'function' && typeof codec.decode === 'function'))
+  if (codec !== undefined && !(typeof codec?.encode === 'function' && typeof codec.decode === 'function'))
     throw new ArgumentError('options.codec', 'codec must have a name and the functions encode and decode')
   return {
     kind,
@@ -68,8 +68,14 @@ function method<K extends MethodKind, Q extends StandardSchema, A extends Standa
   }
 }
 
+function checkErrors(errors: unknown): void {
+  if (typeof errors !== 'object' || errors === null)
+    throw mustBe('options.errors', 'an object with a schema, or type<T>(), for each reason', errors)
+  for (const [reason, schema] of Object.entries(errors)) checkSchema(`errors.${reason}`, schema)
+}
+
 function checkSchema(name: string, schema: StandardSchema | undefined): void {
-  if (schema === undefined || typeof schema['~standard']?.validate === 'function') return
+  if (schema === undefined || typeof schema?.['~standard']?.validate === 'function') return
   throw new ArgumentError(
     `options.${name}`,
     `'${name}' must be a schema of a library that follows Standard Schema, or type<T>()`,
@@ -207,6 +213,7 @@ export function defineService<M extends Methods, E extends ServiceErrors = Recor
       'options.methods',
       'methods must be an object whose values are made by unary, serverStream, …',
     )
+  checkErrors(errors)
   const names = new Map<number, string>()
   for (const [each, method] of Object.entries(methods)) {
     checkMethod(methods, each, method?.kind)

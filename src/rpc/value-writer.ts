@@ -79,7 +79,8 @@ function writeTyped(value: ArrayBufferView): void {
   scratch[at] = Tag.Typed
   scratch[at + 1] = known
   view.setUint32(at + 2, value.byteLength, true)
-  scratch.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), at + 6)
+  // Detached memory has no bytes, but cannot be copied either.
+  if (value.byteLength > 0) scratch.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), at + 6)
   at += 6 + value.byteLength
 }
 

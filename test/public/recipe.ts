@@ -1,3 +1,5 @@
+import type { Callable } from './callables.ts'
+
 /** How something is called rightly, so that a wrong argument is the only thing wrong. */
 export interface Recipe {
   /** Right arguments, made anew for each call. By default they are made from `Recipes.values`. */
@@ -26,6 +28,8 @@ export interface Recipes {
   readonly calls: Readonly<Record<string, Recipe | readonly Recipe[]>>
   /** Parameters for objects that others may have made, with more properties than are known here. */
   readonly data?: readonly string[]
+  /** What programs call besides, but the compiler does not list. */
+  readonly more?: readonly Callable[]
   close(): Promise<void>
 }
 

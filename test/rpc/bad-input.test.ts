@@ -65,21 +65,29 @@ test('what a call cannot take is an ArgumentError before anything leaves; the co
     [
       'a key that is a number',
       () => client.echo(1, { idempotencyKey: 3 }),
-      /idempotencyKey must be true or a string, not number/,
+      /idempotencyKey must be true or a string, not 3/,
     ],
     ['a signal that is none', () => client.echo(1, { signal: 3 }), /signal must be an AbortSignal/],
-    ['no time', () => client.echo(1, { timeoutMs: Number.NaN }), /timeoutMs must be more than 0, not NaN/],
+    [
+      'no time',
+      () => client.echo(1, { timeoutMs: Number.NaN }),
+      /timeoutMs must be a number of milliseconds above 0, not NaN/,
+    ],
     ['no stream', () => client.upload(), /upload takes its requests from an iterable/],
     ['a number for a stream', () => client.upload(3), /upload takes its requests from an iterable/],
     ['a number for a stream of both', () => client.both(3), /both takes its requests from an iterable/],
     [
       'bytes for a buffer',
       () => client.lent(undefined, { source: new Uint8Array(8) }),
-      /pass a buffer from `allocate`/,
+      /options.source must be a buffer, as allocate\(\) or register\(\) returns/,
     ],
-    ['no buffer', () => client.lent(), /lent needs a registered buffer/],
+    ['no buffer', () => client.lent(), /lent needs a registered buffer as its source/],
     ['metadata of numbers, blocking', () => client.echoSync(1, { metadata: { a: 3 } }), isTexts],
-    ['a service that is none', () => channel.client({} as Anything), /service must come from defineService/],
+    ['a service that is none', () => channel.client({} as Anything), /service must be what defineService\(\) returns/],
+    ['metadata that is a Date', () => client.echo(1, { metadata: new Date(0) }), isTexts],
+    ['an option that is misspelt', () => client.echo(1, { timeoutMS: 1 }), /did you mean 'timeoutMs'/],
+    ['a key for a stream', () => client.both([], { idempotencyKey: true }), /unknown option 'idempotencyKey'/],
+    ['options that are none', () => client.echo(1, 5), /options of taken\/echo must be an object/],
   ]
   const other = client.echo('beside', { timeoutMs: 30_000 })
   for (const [name, run, expected] of cases) await refuses(name, run, expected)
@@ -119,17 +127,57 @@ test('a contract that could not be called is refused where it is made', async ()
 
 test('a server and a channel say what they need', async () => {
   const server: Anything = createServer()
-  await refuses('no service', () => server.serve(undefined, {}), /service must come from defineService/)
+  await refuses('no service', () => server.serve(undefined, {}), /service must be what defineService\(\) returns/)
   await refuses(
     'no handlers',
     () => server.serve(service),
     /handlers must be an object with a function for each method/,
   )
   await refuses('a handler missing', () => server.serve(service, {}), /'echo' of service 'taken' has no handler/)
+  const create = createServer as Anything
+  for (const name of ['callsMax', 'streamWindow', 'fenceMs', 'answersKept'])
+    for (const value of [null, 0, Number.NaN, Symbol('x')])
+      await refuses(
+        `a server with ${name} ${String(value)}`,
+        () => create({ [name]: value }),
+        new RegExp(`${name} must`),
+      )
+  await refuses('too long a fence', () => create({ fenceMs: 2 ** 31 }), /fenceMs must be at most 2147483647 ms/)
+  await refuses('too wide a window', () => create({ streamWindow: 2 ** 32 }), /streamWindow must be a whole number/)
+  await refuses('interceptors that are none', () => create({ interceptors: [3] }), /must be a function that calls next/)
+  await refuses('no link', () => server.accept({}), /link must be a link, as connectLink/)
   const open = openChannel as Anything
   for (const source of [undefined, null, 3, 'x', {}, { device: 'shm0', address: '127.0.0.1' }])
     await refuses(`a channel to ${JSON.stringify(source)}`, () => open(source), /source must be \{ address, port/)
   await server.close()
+})
+
+test('a channel whose source is wrong says so at once, in what waits for the connection', async () => {
+  const open = openChannel as Anything
+  const cases: readonly (readonly [name: string, source: unknown, expected: RegExp])[] = [
+    ['a port', { ...place, port: 'x' }, /port must be/],
+    ['a ring', { ...place, port: 1, ringBytes: 3 }, /ringBytes must be a power of two/],
+    ['no link', () => undefined, /the result of source must be a link/],
+  ]
+  for (const [name, source, expected] of cases) {
+    const channel = open(source)
+    await refuses(name, () => channel.ready(), expected)
+    await channel.close()
+  }
+})
+
+test('metadata of a class travel as its texts, whatever its form in JSON', async () => {
+  class User {
+    readonly name = 'Ada'
+    toJSON(): null {
+      return null
+    }
+  }
+  const users = defineService({ name: 'users', methods: { name: unary({ response: type<Anything>() }) } })
+  await using server = createServer().serve(users, { name: (_, { metadata }) => metadata })
+  const { port } = await server.listen(place)
+  await using channel = openChannel({ ...place, port })
+  assert.deepEqual(await channel.client(users).name(undefined, { metadata: new User() as Anything }), { name: 'Ada' })
 })
 
 test('metadata that cannot travel leave nothing behind of a call with buffers: neither its slot nor what rejects later', async () => {

@@ -3,6 +3,7 @@ import { keyvRecipes, limiterRecipes, sessionRecipes, telemetryRecipes } from '.
 import { mainRecipes } from './main.ts'
 import { messagingRecipes } from './messaging.ts'
 import { profilingRecipes } from './profiling.ts'
+import { rpcRecipes } from './rpc.ts'
 import { structureRecipes } from './structures.ts'
 import { verbsRecipes } from './verbs.ts'
 
@@ -10,6 +11,7 @@ const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
   '.': mainRecipes,
   './structures': structureRecipes,
   './profiling': profilingRecipes,
+  './rpc': rpcRecipes,
   './verbs': verbsRecipes,
   './messaging': messagingRecipes,
   './adapters/keyv': keyvRecipes,
