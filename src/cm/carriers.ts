@@ -1,6 +1,6 @@
-import { mustBe } from '../native/index.ts'
-import { Device, deviceNames, type ProtectionDomain } from '../verbs/index.ts'
-import type { Carrier } from './carrier.ts'
+import { checkInstance, mustBe } from '../native/index.ts'
+import { Device, deviceNames, ProtectionDomain } from '../verbs/index.ts'
+import type { Carrier, PortSpace } from './carrier.ts'
 import { rdmacmCarrier } from './rdmacm/carrier.ts'
 import { shmCarrier } from './shm/carrier.ts'
 
@@ -25,6 +25,7 @@ export interface CarrierChoice {
  */
 export function chooseCarrier({ device, domain }: DeviceChoice): CarrierChoice {
   checkDevice(device)
+  if (domain !== undefined) checkInstance('domain', domain, ProtectionDomain, 'as createProtectionDomain() returns')
   const deviceName = typeof device === 'string' ? device : (device?.name ?? domain?.device.name)
   const carried = deviceName === undefined ? !deviceNames().every(isEmbedded) : !isEmbedded(deviceName)
   return { carrier: carried ? rdmacmCarrier : shmCarrier, deviceName }
@@ -36,6 +37,11 @@ function checkDevice(device: Device | string | undefined): void {
   const names = deviceNames()
   if (typeof device !== 'string' || !names.includes(device))
     throw mustBe('device', `a device, or the name of one: ${names.join(', ')}`, device)
+}
+
+/** @throws ArgumentError */
+export function checkPortSpace(portSpace: PortSpace): void {
+  if (portSpace !== 'tcp' && portSpace !== 'udp') throw mustBe('portSpace', "'tcp' or 'udp'", portSpace)
 }
 
 /** Devices of the embedded provider are called `shm…`. */

@@ -1,7 +1,7 @@
 import { ArgumentError, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import { connectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
-import { chooseCarrier, type DeviceChoice } from './carriers.ts'
+import { checkPortSpace, chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { Connection } from './connection.ts'
 import { ConnectionSide } from './connection-side.ts'
 import { connectionNames, deviceNames } from './option-names.ts'
@@ -40,16 +40,17 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     throw mustBe('options', 'an object such as { address, port }', options)
   checkOptions('connect', options, connectNames)
   const { portSpace = 'tcp', source, retryCount } = options
-  checkConnectionOptions(options, portSpace, 'connect')
+  checkPortSpace(portSpace)
+  const privateData = checkConnectionOptions(options, portSpace, 'connect')
   checkRange('retryCount', retryCount, 7)
   if (options.port === 0)
     throw new ArgumentError('port', 'port 0 cannot be connected to; pass the port of the listener')
-  const from = source === undefined ? undefined : connectionAddress(source, 0)
+  const from = source === undefined ? undefined : connectionAddress(source, 0, 'source')
   const choice = chooseCarrier(choiceOf(options))
   const destination = await lookupAddress(options.address, options.port, options)
   options.signal?.throwIfAborted()
   const link = new ConnectionSide(choice.carrier.createIdentifier(portSpace), undefined)
-  await link.open({ source: from, destination, retryCount, deviceName: choice.deviceName }, options)
+  await link.open({ source: from, destination, retryCount, deviceName: choice.deviceName }, options, privateData)
   return new Connection(link)
 }
 

@@ -1,5 +1,5 @@
-import { ArgumentError } from '../native/index.ts'
-import type { CompletionQueue, ProtectionDomain, QueuePair, QueuePairOptions } from '../verbs/index.ts'
+import { ArgumentError, checkFunction, checkInstance, checkWhole } from '../native/index.ts'
+import { CompletionQueue, ProtectionDomain, QueuePair, type QueuePairOptions } from '../verbs/index.ts'
 import type { PortSpace } from './carrier.ts'
 import { SharedDevice } from './shared-device.ts'
 
@@ -21,6 +21,8 @@ export interface PairOptions extends Partial<Omit<QueuePairOptions, 'type'>> {
 }
 
 const DEFAULT_REQUESTS = 64
+/** What the fields of struct ibv_qp_cap hold; the device may take fewer. */
+const REQUESTS_MAX = 2 ** 32 - 1
 
 /** A queue pair with everything that was made for it, released in one step. */
 export class ConnectionPair {
@@ -111,6 +113,7 @@ function ownQueue(domain: ProtectionDomain, options: PairOptions, taken: (() => 
 /** Check that the objects passed in belong together, and to the device that the connection runs over. */
 export function checkPairOptions(options: PairOptions, portSpace: PortSpace): void {
   const { pair, domain, sendQueue, receiveQueue } = options
+  checkPairValues(options)
   const type = portSpace === 'tcp' ? 'rc' : 'ud'
   if (pair !== undefined && pair.type !== type)
     throw new ArgumentError(
@@ -121,4 +124,16 @@ export function checkPairOptions(options: PairOptions, portSpace: PortSpace): vo
     throw new ArgumentError('pair', 'a queue pair has its own domain and queues; leave those out, or leave out `pair`')
   if (domain === undefined && (sendQueue ?? receiveQueue) !== undefined)
     throw new ArgumentError('domain', 'completion queues of your own need a domain of the same device; pass `domain`')
+}
+
+/** What the queue pair is made from later, when it is too late for an answer that names the argument. */
+function checkPairValues(options: PairOptions): void {
+  const { pair, domain, sendQueue, receiveQueue, prepare, maxSendRequests, maxReceiveRequests } = options
+  if (pair !== undefined) checkInstance('pair', pair, QueuePair, 'as createQueuePair() returns')
+  if (domain !== undefined) checkInstance('domain', domain, ProtectionDomain, 'as createProtectionDomain() returns')
+  for (const [name, queue] of Object.entries({ sendQueue, receiveQueue }))
+    if (queue !== undefined) checkInstance(name, queue, CompletionQueue, 'as createCompletionQueue() returns')
+  for (const [name, count] of Object.entries({ maxSendRequests, maxReceiveRequests }))
+    if (count !== undefined) checkWhole(name, count, 0, REQUESTS_MAX)
+  if (prepare !== undefined) checkFunction('prepare', prepare, 'which takes the queue pair')
 }

@@ -1,9 +1,9 @@
-import { ArgumentError, ClosedError, checkOptions } from '../native/index.ts'
+import { ArgumentError, ClosedError, checkFunction, checkOptions } from '../native/index.ts'
 import type { ConnectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
 import { Connection } from './connection.ts'
 import { ConnectionSide } from './connection-side.ts'
-import { HandedIdentifier, HandedOver, type HandedRequest } from './handed-request.ts'
+import { checkHanded, HandedIdentifier, HandedOver, type HandedRequest } from './handed-request.ts'
 import { connectionNames } from './option-names.ts'
 import { checkedPrivateData } from './private-data.ts'
 import { type ConnectionOptions, checkConnectionOptions } from './terms.ts'
@@ -58,10 +58,10 @@ export class ConnectionRequest {
   async accept(options: ConnectionOptions = {}): Promise<Connection> {
     this.#assertPending()
     checkOptions('accept', options, connectionNames)
-    checkConnectionOptions(options, this.portSpace, 'accept')
+    const privateData = checkConnectionOptions(options, this.portSpace, 'accept')
     options.signal?.throwIfAborted()
     this.#settled()
-    await this.#link.answer(options)
+    await this.#link.answer(options, privateData)
     return new Connection(this.#link)
   }
 
@@ -88,6 +88,7 @@ export class ConnectionRequest {
    */
   handOver(ended?: () => void): HandedRequest {
     this.#assertPending()
+    if (ended !== undefined) checkFunction('ended', ended, 'without parameters')
     const { identifier, offer } = this.#link
     if (offer === undefined || this.portSpace === 'udp')
       throw new ArgumentError(
@@ -106,5 +107,6 @@ export class ConnectionRequest {
 
 /** Take a request that another thread handed over, and answer it as if it had come here. */
 export function takeRequest(handed: HandedRequest): ConnectionRequest {
+  checkHanded(handed)
   return new ConnectionRequest(new ConnectionSide(new HandedIdentifier(handed), handed.offer), () => undefined)
 }

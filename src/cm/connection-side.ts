@@ -3,10 +3,16 @@ import { monotonicNow, TraceLevel, traceChannel, watchWaits } from '../profiling
 import { KeepAlive } from '../runtime/index.ts'
 import { Access, type QueuePair, type QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
 import { type ConnectionAddress, formatAddress } from './address.ts'
-import type { ConnectionEvent, ConnectionIdentifier, ConnectionOffer, DatagramPeer } from './carrier.ts'
+import type {
+  ConnectionEvent,
+  ConnectionIdentifier,
+  ConnectionOffer,
+  ConnectionParameters,
+  DatagramPeer,
+} from './carrier.ts'
 import { type CloseReason, type ConnectionActions, ConnectionMachine } from './connection-machine.ts'
 import { ConnectionPair } from './connection-pair.ts'
-import { Deadline, type WaitOptions } from './deadline.ts'
+import { checkWait, Deadline, type WaitOptions } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
 import { errorOf } from './event-error.ts'
 import {
@@ -52,6 +58,8 @@ export class ConnectionSide implements ConnectionActions {
   withdrawn: unknown
   #target: LinkTarget | undefined
   #options: ConnectionOptions = {}
+  /** What this end sends along. */
+  #sent: Uint8Array = new Uint8Array(0)
   #made: ConnectionPair | undefined
   #wasConnected = false
   #rejection: Uint8Array = new Uint8Array(0)
@@ -83,15 +91,18 @@ export class ConnectionSide implements ConnectionActions {
   // ---- what programs ask for
   // ---------------------------------------------------------------------------------------------------
 
-  open(target: LinkTarget, options: ConnectionOptions): Promise<void> {
+  /** `privateData` is sent along, instead of that of the options, which the program may have changed meanwhile. */
+  open(target: LinkTarget, options: ConnectionOptions, privateData: Uint8Array): Promise<void> {
     this.#target = target
+    this.#sent = privateData
     this.#trace(TraceLevel.Info, 'connecting')
     return this.#attempt(options, `a connection to ${formatAddress(target.destination)}`, () =>
       this.machine.step('start'),
     )
   }
 
-  answer(options: ConnectionOptions): Promise<void> {
+  answer(options: ConnectionOptions, privateData: Uint8Array): Promise<void> {
+    this.#sent = privateData
     const event = this.#isDatagram ? 'accept-datagram' : 'accept'
     return this.#attempt(options, `the connection from ${this.remoteText}`, () => this.machine.step(event))
   }
@@ -103,6 +114,7 @@ export class ConnectionSide implements ConnectionActions {
 
   /** Resolves once the connection is over, with the peer's answer or without. */
   async disconnect(wait: WaitOptions): Promise<void> {
+    checkWait('disconnect', wait)
     if (this.machine.state === 'closed') return
     let aborted: { readonly reason: unknown } | undefined
     const deadline = new Deadline(wait, 'the answer to a disconnect', (error) => {
@@ -167,7 +179,7 @@ export class ConnectionSide implements ConnectionActions {
 
   sendRequest(): void {
     const { retryCount = DEFAULT_RETRY_COUNT } = this.#target!
-    this.identifier.connect(connectionParameters(this.#options, this.pair, this.limits, retryCount))
+    this.identifier.connect(this.#parameters(retryCount))
   }
 
   readyPair(): void {
@@ -196,7 +208,7 @@ export class ConnectionSide implements ConnectionActions {
 
   sendReply(): void {
     this.#trace(TraceLevel.Info, 'accepting')
-    this.identifier.accept(connectionParameters(this.#options, this.pair, this.limits, DEFAULT_RETRY_COUNT))
+    this.identifier.accept(this.#parameters(DEFAULT_RETRY_COUNT))
   }
 
   sendReject(): void {
@@ -305,6 +317,10 @@ export class ConnectionSide implements ConnectionActions {
       default:
         this.machine.step('failure', error)
     }
+  }
+
+  #parameters(retryCount: number): ConnectionParameters {
+    return connectionParameters(this.#options, this.pair, { privateData: this.#sent, limits: this.limits, retryCount })
   }
 
   /** A datagram service of one queue pair answers many: it is led to RTS once. */

@@ -1,4 +1,4 @@
-import { ArgumentError, TimeoutError } from '../native/index.ts'
+import { checkOptions, checkSignalKind, mustBe, type OptionNames, TimeoutError } from '../native/index.ts'
 
 /** How long to wait, and a signal that ends the wait. */
 export interface WaitOptions {
@@ -10,9 +10,24 @@ export interface WaitOptions {
 const DEFAULT_TIMEOUT_MS = 10_000
 const TIMEOUT_MS_MAX = 2 ** 31 - 1
 
-export function checkTimeout(timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX)) return
-  throw new ArgumentError('timeoutMs', `timeoutMs must be more than 0 and at most ${TIMEOUT_MS_MAX}, not ${timeoutMs}`)
+export const waitNames: OptionNames<WaitOptions> = { timeoutMs: true, signal: true }
+
+/** @throws ArgumentError unless it is a time that a timer can wait. */
+export function checkTimeout(argument: string, timeoutMs: unknown): void {
+  if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX) return
+  throw mustBe(argument, `a number of milliseconds above 0 and at most ${TIMEOUT_MS_MAX}`, timeoutMs)
+}
+
+/** Check how long to wait, among other options whose names are checked. */
+export function checkWaitValues({ timeoutMs, signal }: WaitOptions): void {
+  if (timeoutMs !== undefined) checkTimeout('timeoutMs', timeoutMs)
+  checkSignalKind('signal', signal)
+}
+
+/** Check the options of a call that takes no others. */
+export function checkWait(call: string, options: WaitOptions): void {
+  checkOptions(call, options, waitNames)
+  checkWaitValues(options)
 }
 
 /** Ends a wait once: when the time is up or the caller's signal aborts. */
@@ -26,7 +41,7 @@ export class Deadline {
   /** Throws the signal's reason if it was aborted before. `what` completes "… did not happen within 5 ms". */
   constructor(options: WaitOptions, what: string, expired: (error: unknown) => void) {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
-    checkTimeout(timeoutMs)
+    checkWaitValues(options)
     signal?.throwIfAborted()
     this.timeoutMs = timeoutMs
     this.#atMs = performance.now() + timeoutMs

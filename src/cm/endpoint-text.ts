@@ -1,5 +1,6 @@
-import { ArgumentError } from '../native/index.ts'
+import { checkWhole, mustBe } from '../native/index.ts'
 import type { RemoteEndpoint } from '../verbs/index.ts'
+import { checkGid } from './identifier-arguments.ts'
 
 /** The fixed length of the text from {@link encodeEndpoint}, so that it can be read from a stream without framing. */
 export const ENDPOINT_TEXT_LENGTH = 51
@@ -12,7 +13,13 @@ const PATTERN = /^([0-9a-f]{4}):([0-9a-f]{6}):([0-9a-f]{6}):([0-9a-f]{32})$/i
  * TCP, followed by a zero byte. So they can be the other end.
  */
 export function encodeEndpoint(endpoint: RemoteEndpoint): string {
+  if (typeof endpoint !== 'object' || endpoint === null)
+    throw mustBe('endpoint', 'that of a queue pair, such as pair.endpoint', endpoint)
   const { localIdentifier = 0, queuePairNumber, psn, gid } = endpoint
+  checkWhole('endpoint.localIdentifier', localIdentifier, 0, 0xffff)
+  checkWhole('endpoint.queuePairNumber', queuePairNumber, 0, 0xffffff)
+  checkWhole('endpoint.psn', psn, 0, 0xffffff)
+  checkGid('endpoint.gid', gid)
   return [hex(localIdentifier, 4), hex(queuePairNumber, 6), hex(psn, 6), hex(gid, 32)].join(':')
 }
 
@@ -20,14 +27,8 @@ export function encodeEndpoint(endpoint: RemoteEndpoint): string {
  * Decode the text of {@link encodeEndpoint}. @throws ArgumentError for anything else, since the text came from a peer.
  */
 export function decodeEndpoint(text: string): RemoteEndpoint {
-  const fields = PATTERN.exec(text)
-  if (fields === null) {
-    const shown = JSON.stringify(text.slice(0, ENDPOINT_TEXT_LENGTH))
-    throw new ArgumentError(
-      'text',
-      `the endpoint must be "lid:number:psn:gid" in 4, 6, 6 and 32 hexadecimal digits, not ${shown}`,
-    )
-  }
+  const fields = typeof text === 'string' ? PATTERN.exec(text) : null
+  if (fields === null) throw mustBe('text', '"lid:number:psn:gid" in 4, 6, 6 and 32 hexadecimal digits', text)
   const [, lid = '', number = '', psn = '', gid = ''] = fields
   const localIdentifier = Number.parseInt(lid, 16)
   const endpoint = {
@@ -39,11 +40,5 @@ export function decodeEndpoint(text: string): RemoteEndpoint {
 }
 
 function hex(value: number | bigint, digits: number): string {
-  const text = value.toString(16)
-  if (value < 0 || text.length > digits || !/^[0-9a-f]+$/.test(text))
-    throw new ArgumentError(
-      'endpoint',
-      `${value} does not fit the ${digits} hexadecimal digits of its field in an endpoint`,
-    )
-  return text.padStart(digits, '0')
+  return value.toString(16).padStart(digits, '0')
 }

@@ -1,7 +1,7 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { ArgumentError } from '../native/index.ts'
+import { MessageChannel, MessagePort } from 'node:worker_threads'
+import { ArgumentError, checkBytes, checkInstance, checkText, mustBe } from '../native/index.ts'
 import { type QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
-import type { ConnectionAddress } from './address.ts'
+import { type ConnectionAddress, checkAddress } from './address.ts'
 import type {
   ConnectionEvent,
   ConnectionIdentifier,
@@ -10,6 +10,7 @@ import type {
   LocalEndpoint,
   PortSpace,
 } from './carrier.ts'
+import { checkPortSpace } from './carriers.ts'
 import { ConnectionError } from './errors.ts'
 
 /**
@@ -25,6 +26,22 @@ export interface HandedRequest {
   readonly offer: ConnectionOffer
   /** The attributes for INIT, RTR and RTS, queried before the request goes: the taker cannot wait for answers. */
   readonly attributes: readonly QueuePairAttributes[]
+}
+
+/** @throws ArgumentError unless it is what `handOver` returned, in this thread or after it was posted to it. */
+export function checkHanded(handed: HandedRequest): void {
+  if (typeof handed !== 'object' || handed === null)
+    throw mustBe('handed', 'what handOver() returned in the thread of the listener', handed)
+  const { port, portSpace, deviceName, local, remote, offer, attributes } = handed
+  checkInstance('handed.port', port, MessagePort, 'that was posted with its `port` in the transfer list')
+  checkPortSpace(portSpace)
+  checkText('handed.deviceName', deviceName)
+  if (local !== undefined) checkAddress('handed.local', local)
+  if (remote !== undefined) checkAddress('handed.remote', remote)
+  if (typeof offer !== 'object' || offer === null) throw mustBe('handed.offer', 'that of handOver()', offer)
+  checkBytes('handed.offer.privateData', offer.privateData)
+  if (!Array.isArray(attributes) || attributes.some((each) => typeof each !== 'object' || each === null))
+    throw mustBe('handed.attributes', 'the array that handOver() made', attributes)
 }
 
 /** What the taker has the listener's thread do. */

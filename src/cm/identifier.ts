@@ -1,6 +1,6 @@
 import { checkOptions, type OptionNames } from '../native/index.ts'
 import type { ConnectionIdentifier, PortSpace } from './carrier.ts'
-import { chooseCarrier, type DeviceChoice } from './carriers.ts'
+import { checkPortSpace, chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { deviceNames } from './option-names.ts'
 
 export interface IdentifierOptions extends DeviceChoice {
@@ -18,5 +18,7 @@ const identifierNames: OptionNames<IdentifierOptions> = { portSpace: true, ...de
  */
 export function createIdentifier(options: IdentifierOptions = {}): ConnectionIdentifier {
   checkOptions('createIdentifier', options, identifierNames)
-  return chooseCarrier(options).carrier.createIdentifier(options.portSpace ?? 'tcp')
+  const { portSpace = 'tcp' } = options
+  checkPortSpace(portSpace)
+  return chooseCarrier(options).carrier.createIdentifier(portSpace)
 }

@@ -1,11 +1,11 @@
-import { checkOptions, mustBe, type OptionNames } from '../native/index.ts'
+import { checkOptions, checkSignal, checkWhole, type OptionNames } from '../native/index.ts'
 import { KeepAlive } from '../runtime/index.ts'
 import { type ConnectionAddress, formatAddress } from './address.ts'
 import type { ConnectionEvent, ConnectionIdentifier, PortSpace } from './carrier.ts'
-import { chooseCarrier, type DeviceChoice } from './carriers.ts'
+import { checkPortSpace, chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { ConnectionRequest } from './connection-request.ts'
 import { ConnectionSide } from './connection-side.ts'
-import { checkTimeout, Deadline, type WaitOptions } from './deadline.ts'
+import { checkTimeout, checkWait, Deadline, type WaitOptions } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
 import { deviceNames } from './option-names.ts'
 import { lookupAddress } from './resolve.ts'
@@ -46,10 +46,10 @@ const DEFAULT_ANSWER_TIMEOUT_MS = 60_000
 export async function listen(options: ListenOptions = {}): Promise<Listener> {
   checkOptions('listen', options, listenNames)
   const { address = '::', port = 0, portSpace = 'tcp', backlog = DEFAULT_BACKLOG, signal } = options
-  if (!Number.isInteger(backlog) || backlog < 1 || backlog > BACKLOG_MAX)
-    throw mustBe('backlog', `an integer from 1 to ${BACKLOG_MAX}`, backlog)
-  checkTimeout(options.answerTimeoutMs)
-  signal?.throwIfAborted()
+  checkPortSpace(portSpace)
+  checkWhole('backlog', backlog, 1, BACKLOG_MAX)
+  if (options.answerTimeoutMs !== undefined) checkTimeout('answerTimeoutMs', options.answerTimeoutMs)
+  checkSignal('signal', signal)
   const choice = chooseCarrier(options)
   const local = await lookupAddress(address, port, signal === undefined ? {} : { signal })
   const identifier = choice.carrier.createIdentifier(portSpace)
@@ -118,9 +118,10 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
   }
 
   /** Return the next request, or undefined once the listener is closed. Without `timeoutMs` it waits indefinitely. */
-  next(options: WaitOptions = {}): Promise<ConnectionRequest | undefined> {
+  async next(options: WaitOptions = {}): Promise<ConnectionRequest | undefined> {
+    checkWait('next', options)
     const ready = this.#takeQueued()
-    if (ready !== undefined || this.#closed) return Promise.resolve(ready)
+    if (ready !== undefined || this.#closed) return ready
     return new Promise((done, reject) => {
       const waiter: Waiter = (request, error) => {
         deadline?.clear()
@@ -135,7 +136,7 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
       const bounded = timeoutMs !== undefined || signal !== undefined
       const what = `a request for ${formatAddress(this.#local)}`
       const deadline = bounded
-        ? new Deadline({ timeoutMs: timeoutMs ?? 2 ** 31 - 1, ...options }, what, give)
+        ? new Deadline({ ...options, timeoutMs: timeoutMs ?? 2 ** 31 - 1 }, what, give)
         : undefined
       this.#waiters.push(waiter)
     })

@@ -1,14 +1,14 @@
-import { ArgumentError, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
+import { checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import { type Destination, type Gid, type QueuePair, QueuePairState } from '../verbs/index.ts'
-import { type ConnectionAddress, connectionAddress, isMulticastAddress } from './address.ts'
+import { type ConnectionAddress, checkMulticastAddress, connectionAddress } from './address.ts'
 import type { ConnectionIdentifier, DatagramPeer } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { ConnectionPair, checkPairOptions, type PairOptions } from './connection-pair.ts'
 import { DatagramDestination } from './datagram.ts'
-import { Deadline, type WaitOptions } from './deadline.ts'
+import { checkWaitValues, Deadline, type WaitOptions, waitNames } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
 import { errorOf } from './event-error.ts'
-import { deviceNames, pairNames, waitNames } from './option-names.ts'
+import { deviceNames, pairNames } from './option-names.ts'
 
 export interface MulticastOptions extends DeviceChoice, PairOptions, WaitOptions {
   /** The group: IPv4 224.0.0.0 to 239.255.255.255, IPv6 ff00::/8. */
@@ -34,13 +34,10 @@ export async function joinMulticast(options: MulticastOptions): Promise<Multicas
   if (options === undefined) throw mustBe('options', 'an object such as { address }', options)
   checkOptions('joinMulticast', options, multicastNames)
   checkPairOptions(options, 'udp')
+  checkWaitValues(options)
   const address = connectionAddress(options.address, 0)
-  if (!isMulticastAddress(address))
-    throw new ArgumentError(
-      'address',
-      `address must be a multicast address, not ${address.address}; use 224.0.0.0/4 or ff00::/8`,
-    )
-  const source = options.source === undefined ? undefined : connectionAddress(options.source, 0)
+  checkMulticastAddress('address', address)
+  const source = options.source === undefined ? undefined : connectionAddress(options.source, 0, 'source')
   const choice = chooseCarrier(
     options.domain === undefined && options.pair !== undefined ? { domain: options.pair.domain } : options,
   )

@@ -1,13 +1,11 @@
 import type { OptionNames } from '../native/index.ts'
 import type { DeviceChoice } from './carriers.ts'
 import type { PairOptions } from './connection-pair.ts'
-import type { WaitOptions } from './deadline.ts'
+import { waitNames } from './deadline.ts'
 import type { ConnectionOptions } from './terms.ts'
 
 /** The names of options that several calls of this room share. */
 export const deviceNames: OptionNames<DeviceChoice> = { device: true, domain: true }
-
-export const waitNames: OptionNames<WaitOptions> = { timeoutMs: true, signal: true }
 
 export const pairNames: OptionNames<PairOptions> = {
   domain: true,

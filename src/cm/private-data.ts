@@ -1,4 +1,4 @@
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, mustBe } from '../native/index.ts'
 import type { PortSpace } from './carrier.ts'
 
 /** The calls that carry private data. */
@@ -22,14 +22,15 @@ export function checkedPrivateData(
 ): Uint8Array {
   const most = PRIVATE_DATA_BYTES_MAX[portSpace][use]
   if (data === undefined) return new Uint8Array(0)
-  if (!(data instanceof Uint8Array)) throw new ArgumentError('privateData', 'privateData must be a Uint8Array')
+  if (!(data instanceof Uint8Array)) throw mustBe('privateData', 'a Uint8Array', data)
   if (data.byteLength > most) {
     throw new ArgumentError(
       'privateData',
       `${use} carries at most ${most} bytes of private data, not ${data.byteLength}; send the rest over the connection`,
     )
   }
-  return Uint8Array.from(data)
+  // A buffer that was transferred away is empty, and cannot be iterated.
+  return data.byteLength === 0 ? new Uint8Array(0) : Uint8Array.from(data)
 }
 
 /** Return the whole field as the peer sees it: the sender's bytes, padded with zeros. */

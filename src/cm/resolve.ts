@@ -1,13 +1,12 @@
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
-import { checkOptions, type OptionNames } from '../native/index.ts'
-import { type ConnectionAddress, connectionAddress, formatAddress } from './address.ts'
+import { checkOptions, checkText, type OptionNames } from '../native/index.ts'
+import { type ConnectionAddress, checkPort, connectionAddress, familyOf, formatAddress } from './address.ts'
 import type { ConnectionIdentifier, PortSpace } from './carrier.ts'
-import { chooseCarrier, type DeviceChoice } from './carriers.ts'
-import { Deadline, type WaitOptions } from './deadline.ts'
+import { checkPortSpace, chooseCarrier, type DeviceChoice } from './carriers.ts'
+import { checkWaitValues, Deadline, type WaitOptions, waitNames } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
 import { errorOf } from './event-error.ts'
-import { deviceNames, waitNames } from './option-names.ts'
+import { deviceNames } from './option-names.ts'
 
 export interface ResolveOptions extends DeviceChoice, WaitOptions {
   /** Default 0. */
@@ -39,10 +38,13 @@ export interface ResolvedAddress {
  */
 export async function resolve(address: string, options: ResolveOptions = {}): Promise<ResolvedAddress> {
   checkOptions('resolve', options, resolveNames)
+  const { port = 0, portSpace = 'tcp' } = options
+  checkPortSpace(portSpace)
+  checkWaitValues(options)
+  const source = options.source === undefined ? undefined : connectionAddress(options.source, 0, 'source')
   const { carrier, deviceName } = chooseCarrier(options)
-  const remote = await lookupAddress(address, options.port ?? 0, options)
-  const source = options.source === undefined ? undefined : connectionAddress(options.source, 0)
-  const identifier = carrier.createIdentifier(options.portSpace ?? 'tcp')
+  const remote = await lookupAddress(address, port, options)
+  const identifier = carrier.createIdentifier(portSpace)
   try {
     await resolveWith(identifier, source, remote, options)
     return { deviceName: identifier.deviceName ?? deviceName ?? '', local: identifier.local, remote }
@@ -83,7 +85,9 @@ function resolveWith(
 
 /** Return a numeric address as it is, or look a name up. */
 export async function lookupAddress(address: string, port: number, wait: WaitOptions): Promise<ConnectionAddress> {
-  if (isIP(address) !== 0) return connectionAddress(address, port)
+  checkText('address', address)
+  checkPort('port', port)
+  if (familyOf(address) !== 0) return connectionAddress(address, port)
   const found = await new Promise<string>((done, reject) => {
     const deadline = new Deadline(wait, `the address of ${address}`, reject)
     lookup(address)

@@ -1,8 +1,8 @@
-import { mustBe } from '../native/index.ts'
+import { checkBoolean, mustBe } from '../native/index.ts'
 import type { QueuePair } from '../verbs/index.ts'
 import type { ConnectionOffer, ConnectionParameters, LocalEndpoint, PortSpace } from './carrier.ts'
 import { checkPairOptions, type PairOptions } from './connection-pair.ts'
-import { checkTimeout, type WaitOptions } from './deadline.ts'
+import { checkWaitValues, type WaitOptions } from './deadline.ts'
 import { checkedPrivateData } from './private-data.ts'
 
 /** Options that both ends of a connection share. */
@@ -54,15 +54,16 @@ export const DEFAULT_RETRY_COUNT = 6
 /** The fields of the messages are bytes, and 255 asks librdmacm for the device's own limit. */
 const READ_ATOMIC_MAX = 254
 
-/** Throw for every wrong option before any resource is taken. */
+/** Throw for every wrong option before any resource is taken. Return a copy of the private data. */
 export function checkConnectionOptions(
   options: ConnectionOptions,
   portSpace: PortSpace,
   use: 'connect' | 'accept',
-): void {
-  checkedPrivateData(options.privateData, portSpace, use)
+): Uint8Array {
+  const privateData = checkedPrivateData(options.privateData, portSpace, use)
   checkPairOptions(options, portSpace)
-  checkTimeout(options.timeoutMs)
+  checkWaitValues(options)
+  if (options.flowControl !== undefined) checkBoolean('flowControl', options.flowControl)
   checkRange('rnrRetry', options.rnrRetry, 7)
   checkRange('ackTimeout', options.ackTimeout, 31)
   checkRange('minRnrTimer', options.minRnrTimer, 31)
@@ -70,6 +71,7 @@ export function checkConnectionOptions(
   checkRange('trafficClass', options.trafficClass, 255)
   checkRange('maxReadAtomic', options.maxReadAtomic, READ_ATOMIC_MAX)
   checkRange('maxDestinationReadAtomic', options.maxDestinationReadAtomic, READ_ATOMIC_MAX)
+  return privateData
 }
 
 export function checkRange(name: string, value: number | undefined, most: number): void {
@@ -100,14 +102,20 @@ export function readAtomicLimits(
   }
 }
 
+/** What is said beyond the options. */
+interface Terms {
+  readonly privateData: Uint8Array
+  readonly limits: ReadAtomicLimits
+  readonly retryCount: number
+}
+
 export function connectionParameters(
   options: ConnectionOptions,
   pair: QueuePair,
-  limits: ReadAtomicLimits,
-  retryCount: number,
+  { privateData, limits, retryCount }: Terms,
 ): ConnectionParameters {
   return {
-    privateData: options.privateData ?? new Uint8Array(0),
+    privateData,
     responderResources: limits.maxDestinationReadAtomic,
     initiatorDepth: limits.maxReadAtomic,
     flowControl: options.flowControl ?? false,

@@ -32,6 +32,10 @@ test('what is no endpoint is refused', () => {
   for (const text of ['', good.slice(1), `${good}0`, good.replace(':', ' '), good.replace('f', 'g'), `${good}\n`]) {
     assert.throws(() => decodeEndpoint(text), { code: 'ERR_AETHER_INVALID_ARGUMENT', argument: 'text' })
   }
-  assert.throws(() => encodeEndpoint({ queuePairNumber: 2 ** 24, psn: 0, gid: 0n }), { argument: 'endpoint' })
-  assert.throws(() => encodeEndpoint({ queuePairNumber: -1, psn: 0, gid: 0n }), { argument: 'endpoint' })
+  assert.throws(() => encodeEndpoint({ queuePairNumber: 2 ** 24, psn: 0, gid: 0n }), {
+    argument: 'endpoint.queuePairNumber',
+  })
+  assert.throws(() => encodeEndpoint({ queuePairNumber: -1, psn: 0, gid: 0n }), {
+    argument: 'endpoint.queuePairNumber',
+  })
 })

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { root } from '../repository/checkout.ts'
 import { publicCallables } from './callables.ts'
 import type { Fault } from './caller.ts'
-import { doorsWithoutRecipes, excluded } from './excluded.ts'
+import { excluded } from './excluded.ts'
 
 /** An end for a program that hangs, on a busy machine. */
 const PROGRAM_MS_MAX = 300_000
@@ -24,8 +24,7 @@ writeFileSync(callablesFile, JSON.stringify(callables))
 after(() => rmSync(directory, { recursive: true }))
 
 for (const door of new Set(callables.map((callable) => callable.door))) {
-  const skip = doorsWithoutRecipes[door] ?? false
-  test(`${door}: wrong arguments are refused with typed errors that say what to pass`, { skip }, () => {
+  test(`${door}: wrong arguments are refused with typed errors that say what to pass`, () => {
     const args = [program, callablesFile, door, `${SEED}`, '', lastCallFile]
     const options = { encoding: 'utf8', timeout: PROGRAM_MS_MAX, maxBuffer: 2 ** 28 } as const
     const { status, signal, stdout, stderr } = spawnSync(process.execPath, args, options)

@@ -201,8 +201,13 @@ async function act(callable: Callable, self: unknown, args: readonly unknown[]):
   return isIterator(result) ? firstOf(result) : result
 }
 
-const isIterator = (value: unknown): value is AsyncIterator<unknown> =>
-  typeof value === 'object' && value !== null && 'next' in value && Symbol.asyncIterator in value
+/** A listener, too, has `next`, but is iterated by an object of its own. */
+const isIterator = (value: unknown): value is AsyncIterableIterator<unknown> =>
+  typeof value === 'object' &&
+  value !== null &&
+  'next' in value &&
+  Symbol.asyncIterator in value &&
+  (value as AsyncIterable<unknown>)[Symbol.asyncIterator]() === value
 
 async function firstOf(iterator: AsyncIterator<unknown>): Promise<unknown> {
   try {

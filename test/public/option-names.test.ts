@@ -18,11 +18,11 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, tells: RegEx
   ],
   'server.listen with a port that is too large': [
     () => server.listen({ ...place, port: 99_999 }),
-    /port must be an integer from 0 to 65535, not 99999/,
+    /port must be a whole number from 0 to 65535, not 99999/,
   ],
   'server.listen with a port that is a symbol': [
     () => server.listen({ ...place, port: Symbol('s') as never }),
-    /port must be an integer from 0 to 65535, not a symbol/,
+    /port must be a whole number from 0 to 65535, not a symbol/,
   ],
   'server.listen': [() => server.listen(misspelt(place, 'prot')), /option 'prot' of listen; did you mean 'port'/],
   'server.drain': [() => server.drain(misspelt({}, 'timeoutms')), /did you mean 'timeoutMs'/],
@@ -74,7 +74,7 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, tells: RegEx
   'cm connect': [() => cm.connect(misspelt(peer, 'retryCont')), /did you mean 'retryCount'/],
   'cm connect to a port that is a symbol': [
     () => cm.connect({ ...place, port: Symbol('s') as never }),
-    /port must be an integer from 0 to 65535, not a symbol/,
+    /port must be a whole number from 0 to 65535, not a symbol/,
   ],
   'cm resolve': [() => cm.resolve('127.0.0.1', misspelt({ device: 'shm0' }, 'sorce')), /did you mean 'source'/],
   'cm createIdentifier': [() => cm.createIdentifier(misspelt({}, 'portspace')), /did you mean 'portSpace'/],

@@ -10,15 +10,19 @@ import {
 } from '../../native/index.ts'
 import { decodeAttributes } from '../../providers/index.ts'
 import type { QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
-import { type ConnectionAddress, connectionAddress, formatAddress } from '../address.ts'
+import { type ConnectionAddress, checkAddress, checkGroup, connectionAddress, formatAddress } from '../address.ts'
 import type {
   ConnectionEvent,
   ConnectionIdentifier,
   ConnectionOffer,
   ConnectionParameters,
+  LocalEndpoint,
   PortSpace,
 } from '../carrier.ts'
+import { checkTimeout } from '../deadline.ts'
 import { ConnectionError, type ConnectionStage } from '../errors.ts'
+import { checkBacklog, checkedParameters, checkTransition } from '../identifier-arguments.ts'
+import { checkedPrivateData } from '../private-data.ts'
 import type { EventChannel } from './channel.ts'
 
 /**
@@ -67,6 +71,8 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
 
   listen(local: ConnectionAddress, backlog: number): Promise<void> {
     return new Promise((done) => {
+      checkAddress('local', local)
+      checkBacklog(backlog)
       this.#try('listen', `cannot listen at ${formatAddress(local)}`, () => {
         this.#addon.bind(this.#token, local.address, local.port)
         this.#addon.listen(this.#token, backlog)
@@ -76,6 +82,9 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
   }
 
   resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress, timeoutMs: number): void {
+    if (source !== undefined) checkAddress('source', source)
+    checkAddress('destination', destination)
+    checkTimeout('timeoutMs', timeoutMs)
     this.#try('address', `no way to ${formatAddress(destination)}`, () => {
       if (source !== undefined) this.#addon.bind(this.#token, source.address, source.port)
       this.#addon.resolveAddress(this.#token, destination.address, destination.port, timeoutMs)
@@ -83,25 +92,29 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
   }
 
   resolveRoute(timeoutMs: number): void {
+    checkTimeout('timeoutMs', timeoutMs)
     this.#try('route', 'no route', () => this.#addon.resolveRoute(this.#token, timeoutMs))
   }
 
   connect(parameters: ConnectionParameters): void {
-    const words = encodeParameters(parameters)
+    const checked = checkedParameters(parameters, this.portSpace, 'connect')
+    const words = encodeParameters(checked)
     this.#try('connect', 'the request cannot be sent', () =>
-      this.#addon.connect(this.#token, words, parameters.privateData),
+      this.#addon.connect(this.#token, words, checked.privateData),
     )
   }
 
   accept(parameters: ConnectionParameters): void {
-    const words = encodeParameters(parameters)
+    const checked = checkedParameters(parameters, this.portSpace, 'accept')
+    const words = encodeParameters(checked)
     this.#try('accept', 'the request cannot be answered', () =>
-      this.#addon.accept(this.#token, words, parameters.privateData),
+      this.#addon.accept(this.#token, words, checked.privateData),
     )
   }
 
   reject(privateData: Uint8Array): void {
-    this.#try('accept', 'the request cannot be rejected', () => this.#addon.reject(this.#token, privateData))
+    const data = checkedPrivateData(privateData, this.portSpace, 'reject')
+    this.#try('accept', 'the request cannot be rejected', () => this.#addon.reject(this.#token, data))
   }
 
   establish(): void {
@@ -117,7 +130,8 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
     }
   }
 
-  queuePairAttributes(state: QueuePairState): QueuePairAttributes {
+  queuePairAttributes(state: QueuePairState, endpoint: LocalEndpoint): QueuePairAttributes {
+    checkTransition(state, endpoint)
     const words = new Float64Array(ATTRIBUTE_WORDS)
     const mask = this.#try('connect', 'the queue pair cannot change its state', () =>
       this.#addon.queuePairAttributes(this.#token, state, words),
@@ -126,6 +140,7 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
   }
 
   joinMulticast(group: ConnectionAddress): void {
+    checkGroup(group)
     this.#try('multicast', `cannot join ${group.address}`, () =>
       this.#addon.joinMulticast(this.#token, group.address, group.port),
     )
@@ -133,6 +148,7 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
   }
 
   leaveMulticast(group: ConnectionAddress): void {
+    checkGroup(group)
     if (!this.#groups.delete(formatAddress(group))) return
     this.#try('multicast', `cannot leave ${group.address}`, () =>
       this.#addon.leaveMulticast(this.#token, group.address, group.port),

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type Gid, type QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
-import { type ConnectionAddress, connectionAddress } from '../address.ts'
+import { type ConnectionAddress, checkAddress, checkGroup, connectionAddress } from '../address.ts'
 import type {
   ConnectionEvent,
   ConnectionIdentifier,
@@ -11,8 +11,10 @@ import type {
   PortSpace,
 } from '../carrier.ts'
 import { DATAGRAM_QUEUE_KEY } from '../datagram.ts'
-import { RejectStatus } from '../errors.ts'
-import { type PrivateDataUse, paddedPrivateData } from '../private-data.ts'
+import { checkTimeout } from '../deadline.ts'
+import { ConnectionError, RejectStatus } from '../errors.ts'
+import { checkBacklog, checkedParameters, checkTransition } from '../identifier-arguments.ts'
+import { checkedPrivateData, type PrivateDataUse, paddedPrivateData } from '../private-data.ts'
 import { MeetingPoint, meet } from './meeting-point.ts'
 import type { Message, MessageKind } from './message.ts'
 import { MessageSocket } from './message-socket.ts'
@@ -64,7 +66,11 @@ export class ShmIdentifier implements ConnectionIdentifier {
   // ---- listening
   // ---------------------------------------------------------------------------------------------------------------
 
-  async listen(local: ConnectionAddress): Promise<void> {
+  async listen(local: ConnectionAddress, backlog: number): Promise<void> {
+    checkAddress('local', local)
+    checkBacklog(backlog)
+    if (this.#point !== undefined)
+      throw new ConnectionError('listen', 0, 'the identifier listens already; make another one for another address')
     const point = await MeetingPoint.open(this.portSpace, local, (socket) => this.#called(socket))
     if (this.#destroyed) {
       point.close()
@@ -119,22 +125,29 @@ export class ShmIdentifier implements ConnectionIdentifier {
   // ---- asking
   // ------------------------------------------------------------------------------------------------------------------
 
-  resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress): void {
+  resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress, timeoutMs: number): void {
+    if (source !== undefined) checkAddress('source', source)
+    checkAddress('destination', destination)
+    checkTimeout('timeoutMs', timeoutMs)
     // The port is only shown to people here; it reaches no one.
     this.local = connectionAddress(source?.address ?? destination.address, 49_152 + randomInt(16_384))
     this.remote = destination
     this.#soon({ type: 'address-resolved' })
   }
 
-  resolveRoute(): void {
+  resolveRoute(timeoutMs: number): void {
+    checkTimeout('timeoutMs', timeoutMs)
     this.#soon({ type: 'route-resolved' })
   }
 
   connect(parameters: ConnectionParameters): void {
-    const meeting = meet(this.portSpace, this.remote!)
-    this.#retryCount = parameters.retryCount
+    const checked = checkedParameters(parameters, this.portSpace, 'connect')
+    if (this.remote === undefined)
+      throw new ConnectionError('connect', 0, 'the identifier has no destination; call resolveAddress() first')
+    const meeting = meet(this.portSpace, this.remote)
+    this.#retryCount = checked.retryCount
     meeting.then(
-      (socket) => this.#met(socket, parameters),
+      (socket) => this.#met(socket, checked),
       (error: NodeJS.ErrnoException) => this.#emit({ type: 'connect-error', status: error.errno ?? 0 }),
     )
   }
@@ -164,14 +177,16 @@ export class ShmIdentifier implements ConnectionIdentifier {
   // ---------------------------------------------------------------------------------------------------------------
 
   accept(parameters: ConnectionParameters): void {
-    const message = this.#message('reply', parameters, 0)
+    const checked = checkedParameters(parameters, this.portSpace, 'accept')
+    const message = this.#message('reply', checked, 0)
     // A datagram service was found, and that is all: nothing follows.
     if (this.portSpace === 'udp') this.#socket?.sendLast(message)
     else this.#socket?.send(message)
   }
 
   reject(privateData: Uint8Array): void {
-    const parameters = { ...NO_PARAMETERS, privateData }
+    const data = checkedPrivateData(privateData, this.portSpace, 'reject')
+    const parameters = { ...NO_PARAMETERS, privateData: data }
     this.#socket?.sendLast(this.#message('reject', parameters, RejectStatus.Consumer))
   }
 
@@ -184,6 +199,7 @@ export class ShmIdentifier implements ConnectionIdentifier {
   }
 
   queuePairAttributes(state: QueuePairState, own: LocalEndpoint): QueuePairAttributes {
+    checkTransition(state, own)
     if (this.portSpace === 'udp') return { state, partitionKeyIndex: 0, port: 1, queueKey: DATAGRAM_QUEUE_KEY }
     const { endpoint, rnrRetryCount } = this.#peer
     switch (state) {
@@ -210,13 +226,16 @@ export class ShmIdentifier implements ConnectionIdentifier {
   }
 
   joinMulticast(group: ConnectionAddress): void {
+    checkGroup(group)
     const addressVector = { gid: multicastGid(group) }
     const peer = { addressVector, queuePairNumber: MULTICAST_QUEUE_PAIR, queueKey: DATAGRAM_QUEUE_KEY }
     this.#soon({ type: 'multicast-join', peer })
   }
 
   /** Nothing to do: being attached is all there is to membership here. */
-  leaveMulticast(): void {}
+  leaveMulticast(group: ConnectionAddress): void {
+    checkGroup(group)
+  }
 
   destroy(): void {
     if (this.#destroyed) return

@@ -1,12 +1,14 @@
+import { checkFunction, checkMilliseconds } from '../../native/index.ts'
 import type { OpenDeviceOptions } from '../contract.ts'
 import type { Gid } from '../gid.ts'
 import type { Place } from './destination.ts'
 import { SimDevice } from './device.ts'
-import type { SimulatedFault } from './fault.ts'
+import { checkFault, type SimulatedFault } from './fault.ts'
 import { Host } from './host.ts'
 import { inject } from './inject.ts'
 import { Kernel } from './kernel.ts'
 import { Network } from './network.ts'
+import { checkTime } from './numbers.ts'
 import { type AdapterOptions, defaultAdapter, defaultNetwork, type SimulationOptions } from './options.ts'
 import { Stream } from './stream.ts'
 import type { XrcMembers } from './xrc-domain.ts'
@@ -37,13 +39,13 @@ export class SimulatedCluster {
 
   /** @internal Created by {@link openSimulatedCluster}. */
   constructor(device: string, seed: number, options: SimulationOptions, onClose: () => void) {
-    const network = { ...defaultNetwork, ...options.network }
+    const network = withDefaults(defaultNetwork, options.network)
     this.device = device
     this.kernel = new Kernel(seed, options.choose)
     this.network = new Network(this.kernel, network)
     this.names = new Stream(seed, 'names', undefined)
     this.gigabitsPerSecond = network.gigabitsPerSecond
-    this.#adapter = { ...defaultAdapter, ...options.adapter }
+    this.#adapter = withDefaults(defaultAdapter, options.adapter)
     this.#advanceOnPoll = options.advanceOnPoll ?? false
     this.#onClose = onClose
     for (const fault of options.faults ?? []) this.inject(fault)
@@ -71,11 +73,13 @@ export class SimulatedCluster {
 
   /** Let a fault happen at its time. Hosts that do not exist yet may be added until then. */
   inject(fault: SimulatedFault): void {
+    checkFault(fault)
     inject(this, fault)
   }
 
   /** Let that much time pass. */
   advance(ns: number): void {
+    checkTime('ns', ns)
     this.kernel.runTo(this.kernel.nowNs + ns)
   }
 
@@ -84,6 +88,8 @@ export class SimulatedCluster {
    * if it does not hold within `timeoutMs` of virtual time (default 10,000), or if nothing is left to happen.
    */
   runUntil(predicate: () => boolean, timeoutMs = 10_000): boolean {
+    checkFunction('predicate', predicate, 'which returns whether to stop')
+    checkMilliseconds('timeoutMs', timeoutMs)
     const deadlineNs = this.kernel.nowNs + timeoutMs * 1e6
     while (!predicate()) {
       if (this.kernel.nextNs > deadlineNs || !this.kernel.step()) return false
@@ -141,6 +147,12 @@ export class SimulatedCluster {
     const gid = (GID_PREFIX << 112n) | (BigInt(host.index + 1) << 64n) | (BigInt(this.#devices) << 16n) | 1n
     return new SimDevice(this, host, gid, name, options)
   }
+}
+
+/** An option whose value is undefined counts as not given. */
+function withDefaults<T extends object>(defaults: T, given: Partial<T> = {}): T {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...defaults, ...(Object.fromEntries(set) as Partial<T>) }
 }
 
 function keyOf({ gid, number }: Place): string {

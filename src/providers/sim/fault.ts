@@ -1,3 +1,9 @@
+import { checkOptions, checkWhole, mustBe, type OptionNames } from '../../native/index.ts'
+import { checkFactor, checkProbability, checkTime } from './numbers.ts'
+
+/** More than a process can simulate. */
+const HOSTS_MAX = 2 ** 20
+
 /**
  * A fault at a time. Hosts are counted from 0 in the order in which they were added. Without `forNs` a fault lasts for
  * ever.
@@ -49,4 +55,52 @@ interface PathFault<Kind extends string> extends Timed {
   readonly kind: Kind
   readonly from: number
   readonly to: number
+}
+
+type Check = (argument: string, value: unknown) => void
+
+/** What each fault needs, beyond its time. */
+const needs: Readonly<Record<SimulatedFault['kind'], Readonly<Record<string, Check>>>> = {
+  crash: { host: checkHost },
+  pause: { host: checkHost },
+  'link-down': { host: checkHost },
+  slow: { host: checkHost, factor: checkFactor },
+  'lose-wakeups': { host: checkHost },
+  'memory-stall': { host: checkHost },
+  cut: { from: checkHost, to: checkHost },
+  lossy: { from: checkHost, to: checkHost, loss: checkProbability },
+  clog: { from: checkHost, to: checkHost, delayNs: checkTime },
+}
+
+const faultNames: OptionNames<SimulatedFault> = {
+  kind: true,
+  atNs: true,
+  host: true,
+  keeps: true,
+  lingerNs: true,
+  forNs: true,
+  factor: true,
+  from: true,
+  to: true,
+  loss: true,
+  delayNs: true,
+}
+
+/** @throws ArgumentError unless it is a fault that can happen; the host may be added later. */
+export function checkFault(fault: SimulatedFault): void {
+  if (fault === undefined) throw mustBe('fault', 'an object such as { kind, atNs, host }', fault)
+  checkOptions('inject', fault, faultNames, 'fault')
+  if (typeof fault.kind !== 'string' || !Object.hasOwn(needs, fault.kind))
+    throw mustBe('fault.kind', `one of ${Object.keys(needs).join(', ')}`, fault.kind)
+  checkTime('fault.atNs', fault.atNs)
+  const given = fault as unknown as Readonly<Record<string, unknown>>
+  for (const [name, check] of Object.entries(needs[fault.kind])) check(`fault.${name}`, given[name])
+  for (const name of ['forNs', 'lingerNs']) if (given[name] !== undefined) checkTime(`fault.${name}`, given[name])
+  const { keeps } = given
+  if (keeps !== undefined && keeps !== 'nothing' && keeps !== 'memory')
+    throw mustBe('fault.keeps', "'nothing' or 'memory'", keeps)
+}
+
+function checkHost(argument: string, value: unknown): void {
+  checkWhole(argument, value, 0, HOSTS_MAX)
 }

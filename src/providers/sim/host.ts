@@ -1,7 +1,11 @@
-import { ArgumentError } from '../../native/index.ts'
+import { ArgumentError, checkBoolean, checkFunction, checkWhole } from '../../native/index.ts'
 import type { Kernel } from './kernel.ts'
+import { checkTime } from './numbers.ts'
 import type { AdapterOptions } from './options.ts'
 import { Process } from './process.ts'
+
+/** Descriptors are of type int. */
+const DESCRIPTOR_MAX = 2 ** 31 - 1
 
 /** Told what happens to a host, so that its devices can report it. */
 export interface HostListener {
@@ -16,26 +20,39 @@ export class Host {
   readonly index: number
   readonly kernel: Kernel
   readonly adapter: AdapterOptions
-  /** True while the process lives. */
-  alive = true
-  /** True while the adapter sends and serves; even for a while after a crash, if a fault says so. */
-  serving = true
-  /** True while the adapter reads and writes memory. */
+  /** @internal True while the adapter reads and writes memory. */
   memoryAnswers = true
-  linkUp = true
+  /** @internal */
   losesWakeups = false
-  /** The factor by which everything that the adapter does is slower. */
+  /** @internal The factor by which everything that the adapter does is slower. */
   slowness = 1
   readonly listeners: Set<HostListener> = new Set<HostListener>()
   readonly #processes: Process[] = []
   /** The time when the link is free for the next packet. */
   #transmitFreeNs = 0
   #paused = false
+  #alive = true
+  #serving = true
+  #linkUp = true
 
   constructor(index: number, kernel: Kernel, adapter: AdapterOptions) {
     this.index = index
     this.kernel = kernel
     this.adapter = adapter
+  }
+
+  /** True while the process lives. */
+  get alive(): boolean {
+    return this.#alive
+  }
+
+  /** True while the adapter sends and serves; even for a while after a crash, if a fault says so. */
+  get serving(): boolean {
+    return this.#serving
+  }
+
+  get linkUp(): boolean {
+    return this.#linkUp
   }
 
   get paused(): boolean {
@@ -44,6 +61,7 @@ export class Host {
 
   /** A program that runs on this host's processor; see {@link Process}. */
   spawn(step: () => void): Process {
+    checkFunction('step', step, 'without parameters')
     const process = new Process(this, step)
     this.#processes.push(process)
     return process
@@ -54,11 +72,16 @@ export class Host {
    * or of asynchronous events. Returns a function that cancels it.
    */
   whenReadable(descriptor: number, ready: () => void): () => void {
+    checkWhole('descriptor', descriptor, 0, DESCRIPTOR_MAX)
+    checkFunction('ready', ready, 'without parameters')
     for (const listener of this.listeners) {
       const cancel = listener.whenReadable(descriptor, ready)
       if (cancel !== undefined) return cancel
     }
-    throw new ArgumentError('descriptor', `no device of host ${this.index} has descriptor ${descriptor}`)
+    throw new ArgumentError(
+      'descriptor',
+      `no device of host ${this.index} has descriptor ${descriptor}; pass that of a completion channel`,
+    )
   }
 
   pause(): void {
@@ -71,31 +94,34 @@ export class Host {
   }
 
   setLink(up: boolean): void {
-    this.linkUp = up
+    checkBoolean('up', up)
+    this.#linkUp = up
     for (const listener of this.listeners) listener.linkChanged(up)
   }
 
   crash(keepsMemory: boolean, lingerNs: number): void {
+    checkBoolean('keepsMemory', keepsMemory)
+    checkTime('lingerNs', lingerNs)
     if (!this.alive) return
-    this.alive = false
+    this.#alive = false
     if (keepsMemory) return
     if (lingerNs > 0) this.kernel.after(lingerNs, () => this.#end())
     else this.#end()
   }
 
-  /** How long the adapter needs for what otherwise takes `ns`. */
+  /** @internal How long the adapter needs for what otherwise takes `ns`. */
   adapterNs(ns: number): number {
     return ns * this.slowness
   }
 
-  /** Put a packet on the link, not before `fromNs`. Returns the time when it is on its way. */
+  /** @internal Put a packet on the link, not before `fromNs`. Returns the time when it is on its way. */
   transmit(fromNs: number, wireNs: number): number {
     this.#transmitFreeNs = Math.max(fromNs, this.#transmitFreeNs) + wireNs * this.slowness
     return this.#transmitFreeNs
   }
 
   #end(): void {
-    this.serving = false
+    this.#serving = false
     for (const listener of [...this.listeners]) listener.crashed()
   }
 }

@@ -1,4 +1,6 @@
+import { checkBoolean, checkFunction, checkIterable, checkOptions, type OptionNames } from '../../native/index.ts'
 import type { SimulatedFault } from './fault.ts'
+import { checkFactor, checkProbability, checkTime } from './numbers.ts'
 import type { Choose } from './stream.ts'
 
 /**
@@ -88,4 +90,61 @@ export const defaultAdapter: AdapterOptions = {
   visibleNs: 2000,
   completionNs: 0,
   lostWakeups: 0,
+}
+
+const simulationNames: OptionNames<SimulationOptions> = {
+  network: true,
+  adapter: true,
+  faults: true,
+  advanceOnPoll: true,
+  choose: true,
+}
+
+type Check = (argument: string, value: unknown) => void
+
+const networkChecks: Readonly<Record<keyof NetworkOptions, Check>> = {
+  delayNs: checkTime,
+  jitterNs: checkTime,
+  tail: checkProbability,
+  tailNs: checkTime,
+  loss: checkProbability,
+  duplicate: checkProbability,
+  reorder: checkProbability,
+  gigabitsPerSecond: checkFactor,
+}
+
+const adapterChecks: Readonly<Record<keyof AdapterOptions, Check>> = {
+  startNs: checkTime,
+  lineNs: checkTime,
+  tear: checkProbability,
+  tearNs: checkTime,
+  earlyAcknowledge: checkProbability,
+  visibleNs: checkTime,
+  completionNs: checkTime,
+  lostWakeups: checkProbability,
+}
+
+/** @throws ArgumentError; faults are checked where they are injected. */
+export function checkSimulationOptions(options: SimulationOptions): void {
+  checkOptions('openSimulatedCluster', options, simulationNames)
+  const { network, adapter, faults, advanceOnPoll, choose } = options
+  checkNumbers('options.network', network, networkChecks)
+  checkNumbers('options.adapter', adapter, adapterChecks)
+  if (faults !== undefined) checkIterable('options.faults', faults, 'faults')
+  if (advanceOnPoll !== undefined) checkBoolean('options.advanceOnPoll', advanceOnPoll)
+  if (choose !== undefined) checkFunction('options.choose', choose, 'which takes a count and a name')
+}
+
+function checkNumbers<T extends object>(
+  argument: string,
+  numbers: Partial<T> | undefined,
+  checks: Readonly<Record<keyof T & string, Check>>,
+): void {
+  if (numbers === undefined) return
+  const names = Object.fromEntries(Object.keys(checks).map((name) => [name, true])) as OptionNames<Partial<T>>
+  checkOptions('openSimulatedCluster', numbers, names, argument)
+  for (const [name, check] of Object.entries<Check>(checks)) {
+    const value = (numbers as Readonly<Record<string, unknown>>)[name]
+    if (value !== undefined) check(`${argument}.${name}`, value)
+  }
 }

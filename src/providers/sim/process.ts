@@ -1,3 +1,4 @@
+import { mustBe } from '../../native/index.ts'
 import type { Host } from './host.ts'
 
 /** The longest time until a step takes effect; the least is 50 ns. */
@@ -28,6 +29,7 @@ export class Process {
 
   /** Run at that time, unless it runs earlier; then `wakeAt` must be called again for a later time. */
   wakeAt(atNs: number): void {
+    if (typeof atNs !== 'number' || Number.isNaN(atNs)) throw mustBe('atNs', 'a number of nanoseconds', atNs)
     const { kernel } = this.#host
     if (atNs >= this.#awaitedNs || !Number.isFinite(atNs)) return
     this.#awaitedNs = Math.max(atNs, kernel.nowNs)

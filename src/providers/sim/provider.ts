@@ -1,6 +1,7 @@
+import { checkWhole } from '../../native/index.ts'
 import type { OpenDeviceOptions, Provider, ProviderDevice } from '../contract.ts'
 import { SimulatedCluster } from './cluster.ts'
-import type { SimulationOptions } from './options.ts'
+import { checkSimulationOptions, type SimulationOptions } from './options.ts'
 
 const clusters = new Map<string, SimulatedCluster>()
 let serial = 0
@@ -10,6 +11,8 @@ let serial = 0
  * `cluster.device`. The same seed (an integer) and options give the same course.
  */
 export function openSimulatedCluster(seed: number, options: SimulationOptions = {}): SimulatedCluster {
+  checkWhole('seed', seed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+  checkSimulationOptions(options)
   const name = `sim${serial}`
   serial += 1
   const cluster = new SimulatedCluster(name, seed, options, () => clusters.delete(name))

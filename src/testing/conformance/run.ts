@@ -1,4 +1,13 @@
-import { TimeoutError } from '../../native/index.ts'
+import {
+  checkBoolean,
+  checkFunction,
+  checkOptions,
+  checkText,
+  mustBe,
+  type OptionNames,
+  TimeoutError,
+} from '../../native/index.ts'
+import { checkByCase, checkDeviceName, checkPart, checkReport, isText } from '../setup.ts'
 import type { ConformanceCase } from './case.ts'
 import { conformanceCases } from './cases/index.ts'
 import { Context, type Until } from './context.ts'
@@ -61,6 +70,7 @@ export interface ConformanceReport {
 
 /** Run the suite against a provider. Resolves to the report; a failing case does not make it reject. */
 export async function runProviderConformance(setup: ConformanceSetup): Promise<ConformanceReport> {
+  checkSetup(setup)
   const until = setup.until ?? untilOnEventLoop
   const remote: RemotePlayer | undefined = setup.placement === 'two-processes' ? startPlayer() : undefined
   const players: readonly [Player, Player] = [new LocalPlayer(), remote?.player ?? new LocalPlayer()]
@@ -90,6 +100,10 @@ export async function runProviderConformance(setup: ConformanceSetup): Promise<C
 
 /** The report as a table for people. */
 export function formatReport(report: ConformanceReport): string {
+  checkReport(report, 'runProviderConformance()', {
+    texts: ['provider', 'placement'],
+    counts: ['passed', 'failed', 'unsupported', 'different'],
+  })
   const width = Math.max(...report.results.map((result) => result.name.length))
   const lines = report.results.map(
     ({ name, outcome, reason }) => `  ${name.padEnd(width)}  ${outcome}${reason === '' ? '' : `: ${reason}`}`,
@@ -99,6 +113,38 @@ export function formatReport(report: ConformanceReport): string {
     ...lines,
     `${provider} (${placement}): ${passed} passed, ${failed} failed, ${unsupported} unsupported, ${different} different`,
   ].join('\n')
+}
+
+const setupNames: OptionNames<ConformanceSetup> = {
+  provider: true,
+  device: true,
+  placement: true,
+  until: true,
+  allowUnsupported: true,
+  allowDifferent: true,
+  only: true,
+  stopAtFailure: true,
+}
+
+/** Before anything starts. */
+function checkSetup(setup: ConformanceSetup): void {
+  if (setup === undefined) throw mustBe('setup', 'an object such as { provider, device, placement }', setup)
+  checkOptions('runProviderConformance', setup, setupNames, 'setup')
+  const { provider, device, placement, until, stopAtFailure } = setup
+  checkText('provider', provider)
+  if (placement !== 'one-process' && placement !== 'two-processes')
+    throw mustBe('placement', "'one-process' or 'two-processes'", placement)
+  if (until !== undefined) checkFunction('until', until, 'which takes a predicate and a deadline in milliseconds')
+  checkByCase('allowUnsupported', setup.allowUnsupported, 'the reasons', isText)
+  checkByCase('allowDifferent', setup.allowDifferent, '{ behaviour, failure }', isDifference)
+  checkPart(setup.only)
+  if (stopAtFailure !== undefined) checkBoolean('stopAtFailure', stopAtFailure)
+  checkDeviceName(device)
+}
+
+function isDifference(value: unknown): boolean {
+  const { behaviour, failure } = (value ?? {}) as Partial<Difference>
+  return typeof behaviour === 'string' && failure instanceof RegExp
 }
 
 async function runCase(

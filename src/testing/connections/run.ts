@@ -1,4 +1,6 @@
-import { UnsupportedError } from '../../native/index.ts'
+import { isIP } from 'node:net'
+import { checkOptions, mustBe, type OptionNames, UnsupportedError } from '../../native/index.ts'
+import { checkByCase, checkDeviceName, checkPart, checkReport, isText } from '../setup.ts'
 import { connectionCases } from './cases/index.ts'
 import { type ConnectionCase, ConnectionContext, type ConnectionSetup } from './context.ts'
 
@@ -21,12 +23,41 @@ export interface ConnectionReport {
  * reject.
  */
 export async function runConnectionConformance(setup: ConnectionSetup): Promise<ConnectionReport> {
+  checkSetup(setup)
   const results: ConnectionCaseResult[] = []
   for (const each of connectionCases) {
     if (setup.only === undefined || each.name.includes(setup.only)) results.push(await runCase(each, setup))
   }
   const count = (outcome: string): number => results.filter((result) => result.outcome === outcome).length
   return { device: setup.device, results, passed: count('passed'), failed: count('failed') }
+}
+
+const setupNames: OptionNames<ConnectionSetup> = {
+  device: true,
+  address: true,
+  address6: true,
+  silentAddress: true,
+  allowUnsupported: true,
+  only: true,
+}
+
+/** Before anything starts. */
+function checkSetup(setup: ConnectionSetup): void {
+  if (setup === undefined) throw mustBe('setup', 'an object such as { device, address }', setup)
+  checkOptions('runConnectionConformance', setup, setupNames, 'setup')
+  const { device, address, address6, silentAddress } = setup
+  checkAddress('address', address, [4])
+  if (address6 !== undefined) checkAddress('address6', address6, [6])
+  if (silentAddress !== undefined) checkAddress('silentAddress', silentAddress, [4, 6])
+  checkByCase('allowUnsupported', setup.allowUnsupported, 'the reasons', isText)
+  checkPart(setup.only)
+  checkDeviceName(device)
+}
+
+function checkAddress(argument: string, value: unknown, families: readonly (4 | 6)[]): void {
+  const family = typeof value === 'string' ? isIP(value) : 0
+  if (families.some((each) => each === family)) return
+  throw mustBe(argument, `a numeric ${families.map((each) => `IPv${each}`).join(' or ')} address`, value)
 }
 
 async function runCase(each: ConnectionCase, setup: ConnectionSetup): Promise<ConnectionCaseResult> {
@@ -53,7 +84,9 @@ async function failureOf(run: () => void | Promise<void>): Promise<{ readonly er
 }
 
 /** The report as a table for people. */
-export function formatConnectionReport({ device, results, passed, failed }: ConnectionReport): string {
+export function formatConnectionReport(report: ConnectionReport): string {
+  checkReport(report, 'runConnectionConformance()', { texts: ['device'], counts: ['passed', 'failed'] })
+  const { device, results, passed, failed } = report
   const width = Math.max(...results.map((result) => result.name.length))
   const lines = results.map(
     ({ name, outcome, reason }) => `  ${name.padEnd(width)}  ${outcome}${reason === '' ? '' : `: ${reason}`}`,

@@ -1,10 +1,12 @@
 import type { Recipes } from '../recipe.ts'
 import { keyvRecipes, limiterRecipes, sessionRecipes, telemetryRecipes } from './adapters.ts'
+import { cmRecipes } from './cm.ts'
 import { mainRecipes } from './main.ts'
 import { messagingRecipes } from './messaging.ts'
 import { profilingRecipes } from './profiling.ts'
 import { rpcRecipes } from './rpc.ts'
 import { structureRecipes } from './structures.ts'
+import { testingRecipes } from './testing.ts'
 import { verbsRecipes } from './verbs.ts'
 
 const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
@@ -14,6 +16,8 @@ const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
   './rpc': rpcRecipes,
   './verbs': verbsRecipes,
   './messaging': messagingRecipes,
+  './cm': cmRecipes,
+  './testing': testingRecipes,
   './adapters/keyv': keyvRecipes,
   './adapters/express-session': sessionRecipes,
   './adapters/rate-limiter-flexible': limiterRecipes,
