@@ -44,7 +44,7 @@ function filesBelow(path) {
   if (!existsSync(path)) throw new Error(`there is no ${path}`)
   if (!statSync(path).isDirectory()) return [path]
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
-    .filter((name) => !/(?:^|\/)(?:node_modules|api)\//.test(name))
+    .filter((name) => !/(?:^|\/)(?:node_modules|api|dist)\//.test(name))
     .map((name) => join(path, name))
     .filter((name) => checkOf(name) !== undefined)
     .sort()

@@ -17,8 +17,8 @@ const thrown: readonly (readonly [name: string, thrown: unknown, told: RegExp])[
   ['a symbol', Symbol('odd'), /Symbol\(odd\)$/],
   ['an object without a text', Object.create(null), /a value without a text was thrown$/],
   ['an error whose message throws', new Hidden(), /a value without a text was thrown$/],
-  // biome-ignore lint/suspicious/noExplicitAny: that it is no text is what is tested
-  ['a reason that is no text', new ServiceError((() => 1) as any, undefined, 'odd'), /odd$/],
+  // The constructor refuses it.
+  ['a reason that is no text', Object.assign(new ServiceError('odd', undefined, 'odd'), { reason: () => 1 }), /odd$/],
   ['details that do not travel', new ServiceError('odd', () => 1), /odd \(its details cannot be sent: .*\)$/],
 ]
 

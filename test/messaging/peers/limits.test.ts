@@ -73,12 +73,8 @@ test('rings, queue depths and times that cannot be are refused by name, and noth
     ['ringBytes', { ringBytes: 1000 }],
     ['receives', { receives: 3 }],
     ['sends', { sends: 8193 }],
-  ] as const) {
-    await using peers = openPeers({ number: 0, device, link })
-    await assert.rejects(peers.listen({ address }), invalid(argument))
-    await assert.rejects(peers.connect({ address, port: 1 }), invalid(argument))
-    assert.equal((peers.lastError as { argument?: string } | undefined)?.argument, argument)
-  }
+  ] as const)
+    assert.throws(() => openPeers({ number: 0, device, link }), invalid(argument))
   await using peers = openPeers({ number: 2, device })
   for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
     const [here] = memoryLinks()
