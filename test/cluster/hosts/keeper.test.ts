@@ -178,8 +178,8 @@ test('who ends without a word, and who falls silent, is told to the others; who 
   const ranks = [0, 1, 2, 3].map((rank) => house.rank(rank, 4))
   await complete(ranks)
   socketOf(ranks[1]!).destroy()
-  // Gives no sign of life, as a host that is gone. It still hears those of the keeper, else it would end by itself, maybe
-  // before.
+  // Gives no sign of life, as a host that is gone. It still hears those of the keeper: else it would end by itself, and
+  // maybe before it is missed.
   socketOf(ranks[2]!).write = () => true
   ranks[3]!.caller.close()
   await until(() => ranks[0]!.ended.length === 2, ranks[0]!.ended.join())
