@@ -14,10 +14,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const MAJORS = [20, 22, 24, 26]
 /** Parts of paths: what stands on Node.js itself (threads, wakings, views, loading), and a path through each room. */
 const QUICK = [
-  ...['loader', 'memory', 'thread', 'userfault', 'sleeping', 'fault-lane', 'view', 'guard', 'leak'].map(
+  ...['loader', 'memory', 'thread', 'userfault', 'sleeping', 'fault-lane', 'view'].map(
     (name) => `test/native/${name}.test`,
   ),
-  'test/runtime/',
+  ...['abort-callbacks', 'runtime-directory', 'timers'].map((name) => `test/runtime/${name}.test`),
   'test/verbs/',
   'test/providers/conformance',
   'test/dsm/hardware-region',
