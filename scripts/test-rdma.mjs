@@ -2,9 +2,9 @@
  * Runs the compiled tests of test/rdma/ on real kernel RDMA, in throw-away guests:
  * `node scripts/test-rdma.mjs [--long] [part of a path …]`.
  *
- * Two boots at most: the files in test/rdma/ run one after the other in one guest; those in test/rdma/two-hosts/ in the
- * first of two guests joined by a cable, whose second does what they tell it (test/rdma/support/remote-host.ts). At the
- * end a table says what ran, and what was skipped and why.
+ * Two boots at most, at the same time: the files in test/rdma/ run one after the other in one guest; those in
+ * test/rdma/two-hosts/ in the first of two guests joined by a cable, whose second does what they tell it
+ * (test/rdma/support/remote-host.ts). At the end a table says what ran, and what was skipped and why.
  *
  * With `--long` it runs the files named `*.long.test.ts`, and no others; without, all others.
  *
@@ -70,6 +70,7 @@ async function runBoot({ name, hosts, folder }, share) {
   const startedMs = Date.now()
   const run = await runGuests({
     ...{ hosts, timeoutS, share: reportFolder, directory: root, companion: hosts === 2 },
+    label: hosts === 1 ? 'one' : '',
     command: (host) => (host === 0 ? tests : remote),
   })
   const report = existsSync(reportFile) ? JSON.parse(readFileSync(reportFile, 'utf8')) : undefined
@@ -92,11 +93,9 @@ async function main() {
     return 1
   }
   const share = temporaryFolder()
-  const results = []
-  for (const boot of boots) {
-    const result = await runBoot(boot, share)
-    if (result !== undefined) results.push(result)
-  }
+  const results = (await Promise.all(boots.map((boot) => runBoot(boot, share)))).filter(
+    (result) => result !== undefined,
+  )
   if (results.some(({ run }) => isEmulated(run.accelerator))) {
     console.log('\nThe processor of the guests was emulated (no usable /dev/kvm): everything ran some 15 times slower.')
   }

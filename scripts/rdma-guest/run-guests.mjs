@@ -11,10 +11,9 @@ export const isEmulated = (accelerator) => accelerator.includes('tcg,thread=mult
 
 /**
  * @param options
- * `{ hosts = 1, timeoutS = 300, share, memory = '4G', processors = 2, command, directory = cwd, companion = false }`.
- * The command may be a
- *   function of the host. With `companion` the second host is there for the first: it is stopped when that ends, and
- *   its end counts for nothing.
+ * `{ hosts = 1, timeoutS = 300, share, memory = '4G', processors = 2, command, directory = cwd, companion = false,
+ * label = '' }`. The command may be a function of the host. With `companion` the second host is there for the first: it
+ * is stopped when that ends, and its end counts for nothing. `label` stands before each line of a single guest.
  * @returns `{ status, hosts: [{ status, reason }], accelerator }`, the status that of the first host that failed
  */
 export async function runGuests(options) {
@@ -27,6 +26,7 @@ export async function runGuests(options) {
     command,
     directory = process.cwd(),
     companion = false,
+    label = '',
   } = options
   const say = (text) => console.error(`rdma-guest: ${text}`)
   const kernel = guestKernel(say)
@@ -35,7 +35,8 @@ export async function runGuests(options) {
   const initrd = makeInitrd(folder, kernel)
   const first = new AbortController()
   const boot = (host) => {
-    const output = linePrefixer(hosts === 1 ? '' : `h${host}| `, process.stdout)
+    const name = hosts === 1 ? label : `h${host}`
+    const output = linePrefixer(name === '' ? '' : `${name}| `, process.stdout)
     return runGuest({
       ...{ host, hosts, folder, kernel, initrd, accelerator, memory, processors, directory },
       share: share === undefined ? undefined : realpathSync(share),
