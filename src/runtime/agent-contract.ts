@@ -7,6 +7,8 @@ export interface AgentContext {
   readonly runtime: Runtime
   /** Send an unsolicited note to the main thread. */
   notify(note: unknown): void
+  /** End the process at once, with `message` as its last line on standard error. */
+  exit(code: number, message: string): never
 }
 
 /** The answer to a command: exactly one of the two is called. */

@@ -5,6 +5,7 @@
  * which may be blocked in the very fault the agent is to answer). If it fails, the process must end at once: the guard
  * does that from the environment's cleanup hook.
  */
+import { writeSync } from 'node:fs'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native, systemFailure } from '../native/index.ts'
 import { flushTrace, identifyTrace, printError } from '../profiling/index.ts'
@@ -53,6 +54,7 @@ class Loop {
     const context: AgentContext = {
       runtime: { now: () => this.#now, timers: this.#timers, random: new Random(start.seed) },
       notify: (note) => say({ kind: 'note', note }),
+      exit: endProcess,
     }
     this.#machine = createMachine(context, start.machineData)
   }
@@ -153,6 +155,12 @@ class PollSet {
 }
 
 const pollSet = new PollSet()
+
+function endProcess(code: number, message: string): never {
+  flushTrace()
+  writeSync(2, `${message}\n`)
+  native.exitNow(code)
+}
 
 /** A class does not survive the way between threads; its code does. */
 function describeError(thrown: unknown): { code: AetherErrorCode; message: string } {

@@ -1,15 +1,5 @@
-import { writeSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
-import { native } from '../../native/index.ts'
-import {
-  flushTrace,
-  identifyTrace,
-  monotonicNow,
-  TraceLevel,
-  traceChannel,
-  type WaitTable,
-  type WatchdogMessage,
-} from '../../profiling/index.ts'
+import { monotonicNow, TraceLevel, traceChannel, type WatchdogMessage } from '../../profiling/index.ts'
 import type { AgentContext, Reply } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
@@ -26,7 +16,7 @@ import { decodeStatement, encodeStatement } from './membership-message.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import { RegionRegistry, type RegistryAnswer } from './region-registry.ts'
-import { BarrierWaits, GroupWatch, isWatchQuestion, LeaveWaits, LockWaits } from './waits/index.ts'
+import { BarrierWaits, GroupWatch, isWatchQuestion, LeaveWaits, LockWaits, type ShownWaits } from './waits/index.ts'
 
 /** What the agent of a group is started with. */
 export interface GroupStart {
@@ -113,11 +103,9 @@ export class GroupMachine {
   /** True once every rank has been here. */
   #complete = false
 
-  /** `waits`: where this process shows what it is waiting for. */
-  constructor(context: AgentContext, start: GroupStart, waits: WaitTable) {
+  constructor(context: AgentContext, start: GroupStart, waits: ShownWaits) {
     this.#context = context
     this.#start = start
-    identifyTrace({ rank: start.rank })
     this.mesh = new Mesh({
       rank: start.rank,
       size: start.size,
@@ -138,11 +126,11 @@ export class GroupMachine {
     this.watch = this.#newWatch(waits, words)
   }
 
-  #newWatch(table: WaitTable, barrierWords: Int32Array): GroupWatch {
+  #newWatch(shown: ShownWaits, barrierWords: Int32Array): GroupWatch {
     const watch = new GroupWatch({
       rank: this.#start.rank,
       runtime: this.#context.runtime,
-      table,
+      ...shown,
       thread: threadId,
       others: () => this.#others(),
       processOf: (rank) => this.#processes.get(rank),
@@ -249,12 +237,10 @@ export class GroupMachine {
     if (this.#isAlone()) return
     const { rank } = this.#start
     trace.publish(TraceLevel.Error, 'removed', () => ({ why }))
-    flushTrace()
-    writeSync(
-      2,
-      `aether: rank ${rank} is out of its group: ${why}. The process ends, so that it does not work with stale data.\n`,
+    this.#context.exit(
+      REMOVED_EXIT_CODE,
+      `aether: rank ${rank} is out of its group: ${why}. The process ends, so that it does not work with stale data.`,
     )
-    native.exitNow(REMOVED_EXIT_CODE)
   }
 
   /** The members of the group. */

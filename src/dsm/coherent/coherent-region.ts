@@ -23,8 +23,9 @@ import { RegionWindow } from '../region-window.ts'
 import { WindowSet } from '../window-set.ts'
 import type { CoherentHost } from './coherent-host.ts'
 import { HUGE_PAGE_BYTES } from './frame-object.ts'
-import { Frames } from './frames.ts'
+import type { Frames } from './frames.ts'
 import { Lookahead } from './lookahead.ts'
+import { MappedFrames } from './mapped-frames.ts'
 import { PageAccess } from './page-access.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
 import type { PageRange } from './readahead.ts'
@@ -78,7 +79,11 @@ export class CoherentRegion extends Region {
     this.id = id
     const { size, pageSize } = plan
     const pages = pageCount(size, pageSize)
-    this.#frames = new Frames(plan.framesDescriptor, pages * pageSize, pageSize, plan.framePages)
+    this.#frames = new MappedFrames({
+      ...{ descriptor: plan.framesDescriptor, isOwn: false, pages: plan.framePages },
+      sizeBytes: pages * pageSize,
+      unitBytes: pageSize,
+    })
     this.#windowTable = new WindowTable(plan.windows)
     this.#windows = this.#newWindows()
     this.#access = this.#newAccess()

@@ -97,7 +97,7 @@ export class FrameMemory {
       const chunk = this.#frames.chunkAt(offsetBytes)
       const begin = offsetBytes - chunk.offsetBytes
       const bytes = chunk.bytes.subarray(begin, begin + lengthBytes)
-      memory = this.#mesh.register(bytes, { descriptor: this.#frames.descriptor, offsetBytes })
+      memory = this.#mesh.register(bytes, this.#frames.originOf(offsetBytes))
       this.#registered.set(index, memory)
       this.#onTaken(offsetBytes, lengthBytes)
     }

@@ -1,4 +1,3 @@
-import { native } from '../../native/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 
 /** A page that was just granted stays so long at least. */
@@ -20,6 +19,8 @@ interface Hold {
 
 export interface HoldsOptions {
   readonly runtime: Runtime
+  /** How often a thread has been on a processor. */
+  readonly threadTurns: (thread: number) => number
   /** True while a thread that waited through an explicit call has yet to run. */
   readonly isFresh: (page: number) => boolean
   /** The thread that faulted on the page and waits for it; 0 where there is none. */
@@ -88,7 +89,7 @@ export class Holds {
   }
 
   #hasRun(page: number, hold: Hold): boolean {
-    if (hold.thread !== 0) return native.threadTurns(hold.thread) !== hold.turns
+    if (hold.thread !== 0) return this.#options.threadTurns(hold.thread) !== hold.turns
     return !this.#options.isFresh(page)
   }
 }

@@ -1,5 +1,4 @@
-import { writeSync } from 'node:fs'
-import { native } from '../../native/index.ts'
+import type { AgentContext } from '../../runtime/index.ts'
 import type { PageFailure } from './region-plan.ts'
 
 /** Ends the process: a page that a view needs cannot be had, and a load or store cannot be given an error. */
@@ -23,17 +22,16 @@ export class PageFailures {
     this.#failures.delete(page)
   }
 
-  /** A thread waits in a load or store for a page that cannot be had. */
-  endProcess(ownRank: number, region: string, page: number): never {
+  /** A thread waits in a load or store for a page that cannot be had. `process` is ended. */
+  end(process: Pick<AgentContext, 'exit'>, ownRank: number, region: string, page: number): never {
     const { kind, rank } = this.#failures.get(page)!
     const why =
       kind === 'memoryExhausted'
         ? `rank ${rank} has no memory left for it`
         : `its only copy or its home was at rank ${rank}, which has died`
-    writeSync(
-      2,
-      `aether: rank ${ownRank}: page ${page} of region '${region}' is lost: ${why}. A view was read or written there, and a view cannot throw, so the process ends.\n`,
+    process.exit(
+      LOST_PAGE_EXIT_CODE,
+      `aether: rank ${ownRank}: page ${page} of region '${region}' is lost: ${why}. A view was read or written there, and a view cannot throw, so the process ends.`,
     )
-    native.exitNow(LOST_PAGE_EXIT_CODE)
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '../../cluster/index.ts'
 import { PageRight } from '../mmu/page-words.ts'
 import { NO_HOME } from './placement.ts'
-import type { RegionServer } from './region-server.ts'
+import type { RegionServers } from './region-servers.ts'
 
 /** Pages of one region that are told of as waited for, those that are waited for longest. */
 const PAGES_MAX = 64
@@ -43,14 +43,15 @@ interface PageEntry {
 
 /** Waits for pages, of all regions that this rank has open. */
 export class PageWaits implements WaitingPart {
-  readonly #servers: ReadonlyMap<number, RegionServer>
+  readonly #servers: RegionServers
 
-  constructor(servers: ReadonlyMap<number, RegionServer>) {
+  constructor(servers: RegionServers) {
     this.#servers = servers
   }
 
   *waits(): Iterable<OpenWait> {
-    for (const [region, server] of this.#servers) {
+    for (const server of this.#servers.values()) {
+      const { id: region } = server
       let count = 0
       for (const { page, write, sinceNs } of server.demands()) {
         if (++count > PAGES_MAX) break

@@ -1,7 +1,6 @@
 import type { Mesh } from '../../cluster/index.ts'
-import { FaultAnswer, native } from '../../native/index.ts'
+import { FaultAnswer } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, threadProfiling } from '../../profiling/index.ts'
-import type { Runtime } from '../../runtime/index.ts'
 import { type AdviceAnswer, type AdviceQuestion, answerAdvice } from '../advice/gathering.ts'
 import {
   type CoherenceMessage,
@@ -23,7 +22,7 @@ import {
 import type { Mmu } from '../mmu/mmu.ts'
 import { PageRight, PageWords } from '../mmu/page-words.ts'
 import { WindowTable } from '../mmu/window-table.ts'
-import { type Observation, RegionWatch } from '../observation/index.ts'
+import { RegionWatch, type RegionWatchers } from '../observation/index.ts'
 import { RecordedNode, Recorder } from '../recording/index.ts'
 import type { MemoryUse } from '../region.ts'
 import { BusyPages } from './busy-pages.ts'
@@ -31,7 +30,7 @@ import { COHERENCE_MESSAGE_BYTES, CoherenceCodec } from './coherence-channel.ts'
 import type { FaultLane, ReadFault } from './fault-lane.ts'
 import { FrameMemory, type RegisteredFrame } from './frame-memory.ts'
 import { FrameUnits } from './frame-units.ts'
-import { Frames } from './frames.ts'
+import type { Frames } from './frames.ts'
 import { GivingUp } from './giving-up.ts'
 import { Holds } from './holds.ts'
 import { HomeClaims, type HomeMessage } from './home-claims.ts'
@@ -45,6 +44,7 @@ import { type PageRange, Readahead } from './readahead.ts'
 import { encodeRecovery } from './recovery-channel.ts'
 import { RegionAdviser } from './region-adviser.ts'
 import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
+import type { RegionProcess } from './region-process.ts'
 import { RegionTrace } from './region-trace.ts'
 import type { ReplicaStore } from './replica-store.ts'
 import { countTransitions } from './transition-counters.ts'
@@ -60,12 +60,11 @@ export interface RegionServerOptions {
   /** As in {@link EpochNode}. */
   readonly recovered: number
   readonly heirs: ReadonlyMap<number, number> | undefined
-  readonly runtime: Runtime
+  readonly process: RegionProcess
   /** What this rank keeps for others. */
   readonly replicas: ReplicaStore
-  readonly makeMmu: (windows: WindowTable, words: PageWords, pageBytes: number) => Mmu
   /** Who watches. */
-  readonly observation: Observation
+  readonly observation: RegionWatchers
   /** Directory in which what happens to the node is written down. */
   readonly recordTo: string | undefined
 }
@@ -111,6 +110,7 @@ export class RegionServer implements EpochPort {
   readonly #faultNs: HistogramBlock
   readonly #words: PageWords
   readonly #units: FrameUnits
+  readonly #frames: Frames
   readonly #memory: FrameMemory
   readonly #cache: PageCache
   readonly #readahead: Readahead
@@ -138,7 +138,8 @@ export class RegionServer implements EpochPort {
   #evicting = NO_PAGE
 
   constructor(options: RegionServerOptions) {
-    const { plan, runtime } = options
+    const { plan, process } = options
+    const { runtime } = process
     this.#trace = new RegionTrace(plan.name, options.id, options.mesh.rank)
     this.#options = options
     this.id = options.id
@@ -150,9 +151,10 @@ export class RegionServer implements EpochPort {
     this.#words = new PageWords(plan.words)
     const pages = pageCount(plan.size, plan.pageSize)
     this.#pages = pages
-    this.#mmu = options.makeMmu(this.windows, this.#words, plan.pageSize)
+    this.#mmu = process.newMmu(this.windows, this.#words, plan.pageSize)
     this.#holds = new Holds({
       runtime,
+      threadTurns: (thread) => process.threadTurns(thread),
       isFresh: (page) => this.#words.isFresh(page),
       waiterOf: (page) => this.#demands.get(page)?.thread ?? 0,
       release: (page) => this.#retry(page),
@@ -170,12 +172,13 @@ export class RegionServer implements EpochPort {
       placement: plan.placement.agreed,
       isHome: (page) => this.#homeOf(page) === rank,
     })
-    const frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, this.#units.unitBytes, plan.framePages)
+    const frames = process.openFrames(plan, this.#units.unitBytes)
+    this.#frames = frames
     this.#memory = new FrameMemory(frames, this.#units, options.mesh, plan.pageSize, (offsetBytes, lengthBytes) =>
       this.#markUntouched(offsetBytes, lengthBytes),
     )
     if (plan.advise) {
-      const { id, mesh, runtime } = options
+      const { id, mesh } = options
       this.#adviser = new RegionAdviser({ id, plan, rank, ranks: mesh.size, runtime, frames })
     }
     this.#cache = new PageCache({
@@ -240,7 +243,7 @@ export class RegionServer implements EpochPort {
 
   /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
   demand(page: number, write: boolean, thread: number): void {
-    const { runtime } = this.#options
+    const { runtime } = this.#options.process
     this.#counters.add('demands', 1)
     if (thread === 0) this.#busyPages?.count(page, 'calls')
     if (thread !== 0 || !this.#demands.has(page))
@@ -313,7 +316,7 @@ export class RegionServer implements EpochPort {
     this.#watch.changed(page)
     // The request is under way: what the grant will need to know of the thread is looked up meanwhile.
     const waiting = this.#demands.get(page)
-    if (waiting !== undefined) waiting.turns = turnsOf(waiting)
+    if (waiting !== undefined) waiting.turns = this.#turnsOf(waiting)
   }
 
   receive(message: CoherenceMessage, epoch: number): void {
@@ -448,7 +451,7 @@ export class RegionServer implements EpochPort {
   }
 
   memoryUse(): Omit<MemoryUse, 'cacheSize'> {
-    const residentBytes = native.describeMemory(this.plan.framesDescriptor).allocatedBytes
+    const { allocatedBytes: residentBytes } = this.#frames
     const { registeredBytes } = this.#memory
     const { keptBytes: replicaBytes } = this.#options.replicas
     const { framePages: pages } = this.plan
@@ -475,8 +478,6 @@ export class RegionServer implements EpochPort {
     this.#busyPages?.close()
     this.#cache.close()
     this.#memory.close(giveBack)
-    // Peers find the frames through it, so it goes with the registrations.
-    native.closeDescriptor(this.plan.framesDescriptor)
   }
 
   // ---- what the coherence node asks for
@@ -571,7 +572,8 @@ export class RegionServer implements EpochPort {
     this.#demands.delete(page)
     if (demand === undefined || demand.thread === 0) return
     this.flushRecording()
-    this.#failures.endProcess(this.#options.mesh.rank, this.plan.name, page)
+    const { process, mesh } = this.#options
+    this.#failures.end(process, mesh.rank, this.plan.name, page)
   }
 
   mustHold(page: number): boolean {
@@ -596,8 +598,8 @@ export class RegionServer implements EpochPort {
     const demand = this.#demands.get(page)
     if (demand !== undefined) {
       this.#demands.delete(page)
-      this.#holds.begin(page, demand.thread, turnsOf(demand))
-      const tookNs = native.monotonicNs() - demand.sinceNs
+      this.#holds.begin(page, demand.thread, this.#turnsOf(demand))
+      const tookNs = this.#options.process.clockNs() - demand.sinceNs
       this.#faultNs.record(tookNs)
       this.#watch.granted(page, right, tookNs)
     }
@@ -695,6 +697,11 @@ export class RegionServer implements EpochPort {
     return false
   }
 
+  #turnsOf({ thread, turns }: Demand): number {
+    if (thread === 0) return 0
+    return turns === TURNS_UNKNOWN ? this.#options.process.threadTurns(thread) : turns
+  }
+
   /** Home has no memory to serve a request from: the requester is told, and may ask again. */
   #refuse(message: CoherenceMessage): void {
     const { rank } = this.#options.mesh
@@ -709,9 +716,4 @@ function countedToo(watch: TransitionWatch, count: TransitionWatch | undefined):
     watch(side, state, event)
     count(side, state, event)
   }
-}
-
-function turnsOf({ thread, turns }: Demand): number {
-  if (thread === 0) return 0
-  return turns === TURNS_UNKNOWN ? native.threadTurns(thread) : turns
 }

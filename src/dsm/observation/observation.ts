@@ -6,8 +6,16 @@ import type { RegionWatch } from './region-watch.ts'
 /** Pages that are written into a new journal in one turn of the agent, so that other work does not wait for them. */
 const PAGES_A_TURN = 2048
 
+/** Who watches the regions of a rank. */
+export interface RegionWatchers {
+  /** Undefined without a watcher. */
+  readonly journal: Journal | undefined
+  add(watch: RegionWatch): void
+  remove(watch: RegionWatch): void
+}
+
 /** Whether a watcher watches this agent, and what it is shown. Without a watcher it costs one comparison a turn. */
-export class Observation {
+export class Observation implements RegionWatchers {
   readonly #request: WatchRequest
   readonly #rank: number
   readonly #ranks: number
@@ -22,7 +30,6 @@ export class Observation {
     this.#ranks = ranks
   }
 
-  /** Undefined without a watcher. */
   get journal(): Journal | undefined {
     return this.#journal
   }

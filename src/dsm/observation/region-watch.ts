@@ -9,7 +9,7 @@ import {
   type TransitionWatch,
 } from '../coherence/index.ts'
 import { EventKind } from './journal-layout.ts'
-import type { Observation } from './observation.ts'
+import type { RegionWatchers } from './observation.ts'
 import type { RegionFacts, RegionSheet } from './region-sheet.ts'
 
 /** What is asked of the region's node. */
@@ -43,7 +43,7 @@ const ADVICE_NS = 200e6
  * comparison.
  */
 export class RegionWatch {
-  readonly #observation: Observation
+  readonly #observation: RegionWatchers
   readonly #facts: RegionFacts
   readonly #messageBytes: number
   readonly #cacheStates: ReadonlyMap<string, number>
@@ -59,7 +59,7 @@ export class RegionWatch {
   #from = -1
 
   constructor(
-    observation: Observation,
+    observation: RegionWatchers,
     protocol: Protocol,
     facts: RegionFacts,
     messageBytes: number,

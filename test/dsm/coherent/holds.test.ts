@@ -19,6 +19,7 @@ function world(): {
   const timers = new Timers()
   const holds = new Holds({
     runtime: { now: () => now, timers, random: new Random(1) },
+    threadTurns: native.threadTurns,
     isFresh: (page) => fresh.has(page),
     waiterOf: (page) => waits.get(page) ?? 0,
     release: (page) => released.push(page),

@@ -9,8 +9,8 @@ import {
   type WaitReading,
   type WaitTable,
   type WatchdogMessage,
+  type WatchdogTimes,
   waitInWords,
-  watchdogTimes,
 } from '../../../profiling/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
 import { Inquiry, type InquiryOutcome } from './inquiry.ts'
@@ -44,11 +44,17 @@ export interface GroupWaits {
   readonly deadlocks: readonly (readonly number[])[]
 }
 
-export interface GroupWatchOptions {
-  readonly rank: number
-  readonly runtime: Runtime
+/** Where and when the waits of this process are shown. */
+export interface ShownWaits {
   /** What this process's threads show to others. */
   readonly table: WaitTable
+  /** Undefined where there is no watchdog. */
+  readonly times: WatchdogTimes | undefined
+}
+
+export interface GroupWatchOptions extends ShownWaits {
+  readonly rank: number
+  readonly runtime: Runtime
   readonly thread: number
   /** Every other rank that belongs to the group and has not left. */
   readonly others: () => readonly number[]
@@ -73,7 +79,7 @@ interface Known extends WaitFinding {
  */
 export class GroupWatch {
   readonly #options: GroupWatchOptions
-  readonly #times = watchdogTimes()
+  readonly #times: WatchdogTimes | undefined
   readonly #parts: WaitingPart[] = []
   readonly #backOff: BackOff
   readonly #since = new Map<string, number>()
@@ -84,6 +90,7 @@ export class GroupWatch {
 
   constructor(options: GroupWatchOptions) {
     this.#options = options
+    this.#times = options.times
     this.#backOff = new BackOff((this.#times?.afterMs ?? 0) * 1e6)
   }
 
