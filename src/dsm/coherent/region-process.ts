@@ -12,7 +12,7 @@ import type { RegionPlan } from './region-plan.ts'
 export interface RegionProcess extends Pick<AgentContext, 'runtime' | 'exit'> {
   /** Monotonic nanoseconds now, where `runtime.now()` is as of the present turn. */
   clockNs(): number
-  /** The frames of a region, given back in units of `unitBytes`. Whoever closes them closes the memory object, too. */
+  /** The frames of a region, given back in units of `unitBytes`. Their `close()` closes the memory object, too. */
   openFrames(plan: RegionPlan, unitBytes: number): Frames
   newMmu(windows: WindowTable, words: PageWords, pageBytes: number): Mmu
   /** How often a thread of this process has been on a processor. */

@@ -6,7 +6,7 @@ import type { RegionWatch } from './region-watch.ts'
 /** Pages that are written into a new journal in one turn of the agent, so that other work does not wait for them. */
 const PAGES_A_TURN = 2048
 
-/** Who watches the regions of a rank. */
+/** What watches the regions of a rank. */
 export interface RegionWatchers {
   /** Undefined without a watcher. */
   readonly journal: Journal | undefined
