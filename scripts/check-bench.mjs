@@ -11,6 +11,15 @@ import { readFileSync } from 'node:fs'
  */
 const shapes = [
   {
+    key: 'busy',
+    texts: ['op', 'provider', 'baseline?'],
+    numbers: [
+      ...['bytes', 'busy', 'rounds', 'p50Ns', 'meanNs', 'p99Ns', 'maxNs', 'opsPerSec'],
+      ...['cpuNsPerOp?', 'delayNsPerOp?', 'sleepsPerOp?', 'preemptionsPerOp?'],
+      ...['p50Ratio?', 'meanRatio?', 'p99Ratio?', 'rateRatio?'],
+    ],
+  },
+  {
     key: 'provider',
     texts: ['op', 'provider', 'baseline?'],
     numbers: ['bytes', 'p50Ns?', 'p99Ns?', 'maxNs?', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp?', 'ratio?'],

@@ -41,18 +41,28 @@ export function laneRow(
   runs: readonly LanesRun[],
   cpuNs: number,
 ): BenchRow {
-  const opsPerSec = runs.map(({ count, tookNs }) => (1e9 * count) / tookNs).reduce((sum, rate) => sum + rate, 0)
+  const { samples, count, opsPerSec } = together(runs)
   return {
     ...row,
-    ...distributionOf(joined(runs.map(({ samples }) => samples))),
+    ...distributionOf(samples),
     opsPerSec: Math.round(opsPerSec),
     gbPerSec: Math.round((opsPerSec * row.bytes) / 1e4) / 1e5,
-    cpuNsPerOp: perOperationNs(
-      cpuNs,
-      runs.map(({ count }) => count).reduce((sum, count) => sum + count, 0),
-    ),
+    cpuNsPerOp: perOperationNs(cpuNs, count),
     baseline: null,
     ratio: null,
+  }
+}
+
+/** What several processes did at the same time: the samples and the number of all, and the sum of the rates. */
+export function together(runs: readonly LanesRun[]): {
+  readonly samples: Float64Array
+  readonly count: number
+  readonly opsPerSec: number
+} {
+  return {
+    samples: joined(runs.map(({ samples }) => samples)),
+    count: runs.reduce((sum, { count }) => sum + count, 0),
+    opsPerSec: runs.reduce((sum, { count, tookNs }) => sum + (1e9 * count) / tookNs, 0),
   }
 }
 

@@ -1,4 +1,4 @@
-import { formatBytes } from 'aether-dsm/internal/cli'
+import { formatBytes, UsageError } from 'aether-dsm/internal/cli'
 import { openDevice } from 'aether-dsm/internal/verbs'
 import { benchBandwidth } from '../bench/bandwidth.ts'
 import { benchLatency, DEFAULT_TIME_MS } from '../bench/latency.ts'
@@ -7,9 +7,12 @@ import { benchOps, defaultOpsProcesses, type OpsBenchOptions } from '../bench/op
 import { type CommonName, commonKinds } from '../bench/results/common-kinds.ts'
 import type { BenchRow } from '../bench/row.ts'
 import { benchRpc, defaultClients, defaultDepths, type RpcBenchOptions } from '../bench/rpc.ts'
+import { alternatedBenchOf } from './bench-alternated.ts'
 import {
   type BenchOption,
   type BenchValues,
+  clientsMax,
+  depthMax,
   deviceDefault,
   millisecondsOf,
   numbersOf,
@@ -20,8 +23,6 @@ import { type PreparedBench, prepareBench } from './bench-run.ts'
 
 export type CommonOptions = RpcBenchOptions & OpsBenchOptions
 
-const depthMax = 4096
-const clientsMax = 256
 const processesMax = 64
 
 const measures: Readonly<Record<CommonName, (options: CommonOptions) => Promise<BenchRow[]>>> = {
@@ -36,13 +37,15 @@ const measures: Readonly<Record<CommonName, (options: CommonOptions) => Promise<
 export const commonTakes: Readonly<Record<CommonName, readonly BenchOption[]>> = {
   latency: ['device', 'sizes', 'time-ms', 'peers'],
   bandwidth: ['device', 'sizes', 'time-ms'],
-  messaging: ['device', 'sizes', 'time-ms', 'peers'],
-  rpc: ['device', 'sizes', 'time-ms', 'peers', 'depths', 'clients'],
+  messaging: ['device', 'sizes', 'time-ms', 'peers', 'loads', 'rounds'],
+  rpc: ['device', 'sizes', 'time-ms', 'peers', 'depths', 'clients', 'loads', 'rounds'],
   ops: ['device', 'sizes', 'time-ms', 'peers', 'processes'],
 }
 
 /** @throws UsageError, and AetherError if there is no such device, before a second process fails because of it. */
 export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBench {
+  if (values.loads !== undefined && (name === 'messaging' || name === 'rpc')) return alternatedBenchOf(name, values)
+  if (values.rounds !== undefined) throw new UsageError('--rounds needs --loads', 'bench')
   const device = values.device ?? deviceDefault
   const options: CommonOptions = {
     device,

@@ -8,6 +8,7 @@ import { defaultRendezvousSizes } from '../bench/rendezvous.ts'
 import { defaultClients, defaultDepths, defaultRpcSizes } from '../bench/rpc.ts'
 import { storeNames } from '../bench/structures/bench-store.ts'
 import { ALL_TIME_MS, allSizes, suiteNames } from './bench-all.ts'
+import { alternatedSize, alternatedTimeMs, defaultRounds } from './bench-alternated.ts'
 import { deviceDefault } from './bench-options.ts'
 import { defaultScalingRanks } from './bench-scaling.ts'
 import { fullGrid, quickGrid } from './bench-structures.ts'
@@ -103,6 +104,15 @@ More options of latency, messaging, rpc, ops and all:
 More options of rpc:
   --depths N,N,...   calls in progress at a time (default ${defaultDepths.join(',')})
   --clients N,N,...  client processes of one server (default ${defaultClients.join(',')})
+
+More options of messaging and rpc:
+  --loads N,N,...    take turns with a Unix socket, beside so many processes that compute without a pause (0: none). Only
+                     message-loop, and call-N and clients-N (default 1 call, 4 clients), of ${alternatedSize} bytes unless --sizes is given
+  --rounds N         how often each takes its turn beside each load (default ${defaultRounds}), for --time-ms (default ${alternatedTimeMs})
+  --json             with --loads, rows have "suite", "op", "provider", "bytes", "busy", "rounds", "p50Ns", "meanNs", "p99Ns",
+                     "maxNs", "quantilesNs", "opsPerSec", "cpuNsPerOp", "delayNsPerOp", "sleepsPerOp", "preemptionsPerOp",
+                     "baseline", "p50Ratio", "meanRatio", "p99Ratio", "rateRatio". All are medians over the rounds, and
+                     ratios are taken within a round. Counts of the scheduler are null if the kernel does not tell them
 
 More options of ops:
   --processes N,N,...  processes that work at the same time (default ${defaultOpsProcesses.join(',')})

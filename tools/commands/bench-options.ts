@@ -10,6 +10,8 @@ const texts = [
   'depths',
   'clients',
   'peers',
+  'loads',
+  'rounds',
   'ranks',
   'page-sizes',
   'iterations',
@@ -61,6 +63,8 @@ export function checkTaken(name: string, values: BenchValues, takes: readonly Be
 
 export const deviceDefault = 'shm0'
 export const sizeMax: number = 2 ** 30
+export const depthMax = 4096
+export const clientsMax = 256
 const timeMsMax = 60_000
 
 /** The distinct numbers of a list, all within the bounds; `fallback` if there is no list. */

@@ -25,6 +25,8 @@ const cheapRuns: readonly (readonly string[])[] = [
   ['bandwidth', '--sizes', '8,64', '--time-ms', '1'],
   ['messaging', '--sizes', '8', '--time-ms', '1', '--peers', 'none'],
   ['rpc', '--sizes', '8', '--time-ms', '1', '--peers', 'none', '--depths', '1,2', '--clients', '1'],
+  ['messaging', '--loads', '0,1', '--rounds', '1', '--time-ms', '1'],
+  ['rpc', '--loads', '0,1', '--rounds', '1', '--time-ms', '1', '--clients', '1'],
   ['ops', '--processes', '1,2', '--time-ms', '1', '--peers', 'none'],
   ['collectives', '--collectives', 'allReduce,barrier', '--processes', '2', '--value-sizes', '64', '--cell-ms', '1'],
   ['scaling', '--nodes', '2,4'],

@@ -6,7 +6,7 @@ import type { CallMeeting } from './call-meeting.ts'
 import { CallerCrew } from './caller-crew.ts'
 
 /** Calls under way of each of several clients. */
-const CLIENT_DEPTH = 16
+export const CLIENT_DEPTH = 16
 
 /** What is measured of one way to call. */
 export interface CallPlan {

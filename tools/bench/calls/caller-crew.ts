@@ -7,6 +7,12 @@ import type { WayName } from '../peers/peer-name.ts'
 import type { CallMeeting } from './call-meeting.ts'
 import type { CallJob, FromCaller, ToCaller } from './call-orders.ts'
 
+/** What each process did, and the processor time of all together. */
+export interface CrewRun {
+  readonly runs: readonly LanesRun[]
+  readonly cpuNs: number
+}
+
 /** Processes that call one server at the same time. This one is the server of those that come by child_process. */
 export class CallerCrew implements AsyncDisposable {
   readonly #children: readonly ChildProcess[]
@@ -39,15 +45,30 @@ export class CallerCrew implements AsyncDisposable {
     }
   }
 
+  get pids(): readonly number[] {
+    return this.#children.map(({ pid }) => pid!)
+  }
+
   /**
    * All at once, when the code of all is warm: what each did, and the processor time of all together. `measured` is
    * called just before and after.
    */
-  async measure(job: CallJob, measured: () => void): Promise<{ readonly runs: LanesRun[]; readonly cpuNs: number }> {
+  async measure(job: CallJob, measured: () => void): Promise<CrewRun> {
+    await this.prepare(job)
+    measured()
+    const found = await this.run()
+    measured()
+    return found
+  }
+
+  /** Resolves when the code of all is warm for this job. */
+  async prepare(job: CallJob): Promise<void> {
     await Promise.all(this.#children.map((child) => ask(child, { kind: 'prepare', job }, 'prepared')))
-    measured()
+  }
+
+  /** The job that was prepared last, all at once; as often as wanted. */
+  async run(): Promise<CrewRun> {
     const found = await Promise.all(this.#children.map((child) => ask(child, { kind: 'go' }, 'measured')))
-    measured()
     return { runs: found.map(({ run }) => run), cpuNs: found.reduce((sum, { cpuNs }) => sum + cpuNs, 0) }
   }
 

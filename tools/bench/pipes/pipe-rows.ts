@@ -20,16 +20,21 @@ export interface PipeMeasuring {
 
 /** Half of a round trip, both ends in their event loops. */
 export async function loopRow({ pair, provider, bytes, timeMs, pids }: PipeMeasuring): Promise<BenchRow> {
+  const exchange = await exchanging(pair, bytes)
+  return rowOf('message-loop', provider, bytes, await pair.alive(repeated(exchange, 1, timeMs, pids)), 2)
+}
+
+/** A message of that length there and one back. */
+export async function exchanging(pair: PipePair, bytes: number): Promise<() => Promise<void>> {
   const { pipe } = pair
   await pair.order({ mode: 'echo', bytes })
   pipe.messageBytes = bytes
   const data = new Uint8Array(bytes).fill(1)
-  const exchange = (): Promise<void> =>
+  return () =>
     new Promise((resolve) => {
       pipe.onMessage = resolve
       void pipe.send(data)
     })
-  return rowOf('message-loop', provider, bytes, await pair.alive(repeated(exchange, 1, timeMs, pids)), 2)
 }
 
 /**

@@ -1,0 +1,39 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { answerOf, type Said } from '../ask-process.ts'
+
+type FromBusy = Said & { readonly kind: 'computing' }
+
+/** Processes that compute without a pause, so that whoever is measured shares the processors with them. */
+export class BusyCrew implements AsyncDisposable {
+  readonly #children: readonly ChildProcess[]
+
+  private constructor(children: readonly ChildProcess[]) {
+    this.#children = children
+  }
+
+  static async start(processes: number): Promise<BusyCrew> {
+    const program = fileURLToPath(new URL('./busy-process.js', import.meta.url))
+    const children = Array.from({ length: processes }, () => fork(program))
+    const crew = new BusyCrew(children)
+    try {
+      await Promise.all(children.map((child) => answerOf<FromBusy, 'computing'>(child, 'computing')))
+      return crew
+    } catch (error) {
+      await crew[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(
+      this.#children.map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return
+        const ended = once(child, 'exit')
+        child.kill('SIGKILL')
+        await ended
+      }),
+    )
+  }
+}
