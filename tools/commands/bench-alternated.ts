@@ -33,7 +33,7 @@ const takes: Readonly<Record<AlternatedName, readonly BenchOption[]>> = {
   rpc: ['device', 'sizes', 'time-ms', 'depths', 'clients', 'loads', 'rounds'],
 }
 
-/** `aether bench messaging --loads` and `rpc --loads`. @throws UsageError, and AetherError if there is no such device. */
+/** `aether bench messaging --loads`, `rpc --loads`. @throws UsageError, and AetherError if there is no such device. */
 export function alternatedBenchOf(name: AlternatedName, values: BenchValues): PreparedBench {
   checkTaken(`${name} --loads`, values, takes[name])
   const { device = deviceDefault, rounds = String(defaultRounds) } = values

@@ -10,7 +10,7 @@ export interface Contender {
   run(): Promise<ContenderRun>
 }
 
-export interface ContenderRun {
+interface ContenderRun {
   /** Nanoseconds of single operations. */
   readonly samples: Float64Array
   readonly count: number
@@ -24,8 +24,8 @@ export interface AlternatedPlan {
 }
 
 /**
- * Two ways take turns, `rounds` times beside each number of busy processes. Who is first changes each round: what
- * comes over the machine meanwhile meets both alike.
+ * Two ways take turns, `rounds` times beside each number of busy processes. Each round the other one is first,
+ * so that other work on the machine meets both alike.
  */
 export async function alternate(
   { loads, rounds }: AlternatedPlan,

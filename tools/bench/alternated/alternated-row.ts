@@ -44,7 +44,7 @@ export type Measured = Pick<AlternatedRow, 'op' | 'bytes' | 'busy'>
 /** Two ways and their rounds; the second is what the first is held against. */
 export type TwoWays = readonly [WayRounds, WayRounds]
 
-export interface WayRounds {
+interface WayRounds {
   readonly provider: string
   readonly rounds: readonly Round[]
 }

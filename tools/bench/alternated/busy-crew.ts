@@ -5,7 +5,7 @@ import { answerOf, type Said } from '../ask-process.ts'
 
 type FromBusy = Said & { readonly kind: 'computing' }
 
-/** Processes that compute without a pause, so that whoever is measured shares the processors with them. */
+/** Processes that compute without a pause, so that what is measured shares the processors with them. */
 export class BusyCrew implements AsyncDisposable {
   readonly #children: readonly ChildProcess[]
 

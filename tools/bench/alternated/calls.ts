@@ -21,7 +21,7 @@ export interface AlternatedCallsOptions extends AlternatedPlan {
   readonly onRow?: (row: AlternatedRow) => void
 }
 
-/** `call-D` and `clients-N` of this package and of a Unix socket in turns, with the same server and in one run. */
+/** `call-D` and `clients-N` of this package and of a Unix socket, alternately, with the same server. */
 export async function alternateCalls(options: AlternatedCallsOptions): Promise<AlternatedRow[]> {
   const { device, sizes, depths, clients, timeMs, onRow } = options
   const rows: AlternatedRow[] = []

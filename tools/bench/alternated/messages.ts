@@ -19,7 +19,7 @@ export interface AlternatedMessagesOptions extends AlternatedPlan {
   readonly onRow?: (row: AlternatedRow) => void
 }
 
-/** `message-loop` of this package and of a Unix socket in turns, in one run. */
+/** `message-loop` of this package and of a Unix socket, alternately. */
 export async function alternateMessages(options: AlternatedMessagesOptions): Promise<AlternatedRow[]> {
   const { device, sizes, timeMs, onRow } = options
   const rows: AlternatedRow[] = []
