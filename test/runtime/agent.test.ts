@@ -94,7 +94,7 @@ async function end(
     if (signal !== undefined) child.kill(signal)
   })
   child.stderr.on('data', (chunk) => (err += chunk))
-  const timer = setTimeout(() => child.kill('SIGKILL'), 180_000)
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000)
   const [code, ended] = (await once(child, 'close')) as [number | null, string | null]
   clearTimeout(timer)
   return { code, signal: ended, out, err }

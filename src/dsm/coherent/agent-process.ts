@@ -13,7 +13,7 @@ import type { RegionProcess } from './region-process.ts'
 /** The process of an agent, as the operating system has it. */
 export class AgentProcess implements RegionProcess {
   readonly #context: AgentContext
-  /** The process's userfaultfd, or -1 where there is none. */
+  /** The userfaultfd of this process; -1 if there is none. */
   readonly #userfault: number
 
   constructor(context: AgentContext, userfault: number) {

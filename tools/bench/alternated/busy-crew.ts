@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { answerOf, type Said } from '../ask-process.ts'
+import { endProcesses } from '../end-processes.ts'
 
 type FromBusy = Said & { readonly kind: 'computing' }
 
@@ -27,13 +27,6 @@ export class BusyCrew implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(
-      this.#children.map(async (child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return
-        const ended = once(child, 'exit')
-        child.kill('SIGKILL')
-        await ended
-      }),
-    )
+    await endProcesses(this.#children)
   }
 }

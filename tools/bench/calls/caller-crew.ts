@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { answerOf, askProcess } from '../ask-process.ts'
+import { endProcesses } from '../end-processes.ts'
 import type { LanesRun } from '../lanes.ts'
 import type { WayName } from '../peers/peer-name.ts'
 import type { CallMeeting } from './call-meeting.ts'
@@ -73,14 +73,7 @@ export class CallerCrew implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(
-      this.#children.map(async (child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return
-        const ended = once(child, 'exit')
-        child.kill('SIGKILL')
-        await ended
-      }),
-    )
+    await endProcesses(this.#children)
   }
 }
 
