@@ -20,12 +20,21 @@ export { Allocation, AllocationError, type AllocOptions } from './allocation/all
 export { availableMemory } from './available-memory.ts'
 export * from './coherence/index.ts'
 export { type Coherence, type CoherenceKind, coherenceKinds } from './coherence.ts'
-export { COHERENCE_MESSAGE_BYTES, CoherenceCodec } from './coherent/coherence-channel.ts'
+export { COHERENCE_MESSAGE_BYTES } from './coherent/coherence-channel.ts'
+export { DemandRing } from './coherent/demand-ring.ts'
+export type { FrameChunk, Frames } from './coherent/frames.ts'
 export { PageLostError } from './coherent/page-access.ts'
-export { decodeRecovery, encodeRecovery } from './coherent/recovery-channel.ts'
+export { evaluatePlacement } from './coherent/placement.ts'
+export type { PageFailure, RegionPlan } from './coherent/region-plan.ts'
+export type { RegionProcess } from './coherent/region-process.ts'
+export type { PageKnowledge, RegionServer } from './coherent/region-server.ts'
+export { RegionServers } from './coherent/region-servers.ts'
 export { MemoryExhaustedError, OutOfBoundsError, ReadOnlyError, RegionError } from './errors.ts'
 export { join, RegionGroup } from './group.ts'
+export type { Mmu } from './mmu/mmu.ts'
+export { PageRight, PageWords, PinResult } from './mmu/page-words.ts'
 export { probeUserfault } from './mmu/probe.ts'
+export { WindowTable } from './mmu/window-table.ts'
 export {
   countOf,
   EventKind,

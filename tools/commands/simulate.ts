@@ -18,21 +18,23 @@ const table = {
 
 const help = `Usage: aether simulate [options]
 
-Runs clusters of coherent memory in virtual time, one for each seed. A cluster has 2 to 5 nodes with the state machine
-and the connections of the agents, over simulated devices. Packets, lines of memory, completions and wake-ups may be
-late, lost, duplicated or out of order. Programs load, store and add on a few pages that they share.
+Runs clusters of coherent memory in virtual time, one for each seed. A cluster has 2 to 5 processes with the parts of a
+real agent: membership, connections, page words, coherence, caches, replicas. They run over simulated devices, frames
+and page tables. Packets, lines of memory, completions and wake-ups may be late, lost, duplicated or out of order.
+Programs load, store and add on pages that they share, by explicit calls and through views, give pages up, and fence.
 
-The seed also decides the hazards of a run: losses, cuts, links that heal, pauses, slow adapters, torn lines and
-completions before visibility. Nodes may die: they crash, with or without late writes, or pause for longer than the
-lease.
+The seed also decides the placement of the pages, the bound of the cache, the replicas, and the hazards of a run. Hazards
+are losses, cuts, links that heal, pauses, slow adapters, torn lines and completions before visibility. Processes may
+die: they crash, with or without late writes, or pause for longer than the lease.
 
-After every event these must hold:
-  - A page has one writer or many readers, by what the mmu allows.
-  - A program that may read a page sees what was stored last, byte by byte.
-  - A page that is reported as lost is at no node, was at no survivor, and stays lost.
+These must hold whenever anything happens:
+  - A page has one writer or many readers, by its word and by the mmu.
+  - A program that may read a page sees what was stored last, byte by byte. With replicas, a page whose holders have
+    died may go back, but not behind what was fenced or shown to others.
+  - A page that is reported as lost is at no process, was at no survivor, and stays lost.
 At the end these must hold:
-  - Every access of a live node was made, or failed because of a lost page.
-  - The live nodes agree on who is alive, everything is at rest, and homes know every holder.
+  - Every access of a live process was made, or failed because of a lost page.
+  - The live processes agree on who is alive, everything is at rest, homes know every holder, and all can leave.
   - For a history of up to 64 accesses, there is one order that explains all of them (sequential consistency).
 Now and then a seed runs twice, and must take the same course.
 
@@ -156,6 +158,7 @@ interface Summary {
   readonly searched: number
   readonly deaths: number
   readonly lost: number
+  readonly restored: number
   readonly simulatedSeconds: number
 }
 
@@ -173,20 +176,31 @@ function summaryOf(reports: readonly SeedReport[]): Summary[] {
       searched: sum(({ searched }) => (searched ? 1 : 0)),
       deaths: sum(({ deaths }) => deaths),
       lost: sum(({ lost }) => lost),
+      restored: sum(({ restored }) => restored),
       simulatedSeconds: sum(({ virtualNs }) => virtualNs) / 1e9,
     }
   })
 }
 
 function tableOf(reports: readonly SeedReport[]): string[] {
-  const titles = ['seeds', 'failed', 'accesses', 'events', 'orders searched', 'deaths', 'pages lost', 'simulated s']
+  const titles = [
+    'seeds',
+    'failed',
+    'accesses',
+    'events',
+    'orders searched',
+    'deaths',
+    'pages lost',
+    'restored',
+    'simulated s',
+  ]
   const columns = [
     { title: 'protocol', align: 'left' as const },
     ...titles.map((title) => ({ title, align: 'right' as const })),
   ]
   const rows = summaryOf(reports).map(({ protocol, simulatedSeconds, ...counts }) => {
-    const { seeds, failed, accesses, events, searched, deaths, lost } = counts
-    const columnsOf = [seeds, failed, accesses, events, searched, deaths, lost].map((value) =>
+    const { seeds, failed, accesses, events, searched, deaths, lost, restored } = counts
+    const columnsOf = [seeds, failed, accesses, events, searched, deaths, lost, restored].map((value) =>
       value.toLocaleString('en'),
     )
     return [protocol, ...columnsOf, simulatedSeconds.toFixed(1)]

@@ -1,6 +1,5 @@
-/** What a program may do with a page at a node, by its mmu. */
-export const PageRight = { None: 0, Read: 1, Write: 2 } as const
-export type PageRight = (typeof PageRight)[keyof typeof PageRight]
+import { PageRight } from 'aether-dsm/internal/dsm'
+import { PageVersions } from './page-versions.ts'
 
 /** Something that must never be. */
 export class ViolationError extends Error {
@@ -12,6 +11,8 @@ export class Observer {
   readonly pageBytes: number
   /** The region as it would be in one memory. */
   readonly #truth: Uint8Array
+  /** Of a region with replicas: what each page was since it was last kept for good. */
+  readonly #versions: PageVersions[] | undefined
   readonly #rights: Uint8Array[]
   readonly #pages: number
   /** Ranks that the others go on without. Their actions no longer count. */
@@ -21,9 +22,13 @@ export class Observer {
   /** Pages that a member of the present epoch had when it started. These must not be lost in this epoch. */
   #had: ReadonlySet<number> = new Set()
 
-  constructor(nodes: number, pages: number, pageBytes: number) {
+  /** How often a page went back to an older version. */
+  restored = 0
+
+  constructor(nodes: number, pages: number, pageBytes: number, replicas: 0 | 1) {
     this.pageBytes = pageBytes
     this.#pages = pages
+    if (replicas > 0) this.#versions = Array.from({ length: pages }, () => new PageVersions(new Uint8Array(pageBytes)))
     this.#truth = new Uint8Array(pages * pageBytes)
     this.#rights = Array.from({ length: nodes }, () => new Uint8Array(pages))
   }
@@ -36,10 +41,14 @@ export class Observer {
    * A node's mmu has changed the rights of its program. There must be one writer or many readers, and a program that
    * may read must see what was stored last.
    */
-  rightChanged(rank: number, page: number, right: PageRight, frame: Uint8Array): void {
+  rightChanged(rank: number, page: number, right: number, frame: Uint8Array): void {
     if (this.#out.has(rank)) return
     this.#rights[rank]![page] = right
-    if (right === PageRight.None) return
+    if (right === PageRight.None) {
+      // It does not leave before it is kept elsewhere.
+      this.#versionsOf(page)?.keepLatest()
+      return
+    }
     if (this.#lost.has(page))
       throw new ViolationError(`lost: rank ${rank} may ${nameOf(right)} page ${page}, which was said to be lost`)
     this.#rights.forEach((rights, other) => {
@@ -49,7 +58,32 @@ export class Observer {
           `single writer or many readers: rank ${rank} may ${nameOf(right)} page ${page} while rank ${other} may ${nameOf(theirs)} it`,
         )
     })
+    this.#restore(rank, page, frame)
     this.compare(rank, page, frame, 'was granted')
+    // Nor is it shown to others.
+    if (this.#versionsOf(page)?.author !== rank) this.#versionsOf(page)?.keepLatest()
+  }
+
+  #versionsOf(page: number): PageVersions | undefined {
+    return this.#versions?.[page]
+  }
+
+  /** A rank calls for a fence: what is to be called once that has ended. */
+  fenceBegins(rank: number): () => void {
+    const written = this.#versions?.map((versions) => versions.latestOf(rank)) ?? []
+    return () => {
+      if (this.#out.has(rank)) return
+      for (const [page, version] of written.entries()) this.#versionsOf(page)?.keep(version)
+    }
+  }
+
+  /** A page that no rank has any more may go back to anything that it was since it was last kept. */
+  #restore(rank: number, page: number, frame: Uint8Array): void {
+    const versions = this.#versionsOf(page)
+    const isLost = versions !== undefined && this.#out.size > 0 && this.holders(page).every((holder) => holder === rank)
+    if (!isLost || !versions.goBackTo(frame)) return
+    this.restored += 1
+    this.#truth.set(frame, page * this.pageBytes)
   }
 
   /** An access was made at this moment. */
@@ -68,7 +102,10 @@ export class Observer {
       throw new ViolationError(
         `data value: rank ${rank} saw ${seen} at byte ${offset} of page ${page}, where ${truth.getInt32(0, true)} was stored last`,
       )
-    if (left !== undefined) truth.setInt32(0, left, true)
+    if (left !== undefined) {
+      truth.setInt32(0, left, true)
+      this.#versionsOf(page)?.add(rank, this.#truth.slice(page * this.pageBytes, (page + 1) * this.pageBytes))
+    }
     this.compare(rank, page, frame, 'accessed')
   }
 
@@ -101,6 +138,10 @@ export class Observer {
       throw new ViolationError(`lost: rank ${rank} is told that page ${page} is lost, and rank ${holders[0]} has it`)
     if (this.#out.size === 0)
       throw new ViolationError(`lost: page ${page} is lost to rank ${rank}, although no rank has died`)
+    if (this.#versions !== undefined && this.#out.size === 1)
+      throw new ViolationError(
+        `lost: page ${page} is lost to rank ${rank}, although it has a replica and one rank has died`,
+      )
     if (this.#had.has(page) && !this.#lost.has(page))
       throw new ViolationError(
         `lost: page ${page} is lost to rank ${rank}, although a live rank had it at the last death`,

@@ -1,8 +1,11 @@
-import { protocols } from 'aether-dsm/internal/dsm'
+import { type Placement, protocols } from 'aether-dsm/internal/dsm'
 import { Stream } from 'aether-dsm/internal/providers'
 import { drawHazard, type Hazard } from './hazard.ts'
 
 const HAZARDS_MAX = 6
+const PAGES_MAX = 24
+const VIEWS = [0, 50, 100] as const
+const PLACEMENTS: readonly Placement[] = ['cyclic', 'block', { blockCyclic: 2 }, 'first-touch']
 
 /**
  * Everything that makes up a run, drawn from its seed. Some runs have few nodes and much sharing, others have many
@@ -23,8 +26,19 @@ export interface SimulationPlan {
   /** Of a hundred accesses. */
   readonly stores: number
   readonly atomics: number
-  /** Of a hundred accesses, before how many a page is given up. */
+  /** Of a hundred accesses, after how many pages are given up. */
   readonly evictions: number
+  /** Of a hundred threads, how many load and store through views; the others make explicit calls. */
+  readonly views: number
+  /** An explicit call holds its page for up to so long. */
+  readonly copyNs: number
+  readonly placement: Placement
+  /** How many pages of other ranks are kept; undefined where there is no bound. */
+  readonly cachePages: number | undefined
+  /** Whether what is fenced is kept by others, too. */
+  readonly replicas: 0 | 1
+  /** Of a hundred accesses, after how many the process fences what it has written. */
+  readonly fences: number
   /** A thread pauses up to so long between two accesses. */
   readonly thinkNs: number
   readonly hazards: readonly Hazard[]
@@ -49,18 +63,26 @@ export function planSimulation(seed: number, options: PlanOptions = {}): Simulat
   const hazards = Array.from({ length: count }, (_, index) =>
     drawHazard(new Stream(seed, `hazard ${index}`, undefined), nodes),
   )
+  // Enough of them that a cache is too small and that runs of faults are seen.
+  const many = !short && stream.chance(0.3)
   return {
     seed,
     protocol: names[stream.below(names.length)]!,
     nodes,
     threads: short ? 1 : stream.between(1, 2),
-    pages: stream.between(1, 5),
+    pages: many ? stream.between(6, PAGES_MAX) : stream.between(1, 5),
     words: stream.between(1, 4),
     accesses: short ? stream.between(2, 12) : stream.between(10, 200),
     stores: stream.between(0, 60),
     atomics: stream.between(0, 30),
     evictions: stream.chance(0.5) ? 0 : stream.between(1, 20),
     thinkNs: stream.chance(0.5) ? 0 : stream.between(1, 20_000),
+    views: VIEWS[stream.below(VIEWS.length)]!,
+    copyNs: stream.chance(0.5) ? 0 : stream.between(1, 5000),
+    placement: PLACEMENTS[stream.below(PLACEMENTS.length)]!,
+    cachePages: stream.chance(0.6) ? undefined : stream.chance(0.3) ? 0 : stream.between(1, 16),
+    replicas: stream.chance(0.4) ? 1 : 0,
+    fences: stream.chance(0.5) ? 0 : stream.between(1, 20),
     hazards: hazards.filter((_, index) => options.hazards?.includes(index) ?? true),
   }
 }

@@ -11,7 +11,7 @@ import { Observer, ViolationError } from './observer.ts'
 import type { SimulationPlan } from './plan.ts'
 import { checkSequentialConsistency } from './sequential-consistency.ts'
 import { SimulationNode } from './simulation-node.ts'
-import { SimulationThread } from './simulation-thread.ts'
+import type { SimulationThread } from './simulation-thread.ts'
 
 const PAGE_BYTES = 256
 /** Longer than all hazards together. */
@@ -39,6 +39,8 @@ export interface SimulationResult {
   readonly deaths: number
   /** Pages that were lost with them. */
   readonly lost: number
+  /** How often a page went back to what was fenced last. */
+  readonly restored: number
 }
 
 /** Play a plan. `protocol` stands in for the one that the plan names: to show that a mistake is found. */
@@ -61,6 +63,7 @@ export function simulate(
     searched: run.searched,
     deaths: run.deaths,
     lost: run.lost,
+    restored: run.restored,
   }
 }
 
@@ -78,45 +81,43 @@ class Run {
   readonly #cluster: SimulatedCluster
   readonly #observer: Observer
   readonly #nodes: SimulationNode[]
-  readonly #threads: SimulationThread[]
   readonly #protocol: Protocol
   /** The last epoch that came into force for all of its members. */
   #epoch = 0
 
   constructor(plan: SimulationPlan, protocol: Protocol, cluster: SimulatedCluster) {
-    const { nodes: ranks, pages, threads, seed } = plan
+    const { nodes, pages, seed } = plan
     this.#plan = plan
     this.#cluster = cluster
     this.#protocol = protocol
     const membersMayDie = plan.hazards.some(isDeadly)
-    const observer = new Observer(ranks, pages, PAGE_BYTES)
+    const observer = new Observer(nodes, pages, PAGE_BYTES, plan.replicas)
     this.#observer = observer
-    this.#threads = Array.from(
-      { length: ranks * threads },
-      (_, index) =>
-        new SimulationThread(drawAccesses(plan, new Stream(seed, `thread ${index}`, undefined)), (index + 1) * TAG),
+    this.#nodes = Array.from(
+      { length: nodes },
+      (_, rank) =>
+        new SimulationNode({
+          ...{ cluster, plan, rank, protocol, observer, membersMayDie },
+          programs: Array.from({ length: plan.threads }, (_, index) => {
+            const thread = rank * plan.threads + index
+            const stream = new Stream(seed, `thread ${thread}`, undefined)
+            return {
+              isView: stream.below(100) < plan.views,
+              accesses: drawAccesses(plan, stream),
+              tag: (thread + 1) * TAG,
+            }
+          }),
+          onView: () => this.#epochChanged(),
+          onEnd: (ended) => this.#tellEnd(ended, CERTAIN_NS),
+        }),
     )
-    this.#nodes = Array.from({ length: ranks }, (_, rank) => {
-      const own = this.#threads.slice(rank * threads, (rank + 1) * threads)
-      const stream = new Stream(seed, `evictions ${rank}`, undefined)
-      return new SimulationNode({
-        cluster,
-        rank,
-        ranks,
-        protocol,
-        observer,
-        threads: own,
-        stream,
-        membersMayDie,
-        onView: () => this.#epochChanged(),
-        onEnd: (ended) => this.#tellEnd(ended, CERTAIN_NS),
-      })
-    })
     for (const { fault, certainNs } of plan.hazards)
       if (fault?.kind === 'crash' && certainNs !== undefined)
         cluster.kernel.at(fault.atNs, () => this.#tellEnd(fault.host, certainNs))
-    for (const node of this.#nodes)
-      for (const peer of this.#nodes) if (peer !== node) node.connect(peer.rank, peer.endpointFor(node.rank))
+  }
+
+  get #threads(): SimulationThread[] {
+    return this.#nodes.flatMap(({ threads }) => threads)
   }
 
   get accesses(): number {
@@ -131,19 +132,23 @@ class Run {
     return this.#observer.lostPages
   }
 
+  get restored(): number {
+    return this.#observer.restored
+  }
+
   /** What was violated, if anything. */
   play(): string | undefined {
     try {
-      for (const node of this.#nodes) node.start()
+      const endpoints = this.#nodes.map((node) => node.endpoints)
+      for (const node of this.#nodes) node.start(endpoints.map((theirs) => theirs[node.rank]!))
       this.#runUntil(() => this.#nodes.every(({ isFinished }) => isFinished), 'progress: not every access was made')
       if (this.#nodes.some(({ isLive, isPaused }) => !isLive || isPaused))
         this.#runUntil(() => this.#isAgreed(), 'membership: live nodes disagree on which nodes are alive')
-      this.#runUntil(
-        () => this.#living.every(({ engine }) => engine.isQuiescent()),
-        'quiescence: something stays in progress',
-      )
+      this.#runUntil(() => this.#nodes.every(({ isAtRest }) => isAtRest), 'quiescence: something stays in progress')
       this.#checkRest()
       this.#checkOrder()
+      for (const node of this.#living) node.leave()
+      this.#runUntil(() => this.#nodes.every(({ hasLeft }) => hasLeft), 'departure: not every member could leave')
       return undefined
     } catch (error) {
       if (error instanceof Error)
@@ -192,26 +197,26 @@ class Run {
 
   /** At rest, homes know every holder, and tables allow what mmus do. */
   #checkRest(): void {
-    const [first] = this.#living
-    if (first === undefined) return
     for (let page = 0; page < this.#plan.pages; page += 1) {
-      const home = this.#nodes[first.engine.homeOf(page)]!
-      // It died only just now, and no node knows yet.
-      if (!home.isLive) continue
-      const { owner, sharers } = home.engine.directory(page)
+      // The home may have died only just now, and no node knows yet.
+      const known = this.#living.map((node) => node.describe(page)).find((each) => each?.directory !== undefined)
       for (const holder of this.#observer.holders(page)) {
         if (!this.#nodes[holder]!.isLive) continue
-        // With tokens the directory has hints, and rights do not hang on them.
-        if (this.#protocol.tokens === undefined && owner !== holder && !sharers.includes(holder))
-          throw new ViolationError(`directory: the home of page ${page} does not know that rank ${holder} holds it`)
-        if (this.#nodes[holder]!.engine.right(page) === 'none')
+        const { copy } = this.#nodes[holder]!.describe(page)!
+        if (this.#protocol.cache.states[copy]!.right === 'none')
           throw new ViolationError(`mmu: rank ${holder} may look at page ${page}, and its table says that it may not`)
+        // With tokens the directory has hints, and rights do not hang on them.
+        if (known === undefined || this.#protocol.tokens !== undefined) continue
+        const { owner, sharers } = known.directory!
+        if (owner !== holder && !sharers.includes(holder))
+          throw new ViolationError(`directory: the home of page ${page} does not know that rank ${holder} holds it`)
       }
     }
   }
 
   #checkOrder(): void {
-    if (this.accesses > SEARCHED_MAX) return
+    // What went back to an older version is in no order with what was seen before.
+    if (this.accesses > SEARCHED_MAX || this.restored > 0) return
     const verdict = checkSequentialConsistency(this.#threads.map(({ history }) => history))
     if (verdict === 'no')
       throw new ViolationError('sequential consistency: no order of the accesses explains what they saw')

@@ -1,38 +1,59 @@
-import { type MembershipView, Mesh, MeshChannel, type MeshMessage } from 'aether-dsm/internal/cluster'
 import {
-  CoherenceCodec,
-  type CoherenceMessage,
-  decodeRecovery,
-  EpochNode,
-  type EpochPort,
-  encodeRecovery,
-  type FrameReference,
+  BarrierWord,
+  GroupMachine,
+  type GroupNote,
+  type MembershipView,
+  newBarrierWords,
+} from 'aether-dsm/internal/cluster'
+import {
+  DemandRing,
+  evaluatePlacement,
+  type PageFailure,
+  type PageKnowledge,
+  PageWords,
   type Protocol,
-  type RecoveryMessage,
-  type Restoration,
+  type RegionPlan,
+  type RegionProcess,
+  type RegionServer,
+  RegionServers,
+  WindowTable,
 } from 'aether-dsm/internal/dsm'
-import type { SimulatedCluster, SimulatedHost, SimulatedProcess, Stream } from 'aether-dsm/internal/providers'
-import type { MemoryRegion, RemoteEndpoint } from 'aether-dsm/internal/verbs'
+import { WaitTable } from 'aether-dsm/internal/profiling'
+import type { SimulatedCluster, SimulatedHost, SimulatedProcess } from 'aether-dsm/internal/providers'
+import { Random, type Runtime, Timers } from 'aether-dsm/internal/runtime'
+import type { RemoteEndpoint } from 'aether-dsm/internal/verbs'
 import type { Access, Observation } from './access.ts'
-import { type Observer, PageRight, ViolationError } from './observer.ts'
-import { SimulationMembership } from './simulation-membership.ts'
-import type { SimulationThread, ThreadHost } from './simulation-thread.ts'
+import { type CallHost, CallThread } from './call-thread.ts'
+import { LEASE_NS } from './hazard.ts'
+import { type Observer, ViolationError } from './observer.ts'
+import type { SimulationPlan } from './plan.ts'
+import { SimulatedEnds } from './simulated-ends.ts'
+import { SimulatedFrames } from './simulated-frames.ts'
+import { SimulatedMmu } from './simulated-mmu.ts'
+import type { SimulationThread } from './simulation-thread.ts'
+import { type ViewHost, ViewThread } from './view-thread.ts'
 
 /** The longest sleep of an agent, so that a lost wake-up is only a delay. */
 const SLEEP_NS_MAX = 100_000_000
-const REGION = 1
+/** How long a process waits for the others at first. No pause is so long. */
+const JOIN_NS_MAX = 40_000_000_000
+const REGION_NAME = 'simulated'
+/** Numbers of regions begin here. */
+const NO_REGION = -1
 const LINE_BYTES = 64
+
+/** The process ends itself. */
+class ProcessEnded extends Error {}
 
 export interface SimulationNodeOptions {
   readonly cluster: SimulatedCluster
+  readonly plan: SimulationPlan
   readonly rank: number
-  readonly ranks: number
   readonly protocol: Protocol
   readonly observer: Observer
-  readonly threads: readonly SimulationThread[]
-  /** Which page is given up. */
-  readonly stream: Stream
-  /** If no node may die, none may be suspected. */
+  /** What each thread does. */
+  readonly programs: readonly { readonly isView: boolean; readonly accesses: readonly Access[]; readonly tag: number }[]
+  /** If no node may die, none may be missed. */
   readonly membersMayDie: boolean
   /** The node is in another epoch. */
   readonly onView: () => void
@@ -41,304 +62,382 @@ export interface SimulationNodeOptions {
 }
 
 /**
- * A member: the coherence engine and the mesh of the agents over a simulated device, and the threads of a program. One
- * process of its host runs all of it, in steps; what a step does happens at one moment.
+ * A process of a group, on a host of its own. It has the parts of an agent over simulated devices, frames and page
+ * tables, and the threads of a program. What a turn of the agent does happens at one moment.
  */
-export class SimulationNode implements EpochPort, ThreadHost {
+export class SimulationNode implements RegionProcess, CallHost, ViewHost {
   readonly rank: number
-  readonly engine: EpochNode
+  readonly host: SimulatedHost
+  readonly runtime: Runtime
+  readonly words: PageWords
+  readonly demands: DemandRing = new DemandRing()
+  readonly mmu: SimulatedMmu
+  region: number = NO_REGION
   readonly #options: SimulationNodeOptions
-  readonly #host: SimulatedHost
-  readonly #mesh: Mesh
-  readonly #process: SimulatedProcess
-  readonly #memory: MemoryRegion
-  readonly #codec = new CoherenceCodec()
-  /** Pages whose rights have changed in this step. */
-  readonly #changed = new Set<number>()
-  /** Pages that others may have now. */
-  readonly #released = new Set<number>()
-  readonly #membership: SimulationMembership
-  /** Members whose end is certain, and has not been taken notice of. */
-  #endings: number[] = []
+  readonly #timers = new Timers()
+  readonly #plan: RegionPlan
+  readonly #frames: SimulatedFrames
+  readonly #ends = new SimulatedEnds()
+  readonly #barrier: Int32Array
+  readonly #group: GroupMachine
+  readonly #regions: RegionServers
+  readonly #agent: SimulatedProcess
+  readonly #calls: CallThread[] = []
+  readonly #views: ViewThread[] = []
+  /** What the program's threads have asked the agent for. */
+  readonly #commands: (() => void)[] = []
+  #isOpening = false
+  #hasLeft = false
   #hasEnded = false
   #cancelWait: () => void = nothing
 
   constructor(options: SimulationNodeOptions) {
-    const { cluster, rank, ranks, protocol, observer } = options
+    const { cluster, rank, protocol, observer, plan } = options
+    const { kernel } = cluster
     this.rank = rank
     this.#options = options
-    this.#host = cluster.addHost()
-    this.#mesh = new Mesh({
-      rank,
-      size: ranks,
-      device: `${cluster.device}/${this.#host.index}`,
-      onMessage: (message) => this.#receive(message),
-      onEnd: (peer, reason) => this.#suspect(peer, reason),
-      onSuspicion: (peer, reason) => this.#suspect(peer, reason),
+    this.host = cluster.addHost()
+    this.runtime = { now: () => kernel.nowNs, timers: this.#timers, random: new Random(plan.seed + rank) }
+    this.words = new PageWords(plan.pages)
+    this.mmu = new SimulatedMmu(this.words, plan.pages, (page) => this.#wakeFrom(page))
+    this.#plan = regionPlan(plan, protocol, observer.pageBytes, this.words)
+    this.#frames = new SimulatedFrames(plan.pages * observer.pageBytes)
+    const barrierWords = newBarrierWords(plan.nodes)
+    this.#barrier = new Int32Array(barrierWords)
+    const start = {
+      ...{ rank, size: plan.nodes, barrierWords, leaseMs: LEASE_NS / 1e6, control: undefined },
+      device: `${cluster.device}/${this.host.index}`,
+    }
+    const context = {
+      runtime: this.runtime,
+      notify: (note: unknown) => this.#noted(note as GroupNote),
+      exit: (code: number, message: string) => this.exit(code, message),
+    }
+    this.#group = new GroupMachine(context, start, this.#ends, { table: new WaitTable(), times: undefined })
+    this.#regions = new RegionServers({
+      group: this.#group,
+      process: this,
+      observation: { journal: undefined, add: nothing, remove: nothing },
+      lane: undefined,
+      recordTo: undefined,
+      protocols: new Map([[protocol.name, protocol]]),
     })
-    this.#memory = this.#mesh.register(new Uint8Array(observer.pages * observer.pageBytes))
-    this.#membership = new SimulationMembership({
-      rank,
-      size: ranks,
-      mesh: this.#mesh,
-      now: () => cluster.kernel.nowNs,
-      onView: (view) => this.#viewChanged(view),
-      onEnd: () => this.#end(),
+    this.#group.listen({
+      message: (from, bytes) => this.#regions.receive(from, bytes),
+      memberDied: (peer) => this.#regions.memberDied(peer),
+      viewChanged: (view) => this.#viewChanged(view),
+      regionFree: (id) => this.#regions.free(id),
+      answer: () => null,
     })
-    const { view } = this.#membership
-    this.engine = new EpochNode({
-      rank,
-      ranks,
-      protocol,
-      homeOf: (page) => page % ranks,
-      view,
-      recovered: 0,
-      port: this,
-    })
-    this.#process = this.#host.spawn(() => this.#step())
+    for (const { isView, accesses, tag } of options.programs)
+      if (isView) this.#views.push(new ViewThread(this, accesses, tag))
+      else this.#calls.push(new CallThread(this, accesses, tag))
+    this.#agent = this.host.spawn(() => this.#run())
   }
 
-  endpointFor(peer: number): RemoteEndpoint {
-    return this.#mesh.endpointFor(peer)
+  get endpoints(): RemoteEndpoint[] {
+    return this.#group.endpoints()
   }
 
-  connect(peer: number, endpoint: RemoteEndpoint): void {
-    this.#mesh.connect(peer, { endpoint, processId: undefined, pathMtu: undefined })
-  }
-
-  start(): void {
-    this.#process.wake()
+  /** Join the group. `endpoints`: how each rank is reached from here. */
+  start(endpoints: readonly RemoteEndpoint[]): void {
+    const peers = endpoints.map((endpoint, rank) => ({ rank, endpoint, processId: undefined, pathMtu: undefined }))
+    this.#group.connect(peers.filter(({ rank }) => rank !== this.rank))
+    Atomics.store(this.#barrier, BarrierWord.Entered, 1)
+    this.#timers.at(JOIN_NS_MAX, () => {
+      if (!this.#isOpening) this.exit(1, 'the group did not come together in time')
+    })
+    this.ring()
   }
 
   /** Its process is there, and has not found itself out of the group. */
   get isLive(): boolean {
-    return this.#host.alive && !this.#hasEnded
+    return this.host.alive && !this.#hasEnded
   }
 
   get isPaused(): boolean {
-    return this.#host.paused
+    return this.host.paused
   }
 
   get view(): MembershipView {
-    return this.#membership.view
+    return this.#group.view
+  }
+
+  get threads(): readonly SimulationThread[] {
+    return [...this.#calls, ...this.#views]
   }
 
   /** No other node waits for its program. */
   get isFinished(): boolean {
-    return !this.isLive || this.#options.threads.every(({ done }) => done)
+    return !this.isLive || this.threads.every(({ done }) => done)
+  }
+
+  /** Nothing is under way. */
+  get isAtRest(): boolean {
+    return !this.isLive || (this.#commands.length === 0 && this.#server?.isQuiescent() !== false)
+  }
+
+  /** It has closed the region and left the group, and all others have, too. */
+  get hasLeft(): boolean {
+    return !this.isLive || this.#hasLeft
+  }
+
+  /** What it knows of a page; undefined where it has not opened the region. */
+  describe(page: number): PageKnowledge | undefined {
+    return this.#server?.describe(page)
   }
 
   /** The end of a member's process is certain. */
   tellEnd(rank: number): void {
-    this.#endings.push(rank)
-    this.#process.wake()
+    this.#ends.tell(rank)
+    this.ring()
   }
 
   /** The actions of its program no longer count. */
   seal(): void {
-    for (const thread of this.#options.threads) thread.seal()
+    for (const thread of this.threads) thread.seal()
   }
 
-  /** The bytes of a page as they are here. */
-  frame(page: number): Uint8Array {
-    const { pageBytes } = this.#options.observer
-    return this.#memory.bytes.subarray(page * pageBytes, (page + 1) * pageBytes)
+  /** The program is done. */
+  leave(): void {
+    this.#command(() =>
+      this.#group.closeRegion(REGION_NAME, () =>
+        this.#group.leave({
+          resolve: () => {
+            this.#hasLeft = true
+          },
+          reject: (error) => {
+            throw error
+          },
+        }),
+      ),
+    )
   }
 
   close(): void {
     this.#cancelWait()
-    if (!this.#hasEnded) this.#mesh.close()
+    this.#regions.close()
+    if (!this.#hasEnded) this.#group.close()
   }
 
   // ---- what its threads ask for
   // --------------------------------------------------------------------------------------------------
 
-  right(page: number): number {
-    return this.#options.observer.right(this.rank, page)
+  get nowNs(): number {
+    return this.#options.cluster.kernel.nowNs
   }
 
-  demand(page: number, write: boolean): void {
-    this.engine.demand(page, write)
+  ring(): void {
+    this.#agent.wake()
   }
 
   access(access: Access, value: number): Observation {
     const { observer, cluster } = this.#options
     const { kind, page, word } = access
     const offset = (word * LINE_BYTES) % observer.pageBytes
-    const frame = this.frame(page)
+    const frame = this.#frame(page)
     const view = new DataView(frame.buffer, frame.byteOffset + offset, 4)
     const seen = view.getInt32(0, true)
     const left = kind === 'load' ? undefined : kind === 'store' ? value : (seen + value) | 0
     if (left !== undefined) view.setInt32(0, left, true)
     observer.accessed(this.rank, page, offset, seen, left, frame)
     cluster.kernel.trace.add(seen)
-    this.#released.add(page)
     return { kind, location: page * observer.pageBytes + offset, seen: kind === 'store' ? -1 : seen, left: left ?? -1 }
   }
 
-  evictSome(): void {
-    const page = this.#options.stream.below(this.#options.observer.pages)
-    this.engine.evict(page)
+  giveUp(from: number, to: number): void {
+    this.#command(() => this.#server?.giveUp({ from, to }, nothing))
   }
 
-  // ---- what the engine asks for
+  fence(): void {
+    const ends = this.#options.observer.fenceBegins(this.rank)
+    this.#command(() => this.#server?.fence(ends))
+  }
+
+  explainFailure(page: number, done: (failure: PageFailure | undefined) => void): void {
+    this.#command(() => done(this.#server?.explainFailure(page)))
+  }
+
+  refused(page: number): void {
+    const { observer, membersMayDie } = this.#options
+    if (!membersMayDie) throw new ViolationError(`progress: page ${page} cannot be had at rank ${this.rank}`)
+    const { home, register } = this.describe(page)!
+    if (home >= 0) observer.lost(this.rank, page)
+    else if (this.view.members.includes(register!))
+      throw new ViolationError(
+        `progress: page ${page} cannot be had at rank ${this.rank}, though rank ${register} can say where`,
+      )
+  }
+
+  // ---- what its regions ask for
   // --------------------------------------------------------------------------------------------------
 
-  send(to: number, message: CoherenceMessage, epoch: number): void {
-    this.#mesh.send(to, this.#codec.encode(REGION, message, epoch))
+  clockNs(): number {
+    return this.nowNs
   }
 
-  sendRecovery(to: number, message: RecoveryMessage): void {
-    for (const bytes of encodeRecovery(REGION, message)) this.#mesh.send(to, bytes)
+  openFrames(): SimulatedFrames {
+    return this.#frames
   }
 
-  /** Nothing is kept of what was fenced. */
-  restore(): Restoration {
-    return 'unknown'
+  newMmu(): SimulatedMmu {
+    return this.mmu
   }
 
-  recovered(): void {}
-
-  push(page: number, to: number, target: FrameReference): void {
-    const { pageBytes } = this.#options.observer
-    const source = { address: this.#memory.address + page * pageBytes, key: this.#memory.localKey }
-    this.#mesh.write(to, source, pageBytes, target)
+  threadTurns(thread: number): number {
+    return this.#views[thread - 1]!.turns
   }
 
-  ownFrame(page: number): FrameReference {
-    return {
-      address: this.#memory.address + page * this.#options.observer.pageBytes,
-      key: this.#memory.remoteKey,
-    }
-  }
-
-  mapReadOnly(page: number): void {
-    this.#setRight(page, PageRight.Read)
-  }
-
-  mapWritable(page: number): void {
-    this.#setRight(page, PageRight.Write)
-  }
-
-  protect(page: number): void {
-    this.#setRight(page, PageRight.Read)
-  }
-
-  unmap(page: number): void {
-    this.#setRight(page, PageRight.None)
-  }
-
-  evicted(): void {}
-
-  failed(page: number, rank: number): void {
+  exit(code: number, message: string): never {
     if (!this.#options.membersMayDie)
-      throw new ViolationError(`progress: page ${page} cannot be had at rank ${this.rank}, because of rank ${rank}`)
-    this.#options.observer.lost(this.rank, page)
-    for (const thread of this.#options.threads) thread.failed(page)
-    this.#released.add(page)
-  }
-
-  mustHold(page: number): boolean {
-    const right = this.right(page)
-    return this.#options.threads.some((thread) => thread.needs(page, right))
-  }
-
-  isAlive(rank: number): boolean {
-    return this.#mesh.isAlive(rank)
+      throw new ViolationError(
+        `membership: rank ${this.rank} ends itself in a group in which no rank has died: ${message}`,
+      )
+    this.#options.cluster.kernel.trace.add(code)
+    throw new ProcessEnded(message)
   }
 
   // ---- running
   // -------------------------------------------------------------------------------------------------------------------
 
-  #step(): void {
+  #run(): void {
     this.#cancelWait()
     if (this.#hasEnded) return
-    const endings = this.#endings
-    this.#endings = []
-    for (const rank of endings) this.#membership.ended(rank)
-    do {
-      this.#membership.run()
-      while (!this.#hasEnded && (this.#mesh.turn() || this.#runThreads()));
-    } while (!this.#hasEnded && !this.#mesh.prepareSleep())
-    if (this.#hasEnded) this.#leave()
-    else this.#sleep()
+    try {
+      do while (this.#turn());
+      while (!this.#group.prepareSleep())
+    } catch (error) {
+      if (!(error instanceof ProcessEnded)) throw error
+      this.#end()
+      return
+    }
+    this.#showRights()
+    for (const thread of this.#calls) thread.agentRan()
+    this.#sleep()
   }
 
-  #runThreads(): boolean {
-    const { kernel } = this.#options.cluster
-    this.#tellThreads()
-    let any = false
-    for (const thread of this.#options.threads) if (thread.run(kernel.nowNs, this)) any = true
-    for (const page of this.#released) this.engine.retry(page)
-    any = any || this.#changed.size > 0
-    this.#released.clear()
+  /** As the agent's loop and its machine do. */
+  #turn(): boolean {
+    const commands = this.#commands.splice(0)
+    for (const command of commands) command()
+    let any = this.#timers.runDue(this.nowNs) || commands.length > 0
+    any = this.#group.turn() || any
+    any = this.#takeFaults() || any
+    any = this.demands.drain((_, page, write) => this.#server?.demand(page, write, 0)) > 0 || any
+    this.#regions.turn()
+    this.#open()
     return any
   }
 
-  #tellThreads(): void {
-    for (const page of this.#changed) {
-      for (const thread of this.#options.threads) thread.rightChanged(page)
-      this.#released.add(page)
+  #takeFaults(): boolean {
+    let any = false
+    for (const [index, thread] of this.#views.entries()) {
+      const fault = thread.takeFault()
+      if (fault === undefined) continue
+      any = true
+      this.#server?.countFault(fault.page, fault.write)
+      this.#server?.demand(fault.page, fault.write, index + 1)
     }
-    this.#changed.clear()
+    return any
   }
 
-  /** Until something comes, a thread has thought enough, or for a while. */
+  /** The group is whole: the program opens the region. */
+  #open(): void {
+    if (this.#isOpening) return
+    if (Atomics.load(this.#barrier, BarrierWord.Released) === 0) {
+      if (Atomics.load(this.#barrier, BarrierWord.Failed) !== 0) this.exit(1, 'the group did not come together')
+      return
+    }
+    this.#isOpening = true
+    this.#regions.open(this.#plan, JSON.stringify(this.#options.plan.placement), (answer) => {
+      // The keeper of the names has ended. `openRegion` throws, and that ends the program.
+      if (answer.kind !== 'opened') return this.exit(1, 'the region cannot be opened')
+      this.region = answer.id
+      for (const thread of this.threads) thread.start()
+    })
+  }
+
+  get #server(): RegionServer | undefined {
+    return this.#regions.get(this.region)
+  }
+
+  #command(command: () => void): void {
+    this.#commands.push(command)
+    this.ring()
+  }
+
+  #wakeFrom(page: number): void {
+    for (const thread of this.#views) thread.wakeFrom(page)
+  }
+
+  /** Until something comes, a timer is due, or for a while. */
   #sleep(): void {
-    const { kernel } = this.#options.cluster
-    const [descriptor] = this.#mesh.descriptors
-    this.#cancelWait = this.#host.whenReadable(descriptor!, () => this.#process.wake())
-    const thinking = Math.min(...this.#options.threads.map((thread) => thread.wakeNs))
-    this.#process.wakeAt(Math.min(thinking, this.#membership.wakeNs, kernel.nowNs + SLEEP_NS_MAX))
+    const [descriptor] = this.#group.descriptors
+    this.#cancelWait = this.host.whenReadable(descriptor!, () => this.#agent.wake())
+    this.#agent.wakeAt(Math.min(this.#timers.nextNs, this.nowNs + SLEEP_NS_MAX))
   }
 
-  #receive({ from, bytes }: MeshMessage): void {
-    if (this.#hasEnded || bytes[0] === MeshChannel.Nothing) return
-    if (bytes[0] === MeshChannel.Membership) this.#membership.hear(from, bytes)
-    else if (bytes[0] === MeshChannel.Recovery) this.#receiveRecovery(from, bytes)
-    else this.#receiveCoherence(from, bytes)
+  /** What the program may do with each page, by calls or by views. */
+  #showRights(): void {
+    const { observer, plan } = this.#options
+    for (let page = 0; page < plan.pages; page += 1) {
+      const right = this.words.right(page)
+      if (this.mmu.right(page) > right)
+        throw new ViolationError(`mmu: rank ${this.rank} has page ${page} mapped, and its word says that it may not`)
+      if (right !== observer.right(this.rank, page)) observer.rightChanged(this.rank, page, right, this.#frame(page))
+    }
   }
 
-  #receiveRecovery(from: number, bytes: Uint8Array): void {
-    const decoded = decodeRecovery(bytes)
-    if (decoded === undefined) throw new ViolationError(`rank ${from} sent words of a recovery that are none`)
-    this.engine.receiveRecovery(from, decoded.message)
+  #frame(page: number): Uint8Array {
+    const { pageBytes } = this.#options.observer
+    return this.#frames.chunkAt().bytes.subarray(page * pageBytes, (page + 1) * pageBytes)
   }
 
-  #receiveCoherence(from: number, bytes: Uint8Array): void {
-    const decoded = this.#codec.decode(from, bytes)
-    if (decoded === undefined) throw new ViolationError(`rank ${from} sent an invalid message`)
-    this.#options.cluster.kernel.trace.add(decoded.message.kind)
-    this.engine.receive(decoded.message, decoded.epoch)
-  }
-
-  #setRight(page: number, right: PageRight): void {
-    this.#options.observer.rightChanged(this.rank, page, right, this.frame(page))
-    this.#changed.add(page)
-  }
-
-  #suspect(peer: number, reason: string): void {
-    if (!this.#options.membersMayDie)
-      throw new ViolationError(`connection: rank ${this.rank} has lost rank ${peer}: ${reason}`)
-    this.#membership.suspected(peer, reason)
+  #noted(note: GroupNote): void {
+    if (note.type === 'died' && !this.#options.membersMayDie)
+      throw new ViolationError(`connection: rank ${this.rank} has lost rank ${note.rank}: ${note.reason}`)
   }
 
   #viewChanged(view: MembershipView): void {
+    this.#showRights()
     this.#options.onView()
-    this.engine.viewChanged(view)
-  }
-
-  #end(): void {
-    if (!this.#options.membersMayDie)
-      throw new ViolationError(`membership: rank ${this.rank} finds itself out of a group in which no rank has died`)
-    this.#hasEnded = true
+    this.#regions.viewChanged(view)
   }
 
   /** As the kernel does where a process ends. */
-  #leave(): void {
+  #end(): void {
+    this.#hasEnded = true
+    this.#showRights()
+    for (const { fault } of this.#views) if (fault !== undefined && this.#isLost(fault.page)) this.refused(fault.page)
     this.seal()
-    this.#mesh.close()
+    this.#group.close()
     this.#options.onEnd(this.rank)
+  }
+
+  #isLost(page: number): boolean {
+    return this.#server?.explainFailure(page)?.kind === 'memberDied'
+  }
+}
+
+function regionPlan(
+  { pages, nodes, placement, cachePages, replicas }: SimulationPlan,
+  protocol: Protocol,
+  pageSize: number,
+  words: PageWords,
+): RegionPlan {
+  return {
+    name: REGION_NAME,
+    size: pages * pageSize,
+    pageSize,
+    placement: evaluatePlacement(placement, pages, nodes),
+    coherence: protocol.name as RegionPlan['coherence'],
+    words: words.buffer,
+    windows: new WindowTable().buffer,
+    framesDescriptor: -1,
+    framePages: 'ordinary',
+    cacheBytes: cachePages === undefined ? undefined : cachePages * pageSize,
+    replicas,
+    advise: false,
   }
 }
 

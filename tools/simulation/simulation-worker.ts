@@ -23,6 +23,8 @@ export interface SeedReport {
   readonly deaths: number
   /** Pages that were lost with them. */
   readonly lost: number
+  /** How often a page went back to what was fenced last. */
+  readonly restored: number
   readonly searched: boolean
   readonly violation: string | undefined
 }
@@ -32,7 +34,7 @@ const port = parentPort!
 port.on('message', ({ seed, options, twice }: SeedTask) => {
   const plan = planSimulation(seed, options)
   const result = simulate(plan)
-  const { events, accesses, virtualNs, searched, deaths, lost, traceHash } = result
+  const { events, accesses, virtualNs, searched, deaths, lost, restored, traceHash } = result
   const again = twice ? simulate(plan).traceHash : traceHash
   const differs =
     again === traceHash ? undefined : `determinism: two runs of the same seed took courses ${traceHash} and ${again}`
@@ -47,6 +49,7 @@ port.on('message', ({ seed, options, twice }: SeedTask) => {
     searched,
     deaths,
     lost,
+    restored,
     violation: result.violation ?? differs,
   }
   port.postMessage(report)

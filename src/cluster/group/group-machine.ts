@@ -15,6 +15,7 @@ import {
 import { decodeStatement, encodeStatement } from './membership-message.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
+import type { PeerEnds } from './peer-ends.ts'
 import { RegionRegistry, type RegistryAnswer } from './region-registry.ts'
 import { BarrierWaits, GroupWatch, isWatchQuestion, LeaveWaits, LockWaits, type ShownWaits } from './waits/index.ts'
 
@@ -103,14 +104,14 @@ export class GroupMachine {
   /** True once every rank has been here. */
   #complete = false
 
-  constructor(context: AgentContext, start: GroupStart, waits: ShownWaits) {
+  constructor(context: AgentContext, start: GroupStart, ends: PeerEnds, waits: ShownWaits) {
     this.#context = context
     this.#start = start
     this.mesh = new Mesh({
       rank: start.rank,
       size: start.size,
       device: start.device,
-      control: start.control,
+      ends,
       onMessage: ({ from, bytes }) => this.#receive(from, bytes),
       onEnd: (rank, why) => this.#trouble({ type: 'ended', rank, why }),
       onSuspicion: (rank, why) => this.#trouble({ type: 'suspected', rank, why }),

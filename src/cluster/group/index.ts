@@ -37,6 +37,7 @@ export { decodeStatement, encodeStatement } from './membership-message.ts'
 export { Mesh, type MeshMessage } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
+export { type PeerEnds, ProcessEnds } from './peer-ends.ts'
 export type { RegistryAnswer } from './region-registry.ts'
 export type {
   GroupWaits,

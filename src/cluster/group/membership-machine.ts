@@ -8,22 +8,24 @@
  *
  * 1. Every remaining member has made the very same statement.
  * 2. The remaining members are a quorum of the present view: more than half of it, or exactly half including its lowest
- *    rank.
+ *    rank. Or all others are certainly dead: then nothing is counted.
  *
- * Members whose death is certain do not count for the quorum, unless they had suspected one of those that remain. If
- * all others are certainly dead, nothing is counted.
+ * A member whose death is certain counts as long as another is only suspected. It may have gone on with that one before
+ * it died, and neither may have been able to say so here.
  *
  * A member that can no longer be part of a quorum ends itself. It does so at once if nothing could change that, else
  * after a grace in which the death of silent members may become certain.
  *
- * Why two halves cannot both go on. Take two sets A and B of members that both installed a view of the same epoch.
+ * Why two halves cannot both go on. Take two sets A and B of members that both installed a view of the same epoch,
+ * after a view V. A member of each is alive.
  *
- * 1. A and B are disjoint. Members of A stated that all of B is out before A could be installed, to the accused first.
- *    So B knows what a dead member of A had held against it, and counts that member. Both sides are counted among the
- *    same members, and only one is more than half, or half with the lowest rank.
- * 2. A and B share a member m, which stated both. Statements only grow, so (say) what B leaves out includes what A
- *    leaves out. A member that installed A never stated B afterwards, so B leaves it out. Its own next view needs
- *    members of B, and none of them hears it any more: it ends.
+ * 1. Both were counted in V, since some of those left out were not certainly dead. So A and B are not disjoint: only
+ *    one is more than half of V, or half with the lowest rank.
+ * 2. A and B share a member m, which stated both. Statements only grow, so (say) B is part of A. A member that stated B
+ *    does not install A afterwards, so no member of B is in the view of A.
+ * 3. The next view N of A's other members has no member of B. Some of those live, so N is counted in A. But B is a
+ *    quorum of V: the members of V outside B, which include N, are not more than B. If they are as many, the lowest
+ *    rank is in B. So N is no quorum of A, and its members end.
  *
  * This rests on three assumptions:
  *
@@ -48,8 +50,6 @@ export interface MembershipStatement extends MembershipView {
   readonly out: readonly number[]
   /** Those of them whose death is certain. */
   readonly certain: readonly number[]
-  /** Members that suspect one of the remaining members. */
-  readonly hostile: readonly number[]
 }
 
 export type MembershipEvent =
@@ -105,6 +105,7 @@ export class MembershipMachine {
   /** Suspected members, with the reason. */
   #out = new Map<number, string>()
   #certain = new Set<number>()
+  /** Members that consider this one dead: they live. */
   #hostile = new Set<number>()
   /** Deaths that became known while this member's own knowledge was not to be trusted. */
   #notYetCertain = new Set<number>()
@@ -222,7 +223,6 @@ export class MembershipMachine {
     for (const rank of statement.out)
       this.#accuse(rank, statement.certain.includes(rank) ? 'its process ended' : `rank ${from} does not reach it`)
     for (const rank of statement.certain) this.#makeCertain(rank)
-    for (const rank of statement.hostile) this.#hostile.add(rank)
   }
 
   #accusedBy(rank: number): void {
@@ -238,7 +238,7 @@ export class MembershipMachine {
       if (this.#out.size === 0) return
       const remaining = this.#remaining()
       if (!this.#isQuorum(remaining, this.#certain)) {
-        this.#withoutQuorum(remaining, nowNs)
+        this.#withoutQuorum(nowNs)
         return
       }
       this.#withoutQuorumNs = Number.NaN
@@ -255,18 +255,15 @@ export class MembershipMachine {
 
   /** True if `ranks` may continue alone, given that the deaths of `dead` are certain. */
   #isQuorum(ranks: readonly number[], dead: ReadonlySet<number>): boolean {
-    const others = this.#view.members.filter((rank) => !ranks.includes(rank))
-    // If all others are dead, no other member can continue.
-    if (others.every((rank) => dead.has(rank))) return true
-    const counted = this.#view.members.filter((rank) => !dead.has(rank) || this.#hostile.has(rank))
-    return 2 * ranks.length > counted.length || (2 * ranks.length === counted.length && ranks[0] === counted[0])
+    const { members } = this.#view
+    if (members.every((rank) => ranks.includes(rank) || dead.has(rank))) return true
+    return 2 * ranks.length > members.length || (2 * ranks.length === members.length && ranks[0] === members[0])
   }
 
-  #withoutQuorum(remaining: readonly number[], nowNs: number): void {
+  #withoutQuorum(nowNs: number): void {
     if (Number.isNaN(this.#withoutQuorumNs)) this.#withoutQuorumNs = nowNs
-    // Assume that every silent member turns out to be dead. A member that considers us dead is alive.
-    const silent = [...this.#out.keys()].filter((rank) => this.#certain.has(rank) || !this.#hostile.has(rank))
-    const hopeless = !this.#isQuorum(remaining, new Set(silent))
+    // The deaths of all who are silent may yet become certain.
+    const hopeless = [...this.#out.keys()].some((rank) => this.#hostile.has(rank) && !this.#certain.has(rank))
     if (!hopeless && nowNs - this.#withoutQuorumNs < GRACE * this.#options.leaseNs) return
     const held = [...this.#out].map(([rank, why]) => `rank ${rank}: ${why}`).join('; ')
     this.#end(
@@ -308,12 +305,7 @@ export class MembershipMachine {
 
   #ownStatement(): MembershipStatement {
     const { epoch, members } = this.#view
-    const [out, certain, hostile] = [this.#out.keys(), this.#certain, this.#hostile].map(ascending) as [
-      number[],
-      number[],
-      number[],
-    ]
-    return { epoch, members, out, certain, hostile }
+    return { epoch, members, out: ascending(this.#out.keys()), certain: ascending(this.#certain) }
   }
 
   #end(why: string): void {
@@ -323,11 +315,5 @@ export class MembershipMachine {
 }
 
 function sameStatement(a: MembershipStatement, b: MembershipStatement): boolean {
-  return (
-    a.epoch === b.epoch &&
-    same(a.members, b.members) &&
-    same(a.out, b.out) &&
-    same(a.certain, b.certain) &&
-    same(a.hostile, b.hostile)
-  )
+  return a.epoch === b.epoch && same(a.members, b.members) && same(a.out, b.out) && same(a.certain, b.certain)
 }

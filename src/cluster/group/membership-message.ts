@@ -4,11 +4,10 @@ import { MeshChannel } from './mesh-channel.ts'
 /**
  * How a {@link MembershipStatement} travels:
  *
- *   byte 0 channel, 1..3 -   UInt32 [1] epoch   then members, out, certain, hostile: a bit for each rank, in whole
- *                                               UInt32
+ *   byte 0 channel, 1..3 -   UInt32 [1] epoch   then members, out, certain: a bit for each rank, in whole UInt32
  */
 const HEAD_BYTES = 8
-const SETS = 4
+const SETS = 3
 
 const wordsFor = (size: number): number => Math.ceil(size / 32)
 
@@ -18,8 +17,8 @@ export function encodeStatement(statement: MembershipStatement, size: number): U
   const numbers = new Uint32Array(bytes.buffer)
   bytes[0] = MeshChannel.Membership
   numbers[1] = statement.epoch
-  const { members, out, certain, hostile } = statement
-  for (const [index, ranks] of [members, out, certain, hostile].entries())
+  const { members, out, certain } = statement
+  for (const [index, ranks] of [members, out, certain].entries())
     for (const rank of ranks) numbers[2 + index * words + (rank >>> 5)]! |= 1 << (rank & 31)
   return bytes
 }
@@ -33,8 +32,8 @@ export function decodeStatement(received: Uint8Array, size: number): MembershipS
     ranksIn(numbers.subarray(2 + index * words, 2 + (index + 1) * words)),
   )
   if (sets.some((ranks) => (ranks.at(-1) ?? 0) >= size)) return undefined
-  const [members, out, certain, hostile] = sets as [number[], number[], number[], number[]]
-  return { epoch: numbers[1]!, members, out, certain, hostile }
+  const [members, out, certain] = sets as [number[], number[], number[]]
+  return { epoch: numbers[1]!, members, out, certain }
 }
 
 function ranksIn(words: Uint32Array): number[] {

@@ -1,4 +1,3 @@
-import { native, SystemError } from '../../native/index.ts'
 import {
   Access,
   type BufferOrigin,
@@ -14,14 +13,12 @@ import {
   type ProtectionDomain,
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
-import { type ControlPlace, EndNotices } from '../hosts/index.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK } from './mesh-limits.ts'
 import { MeshLink } from './mesh-link.ts'
+import type { PeerEnds } from './peer-ends.ts'
 
 /** Idle turns between two looks for deaths. */
 const IDLE_TURNS = 256
-/** How long a peer that cannot be connected to may take to end; after that it is another failure. */
-const ENDING_MS = 1000
 
 /** A message as its handler sees it: valid until the handler returns. */
 export interface MeshMessage {
@@ -43,8 +40,7 @@ export interface MeshOptions {
   readonly size: number
   /** Name of the verbs device. */
   readonly device: string
-  /** Where this rank is told of the ends of ranks that it cannot see. */
-  readonly control?: ControlPlace | undefined
+  readonly ends: PeerEnds
   /** A message has arrived. Its first byte says which channel it is for. */
   readonly onMessage: (message: MeshMessage) => void
   /**
@@ -74,10 +70,6 @@ export class Mesh {
   readonly #batch = new CompletionBatch(64)
   /** Received and not handled yet: link and slot, in order of arrival. */
   readonly #inbox: { link: MeshLink; slot: number; length: number }[] = []
-  /** Process descriptors of the peers, by rank; -1 for none. */
-  readonly #processes: Int32Array
-  readonly #ended: Int32Array
-  readonly #notices: EndNotices | undefined
   #idleTurns = 0
 
   constructor(options: MeshOptions) {
@@ -99,9 +91,6 @@ export class Mesh {
       throw error
     }
     for (const link of this.#links) if (link !== undefined) this.#byNumber.set(link.number, link)
-    this.#processes = new Int32Array(size).fill(-1)
-    this.#ended = new Int32Array(size)
-    this.#notices = options.control && new EndNotices(size, options.control.notices)
   }
 
   /** What each peer needs to connect to us, by its rank. */
@@ -114,12 +103,13 @@ export class Mesh {
    * process has ended.
    */
   connect(peer: number, { endpoint, processId, pathMtu }: MeshPeer): boolean {
+    const { ends } = this.#options
+    if (processId !== undefined && !ends.watch(peer, processId)) return false
     try {
-      if (processId !== undefined) this.#processes[peer] = native.openProcess(processId)
       this.#link(peer).connect(endpoint, this.#device.attributes.linkLayer, pathMtu)
       return true
     } catch (error) {
-      if (processId !== undefined && (isNoProcess(error) || this.#hasEnded(peer))) return false
+      if (processId !== undefined && ends.isEnding(peer)) return false
       throw error
     }
   }
@@ -166,8 +156,7 @@ export class Mesh {
 
   /** For poll(2): readable while there is something to do. */
   get descriptors(): number[] {
-    const bell = this.#options.control?.bell
-    return [this.#channel.descriptor, ...this.#processes, ...(bell === undefined ? [] : [bell])]
+    return [this.#channel.descriptor, ...this.#options.ends.descriptors]
   }
 
   /** Handle what has arrived. Returns true if there was anything. */
@@ -214,7 +203,7 @@ export class Mesh {
   }
 
   close(): void {
-    for (const process of this.#processes) if (process >= 0) native.closeDescriptor(process)
+    this.#options.ends.close()
     this.#device.close()
   }
 
@@ -255,24 +244,17 @@ export class Mesh {
   }
 
   #lookForDeaths(): boolean {
-    const count = native.poll(this.#processes, this.#ended, this.size, 0)
-    if (this.#options.control !== undefined) native.drainPipe(this.#options.control.bell)
+    const { ends } = this.#options
+    ends.refresh()
     let any = false
     for (const link of this.#links) {
       if (link === undefined || link.dead) continue
-      const notice = this.#notices?.look(link.peer)
-      const ended =
-        count > 0 && this.#ended[link.peer] !== 0 ? 'its process ended' : notice?.certain === true && notice.why
-      if (ended !== false) any = this.#end(link, ended)
+      const notice = ends.look(link.peer)
+      if (notice?.certain === true) any = this.#end(link, notice.why)
       else if (link.broken !== undefined || notice !== undefined)
         any = this.#suspect(link, notice?.why ?? link.broken!) || any
     }
     return any
-  }
-
-  /** Waits a little: a killed process closes its device before it counts as ended. */
-  #hasEnded(peer: number): boolean {
-    return native.poll(this.#processes.subarray(peer, peer + 1), this.#ended, 1, ENDING_MS) > 0
   }
 
   #end(link: MeshLink, reason: string): true {
@@ -293,10 +275,6 @@ export class Mesh {
     this.#reap()
     while (this.#handleInbox()) this.#reap()
     link.bury()
-    const process = this.#processes[link.peer]!
-    if (process >= 0) native.closeDescriptor(process)
-    this.#processes[link.peer] = -1
+    this.#options.ends.forget(link.peer)
   }
 }
-
-const isNoProcess = (error: unknown): boolean => error instanceof SystemError && error.errnoName === 'ESRCH'

@@ -4,7 +4,7 @@
  */
 
 export { ControlLine, type ControlPlace } from './control-line.ts'
-export { EndNotices } from './end-notices.ts'
+export { type EndNotice, EndNotices } from './end-notices.ts'
 export { RendezvousError, SecretError } from './errors.ts'
 export { type HostSlots, parseHosts, slotsOf } from './host-slots.ts'
 

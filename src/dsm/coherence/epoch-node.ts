@@ -39,7 +39,7 @@ export interface EpochNodeOptions {
   readonly homeOf: (page: number) => number
   /** The members now. */
   readonly view: EpochMembers
-  /** The epoch in which the region is in order; -1 where it has to be recovered first. */
+  /** The epoch in which the region is in order. If that is before the one of `view`, call {@link EpochNode.recover}. */
   readonly recovered: number
   readonly port: EpochPort
   /** Pages of dead homes that this member became the home of before it opened the region, with their owners. */
@@ -101,7 +101,11 @@ export class EpochNode implements RecoveryHost {
       this.#node.installDirectory(page, owner, [])
       this.#inherited.add(page)
     }
-    if (recovered < view.epoch) this.#recovery.begin(view)
+  }
+
+  /** Recover the region before anything else. In a group of one that has ended when this returns. */
+  recover(): void {
+    this.#recovery.begin(this.#options.view)
   }
 
   // ---- what happens to it
@@ -167,11 +171,6 @@ export class EpochNode implements RecoveryHost {
   /** False while a recovery is under way. */
   get isServing(): boolean {
     return this.#recovery.isIdle
-  }
-
-  /** Members are gone. */
-  get hasDeaths(): boolean {
-    return this.#recovery.view.members.length < this.#options.ranks
   }
 
   get epoch(): number {

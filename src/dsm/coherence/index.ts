@@ -16,6 +16,7 @@ export {
   carriesBytes,
   type FrameReference,
   isForDirectory,
+  isPersistent,
   MessageKind,
   messageKindName,
   noFrame,

@@ -8,6 +8,7 @@ import {
   GroupMachine,
   type GroupPeer,
   type LockMode,
+  ProcessEnds,
   type ProfilingPlace,
   type RegistryAnswer,
 } from '../../cluster/index.ts'
@@ -15,6 +16,7 @@ import { AetherError, FaultAnswer, native } from '../../native/index.ts'
 import { identifyTrace, shareThreadProfiling, WaitTable, watchdogTimes } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
 import { type AdviceQuestion, gatherAdvice, isAdviceQuestion } from '../advice/gathering.ts'
+import { protocols } from '../coherence/index.ts'
 import { pageAtAddress } from '../mmu/userfault-mmu.ts'
 import { Observation } from '../observation/index.ts'
 import { RECORD_VARIABLE } from '../recording/index.ts'
@@ -89,7 +91,8 @@ class RegionAgentMachine implements Machine {
     this.#observation = new Observation(data.watching, data.group.rank, data.group.size)
     identifyTrace({ rank: data.group.rank })
     const waits = { table: new WaitTable(mapped(data.waits)), times: watchdogTimes() }
-    this.#group = new GroupMachine(context, data.group, waits)
+    const ends = new ProcessEnds(data.group.size, data.group.control)
+    this.#group = new GroupMachine(context, data.group, ends, waits)
     try {
       this.#lane = data.userfault < 0 ? undefined : new FaultLane(data.userfault)
     } catch (error) {
@@ -102,6 +105,7 @@ class RegionAgentMachine implements Machine {
       observation: this.#observation,
       lane: this.#lane,
       recordTo: process.env[RECORD_VARIABLE] || undefined,
+      protocols,
     })
     this.#group.watch.add(new PageWaits(this.#regions))
     this.#group.watch.add(this.#commandWaits)

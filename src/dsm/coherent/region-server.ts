@@ -11,6 +11,7 @@ import {
   type EpochPort,
   type FrameReference,
   isForDirectory,
+  isPersistent,
   livingHome,
   MessageKind,
   type NodeOptions,
@@ -199,9 +200,12 @@ export class RegionServer implements EpochPort {
       region: options.id,
       rank,
       founders,
-      homes: plan.placement.homes,
+      homes: plan.placement.agreed === 'first-touch' ? plan.placement.homes : undefined,
       send: (to, bytes) => options.mesh.send(to, bytes),
       isAlive: (peer) => options.mesh.isAlive(peer),
+      members: () => this.#node.members,
+      isServing: () => this.#node.isServing,
+      alsoKnown: () => options.replicas.homes(),
       onDecided: (page, write) => this.#ask(page, write),
       onLost: (page, peer) => this.#fail(page, { kind: 'memberDied', rank: peer }),
     })
@@ -238,7 +242,9 @@ export class RegionServer implements EpochPort {
     })
     this.#watch.attach(this.#node)
     if (plan.replicas > 0) this.#saving = this.#newSaving(frames, founders)
-    if (this.#node.isServing) this.#saving?.begin()
+    // Now that all is there: it may end before it returns.
+    if (recovered < view.epoch) this.#node.recover()
+    else this.#saving?.begin()
   }
 
   /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
@@ -359,16 +365,15 @@ export class RegionServer implements EpochPort {
   /** Whether a message for the page can be one to this rank. */
   isFor({ page, kind }: CoherenceMessage): boolean {
     if (!this.has(page)) return false
-    // After a death it may be of a home that was never known here.
-    return this.#claims.isKnown(page) || (isForDirectory(kind) && (this.#claims.isOwn(page) || this.#node.hasDeaths))
-  }
-
-  memberDied(rank: number): void {
-    this.#claims.memberDied(rank)
+    // Every rank takes note of it, also one that has never used the page.
+    if (isPersistent(kind)) return true
+    return this.#claims.isKnown(page) || (isForDirectory(kind) && this.#claims.isOwn(page))
   }
 
   viewChanged(view: EpochMembers): void {
     this.#saving?.stop()
+    // Ahead of what the node says, on the same connections.
+    this.#claims.viewChanged(view.members)
     this.#node.viewChanged(view)
     this.#saving?.membersChanged()
   }
@@ -438,6 +443,7 @@ export class RegionServer implements EpochPort {
 
   /** The members agree again on who has what, and the region is served. */
   recovered(): void {
+    this.#claims.recovered()
     this.#watch.changedAll()
     this.#trace.recovered(this.#node.epoch)
     this.#givingUp.beginAgain()

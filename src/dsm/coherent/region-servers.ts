@@ -4,14 +4,14 @@ import {
   type CoherenceMessage,
   type EpochMembers,
   MessageKind,
-  protocols,
+  type Protocol,
   type RecoveryMessage,
   UnopenedRegion,
 } from '../coherence/index.ts'
 import type { RegionWatchers } from '../observation/index.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
 import type { FaultLane } from './fault-lane.ts'
-import { decodeHomeMessage } from './home-claims.ts'
+import { decodeHomeMessage, isKnowledge, learnHomes, type PageHome, tellHomes } from './home-claims.ts'
 import { decodeRecovery, encodeRecovery } from './recovery-channel.ts'
 import type { RegionPlan } from './region-plan.ts'
 import type { RegionProcess } from './region-process.ts'
@@ -27,6 +27,8 @@ export interface RegionServersOptions {
   readonly lane: FaultLane | undefined
   /** Directory in which what happens to regions is written down. */
   readonly recordTo: string | undefined
+  /** By name. */
+  readonly protocols: ReadonlyMap<string, Protocol>
 }
 
 /** The requester of messages that have none. */
@@ -46,6 +48,8 @@ export class RegionServers {
   readonly #unopened = new Map<number, UnopenedRegion>()
   /** What this rank keeps of pages of others, also of regions that it has not opened. */
   readonly #replicas = new Map<number, ReplicaStore>()
+  /** Homes of pages, told by survivors, for regions that this rank has not opened yet. */
+  readonly #earlyHomes = new Map<number, PageHome[]>()
   /** Regions that no rank has open any more, but with messages still under way. */
   readonly #freed = new Set<number>()
   /** Regions that are closed for good: their numbers do not come again. */
@@ -95,13 +99,16 @@ export class RegionServers {
     for (const server of this.#servers.values()) {
       // What a page's home is, and whether the page is lost, is for recovery to say from now on.
       this.#options.lane?.close(server.id)
-      server.memberDied(rank)
     }
     for (const store of this.#replicas.values()) store.memberDied(rank)
   }
 
   viewChanged(view: EpochMembers): void {
-    for (const region of [...this.#servers.values(), ...this.#unopened.values()]) region.viewChanged(view)
+    for (const server of this.#servers.values()) server.viewChanged(view)
+    for (const [id, unopened] of this.#unopened) {
+      this.#tellReplicatedHomes(id, view)
+      unopened.viewChanged(view)
+    }
   }
 
   /** No rank has the region open any more. */
@@ -126,7 +133,10 @@ export class RegionServers {
     const { group, process, observation, lane, recordTo } = this.#options
     const unopened = this.#unopened.get(id)
     this.#unopened.delete(id)
-    const protocol = protocols.get(plan.coherence)
+    const { agreed, homes } = plan.placement
+    if (agreed === 'first-touch' && homes !== undefined) learnHomes(homes, this.#earlyHomes.get(id) ?? [])
+    this.#earlyHomes.delete(id)
+    const protocol = this.#options.protocols.get(plan.coherence)
     if (protocol === undefined) throw new AetherError('ERR_AETHER_AGENT', `there is no protocol '${plan.coherence}'`)
     const server = new RegionServer({
       ...{ id, plan, ended, protocol, process, observation, recordTo },
@@ -164,10 +174,21 @@ export class RegionServers {
   #receiveHome(from: number, bytes: Uint8Array): void {
     const message = decodeHomeMessage(bytes, this.#options.group.mesh.size)
     if (message === undefined) this.#reject(from)
+    else if (isKnowledge(message) && !this.#servers.has(message.region))
+      this.#earlyHomes.set(message.region, [...(this.#earlyHomes.get(message.region) ?? []), ...message.homes])
     else
       this.#handle(message.region, (server) => {
-        if (!server.has(message.page) || !server.receiveHome(from, message)) this.#reject(from)
+        const isSound = message.homes.every(({ page }) => server.has(page))
+        if (!isSound || !server.receiveHome(from, message)) this.#reject(from)
       })
+  }
+
+  /** This rank has not opened the region, and keeps pages of it for others. */
+  #tellReplicatedHomes(region: number, { members }: EpochMembers): void {
+    const { mesh } = this.#options.group
+    const others = members.filter((member) => member !== mesh.rank)
+    const homes = this.#replicas.get(region)?.homes() ?? []
+    tellHomes(region, [...homes], others, (to, bytes) => mesh.send(to, bytes))
   }
 
   #receiveRecovery(from: number, bytes: Uint8Array): void {
@@ -240,6 +261,7 @@ export class RegionServers {
     this.#options.lane?.close(id)
     this.#servers.delete(id)
     this.#early.delete(id)
+    this.#earlyHomes.delete(id)
     this.#replicas.delete(id)
     this.#forgotten.add(id)
     this.#freed.delete(id)

@@ -40,6 +40,11 @@ export class ReplicaStore {
     return this.#pages.entries()
   }
 
+  /** The first homes of those pages. */
+  *homes(): Generator<{ readonly page: number; readonly home: number }> {
+    for (const [page, { home }] of this.#pages) yield { page, home }
+  }
+
   /** What is kept, in bytes. */
   get keptBytes(): number {
     return this.#keptBytes

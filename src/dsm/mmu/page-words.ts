@@ -82,6 +82,11 @@ export class PageWords {
     return (await Atomics.waitAsync(this.#words, page, seen, timeoutMs).value) !== 'timed-out'
   }
 
+  /** Whether a thread has announced a wait, and was not woken since. */
+  hasSleepers(page: number): boolean {
+    return (Atomics.load(this.#words, page) & WAITING) !== 0
+  }
+
   /** For native code. */
   get array(): Int32Array {
     return this.#words

@@ -124,6 +124,18 @@ test('a region that is made after a death has its pages at the living: none is l
   }
 })
 
+test('the last rank that is left makes a region, and has it', async () => {
+  for (const replicas of [0, 1]) {
+    await using ranks = new Ranks(fixture, 2)
+    await ranks.all('join')
+    await ranks.kill(1)
+    await assert.rejects(ranks.on(0, 'barrier'), { name: 'MemberEndedError' })
+    await ranks.on(0, 'open', 'alone', { coherence: 'mesi', size: 4 * 4096, replicas })
+    for (let page = 0; page < 4; page += 1) assert.equal(await ranks.on(0, 'fetchAdd', 'alone', page * 4096, 5n), 0n)
+    assert.equal(await ranks.on(0, 'fetchAdd', 'alone', 4096, 0n), 5n)
+  }
+})
+
 test('a rank that is stopped for a while is waited for', async () => {
   await using ranks = await three()
   await ranks.on(1, 'fillPages', 'r', 0, 12, 9)

@@ -17,6 +17,14 @@ for (const name of protocols.keys()) {
   })
 }
 
+test('token: ranks that have never used a page hear from those that starve for it', () => {
+  for (let seed = 1; seed <= 10; seed += 1) {
+    const plan = planSimulation(seed, { protocols: ['token'], hazards: [] })
+    const scattered = { nodes: 5, threads: 2, pages: 24, accesses: 60, stores: 40, placement: 'first-touch' } as const
+    assert.equal(simulate({ ...plan, ...scattered, evictions: 20 }).violation, undefined, `seed ${seed}`)
+  }
+})
+
 test('the same seed takes the same course, another seed another', () => {
   const course = (seed: number): string => simulate(planSimulation(seed)).traceHash
   for (let seed = 1; seed <= 4; seed += 1) assert.equal(course(seed), course(seed))
