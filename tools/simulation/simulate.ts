@@ -1,3 +1,4 @@
+import type { MembershipView } from 'aether-dsm/internal/cluster'
 import { type Protocol, protocols } from 'aether-dsm/internal/dsm'
 import {
   openSimulatedCluster,
@@ -180,8 +181,10 @@ class Run {
   /** Once every member of an epoch knows it, no member has anything from ranks that are not members. */
   #epochChanged(): void {
     const views = this.#nodes.map(({ view }) => view)
-    const latest = views.reduce((one, other) => (other.epoch > one.epoch ? other : one))
-    if (latest.epoch === this.#epoch || latest.members.some((rank) => views[rank]!.epoch < latest.epoch)) return
+    const isComplete = ({ epoch, members }: MembershipView): boolean =>
+      members.every((rank) => views[rank]!.epoch === epoch && String(views[rank]!.members) === String(members))
+    const latest = views.find((view) => view.epoch > this.#epoch && isComplete(view))
+    if (latest === undefined) return
     this.#epoch = latest.epoch
     for (const node of this.#nodes) {
       if (latest.members.includes(node.rank) || this.#observer.isOut(node.rank)) continue

@@ -36,6 +36,8 @@ export interface HoldsOptions {
 export class Holds {
   readonly #options: HoldsOptions
   readonly #holds = new Map<number, Hold>()
+  /** Pages for which a timer is set: one for each, however often it is asked whether the page must stay. */
+  readonly #looks = new Set<number>()
 
   constructor(options: HoldsOptions) {
     this.#options = options
@@ -59,13 +61,20 @@ export class Holds {
   mustStay(page: number): boolean {
     const hold = this.#holds.get(page)
     if (hold === undefined) return false
-    const { runtime, release } = this.#options
-    const heldNs = runtime.now() - hold.sinceNs
+    const nowNs = this.#options.runtime.now()
     const stays = this.#stays(page, hold)
-    if (stays)
-      runtime.timers.at(heldNs < HOLD_NS ? hold.sinceNs + HOLD_NS : runtime.now() + LOOK_AGAIN_NS, () => release(page))
+    if (stays) this.#lookAgain(page, nowNs - hold.sinceNs < HOLD_NS ? hold.sinceNs + HOLD_NS : nowNs + LOOK_AGAIN_NS)
     else this.#holds.delete(page)
     return stays
+  }
+
+  #lookAgain(page: number, atNs: number): void {
+    if (this.#looks.has(page)) return
+    this.#looks.add(page)
+    this.#options.runtime.timers.at(atNs, () => {
+      this.#looks.delete(page)
+      this.#options.release(page)
+    })
   }
 
   #stays(page: number, hold: Hold): boolean {

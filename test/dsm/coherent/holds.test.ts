@@ -53,6 +53,17 @@ test('a granted page stays for 20 microseconds, then until its thread has run, n
   assert.equal(holds.mustStay(3), false)
 })
 
+test('however often it is asked whether a page must stay, it is looked at again once', () => {
+  const { holds, at, released } = world()
+  holds.begin(1, thread, notRun())
+  for (let time = 0; time < 3; time += 1) assert.equal(holds.mustStay(1), true)
+  at(20_000)
+  assert.deepEqual(released, [1])
+  for (let time = 0; time < 3; time += 1) assert.equal(holds.mustStay(1), true)
+  at(70_000)
+  assert.deepEqual(released, [1, 1])
+})
+
 test('a page stays while its thread waits for the one behind it, and until it has run with both', () => {
   const { holds, at, waits } = world()
   holds.begin(1, thread, hasRun)
