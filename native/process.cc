@@ -5,9 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "support.h"
 
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -21,6 +25,15 @@ static napi_value OpenProcess(napi_env env, napi_callback_info info) {
   const long descriptor = syscall(SYS_pidfd_open, id, 0);  // close-on-exec by itself
   if (descriptor < 0) return throwSystem(env, "pidfd_open", errno);
   return makeNumber(env, static_cast<double>(descriptor));
+}
+
+static napi_value KillProcess(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const auto descriptor = static_cast<int>(arguments.integer(0, "descriptor", 0, INT32_MAX));
+  if (!arguments.ok()) return nullptr;
+  if (syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, nullptr, 0) != 0 && errno != ESRCH)
+    return throwSystem(env, "pidfd_send_signal", errno);
+  return nullptr;
 }
 
 using Copy = ssize_t (*)(pid_t, const struct iovec*, unsigned long, const struct iovec*, unsigned long, unsigned long);
@@ -66,6 +79,7 @@ static napi_value AllowProcessAccess(napi_env env, napi_callback_info info) {
 
 void registerProcesses(napi_env env, napi_value exports) {
   define(env, exports, "openProcess", OpenProcess);
+  define(env, exports, "killProcess", KillProcess);
   define(env, exports, "readProcess", ReadProcess);
   define(env, exports, "writeProcess", WriteProcess);
   define(env, exports, "allowProcessAccess", AllowProcessAccess);

@@ -259,6 +259,8 @@ export interface Addon {
   // -------------------------------------------------------------------------------------------------
   /** Open a pidfd, which is readable once the process has ended: pidfd_open(2). */
   openProcess(processId: number): number
+  /** Send SIGKILL by a pidfd: pidfd_send_signal(2). Nothing happens to a process that has ended. */
+  killProcess(descriptor: number): void
   createWatcher(callback: (token: number) => void): Watcher
   /**
    * Copy from a process into `into`: process_vm_readv(2). Throws EPERM if Yama forbids it and the owner has not called

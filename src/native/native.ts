@@ -45,6 +45,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'futexWaitAny',
   'futexWake',
   'openProcess',
+  'killProcess',
   'createWatcher',
   'readProcess',
   'writeProcess',

@@ -24,6 +24,24 @@ test('a process that ends makes its descriptor readable', async () => {
   native.closeDescriptor(descriptor)
 })
 
+test('a process is killed by its descriptor, and one that has ended is left alone', async () => {
+  await using child = startChild(() => {
+    setInterval(() => {}, 1000)
+    console.log('1')
+  }, undefined)
+  const descriptor = native.openProcess(child.id)
+  await child.message()
+  // Also where it is stopped.
+  child.process.kill('SIGSTOP')
+  native.killProcess(descriptor)
+  assert.equal(native.poll(Int32Array.of(descriptor), new Int32Array(1), 1, 20_000), 1)
+  await child.ended()
+  assert.equal(child.process.signalCode, 'SIGKILL')
+  native.killProcess(descriptor)
+  native.closeDescriptor(descriptor)
+  assert.throws(() => native.killProcess(descriptor), { name: 'SystemError', syscall: 'pidfd_send_signal' })
+})
+
 test('a process that is not there cannot be opened', async () => {
   const child = startChild(() => {}, undefined)
   await child.ended()

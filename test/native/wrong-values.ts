@@ -89,6 +89,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   futexWaitAny: [() => [words, words], () => Int32Array.of(1, 2), () => new Int32Array(2), zero],
   futexWake: [one(words), zero, one(1)],
   openProcess: [one(process.pid)],
+  killProcess: [one(readEnd)],
   createWatcher: [one(() => {})],
   readProcess: [one(process.pid), () => native.addressOf(words), () => new Uint8Array(8)],
   writeProcess: [one(process.pid), () => native.addressOf(words), () => new Uint8Array(8)],

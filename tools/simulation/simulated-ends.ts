@@ -18,6 +18,10 @@ export class SimulatedEnds implements PeerEnds {
     return false
   }
 
+  kill(): boolean {
+    return false
+  }
+
   refresh(): void {}
 
   look(peer: number): { readonly why: string; readonly certain: boolean } | undefined {

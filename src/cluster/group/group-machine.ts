@@ -114,6 +114,7 @@ export class GroupMachine {
       ends,
       onMessage: ({ from, bytes }) => this.#receive(from, bytes),
       onEnd: (rank, why) => this.#trouble({ type: 'ended', rank, why }),
+      onStuck: (rank) => this.#endWith(rank),
       onSuspicion: (rank, why) => this.#trouble({ type: 'suspected', rank, why }),
     })
     const { rank, size } = start
@@ -241,6 +242,14 @@ export class GroupMachine {
     this.#context.exit(
       REMOVED_EXIT_CODE,
       `aether: rank ${rank} is out of its group: ${why}. The process ends, so that it does not work with stale data.`,
+    )
+  }
+
+  /** Nothing keeps rank `rank` from writing into memory of this process that is about to be used again. */
+  #endWith(rank: number): never {
+    this.#context.exit(
+      REMOVED_EXIT_CODE,
+      `aether: rank ${rank} is out of the group, was stopped in the middle of a WRITE into memory of rank ${this.#start.rank}, and cannot be ended. The process of rank ${this.#start.rank} ends, so that it does not work with what that WRITE leaves.`,
     )
   }
 

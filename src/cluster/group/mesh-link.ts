@@ -2,14 +2,15 @@ import { ArgumentError } from '../../native/index.ts'
 import {
   Access,
   type CompletionQueue,
+  Errno,
   type LinkLayer,
   type MemoryRegion,
   type PreparedReceive,
   type PreparedRequest,
   type ProtectionDomain,
   type QueuePair,
-  QueuePairState,
   type RemoteEndpoint,
+  VerbsError,
 } from '../../verbs/index.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
@@ -122,13 +123,26 @@ export class MeshLink {
   }
 
   /**
-   * The peer is considered dead. On RDMA devices nothing from it reaches our memory after this. On shm, a peer that was
-   * stopped in the middle of a WRITE finishes it if it is continued.
+   * The peer is considered dead: nothing from it reaches our memory after this. False where that does not hold. On shm, a
+   * peer that was stopped in the middle of a WRITE finishes it if it is continued.
    */
-  bury(): void {
+  bury(): boolean {
     this.dead = true
-    if (this.#pair.state !== QueuePairState.Reset) this.#pair.toError()
+    const isFenced = this.#reset()
     for (const { done } of this.#flushes.splice(0)) done()
+    return isFenced
+  }
+
+  #reset(): boolean {
+    try {
+      this.#pair.toReset()
+      return true
+    } catch (error) {
+      if (!(error instanceof VerbsError && error.errno === Errno.EBUSY)) throw error
+      // Our part of it: a second attempt does not wait for the peer.
+      this.#pair.toReset()
+      return false
+    }
   }
 
   /** The bytes of a received message; valid until `repost(slot)`. */

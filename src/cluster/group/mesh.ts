@@ -1,3 +1,4 @@
+import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import {
   Access,
   type BufferOrigin,
@@ -17,6 +18,7 @@ import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK } from './mesh-lim
 import { MeshLink } from './mesh-link.ts'
 import type { PeerEnds } from './peer-ends.ts'
 
+const trace = traceChannel('cluster')
 /** Idle turns between two looks for deaths. */
 const IDLE_TURNS = 256
 
@@ -48,6 +50,11 @@ export interface MeshOptions {
    * peer.
    */
   readonly onEnd: (rank: number, reason: string) => void
+  /**
+   * A peer that was given up is stopped in the middle of a WRITE into memory of this process, would finish it if it were
+   * continued, and cannot be ended.
+   */
+  readonly onStuck: (rank: number) => void
   /** A peer cannot be reached, or does what no rank does; whether it has ended is not known. Called once per peer. */
   readonly onSuspicion: (rank: number, reason: string) => void
 }
@@ -270,11 +277,17 @@ export class Mesh {
     return true
   }
 
+  #kill(peer: number): boolean {
+    trace.publish(TraceLevel.Warn, 'killed', () => ({ of: peer, why: 'it was stopped in the middle of a WRITE' }))
+    return this.#options.ends.kill(peer)
+  }
+
   #bury(link: MeshLink): void {
     // What it sent before it ended comes first.
     this.#reap()
     while (this.#handleInbox()) this.#reap()
-    link.bury()
-    this.#options.ends.forget(link.peer)
+    const { ends, onStuck } = this.#options
+    if (!link.bury() && !this.#kill(link.peer)) onStuck(link.peer)
+    ends.forget(link.peer)
   }
 }

@@ -12,6 +12,8 @@ export interface PeerEnds {
   watch(peer: number, processId: number): boolean
   /** Whether `peer`, which cannot be connected to, has ended or does so now. */
   isEnding(peer: number): boolean
+  /** End the process of `peer` at once. False where it cannot be, or does not end in bounded time. */
+  kill(peer: number): boolean
   /** Take in what is new; {@link look} then tells of it. */
   refresh(): void
   /** What is known against `peer`; undefined if nothing is. */
@@ -59,6 +61,13 @@ export class ProcessEnds implements PeerEnds {
   /** Waits a little: a killed process closes its device before it counts as ended. */
   isEnding(peer: number): boolean {
     return native.poll(this.#processes.subarray(peer, peer + 1), this.#ended, 1, ENDING_MS) > 0
+  }
+
+  kill(peer: number): boolean {
+    const process = this.#processes[peer]!
+    if (process < 0) return false
+    native.killProcess(process)
+    return this.isEnding(peer)
   }
 
   refresh(): void {

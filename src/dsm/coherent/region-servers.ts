@@ -253,18 +253,24 @@ export class RegionServers {
     this.#options.group.mesh.reject(from)
   }
 
-  /** A page may be on its way into our frames for a call that its caller did not wait for. */
+  /**
+   * A page may be on its way into our frames for a call that its caller did not wait for, or out of them: what a peer has
+   * not acknowledged may be sent once more.
+   */
   #closeIfQuiescent(id: number): void {
-    const server = this.#servers.get(id)
-    if (server?.isQuiescent() === false) return
-    server?.close(true)
+    if (this.#servers.get(id)?.isQuiescent() === false) return
+    this.#freed.delete(id)
+    this.#options.group.mesh.afterWrites(() => this.#close(id))
+  }
+
+  #close(id: number): void {
+    this.#servers.get(id)?.close(true)
     this.#options.lane?.close(id)
     this.#servers.delete(id)
     this.#early.delete(id)
     this.#earlyHomes.delete(id)
     this.#replicas.delete(id)
     this.#forgotten.add(id)
-    this.#freed.delete(id)
   }
 }
 

@@ -73,3 +73,36 @@ test('a lease that cannot be meant is refused by name', async () => {
   await using one = new Ranks(fixture, 1, { AETHER_LEASE_MS: '10' })
   await assert.rejects(one.on(0, 'join'), { message: /AETHER_LEASE_MS must be at least 500 ms, not '10'/ })
 })
+
+const LARGE_PAGE_BYTES = 64 * 2 ** 20
+/** When the rank is stopped, as parts of the time that another such page has taken: memory first, then the copy. */
+const MOMENTS = [0.75, 0.65, 0.85, 0.55, 0.95, 0.45, 0.8, 0.7, 0.6, 0.9]
+
+/** Whether a rank, stopped at that moment after another has asked for a large page of its, was ended by the others. */
+async function stoppedWhileItWrites(moment: number): Promise<boolean> {
+  await using three = new Ranks(fixture, 3, LEASE)
+  const victim = three.processes[1]!
+  await three.all('join')
+  await three.all('open', 'large', { coherence: 'mesi', size: 6 * LARGE_PAGE_BYTES, pageSize: LARGE_PAGE_BYTES })
+  for (const page of [2, 3]) await three.on(1, 'writeBytes', 'large', page * LARGE_PAGE_BYTES, Uint8Array.of(9))
+  const began = performance.now()
+  await three.on(0, 'readBytes', 'large', 2 * LARGE_PAGE_BYTES, 1)
+  const tookMs = performance.now() - began
+  const reading = three.on(0, 'readBytes', 'large', 3 * LARGE_PAGE_BYTES, 1)
+  // Either it had sent the page before it was stopped, or the page is lost with it.
+  const read = reading.catch((error: Error) => assert.equal(error.name, 'PageLostError'))
+  await new Promise((resolve) => setTimeout(resolve, moment * tookMs))
+  await victim.stop()
+  await assert.rejects(three.on(2, 'barrier'), { name: 'MemberEndedError' })
+  await read
+  const wasEnded = victim.child.signalCode !== null
+  victim.child.kill('SIGCONT')
+  const { code, signal } = await victim.ended()
+  assert.deepEqual([code, signal], wasEnded ? [null, 'SIGKILL'] : [72, null])
+  return wasEnded
+}
+
+test('a rank that is stopped in the middle of a WRITE is ended by those who go on: it finishes nothing', async () => {
+  for (const moment of MOMENTS) if (await stoppedWhileItWrites(moment)) return
+  assert.fail('the rank was never met in the middle of its WRITE')
+})
