@@ -123,8 +123,8 @@ export class MeshLink {
   }
 
   /**
-   * The peer is considered dead: nothing from it reaches our memory after this. False where that does not hold. On shm, a
-   * peer that was stopped in the middle of a WRITE finishes it if it is continued.
+   * The peer is considered dead: nothing from it reaches our memory after this. False where that does not hold. On shm,
+   * a peer that was stopped in the middle of a WRITE finishes it if it is continued.
    */
   bury(): boolean {
     this.dead = true

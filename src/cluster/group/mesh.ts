@@ -51,8 +51,8 @@ export interface MeshOptions {
    */
   readonly onEnd: (rank: number, reason: string) => void
   /**
-   * A peer that was given up is stopped in the middle of a WRITE into memory of this process, would finish it if it were
-   * continued, and cannot be ended.
+   * A peer that was given up is stopped in the middle of a WRITE into memory of this process, and cannot be ended. It
+   * would finish the WRITE if it were continued.
    */
   readonly onStuck: (rank: number) => void
   /** A peer cannot be reached, or does what no rank does; whether it has ended is not known. Called once per peer. */

@@ -31,7 +31,7 @@ export interface PageCacheOptions {
   readonly evict: (page: number) => boolean
   /**
    * Give the memory of a unit back to the kernel once nothing is on its way out of it, then call `done`. The memory
-   * stays if by then the unit is used again (`isUnused`) or holds pages whose home this rank is.
+   * stays if the unit was used again in the meantime (`isUnused`) or holds pages whose home this rank is.
    */
   readonly release: (unit: number, isUnused: () => boolean, done: () => void) => void
 }
@@ -43,6 +43,8 @@ interface Unit {
   referenced: boolean
   leaving: boolean
   releasing: boolean
+  /** How often a page has come into it. */
+  uses: number
 }
 
 /**
@@ -91,12 +93,13 @@ export class PageCache {
     const index = this.#unitOf(page)
     let unit = this.#units.get(index)
     if (unit === undefined) {
-      unit = { pages: new Set(), referenced: false, leaving: false, releasing: false }
+      unit = { pages: new Set(), referenced: false, leaving: false, releasing: false, uses: 0 }
       this.#units.set(index, unit)
       // One is kept free, so that the next one need not wait.
       if (!this.#fits(1)) this.#makeRoom()
     }
     unit.pages.add(page)
+    unit.uses += 1
     unit.leaving = false
   }
 
@@ -188,10 +191,13 @@ export class PageCache {
   #release(index: number, unit: Unit): void {
     if (unit.releasing) return
     unit.releasing = true
-    const isUnused = (): boolean => unit.pages.size === 0
+    // A page that has come and gone in the meantime may still be on its way out.
+    const { uses } = unit
+    const isUnused = (): boolean => unit.pages.size === 0 && unit.uses === uses
     this.#options.release(index, isUnused, () => {
       unit.releasing = false
       if (isUnused()) this.#units.delete(index)
+      else if (unit.pages.size === 0) this.#release(index, unit)
       this.#letIn()
     })
   }

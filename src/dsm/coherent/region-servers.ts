@@ -254,8 +254,8 @@ export class RegionServers {
   }
 
   /**
-   * A page may be on its way into our frames for a call that its caller did not wait for, or out of them: what a peer has
-   * not acknowledged may be sent once more.
+   * A page may be on its way into our frames for a call that its caller did not wait for. One may be on its way out of
+   * them: what a peer has not acknowledged may be sent once more.
    */
   #closeIfQuiescent(id: number): void {
     if (this.#servers.get(id)?.isQuiescent() === false) return

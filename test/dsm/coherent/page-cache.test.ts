@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { PageCache } from '../../../src/dsm/coherent/page-cache.ts'
 import type { MemoryUse } from '../../../src/dsm/index.ts'
 import { probeUserfault } from '../../../src/dsm/mmu/probe.ts'
 import { useRuntimeDirectory } from '../../cluster/support.ts'
@@ -122,4 +123,32 @@ describe('memory for pages of other ranks', () => {
     await assert.rejects(ranks.on(0, 'open', 'own', { coherence: 'mesi' }), { code: 'ERR_AETHER_REGION_MISMATCH' })
     await ranks.on(0, 'open', 'own', { coherence: 'mesi', cacheSize: '64KiB' })
   })
+})
+
+test('memory is not given back under a page that has come and gone while the release was under way', () => {
+  const releases: { readonly isUnused: () => boolean; readonly done: () => void }[] = []
+  const cache = new PageCache({
+    limitBytes: 0,
+    unitBytes: 4096,
+    pageBytes: 4096,
+    now: () => 0,
+    at: () => {},
+    isHere: () => false,
+    isBusy: () => false,
+    takeUsed: () => false,
+    evict: () => true,
+    release: (_unit, isUnused, done) => releases.push({ isUnused, done }),
+  })
+  cache.enter(1)
+  cache.evicted(1)
+  assert.equal(releases[0]!.isUnused(), true)
+  // The page comes, is written, and is on its way out again.
+  cache.enter(1)
+  cache.evicted(1)
+  assert.equal(releases[0]!.isUnused(), false)
+  releases[0]!.done()
+  assert.equal(releases.length, 2)
+  assert.equal(releases[1]!.isUnused(), true)
+  releases[1]!.done()
+  assert.deepEqual([releases.length, cache.usedBytes], [2, 0])
 })

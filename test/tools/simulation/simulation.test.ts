@@ -25,6 +25,22 @@ test('token: ranks that have never used a page hear from those that starve for i
   }
 })
 
+test('a page that a peer has not acknowledged keeps its memory while the region is closed', () => {
+  const drawn = planSimulation(20064, { protocols: ['directory'], hazards: [] })
+  const sizes = { nodes: 5, threads: 1, pages: 5, words: 4, accesses: 3, stores: 40, atomics: 30 } as const
+  const ways = { evictions: 0, thinkNs: 7370, views: 0, copyNs: 0, replicas: 1, fences: 0 } as const
+  const cut = { kind: 'cut', from: 3, to: 4, atNs: 1_173_045, forNs: 18_950_981 } as const
+  const clog = { kind: 'clog', from: 1, to: 0, atNs: 7936, delayNs: 1_819_701, forNs: 213_796 } as const
+  const hazards = [
+    { text: 'cut', fault: cut },
+    { text: 'late completions', adapter: { completionNs: 15_768 } },
+    { text: 'clog', fault: clog },
+  ]
+  const placement = { blockCyclic: 2 }
+  const { violation } = simulate({ ...drawn, ...sizes, ...ways, cachePages: undefined, placement, hazards })
+  assert.equal(violation, undefined)
+})
+
 test('the same seed takes the same course, another seed another', () => {
   const course = (seed: number): string => simulate(planSimulation(seed)).traceHash
   for (let seed = 1; seed <= 4; seed += 1) assert.equal(course(seed), course(seed))
