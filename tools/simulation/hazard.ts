@@ -82,6 +82,7 @@ const deaths: readonly Draw[] = [
     host: stream.below(hosts),
     ...begin(stream),
     forNs: stream.between(LEASE_NS, 3 * LEASE_NS),
+    inWrite: stream.chance(0.5),
   })),
 ]
 

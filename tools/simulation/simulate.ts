@@ -109,6 +109,10 @@ class Run {
             }
           }),
           onView: () => this.#epochChanged(),
+          onKill: (killed) => {
+            this.#nodes[killed]!.kill()
+            this.#tellEnd(killed, CERTAIN_NS)
+          },
           onEnd: (ended) => this.#tellEnd(ended, CERTAIN_NS),
         }),
     )
@@ -145,6 +149,8 @@ class Run {
       this.#runUntil(() => this.#nodes.every(({ isFinished }) => isFinished), 'progress: not every access was made')
       if (this.#nodes.some(({ isLive, isPaused }) => !isLive || isPaused))
         this.#runUntil(() => this.#isAgreed(), 'membership: live nodes disagree on which nodes are alive')
+      // What a stopped process would still do, it has done.
+      this.#runUntil(() => !this.#nodes.some(({ isPaused }) => isPaused), 'a pause does not end')
       this.#runUntil(() => this.#nodes.every(({ isAtRest }) => isAtRest), 'quiescence: something stays in progress')
       this.#checkRest()
       this.#checkOrder()
@@ -205,6 +211,7 @@ class Run {
       const known = this.#living.map((node) => node.describe(page)).find((each) => each?.directory !== undefined)
       for (const holder of this.#observer.holders(page)) {
         if (!this.#nodes[holder]!.isLive) continue
+        this.#nodes[holder]!.compare(page)
         const { copy } = this.#nodes[holder]!.describe(page)!
         if (this.#protocol.cache.states[copy]!.right === 'none')
           throw new ViolationError(`mmu: rank ${holder} may look at page ${page}, and its table says that it may not`)

@@ -4,6 +4,12 @@ import type { PeerEnds } from 'aether-dsm/internal/cluster'
 export class SimulatedEnds implements PeerEnds {
   readonly descriptors: readonly number[] = []
   readonly #ended = new Set<number>()
+  readonly #onKill: (peer: number) => void
+
+  /** `onKill`: the process of a peer is to end at once. */
+  constructor(onKill: (peer: number) => void) {
+    this.#onKill = onKill
+  }
 
   /** The process of `peer` has ended, and all that it sent is here. */
   tell(peer: number): void {
@@ -18,8 +24,9 @@ export class SimulatedEnds implements PeerEnds {
     return false
   }
 
-  kill(): boolean {
-    return false
+  kill(peer: number): boolean {
+    this.#onKill(peer)
+    return true
   }
 
   refresh(): void {}

@@ -57,6 +57,8 @@ export interface SimulationNodeOptions {
   readonly membersMayDie: boolean
   /** The node is in another epoch. */
   readonly onView: () => void
+  /** Another's process is to be killed. */
+  readonly onKill: (rank: number) => void
   /** The node's process has ended itself. */
   readonly onEnd: (rank: number) => void
 }
@@ -77,7 +79,7 @@ export class SimulationNode implements RegionProcess, CallHost, ViewHost {
   readonly #timers = new Timers()
   readonly #plan: RegionPlan
   readonly #frames: SimulatedFrames
-  readonly #ends = new SimulatedEnds()
+  readonly #ends: SimulatedEnds
   readonly #barrier: Int32Array
   readonly #group: GroupMachine
   readonly #regions: RegionServers
@@ -102,6 +104,7 @@ export class SimulationNode implements RegionProcess, CallHost, ViewHost {
     this.mmu = new SimulatedMmu(this.words, plan.pages, (page) => this.#wakeFrom(page))
     this.#plan = regionPlan(plan, protocol, observer.pageBytes, this.words)
     this.#frames = new SimulatedFrames(plan.pages * observer.pageBytes)
+    this.#ends = new SimulatedEnds(options.onKill)
     const barrierWords = newBarrierWords(plan.nodes)
     this.#barrier = new Int32Array(barrierWords)
     const start = {
@@ -187,10 +190,21 @@ export class SimulationNode implements RegionProcess, CallHost, ViewHost {
     return this.#server?.describe(page)
   }
 
+  /** The page, which its program may look at, is what it should be. */
+  compare(page: number): void {
+    this.#options.observer.compare(this.rank, page, this.#frame(page), 'has at rest')
+  }
+
   /** The end of a member's process is certain. */
   tellEnd(rank: number): void {
     this.#ends.tell(rank)
     this.ring()
+  }
+
+  /** Its process is killed. */
+  kill(): void {
+    this.host.crash(false, 0)
+    this.seal()
   }
 
   /** The actions of its program no longer count. */

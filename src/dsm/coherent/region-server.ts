@@ -1,5 +1,5 @@
 import type { Mesh } from '../../cluster/index.ts'
-import { FaultAnswer } from '../../native/index.ts'
+import { AetherError, FaultAnswer } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, threadProfiling } from '../../profiling/index.ts'
 import { type AdviceAnswer, type AdviceQuestion, answerAdvice } from '../advice/gathering.ts'
 import {
@@ -506,6 +506,7 @@ export class RegionServer implements EpochPort {
 
   push(page: number, to: number, frame: FrameReference): void {
     const { mesh } = this.#options
+    if (this.#words.right(page) === PageRight.Write) this.#defect(page, 'it is sent while the program may write it')
     this.#counters.add('pagesSent', 1)
     this.#counters.add('bytesSent', this.plan.pageSize)
     this.#watch.pushed(to, page)
@@ -526,6 +527,7 @@ export class RegionServer implements EpochPort {
   }
 
   protect(page: number): void {
+    this.#mustBeLoose(page)
     this.#counters.add('downgrades', 1)
     this.#busyPages?.count(page, 'downgrades')
     this.#trace.taken(page, 'read')
@@ -535,6 +537,7 @@ export class RegionServer implements EpochPort {
   }
 
   unmap(page: number): void {
+    this.#mustBeLoose(page)
     this.#counters.add('invalidations', 1)
     if (page !== this.#evicting) this.#busyPages?.count(page, 'invalidations')
     this.#watch.lost(page)
@@ -619,6 +622,19 @@ export class RegionServer implements EpochPort {
     this.#givingUp.gone(page)
   }
 
+  /** What would otherwise be written behind the back of a thread that copies, or be copied half. */
+  #mustBeLoose(page: number): void {
+    if (this.#words.isPinned(page)) this.#defect(page, 'it is taken away while a thread has it pinned')
+  }
+
+  /** Going on would corrupt memory: the process ends. */
+  #defect(page: number, what: string): never {
+    throw new AetherError(
+      'ERR_AETHER_AGENT',
+      `page ${page} of region '${this.plan.name}': ${what}; this is a defect, please report it with the trace`,
+    )
+  }
+
   #frame(page: number): RegisteredFrame {
     const frame = this.#memory.frame(page)
     this.#words.touch(page)
@@ -673,18 +689,27 @@ export class RegionServer implements EpochPort {
 
   #releaseUnit(unit: number, isUnused: () => boolean, done: () => void): void {
     this.#options.mesh.afterWrites(() => {
-      if (isUnused() && !this.#hasInherited(unit)) this.#memory.release(unit)
+      if (isUnused() && !this.#hasInherited(unit)) this.#release(unit)
       done()
     })
   }
 
+  #release(unit: number): void {
+    for (const page of this.#pagesOf(unit))
+      if (this.#words.right(page) !== PageRight.None) this.#defect(page, 'its memory is given back while it is here')
+    this.#memory.release(unit)
+  }
+
   /** A dead home's pages may have become ours: then the unit is their memory. */
   #hasInherited(unit: number): boolean {
-    const { unitBytes } = this.#units
-    const begin = Math.floor((unit * unitBytes) / this.plan.pageSize)
-    const end = Math.min(this.#pages, Math.ceil(((unit + 1) * unitBytes) / this.plan.pageSize))
-    for (let page = begin; page < end; page += 1) if (this.#isHome(page)) return true
+    for (const page of this.#pagesOf(unit)) if (this.#isHome(page)) return true
     return false
+  }
+
+  *#pagesOf(unit: number): Generator<number> {
+    const { unitBytes } = this.#units
+    const end = Math.min(this.#pages, Math.ceil(((unit + 1) * unitBytes) / this.plan.pageSize))
+    for (let page = Math.floor((unit * unitBytes) / this.plan.pageSize); page < end; page += 1) yield page
   }
 
   #countReceived(message: CoherenceMessage): void {

@@ -1,4 +1,4 @@
-import { checkOptions, checkWhole, mustBe, type OptionNames } from '../../native/index.ts'
+import { checkBoolean, checkOptions, checkWhole, mustBe, type OptionNames } from '../../native/index.ts'
 import { checkFactor, checkProbability, checkTime } from './numbers.ts'
 
 /** More than a process can simulate. */
@@ -16,7 +16,7 @@ export type SimulatedFault =
    */
   | CrashFault
   /** The processor stops, but the adapter serves on: SIGSTOP, a long garbage collection, a debugger. */
-  | HostFault<'pause'>
+  | PauseFault
   /** The link is down: nothing in, nothing out, and its devices raise PortError. */
   | HostFault<'link-down'>
   /** Everything that the adapter does takes `factor` times as long. */
@@ -44,6 +44,15 @@ interface CrashFault {
   readonly host: number
   readonly keeps?: 'nothing' | 'memory'
   readonly lingerNs?: number
+}
+
+interface PauseFault extends HostFault<'pause'> {
+  /**
+   * The processor does not stop at once, but in the middle of the next WRITE that arrives from it, as on shm, where it
+   * writes itself. Half of the bytes land. The others land when it goes on, whatever was revoked in the meantime; until
+   * then nothing else arrives from it. The queue pair that this WRITE is for refuses once to be reset, with EBUSY.
+   */
+  readonly inWrite?: boolean
 }
 
 interface HostFault<Kind extends string> extends Timed {
@@ -79,6 +88,7 @@ const faultNames: OptionNames<SimulatedFault> = {
   keeps: true,
   lingerNs: true,
   forNs: true,
+  inWrite: true,
   factor: true,
   from: true,
   to: true,
@@ -96,7 +106,8 @@ export function checkFault(fault: SimulatedFault): void {
   const given = fault as unknown as Readonly<Record<string, unknown>>
   for (const [name, check] of Object.entries(needs[fault.kind])) check(`fault.${name}`, given[name])
   for (const name of ['forNs', 'lingerNs']) if (given[name] !== undefined) checkTime(`fault.${name}`, given[name])
-  const { keeps } = given
+  const { keeps, inWrite } = given
+  if (inWrite !== undefined) checkBoolean('fault.inWrite', inWrite)
   if (keeps !== undefined && keeps !== 'nothing' && keeps !== 'memory')
     throw mustBe('fault.keeps', "'nothing' or 'memory'", keeps)
 }

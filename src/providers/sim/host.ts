@@ -24,6 +24,8 @@ export class Host {
   memoryAnswers = true
   /** @internal */
   losesWakeups = false
+  /** @internal It stops in the middle of the next WRITE that arrives from it. */
+  stopsInWrite = false
   /** @internal The factor by which everything that the adapter does is slower. */
   slowness = 1
   readonly listeners: Set<HostListener> = new Set<HostListener>()
@@ -34,6 +36,8 @@ export class Host {
   #alive = true
   #serving = true
   #linkUp = true
+  /** The rest of a WRITE in whose middle the processor is stopped. */
+  #unfinished: (() => void) | undefined
 
   constructor(index: number, kernel: Kernel, adapter: AdapterOptions) {
     this.index = index
@@ -84,12 +88,19 @@ export class Host {
     )
   }
 
-  pause(): void {
-    this.#paused = true
+  /** `inWrite`: not now, but in the middle of the next WRITE that arrives from here. */
+  pause(inWrite = false): void {
+    checkBoolean('inWrite', inWrite)
+    this.#paused = !inWrite
+    this.stopsInWrite = inWrite
   }
 
   resume(): void {
     this.#paused = false
+    this.stopsInWrite = false
+    const finish = this.#unfinished
+    this.#unfinished = undefined
+    if (this.#alive) finish?.()
     for (const process of this.#processes) process.resumed()
   }
 
@@ -107,6 +118,18 @@ export class Host {
     if (keepsMemory) return
     if (lingerNs > 0) this.kernel.after(lingerNs, () => this.#end())
     else this.#end()
+  }
+
+  /** @internal The processor is stopped in the middle of a WRITE. */
+  get isInWrite(): boolean {
+    return this.#alive && this.#unfinished !== undefined
+  }
+
+  /** @internal It has stopped: `rest` follows when it goes on. */
+  stopInWrite(rest: () => void): void {
+    this.stopsInWrite = false
+    this.#paused = true
+    this.#unfinished = rest
   }
 
   /** @internal How long the adapter needs for what otherwise takes `ns`. */

@@ -34,6 +34,11 @@ export class Inbound {
     this.#connections.clear()
   }
 
+  /** The peer is stopped in the middle of a WRITE. */
+  get hasPeerInside(): boolean {
+    return this.#responder?.hasPeerInside === true
+  }
+
   /** The receive request of an incomplete message. */
   abandon(): ReceiveRequest | undefined {
     return this.#responder?.abandon()

@@ -3,7 +3,7 @@ import type { SimDevice } from './device.ts'
 import type { Host } from './host.ts'
 import type { Kernel } from './kernel.ts'
 import type { NetworkOptions } from './options.ts'
-import { HEADER_BYTES, type Packet } from './packet.ts'
+import { HEADER_BYTES, type Packet, PacketKind } from './packet.ts'
 
 /** What is wrong with the path from one host to another. */
 interface Path {
@@ -83,6 +83,7 @@ export class Network {
   #deliver(packet: Packet): void {
     const target = this.devices.get(packet.targetGid)
     if (target === undefined || !target.host.serving || !target.host.linkUp) return
+    if (packet.source.host.isInWrite && packet.kind === PacketKind.Request) return
     const { trace } = this.#kernel
     trace.add(packet.kind)
     trace.add(packet.targetNumber)

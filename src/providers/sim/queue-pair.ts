@@ -79,6 +79,8 @@ export class SimQueuePair
   /** Requests carried out since the last completion was made. */
   #uncovered = 0
   #established = false
+  /** A reset was refused once. */
+  #refused = false
   #draining = false
   #notifyDrained = false
 
@@ -379,6 +381,12 @@ export class SimQueuePair
   }
 
   #reset(): void {
+    if (this.#inbound.hasPeerInside && !this.#refused) {
+      this.#refused = true
+      const what = 'the peer stays in the middle of an access; try again to go ahead anyway'
+      throw new VerbsError('ibv_modify_qp', Errno.EBUSY, what)
+    }
+    this.#refused = false
     this.#forget()
     this.state = QueuePairState.Reset
     this.#attributes = {}

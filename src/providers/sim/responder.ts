@@ -5,6 +5,7 @@ import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimCompletionQueue } from './completion-queue.ts'
 import type { SimDevice } from './device.ts'
+import type { Host } from './host.ts'
 import { invalidateKey } from './memory-operations.ts'
 import { type Flow, type Message, NO_BYTES, type Packet, PacketKind, psnAfter, psnAhead } from './packet.ts'
 import { PieceList } from './piece-list.ts'
@@ -72,6 +73,8 @@ interface Incoming {
 
 /** The outcome of a packet besides CompletionStatus: there is no receive request. */
 const NOT_READY = -1
+/** Nothing is answered. */
+const NOT_DONE = -2
 
 /** The receive side of one connection: takes packets in order, carries out what they ask for, and answers in order. */
 export class Responder {
@@ -89,6 +92,8 @@ export class Responder {
   #incoming: Incoming | undefined
   /** For unreliable connections: a receive whose message was partly lost, for the next message. */
   #spare: ReceiveRequest | undefined
+  /** The sender of a WRITE that has stopped in its middle. */
+  #unfinishedOf: Host | undefined
   /** The time when everything that was written is visible. */
   #settledNs = 0
 
@@ -144,6 +149,7 @@ export class Responder {
     this.#complained = false
     this.#owner.established()
     const outcome = this.#carryOut(packet, message)
+    if (outcome === NOT_DONE) return
     if (outcome === NOT_READY) {
       this.#complained = true
       this.#negative(PacketKind.ReceiverNotReady, packet.psn, this.#owner.minRnrTimer)
@@ -181,7 +187,7 @@ export class Responder {
   // ---- carrying out
   // ----------------------------------------------------------------------------------------------------------------
 
-  /** Returns a CompletionStatus for the sender, or NOT_READY. */
+  /** Returns a CompletionStatus for the sender, NOT_READY or NOT_DONE. */
   #carryOut(packet: Packet, message: Message): number {
     const incoming = this.#incomingOf(packet, message)
     if (typeof incoming === 'number') return incoming
@@ -210,6 +216,10 @@ export class Responder {
     const immediate = last && message.opcode === Opcode.WriteWithImmediate
     const receive = immediate ? this.#takeReceive(service) : undefined
     if (immediate && receive === undefined) return NOT_READY
+    if (packet.source.host.stopsInWrite && packet.payload.length > 1) {
+      this.#stopIn(packet.source.host, list, packet.payload)
+      return NOT_DONE
+    }
     const acknowledgeNs = this.#place(service.device, list, packet.payload, last)
     if (!last) return CompletionStatus.Success
     this.#incoming = undefined
@@ -219,6 +229,23 @@ export class Responder {
     }
     this.#acknowledge(packet.psn, acknowledgeNs)
     return CompletionStatus.Success
+  }
+
+  /** Half of the bytes land. The others do when the sender's processor goes on, whatever was revoked meanwhile. */
+  #stopIn(sender: Host, list: PieceList, bytes: Uint8Array): void {
+    const half = bytes.length >> 1
+    const rest = list.part(half, bytes.length - half)
+    put(list.part(0, half), bytes.subarray(0, half))
+    sender.stopInWrite(() => {
+      put(rest, bytes.subarray(half))
+      this.#unfinishedOf = undefined
+    })
+    this.#unfinishedOf = sender
+  }
+
+  /** A peer is stopped in the middle of a WRITE for this queue pair. */
+  get hasPeerInside(): boolean {
+    return this.#unfinishedOf?.isInWrite === true
   }
 
   /** The first packet of a WRITE says where all of it goes. */
@@ -462,4 +489,12 @@ function takesReceiveFirst(opcode: number): boolean {
 function receiveFlags(opcode: number): number {
   if (opcode === Opcode.SendWithImmediate) return CompletionFlag.WithImmediate
   return opcode === Opcode.SendWithInvalidate ? CompletionFlag.WithInvalidate : 0
+}
+
+function put(list: PieceList, bytes: Uint8Array): void {
+  let done = 0
+  for (const { block, offset, length } of list.pieces) {
+    block.bytes.set(bytes.subarray(done, done + length), offset)
+    done += length
+  }
 }

@@ -1,7 +1,7 @@
 /** Each fault of the catalogue that touches verbs: that it happens, and what a program sees of it. */
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { Access, CompletionStatus } from '../../../src/verbs/index.ts'
+import { Access, CompletionStatus, Errno } from '../../../src/verbs/index.ts'
 import { type HostEnd, QUICK, twoHosts } from './two-hosts.ts'
 
 const { Success, RetryExceeded, WorkRequestFlushed, ReceiverNotReadyRetryExceeded, RemoteAccessError } =
@@ -363,4 +363,35 @@ test('completions of two queue pairs come in any order, those of one in theirs',
     orders.add(ids.join())
   }
   assert.ok(orders.size > 2)
+})
+
+test('a pause in the middle of a WRITE: half lands, and the rest when the sender goes on, though all was revoked', () => {
+  const { cluster, a, b } = twoHosts(1, {
+    faults: [{ kind: 'pause', atNs: 0, host: 0, forNs: 500_000, inWrite: true }],
+  })
+  fill(a, 7)
+  a.write(b, 1, 0, 128)
+  cluster.advance(100_000)
+  assert.deepEqual([values(b, 0, 64), values(b, 64, 128)], [[7], [0]])
+  assert.throws(() => b.pair.toReset(), { code: 'ERR_AETHER_VERBS', errno: Errno.EBUSY })
+  b.pair.toReset()
+  cluster.advance(300_000)
+  assert.deepEqual(values(b, 64, 128), [0])
+  cluster.advance(300_000)
+  assert.deepEqual(values(b, 64, 128), [7])
+})
+
+test('a process that is killed in the middle of a WRITE finishes nothing', () => {
+  const { cluster, a, b } = twoHosts(1, {
+    faults: [
+      { kind: 'pause', atNs: 0, host: 0, forNs: 500_000, inWrite: true },
+      { kind: 'crash', atNs: 200_000, host: 0 },
+    ],
+  })
+  fill(a, 7)
+  a.write(b, 1, 0, 128)
+  cluster.advance(300_000)
+  b.pair.toReset()
+  cluster.advance(1e6)
+  assert.deepEqual([values(b, 0, 64), values(b, 64, 128)], [[7], [0]])
 })

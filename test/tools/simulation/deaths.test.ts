@@ -10,7 +10,7 @@ import {
   simulate,
 } from '../../../tools/simulation/index.ts'
 
-const SEEDS = 6
+const SEEDS = 4
 const seeds = Array.from({ length: SEEDS }, (_, index) => index + 1)
 
 /**
@@ -79,6 +79,17 @@ for (const name of protocols.keys()) {
     for (const atNs of [5000, 20_000, 80_000])
       for (const { lost } of play(name, (nodes) => [crash(nodes - 1, atNs, { certainNs })], extra))
         assert.equal(lost, 0)
+  })
+}
+
+for (const name of protocols.keys()) {
+  test(`${name}: a member that is stopped in the middle of a WRITE finishes nothing`, () => {
+    for (const atNs of [100_000, 200_000, 300_000]) {
+      const fault = { kind: 'pause', host: 1, atNs, forNs: 15_000_000_000, inWrite: true } as const
+      // Pages that come back to the same memory, so that what lands late is seen.
+      const extra = { pages: 2, thinkNs: 0, accesses: 400, stores: 60, evictions: 0 }
+      for (const { deaths } of play(name, () => [{ text: 'pause', fault }], extra)) assert.equal(deaths, 1)
+    }
   })
 }
 
