@@ -9,11 +9,16 @@ const yamaScope = existsSync(yamaPath) ? Number(readFileSync(yamaPath, 'utf8')) 
 const noCopying =
   yamaScope > 1 ? `cross-process copy is forbidden here altogether (${yamaPath} is ${yamaScope})` : false
 
-test('a process that ends makes its descriptor readable', async () => {
-  await using child = startChild(() => {
+/** A child that lives until it is killed. */
+function startLasting(): ReturnType<typeof startChild> {
+  return startChild(() => {
     setInterval(() => {}, 1000)
     console.log('1')
   }, undefined)
+}
+
+test('a process that ends makes its descriptor readable', async () => {
+  await using child = startLasting()
   const descriptor = native.openProcess(child.id)
   await child.message()
   const ready = new Int32Array(1)
@@ -25,10 +30,7 @@ test('a process that ends makes its descriptor readable', async () => {
 })
 
 test('a process is killed by its descriptor, and one that has ended is left alone', async () => {
-  await using child = startChild(() => {
-    setInterval(() => {}, 1000)
-    console.log('1')
-  }, undefined)
+  await using child = startLasting()
   const descriptor = native.openProcess(child.id)
   await child.message()
   // Also where it is stopped.

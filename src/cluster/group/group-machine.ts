@@ -249,7 +249,7 @@ export class GroupMachine {
   #endWith(rank: number): never {
     this.#context.exit(
       REMOVED_EXIT_CODE,
-      `aether: rank ${rank} is out of the group, was stopped in the middle of a WRITE into memory of rank ${this.#start.rank}, and cannot be ended. The process of rank ${this.#start.rank} ends, so that it does not work with what that WRITE leaves.`,
+      `aether: rank ${rank} is out of the group, but is stopped in the middle of a WRITE into the memory of rank ${this.#start.rank} and cannot be killed. Rank ${this.#start.rank} ends, because that WRITE could still change its memory.`,
     )
   }
 
