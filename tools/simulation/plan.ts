@@ -41,6 +41,8 @@ export interface SimulationPlan {
   readonly fences: number
   /** A thread pauses up to so long between two accesses. */
   readonly thinkNs: number
+  /** Whether all is over before the region is closed; if not, it is closed under what is still under way. */
+  readonly rests: boolean
   readonly hazards: readonly Hazard[]
 }
 
@@ -83,6 +85,7 @@ export function planSimulation(seed: number, options: PlanOptions = {}): Simulat
     cachePages: stream.chance(0.6) ? undefined : stream.chance(0.3) ? 0 : stream.between(1, 16),
     replicas: stream.chance(0.4) ? 1 : 0,
     fences: stream.chance(0.5) ? 0 : stream.between(1, 20),
+    rests: new Stream(seed, 'end', undefined).chance(0.6),
     hazards: hazards.filter((_, index) => options.hazards?.includes(index) ?? true),
   }
 }

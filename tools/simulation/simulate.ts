@@ -147,13 +147,13 @@ class Run {
       const endpoints = this.#nodes.map((node) => node.endpoints)
       for (const node of this.#nodes) node.start(endpoints.map((theirs) => theirs[node.rank]!))
       this.#runUntil(() => this.#nodes.every(({ isFinished }) => isFinished), 'progress: not every access was made')
-      if (this.#nodes.some(({ isLive, isPaused }) => !isLive || isPaused))
-        this.#runUntil(() => this.#isAgreed(), 'membership: live nodes disagree on which nodes are alive')
-      // What a stopped process would still do, it has done.
-      this.#runUntil(() => !this.#nodes.some(({ isPaused }) => isPaused), 'a pause does not end')
-      this.#runUntil(() => this.#nodes.every(({ isAtRest }) => isAtRest), 'quiescence: something stays in progress')
-      this.#checkRest()
+      if (this.#plan.rests) this.#rest()
       this.#checkOrder()
+      for (const node of this.#living) node.closeRegion()
+      // The registry, which says that it is closed everywhere, is at the first.
+      const isGivenBack = (): boolean =>
+        !this.#nodes[0]!.isLive || this.#nodes.every(({ hasGivenBack }) => hasGivenBack)
+      this.#runUntil(isGivenBack, 'closing: the memory of a region that all have closed is not given back')
       for (const node of this.#living) node.leave()
       this.#runUntil(() => this.#nodes.every(({ hasLeft }) => hasLeft), 'departure: not every member could leave')
       return undefined
@@ -166,6 +166,15 @@ class Run {
 
   close(): void {
     for (const node of this.#nodes) node.close()
+  }
+
+  #rest(): void {
+    if (this.#nodes.some(({ isLive, isPaused }) => !isLive || isPaused))
+      this.#runUntil(() => this.#isAgreed(), 'membership: live nodes disagree on which nodes are alive')
+    // What a stopped process would still do, it has done.
+    this.#runUntil(() => !this.#nodes.some(({ isPaused }) => isPaused), 'a pause does not end')
+    this.#runUntil(() => this.#nodes.every(({ isAtRest }) => isAtRest), 'quiescence: something stays in progress')
+    this.#checkRest()
   }
 
   get #living(): SimulationNode[] {

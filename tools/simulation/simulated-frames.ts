@@ -1,14 +1,20 @@
 import type { FrameChunk, Frames } from 'aether-dsm/internal/dsm'
+import { ViolationError } from './observer.ts'
 
 /** Frames of a region in plain memory of this process. */
 export class SimulatedFrames implements Frames {
   readonly allocatedBytes: number
   readonly #chunk: FrameChunk
+  #isClosed = false
 
   constructor(sizeBytes: number) {
     const buffer = new ArrayBuffer(sizeBytes)
     this.allocatedBytes = sizeBytes
     this.#chunk = { offsetBytes: 0, bytes: new Uint8Array(buffer), words: new BigUint64Array(buffer) }
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   chunkAt(): FrameChunk {
@@ -20,7 +26,9 @@ export class SimulatedFrames implements Frames {
     return undefined
   }
 
-  reserve(): void {}
+  reserve(): void {
+    if (this.#isClosed) throw new ViolationError('memory: it is used after it was given back')
+  }
 
   /** What a thread or a peer still writes there is gone, as in memory that the kernel has given to others. */
   release(offsetBytes: number, lengthBytes: number): void {
@@ -31,5 +39,7 @@ export class SimulatedFrames implements Frames {
     this.#chunk.bytes.fill(0)
   }
 
-  close(): void {}
+  close(): void {
+    this.#isClosed = true
+  }
 }

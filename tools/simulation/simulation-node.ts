@@ -180,7 +180,12 @@ export class SimulationNode implements RegionProcess, CallHost, ViewHost {
     return !this.isLive || (this.#commands.length === 0 && this.#server?.isQuiescent() !== false)
   }
 
-  /** It has closed the region and left the group, and all others have, too. */
+  /** The region's memory is the system's again. */
+  get hasGivenBack(): boolean {
+    return !this.isLive || this.#frames.isClosed
+  }
+
+  /** It has left the group, and all others have, too. */
   get hasLeft(): boolean {
     return !this.isLive || this.#hasLeft
   }
@@ -212,19 +217,22 @@ export class SimulationNode implements RegionProcess, CallHost, ViewHost {
     for (const thread of this.threads) thread.seal()
   }
 
+  /** The program has no more use for the region. */
+  closeRegion(): void {
+    this.#command(() => this.#group.closeRegion(REGION_NAME, nothing))
+  }
+
   /** The program is done. */
   leave(): void {
     this.#command(() =>
-      this.#group.closeRegion(REGION_NAME, () =>
-        this.#group.leave({
-          resolve: () => {
-            this.#hasLeft = true
-          },
-          reject: (error) => {
-            throw error
-          },
-        }),
-      ),
+      this.#group.leave({
+        resolve: () => {
+          this.#hasLeft = true
+        },
+        reject: (error) => {
+          throw error
+        },
+      }),
     )
   }
 

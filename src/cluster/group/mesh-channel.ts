@@ -18,4 +18,6 @@ export const MeshChannel = {
   Recovery: 7,
   /** Binary, see dsm/coherent/replica-channel.ts. */
   Replicas: 8,
+  /** Binary, see dsm/coherent/closing-regions.ts. */
+  Closings: 9,
 } as const

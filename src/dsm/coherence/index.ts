@@ -17,9 +17,11 @@ export {
   type FrameReference,
   isForDirectory,
   isPersistent,
+  isRequest,
   MessageKind,
   messageKindName,
   noFrame,
+  refusalOf,
 } from './message.ts'
 export type { Protocol, Right } from './protocol.ts'
 export { cacheEvents, directoryEvents } from './protocol.ts'

@@ -141,3 +141,15 @@ export interface CoherenceMessage {
   /** ForwardShared, WriteBack: where home keeps the page. */
   readonly homeFrame: FrameReference
 }
+
+/** Whether it asks the home for a page. */
+export const isRequest = ({ kind }: CoherenceMessage): boolean =>
+  kind === MessageKind.GetShared || kind === MessageKind.GetModified
+
+/** What tells who asked for a page that rank `by`, its home, has no memory for it. */
+export const refusalOf = (request: CoherenceMessage, by: number): CoherenceMessage => ({
+  ...request,
+  kind: MessageKind.NoMemory,
+  from: by,
+  count: by,
+})

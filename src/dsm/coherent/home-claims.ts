@@ -197,6 +197,11 @@ export class HomeClaims {
     }
   }
 
+  /** What waits is no longer wanted: neither `onDecided` nor `onLost` follows. */
+  forget(): void {
+    this.#waiting.clear()
+  }
+
   /** No answer is under way. */
   isQuiescent(): boolean {
     return this.#waiting.size === 0

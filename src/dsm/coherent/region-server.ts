@@ -12,12 +12,13 @@ import {
   type FrameReference,
   isForDirectory,
   isPersistent,
+  isRequest,
   livingHome,
-  MessageKind,
   type NodeOptions,
   type Protocol,
   type RecoveryMessage,
   type Restoration,
+  refusalOf,
   type TransitionWatch,
 } from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
@@ -69,8 +70,6 @@ export interface RegionServerOptions {
   /** Directory in which what happens to the node is written down. */
   readonly recordTo: string | undefined
 }
-
-const isRequest = (kind: number): boolean => kind === MessageKind.GetShared || kind === MessageKind.GetModified
 
 /** Since when a page is waited for, and which thread faulted on it (0: an explicit call). */
 interface Demand {
@@ -137,6 +136,7 @@ export class RegionServer implements EpochPort {
   readonly #adviser: RegionAdviser | undefined
   /** The page that is being given up: it is not taken away meanwhile. */
   #evicting = NO_PAGE
+  #isFree = false
 
   constructor(options: RegionServerOptions) {
     const { plan, process } = options
@@ -315,7 +315,7 @@ export class RegionServer implements EpochPort {
   }
 
   #fetch(page: number, write: boolean): void {
-    if (this.#saving?.defers(page, write) === true || !this.#reserve(page)) return
+    if (this.#isFree || this.#saving?.defers(page, write) === true || !this.#reserve(page)) return
     this.#words.touch(page)
     this.#watch.wanted(page, write)
     this.#node.demand(page, write)
@@ -332,7 +332,7 @@ export class RegionServer implements EpochPort {
 
   #receive(message: CoherenceMessage, epoch: number): void {
     if (message.from !== this.#options.mesh.rank) this.#countReceived(message)
-    const isRefused = isRequest(message.kind) && !this.#memory.tryTake(message.page)
+    const isRefused = isRequest(message) && !this.#memory.tryTake(message.page)
     this.#words.touch(message.page)
     this.#watch.received(message)
     if (isRefused) this.#refuse(message)
@@ -464,7 +464,15 @@ export class RegionServer implements EpochPort {
     return { residentBytes, registeredBytes, cachedBytes: this.#cache.usedBytes, replicaBytes, pages }
   }
 
-  /** True if no message about a page of it is under way that a rank waits for: then no rank writes into the frames. */
+  /** No rank has the region open any more: nothing more is asked for. */
+  free(): void {
+    this.#isFree = true
+    this.#demands.clear()
+    this.#claims.forget()
+    this.#cache.close()
+  }
+
+  /** True if no message about a page of it is under way that a rank waits for. */
   isQuiescent(): boolean {
     return this.#node.isQuiescent() && this.#claims.isQuiescent() && this.#saving?.isQuiescent() !== false
   }
@@ -681,6 +689,7 @@ export class RegionServer implements EpochPort {
   }
 
   #beginEviction(page: number): boolean {
+    if (this.#isFree) return false
     this.#evicting = page
     const begun = this.#node.evict(page)
     this.#evicting = NO_PAGE
@@ -735,8 +744,7 @@ export class RegionServer implements EpochPort {
 
   /** Home has no memory to serve a request from: the requester is told, and may ask again. */
   #refuse(message: CoherenceMessage): void {
-    const { rank } = this.#options.mesh
-    this.send(message.from, { ...message, kind: MessageKind.NoMemory, from: rank, count: rank }, this.#node.epoch)
+    this.send(message.from, refusalOf(message, this.#options.mesh.rank), this.#node.epoch)
   }
 }
 

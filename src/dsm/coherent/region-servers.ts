@@ -3,15 +3,25 @@ import { AetherError } from '../../native/index.ts'
 import {
   type CoherenceMessage,
   type EpochMembers,
+  isRequest,
   MessageKind,
   type Protocol,
   type RecoveryMessage,
+  refusalOf,
   UnopenedRegion,
 } from '../coherence/index.ts'
 import type { RegionWatchers } from '../observation/index.ts'
+import { ClosingRegions } from './closing-regions.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
 import type { FaultLane } from './fault-lane.ts'
-import { decodeHomeMessage, isKnowledge, learnHomes, type PageHome, tellHomes } from './home-claims.ts'
+import {
+  decodeHomeMessage,
+  type HomeMessage,
+  isKnowledge,
+  learnHomes,
+  type PageHome,
+  tellHomes,
+} from './home-claims.ts'
 import { decodeRecovery, encodeRecovery } from './recovery-channel.ts'
 import type { RegionPlan } from './region-plan.ts'
 import type { RegionProcess } from './region-process.ts'
@@ -43,21 +53,25 @@ export class RegionServers {
   readonly #options: RegionServersOptions
   readonly #servers = new Map<number, RegionServer>()
   /** Messages for regions that this rank has not opened yet. */
-  readonly #early = new Map<number, ((server: RegionServer) => void)[]>()
+  readonly #early = new Map<number, { readonly from: number; readonly bytes: Uint8Array }[]>()
   /** Regions that this rank has not opened, and that recovered from a death. */
   readonly #unopened = new Map<number, UnopenedRegion>()
   /** What this rank keeps of pages of others, also of regions that it has not opened. */
   readonly #replicas = new Map<number, ReplicaStore>()
   /** Homes of pages, told by survivors, for regions that this rank has not opened yet. */
   readonly #earlyHomes = new Map<number, PageHome[]>()
-  /** Regions that no rank has open any more, but with messages still under way. */
-  readonly #freed = new Set<number>()
+  readonly #closings: ClosingRegions
   /** Regions that are closed for good: their numbers do not come again. */
   readonly #forgotten = new Set<number>()
   readonly #codec = new CoherenceCodec()
 
   constructor(options: RegionServersOptions) {
     this.#options = options
+    this.#closings = new ClosingRegions({
+      mesh: options.group.mesh,
+      isQuiescent: (id) => this.#servers.get(id)?.isQuiescent() !== false,
+      close: (id) => this.#close(id),
+    })
   }
 
   get(id: number): RegionServer | undefined {
@@ -83,7 +97,7 @@ export class RegionServers {
   /** User threads may have released pages, and regions that are free may be at rest. */
   turn(): void {
     for (const server of this.#servers.values()) server.retryPinned()
-    for (const id of this.#freed) this.#closeIfQuiescent(id)
+    this.#closings.turn()
   }
 
   /** A message of one of the channels of regions. */
@@ -92,7 +106,7 @@ export class RegionServers {
     else if (bytes[0] === MeshChannel.Homes) this.#receiveHome(from, bytes)
     else if (bytes[0] === MeshChannel.Recovery) this.#receiveRecovery(from, bytes)
     else if (bytes[0] === MeshChannel.Replicas) this.#receiveReplica(from, bytes)
-    else this.#reject(from)
+    else if (bytes[0] !== MeshChannel.Closings || !this.#closings.receive(from, bytes)) this.#reject(from)
   }
 
   memberDied(rank: number): void {
@@ -113,9 +127,12 @@ export class RegionServers {
 
   /** No rank has the region open any more. */
   free(id: number): void {
-    this.#freed.add(id)
     this.#unopened.get(id)?.whenIdle(() => this.#unopened.delete(id))
-    this.#closeIfQuiescent(id)
+    this.#options.lane?.close(id)
+    this.#servers.get(id)?.free()
+    this.#closings.add(id)
+    // We are not going to open it.
+    this.#receiveEarly(id)
   }
 
   close(): void {
@@ -148,8 +165,13 @@ export class RegionServers {
     })
     this.#servers.set(id, server)
     if (lane !== undefined && this.#isWhole()) server.openLane(lane)
-    for (const handle of this.#early.get(id) ?? []) handle(server)
+    this.#receiveEarly(id)
+  }
+
+  #receiveEarly(id: number): void {
+    const early = this.#early.get(id) ?? []
     this.#early.delete(id)
+    for (const { from, bytes } of early) this.receive(from, bytes)
   }
 
   /** No rank has ended or left yet. */
@@ -165,10 +187,17 @@ export class RegionServers {
       return
     }
     const { region, message, epoch } = decoded
-    this.#handle(region, (server) => {
-      if (server.isFor(message)) server.receive(message, epoch)
-      else this.#reject(from)
-    })
+    const server = this.#servers.get(region)
+    if (server?.isFor(message) === true) server.receive(message, epoch)
+    else if (server !== undefined) this.#reject(from)
+    else if (!this.#closings.has(region)) this.#keepEarly(region, from, bytes)
+    else if (isRequest(message)) this.#refuse(region, message, epoch)
+  }
+
+  /** The region is closed, and was never open here. Who asked for the page is to know that it will not come. */
+  #refuse(region: number, message: CoherenceMessage, epoch: number): void {
+    const { mesh } = this.#options.group
+    mesh.send(message.from, this.#codec.encode(region, refusalOf(message, mesh.rank), epoch))
   }
 
   #receiveHome(from: number, bytes: Uint8Array): void {
@@ -176,11 +205,14 @@ export class RegionServers {
     if (message === undefined) this.#reject(from)
     else if (isKnowledge(message) && !this.#servers.has(message.region))
       this.#earlyHomes.set(message.region, [...(this.#earlyHomes.get(message.region) ?? []), ...message.homes])
-    else
-      this.#handle(message.region, (server) => {
-        const isSound = message.homes.every(({ page }) => server.has(page))
-        if (!isSound || !server.receiveHome(from, message)) this.#reject(from)
-      })
+    else this.#receiveClaim(from, bytes, message)
+  }
+
+  #receiveClaim(from: number, bytes: Uint8Array, message: HomeMessage): void {
+    const server = this.#servers.get(message.region)
+    if (server === undefined) this.#keepEarly(message.region, from, bytes)
+    else if (!message.homes.every(({ page }) => server.has(page)) || !server.receiveHome(from, message))
+      this.#reject(from)
   }
 
   /** This rank has not opened the region, and keeps pages of it for others. */
@@ -238,11 +270,12 @@ export class RegionServers {
     return unopened
   }
 
-  /** At once, or when this rank opens the region. */
-  #handle(region: number, handle: (server: RegionServer) => void): void {
-    const server = this.#servers.get(region)
-    if (server !== undefined) handle(server)
-    else this.#early.set(region, [...(this.#early.get(region) ?? []), handle])
+  /** It is received when this rank opens the region. */
+  #keepEarly(region: number, from: number, bytes: Uint8Array): void {
+    if (this.#closings.has(region) || this.#forgotten.has(region)) return
+    const early = this.#early.get(region) ?? []
+    early.push({ from, bytes: bytes.slice() })
+    this.#early.set(region, early)
   }
 
   #isPlausible({ kind, page, requester }: CoherenceMessage): boolean {
@@ -253,21 +286,9 @@ export class RegionServers {
     this.#options.group.mesh.reject(from)
   }
 
-  /**
-   * A page may be on its way into our frames for a call that its caller did not wait for. One may be on its way out of
-   * them: what a peer has not acknowledged may be sent once more.
-   */
-  #closeIfQuiescent(id: number): void {
-    if (this.#servers.get(id)?.isQuiescent() === false) return
-    this.#freed.delete(id)
-    this.#options.group.mesh.afterWrites(() => this.#close(id))
-  }
-
   #close(id: number): void {
     this.#servers.get(id)?.close(true)
-    this.#options.lane?.close(id)
     this.#servers.delete(id)
-    this.#early.delete(id)
     this.#earlyHomes.delete(id)
     this.#replicas.delete(id)
     this.#forgotten.add(id)
