@@ -194,7 +194,7 @@ export class RegionServers {
     else if (isRequest(message)) this.#refuse(region, message, epoch)
   }
 
-  /** The region is closed, and was never open here. Who asked for the page is to know that it will not come. */
+  /** The region is closed, and was never open here: its requester is to know that the page will not come. */
   #refuse(region: number, message: CoherenceMessage, epoch: number): void {
     const { mesh } = this.#options.group
     mesh.send(message.from, this.#codec.encode(region, refusalOf(message, mesh.rank), epoch))
