@@ -401,6 +401,8 @@ export class SimulationNode implements RegionProcess, CallHost, ViewHost {
 
   /** What the program may do with each page, by calls or by views. */
   #showRights(): void {
+    // The program has no window on what was given back.
+    if (this.#frames.isClosed) return
     const { observer, plan } = this.#options
     for (let page = 0; page < plan.pages; page += 1) {
       const right = this.words.right(page)
