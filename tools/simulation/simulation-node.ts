@@ -345,7 +345,7 @@ export class SimulationNode implements RegionProcess, CallHost, ViewHost {
     let any = this.#timers.runDue(this.nowNs) || commands.length > 0
     any = this.#group.turn() || any
     any = this.#takeFaults() || any
-    any = this.demands.drain((_, page, write) => this.#server?.demand(page, write, 0)) > 0 || any
+    any = this.demands.drain((_, page, write) => this.#server?.requests.demand(page, write, 0)) > 0 || any
     this.#regions.turn()
     this.#open()
     return any
@@ -357,8 +357,8 @@ export class SimulationNode implements RegionProcess, CallHost, ViewHost {
       const fault = thread.takeFault()
       if (fault === undefined) continue
       any = true
-      this.#server?.countFault(fault.page, fault.write)
-      this.#server?.demand(fault.page, fault.write, index + 1)
+      this.#server?.events.faulted(fault.page, fault.write)
+      this.#server?.requests.demand(fault.page, fault.write, index + 1)
     }
     return any
   }

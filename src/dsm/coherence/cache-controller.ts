@@ -36,8 +36,21 @@ export interface CacheEntry extends TokenCount {
   waitsForTurn: boolean
 }
 
+/** What the program here may do with a page. */
+export interface RightsPort {
+  /** Let it read. */
+  mapReadOnly(page: number): void
+  /** Let it read and write. */
+  mapWritable(page: number): void
+  /** Take the right to write; when it returns no store can reach the frame. */
+  protect(page: number): void
+  /** Take every right; when it returns no access can reach the frame. */
+  unmap(page: number): void
+}
+
 /** What the cache side asks of the world. */
 export interface CachePort {
+  readonly rights: RightsPort
   /** To the page's home, with where our frame is. */
   request(kind: MessageKind, page: number): void
   /** To the page's home. */
@@ -48,14 +61,6 @@ export interface CachePort {
   pushToRequester(page: number, message: CoherenceMessage): void
   /** Write our frame into home's, ahead of the next message to it; nothing where the requester is the home. */
   pushToHome(page: number, message: CoherenceMessage): void
-  /** Let the program here read. */
-  mapReadOnly(page: number): void
-  /** Let the program here read and write. */
-  mapWritable(page: number): void
-  /** Take the right to write; when it returns no store can reach the frame. */
-  protect(page: number): void
-  /** Take every right; when it returns no access can reach the frame. */
-  unmap(page: number): void
   /**
    * Ask every other node persistently. False where those who starved before us come first: `turnCame` will be called.
    */
@@ -110,10 +115,10 @@ function giveTokens(
 const meaning: Readonly<Record<CacheAction, Act>> = {
   requestShared: request(MessageKind.GetShared),
   requestModified: request(MessageKind.GetModified),
-  mapReadOnly: (port, _entry, page) => port.mapReadOnly(page),
-  mapWritable: (port, _entry, page) => port.mapWritable(page),
-  protect: (port, _entry, page) => port.protect(page),
-  unmap: (port, _entry, page) => port.unmap(page),
+  mapReadOnly: (port, _entry, page) => port.rights.mapReadOnly(page),
+  mapWritable: (port, _entry, page) => port.rights.mapWritable(page),
+  protect: (port, _entry, page) => port.rights.protect(page),
+  unmap: (port, _entry, page) => port.rights.unmap(page),
   unblock: (port, _entry, page) => port.tellHome(MessageKind.Unblock, page, 0),
   unblockDirty: (port, _entry, page) => port.tellHome(MessageKind.UnblockDirty, page, 0),
   acknowledge: (port, _entry, page, message) => port.respond(MessageKind.Acknowledge, page, message!, 0),

@@ -1,4 +1,10 @@
-import { CacheController, type CacheEntry, type CachePort, type TransitionWatch } from './cache-controller.ts'
+import {
+  CacheController,
+  type CacheEntry,
+  type CachePort,
+  type RightsPort,
+  type TransitionWatch,
+} from './cache-controller.ts'
 import { DirectoryController, type DirectoryEntry, type SavedDirectoryEntry } from './directory-controller.ts'
 import {
   type CoherenceMessage,
@@ -14,17 +20,13 @@ import { type Starver, Starvers } from './starvers.ts'
 import type { TokenCount } from './token-count.ts'
 
 /** What a node asks of the world: the agent, the model checker and the simulator each give it their own. */
-export interface NodePort {
+export interface NodePort extends RightsPort {
   /** Deliver to another rank, in order. Never called with the node's own rank. */
   send(to: number, message: CoherenceMessage): void
   /** Copy our frame of `page` to where `frame` says at rank `to`, ahead of the next message to that rank. */
   push(page: number, to: number, frame: FrameReference): void
   /** Where our own frame of `page` is, ready to be written by a peer. */
   ownFrame(page: number): FrameReference
-  mapReadOnly(page: number): void
-  mapWritable(page: number): void
-  protect(page: number): void
-  unmap(page: number): void
   /**
    * Our copy is gone with its rights, and no peer will write into its frame. Its memory may be given back; `ownFrame`
    * asks for it again. A port whose pushes take a while first waits for those out of this frame. Never called at the
@@ -66,6 +68,7 @@ export interface SavedNode {
  */
 export class CoherenceNode implements CachePort {
   readonly rank: number
+  readonly rights: RightsPort
   readonly #options: NodeOptions
   readonly #port: NodePort
   readonly #homeOf: (page: number) => number
@@ -92,6 +95,7 @@ export class CoherenceNode implements CachePort {
     this.rank = rank
     this.#options = options
     this.#port = options.port
+    this.rights = options.port
     this.#homeOf = options.homeOf
     this.#caches = new CacheController(protocol, ranks, this, watch)
     const port = {
@@ -348,22 +352,6 @@ export class CoherenceNode implements CachePort {
     // A requester that is the home has had the bytes already.
     const served = message.kind === MessageKind.ForwardShared && message.requester === home
     if (home !== this.rank && !served && this.isAlive(home)) this.#port.push(page, home, message.homeFrame)
-  }
-
-  mapReadOnly(page: number): void {
-    this.#port.mapReadOnly(page)
-  }
-
-  mapWritable(page: number): void {
-    this.#port.mapWritable(page)
-  }
-
-  protect(page: number): void {
-    this.#port.protect(page)
-  }
-
-  unmap(page: number): void {
-    this.#port.unmap(page)
   }
 
   activate(page: number, write: boolean): boolean {

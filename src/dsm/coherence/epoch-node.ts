@@ -1,6 +1,6 @@
 import { CoherenceNode, type NodeOptions, type NodePort } from './coherence-node.ts'
 import { ProtocolError } from './errors.ts'
-import { type CoherenceMessage, MessageKind, noFrame, settles } from './message.ts'
+import { type CoherenceMessage, isRequest, MessageKind, noFrame, settles } from './message.ts'
 import type { Protocol, Right, Worth } from './protocol.ts'
 import type { Claim, ClaimEntry, RecoveryMessage, Verdict, VerdictEntry } from './recovery-message.ts'
 import { judge, type RankClaim, verdictFor } from './recovery-verdict.ts'
@@ -434,5 +434,3 @@ export class EpochNode implements RecoveryHost {
 type Fate = typeof HERE | typeof LATER | number
 const HERE = 'here'
 const LATER = 'later'
-
-const isRequest = (kind: MessageKind): boolean => kind === MessageKind.GetShared || kind === MessageKind.GetModified

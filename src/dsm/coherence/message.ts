@@ -142,8 +142,8 @@ export interface CoherenceMessage {
   readonly homeFrame: FrameReference
 }
 
-/** Whether it asks the home for a page. */
-export const isRequest = ({ kind }: CoherenceMessage): boolean =>
+/** Kinds that ask the home for a page. */
+export const isRequest = (kind: MessageKind): boolean =>
   kind === MessageKind.GetShared || kind === MessageKind.GetModified
 
 /** What tells who asked for a page that rank `by`, its home, has no memory for it. */

@@ -137,7 +137,9 @@ class RegionAgentMachine implements Machine {
   turn(): boolean {
     let any = this.#group.turn()
     any = this.#takeFaults() || any
-    any = this.#demands.drain((region, page, write) => this.#regions.get(region)?.demand(page, write, 0)) > 0 || any
+    any =
+      this.#demands.drain((region, page, write) => this.#regions.get(region)?.requests.demand(page, write, 0)) > 0 ||
+      any
     this.#regions.turn()
     any = this.#observation.turn() || any
     return any
@@ -210,9 +212,9 @@ class RegionAgentMachine implements Machine {
     for (const server of named === undefined ? this.#regions.values() : [named]) {
       const page = pageAtAddress(server.windows.windows(), address, server.plan.pageSize)
       if (page < 0) continue
-      server.countFault(page, write)
-      if (fault.answer === FaultAnswer.None) server.demand(page, write, fault.thread)
-      else server.answered(page, fault)
+      server.events.faulted(page, write)
+      if (fault.answer === FaultAnswer.None) server.requests.demand(page, write, fault.thread)
+      else server.requests.answered(page, fault)
       return
     }
     // Its window is being closed: the main thread wakes it when that is done.
@@ -251,7 +253,7 @@ class RegionAgentMachine implements Machine {
   }
 
   #answerAdvice(question: AdviceQuestion): unknown {
-    return this.#regions.get(question.region)?.adviceAnswer(question) ?? null
+    return this.#regions.get(question.region)?.events.adviceAnswer(question) ?? null
   }
 
   #gatherAdvice(id: number, reply: Reply): void {

@@ -1,8 +1,7 @@
 import type { Mesh } from '../../cluster/index.ts'
 import { livingHome, type Restoration } from '../coherence/index.ts'
-import type { Mmu } from '../mmu/mmu.ts'
-import { PageRight, type PageWords } from '../mmu/page-words.ts'
 import type { FrameChunk, Frames } from './frames.ts'
+import type { PageRights } from './page-rights.ts'
 import type { PageRange } from './readahead.ts'
 import { ReplicaCopying } from './replica-copying.ts'
 import type { ReplicaStore } from './replica-store.ts'
@@ -15,16 +14,13 @@ export interface PageSavingOptions {
   readonly founders: readonly number[]
   readonly store: ReplicaStore
   readonly frames: Frames
-  readonly words: PageWords
-  readonly mmu: Mmu
+  readonly rights: PageRights
   /** The home of a page while every founder lived. */
   readonly placedAt: (page: number) => number
   /** Its home now, as far as it is known here. */
   readonly homeOf: (page: number) => number
   /** The living ranks. */
   readonly members: () => readonly number[]
-  /** Others wait for the page, which a thread here has pinned. */
-  readonly isAwaited: (page: number) => boolean
   /** Its keepers have what was written in the page: others may have it. */
   readonly onSaved: (page: number) => void
   /** A thread here still wants the page. */
@@ -113,7 +109,7 @@ export class PageSaving {
   /** No thread pins the page. If its keepers lack what was written, it is sent to them, and `onSaved` follows. */
   isSaved(page: number): boolean {
     if (this.#replication.isUnsaved(page)) {
-      this.#options.mmu.protect(page)
+      this.#options.rights.protectViews(page)
       this.#replication.save(page, true)
     }
     return !this.#replication.isSaving(page)
@@ -138,14 +134,8 @@ export class PageSaving {
   }
 
   #save(page: number): void {
-    const { words, mmu, isAwaited } = this.#options
     // A thread that writes under a pin goes on: then the page stays unsaved, and the next fence sends it once more.
-    const isStill = !words.isPinned(page) && words.want(page)
-    if (isStill) {
-      mmu.protect(page)
-      words.take(page, PageRight.Read)
-    } else if (!isAwaited(page)) words.take(page, words.right(page))
-    this.#replication.save(page, isStill)
+    this.#replication.save(page, this.#options.rights.tryStill(page))
   }
 
   /** Other ranks that wait for the page come first, then threads here. */

@@ -53,7 +53,7 @@ export class PageWaits implements WaitingPart {
     for (const server of this.#servers.values()) {
       const { id: region } = server
       let count = 0
-      for (const { page, write, sinceNs } of server.demands()) {
+      for (const { page, write, sinceNs } of server.demands) {
         if (++count > PAGES_MAX) break
         const object = `page ${page} of region '${server.plan.name}' (to ${write ? 'write' : 'read'})`
         const subject = { about: 'page', region, page, write } as const

@@ -1,11 +1,7 @@
 import type { Mesh } from '../../cluster/index.ts'
-import { AetherError, FaultAnswer } from '../../native/index.ts'
-import { type CounterBlock, type HistogramBlock, threadProfiling } from '../../profiling/index.ts'
-import { type AdviceAnswer, type AdviceQuestion, answerAdvice } from '../advice/gathering.ts'
 import {
   type CoherenceMessage,
   CoherenceNode,
-  carriesBytes,
   type EpochMembers,
   EpochNode,
   type EpochPort,
@@ -19,37 +15,32 @@ import {
   type RecoveryMessage,
   type Restoration,
   refusalOf,
-  type TransitionWatch,
 } from '../coherence/index.ts'
-import type { Mmu } from '../mmu/mmu.ts'
 import { PageRight, PageWords } from '../mmu/page-words.ts'
 import { WindowTable } from '../mmu/window-table.ts'
-import { RegionWatch, type RegionWatchers } from '../observation/index.ts'
+import type { RegionWatchers } from '../observation/index.ts'
 import { RecordedNode, Recorder } from '../recording/index.ts'
 import type { MemoryUse } from '../region.ts'
-import { BusyPages } from './busy-pages.ts'
-import { COHERENCE_MESSAGE_BYTES, CoherenceCodec } from './coherence-channel.ts'
-import type { FaultLane, ReadFault } from './fault-lane.ts'
+import { CoherenceCodec } from './coherence-channel.ts'
+import { Demands } from './demands.ts'
+import type { FaultLane } from './fault-lane.ts'
 import { FrameMemory, type RegisteredFrame } from './frame-memory.ts'
 import { FrameUnits } from './frame-units.ts'
 import type { Frames } from './frames.ts'
-import { GivingUp } from './giving-up.ts'
-import { Holds } from './holds.ts'
 import { HomeClaims, type HomeMessage } from './home-claims.ts'
-import { PageCache } from './page-cache.ts'
-import { faultHistogram, pageCounters } from './page-counters.ts'
+import { PageEvictions } from './page-evictions.ts'
 import { PageFailures } from './page-failures.ts'
+import { PageRequests } from './page-requests.ts'
+import { PageRights } from './page-rights.ts'
 import { PageSaving } from './page-saving.ts'
 import type { PageFinding } from './page-waits.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
 import { type PageRange, Readahead } from './readahead.ts'
 import { encodeRecovery } from './recovery-channel.ts'
-import { RegionAdviser } from './region-adviser.ts'
+import { RegionEvents } from './region-events.ts'
 import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
 import type { RegionProcess } from './region-process.ts'
-import { RegionTrace } from './region-trace.ts'
 import type { ReplicaStore } from './replica-store.ts'
-import { countTransitions } from './transition-counters.ts'
 
 export interface RegionServerOptions {
   readonly id: number
@@ -71,20 +62,6 @@ export interface RegionServerOptions {
   readonly recordTo: string | undefined
 }
 
-/** Since when a page is waited for, and which thread faulted on it (0: an explicit call). */
-interface Demand {
-  readonly sinceNs: number
-  readonly write: boolean
-  readonly thread: number
-  /** How often the thread had been on a processor; looked up while the answer is on its way. */
-  turns: number
-}
-
-const NO_PAGE = -1
-
-/** Not looked up yet. */
-const TURNS_UNKNOWN = -2
-
 /** What one rank knows of a page. */
 export interface PageKnowledge {
   /** {@link NO_HOME} where it does not know. */
@@ -102,242 +79,96 @@ export class RegionServer implements EpochPort {
   readonly id: number
   readonly plan: RegionPlan
   readonly windows: WindowTable
+  readonly events: RegionEvents
+  readonly rights: PageRights
+  readonly requests: PageRequests
+  /** Pages that threads of this process wait for. */
+  readonly demands: Demands
   readonly #options: RegionServerOptions
   readonly #node: EpochNode
   readonly #recorder: Recorder | undefined
-  readonly #watch: RegionWatch
-  readonly #counters: CounterBlock<(typeof pageCounters.counters)[number]>
-  readonly #faultNs: HistogramBlock
   readonly #words: PageWords
-  readonly #units: FrameUnits
   readonly #frames: Frames
   readonly #memory: FrameMemory
-  readonly #cache: PageCache
-  readonly #readahead: Readahead
-  readonly #givingUp = new GivingUp((page) => this.#beginEviction(page))
-  readonly #mmu: Mmu
-  readonly #holds: Holds
-  readonly #codec = new CoherenceCodec()
-  readonly #demands = new Map<number, Demand>()
-  readonly #failures = new PageFailures()
-  /** Pages that user threads have pinned and that others wait for. */
-  readonly #pinned = new Set<number>()
-  readonly #homeOf: (page: number) => number
   readonly #claims: HomeClaims
-  readonly #pages: number
-  /** The page that the lane has opened and that the protocol is being told of. */
-  #opened = NO_PAGE
+  readonly #evictions: PageEvictions
+  readonly #codec = new CoherenceCodec()
+  readonly #failures = new PageFailures()
+  /** While every founder lives. */
+  readonly #homeOf: (page: number) => number
   /** Where the region has replicas. */
   readonly #saving: PageSaving | undefined
-  /** If profiling is on. */
-  readonly #busyPages: BusyPages | undefined
-  readonly #trace: RegionTrace
-  /** Where the region is open with `advise`. */
-  readonly #adviser: RegionAdviser | undefined
-  /** The page that is being given up: it is not taken away meanwhile. */
-  #evicting = NO_PAGE
-  #isFree = false
 
   constructor(options: RegionServerOptions) {
-    const { plan, process } = options
-    const { runtime } = process
-    this.#trace = new RegionTrace(plan.name, options.id, options.mesh.rank)
-    this.#options = options
-    this.id = options.id
-    this.plan = plan
-    this.#counters = threadProfiling().counters(pageCounters, plan.name)
-    this.#faultNs = threadProfiling().histogram(faultHistogram, plan.name)
-    this.#busyPages = BusyPages.of(plan.name)
-    this.windows = new WindowTable(plan.windows)
-    this.#words = new PageWords(plan.words)
+    const { id, plan, process, mesh, protocol, observation, view, recovered } = options
+    const { rank, size: ranks } = mesh
     const pages = pageCount(plan.size, plan.pageSize)
-    this.#pages = pages
-    this.#mmu = process.newMmu(this.windows, this.#words, plan.pageSize)
-    this.#holds = new Holds({
-      runtime,
-      threadTurns: (thread) => process.threadTurns(thread),
-      isFresh: (page) => this.#words.isFresh(page),
-      waiterOf: (page) => this.#demands.get(page)?.thread ?? 0,
-      release: (page) => this.#retry(page),
-    })
-    const { rank, size } = options.mesh
-    const founders = Array.from({ length: size }, (_, founder) => founder).filter(
+    const founders = Array.from({ length: ranks }, (_, founder) => founder).filter(
       (founder) => !options.ended.includes(founder),
     )
-    const placedAt = homeFunction(plan.placement, pages, size)
-    this.#homeOf = (page) => livingHome(placedAt(page), size, founders)
-    this.#units = new FrameUnits({
+    this.id = id
+    this.plan = plan
+    this.#options = options
+    const placedAt = homeFunction(plan.placement, pages, ranks)
+    this.#homeOf = (page) => livingHome(placedAt(page), ranks, founders)
+    this.windows = new WindowTable(plan.windows)
+    this.#words = new PageWords(plan.words)
+    const words = this.#words
+    const units = new FrameUnits({
       pages,
       pageBytes: plan.pageSize,
       limitBytes: plan.cacheBytes,
       placement: plan.placement.agreed,
       isHome: (page) => this.#homeOf(page) === rank,
     })
-    const frames = process.openFrames(plan, this.#units.unitBytes)
+    const frames = process.openFrames(plan, units.unitBytes)
     this.#frames = frames
-    this.#memory = new FrameMemory(frames, this.#units, options.mesh, plan.pageSize, (offsetBytes, lengthBytes) =>
+    this.#memory = new FrameMemory(frames, units, mesh, plan.pageSize, (offsetBytes, lengthBytes) =>
       this.#markUntouched(offsetBytes, lengthBytes),
     )
-    if (plan.advise) {
-      const { id, mesh } = options
-      this.#adviser = new RegionAdviser({ id, plan, rank, ranks: mesh.size, runtime, frames })
-    }
-    this.#cache = new PageCache({
-      limitBytes: plan.cacheBytes,
-      unitBytes: this.#units.unitBytes,
-      pageBytes: plan.pageSize,
-      now: () => runtime.now(),
-      at: (ns, run) => runtime.timers.at(ns, run),
-      isHere: (page) => this.#words.right(page) !== PageRight.None,
-      isBusy: (page) => this.#isBusy(page),
-      takeUsed: (page) => this.#words.takeUsed(page),
-      evict: (page) => this.#evict(page),
-      release: (unit, isUnused, done) => this.#releaseUnit(unit, isUnused, done),
-    })
+    const memory = this.#memory
+    const events = new RegionEvents({ id, plan, protocol, rank, ranks, process, observation, frames })
+    this.events = events
+    const demands = new Demands(process)
+    this.demands = demands
     const { cacheBytes = Number.POSITIVE_INFINITY } = plan
-    this.#readahead = new Readahead(pages, plan.pageSize, cacheBytes / plan.pageSize)
-    this.#claims = new HomeClaims({
-      region: options.id,
-      rank,
-      founders,
-      homes: plan.placement.agreed === 'first-touch' ? plan.placement.homes : undefined,
-      send: (to, bytes) => options.mesh.send(to, bytes),
-      isAlive: (peer) => options.mesh.isAlive(peer),
-      members: () => this.#node.members,
-      isServing: () => this.#node.isServing,
-      alsoKnown: () => options.replicas.homes(),
-      onDecided: (page, write) => this.#ask(page, write),
-      onLost: (page, peer) => this.#fail(page, { kind: 'memberDied', rank: peer }),
+    const readahead = new Readahead(pages, plan.pageSize, cacheBytes / plan.pageSize)
+    const rights = new PageRights({
+      ...{ region: plan.name, process, words, demands, events },
+      mmu: process.newMmu(this.windows, words, plan.pageSize),
+      isMarker: (page) => readahead.isMarker(page),
+      retry: (page) => this.#retry(page),
     })
-    const { protocol, view, recovered, heirs, recordTo: directory } = options
-    const homeOf = this.#homeOf
-    const recorder =
-      directory === undefined
-        ? undefined
-        : new Recorder({ directory, region: plan.name, protocol: protocol.name, rank, ranks: size })
-    this.#recorder = recorder
-    const facts = {
-      id: options.id,
-      name: plan.name,
-      protocol: protocol.name,
-      pages,
-      pageBytes: plan.pageSize,
-      size: plan.size,
-    }
-    this.#watch = new RegionWatch(options.observation, protocol, facts, COHERENCE_MESSAGE_BYTES, this.#adviser?.watch)
-    const watch = countedToo(this.#watch.transition, countTransitions(protocol))
-    this.#node = new EpochNode({
-      rank,
-      ranks: size,
-      protocol,
-      homeOf,
-      view,
-      recovered,
-      port: this,
-      ...(heirs && { heirs }),
-      makeNode: (node: NodeOptions) =>
-        recorder === undefined
-          ? new CoherenceNode({ ...node, watch })
-          : new RecordedNode({ ...node, watch }, recorder, runtime),
+    this.rights = rights
+    const evictions = new PageEvictions({
+      ...{ plan, process, mesh, words, rights, units, memory, events },
+      isHome: (page) => this.#isHome(page),
+      evict: (page) => this.#node.evict(page),
     })
-    this.#watch.attach(this.#node)
-    if (plan.replicas > 0) this.#saving = this.#newSaving(frames, founders)
+    this.#evictions = evictions
+    const claims = this.#newClaims(founders)
+    this.#claims = claims
+    this.requests = new PageRequests({
+      ...{ words, rights, demands, claims, readahead, evictions, failures: this.#failures, events },
+      defers: (page, write) => this.#saving?.defers(page, write) === true,
+      reserve: (page) => this.#reserve(page),
+      ask: (page, write) => this.#node.demand(page, write),
+    })
+    this.#recorder = newRecorder(options)
+    this.#node = this.#newNode()
+    events.attach(this.#node)
+    if (plan.replicas > 0) this.#saving = this.#newSaving(founders)
     // Now that all is there: it may end before it returns.
     if (recovered < view.epoch) this.#node.recover()
     else this.#saving?.begin()
-  }
-
-  /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
-  demand(page: number, write: boolean, thread: number): void {
-    const { runtime } = this.#options.process
-    this.#counters.add('demands', 1)
-    if (thread === 0) this.#busyPages?.count(page, 'calls')
-    if (thread !== 0 || !this.#demands.has(page))
-      this.#demands.set(page, { sinceNs: runtime.now(), write, thread, turns: TURNS_UNKNOWN })
-    this.#trace.demanded(page, write, thread === 0 ? 'call' : 'touch')
-    const ahead = thread === 0 ? undefined : this.#readahead.faulted(page)
-    if (this.#claims.isKnown(page)) this.#ask(page, write)
-    else this.#claims.claim(page, write)
-    if (ahead !== undefined) this.#fetchAhead(ahead, write)
-  }
-
-  /** A thread of this process has faulted on a page. */
-  countFault(page: number, write: boolean): void {
-    const event = write ? 'writeFaults' : 'readFaults'
-    this.#counters.add(event, 1)
-    this.#busyPages?.count(page, event)
-  }
-
-  /** A thread has faulted on `page`, and that was answered where it was read. */
-  answered(page: number, { write, answer, tookNs }: ReadFault): void {
-    if (answer === FaultAnswer.Opened) this.#makeGood(page, write, tookNs)
-    this.#fetchAhead(this.#readahead.faulted(page), write)
-  }
-
-  /** The lane has opened a page of ours that no rank had: now the protocol is told. */
-  #makeGood(page: number, write: boolean, tookNs: number): void {
-    this.#faultNs.record(tookNs)
-    this.#trace.opened(page, write, tookNs)
-    this.#opened = page
-    this.#fetch(page, write)
-    this.#opened = NO_PAGE
-    if (this.#words.right(page) < (write ? PageRight.Write : PageRight.Read)) this.#mmu.unmap(page)
-    else this.#holds.begin(page, 0, 0)
   }
 
   openLane(lane: FaultLane): void {
     lane.open(this.id, this.#words, this.windows, this.plan.pageSize)
   }
 
-  /** Pages of ours in memory that was just taken. */
-  #markUntouched(offsetBytes: number, lengthBytes: number): void {
-    const { pageSize } = this.plan
-    const { rank } = this.#options.mesh
-    const end = Math.min(this.#pages, (offsetBytes + lengthBytes) / pageSize)
-    for (let page = offsetBytes / pageSize; page < end; page += 1)
-      if (this.#homeOf(page) === rank) this.#words.markUntouched(page)
-  }
-
-  /** Pages that no thread waits for yet. A page without a home is left alone: its first user is to become its home. */
-  #fetchAhead({ from, to }: PageRange, write: boolean): void {
-    const right = write ? PageRight.Write : PageRight.Read
-    for (let page = from; page < to; page += 1) {
-      const isWanted = this.#demands.has(page) || this.#words.right(page) >= right
-      if (isWanted || !this.#claims.isKnown(page) || this.#failures.get(page) !== undefined) continue
-      this.#counters.add('prefetches', 1)
-      this.#trace.demanded(page, write, 'prefetch')
-      this.#ask(page, write)
-    }
-  }
-
-  #ask(page: number, write: boolean): void {
-    if (this.#isHome(page) || this.#cache.tryEnter(page, () => this.#fetch(page, write))) this.#fetch(page, write)
-  }
-
-  #fetch(page: number, write: boolean): void {
-    if (this.#isFree || this.#saving?.defers(page, write) === true || !this.#reserve(page)) return
-    this.#words.touch(page)
-    this.#watch.wanted(page, write)
-    this.#node.demand(page, write)
-    this.#watch.changed(page)
-    // The request is under way: what the grant will need to know of the thread is looked up meanwhile.
-    const waiting = this.#demands.get(page)
-    if (waiting !== undefined) waiting.turns = this.#turnsOf(waiting)
-  }
-
   receive(message: CoherenceMessage, epoch: number): void {
-    if (this.#trace.listens) this.#trace.receiving(message, this.#node, () => this.#receive(message, epoch))
-    else this.#receive(message, epoch)
-  }
-
-  #receive(message: CoherenceMessage, epoch: number): void {
-    if (message.from !== this.#options.mesh.rank) this.#countReceived(message)
-    const isRefused = isRequest(message) && !this.#memory.tryTake(message.page)
-    this.#words.touch(message.page)
-    this.#watch.received(message)
-    if (isRefused) this.#refuse(message)
-    else this.#node.receive(message, epoch)
-    this.#watch.changed(message.page)
+    this.events.receiving(message, this.#node, () => this.#take(message, epoch))
   }
 
   /** A claim for the home of a page, or what was decided. False where it makes no sense. */
@@ -345,21 +176,18 @@ export class RegionServer implements EpochPort {
     return this.#claims.receive(from, message)
   }
 
-  /** User threads may have released pages (they ring): serve requests that wait for those. */
-  retryPinned(): void {
-    const pages = [...this.#pinned]
-    this.#pinned.clear()
-    for (const page of pages) this.#retry(page)
+  receiveRecovery(from: number, message: RecoveryMessage): void {
+    this.#node.receiveRecovery(from, message)
   }
 
-  #retry(page: number): void {
-    this.#node.retry(page)
-    this.#watch.changed(page)
+  /** Rank `from` keeps what it was sent with this token. */
+  replicaKept(from: number, token: number): void {
+    this.#saving?.kept(from, token)
   }
 
   /** Whether the region has such a page. */
   has(page: number): boolean {
-    return page < this.#pages
+    return page < pageCount(this.plan.size, this.plan.pageSize)
   }
 
   /** Whether a message for the page can be one to this rank. */
@@ -378,11 +206,6 @@ export class RegionServer implements EpochPort {
     this.#saving?.membersChanged()
   }
 
-  /** Rank `from` keeps what it was sent with this token. */
-  replicaKept(from: number, token: number): void {
-    this.#saving?.kept(from, token)
-  }
-
   /**
    * What was written here until now is to be kept by other ranks, too, where the region has replicas; `done` is called
    * when it is.
@@ -392,8 +215,12 @@ export class RegionServer implements EpochPort {
     else this.#saving.fence(done)
   }
 
-  receiveRecovery(from: number, message: RecoveryMessage): void {
-    this.#node.receiveRecovery(from, message)
+  /** Give up the copies of a range that can be given up now; `done` is called when they are gone. */
+  giveUp(range: PageRange, done: () => void): void {
+    const giveUp = (): void => this.#evictions.giveUp(range, done)
+    // A page that was written leaves when it is kept elsewhere.
+    if (this.#saving === undefined) giveUp()
+    else this.#saving.fence(giveUp, range)
   }
 
   /** What this node knows of a page. */
@@ -402,13 +229,6 @@ export class RegionServer implements EpochPort {
     const copy = this.#node.copyState(page)
     if (home === NO_HOME) return { home, register: this.#claims.registerOf(page), copy }
     return home === this.#options.mesh.rank ? { home, copy, directory: this.#node.directory(page) } : { home, copy }
-  }
-
-  /**
-   * Pages that threads of this process wait for, and since when; those first that are waited for longest, more or less.
-   */
-  *demands(): Iterable<{ readonly page: number; readonly write: boolean; readonly sinceNs: number }> {
-    for (const [page, { write, sinceNs }] of this.#demands) yield { page, write, sinceNs }
   }
 
   /** What this node can report about a page that a thread has waited for too long. */
@@ -427,143 +247,12 @@ export class RegionServer implements EpochPort {
     return { ...found, entry: { state, owner, sharers, ...this.#node.serving(page) } }
   }
 
-  /** Give up the copies of a range that can be given up now; `done` is called when they are gone. */
-  giveUp(range: PageRange, done: () => void): void {
-    // A page that was written leaves when it is kept elsewhere.
-    if (this.#saving === undefined) this.#giveUpSaved(range, done)
-    else this.#saving.fence(() => this.#giveUpSaved(range, done), range)
-  }
-
-  #giveUpSaved({ from, to }: PageRange, done: () => void): void {
-    const pages = new Set<number>()
-    for (let page = from; page < to; page += 1)
-      if (this.#words.right(page) !== PageRight.None && !this.#isBusy(page) && this.#evict(page)) pages.add(page)
-    this.#givingUp.add(pages, done)
-  }
-
-  /** The members agree again on who has what, and the region is served. */
-  recovered(): void {
-    this.#claims.recovered()
-    this.#watch.changedAll()
-    this.#trace.recovered(this.#node.epoch)
-    this.#givingUp.beginAgain()
-    this.#cache.recovered()
-    this.#saving?.begin()
-  }
-
-  /** What this rank saw of a page that bounces. */
-  adviceAnswer(question: AdviceQuestion): AdviceAnswer {
-    return answerAdvice(this.#adviser?.watch, question)
-  }
-
   memoryUse(): Omit<MemoryUse, 'cacheSize'> {
     const { allocatedBytes: residentBytes } = this.#frames
     const { registeredBytes } = this.#memory
     const { keptBytes: replicaBytes } = this.#options.replicas
     const { framePages: pages } = this.plan
-    return { residentBytes, registeredBytes, cachedBytes: this.#cache.usedBytes, replicaBytes, pages }
-  }
-
-  /** No rank has the region open any more: nothing more is asked for. */
-  free(): void {
-    this.#isFree = true
-    this.#demands.clear()
-    this.#claims.forget()
-    this.#cache.close()
-  }
-
-  /** True if no message about a page of it is under way that a rank waits for. */
-  isQuiescent(): boolean {
-    return this.#node.isQuiescent() && this.#claims.isQuiescent() && this.#saving?.isQuiescent() !== false
-  }
-
-  /** Hand what was recorded to the kernel: from then on it outlives the process. */
-  flushRecording(): void {
-    this.#recorder?.flush()
-  }
-
-  /** `giveBack`: every rank has closed the region, and no view of it is left. */
-  close(giveBack: boolean): void {
-    this.#watch.close()
-    this.#recorder?.close()
-    this.#counters.close()
-    this.#adviser?.close()
-    this.#faultNs.close()
-    this.#busyPages?.close()
-    this.#cache.close()
-    this.#memory.close(giveBack)
-  }
-
-  // ---- what the coherence node asks for
-  // -------------------------------------------------------------------------------------
-
-  send(to: number, message: CoherenceMessage, epoch: number): void {
-    this.#counters.add('messagesSent', 1)
-    this.#watch.sent(to, message)
-    this.#trace.sent(to, message)
-    this.#options.mesh.send(to, this.#codec.encode(this.id, message, epoch))
-  }
-
-  sendRecovery(to: number, message: RecoveryMessage): void {
-    for (const bytes of encodeRecovery(this.id, message)) this.#options.mesh.send(to, bytes)
-  }
-
-  restore(page: number): Restoration {
-    return this.#saving?.restore(page) ?? 'unknown'
-  }
-
-  push(page: number, to: number, frame: FrameReference): void {
-    const { mesh } = this.#options
-    if (this.#words.right(page) === PageRight.Write) this.#defect(page, 'it is sent while the program may write it')
-    this.#counters.add('pagesSent', 1)
-    this.#counters.add('bytesSent', this.plan.pageSize)
-    this.#watch.pushed(to, page)
-    mesh.write(to, this.#frame(page).local, this.plan.pageSize, frame)
-  }
-
-  ownFrame(page: number): FrameReference {
-    if (!this.#isHome(page)) this.#cache.enter(page)
-    return this.#frame(page).remote
-  }
-
-  mapReadOnly(page: number): void {
-    this.#grant(page, PageRight.Read, () => this.#mmu.mapReadOnly(page))
-  }
-
-  mapWritable(page: number): void {
-    this.#grant(page, PageRight.Write, () => this.#mmu.mapWritable(page))
-  }
-
-  protect(page: number): void {
-    this.#mustBeLoose(page)
-    this.#counters.add('downgrades', 1)
-    this.#busyPages?.count(page, 'downgrades')
-    this.#trace.taken(page, 'read')
-    this.#mmu.protect(page)
-    this.#words.take(page, PageRight.Read)
-    this.#adviser?.protected(page)
-  }
-
-  unmap(page: number): void {
-    this.#mustBeLoose(page)
-    this.#counters.add('invalidations', 1)
-    if (page !== this.#evicting) this.#busyPages?.count(page, 'invalidations')
-    this.#watch.lost(page)
-    this.#trace.taken(page, 'none')
-    this.#saving?.forget(page)
-    this.#mmu.unmap(page)
-    const had = this.#words.right(page)
-    this.#words.take(page, PageRight.None)
-    this.#adviser?.unmapped(page, had, page === this.#evicting)
-  }
-
-  evicted(page: number): void {
-    this.#cache.evicted(page)
-    this.#givingUp.gone(page)
-  }
-
-  failed(page: number, rank: number, wantsMemory: boolean): void {
-    this.#fail(page, { kind: wantsMemory ? 'memoryExhausted' : 'memberDied', rank })
+    return { residentBytes, registeredBytes, cachedBytes: this.#evictions.cachedBytes, replicaBytes, pages }
   }
 
   /**
@@ -579,152 +268,117 @@ export class RegionServer implements EpochPort {
     return failure
   }
 
-  #fail(page: number, failure: PageFailure): void {
-    this.#failures.add(page, failure)
-    this.#trace.failed(page, failure.kind, failure.rank)
+  /** No rank has the region open any more: nothing more is asked for. */
+  free(): void {
+    this.demands.clear()
+    this.#claims.forget()
+    this.requests.close()
+    this.#evictions.close()
+  }
+
+  /** True if no message about a page of it is under way that a rank waits for. */
+  isQuiescent(): boolean {
+    return this.#node.isQuiescent() && this.#claims.isQuiescent() && this.#saving?.isQuiescent() !== false
+  }
+
+  /** Hand what was recorded to the kernel: from then on it outlives the process. */
+  flushRecording(): void {
+    this.#recorder?.flush()
+  }
+
+  /** `giveBack`: every rank has closed the region, and no view of it is left. */
+  close(giveBack: boolean): void {
+    this.#recorder?.close()
+    this.events.close()
+    this.#evictions.close()
+    this.#memory.close(giveBack)
+  }
+
+  // ---- what the coherence node asks for
+  // -------------------------------------------------------------------------------------
+
+  send(to: number, message: CoherenceMessage, epoch: number): void {
+    this.events.sent(to, message)
+    this.#options.mesh.send(to, this.#codec.encode(this.id, message, epoch))
+  }
+
+  sendRecovery(to: number, message: RecoveryMessage): void {
+    for (const bytes of encodeRecovery(this.id, message)) this.#options.mesh.send(to, bytes)
+  }
+
+  push(page: number, to: number, frame: FrameReference): void {
+    this.rights.mustNotBeWritable(page)
+    this.events.pushed(to, page)
+    this.#options.mesh.write(to, this.#frame(page).local, this.plan.pageSize, frame)
+  }
+
+  ownFrame(page: number): FrameReference {
+    this.#evictions.enter(page)
+    return this.#frame(page).remote
+  }
+
+  mapReadOnly(page: number): void {
+    this.rights.grant(page, PageRight.Read)
+    this.#evictions.granted(page)
+  }
+
+  mapWritable(page: number): void {
+    this.rights.grant(page, PageRight.Write)
+    this.#saving?.written(page)
+    this.#evictions.granted(page)
+  }
+
+  protect(page: number): void {
+    this.rights.protect(page)
+  }
+
+  unmap(page: number): void {
     this.#saving?.forget(page)
-    this.evicted(page)
-    this.#words.fail(page)
-    const demand = this.#demands.get(page)
-    this.#demands.delete(page)
-    if (demand === undefined || demand.thread === 0) return
-    this.flushRecording()
-    const { process, mesh } = this.#options
-    this.#failures.end(process, mesh.rank, this.plan.name, page)
+    this.rights.unmap(page, this.#evictions.isEvicting(page))
   }
 
   mustHold(page: number): boolean {
-    if (this.#holds.mustStay(page)) {
-      this.#counters.add('holds', 1)
-      return true
-    }
-    if (this.#words.want(page)) return this.#saving?.isSaved(page) === false
-    this.#pinned.add(page)
-    return true
+    return this.rights.mustHold(page) || this.#saving?.isSaved(page) === false
+  }
+
+  evicted(page: number): void {
+    this.#evictions.evicted(page)
+  }
+
+  failed(page: number, rank: number, wantsMemory: boolean): void {
+    this.#fail(page, { kind: wantsMemory ? 'memoryExhausted' : 'memberDied', rank })
   }
 
   isAlive(rank: number): boolean {
     return this.#options.mesh.isAlive(rank)
   }
 
+  restore(page: number): Restoration {
+    return this.#saving?.restore(page) ?? 'unknown'
+  }
+
+  /** The members agree again on who has what, and the region is served. */
+  recovered(): void {
+    this.#claims.recovered()
+    this.events.recovered(this.#node.epoch)
+    this.#evictions.recovered()
+    this.#saving?.begin()
+  }
+
   // ---- details
   // ---------------------------------------------------------------------------------------------------------------
 
-  #grant(page: number, right: number, map: () => void): void {
-    this.#trace.granted(page, right === PageRight.Write)
-    const demand = this.#demands.get(page)
-    if (demand !== undefined) {
-      this.#demands.delete(page)
-      this.#holds.begin(page, demand.thread, this.#turnsOf(demand))
-      const tookNs = this.#options.process.clockNs() - demand.sinceNs
-      this.#faultNs.record(tookNs)
-      this.#watch.granted(page, right, tookNs)
-    }
-    // What the lane has opened may have been written by now.
-    if (right === PageRight.Write && page !== this.#opened) this.#adviser?.writable(page, this.#words.right(page))
-    // Left unmapped, so that the first touch is seen.
-    if (page !== this.#opened && (demand !== undefined || !this.#readahead.isMarker(page))) map()
-    this.#words.grant(page, right)
-    if (right === PageRight.Write) this.#saving?.written(page)
-    if (!this.#isHome(page)) this.#cache.granted(page)
-    this.#givingUp.gone(page)
+  #take(message: CoherenceMessage, epoch: number): void {
+    const isRefused = isRequest(message.kind) && !this.#memory.tryTake(message.page)
+    this.#words.touch(message.page)
+    // Home has no memory to serve a request from: the requester is told, and may ask again.
+    if (isRefused) this.send(message.from, refusalOf(message, this.#options.mesh.rank), this.#node.epoch)
+    else this.#node.receive(message, epoch)
   }
 
-  /** What would otherwise be written behind the back of a thread that copies, or be copied half. */
-  #mustBeLoose(page: number): void {
-    if (this.#words.isPinned(page)) this.#defect(page, 'it is taken away while a thread has it pinned')
-  }
-
-  /** Going on would corrupt memory: the process ends. */
-  #defect(page: number, what: string): never {
-    throw new AetherError(
-      'ERR_AETHER_AGENT',
-      `page ${page} of region '${this.plan.name}': ${what}; this is a defect, please report it with the trace`,
-    )
-  }
-
-  #frame(page: number): RegisteredFrame {
-    const frame = this.#memory.frame(page)
-    this.#words.touch(page)
-    return frame
-  }
-
-  #newSaving(frames: Frames, founders: readonly number[]): PageSaving {
-    const { mesh, replicas: store, id: region } = this.#options
-    return new PageSaving({
-      region,
-      mesh,
-      pageBytes: this.plan.pageSize,
-      founders,
-      store,
-      frames,
-      words: this.#words,
-      mmu: this.#mmu,
-      placedAt: this.#homeOf,
-      homeOf: (page) => this.#node.homeOf(page),
-      members: () => this.#node.members,
-      isAwaited: (page) => this.#pinned.has(page),
-      onSaved: (page) => {
-        this.#node.restored(page)
-        this.#retry(page)
-      },
-      ask: (page, write) => this.#ask(page, write),
-    })
-  }
-
-  #isHome(page: number): boolean {
-    return this.#node.homeOf(page) === this.#options.mesh.rank
-  }
-
-  /** In use just now, or about to be. */
-  #isBusy(page: number): boolean {
-    return this.#words.isPinned(page) || this.#holds.isHeld(page)
-  }
-
-  #evict(page: number): boolean {
-    const begun = this.#beginEviction(page)
-    if (begun) this.#counters.add('evictions', 1)
-    this.#watch.changed(page)
-    return begun
-  }
-
-  #beginEviction(page: number): boolean {
-    if (this.#isFree) return false
-    this.#evicting = page
-    const begun = this.#node.evict(page)
-    this.#evicting = NO_PAGE
-    return begun
-  }
-
-  #releaseUnit(unit: number, isUnused: () => boolean, done: () => void): void {
-    this.#options.mesh.afterWrites(() => {
-      if (isUnused() && !this.#hasInherited(unit)) this.#release(unit)
-      done()
-    })
-  }
-
-  #release(unit: number): void {
-    for (const page of this.#pagesOf(unit))
-      if (this.#words.right(page) !== PageRight.None) this.#defect(page, 'its memory is given back while it is here')
-    this.#memory.release(unit)
-  }
-
-  /** A dead home's pages may have become ours: then the unit is their memory. */
-  #hasInherited(unit: number): boolean {
-    for (const page of this.#pagesOf(unit)) if (this.#isHome(page)) return true
-    return false
-  }
-
-  *#pagesOf(unit: number): Generator<number> {
-    const { unitBytes } = this.#units
-    const end = Math.min(this.#pages, Math.ceil(((unit + 1) * unitBytes) / this.plan.pageSize))
-    for (let page = Math.floor((unit * unitBytes) / this.plan.pageSize); page < end; page += 1) yield page
-  }
-
-  #countReceived(message: CoherenceMessage): void {
-    if (!carriesBytes(message.kind)) return
-    this.#counters.add('pagesReceived', 1)
-    this.#counters.add('bytesReceived', this.plan.pageSize)
+  #retry(page: number): void {
+    this.#node.retry(page)
+    this.events.changed(page)
   }
 
   /**
@@ -737,22 +391,102 @@ export class RegionServer implements EpochPort {
     return false
   }
 
-  #turnsOf({ thread, turns }: Demand): number {
-    if (thread === 0) return 0
-    return turns === TURNS_UNKNOWN ? this.#options.process.threadTurns(thread) : turns
+  #fail(page: number, failure: PageFailure): void {
+    this.#failures.add(page, failure)
+    this.events.failed(page, failure)
+    this.#saving?.forget(page)
+    this.#evictions.evicted(page)
+    this.#words.fail(page)
+    const demand = this.demands.take(page)
+    if (demand === undefined || demand.thread === 0) return
+    this.flushRecording()
+    const { process, mesh } = this.#options
+    this.#failures.end(process, mesh.rank, this.plan.name, page)
   }
 
-  /** Home has no memory to serve a request from: the requester is told, and may ask again. */
-  #refuse(message: CoherenceMessage): void {
-    this.send(message.from, refusalOf(message, this.#options.mesh.rank), this.#node.epoch)
+  #frame(page: number): RegisteredFrame {
+    const frame = this.#memory.frame(page)
+    this.#words.touch(page)
+    return frame
+  }
+
+  /** Pages of ours in memory that was just taken. */
+  #markUntouched(offsetBytes: number, lengthBytes: number): void {
+    const { size, pageSize } = this.plan
+    const end = Math.min(pageCount(size, pageSize), (offsetBytes + lengthBytes) / pageSize)
+    for (let page = offsetBytes / pageSize; page < end; page += 1)
+      if (this.#homeOf(page) === this.#options.mesh.rank) this.#words.markUntouched(page)
+  }
+
+  /** Now, also after deaths. */
+  #isHome(page: number): boolean {
+    return this.#node.homeOf(page) === this.#options.mesh.rank
+  }
+
+  // ---- what it is made of
+  // ---------------------------------------------------------------------------------------------------------------
+
+  #newClaims(founders: readonly number[]): HomeClaims {
+    const { mesh, replicas } = this.#options
+    const { agreed, homes } = this.plan.placement
+    return new HomeClaims({
+      region: this.id,
+      rank: mesh.rank,
+      founders,
+      homes: agreed === 'first-touch' ? homes : undefined,
+      send: (to, bytes) => mesh.send(to, bytes),
+      isAlive: (peer) => mesh.isAlive(peer),
+      members: () => this.#node.members,
+      isServing: () => this.#node.isServing,
+      alsoKnown: () => replicas.homes(),
+      onDecided: (page, write) => this.requests.ask(page, write),
+      onLost: (page, peer) => this.#fail(page, { kind: 'memberDied', rank: peer }),
+    })
+  }
+
+  #newNode(): EpochNode {
+    const { mesh, protocol, view, recovered, heirs, process } = this.#options
+    const recorder = this.#recorder
+    const watch = this.events.transition
+    return new EpochNode({
+      rank: mesh.rank,
+      ranks: mesh.size,
+      protocol,
+      homeOf: this.#homeOf,
+      view,
+      recovered,
+      port: this,
+      ...(heirs && { heirs }),
+      makeNode: (node: NodeOptions) =>
+        recorder === undefined
+          ? new CoherenceNode({ ...node, watch })
+          : new RecordedNode({ ...node, watch }, recorder, process.runtime),
+    })
+  }
+
+  #newSaving(founders: readonly number[]): PageSaving {
+    const { mesh, replicas: store } = this.#options
+    return new PageSaving({
+      region: this.id,
+      mesh,
+      pageBytes: this.plan.pageSize,
+      founders,
+      store,
+      frames: this.#frames,
+      rights: this.rights,
+      placedAt: this.#homeOf,
+      homeOf: (page) => this.#node.homeOf(page),
+      members: () => this.#node.members,
+      onSaved: (page) => {
+        this.#node.restored(page)
+        this.#retry(page)
+      },
+      ask: (page, write) => this.requests.ask(page, write),
+    })
   }
 }
 
-/** What is counted for profiles beside what is told to those who watch. */
-function countedToo(watch: TransitionWatch, count: TransitionWatch | undefined): TransitionWatch {
-  if (count === undefined) return watch
-  return (side, state, event) => {
-    watch(side, state, event)
-    count(side, state, event)
-  }
+function newRecorder({ recordTo: directory, plan, protocol, mesh }: RegionServerOptions): Recorder | undefined {
+  if (directory === undefined) return undefined
+  return new Recorder({ directory, region: plan.name, protocol: protocol.name, rank: mesh.rank, ranks: mesh.size })
 }

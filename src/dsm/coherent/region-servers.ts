@@ -96,7 +96,7 @@ export class RegionServers {
 
   /** User threads may have released pages, and regions that are free may be at rest. */
   turn(): void {
-    for (const server of this.#servers.values()) server.retryPinned()
+    for (const server of this.#servers.values()) server.rights.retryPinned()
     this.#closings.turn()
   }
 
@@ -191,7 +191,7 @@ export class RegionServers {
     if (server?.isFor(message) === true) server.receive(message, epoch)
     else if (server !== undefined) this.#reject(from)
     else if (!this.#closings.has(region)) this.#keepEarly(region, from, bytes)
-    else if (isRequest(message)) this.#refuse(region, message, epoch)
+    else if (isRequest(message.kind)) this.#refuse(region, message, epoch)
   }
 
   /** The region is closed, and was never open here: its requester is to know that the page will not come. */
