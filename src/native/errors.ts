@@ -15,6 +15,18 @@ export class AetherError extends Error {
   }
 }
 
+/**
+ * Something that must hold does not. Going on could corrupt memory, so it is thrown before any is touched. In an agent,
+ * the process ends.
+ */
+export class DefectError extends AetherError {
+  override readonly name = 'DefectError'
+
+  constructor(what: string, options?: ErrorOptions) {
+    super('ERR_AETHER_DEFECT', `${what}; this is a defect, please report it with the trace`, options)
+  }
+}
+
 /** An argument that is wrong in any state of the system: its type, range, size or alignment. */
 export class ArgumentError extends AetherError {
   override readonly name = 'ArgumentError'

@@ -48,6 +48,7 @@ export {
   type AetherErrorCode,
   ArgumentError,
   ClosedError,
+  DefectError,
   SystemError,
   TimeoutError,
   UnsupportedError,

@@ -83,6 +83,7 @@ const deaths: readonly Draw[] = [
     ...begin(stream),
     forNs: stream.between(LEASE_NS, 3 * LEASE_NS),
     inWrite: stream.chance(0.5),
+    adapterStops: stream.chance(0.3),
   })),
 ]
 
@@ -106,12 +107,11 @@ const draws: readonly Draw[] = [
   })),
   adapter('late completions', (stream) => ({ completionNs: duration(stream, 50_000) })),
   adapter('lost wake-ups', (stream) => ({ lostWakeups: percent(stream, 20) })),
-  fault((stream, hosts) => ({
-    kind: 'pause',
-    host: stream.below(hosts),
-    ...begin(stream),
-    forNs: duration(stream, 1_000_000_000),
-  })),
+  fault((stream, hosts) => {
+    const pause = { kind: 'pause', host: stream.below(hosts), ...begin(stream) } as const
+    const forNs = duration(stream, 1_000_000_000)
+    return { ...pause, forNs, adapterStops: forNs <= OUTAGE_NS_MAX && stream.chance(0.3) }
+  }),
   fault((stream, hosts) => ({
     kind: 'slow',
     host: stream.below(hosts),

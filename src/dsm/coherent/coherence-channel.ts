@@ -1,4 +1,5 @@
 import { MeshChannel } from '../../cluster/index.ts'
+import { DefectError } from '../../native/index.ts'
 import type { CoherenceMessage, FrameReference, MessageKind } from '../coherence/index.ts'
 
 /**
@@ -19,6 +20,7 @@ import type { CoherenceMessage, FrameReference, MessageKind } from '../coherence
  * ```
  */
 export const COHERENCE_MESSAGE_BYTES = 48
+const EPOCH_MAX = 0xffff
 
 /** A message with the region and the epoch that it is of. */
 export interface CoherenceDelivery {
@@ -36,6 +38,7 @@ export class CoherenceCodec {
 
   /** The message as bytes, valid until the next call. */
   encode(region: number, message: CoherenceMessage, epoch: number): Uint8Array {
+    if (epoch > EPOCH_MAX) throw new DefectError(`epoch ${epoch} does not fit into a message`)
     this.#bytes[0] = MeshChannel.Coherence
     this.#bytes[1] = message.kind
     this.#shorts[1] = epoch

@@ -45,6 +45,11 @@ export class FrameMemory {
     return bytes
   }
 
+  /** Whether the frame of `page` has memory now. */
+  has(page: number): boolean {
+    return this.#registered.has(this.#units.unitAt(page).index)
+  }
+
   /** The frame of `page`. @throws SystemError, VerbsError where there is no memory for it. */
   frame(page: number): RegisteredFrame {
     const { memory, offsetBytes } = this.#memoryOf(page)

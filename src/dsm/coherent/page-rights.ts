@@ -1,4 +1,4 @@
-import { AetherError } from '../../native/index.ts'
+import { DefectError } from '../../native/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { PageRight, type PageWords } from '../mmu/page-words.ts'
 import type { Demands } from './demands.ts'
@@ -16,6 +16,8 @@ export interface PageRightsOptions {
   readonly mmu: Mmu
   readonly demands: Demands
   readonly events: RegionEvents
+  /** Whether the page's frame has memory. */
+  readonly hasMemory: (page: number) => boolean
   /** Whether the first touch of the page is to be seen. */
   readonly isMarker: (page: number) => boolean
   /** The page may be taken now. */
@@ -47,7 +49,8 @@ export class PageRights {
   }
 
   grant(page: number, right: number): void {
-    const { words, mmu, demands, events, process, isMarker } = this.#options
+    const { words, mmu, demands, events, process, isMarker, hasMemory } = this.#options
+    if (!hasMemory(page)) this.#defect(page, 'it is granted without memory')
     const isOpen = page === this.#opened
     // What the lane has opened may have been written by now.
     events.granting(page, right, isOpen ? undefined : words.right(page))
@@ -152,9 +155,6 @@ export class PageRights {
 
   /** Going on would corrupt memory: the process ends. */
   #defect(page: number, what: string): never {
-    throw new AetherError(
-      'ERR_AETHER_AGENT',
-      `page ${page} of region '${this.#options.region}': ${what}; this is a defect, please report it with the trace`,
-    )
+    throw new DefectError(`page ${page} of region '${this.#options.region}': ${what}`)
   }
 }

@@ -136,6 +136,7 @@ export class RegionServer implements EpochPort {
     const rights = new PageRights({
       ...{ region: plan.name, process, words, demands, events },
       mmu: process.newMmu(this.windows, words, plan.pageSize),
+      hasMemory: (page) => memory.has(page),
       isMarker: (page) => readahead.isMarker(page),
       retry: (page) => this.#retry(page),
     })

@@ -1,3 +1,5 @@
+import { DefectError } from '../../native/index.ts'
+
 /**
  * What the threads of one process know about each page of a region: one Int32 a page, in a SharedArrayBuffer.
  *
@@ -26,6 +28,8 @@ const FRESH = 1 << 5
 const USED = 1 << 6
 const UNTOUCHED = 1 << 7
 const PIN = 1 << 8
+/** One more pin would reach the sign of the word. */
+const PINS_MAX = 2 ** 31 - PIN
 
 export const PageRight = { None: 0, Read: 1, Write: 2 } as const
 
@@ -53,6 +57,7 @@ export class PageWords {
       const word = Atomics.load(words, page)
       if ((word & FAILED) !== 0) return PinResult.Failed
       if ((word & RIGHT) < right || (word & WANTED) !== 0) return PinResult.NotHere
+      if (word >= PINS_MAX) throw new DefectError(`page ${page} is pinned by as many threads as its word can count`)
       if (Atomics.compareExchange(words, page, word, ((word + PIN) & ~FRESH) | USED) === word) return PinResult.Pinned
     }
   }
@@ -60,6 +65,7 @@ export class PageWords {
   /** Let go. True where the agent waits for that and must be rung. */
   unpin(page: number): boolean {
     const left = Atomics.sub(this.#words, page, PIN) - PIN
+    if (left < 0) throw new DefectError(`page ${page} is unpinned more often than it was pinned`)
     return left < PIN && (left & WANTED) !== 0
   }
 

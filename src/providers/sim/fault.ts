@@ -53,6 +53,8 @@ interface PauseFault extends HostFault<'pause'> {
    * then nothing else arrives from it. The queue pair that this WRITE is for refuses once to be reset, with EBUSY.
    */
   readonly inWrite?: boolean
+  /** The adapter does not reach the memory either, so that no access is answered: a machine that is suspended. */
+  readonly adapterStops?: boolean
 }
 
 interface HostFault<Kind extends string> extends Timed {
@@ -89,6 +91,7 @@ const faultNames: OptionNames<SimulatedFault> = {
   lingerNs: true,
   forNs: true,
   inWrite: true,
+  adapterStops: true,
   factor: true,
   from: true,
   to: true,
@@ -106,8 +109,9 @@ export function checkFault(fault: SimulatedFault): void {
   const given = fault as unknown as Readonly<Record<string, unknown>>
   for (const [name, check] of Object.entries(needs[fault.kind])) check(`fault.${name}`, given[name])
   for (const name of ['forNs', 'lingerNs']) if (given[name] !== undefined) checkTime(`fault.${name}`, given[name])
-  const { keeps, inWrite } = given
-  if (inWrite !== undefined) checkBoolean('fault.inWrite', inWrite)
+  const { keeps } = given
+  for (const name of ['inWrite', 'adapterStops'])
+    if (given[name] !== undefined) checkBoolean(`fault.${name}`, given[name])
   if (keeps !== undefined && keeps !== 'nothing' && keeps !== 'memory')
     throw mustBe('fault.keeps', "'nothing' or 'memory'", keeps)
 }

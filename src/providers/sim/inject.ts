@@ -41,7 +41,16 @@ function hostEffect(host: Host, fault: Extract<SimulatedFault, { readonly host: 
     case 'crash':
       return { begin: () => host.crash(fault.keeps === 'memory', fault.lingerNs ?? 0), end: nothing }
     case 'pause':
-      return { begin: () => host.pause(fault.inWrite), end: () => host.resume() }
+      return {
+        begin: () => {
+          host.pause(fault.inWrite)
+          if (fault.adapterStops === true) host.memoryAnswers = false
+        },
+        end: () => {
+          if (fault.adapterStops === true) host.memoryAnswers = true
+          host.resume()
+        },
+      }
     case 'link-down':
       return { begin: () => host.setLink(false), end: () => host.setLink(true) }
     case 'slow':

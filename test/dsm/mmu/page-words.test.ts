@@ -40,6 +40,17 @@ test('no page is taken from under a pin, and the last to let go of a wanted page
   )
 })
 
+test('pins are counted up to the last that fits, and never below none', () => {
+  const words = new PageWords(1)
+  words.grant(0, PageRight.Read)
+  assert.throws(() => words.unpin(0), { code: 'ERR_AETHER_DEFECT', message: /page 0 .* more often/ })
+  const full = new PageWords(1)
+  full.grant(0, PageRight.Read)
+  full.array[0]! += 2 ** 31 - 2 ** 8
+  assert.throws(() => full.tryPin(0, PageRight.Read), { code: 'ERR_AETHER_DEFECT', message: /page 0 .* as many/ })
+  assert.equal(full.isPinned(0), true)
+})
+
 test('a page that failed is not pinned until it is forgiven', () => {
   const words = new PageWords(1)
   words.fail(0)

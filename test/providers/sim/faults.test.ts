@@ -381,6 +381,20 @@ test('a pause in the middle of a WRITE: half lands, and the rest when the sender
   assert.deepEqual(values(b, 64, 128), [7])
 })
 
+test('a machine that is suspended answers nothing until it goes on', () => {
+  for (const adapterStops of [false, true]) {
+    const pause = { kind: 'pause', atNs: 0, host: 1, forNs: 500_000, adapterStops } as const
+    const { cluster, a, b } = twoHosts(1, { faults: [pause] }, { timeout: 8, retryCount: 6 })
+    fill(a, 7)
+    cluster.advance(1000)
+    a.write(b, 1, 0, 64)
+    cluster.advance(300_000)
+    assert.deepEqual(values(b, 0, 64), adapterStops ? [0] : [7])
+    cluster.advance(100e6)
+    assert.deepEqual(values(b, 0, 64), [7])
+  }
+})
+
 test('a process that is killed in the middle of a WRITE finishes nothing', () => {
   const { cluster, a, b } = twoHosts(1, {
     faults: [
