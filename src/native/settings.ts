@@ -31,6 +31,7 @@ export const SETTING_NAMES: readonly string[] = [
   'AETHER_DEVICE',
   'AETHER_SILENCE_MS',
   'AETHER_LEASE_MS',
+  'AETHER_SPIN_MS',
   'AETHER_SSH',
   'AETHER_ON_FAILURE',
   'AETHER_TEST_SEEDS',

@@ -7,8 +7,8 @@ import { type CoherenceKind, join, probeUserfault, type Region, type RegionGroup
 import { native } from 'aether-dsm/internal/native'
 import { Baton } from './dsm-baton.ts'
 import { Grid, gridBoardWords } from './dsm-grid.ts'
-import { type DsmBenchPlan, type DsmRow, nameOf, type RowHead, rowFrom } from './dsm-row.ts'
-import { type Act, LOCAL_FAULT, type Scenario, scenarios } from './dsm-scenario.ts'
+import { type DsmBenchPlan, type DsmRow, FLOORS, nameOf, type RowHead, rowFrom } from './dsm-row.ts'
+import { type Act, FETCH, LOCAL_FAULT, type Scenario, scenarios } from './dsm-scenario.ts'
 import { type Traffic, trafficAtRest } from './dsm-traffic.ts'
 
 /** Pages that are touched for the first time, of each home: they cannot be used again. */
@@ -35,8 +35,10 @@ class DsmBench {
   readonly #group: RegionGroup
   readonly #baton: Baton
   readonly #iterations: number
+  readonly #spins: boolean
 
-  constructor(group: RegionGroup, baton: Baton, iterations: number) {
+  constructor(group: RegionGroup, baton: Baton, { iterations, spinMs = 0 }: DsmBenchPlan) {
+    this.#spins = spinMs > CALM_MS
     this.#group = group
     this.#baton = baton
     this.#iterations = iterations
@@ -105,10 +107,15 @@ class DsmBench {
       )
     const first = Math.floor(count * WARM_SHARE)
     const traffic = this.#count(region, scenario, (index) => pageOf((fresh ? FRESH_PAGES : 0) + index))
-    const baseline =
-      scenario.op === LOCAL_FAULT ? nameOf(C_FAULT) : nameOf({ op: LOCAL_FAULT, coherence: region.coherence })
+    const baseline = nameOf(this.#baselineOf(scenario.op, region.coherence))
     const head = { op: scenario.op, ...this.#head(region), baseline }
     this.#report(rowFrom(head, samples.subarray(first), { ...traffic, hitRate: null }))
+  }
+
+  #baselineOf(op: string, coherence: string): Pick<DsmRow, 'op' | 'coherence'> {
+    if (op === LOCAL_FAULT) return C_FAULT
+    if (op === FETCH) return this.#spins ? FLOORS.awake : FLOORS.asleep
+    return { op: LOCAL_FAULT, coherence }
   }
 
   /** Every step of a scenario; `before` runs ahead of the measured one, `done` gets its time. */
@@ -251,13 +258,14 @@ function alternate(first: () => number, second: () => number): [Float64Array, Fl
 
 const plan = JSON.parse(process.argv[2]!) as DsmBenchPlan
 // On a busy machine, a process that gets no CPU for long has not died.
-await using group = await join({ leaseMs: LEASE_MS })
+const { spinMs } = plan
+await using group = await join({ leaseMs: LEASE_MS, ...(spinMs !== undefined && { spinMs }) })
 if (group.viewsRefused !== undefined) throw new Error(group.viewsRefused)
 await using board = await group.openRegion('bench-board', {
   size: 4 * gridBoardWords(group.size),
   coherence: 'hardware',
 })
-const bench = new DsmBench(group, new Baton(board.int32, group.rank, group.size), plan.iterations)
+const bench = new DsmBench(group, new Baton(board.int32, group.rank, group.size), plan)
 for (const pageBytes of plan.pageBytes) {
   await bench.runLocal(pageBytes)
   for (const coherence of plan.coherence) await bench.run(coherence as CoherenceKind, pageBytes)

@@ -35,7 +35,15 @@ export interface DsmBenchPlan {
   readonly iterations: number
   /** How long each cell of the grid is played. */
   readonly cellMs: number
+  /** How long agents look for work before they sleep; undefined: as `join()` decides. */
+  readonly spinMs?: number | undefined
 }
+
+/** The exchange of a page miss in C++: what a miss between two ranks is held against. */
+export const FLOORS = {
+  asleep: { op: 'load, in C++, agents asleep', coherence: 'none' },
+  awake: { op: 'load, in C++, agents awake', coherence: 'none' },
+} as const
 
 export type Counted = Pick<DsmRow, 'messages' | 'bytes' | 'hitRate'>
 const uncounted: Counted = { messages: null, bytes: null, hitRate: null }

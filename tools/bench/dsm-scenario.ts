@@ -28,6 +28,9 @@ const of = (text: string): Step[] =>
 /** What the agent answers alone: the others are held against it, and it against a thread of C. */
 export const LOCAL_FAULT = 'load, never touched, home here'
 
+/** One page from one other rank: held against the same exchange in C++. */
+export const FETCH = 'load, written by its home'
+
 /**
  * A load that faults, a store that faults, an upgrade of a page that is here for reading; and the same by explicit
  * calls.
@@ -35,7 +38,7 @@ export const LOCAL_FAULT = 'load, never touched, home here'
 export const scenarios: readonly Scenario[] = [
   { op: LOCAL_FAULT, ranks: 2, page: 'fresh-own', steps: of('0 load') },
   { op: 'load, never touched, home remote', ranks: 2, page: 'fresh-remote', steps: of('0 load') },
-  { op: 'load, written by its home', ranks: 2, page: 'shared', steps: of('1 store, 0 load') },
+  { op: FETCH, ranks: 2, page: 'shared', steps: of('1 store, 0 load') },
   { op: 'load, written by a third rank', ranks: 3, page: 'shared', steps: of('2 store, 0 load') },
   { op: 'store, written by its home', ranks: 2, page: 'shared', steps: of('1 store, 0 store') },
   { op: 'store, written by a third rank', ranks: 3, page: 'shared', steps: of('2 store, 0 store') },

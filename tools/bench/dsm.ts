@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { CollectedLines, launch } from 'aether-dsm/internal/cluster'
 import { coherenceKinds } from 'aether-dsm/internal/dsm'
 import { AetherError } from 'aether-dsm/internal/native'
-import { type DsmBenchPlan, type DsmRow, withRatios } from './dsm-row.ts'
+import { type DsmBenchPlan, type DsmRow, FLOORS, rowFrom, withRatios } from './dsm-row.ts'
+import { type FloorAgents, PageFloor } from './floor/page-floor.ts'
 
 export interface DsmBenchOptions {
   /** Kinds with a protocol; default all. */
@@ -15,8 +16,12 @@ export interface DsmBenchOptions {
   readonly iterations?: number
   /** How long each cell of the grid is measured, in milliseconds; 0: no grid. Default 100. */
   readonly cellMs?: number
+  /** How long agents look for work before they sleep, in milliseconds; undefined: as `join()` decides. */
+  readonly spinMs?: number | undefined
   /** Called with each row as it is done. */
   readonly onRow?: (row: DsmRow) => void
+  /** Called with the reason where the floor of a page miss cannot be measured. */
+  readonly onNoFloor?: (reason: string) => void
 }
 
 export const defaultDsmRanks: readonly number[] = [2, 4]
@@ -32,20 +37,38 @@ export const protocolKinds: readonly string[] = coherenceKinds.filter((kind) => 
  */
 export async function benchDsm(options: DsmBenchOptions = {}): Promise<DsmRow[]> {
   const { coherence = protocolKinds, pageBytes = defaultPageBytes, onRow } = options
-  const { iterations = DEFAULT_ITERATIONS, cellMs = DEFAULT_CELL_MS } = options
+  const { iterations = DEFAULT_ITERATIONS, cellMs = DEFAULT_CELL_MS, spinMs } = options
   const rows: DsmRow[] = []
-  const plan: DsmBenchPlan = { coherence, pageBytes, iterations, cellMs }
+  const keep = (row: DsmRow): void => {
+    rows.push(row)
+    onRow?.(row)
+  }
+  const plan: DsmBenchPlan = { coherence, pageBytes, iterations, cellMs, spinMs }
   const script = fileURLToPath(new URL('./dsm-rank.js', import.meta.url))
+  using floor = newFloor(options.onNoFloor)
   for (const ranks of options.ranks ?? defaultDsmRanks) {
-    const stdout = new CollectedLines((line) => {
-      const row = JSON.parse(line.slice(line.indexOf('{'))) as DsmRow
-      rows.push(row)
-      onRow?.(row)
-    })
+    const floors =
+      floor === undefined ? [] : pageBytes.flatMap((bytes) => floorAgents.map((agents) => [bytes, agents] as const))
+    for (const [bytes, agents] of floors)
+      keep(rowFrom({ ...FLOORS[agents], ranks, pageBytes: bytes }, await floor!.measure(agents, bytes, iterations)))
+    const stdout = new CollectedLines((line) => keep(JSON.parse(line.slice(line.indexOf('{'))) as DsmRow))
     const complaints: string[] = []
     const stderr = new CollectedLines((line) => complaints.push(line))
     const { status } = await launch({ script, args: [JSON.stringify(plan)], ranks, stdout, stderr })
     if (status !== 0) throw new AetherError('ERR_AETHER_BENCH', `the ranks failed:\n${complaints.join('\n')}`)
   }
   return withRatios(rows)
+}
+
+const floorAgents: readonly FloorAgents[] = ['asleep', 'awake']
+
+/** Undefined where there is no compiler, say. */
+function newFloor(onMissing: ((reason: string) => void) | undefined): PageFloor | undefined {
+  try {
+    return new PageFloor()
+  } catch (error) {
+    if (!(error instanceof AetherError)) throw error
+    onMissing?.(error.message)
+    return undefined
+  }
 }

@@ -17,7 +17,15 @@ const PAGE_BYTES_MIN = 4096
 const pageBytesMax = 2 ** 22
 const iterationsMax = 1_000_000
 
-export const dsmTakes: readonly BenchOption[] = ['coherence', 'ranks', 'page-sizes', 'iterations', 'cell-ms', 'trace']
+export const dsmTakes: readonly BenchOption[] = [
+  'coherence',
+  'ranks',
+  'page-sizes',
+  'iterations',
+  'cell-ms',
+  'spin-ms',
+  'trace',
+]
 
 /** `aether bench dsm`. @throws UsageError */
 export function dsmBenchOf(values: BenchValues): PreparedBench {
@@ -33,6 +41,7 @@ export function dsmBenchOf(values: BenchValues): PreparedBench {
       iterationsMax,
     ),
     cellMs: millisecondsOf('cell-ms', values['cell-ms'], DEFAULT_CELL_MS, 0),
+    ...(values['spin-ms'] !== undefined && { spinMs: millisecondsOf('spin-ms', values['spin-ms'], 0, 0) }),
   })
 }
 
@@ -49,6 +58,11 @@ export function dsmBench(options: DsmBenchOptions): PreparedBench {
     kind: dsmKind,
     // The launcher passes the signal on to the ranks.
     interruption: 'settle',
-    measure: ({ progress }) => benchDsm({ ...options, onRow: ({ op, coherence }) => progress(`${coherence}: ${op}`) }),
+    measure: ({ progress, missing }) =>
+      benchDsm({
+        ...options,
+        onRow: ({ op, coherence }) => progress(`${coherence}: ${op}`),
+        onNoFloor: (reason) => missing('the exchange in C++', reason),
+      }),
   })
 }

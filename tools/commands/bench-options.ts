@@ -17,6 +17,7 @@ const texts = [
   'iterations',
   'coherence',
   'cell-ms',
+  'spin-ms',
   'nodes',
   'collectives',
   'stores',
@@ -90,7 +91,7 @@ export function wordsOf<W extends string>(
 }
 
 export function millisecondsOf(
-  option: 'time-ms' | 'cell-ms',
+  option: 'time-ms' | 'cell-ms' | 'spin-ms',
   text: string | undefined,
   fallback: number,
   min = 1,

@@ -24,6 +24,10 @@ const LEASE_VARIABLE = 'AETHER_LEASE_MS'
 const LEASE_MS = 10_000
 const LEASE_MS_MIN = 500
 
+/** The variable that sets how long an agent looks for work before it sleeps, in milliseconds. */
+const SPIN_VARIABLE = 'AETHER_SPIN_MS'
+const SPIN_MS_MAX = 1000
+
 /** Options of `join()`. Defaults come from the environment that `aether-dsm run`, srun or mpirun sets. */
 export interface JoinOptions {
   /** This process's rank, 0 to `size` - 1. Default `AETHER_RANK`, or the variable of Open MPI, PMI or Slurm. */
@@ -50,6 +54,11 @@ export interface JoinOptions {
    * else 10,000.
    */
   readonly leaseMs?: number
+  /**
+   * How long the agent of this rank looks for work before it sleeps, in milliseconds, 0 to 1000. Default
+   * `AETHER_SPIN_MS`, else 0.02 if each rank of this machine has two processors, and 0 otherwise.
+   */
+  readonly spinMs?: number
   /** How long to wait for the others, in milliseconds. Default 60,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -62,6 +71,7 @@ const names: OptionNames<JoinOptions> = {
   secretFile: true,
   device: true,
   leaseMs: true,
+  spinMs: true,
   timeoutMs: true,
   signal: true,
 }
@@ -74,6 +84,8 @@ export interface JoinPlan {
   /** Undefined: to be chosen. */
   readonly device: string | undefined
   readonly leaseMs: number
+  /** Undefined: as processors allow. */
+  readonly spinMs: number | undefined
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -104,6 +116,7 @@ export function planJoin(options: JoinOptions): JoinPlan {
     secretFile: secretFile ?? textFrom(SECRET_FILE_VARIABLE),
     device: device ?? textFrom(DEVICE_VARIABLE),
     leaseMs: leaseFrom(options.leaseMs),
+    spinMs: spinFrom(options.spinMs),
     timeoutMs,
     signal,
   }
@@ -127,6 +140,15 @@ function leaseFrom(given: number | undefined): number {
   if (typeof leaseMs === 'number' && leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31) return leaseMs
   const argument = given === undefined ? LEASE_VARIABLE : 'leaseMs'
   throw new ArgumentError('leaseMs', `${argument} must be at least ${LEASE_MS_MIN} ms, not ${shown(given ?? text)}`)
+}
+
+function spinFrom(given: number | undefined): number | undefined {
+  const text = textFrom(SPIN_VARIABLE)
+  const spinMs = given ?? (text === undefined ? undefined : Number(text))
+  if (spinMs === undefined) return undefined
+  if (typeof spinMs === 'number' && spinMs >= 0 && spinMs <= SPIN_MS_MAX) return spinMs
+  const argument = given === undefined ? SPIN_VARIABLE : 'spinMs'
+  throw new ArgumentError('spinMs', `${argument} must be from 0 to ${SPIN_MS_MAX} ms, not ${shown(given ?? text)}`)
 }
 
 function textFrom(variable: string): string | undefined {

@@ -295,6 +295,7 @@ export interface GroupAgentData {
  * steals time.
  */
 const SPIN_NS = 20_000
+const defaultSpinNs = (ranks: number): number => (2 * ranks <= availableParallelism() ? SPIN_NS : 0)
 
 /**
  * Become a rank: meet the others, start the agent with the machine of module `machine`, and connect it with every other
@@ -328,7 +329,7 @@ export async function assembleGroup(
       watching: { descriptor: membership.arena.descriptor, slot: membership.self.slot },
       waits: waitsPlace(membership),
     }
-    const spinNs = 2 * meeting.ranksHere <= availableParallelism() ? SPIN_NS : 0
+    const spinNs = plan.spinMs === undefined ? defaultSpinNs(meeting.ranksHere) : plan.spinMs * 1e6
     agent = await Agent.start({ machine, data, spinNs, seed: process.pid, onNote: notes.take })
     barrier.attach(agent)
     const ranks = await connect(agent, meeting, plan)

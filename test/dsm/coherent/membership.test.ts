@@ -72,6 +72,8 @@ test('ranks that are all stopped and go on hold nothing against each other', asy
 test('a lease that cannot be meant is refused by name', async () => {
   await using one = new Ranks(fixture, 1, { AETHER_LEASE_MS: '10' })
   await assert.rejects(one.on(0, 'join'), { message: /AETHER_LEASE_MS must be at least 500 ms, not '10'/ })
+  await using spinning = new Ranks(fixture, 1, { AETHER_SPIN_MS: '-1' })
+  await assert.rejects(spinning.on(0, 'join'), { message: /AETHER_SPIN_MS must be from 0 to 1000 ms, not '-1'/ })
 })
 
 const LARGE_PAGE_BYTES = 64 * 2 ** 20

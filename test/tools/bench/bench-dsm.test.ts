@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { benchDsm } from '../../../tools/bench/dsm.ts'
 import { type DsmRow, rowFrom, withRatios } from '../../../tools/bench/dsm-row.ts'
+import { PageFloor } from '../../../tools/bench/floor/page-floor.ts'
 import { whyNoMesi } from '../../../tools/demo/mesi-support.ts'
 
 const refused = whyNoMesi()
@@ -38,6 +39,8 @@ describe('aether bench dsm', { skip: refused ?? false }, () => {
     assert.ok(hit?.ratio != null && hit.baseline === 'sum of a plain Float64Array (512), mesi')
     const local = rows.find(({ op }) => op === 'load, never touched, home here')
     assert.ok(local?.ratio != null && local.baseline === 'load, answered by a C thread, none')
+    const fetched = rows.find(({ op }) => op === 'load, written by its home')
+    assert.ok(fetched?.ratio != null && fetched.baseline === 'load, in C++, agents asleep, none')
   })
 })
 
@@ -51,6 +54,29 @@ function assertGrid(rows: readonly DsmRow[]): void {
     else assert.ok(baseline === `${op}, hardware` && ratio !== null && ratio > 0, op)
   }
 }
+
+describe('the exchange of a page miss in C++', { skip: refused ?? false }, () => {
+  it('brings what was written, with agents that sleep and that do not, page by page', async () => {
+    using floor = new PageFloor()
+    for (const agents of ['asleep', 'awake'] as const)
+      for (const pageBytes of [4096, 65536]) {
+        const samples = await floor.measure(agents, pageBytes, 20)
+        assert.equal(samples.length, 18)
+        assert.ok(samples.every((ns) => ns > 0))
+      }
+  })
+
+  it('says so where it cannot be compiled', () => {
+    const before = process.env['CXX']
+    process.env['CXX'] = 'no-such-compiler'
+    try {
+      assert.throws(() => new PageFloor(), { code: 'ERR_AETHER_BENCH', message: /no-such-compiler does not compile/ })
+    } finally {
+      if (before === undefined) delete process.env['CXX']
+      else process.env['CXX'] = before
+    }
+  })
+})
 
 describe('ratios of a benchmark', () => {
   const row = (op: string, ns: number, ranks: number, baseline?: string): DsmRow =>

@@ -29,14 +29,19 @@ function cellsOf(row: DsmRow): string[] {
   ]
 }
 
-/** What the ratios are asked for: a hit beside plain memory, and a fault beside a thread of C. */
+/** What the ratios are asked for: a hit beside plain memory, and faults beside threads of C and C++. */
 function sentences(rows: readonly DsmRow[]): string[] {
   return rows.flatMap(({ op, coherence, ranks, pageBytes, p50Ns, ratio, baseline }) => {
     const isHit = op.startsWith('sum of a page through')
     const isFault = baseline?.startsWith('load, answered by a C thread') === true
-    if (ratio === null || !(isHit || isFault)) return []
+    const isFetch = baseline?.startsWith('load, in C++') === true
+    if (ratio === null || !(isHit || isFault || isFetch)) return []
     const where = `${coherence}, ${ranks} processes, ${formatBytes(pageBytes)}`
     if (isHit) return [`${where}: a view is ${formatRatio(ratio)} a plain array`]
+    if (isFetch)
+      return [
+        `${where}: a page from another process takes ${formatTime(p50Ns / 1e6)}, ${formatRatio(ratio)} the same exchange in C++`,
+      ]
     return [
       `${where}: a fault that the agent answers alone takes ${formatTime(p50Ns / 1e6)}, ${formatRatio(ratio)} one that a C thread answers`,
     ]
