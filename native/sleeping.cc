@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -77,24 +78,35 @@ static napi_value RingPipe(napi_env env, napi_callback_info info) {
   return makeNumber(env, result == 1 || errno == EAGAIN ? 0 : -errno);
 }
 
+// Reads what waits, and does not wait itself, even from a descriptor that is not non-blocking. -1 with EOPNOTSUPP where
+// the kernel (before 6.4) cannot promise that of pipes.
+static ssize_t readAtOnce(int descriptor, char* bytes, size_t size) {
+  struct iovec vector = {bytes, size};
+  return preadv2(descriptor, &vector, 1, -1, RWF_NOWAIT);
+}
+
+// For kernels without: asks first how much waits.
+static ssize_t readWaiting(int descriptor, char* bytes, size_t size) {
+  int waiting = 0;
+  if (ioctl(descriptor, FIONREAD, &waiting) != 0) return -1;
+  return waiting <= 0 ? 0 : read(descriptor, bytes, std::min(size, static_cast<size_t>(waiting)));
+}
+
 static napi_value DrainPipe(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const int descriptor = arguments.descriptor(0, "readEnd");
   if (!arguments.ok()) return nullptr;
-  // Asked first: a descriptor that is not non-blocking would put this thread to sleep, perhaps for ever.
-  int waiting = 0;
-  if (ioctl(descriptor, FIONREAD, &waiting) != 0) return throwSystem(env, "ioctl(FIONREAD)", errno);
   char bytes[4096];
   double total = 0;
-  while (waiting > 0) {
-    const ssize_t got = read(descriptor, bytes, std::min(sizeof bytes, static_cast<size_t>(waiting)));
+  for (;;) {
+    ssize_t got = readAtOnce(descriptor, bytes, sizeof bytes);
+    if (got < 0 && errno == EOPNOTSUPP) got = readWaiting(descriptor, bytes, sizeof bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno != EAGAIN) return throwSystem(env, "read", errno);
-    if (got <= 0) break;
-    total += static_cast<double>(got);
-    waiting -= static_cast<int>(got);
+    if (got > 0) total += static_cast<double>(got);
+    // Less than there is room for is all that there was.
+    if (got < static_cast<ssize_t>(sizeof bytes)) return makeNumber(env, total);
   }
-  return makeNumber(env, total);
 }
 
 constexpr uint32_t kWaitMax = 128;  // of the kernel

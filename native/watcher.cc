@@ -41,6 +41,9 @@ struct Entry {
   int32_t* word = nullptr;
   napi_ref wordRef = nullptr;
   std::shared_ptr<Mapped> wordMapping;  // keeps mapped what the watching thread writes, whatever becomes of the buffer
+  // Of those that the loop waits for: whether the program wants the next event, and whether the kernel would tell of it.
+  bool wanted = true;
+  bool enabled = true;
 };
 
 struct Fired {
@@ -144,6 +147,26 @@ static void deliver(napi_env env, napi_value callback, void* context, void*) {
   }
 }
 
+// What the loop waits for is enabled until an event comes that nobody has asked for again: whoever asks from within the
+// callback, as most do, then costs no system call.
+static int enable(const Watcher* watcher, int32_t token, Entry& entry, bool enabled) {
+  if (entry.enabled == enabled) return 0;
+  struct epoll_event event = {};
+  // A hang-up is told whatever is asked for: EPOLLONESHOT makes it be told but once.
+  event.events = static_cast<uint32_t>(enabled ? EPOLLIN : EPOLLONESHOT);
+  event.data.u64 = keyOf(token, entry.generation);
+  if (epoll_ctl(watcher->loopEpoll, EPOLL_CTL_MOD, entry.descriptor, &event) != 0) return errno;
+  entry.enabled = enabled;
+  return 0;
+}
+
+// On the JavaScript thread, which alone adds and removes: no lock is needed to look.
+static Entry* presentEntry(Watcher* watcher, const Fired& fired) {
+  if (watcher->closed) return nullptr;
+  auto it = watcher->entries.find(fired.token);
+  return it == watcher->entries.end() || it->second.generation != fired.generation ? nullptr : &it->second;
+}
+
 static void callBack(Watcher* watcher, int32_t token) {
   napi_env env = watcher->env;
   napi_handle_scope scope = nullptr;
@@ -165,7 +188,13 @@ static void loopReadable(void* data) {
   for (int index = 0; index < count; index++) {
     const uint64_t key = events[index].data.u64;
     const Fired fired = {static_cast<int32_t>(static_cast<uint32_t>(key)), static_cast<uint32_t>(key >> 32)};
-    if (isWanted(watcher, fired)) callBack(watcher, fired.token);
+    Entry* entry = presentEntry(watcher, fired);
+    if (entry == nullptr) continue;
+    const bool wasWanted = entry->wanted;
+    entry->wanted = false;
+    if (wasWanted) callBack(watcher, fired.token);
+    entry = presentEntry(watcher, fired);
+    if (entry != nullptr && !entry->wanted) enable(watcher, fired.token, *entry, false);
   }
   disown(watcher);
 }
@@ -343,7 +372,7 @@ static void readWord(Arguments& arguments, Entry* entry) {
 
 static int arm(const Watcher* watcher, int operation, int32_t token, const Entry& entry) {
   struct epoll_event event = {};
-  event.events = EPOLLIN | EPOLLONESHOT;
+  event.events = entry.word == nullptr ? static_cast<uint32_t>(EPOLLIN) : EPOLLIN | EPOLLONESHOT;
   event.data.u64 = keyOf(token, entry.generation);
   return epoll_ctl(setOf(watcher, entry), operation, entry.descriptor, &event);
 }
@@ -389,7 +418,14 @@ static napi_value Rearm(napi_env env, napi_callback_info info) {
   // Only this thread adds and removes, so that reading without the mutex is safe.
   auto it = watcher->entries.find(token);
   if (it == watcher->entries.end()) return throwArgument(env, "token", "this token is not watched; add it first");
-  if (arm(watcher, EPOLL_CTL_MOD, token, it->second) != 0) return throwSystem(env, "epoll_ctl", errno);
+  Entry& entry = it->second;
+  entry.wanted = true;
+  int error = 0;
+  if (entry.word == nullptr)
+    error = enable(watcher, token, entry, true);
+  else if (arm(watcher, EPOLL_CTL_MOD, token, entry) != 0)
+    error = errno;
+  if (error != 0) return throwSystem(env, "epoll_ctl", error);
   return nullptr;
 }
 
