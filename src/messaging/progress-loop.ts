@@ -1,5 +1,6 @@
 import type { CompletionChannel, CompletionQueue } from '../verbs/index.ts'
 import type { CompletionMode } from './link-options.ts'
+import { LookBudget } from './look-budget.ts'
 
 /** An object that the loop looks after. */
 export interface Progressing {
@@ -9,36 +10,25 @@ export interface Progressing {
   advance(): number
 }
 
-/** Turns without anything after which an adaptive end sleeps, at least and at most. */
-const TURNS_MIN = 1
-const TURNS_MAX = 256
-/** A sleep shorter than this would better have been spent looking; one longer than that had better begun at once. */
-const SHORT_SLEEP_MS = 0.1
-const LONG_SLEEP_MS = 1
-
 /** One that is looked after, and how. */
 class Attended {
   readonly subject: Progressing
-  idleTurns = 0
-  patience = 8
-  asleepSince = 0
+  /** It was woken since it was last found without anything. */
+  isWoken = false
+  readonly #budget = new LookBudget()
 
   constructor(subject: Progressing) {
     this.subject = subject
   }
 
-  /** Turns without anything until it may sleep. */
-  get turns(): number {
+  /** Nothing has come: whether to look again in the next turn. */
+  get looksOn(): boolean {
     const { completion } = this.subject
-    if (completion === 'adaptive') return this.patience
-    return completion === 'polling' ? Number.POSITIVE_INFINITY : 0
+    return completion === 'adaptive' ? this.#budget.looksOn(performance.now()) : completion === 'polling'
   }
 
-  wake(now: number): void {
-    const sleptMs = now - this.asleepSince
-    if (sleptMs < SHORT_SLEEP_MS) this.patience = Math.min(TURNS_MAX, this.patience * 2)
-    else if (sleptMs > LONG_SLEEP_MS) this.patience = Math.max(TURNS_MIN, this.patience >>> 1)
-    this.idleTurns = 0
+  found(): void {
+    if (this.#budget.isLooking) this.#budget.found(performance.now())
   }
 }
 
@@ -80,7 +70,7 @@ export class ProgressLoop {
   wake(subject: Progressing): void {
     const attended = this.#all.get(subject.queue)
     if (attended === undefined) return
-    attended.idleTurns = 0
+    attended.isWoken = true
     this.#awake.add(attended)
     this.#schedule()
   }
@@ -99,18 +89,16 @@ export class ProgressLoop {
 
   #attend(attended: Attended): void {
     const { subject } = attended
+    attended.isWoken = false
     if (subject.advance() > 0) {
-      attended.idleTurns = 0
+      attended.found()
       return
     }
-    attended.idleTurns += 1
-    if (attended.idleTurns <= attended.turns || !this.#all.has(subject.queue)) return
+    if (attended.isWoken || attended.looksOn || !this.#all.has(subject.queue)) return
     subject.queue.arm()
     if (subject.advance() > 0) return
     // A handler within that look has woken it.
-    if (attended.idleTurns === 0) return
-    attended.asleepSince = performance.now()
-    this.#awake.delete(attended)
+    if (!attended.isWoken) this.#awake.delete(attended)
   }
 
   #listen(): void {
@@ -119,12 +107,9 @@ export class ProgressLoop {
 
   readonly #rung = (): void => {
     this.#cancel = undefined
-    const now = performance.now()
     for (const queue of this.#channel.drain()) {
       const attended = this.#all.get(queue)
-      if (attended === undefined) continue
-      if (!this.#awake.has(attended)) attended.wake(now)
-      this.#awake.add(attended)
+      if (attended !== undefined) this.#awake.add(attended)
     }
     if (this.#all.size > 0) this.#listen()
     if (!this.#scheduled) this.#turn()

@@ -1,0 +1,63 @@
+/** A look takes no longer than this: about twice what a sleeping peer needs to wake up and answer. */
+const LOOK_MS = 0.05
+/** What a look saves that finds something: waking up. */
+const WAKING_MS = 0.02
+/** What each sleep earns towards the next look: looking that never pays takes this much more time than sleeping. */
+const EARNED_MS = WAKING_MS / 20
+/** The least is what a preempted thread waits for its processor; the most forgives one of these. */
+const CREDIT_MIN_MS = -3
+const CREDIT_MAX_MS = 3
+const CREDIT_AT_FIRST_MS = 0.5
+
+/**
+ * Decides whether a waiting end looks again or sleeps. Looking is quicker if the peer answers soon from another
+ * processor. Otherwise it holds the processor that the peer or another program needs, and the scheduler takes it away
+ * for milliseconds. No count of processors tells which is the case, but the clock does.
+ *
+ * So looking has a credit of time. A look that finds something adds what waking up would have taken. A look in vain, or
+ * one that was interrupted, takes off all its time. Without credit an end sleeps at once, and each sleep earns a
+ * little. Altogether, looking loses at most what it has saved, that little, and the credit at the start.
+ */
+export class LookBudget {
+  #creditMs = CREDIT_AT_FIRST_MS
+  /** When the present look began; -1: it does not look. */
+  #sinceMs = -1
+
+  /** Nothing has come: true to look again in the next turn, false to sleep. */
+  looksOn(nowMs: number): boolean {
+    if (this.#sinceMs < 0) {
+      if (this.#creditMs <= 0) {
+        this.#add(EARNED_MS)
+        return false
+      }
+      this.#sinceMs = nowMs
+      return true
+    }
+    if (nowMs - this.#sinceMs < LOOK_MS) return true
+    this.#end(nowMs)
+    return false
+  }
+
+  get isLooking(): boolean {
+    return this.#sinceMs >= 0
+  }
+
+  /** Something has come during a look. */
+  found(nowMs: number): void {
+    if (nowMs - this.#sinceMs >= LOOK_MS) this.#end(nowMs)
+    else {
+      this.#sinceMs = -1
+      this.#add(WAKING_MS)
+    }
+  }
+
+  /** A look in vain, or one that took too long to be of use. */
+  #end(nowMs: number): void {
+    this.#add(this.#sinceMs - nowMs)
+    this.#sinceMs = -1
+  }
+
+  #add(ms: number): void {
+    this.#creditMs = Math.min(Math.max(this.#creditMs + ms, CREDIT_MIN_MS), CREDIT_MAX_MS)
+  }
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LookBudget } from '../../src/messaging/look-budget.ts'
+
+/** An end that waits, with a clock of its own. */
+class Waiting {
+  readonly #budget = new LookBudget()
+  #nowMs = 1000
+
+  /** Wait for what comes after `afterMs`, with a turn each 0.001 ms. Returns how long it looked; 0: it slept at once. */
+  wait(afterMs: number): number {
+    const fromMs = this.#nowMs
+    for (;;) {
+      if (!this.#budget.looksOn(this.#nowMs)) break
+      this.#nowMs += 0.001
+      if (this.#nowMs - fromMs < afterMs) continue
+      this.#budget.found(this.#nowMs)
+      break
+    }
+    return this.#nowMs - fromMs
+  }
+
+  /** Look, and be taken the processor away for so long; then something is there. */
+  interrupted(forMs: number): void {
+    if (!this.#budget.looksOn(this.#nowMs)) return
+    this.#nowMs += forMs
+    this.#budget.found(this.#nowMs)
+  }
+
+  waits(count: number, afterMs: number): number[] {
+    return Array.from({ length: count }, () => this.wait(afterMs))
+  }
+}
+
+const looked = (waits: readonly number[]): number => waits.filter((ms) => ms > 0).length
+const sum = (waits: readonly number[]): number => waits.reduce((all, ms) => all + ms, 0)
+
+test('answers that come soon are looked for each time', () => {
+  assert.equal(looked(new Waiting().waits(1000, 0.01)), 1000)
+})
+
+test('a look ends after 0.05 ms', () => {
+  const lookedMs = new Waiting().wait(100)
+  assert.ok(lookedMs > 0.04 && lookedMs < 0.06, String(lookedMs))
+})
+
+test('looks in vain take a twentieth of what waking up takes, after those at the start', () => {
+  const end = new Waiting()
+  const atFirstMs = sum(end.waits(100, 10))
+  assert.ok(atFirstMs > 0.5 && atFirstMs < 0.7, String(atFirstMs))
+  const laterMs = sum(end.waits(10_000, 10))
+  assert.ok(laterMs > 0 && laterMs <= 10_000 * 0.0011, String(laterMs))
+})
+
+test('a few interruptions among answers that come soon change nothing', () => {
+  const end = new Waiting()
+  end.waits(1000, 0.01)
+  for (let time = 0; time < 10; time += 1) {
+    end.interrupted(1)
+    assert.equal(looked(end.waits(100, 0.01)), 100)
+  }
+})
+
+test('interruptions that take more than looking saves have it sleep nearly always', () => {
+  const end = new Waiting()
+  end.waits(1000, 0.01)
+  let looks = 0
+  for (let time = 0; time < 10_000; time += 1) {
+    const lookedMs = end.wait(0.01)
+    if (lookedMs === 0) continue
+    looks += 1
+    if (looks % 10 === 0) end.interrupted(3)
+  }
+  assert.ok(looks > 0 && looks < 500, String(looks))
+})
+
+test('after the worst it looks again once it has slept 3,000 times, and goes on if answers come soon', () => {
+  const end = new Waiting()
+  end.interrupted(1000)
+  assert.equal(looked(end.waits(2900, 0.01)), 0)
+  assert.equal(looked(end.waits(300, 0.01)) > 0, true)
+  assert.equal(looked(end.waits(100, 0.01)), 100)
+})
