@@ -41,7 +41,7 @@ struct Entry {
   int32_t* word = nullptr;
   napi_ref wordRef = nullptr;
   std::shared_ptr<Mapped> wordMapping;  // keeps mapped what the watching thread writes, whatever becomes of the buffer
-  // Of those that the loop waits for: whether the program wants the next event, and whether the kernel would tell of it.
+  // Of those that the loop waits for: whether the program wants the next event, and whether the kernel would report it.
   bool wanted = true;
   bool enabled = true;
 };

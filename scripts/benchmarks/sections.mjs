@@ -64,6 +64,35 @@ export const sections = [
     },
   },
   {
+    name: 'waiting',
+    commands: [
+      ['bench', 'rpc', '--loads', '0,1,2,4', '--clients', '1,2,4,7'],
+      ['bench', 'messaging', '--loads', '0,1,2,4'],
+    ],
+    tables(found) {
+      const ratio = (value) => value.toFixed(2)
+      const cell = (row) =>
+        [
+          `${time(row.p50Ns)} (${ratio(row.p50Ratio)})`,
+          `${time(row.meanNs)} (${ratio(row.meanRatio)})`,
+          `${time(row.p99Ns)} (${ratio(row.p99Ratio)})`,
+          `${formatRate(row.opsPerSec)} (${ratio(row.rateRatio)})`,
+        ].join(', ')
+      return [
+        pivot(
+          found.flat().filter(({ baseline }) => baseline !== null),
+          {
+            title: 'p50, mean, p99, rate',
+            line: ({ op }) => op,
+            column: ({ busy }) => `${busy} busy`,
+            rank: ({ busy }) => busy,
+            cell,
+          },
+        ),
+      ]
+    },
+  },
+  {
     name: 'rpc',
     commands: [['bench', 'rpc', '--sizes', `32,${sizes.slice(2)}`, '--time-ms', '1500']],
     tables([rows]) {

@@ -9,8 +9,8 @@ import { checkSendLimit, type SendLimit } from './send-limit.ts'
  *
  * - `events`: it sleeps until there is something.
  * - `polling`: it looks in each turn and never sleeps, at the cost of a processor.
- * - `adaptive`: it looks for some turns after each message and then sleeps. Short sleeps lengthen the looking, long
- *   ones shorten it.
+ * - `adaptive`: it looks for up to 0.05 ms after each message and then sleeps. If looking costs more time than it
+ *   saves, it sleeps at once.
  */
 export type CompletionMode = 'events' | 'polling' | 'adaptive'
 

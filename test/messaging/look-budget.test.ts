@@ -7,7 +7,7 @@ class Waiting {
   readonly #budget = new LookBudget()
   #nowMs = 1000
 
-  /** Wait for what comes after `afterMs`, with a turn each 0.001 ms. Returns how long it looked; 0: it slept at once. */
+  /** Wait for what comes after `afterMs`, a turn each 0.001 ms. Returns how long it looked; 0: it slept at once. */
   wait(afterMs: number): number {
     const fromMs = this.#nowMs
     for (;;) {
