@@ -64,7 +64,7 @@ function quick(words) {
     '--time-ms': ['latency', 'bandwidth', 'messaging', 'rpc', 'ops'].includes(suite),
     '--cell-ms': ['collectives', 'dsm', 'structures'].includes(suite),
     '--iterations': suite === 'dsm',
-    '--rounds': words[0].endsWith('.mjs'),
+    '--rounds': words[0].endsWith('.mjs') || words.includes('--loads'),
     '--sets': isOverhead,
     '--kron': isOverhead,
   }
