@@ -101,6 +101,8 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   #armSequence = 0
   #armedAtArrivals = 0
   #armRequested = false
+  /** The same until a poll finds that the event was sent: then whoever looks no longer decides whether to sleep. */
+  #isArmed = false
 
   constructor(device: ShmDevice, index: number, depth: number, channel: ShmCompletionChannel | undefined) {
     const size = powerOfTwoAtLeast(depth)
@@ -126,14 +128,17 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     if (this.#device.pendingCount !== 0) this.#device.progress()
     this.#polls = (this.#polls + 1) & (HOUSEKEEPING_POLLS - 1)
     if (this.#polls % ATOMIC_POLLS === 0) this.#lookClosely()
-    else if (this.#ring !== undefined && !this.#armRequested) {
+    else if (this.#ring !== undefined && !this.#isArmed) {
       if (this.#ring.hasArrived) {
         // If no completion is queued before it, it goes straight into the batch.
         const rows = this.#head === this.#tail ? this.#ring.take(batch, this.#loneNumber) : 0
         if (rows > 0) return rows
         this.#lone?.collectArrived()
       }
-    } else if (this.#arrivals() !== this.#seenArrivals) this.collect()
+    } else if (this.#arrivals() !== this.#seenArrivals) {
+      this.collect()
+      if (Atomics.load(this.#words, this.#at + QueueWord.Armed) !== this.#armSequence) this.#isArmed = false
+    }
     if (this.#head === this.#tail) return 0
     let row = 0
     while (row < batch.capacity && this.#head !== this.#tail) if (this.#take(batch, row)) row += 1
@@ -146,7 +151,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
    * the queue was armed.
    */
   #arrivals(): number {
-    return (this.#armRequested ? Atomics.load(this.#words, this.#at) : this.#words[this.#at])!
+    return (this.#isArmed ? Atomics.load(this.#words, this.#at) : this.#words[this.#at])!
   }
 
   /** True if there is room for `count` more rows. */
@@ -258,6 +263,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     const at = this.#at
     this.#armSequence = (this.#armSequence & 0x3fffffff) + 1
     this.#armRequested = true
+    this.#isArmed = true
     this.#armedAtArrivals = Atomics.load(this.#words, at + QueueWord.Arrivals)
     Atomics.store(this.#words, at + QueueWord.SolicitedOnly, solicitedOnly ? 1 : 0)
     Atomics.store(this.#words, at + QueueWord.Armed, this.#armSequence)
@@ -267,6 +273,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   takeEvent(): boolean {
     if (!this.#armRequested || !this.#announced()) return false
     this.#armRequested = false
+    this.#isArmed = false
     Atomics.store(this.#words, this.#at + QueueWord.Armed, 0)
     return true
   }
