@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -176,6 +177,12 @@ static napi_value ProcessorNs(napi_env env, napi_callback_info info) {
   return clockNs(env, whole ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_THREAD_CPUTIME_ID);
 }
 
+static napi_value ThreadPreemptions(napi_env env, napi_callback_info) {
+  struct rusage usage;
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) return throwSystem(env, "getrusage", errno);
+  return makeNumber(env, static_cast<double>(usage.ru_nivcsw));
+}
+
 // The environment ends while it was guarded: whoever waits for what it served would wait for ever.
 static void endProcess(void* data) {
   auto* environment = static_cast<Environment*>(data);
@@ -221,6 +228,7 @@ void registerThreads(napi_env env, napi_value exports) {
   define(env, exports, "threadTurns", ThreadTurns);
   define(env, exports, "monotonicNs", MonotonicNs);
   define(env, exports, "processorNs", ProcessorNs);
+  define(env, exports, "threadPreemptions", ThreadPreemptions);
   define(env, exports, "guardEnvironment", GuardEnvironment);
   define(env, exports, "unguardEnvironment", UnguardEnvironment);
   define(env, exports, "exitNow", ExitNow);

@@ -1,5 +1,9 @@
+import { native } from '../native/index.ts'
+
 /** A look takes no longer than this: about twice what a sleeping peer needs to wake up and answer. */
 const LOOK_MS = 0.05
+/** One that takes longer was interrupted: by the scheduler, or by the program, which had other things to do. */
+const INTERRUPTED_MS = 2 * LOOK_MS
 /** What a look saves that finds something: waking up. */
 const WAKING_MS = 0.02
 /** What each sleep earns towards the next look: looking that never pays takes this much more time than sleeping. */
@@ -15,19 +19,28 @@ const CREDIT_AT_FIRST_MS = 0.5
  * for milliseconds. No count of processors tells which is the case, but the clock does.
  *
  * So looking has a credit of time. A look that finds something adds what waking up would have taken. A look in vain, or
- * one that was interrupted, takes off all its time. Without credit an end sleeps at once, and each sleep earns a
- * little. Altogether, looking loses at most what it has saved, that little, and the credit at the start.
+ * one that the scheduler interrupted, takes off all its time. Without credit an end sleeps at once, and each sleep earns
+ * a little. Altogether, looking loses at most what it has saved, that little, and the credit at the start.
  */
 export class LookBudget {
   #creditMs = CREDIT_AT_FIRST_MS
   /** When the present look began; -1: it does not look. */
   #sinceMs = -1
+  readonly #preemptions: () => number
+  /** As of the last sleep or interruption. */
+  #preempted = 0
+
+  /** `preemptions`: how often the scheduler has taken this thread its processor away. */
+  constructor(preemptions: () => number = native.threadPreemptions) {
+    this.#preemptions = preemptions
+  }
 
   /** Nothing has come: true to look again in the next turn, false to sleep. */
   looksOn(nowMs: number): boolean {
     if (this.#sinceMs < 0) {
       if (this.#creditMs <= 0) {
         this.#add(EARNED_MS)
+        this.#preempted = this.#preemptions()
         return false
       }
       this.#sinceMs = nowMs
@@ -53,8 +66,12 @@ export class LookBudget {
 
   /** A look in vain, or one that took too long to be of use. */
   #end(nowMs: number): void {
-    this.#add(this.#sinceMs - nowMs)
+    const tookMs = nowMs - this.#sinceMs
     this.#sinceMs = -1
+    const preempted = this.#preemptions()
+    const isOwnWork = tookMs > INTERRUPTED_MS && preempted === this.#preempted
+    this.#preempted = preempted
+    this.#add(isOwnWork ? -LOOK_MS : -tookMs)
   }
 
   #add(ms: number): void {

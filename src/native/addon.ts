@@ -302,6 +302,8 @@ export interface Addon {
   monotonicNs(): number
   /** Return the processor time of the calling thread, or of the whole process, in nanoseconds. */
   processorNs(wholeProcess: boolean): number
+  /** Return how often the calling thread was taken its processor away: getrusage(2), ru_nivcsw. */
+  threadPreemptions(): number
   /**
    * Lock a file: flock(2) LOCK_EX (or LOCK_EX|LOCK_NB). Returns true when taken, false if it is held elsewhere and
    * `wait` is false.

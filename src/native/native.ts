@@ -59,6 +59,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'threadTurns',
   'monotonicNs',
   'processorNs',
+  'threadPreemptions',
   'lockFile',
   'unlockFile',
   'guardEnvironment',

@@ -4,8 +4,9 @@ import { LookBudget } from '../../src/messaging/look-budget.ts'
 
 /** An end that waits, with a clock of its own. */
 class Waiting {
-  readonly #budget = new LookBudget()
+  readonly #budget = new LookBudget(() => this.#preemptions)
   #nowMs = 1000
+  #preemptions = 0
 
   /** Wait for what comes after `afterMs`, a turn each 0.001 ms. Returns how long it looked; 0: it slept at once. */
   wait(afterMs: number): number {
@@ -23,8 +24,16 @@ class Waiting {
   /** Look, and be taken the processor away for so long; then something is there. */
   interrupted(forMs: number): void {
     if (!this.#budget.looksOn(this.#nowMs)) return
+    this.#preemptions += 1
     this.#nowMs += forMs
     this.#budget.found(this.#nowMs)
+  }
+
+  /** Look, and go on when the program has done something else for so long. */
+  busy(forMs: number): void {
+    if (!this.#budget.looksOn(this.#nowMs)) return
+    this.#nowMs += forMs
+    if (this.#budget.looksOn(this.#nowMs)) this.#budget.found(this.#nowMs)
   }
 
   waits(count: number, afterMs: number): number[] {
@@ -58,6 +67,15 @@ test('a few interruptions among answers that come soon change nothing', () => {
   for (let time = 0; time < 10; time += 1) {
     end.interrupted(1)
     assert.equal(looked(end.waits(100, 0.01)), 100)
+  }
+})
+
+test('what the program itself does in the middle of a look is not held against looking', () => {
+  const end = new Waiting()
+  end.waits(1000, 0.01)
+  for (let time = 0; time < 100; time += 1) {
+    end.busy(100)
+    assert.equal(looked(end.waits(10, 0.01)), 10)
   }
 })
 

@@ -124,4 +124,6 @@ test('clocks run forward, in whole nanoseconds', () => {
   for (let spin = 0; spin < 1e6; spin += 1) Math.sqrt(spin)
   assert.ok(native.processorNs(false) > thread)
   assert.throws(() => native.processorNs(1 as unknown as boolean), ArgumentError)
+  const preemptions = native.threadPreemptions()
+  assert.ok(preemptions >= 0 && native.threadPreemptions() >= preemptions)
 })
