@@ -9,8 +9,8 @@ import { checkSendLimit, type SendLimit } from './send-limit.ts'
  *
  * - `events`: it sleeps until there is something.
  * - `polling`: it looks in each turn and never sleeps, at the cost of a processor.
- * - `adaptive`: it looks for up to 0.05 ms after each message and then sleeps. If looking costs more time than it
- *   saves, it sleeps at once.
+ * - `adaptive`: after each message it looks for about as long as two wake-ups take (0.05 to 0.25 ms), and then sleeps.
+ *   If looking costs more time than it saves, it sleeps at once.
  */
 export type CompletionMode = 'events' | 'polling' | 'adaptive'
 

@@ -16,6 +16,7 @@ class Attended {
   /** It was woken since it was last found without anything. */
   isWoken = false
   readonly #budget = new LookBudget()
+  #asleepSinceMs = 0
 
   constructor(subject: Progressing) {
     this.subject = subject
@@ -25,6 +26,16 @@ class Attended {
   get looksOn(): boolean {
     const { completion } = this.subject
     return completion === 'adaptive' ? this.#budget.looksOn(performance.now()) : completion === 'polling'
+  }
+
+  /** It goes to sleep. */
+  sleeps(): void {
+    this.#asleepSinceMs = performance.now()
+  }
+
+  /** It was asleep, and something has come. */
+  wakes(nowMs: number): void {
+    this.#budget.slept(nowMs - this.#asleepSinceMs)
   }
 
   found(): void {
@@ -98,7 +109,9 @@ export class ProgressLoop {
     subject.queue.arm()
     if (subject.advance() > 0) return
     // A handler within that look has woken it.
-    if (!attended.isWoken) this.#awake.delete(attended)
+    if (attended.isWoken) return
+    attended.sleeps()
+    this.#awake.delete(attended)
   }
 
   #listen(): void {
@@ -107,9 +120,12 @@ export class ProgressLoop {
 
   readonly #rung = (): void => {
     this.#cancel = undefined
+    const nowMs = performance.now()
     for (const queue of this.#channel.drain()) {
       const attended = this.#all.get(queue)
-      if (attended !== undefined) this.#awake.add(attended)
+      if (attended === undefined) continue
+      if (!this.#awake.has(attended)) attended.wakes(nowMs)
+      this.#awake.add(attended)
     }
     if (this.#all.size > 0) this.#listen()
     if (!this.#scheduled) this.#turn()

@@ -29,6 +29,10 @@ class Waiting {
     this.#budget.found(this.#nowMs)
   }
 
+  sleeps(count: number, ms: number): void {
+    for (let time = 0; time < count; time += 1) this.#budget.slept(ms)
+  }
+
   /** Look, and go on when the program has done something else for so long. */
   busy(forMs: number): void {
     if (!this.#budget.looksOn(this.#nowMs)) return
@@ -68,6 +72,18 @@ test('a few interruptions among answers that come soon change nothing', () => {
     end.interrupted(1)
     assert.equal(looked(end.waits(100, 0.01)), 100)
   }
+})
+
+test('where waking up takes longer, a look does', () => {
+  const end = new Waiting()
+  end.sleeps(64, 0.12)
+  const longMs = end.wait(100)
+  assert.ok(longMs > 0.14 && longMs < 0.16, String(longMs))
+  // Whoever waits for long has not found out what waking up takes, and it is never taken for less than a system call.
+  end.sleeps(64, 50)
+  assert.ok(end.wait(100) < 0.26)
+  end.sleeps(64, 0.001)
+  assert.ok(end.wait(100) < 0.06)
 })
 
 test('what the program itself does in the middle of a look is not held against looking', () => {

@@ -103,6 +103,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   threadTurns: [one(process.pid)],
   monotonicNs: [],
   processorNs: [no],
+  threadPreemptions: [],
   lockFile: [one(memory), no],
   unlockFile: [one(memory)],
   unguardEnvironment: [],

@@ -101,7 +101,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   #armSequence = 0
   #armedAtArrivals = 0
   #armRequested = false
-  /** The same until a poll finds that the event was sent: then whoever looks no longer decides whether to sleep. */
+  /** The same until a poll finds that the event was sent. Until then a poll may decide whether its caller sleeps. */
   #isArmed = false
 
   constructor(device: ShmDevice, index: number, depth: number, channel: ShmCompletionChannel | undefined) {

@@ -1,5 +1,5 @@
-// The exchange of a page miss between two processes in C++, as coherent regions do it, but without a protocol: the least
-// that it can take on this machine. Each process has a user thread and an agent thread.
+// The exchange of a page miss between two processes in C++, as coherent regions do it, but without a protocol: the
+// least that it can take on this machine. Each process has a user thread and an agent thread.
 //
 //   reader: its user thread loads a word of a page that the writer has. It faults, its agent asks the writer's agent.
 //   writer: its agent takes the right to write from its own view, copies the page into the reader's frame, and answers.

@@ -1,4 +1,5 @@
 import { native } from 'aether-dsm/internal/native'
+import { warmLanes } from '../lanes.ts'
 import { processorNsOfAll } from '../peers/processor-time.ts'
 import { type BenchRow, rowOf } from '../row.ts'
 import type { PipePair } from './pipe-pair.ts'
@@ -80,8 +81,7 @@ export async function repeated(
   timeMs: number,
   pids: readonly number[],
 ): Promise<{ batchSize: number; batchNs: Float64Array; cpuNs: number }> {
-  const warmUntil = native.monotonicNs() + (timeMs / 2) * 1e6
-  for (let index = 0; index < BATCHES_MIN || native.monotonicNs() < warmUntil; index += 1) await operation()
+  await warmLanes([operation], timeMs)
   const batchNs: number[] = []
   const cpuBefore = native.processorNs(true) + processorNsOfAll(pids)
   const until = native.monotonicNs() + timeMs * 1e6
