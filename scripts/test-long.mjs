@@ -64,6 +64,11 @@ const steps = [
     command: node('scripts/test-sanitized.mjs'),
   },
   {
+    name: 'node-versions',
+    purpose: 'what depends on Node.js, on every version that is supported',
+    command: node('scripts/test-node-versions.mjs'),
+  },
+  {
     name: 'arm64',
     purpose: 'the native tests, structures, RPC and the conformance suite on arm64, emulated',
     command: node('scripts/test-arm64.mjs'),

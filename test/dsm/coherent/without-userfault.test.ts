@@ -1,28 +1,10 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import process from 'node:process'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { passWithoutUserfault } from './without-userfault.ts'
 
-/** Suites of coherent regions that are not about views. */
-const suites = ['coherent-region', 'region-placement', 'page-cache', 'ranges']
-
+// Suites of coherent regions that are not about views; others are in without-userfault.long.test.ts.
 test('everything but views works where userfaultfd is refused', async () => {
-  const files = suites.map((name) => fileURLToPath(new URL(`./${name}.test.js`, import.meta.url)))
-  // Not told to be a part of this test's own run.
-  const { NODE_TEST_CONTEXT: _, ...environment } = process.env
-  const child = spawn(process.execPath, ['--test', '--test-reporter=tap', '--test-concurrency=1', ...files], {
-    env: { ...environment, AETHER_USERFAULT: 'off' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let said = ''
-  child.stdout.on('data', (chunk) => (said += chunk))
-  const [code] = await once(child, 'close')
-  const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(said)?.[1] ?? -1)
-  assert.equal(code, 0, said)
-  assert.equal(count('fail'), 0)
-  assert.ok(count('pass') >= 40, said)
-  // Views cannot be had, and say why: those cases, and no others.
-  assert.ok(count('skipped') > 0 && said.includes('AETHER_USERFAULT=off forbids userfaultfd'))
+  const said = await passWithoutUserfault(['coherent-region', 'ranges'], 20)
+  // Views cannot be had, and say why.
+  assert.match(said, /# SKIP .*AETHER_USERFAULT=off forbids userfaultfd/)
 })

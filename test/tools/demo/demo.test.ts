@@ -20,7 +20,7 @@ test('counts exactly, then 3 processes rank a graph through hardware coherence a
 const withoutFigures = (line: string) => line.replaceAll(/\d[\d.,]*(?: [nµm]?s\b|x\b)?/g, '#').replaceAll(/ +/g, ' ')
 
 test('what it prints is no wider than 80 columns, and begins as README shows', { skip }, () => {
-  const { status, stdout } = aether('demo', '--nodes', '2')
+  const { status, stdout } = aether('demo', '--nodes', '2', '--kron', '14')
   assert.equal(status, 0)
   assert.deepEqual(
     stdout.split('\n').filter((line) => line.length > 80),
