@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-/** Run test files of this folder where userfaultfd is refused: none fails, and at least as many pass. What they said. */
+/** Run test files of this folder where userfaultfd is refused: none fails, at least as many pass. What they said. */
 export async function passWithoutUserfault(suites: readonly string[], passesMin: number): Promise<string> {
   const files = suites.map((name) => fileURLToPath(new URL(`./${name}.test.js`, import.meta.url)))
   // Not told to be a part of this test's own run.
