@@ -65,6 +65,7 @@ export {
   type RegionLockRequest,
 } from './region.ts'
 export { ADVISE_VARIABLE, type RegionOptions } from './region-request.ts'
+export { type ViewMemory, viewMemoryOf } from './region-window.ts'
 export { formatSize, parseSize, type Size } from './size.ts'
 export { type OpenOptions, open, Space } from './space.ts'
 export type { View, ViewConstructor, ViewOptions } from './view-kind.ts'

@@ -2,16 +2,33 @@ import { native, systemFailure } from '../native/index.ts'
 
 /** A WebAssembly page: memories come in multiples of it. */
 const WASM_PAGE_BYTES = 65_536
+const MEMORY_PAGES_MAX = 65_536
 
 /** The most that one window shows. */
 export const WINDOW_BYTES_MAX: number = 2 ** 32
+
+/** The memory in which a view lies, for programs in WebAssembly. */
+export interface ViewMemory {
+  readonly memory: WebAssembly.Memory
+  /** Where bytes begin that are this thread's alone, a multiple of 64: at least {@link PRIVATE_BYTES} of them. */
+  readonly privateBegin: number
+}
+
+/** The bytes of a {@link ViewMemory} that programs may use. */
+const PRIVATE_BYTES = 32_768
+
+const viewMemories = new WeakMap<ArrayBufferLike, ViewMemory>()
+
+/** Undefined if the view is not one of a region, or of a window that leaves no room. */
+export function viewMemoryOf(view: Uint8Array): ViewMemory | undefined {
+  return viewMemories.get(view.buffer)
+}
 
 /**
  * Part of a memory object laid over a shared WebAssembly.Memory.
  *
  * Its buffer is a SharedArrayBuffer, so that the engine expects other writers; it can be posted to Workers, which then
- * share the same page tables. The memory object's pages replace the first `lengthBytes` of it; the rest of the last
- * WebAssembly page stays private.
+ * share the same page tables. The memory object's pages replace the first `lengthBytes` of it; the rest stays private.
  */
 export class RegionWindow {
   /** The region's offset at which the window begins. */
@@ -48,6 +65,8 @@ export class RegionWindow {
     this.offsetBytes = offsetBytes
     this.lengthBytes = lengthBytes
     this.address = native.mapView(memory, beginBytes, descriptor, fileOffsetBytes, lengthBytes)
+    const privateBegin = Math.ceil((beginBytes + lengthBytes) / 64) * 64
+    if (privateBegin + PRIVATE_BYTES <= this.buffer.byteLength) viewMemories.set(this.buffer, { memory, privateBegin })
     if (readOnly !== undefined) native.makeViewReadOnly(this.address, lengthBytes, readOnly)
     this.bytes = new Uint8Array(this.buffer, beginBytes, lengthBytes)
     this.words = new BigUint64Array(this.buffer, beginBytes, lengthBytes / 8)
@@ -79,7 +98,7 @@ function alignedMemory(lengthBytes: number, pageBytes: number): { memory: WebAss
 }
 
 function newMemory(lengthBytes: number): WebAssembly.Memory {
-  const pages = Math.ceil(lengthBytes / WASM_PAGE_BYTES)
+  const pages = Math.min(MEMORY_PAGES_MAX, Math.ceil((lengthBytes + PRIVATE_BYTES) / WASM_PAGE_BYTES))
   try {
     return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
   } catch (error) {

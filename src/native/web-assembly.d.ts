@@ -1,5 +1,5 @@
 /**
- * The part of the WebAssembly namespace that views use. TypeScript declares it only together with a browser's whole
+ * The part of the WebAssembly namespace that is used here. TypeScript declares it only together with a browser's whole
  * library.
  */
 declare namespace WebAssembly {
@@ -14,5 +14,16 @@ declare namespace WebAssembly {
     constructor(descriptor: MemoryDescriptor)
     /** A SharedArrayBuffer if the memory was created with `shared: true`. */
     readonly buffer: ArrayBuffer | SharedArrayBuffer
+  }
+
+  class RuntimeError extends Error {}
+
+  class Module {
+    constructor(bytes: Uint8Array)
+  }
+
+  class Instance {
+    constructor(module: Module, imports: Record<string, Record<string, Memory | number>>)
+    readonly exports: Record<string, unknown>
   }
 }

@@ -51,8 +51,9 @@ export class Town {
   readonly #living = new Map<number, number>()
   #lastEpoch = 0
 
-  constructor(lengthBytes: number = HEAP_BYTES) {
-    this.bytes = new Uint8Array(new SharedArrayBuffer(Math.floor(lengthBytes / 8) * 8))
+  /** `bytes`: the memory, if it is to be of a kind of its own. */
+  constructor(lengthBytes: number = HEAP_BYTES, bytes?: Uint8Array) {
+    this.bytes = bytes ?? new Uint8Array(new SharedArrayBuffer(Math.floor(lengthBytes / 8) * 8))
   }
 
   get slabs(): number {

@@ -68,6 +68,11 @@ export class Participant {
     return this.#memory.load(this.#offset + Offset.Reservation)
   }
 
+  /** Where the reservation is. */
+  get reservationPlace(): number {
+    return this.#offset + Offset.Reservation
+  }
+
   reserve(value: number): void {
     this.#memory.store(this.#offset + Offset.Reservation, value)
   }

@@ -18,23 +18,33 @@ export class Key {
   hash: number = 0
   /** Length in bytes, and kind from bit 16 on. */
   meta: number = 0
-  readonly bytes: Uint8Array = new Uint8Array(KEY_BYTES_MAX + 8)
-  readonly #words = new Int32Array(this.bytes.buffer)
-  readonly #floats = new Float64Array(this.bytes.buffer, 0, 1)
+  readonly bytes: Uint8Array
+  readonly #words: Int32Array
+  readonly #floats: Float64Array
   readonly #seed: number
 
-  constructor(seed: number) {
+  /** `bytes`: where it is kept. */
+  constructor(seed: number, bytes: Uint8Array = new Uint8Array(KEY_BYTES_MAX + 8)) {
     this.#seed = seed
+    this.bytes = bytes
+    this.#words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
+    this.#floats = new Float64Array(bytes.buffer, bytes.byteOffset, 1)
   }
 
   /** @throws ArgumentError when it is too long, or not a key. */
   set(key: MapKey): void {
-    if (typeof key === 'string') this.#settle(this.#putText(key), Kind.Text)
+    this.put(key)
+    this.hash = hashWords(this.#words, this.meta & 0xffff, this.#seed) | 0
+  }
+
+  /** The same; the hash stays what it was. */
+  put(key: MapKey): void {
+    if (typeof key === 'string') this.meta = metaOf(Kind.Text, this.#putText(key))
     else if (typeof key === 'number') {
       // There is one zero.
       this.#floats[0] = key + 0
-      this.#settle(8, Kind.Number)
-    } else this.#settle(this.#putBytes(key), Kind.Bytes)
+      this.meta = metaOf(Kind.Number, 8)
+    } else this.meta = metaOf(Kind.Bytes, this.#putBytes(key))
   }
 
   /** The key of an entry. */
@@ -78,11 +88,6 @@ export class Key {
     return kind === Kind.Text ? decoder.decode(bytes) : bytes.slice()
   }
 
-  #settle(length: number, kind: number): void {
-    this.meta = (kind << 16) | length
-    this.hash = hashWords(this.#words, length, this.#seed) | 0
-  }
-
   #putText(text: string): number {
     const { length } = text
     if (length > KEY_BYTES_MAX) throw tooLong(length)
@@ -118,6 +123,10 @@ export class Key {
     for (let at = length; (at & 3) !== 0; at += 1) this.bytes[at] = 0
     return length
   }
+}
+
+function metaOf(kind: number, length: number): number {
+  return (kind << 16) | length
 }
 
 /** 0 beyond the end. */

@@ -17,6 +17,7 @@ import type { WaitOptions } from '../waiting/wait-options.ts'
 import { MapCore } from './core.ts'
 import type { MapKey } from './key.ts'
 import { BodyOffset, DELETED, EntryOffset, keyRoom } from './layout.ts'
+import { ABSENT, ASK, LookUp } from './look-up.ts'
 import { Sweeper } from './sweeper.ts'
 import { isDeleted } from './table.ts'
 
@@ -92,6 +93,7 @@ export class SharedMap<V> {
   readonly #settings: MapSettings<V>
   readonly #sweeper: Sweeper
   readonly #reader: ValueReader<V>
+  readonly #lookUp: LookUp<V> | undefined
   readonly #meter: Meter
 
   /** @internal */
@@ -102,6 +104,7 @@ export class SharedMap<V> {
     this.#settings = settings
     this.#meter = heap.meters.of('map', name)
     this.#reader = new ValueReader(heap.memory, settings.codec)
+    this.#lookUp = LookUp.of(heap, body, settings.codec)
     this.#sweeper = new Sweeper(this.#core, this.#meter, (key, condition) => this.#remove(key, condition))
   }
 
@@ -112,8 +115,11 @@ export class SharedMap<V> {
   }
 
   getSync(key: MapKey): V | undefined {
+    this.#heap.checkOpen()
     this.#meter.read()
-    return this.#read(key) ? this.#reader.decode() : undefined
+    const length = this.#lookUp?.find(key, this.#settings.maxEntries !== 0) ?? ASK
+    if (length >= 0) return this.#lookUp!.value(length)
+    return length !== ABSENT && this.#read(key) ? this.#reader.decode() : undefined
   }
 
   async has(key: MapKey, options?: WaitOptions): Promise<boolean> {
