@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { RegionWindow } from '../../src/dsm/region-window.ts'
 import { native } from '../../src/native/index.ts'
 import { Random } from '../../src/runtime/random.ts'
@@ -74,15 +75,13 @@ test('the program says what the map says, for every kind of key and any length',
   assert.throws(() => lookUp.find(null as unknown as MapKey, false), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
 })
 
-test('what has an end of life, is long, is being moved, or is read inside an epoch, is left to the map', (t) => {
+test('what is long, is being moved, or is read inside an epoch, is left to the map', (t) => {
   const inhabitant = regionTown(t).settle()
   const body = bodyOf(inhabitant)
   const map = new SharedMap<Uint8Array>('m', inhabitant.heap, body, plain)
   const lookUp = LookUp.of(inhabitant.heap, body, bytes)!
-  map.setSync('mortal', Uint8Array.of(1), { ttlMs: 60_000 })
   map.setSync('long', new Uint8Array(2049))
   map.setSync('short', Uint8Array.of(1))
-  assert.equal(lookUp.find('mortal', false), ASK)
   assert.equal(lookUp.find('long', false), ASK)
   assert.equal(lookUp.find('short', false), 1)
   const stay = inhabitant.heap.epochs.begin()
@@ -101,6 +100,20 @@ test('what has an end of life, is long, is being moved, or is read inside an epo
     }
   }
   assert.ok(asked > 0 && asked < 6000, `the map was asked ${asked} times`)
+})
+
+test('what has an end of life is there until then', async (t) => {
+  const inhabitant = regionTown(t).settle()
+  const body = bodyOf(inhabitant)
+  const map = new SharedMap<Uint8Array>('m', inhabitant.heap, body, plain)
+  const lookUp = LookUp.of(inhabitant.heap, body, bytes)!
+  map.setSync('late', Uint8Array.of(1), { ttlMs: 60_000 })
+  map.setSync('soon', Uint8Array.of(1, 2), { ttlMs: 1 })
+  assert.equal(lookUp.find('late', false), 1)
+  await sleep(5)
+  assert.equal(lookUp.find('soon', false), ABSENT)
+  assert.equal(map.getSync('soon'), undefined)
+  assert.equal(lookUp.find('late', false), 1)
 })
 
 test('a bounded map keeps what is read: an entry is marked', (t) => {

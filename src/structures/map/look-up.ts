@@ -3,6 +3,7 @@ import type { Codec } from '../codec/codec.ts'
 import { ValueReader } from '../codec/value-reader.ts'
 import type { Heap } from '../heap/heap.ts'
 import { LocalMemory } from '../memory/local-memory.ts'
+import { nowMs } from '../now.ts'
 import { KEY_BYTES_MAX, Key, type MapKey } from './key.ts'
 import { BodyOffset } from './layout.ts'
 import { program } from './look-up-program.ts'
@@ -12,7 +13,8 @@ export const ABSENT = -1
 /** Something that the program leaves to {@link MapCore}. */
 export const ASK = -2
 
-/** Where the program puts the value, and the longest that it copies. */
+/** Where the program puts the entry's end of life and its value, and the longest value that it copies. */
+const END_OFFSET = 2040
 const VALUE_OFFSET = 2048
 const VALUE_BYTES_MAX = 2048
 const OWN_BYTES: number = VALUE_OFFSET + VALUE_BYTES_MAX + 64
@@ -22,15 +24,15 @@ type Program = (place: number, meta: number, isBounded: number) => number
 let compiled: WebAssembly.Module | undefined
 
 /**
- * Reads a value of a map in one call of WebAssembly. It does what {@link MapCore} does where the table is not being
- * moved, the entry has no end of life, and the value is short: nearly always. It takes half the time. An atomic access is an
- * instruction there, and a call in JavaScript.
+ * Reads a value of a map in one call of WebAssembly. It does what {@link MapCore} does for short values while the table
+ * is not being moved. It takes half the time. An atomic access is an instruction there, and a call in JavaScript.
  */
 export class LookUp<V> {
   readonly #heap: Heap
   readonly #key: Key
   readonly #reader: ValueReader<V>
   readonly #run: Program
+  readonly #end: Float64Array
   /** Where the map has its table, in the program's memory. */
   readonly #place: number
 
@@ -47,6 +49,7 @@ export class LookUp<V> {
     const own = new Uint8Array(memory.buffer, privateBegin, OWN_BYTES)
     this.#heap = heap
     this.#key = new Key(heap.seed, own.subarray(0, KEY_BYTES_MAX + 8))
+    this.#end = new Float64Array(memory.buffer, privateBegin + END_OFFSET, 1)
     this.#reader = new ValueReader(new LocalMemory(own), codec)
     this.#place = bytes.byteOffset + body + BodyOffset.Table
     compiled ??= new WebAssembly.Module(Buffer.from(program, 'base64'))
@@ -71,7 +74,12 @@ export class LookUp<V> {
     this.#key.put(key)
     const found = this.#tryRun(isBounded ? 1 : 0)
     left.ring()
-    return found
+    return found >= 0 && this.#isOver() ? ABSENT : found
+  }
+
+  #isOver(): boolean {
+    const end = this.#end[0]!
+    return end !== 0 && end <= nowMs()
   }
 
   #tryRun(isBounded: number): number {

@@ -6,8 +6,8 @@
 ;; Offsets are those of ../heap/layout.ts, ../heap/participant.ts and layout.ts.
 (module
   (import "aether" "memory" (memory 0 65536 shared))
-  ;; Where the heap begins; memory of this thread alone, with the key, and from 2048 on the value; where this
-  ;; participant says since which epoch it is inside.
+  ;; Where the heap begins; memory of this thread alone, with the key, at 2040 the end of life and from 2048 on
+  ;; the value; where this participant says since which epoch it is inside.
   (import "aether" "heap" (global $heap i32))
   (import "aether" "own" (global $own i32))
   (import "aether" "reservation" (global $reservation i32))
@@ -68,8 +68,8 @@
     ;; Deleted.
     (if (i32.eq (local.get $length) (i32.const -1)) (then (return (i32.const -1))))
     (if (i32.gt_u (local.get $length) (i32.const 2048)) (then (return (i32.const -2))))
-    ;; It has an end of life.
-    (if (i64.ne (i64.load offset=16 (local.get $entry)) (i64.const 0)) (then (return (i32.const -2))))
+    ;; Its end of life is for who has a clock.
+    (i64.store offset=2040 (global.get $own) (i64.load offset=16 (local.get $entry)))
     ;; Read recently.
     (if (i32.and (local.get $bounded) (i32.eqz (i32.load offset=24 (local.get $entry))))
       (then (i32.store offset=24 (local.get $entry) (i32.const 1))))

@@ -1,18 +1,11 @@
-import {
-  checkAbort,
-  checkFunction,
-  checkOptions,
-  checkSignal,
-  mustBe,
-  native,
-  type OptionNames,
-} from '../../native/index.ts'
+import { checkAbort, checkFunction, checkOptions, checkSignal, mustBe, type OptionNames } from '../../native/index.ts'
 import { type Codec, encodeCopy, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import { ValueReader } from '../codec/value-reader.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
+import { nowMs } from '../now.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import { MapCore } from './core.ts'
 import type { MapKey } from './key.ts'
@@ -439,8 +432,3 @@ interface Seen {
 const NOTHING_SEEN: Seen = { entry: 0, state: 0, endOfLife: 0 }
 const NOTHING = new Uint8Array(0)
 const always = () => true
-
-/** Milliseconds of a clock that all processes of the machine share. */
-function nowMs(): number {
-  return native.monotonicNs() / 1e6
-}

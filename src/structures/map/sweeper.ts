@@ -1,7 +1,7 @@
-import { native } from '../../native/index.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
 import { offsetOf } from '../heap/heap.ts'
+import { nowMs } from '../now.ts'
 import type { MapCore } from './core.ts'
 import { Key, type MapKey } from './key.ts'
 import { BodyOffset, EntryOffset, FROZEN, MOVED, REFERENCE_MASK } from './layout.ts'
@@ -113,7 +113,7 @@ export class Sweeper {
 
   #isExpired(entry: number): boolean {
     const end = this.#core.heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
-    return end !== 0 && end <= native.monotonicNs() / 1e6
+    return end !== 0 && end <= nowMs()
   }
 
   #wasUnread(entry: number): boolean {
