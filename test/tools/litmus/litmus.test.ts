@@ -56,7 +56,7 @@ function assertOverlapped(results: readonly LitmusResult[]): void {
 }
 
 /** A batch in which all sleep, and one in which they do not: the command plays more. */
-const rounds = 100
+const rounds = 60
 /** The axes on which every page stays until another rank wants it. */
 const settled = (ranks: number, access: Axis['access']): Axis[] =>
   axesFor(ranks, access).filter(({ evictions }) => !evictions)
