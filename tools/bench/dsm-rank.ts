@@ -1,6 +1,6 @@
 /**
  * One rank of `aether bench dsm`: `node dsm-rank.js PLAN`, with PLAN a {@link DsmBenchPlan} as JSON. Rank 0 prints a
- * {@link DsmRow} a line.
+ * {@link DsmRow} a line; where the plan says `traced`, {@link TracedAccesses}.
  */
 import process from 'node:process'
 import { type CoherenceKind, join, probeUserfault, type Region, type RegionGroup } from 'aether-dsm/internal/dsm'
@@ -9,6 +9,7 @@ import { Baton } from './dsm-baton.ts'
 import { Grid, gridBoardWords } from './dsm-grid.ts'
 import { type DsmBenchPlan, type DsmRow, FLOORS, nameOf, type RowHead, rowFrom } from './dsm-row.ts'
 import { type Act, FETCH, LOCAL_FAULT, type Scenario, scenarios } from './dsm-scenario.ts'
+import type { TracedAccesses } from './dsm-stages.ts'
 import { type Traffic, trafficAtRest } from './dsm-traffic.ts'
 
 /** Pages that are touched for the first time, of each home: they cannot be used again. */
@@ -70,6 +71,27 @@ class DsmBench {
       )
   }
 
+  /** What has stages, of a region of one protocol: when each access began and ended. */
+  async runTraced(coherence: CoherenceKind, pageBytes: number): Promise<void> {
+    const name = `stages-${coherence}-${pageBytes}`
+    const options = { size: 2 * pageBytes, pageSize: pageBytes, coherence, placement: 'cyclic' } as const
+    await using region = await this.#group.openRegion(name, options)
+    this.#warm(region)
+    const scenario = scenarios.find(({ op }) => op === FETCH)!
+    const times: [number, number][] = []
+    for (let index = 0; index < this.#iterations; index += 1)
+      this.#once(
+        region,
+        scenario,
+        1,
+        () => pause(CALM_MS),
+        (ns, beganNs) => times.push([beganNs, beganNs + ns]),
+      )
+    const accesses: TracedAccesses = { coherence, region: name, page: 1, pageBytes, times }
+    if (this.#group.rank === 0) process.stdout.write(`${JSON.stringify(accesses)}\n`)
+    await this.#group.barrier()
+  }
+
   /** What depends on no region. */
   async runLocal(pageBytes: number): Promise<void> {
     this.#barriers(pageBytes)
@@ -119,14 +141,20 @@ class DsmBench {
   }
 
   /** Every step of a scenario; `before` runs ahead of the measured one, `done` gets its time. */
-  #once(region: Region, scenario: Scenario, page: number, before: () => void, done: (ns: number) => void): void {
+  #once(
+    region: Region,
+    scenario: Scenario,
+    page: number,
+    before: () => void,
+    done: (ns: number, beganNs: number) => void,
+  ): void {
     const last = scenario.steps.length - 1
     for (const [index, { rank, act }] of scenario.steps.entries()) {
       this.#baton.step(rank, () => {
         if (index === last) before()
         const began = native.monotonicNs()
         this.#act(region, act, page)
-        if (index === last) done(native.monotonicNs() - began)
+        if (index === last) done(native.monotonicNs() - began, began)
       })
     }
   }
@@ -267,10 +295,11 @@ await using board = await group.openRegion('bench-board', {
 })
 const bench = new DsmBench(group, new Baton(board.int32, group.rank, group.size), plan)
 for (const pageBytes of plan.pageBytes) {
-  await bench.runLocal(pageBytes)
-  for (const coherence of plan.coherence) await bench.run(coherence as CoherenceKind, pageBytes)
+  if (plan.traced !== true) await bench.runLocal(pageBytes)
+  for (const coherence of plan.coherence as readonly CoherenceKind[])
+    await (plan.traced === true ? bench.runTraced(coherence, pageBytes) : bench.run(coherence, pageBytes))
 }
-if (plan.cellMs > 0) {
+if (plan.cellMs > 0 && plan.traced !== true) {
   const grid = new Grid(group, board.int32, plan.cellMs, (row) => console.log(JSON.stringify(row)))
   for (const coherence of ['hardware', ...plan.coherence])
     await grid.run(coherence as CoherenceKind, plan.pageBytes[0]!)

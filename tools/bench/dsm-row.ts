@@ -37,6 +37,8 @@ export interface DsmBenchPlan {
   readonly cellMs: number
   /** How long agents look for work before they sleep; undefined: as `join()` decides. */
   readonly spinMs?: number | undefined
+  /** Ranks write a trace: only what has stages is done, and told as {@link TracedAccesses}. */
+  readonly traced?: boolean
 }
 
 /** The exchange of a page miss in C++: what a miss between two ranks is held against. */

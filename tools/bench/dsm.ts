@@ -3,6 +3,7 @@ import { CollectedLines, launch } from 'aether-dsm/internal/cluster'
 import { coherenceKinds } from 'aether-dsm/internal/dsm'
 import { AetherError } from 'aether-dsm/internal/native'
 import { type DsmBenchPlan, type DsmRow, FLOORS, rowFrom, withRatios } from './dsm-row.ts'
+import { measureStages } from './dsm-stages.ts'
 import { type FloorAgents, PageFloor } from './floor/page-floor.ts'
 
 export interface DsmBenchOptions {
@@ -18,6 +19,8 @@ export interface DsmBenchOptions {
   readonly cellMs?: number
   /** How long agents look for work before they sleep, in milliseconds; undefined: as `join()` decides. */
   readonly spinMs?: number | undefined
+  /** Also the stages of a page miss between two ranks, from a trace. */
+  readonly stages?: boolean
   /** Called with each row as it is done. */
   readonly onRow?: (row: DsmRow) => void
   /** Called with the reason where the floor of a page miss cannot be measured. */
@@ -57,6 +60,7 @@ export async function benchDsm(options: DsmBenchOptions = {}): Promise<DsmRow[]>
     const { status } = await launch({ script, args: [JSON.stringify(plan)], ranks, stdout, stderr })
     if (status !== 0) throw new AetherError('ERR_AETHER_BENCH', `the ranks failed:\n${complaints.join('\n')}`)
   }
+  if (options.stages === true) for (const row of await measureStages(plan)) keep(row)
   return withRatios(rows)
 }
 

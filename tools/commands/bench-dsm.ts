@@ -24,6 +24,7 @@ export const dsmTakes: readonly BenchOption[] = [
   'iterations',
   'cell-ms',
   'spin-ms',
+  'stages',
   'trace',
 ]
 
@@ -41,6 +42,7 @@ export function dsmBenchOf(values: BenchValues): PreparedBench {
       iterationsMax,
     ),
     cellMs: millisecondsOf('cell-ms', values['cell-ms'], DEFAULT_CELL_MS, 0),
+    stages: values.stages === true,
     ...(values['spin-ms'] !== undefined && { spinMs: millisecondsOf('spin-ms', values['spin-ms'], 0, 0) }),
   })
 }

@@ -128,6 +128,7 @@ Options of dsm:
   --iterations N        how often each access is measured (default ${DEFAULT_ITERATIONS})
   --cell-ms N           how long each cell of the grid of sharing and stores is measured (default ${DEFAULT_CELL_MS}; 0: no grid)
   --spin-ms N           how long agents look for work before they sleep (default: as join() decides)
+  --stages              also where the time of a page miss goes, stage by stage: two processes, from a trace
   --trace FILE          write what the processes do to FILE, for ui.perfetto.dev or chrome://tracing
   --json                rows have "suite", "op", "coherence", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs",
                         "quantilesNs", "messages", "bytes", "hitRate", "baseline", "ratio".

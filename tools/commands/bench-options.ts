@@ -30,7 +30,7 @@ const texts = [
   'compare',
   'html',
 ] as const
-const flags = ['full', 'json'] as const
+const flags = ['full', 'stages', 'json'] as const
 
 export type BenchOption = (typeof texts)[number] | (typeof flags)[number]
 

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { benchDsm } from '../../../tools/bench/dsm.ts'
 import { type DsmRow, rowFrom, withRatios } from '../../../tools/bench/dsm-row.ts'
+import { measureStages, stageNames, stageRows } from '../../../tools/bench/dsm-stages.ts'
 import { PageFloor } from '../../../tools/bench/floor/page-floor.ts'
 import { whyNoMesi } from '../../../tools/demo/mesi-support.ts'
 
@@ -54,6 +55,57 @@ function assertGrid(rows: readonly DsmRow[]): void {
     else assert.ok(baseline === `${op}, hardware` && ratio !== null && ratio > 0, op)
   }
 }
+
+describe('the stages of a page miss', () => {
+  it('are read from what two processes traced, and add up to the whole', { skip: refused ?? false }, async () => {
+    const plan = { coherence: ['directory', 'token'], pageBytes: [4096], iterations: 10, cellMs: 0 }
+    const rows = await measureStages(plan)
+    for (const coherence of plan.coherence) {
+      const [whole, ...stages] = rows.filter((row) => row.coherence === coherence)
+      assert.equal(whole?.samples, 10)
+      assert.deepEqual(
+        stages.map(({ op }) => op),
+        stageNames,
+      )
+      for (const stage of stages) {
+        assert.equal(stage.samples, 10)
+        assert.ok(stage.quantilesNs.every((ns) => ns >= 0))
+      }
+    }
+  })
+
+  it('are the times between its lines; an access that lacks one is left out', () => {
+    const line = (ts: number, ph: string, pid: number, name = '', more = {}) => ({
+      ts,
+      ph,
+      pid,
+      name,
+      args: { region: 'r', page: 1, ...more },
+    })
+    const lines = [
+      line(1010, 'B', 7, 'read page 1'),
+      line(1012, 'i', 7, 'sent', { to: 1 }),
+      line(1020, 'X', 8, 'GetShared page 1'),
+      line(1021, 'i', 8, 'downgraded'),
+      line(1025, 'i', 8, 'sent', { to: 0 }),
+      line(1033, 'X', 7, 'DataShared page 1'),
+      line(1034, 'E', 7),
+      { ...line(1011, 'B', 9), args: { region: 'other', page: 1 } },
+      line(2010, 'B', 7, 'read page 1'),
+    ]
+    const times = [
+      [1_000_000, 1_040_000],
+      [2_000_000, 2_040_000],
+    ] as const
+    const [whole, ...stages] = stageRows({ coherence: 'mesi', region: 'r', page: 1, pageBytes: 4096, times }, lines)
+    assert.deepEqual([whole?.p50Ns, whole?.samples], [40_000, 1])
+    assert.deepEqual(
+      stages.map(({ p50Ns }) => p50Ns),
+      [10_000, 2000, 8000, 5000, 8000, 1000, 6000],
+    )
+    assert.deepEqual(stageRows({ coherence: 'mesi', region: 'r', page: 1, pageBytes: 4096, times: [] }, lines), [])
+  })
+})
 
 describe('the exchange of a page miss in C++', { skip: refused ?? false }, () => {
   it('brings what was written, with agents that sleep and that do not, page by page', async () => {
