@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, openSync, readlinkSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, openSync, readlinkSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { native } from '../native/index.ts'
+import { SpaceError } from './errors.ts'
 import {
   ARENA_MAGIC,
   ARENA_VERSION,
@@ -10,10 +12,15 @@ import {
   MEMBERS_MAX,
   REGIONS_MAX,
 } from './layout.ts'
+import { ARENA_FILE, bootIdentity, type SpaceDirectory } from './space-directory.ts'
 
-/** Words of the header. */
+/** Words of the header. What follows them is of an arena in a directory: texts of up to 255 bytes. */
 const Word = { Magic: 0, Version: 1, Nonce: 2, LastEpoch: 6, Members: 7, Regions: 8 } as const
 const NONCE_WORDS = 4
+const NAME_OFFSET = 1024
+const BOOT_OFFSET = 1536
+const TEXT_BYTES_MAX = 255
+const MEMORY_PREFIX = '/memfd:aether-'
 
 /** Tells one arena from all others: its memory object, and a random number written into it. */
 export interface ArenaIdentity {
@@ -32,10 +39,13 @@ export class Arena {
   readonly identity: ArenaIdentity
   /** The first {@link CONTROL_BYTES}. */
   readonly control: ArrayBuffer
+  /** Where its file is, if it has one that outlives the members. */
+  readonly directory: string | undefined
   readonly #header: Int32Array
   #open = true
 
-  private constructor(descriptor: number, identity: ArenaIdentity, control: ArrayBuffer) {
+  private constructor(descriptor: number, identity: ArenaIdentity, control: ArrayBuffer, directory?: string) {
+    this.directory = directory
     this.descriptor = descriptor
     this.identity = identity
     this.control = control
@@ -47,28 +57,62 @@ export class Arena {
     const made = native.createMemory(`aether-${space}`, EXTENTS_OFFSET, 0)
     const descriptor = reopen(made, constants.O_RDWR)
     const control = mapControl(descriptor)
-    const nonce = randomBytes(NONCE_WORDS * 4)
-    const words = new Int32Array(control, HEADER_OFFSET, 64)
-    new Uint8Array(control, HEADER_OFFSET + Word.Nonce * 4, nonce.length).set(nonce)
-    words[Word.Version] = ARENA_VERSION
-    words[Word.Members] = MEMBERS_MAX
-    words[Word.Regions] = REGIONS_MAX
-    Atomics.store(words, Word.Magic, ARENA_MAGIC)
-    return new Arena(descriptor, identityOf(descriptor, control), control)
+    return new Arena(descriptor, initialise(descriptor, control), control)
   }
 
   /**
-   * The arena behind a descriptor of another process, if it is the wanted one.
+   * The arena in a directory: that of members before, or a new one. Under the space's lock, when no member is there.
+   * @throws AccessError, SpaceError; SystemError if the disk is full.
+   */
+  static inDirectory(directory: SpaceDirectory): Arena {
+    const descriptor = directory.openAlone()
+    let control: ArrayBuffer | undefined
+    try {
+      if (native.describeMemory(descriptor).lengthBytes >= EXTENTS_OFFSET) control = mapControl(descriptor)
+      // The magic number comes last. Without it, the process that made the file was killed.
+      if (control !== undefined && Atomics.load(headerOf(control), Word.Magic) === 0) {
+        native.unmapMemory(control)
+        control = undefined
+      }
+      if (control === undefined) {
+        control = layOut(descriptor)
+        writeText(control, NAME_OFFSET, directory.space)
+        writeText(control, BOOT_OFFSET, bootIdentity())
+        initialise(descriptor, control)
+      } else checkFormer(control, directory)
+      if (!native.shareFile(descriptor)) throw directory.error('another process has just opened it; try again')
+      return new Arena(descriptor, identityOf(descriptor, control), control, directory.path)
+    } catch (error) {
+      if (control !== undefined) native.unmapMemory(control)
+      closeSync(descriptor)
+      throw error
+    }
+  }
+
+  /**
+   * The arena behind a descriptor of another process, if it is the wanted one. `observes`: it is only
+   * looked at, and may be opened alone by others.
    * @throws the error of open(2) if the descriptor cannot be reached.
    */
-  static adopt(processId: number, remoteDescriptor: number, wanted: ArenaIdentity): Arena | ArenaMismatch {
+  static adopt(
+    processId: number,
+    remoteDescriptor: number,
+    wanted: ArenaIdentity,
+    observes: boolean = false,
+  ): Arena | ArenaMismatch {
     const path = `/proc/${processId}/fd/${remoteDescriptor}`
-    if (!readlinkSync(path).startsWith('/memfd:aether-')) return 'other'
+    const link = readlinkSync(path)
+    const isFile = basename(link) === ARENA_FILE
+    if (!isFile && !link.startsWith(MEMORY_PREFIX)) return 'other'
     const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
     const control = mapWanted(descriptor, wanted)
-    if (typeof control !== 'string') return new Arena(descriptor, identityOf(descriptor, control), control)
-    closeSync(descriptor)
-    return control
+    if (typeof control === 'string') {
+      closeSync(descriptor)
+      return control
+    }
+    // As long as one member has it open, no process opens it alone.
+    if (isFile && !observes) native.shareFile(descriptor)
+    return new Arena(descriptor, identityOf(descriptor, control), control, isFile ? dirname(link) : undefined)
   }
 
   /** Epoch of the member that joined last; 0 before the first. */
@@ -79,6 +123,15 @@ export class Arena {
   /** Make `epoch` known, once it is in a slot: a process that reads it here then finds it there. Under the lock. */
   announceEpoch(epoch: number): void {
     Atomics.store(this.#header, Word.LastEpoch, epoch)
+  }
+
+  /**
+   * Clear a part of the control memory. A file keeps its pages: to touch one that it lacks would end the process where
+   * the disk is full.
+   */
+  clear(offsetBytes: number, lengthBytes: number): void {
+    if (this.directory === undefined) native.releaseMemory(this.descriptor, offsetBytes, lengthBytes)
+    else new Uint8Array(this.control, offsetBytes, lengthBytes).fill(0)
   }
 
   /** Unmap and close. Idempotent. */
@@ -97,6 +150,58 @@ export function reopen(descriptor: number, flags: number): number {
   } finally {
     native.closeDescriptor(descriptor)
   }
+}
+
+function headerOf(control: ArrayBuffer): Int32Array {
+  return new Int32Array(control, HEADER_OFFSET, 64)
+}
+
+/** The magic number comes last. */
+function initialise(descriptor: number, control: ArrayBuffer): ArenaIdentity {
+  const nonce = randomBytes(NONCE_WORDS * 4)
+  const words = headerOf(control)
+  new Uint8Array(control, HEADER_OFFSET + Word.Nonce * 4, nonce.length).set(nonce)
+  words[Word.Version] = ARENA_VERSION
+  words[Word.Members] = MEMBERS_MAX
+  words[Word.Regions] = REGIONS_MAX
+  Atomics.store(words, Word.Magic, ARENA_MAGIC)
+  return identityOf(descriptor, control)
+}
+
+/** An empty file of the right length, with the disk's space for the control part taken. */
+function layOut(descriptor: number): ArrayBuffer {
+  ftruncateSync(descriptor, 0)
+  ftruncateSync(descriptor, EXTENTS_OFFSET)
+  native.reserveMemory(descriptor, 0, CONTROL_BYTES)
+  return native.mapMemory(descriptor, 0, CONTROL_BYTES, 0)
+}
+
+/** @throws SpaceError if what members before have left cannot be gone on with. */
+function checkFormer(control: ArrayBuffer, directory: SpaceDirectory): void {
+  const { space, file } = directory
+  const words = headerOf(control)
+  if (words[Word.Magic] !== ARENA_MAGIC) throw directory.error(`${file} is not the memory of a space; remove it`)
+  if (words[Word.Version] !== ARENA_VERSION) {
+    const message = `space '${space}' in ${directory.path} was made by another version of Aether; use that version, or remove ${file}`
+    throw new SpaceError('ERR_AETHER_SPACE_VERSION', space, message)
+  }
+  const name = readText(control, NAME_OFFSET)
+  if (name !== space) throw directory.error(`it is the directory of space '${name}'; give each space one of its own`)
+  if (readText(control, BOOT_OFFSET) === bootIdentity()) return
+  const message = `the machine has restarted since space '${space}' in ${directory.path} was in use; a space does not outlive that: what it held may be torn, and its times are of another clock. Remove ${file}`
+  throw new SpaceError('ERR_AETHER_SPACE_RESTARTED', space, message)
+}
+
+function writeText(control: ArrayBuffer, offset: number, text: string): void {
+  const bytes = Buffer.from(text).subarray(0, TEXT_BYTES_MAX)
+  const target = new Uint8Array(control, offset, 1 + TEXT_BYTES_MAX)
+  target[0] = bytes.length
+  target.set(bytes, 1)
+}
+
+function readText(control: ArrayBuffer, offset: number): string {
+  const bytes = new Uint8Array(control, offset, 1 + TEXT_BYTES_MAX)
+  return Buffer.from(bytes.slice(1, 1 + bytes[0]!)).toString()
 }
 
 function mapControl(descriptor: number): ArrayBuffer {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import process from 'node:process'
-import { isEnding, native, UnsupportedError } from '../native/index.ts'
+import { isEnding, UnsupportedError } from '../native/index.ts'
 import { PROFILING_AREA_BYTES, WAIT_TABLE_BYTES } from '../profiling/index.ts'
 import { runtimeDirectory } from '../runtime/index.ts'
 import { Arena } from './arena.ts'
@@ -12,6 +12,7 @@ import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
 import { type MemberRecord, MemberTable } from './member-table.ts'
 import { isAlive, ownIdentity, pidNamespace, startTimeOf } from './process-identity.ts'
 import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
+import { SpaceDirectory } from './space-directory.ts'
 import { type LockOptions, SpaceLock } from './space-lock.ts'
 import { checkSpaceName } from './space-name.ts'
 
@@ -25,12 +26,13 @@ const ATTEMPTS_MAX = 1000
  * Become a member of space `name`, making the space if no process is in it.
  * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError if the lock stays taken.
  */
-export async function enter(name: string, options: LockOptions = {}): Promise<Entry> {
+export async function enter(name: string, options: LockOptions = {}, directoryPath?: string): Promise<Entry> {
   checkSpaceName(name)
   checkPlatform()
+  const directory = directoryPath === undefined ? undefined : new SpaceDirectory(name, directoryPath)
   const path = rendezvousPath(name)
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const entry = await tryEnter(name, path, options)
+    const entry = await tryEnter(name, path, options, directory)
     if (entry !== undefined) return entry
   }
   throw new SpaceError(
@@ -50,11 +52,16 @@ function checkPlatform(): void {
   throw new UnsupportedError(`a space needs Linux (memfd, flock and pidfd); this is ${process.platform}`)
 }
 
-async function tryEnter(name: string, path: string, options: LockOptions): Promise<Entry | undefined> {
+async function tryEnter(
+  name: string,
+  path: string,
+  options: LockOptions,
+  directory: SpaceDirectory | undefined,
+): Promise<Entry | undefined> {
   const file = RendezvousFile.open(path)
   const lock = new SpaceLock(file.descriptor, name)
   try {
-    const entry = await lock.run(() => (file.isCurrent() ? admit(name, file, lock) : undefined), options)
+    const entry = await lock.run(() => (file.isCurrent() ? admit(name, file, lock, directory) : undefined), options)
     if (entry === undefined) file.close()
     return entry
   } catch (error) {
@@ -64,14 +71,21 @@ async function tryEnter(name: string, path: string, options: LockOptions): Promi
 }
 
 /** Under the lock. */
-function admit(name: string, file: RendezvousFile, lock: SpaceLock): Entry {
-  const arena = findArena(name, file) ?? makeArena(name, file)
+function admit(name: string, file: RendezvousFile, lock: SpaceLock, directory: SpaceDirectory | undefined): Entry {
+  const found = findArena(name, file)
+  const arena = found ?? makeArena(name, file, directory)
   let bell: Doorbell | undefined
   try {
+    if (directory !== undefined && arena.directory !== directory.path)
+      throw directory.error(
+        arena.directory === undefined
+          ? 'processes are in a space of that name that has no directory; end them first'
+          : `its processes have it in ${arena.directory}; pass that directory`,
+      )
     bell = new Doorbell()
     const table = new MemberTable(arena.control)
     const archive = new EpochArchive(arena.control)
-    settleMembers(table)
+    settleMembers(table, found !== undefined)
     const self = claimSlot(name, arena, table, archive, bell)
     file.write(self.slot, recordOf(self.processId, arena))
     table.admit(self.slot, self.epoch)
@@ -113,15 +127,18 @@ function adopt(name: string, record: RendezvousRecord): Arena | undefined {
   )
 }
 
-function makeArena(name: string, file: RendezvousFile): Arena {
+function makeArena(name: string, file: RendezvousFile, directory: SpaceDirectory | undefined): Arena {
   file.clear()
-  return Arena.create(name)
+  return directory === undefined ? Arena.create(name) : Arena.inDirectory(directory)
 }
 
-/** Settle what killed members left: unfinished claims, and slots of processes that are gone. Under the lock. */
-export function settleMembers(table: MemberTable): void {
+/**
+ * Settle what killed members left: unfinished claims, and slots of processes that are gone. Under the lock.
+ * `mayLive`: false where none of them lives for certain. Their process numbers may be others' by now.
+ */
+export function settleMembers(table: MemberTable, mayLive: boolean = true): void {
   table.undoClaims()
-  for (const member of table.present()) if (!isAlive(member)) table.end(member.slot, member.epoch, 'died')
+  for (const member of table.present()) if (!mayLive || !isAlive(member)) table.end(member.slot, member.epoch, 'died')
 }
 
 function claimSlot(
@@ -147,8 +164,8 @@ function claimSlot(
   const record = { ...ownIdentity(), slot, epoch, doorbell: bell.writeEnd, doorbellInode: bell.inode }
   table.claim(record)
   arena.announceEpoch(epoch)
-  native.releaseMemory(arena.descriptor, PROFILING_OFFSET + slot * PROFILING_AREA_BYTES, PROFILING_AREA_BYTES)
-  native.releaseMemory(arena.descriptor, WAITS_OFFSET + slot * WAIT_TABLE_BYTES, WAIT_TABLE_BYTES)
+  arena.clear(PROFILING_OFFSET + slot * PROFILING_AREA_BYTES, PROFILING_AREA_BYTES)
+  arena.clear(WAITS_OFFSET + slot * WAIT_TABLE_BYTES, WAIT_TABLE_BYTES)
   return record
 }
 

@@ -7,7 +7,12 @@ export class SpaceError extends AetherError {
   readonly space: string
 
   constructor(
-    code: 'ERR_AETHER_SPACE_FULL' | 'ERR_AETHER_SPACE_VERSION' | 'ERR_AETHER_SPACE_UNREACHABLE',
+    code:
+      | 'ERR_AETHER_SPACE_FULL'
+      | 'ERR_AETHER_SPACE_VERSION'
+      | 'ERR_AETHER_SPACE_UNREACHABLE'
+      | 'ERR_AETHER_SPACE_DIRECTORY'
+      | 'ERR_AETHER_SPACE_RESTARTED',
     space: string,
     message: string,
     options?: ErrorOptions,

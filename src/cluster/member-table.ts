@@ -43,6 +43,8 @@ const Word = { State: 0, ProcessId: 1, ThreadId: 2, Doorbell: 3, Card: 4 } as co
 const Float = { StartTime: 3, DoorbellInode: 4 } as const
 const HELD_BYTES_OFFSET = 64
 const HELD_WORDS = 32
+/** A slot and an epoch fill one word there, which is never all ones. */
+const SLOTS_OF_STRUCTURES = MEMBERS_MAX - 2
 const WORDS = SLOT_BYTES / 4
 const FLOATS = SLOT_BYTES / 8
 
@@ -96,12 +98,16 @@ export class MemberTable {
   }
 
   /**
-   * The slot whose member ended longest ago, so that what it held stays readable for as long as possible. Undefined if
-   * all are taken.
+   * The slot whose member ended longest ago, so that what it held stays readable for as long as possible. The last two
+   * are taken only if there is no other: structures have no place for them. Undefined if all are taken.
    */
   freeSlot(): number | undefined {
+    return this.#oldestIn(0, SLOTS_OF_STRUCTURES) ?? this.#oldestIn(SLOTS_OF_STRUCTURES, MEMBERS_MAX)
+  }
+
+  #oldestIn(from: number, to: number): number | undefined {
     let best: number | undefined
-    for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
+    for (let slot = from; slot < to; slot += 1) {
       const { state, epoch } = this.glance(slot)
       if (state === SlotState.Present || state === SlotState.Claimed) continue
       if (best === undefined || epoch < this.glance(best).epoch) best = slot

@@ -68,9 +68,12 @@ export class Membership implements AsyncDisposable {
   #closed = false
   #closing: Promise<void> | undefined
 
-  /** Become a member of space `name`. @throws as {@link enter}, and SystemError where a limit of the process is met. */
-  static enter(name: string, options?: LockOptions): Promise<Membership> {
-    return withSystemFailures(async () => new Membership(await enter(name, options)))
+  /**
+   * Become a member of space `name`. With `directory`, its arena is a file there.
+   * @throws as {@link enter}, and SystemError where a limit of the process is met.
+   */
+  static enter(name: string, options?: LockOptions, directory?: string): Promise<Membership> {
+    return withSystemFailures(async () => new Membership(await enter(name, options, directory)))
   }
 
   private constructor(entry: Entry) {

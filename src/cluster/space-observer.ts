@@ -163,7 +163,7 @@ function liveRecords(path: string): readonly RendezvousRecord[] {
 function adopt(name: string, record: RendezvousRecord): Arena | undefined {
   let arena: Arena | 'other' | 'version'
   try {
-    arena = Arena.adopt(record.processId, record.descriptor, record)
+    arena = Arena.adopt(record.processId, record.descriptor, record, true)
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import type { LockOptions, Membership, MembershipPart } from '../cluster/index.ts'
-import { REGIONS_MAX } from '../cluster/index.ts'
+import { isMemoryDirectory, REGIONS_MAX } from '../cluster/index.ts'
 import { native, SystemError } from '../native/index.ts'
 import { isHiddenName } from './allocation/arena-allocator.ts'
 import { availableMemory } from './available-memory.ts'
@@ -74,7 +74,7 @@ export class RegionDirectory implements MembershipPart {
       const index = this.#table.find(request.name) ?? this.#create(request)
       const entry = this.#table.read(index)
       checkSame(request, entry)
-      if (request.reserve && !entry.reserved) this.#reserveLate(index, entry)
+      if (this.#reserves(request) && !entry.reserved) this.#reserveLate(index, entry)
       this.#use(index)
       return { ...entry, index }
     }, options)
@@ -176,11 +176,16 @@ export class RegionDirectory implements MembershipPart {
   #fill(index: number, request: RegionRequest, extent: Extent): void {
     try {
       this.#growTo(extent)
-      if (request.reserve) this.#reserve(request.name, extent)
+      if (this.#reserves(request)) this.#reserve(request.name, extent)
     } catch (error) {
       this.#free(index)
       throw error
     }
+  }
+
+  /** In a file, always: to touch a page that it lacks would end the process where the disk is full. */
+  #reserves({ reserve }: RegionRequest): boolean {
+    return reserve || this.#membership.arena.directory !== undefined
   }
 
   #reserveLate(index: number, entry: RegionEntry): void {
@@ -199,7 +204,9 @@ export class RegionDirectory implements MembershipPart {
    */
   #reserve(name: string, extent: Extent): void {
     if (extent.length === 0) return
-    const available = availableMemory()
+    const { directory } = this.#membership.arena
+    const isMemory = directory === undefined || isMemoryDirectory(directory)
+    const available = isMemory ? availableMemory() : undefined
     if (available !== undefined && extent.length > available - HEADROOM_BYTES) {
       throw new MemoryExhaustedError(
         `region '${name}'`,

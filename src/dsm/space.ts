@@ -1,5 +1,7 @@
+import { join } from 'node:path'
+import process from 'node:process'
 import { type EventOptions, type LockOptions, type Member, Membership, type SpaceEvent } from '../cluster/index.ts'
-import { checkMilliseconds, checkOptions, checkSignal, type OptionNames } from '../native/index.ts'
+import { checkMilliseconds, checkOptions, checkSignal, checkText, type OptionNames } from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
@@ -13,13 +15,23 @@ export interface OpenOptions {
   readonly signal?: AbortSignal
   /** How long another process may hold the space's lock before that is an error. Default 10 s. */
   readonly lockTimeoutMs?: number
+  /**
+   * A directory of this space's own, where its memory is a file. The space then outlives its processes, until the
+   * machine restarts. The directory is made if it is not there. Default: `$AETHER_DIRECTORY/NAME` if that variable is
+   * set.
+   */
+  readonly directory?: string
 }
 
-const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true }
+const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true, directory: true }
+
+/** The variable that names the directory of the directories of all spaces. */
+const DIRECTORY_VARIABLE = 'AETHER_DIRECTORY'
 
 /**
  * Join the space `name`: processes of this user on this machine that share memory. The first process to join makes it.
- * Once its last process has closed it, ended or been killed, all of its memory is gone. No server, no configuration.
+ * Once its last process has closed it, ended or been killed, all of its memory is gone, unless it has a `directory`. No
+ * server, no configuration.
  *
  * Every call is a member of its own, also within one process and in Workers.
  *
@@ -34,11 +46,17 @@ const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true }
  */
 export async function open(name: string, options: OpenOptions = {}): Promise<Space> {
   checkOptions('open', options, names)
-  const { signal, lockTimeoutMs } = options
+  const { signal, lockTimeoutMs, directory = directoryOf(name) } = options
   checkSignal('options.signal', signal)
   if (lockTimeoutMs !== undefined) checkMilliseconds('options.lockTimeoutMs', lockTimeoutMs)
+  if (directory !== undefined) checkText('options.directory', directory)
   const lock: LockOptions = { signal, ...(lockTimeoutMs === undefined ? {} : { timeoutMs: lockTimeoutMs }) }
-  return new Space(await Membership.enter(name, lock))
+  return new Space(await Membership.enter(name, lock, directory))
+}
+
+function directoryOf(name: string): string | undefined {
+  const all = process.env[DIRECTORY_VARIABLE]
+  return all === undefined || all === '' ? undefined : join(all, name)
 }
 
 /** One member's view of a space. It does not keep the process alive, except while an `events()` iteration waits. */
@@ -57,6 +75,11 @@ export class Space implements AsyncDisposable {
   /** This member: its slot, its epoch (its number among all members that the space has had) and its process. */
   get self(): Member {
     return this.#host.membership.self
+  }
+
+  /** Where the memory is a file, without links; undefined if it goes with the last process. */
+  get directory(): string | undefined {
+    return this.#host.membership.arena.directory
   }
 
   get closed(): boolean {

@@ -309,6 +309,11 @@ export interface Addon {
    * `wait` is false.
    */
   lockFile(descriptor: number, wait: boolean): boolean
+  /**
+   * Lock a file together with others, in place of a lock that this opening of it holds: flock(2) LOCK_SH|LOCK_NB.
+   * Returns false if another opening holds it alone.
+   */
+  shareFile(descriptor: number): boolean
   unlockFile(descriptor: number): void
   /**
    * From now on, when *this environment* ends, the process ends at once with `_exit(code)`, after writing `message` to

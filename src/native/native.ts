@@ -61,6 +61,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'processorNs',
   'threadPreemptions',
   'lockFile',
+  'shareFile',
   'unlockFile',
   'guardEnvironment',
   'unguardEnvironment',

@@ -7,6 +7,7 @@ const PREFIX = 'AETHER_'
 /** Every environment variable that has a meaning; docs/settings.md describes them. */
 export const SETTING_NAMES: readonly string[] = [
   'AETHER_RUNTIME_DIRECTORY',
+  'AETHER_DIRECTORY',
   'AETHER_NATIVE',
   'AETHER_USERFAULT',
   'AETHER_PROFILE',

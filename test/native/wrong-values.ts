@@ -105,6 +105,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   processorNs: [no],
   threadPreemptions: [],
   lockFile: [one(memory), no],
+  shareFile: [one(memory)],
   unlockFile: [one(memory)],
   unguardEnvironment: [],
   throwSystemError: [one('mmap'), one(12)],

@@ -1,0 +1,116 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { AccessError, native, systemFailure } from '../native/index.ts'
+import { SpaceError } from './errors.ts'
+
+/** The file with the arena, in the directory of a space. */
+export const ARENA_FILE = 'aether.arena'
+
+const TMPFS = 0x01021994
+/**
+ * By their numbers in statfs(2): those that keep space that fallocate(2) has taken. Where a page is copied before it is
+ * written (btrfs, overlayfs, ZFS), a store into a full disk ends the process. Network file systems lock and map on each
+ * machine alone.
+ */
+const fileSystems: ReadonlyMap<number, string> = new Map([
+  [TMPFS, 'tmpfs'],
+  [0xef53, 'ext4'],
+  [0x58465342, 'xfs'],
+  [0xf2f52010, 'f2fs'],
+])
+
+/** Whether what is in a directory is memory. */
+export function isMemoryDirectory(path: string): boolean {
+  return statfsSync(path).type === TMPFS
+}
+
+/** Where a space keeps its arena, so that it outlives its members. */
+export class SpaceDirectory {
+  readonly space: string
+  /** Without links. */
+  readonly path: string
+  /** Make the directory, if it is not there. @throws AccessError, SpaceError */
+  constructor(space: string, path: string) {
+    this.space = space
+    this.path = makeDirectory(path)
+    const { type } = statfsSync(this.path)
+    if (fileSystems.has(type)) return
+    const known = [...fileSystems.values()].join(', ')
+    throw this.error(
+      `its file system (number 0x${type.toString(16)} in statfs(2)) is none of ${known}, where taken space stays taken; use a directory on one of these, /dev/shm for instance`,
+    )
+  }
+
+  get file(): string {
+    return join(this.path, ARENA_FILE)
+  }
+
+  /**
+   * Open the file, or create it, and hold it alone. Under the space's lock, when no member is there.
+   * @throws AccessError; SpaceError if processes have it open that cannot be seen from here.
+   */
+  openAlone(): number {
+    const descriptor = openFile(this.file)
+    try {
+      const status = fstatSync(descriptor)
+      if (!status.isFile() || status.uid !== process.geteuid?.())
+        throw new AccessError(this.file, `${this.file} is not a regular file that you own; remove it`)
+      if (native.lockFile(descriptor, false)) return descriptor
+      throw this.error(
+        'processes have it open that are not to be seen from here, in another container perhaps, or under another name of a space; end them first',
+      )
+    } catch (error) {
+      closeSync(descriptor)
+      throw error
+    }
+  }
+
+  error(why: string): SpaceError {
+    return new SpaceError(
+      'ERR_AETHER_SPACE_DIRECTORY',
+      this.space,
+      `space '${this.space}' cannot be opened in ${this.path}: ${why}`,
+    )
+  }
+}
+
+/** Names the time since the machine was started: boot_id of random(4). */
+export function bootIdentity(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+}
+
+function makeDirectory(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    const real = realpathSync(path)
+    const { uid, mode } = statSync(real)
+    if (uid !== process.geteuid?.())
+      throw new AccessError(real, `${real} belongs to another user; pass a directory of your own`)
+    if ((mode & 0o022) !== 0) throw new AccessError(real, `others may write to ${real}; run: chmod go-w '${real}'`)
+    return real
+  } catch (cause) {
+    if (cause instanceof AccessError) throw cause
+    throw new AccessError(path, `cannot use the directory ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function openFile(path: string): number {
+  try {
+    return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (code === 'EMFILE' || code === 'ENFILE') throw systemFailure(cause)
+    throw new AccessError(path, `cannot open ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
