@@ -28,7 +28,7 @@ import { open } from '../../src/public/index.ts'
 import { openStructures } from '../../src/public/structures.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 
-const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 12)
+const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 6)
 const NAME = 'lasting'
 /** Where the header has the machine's start, as a text with its length in front. */
 const BOOT_OFFSET = 1536

@@ -10,7 +10,7 @@ import {
   simulate,
 } from '../../../tools/simulation/index.ts'
 
-const SEEDS = 6
+const SEEDS = 4
 const seeds = Array.from({ length: SEEDS }, (_, index) => index + 1)
 
 /**
