@@ -20,6 +20,8 @@ const NONCE_WORDS = 4
 const NAME_OFFSET = 1024
 const BOOT_OFFSET = 1536
 const TEXT_BYTES_MAX = 255
+/** Behind the name of a file that was removed: its members share it all the same. */
+const REMOVED = / \(deleted\)$/
 const MEMORY_PREFIX = '/memfd:aether-'
 
 /** Tells one arena from all others: its memory object, and a random number written into it. */
@@ -62,7 +64,7 @@ export class Arena {
 
   /**
    * The arena in a directory: that of members before, or a new one. Under the space's lock, when no member is there.
-   * @throws AccessError, SpaceError; SystemError if the disk is full.
+   * @throws AccessError, SpaceError.
    */
   static inDirectory(directory: SpaceDirectory): Arena {
     const descriptor = directory.openAlone()
@@ -75,7 +77,7 @@ export class Arena {
         control = undefined
       }
       if (control === undefined) {
-        control = layOut(descriptor)
+        control = layOut(descriptor, directory)
         writeText(control, NAME_OFFSET, directory.space)
         writeText(control, BOOT_OFFSET, bootIdentity())
         initialise(descriptor, control)
@@ -101,7 +103,7 @@ export class Arena {
     observes: boolean = false,
   ): Arena | ArenaMismatch {
     const path = `/proc/${processId}/fd/${remoteDescriptor}`
-    const link = readlinkSync(path)
+    const link = readlinkSync(path).replace(REMOVED, '')
     const isFile = basename(link) === ARENA_FILE
     if (!isFile && !link.startsWith(MEMORY_PREFIX)) return 'other'
     const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
@@ -111,7 +113,11 @@ export class Arena {
       return control
     }
     // As long as one member has it open, no process opens it alone.
-    if (isFile && !observes) native.shareFile(descriptor)
+    if (isFile && !observes && !native.shareFile(descriptor)) {
+      native.unmapMemory(control)
+      closeSync(descriptor)
+      throw new Error('another process holds its file alone')
+    }
     return new Arena(descriptor, identityOf(descriptor, control), control, isFile ? dirname(link) : undefined)
   }
 
@@ -168,11 +174,17 @@ function initialise(descriptor: number, control: ArrayBuffer): ArenaIdentity {
   return identityOf(descriptor, control)
 }
 
-/** An empty file of the right length, with the disk's space for the control part taken. */
-function layOut(descriptor: number): ArrayBuffer {
+/** An empty file of the right length, with the disk's space for the control part taken. @throws SpaceError */
+function layOut(descriptor: number, directory: SpaceDirectory): ArrayBuffer {
   ftruncateSync(descriptor, 0)
-  ftruncateSync(descriptor, EXTENTS_OFFSET)
-  native.reserveMemory(descriptor, 0, CONTROL_BYTES)
+  try {
+    ftruncateSync(descriptor, EXTENTS_OFFSET)
+    native.reserveMemory(descriptor, 0, CONTROL_BYTES)
+  } catch (cause) {
+    ftruncateSync(descriptor, 0)
+    const room = `${CONTROL_BYTES / 2 ** 20} MiB for it are not to be had (${(cause as Error).message.split(';')[0]})`
+    throw directory.error(`${room}; free some space, or raise the quota or the limit of file sizes`, cause)
+  }
   return native.mapMemory(descriptor, 0, CONTROL_BYTES, 0)
 }
 
@@ -188,7 +200,7 @@ function checkFormer(control: ArrayBuffer, directory: SpaceDirectory): void {
   const name = readText(control, NAME_OFFSET)
   if (name !== space) throw directory.error(`it is the directory of space '${name}'; give each space one of its own`)
   if (readText(control, BOOT_OFFSET) === bootIdentity()) return
-  const message = `the machine has restarted since space '${space}' in ${directory.path} was in use; a space does not outlive that: what it held may be torn, and its times are of another clock. Remove ${file}`
+  const message = `the machine has restarted since space '${space}' in ${directory.path} was in use, and a space does not outlive that; remove ${file}`
   throw new SpaceError('ERR_AETHER_SPACE_RESTARTED', space, message)
 }
 

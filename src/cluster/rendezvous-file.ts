@@ -9,11 +9,10 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import process from 'node:process'
 import { crc32 } from 'node:zlib'
-import { AccessError, systemFailure } from '../native/index.ts'
 import type { ArenaIdentity } from './arena.ts'
 import { MEMBERS_MAX } from './layout.ts'
+import { openOwnFile } from './own-file.ts'
 
 /** A record says where a member holds the arena. Whether it still does must be found out by looking. */
 export interface RendezvousRecord extends ArenaIdentity {
@@ -53,11 +52,7 @@ export class RendezvousFile {
 
   /** Open the file, or create it. @throws AccessError for a link, another type of file, or another user's. */
   static open(path: string): RendezvousFile {
-    const descriptor = openOwn(path)
-    const status = fstatSync(descriptor)
-    if (status.isFile() && status.uid === process.geteuid?.()) return new RendezvousFile(path, descriptor)
-    closeSync(descriptor)
-    throw new AccessError(path, `${path} is not a regular file that you own; remove it`)
+    return new RendezvousFile(path, openOwnFile(path))
   }
 
   /** The file if it exists and belongs to this user; never creates it. */
@@ -124,21 +119,6 @@ export class RendezvousFile {
   #writeLine(line: number, text: string): void {
     const bytes = Buffer.from(`${text.padEnd(RECORD_BYTES - 1)}\n`, 'latin1')
     writeSync(this.descriptor, bytes, 0, RECORD_BYTES, line * RECORD_BYTES)
-  }
-}
-
-function openOwn(path: string): number {
-  try {
-    return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'EMFILE' || code === 'ENFILE') throw systemFailure(cause)
-    const why = code === 'ELOOP' ? 'it is a symbolic link' : (cause as Error).message
-    throw new AccessError(
-      path,
-      `cannot open ${path}: ${why}; remove it, or free some space and check the permissions`,
-      { cause },
-    )
   }
 }
 

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, mkdirSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { AccessError, native, systemFailure } from '../native/index.ts'
+import { AccessError, native } from '../native/index.ts'
 import { SpaceError } from './errors.ts'
+import { openOwnFile } from './own-file.ts'
 
 /** The file with the arena, in the directory of a space. */
 export const ARENA_FILE = 'aether.arena'
@@ -48,7 +39,7 @@ export class SpaceDirectory {
     if (fileSystems.has(type)) return
     const known = [...fileSystems.values()].join(', ')
     throw this.error(
-      `its file system (number 0x${type.toString(16)} in statfs(2)) is none of ${known}, where taken space stays taken; use a directory on one of these, /dev/shm for instance`,
+      `its file system is none of ${known} (type 0x${type.toString(16)} of statfs(2)); use a directory on one of these, such as /dev/shm/${this.space}`,
     )
   }
 
@@ -61,26 +52,20 @@ export class SpaceDirectory {
    * @throws AccessError; SpaceError if processes have it open that cannot be seen from here.
    */
   openAlone(): number {
-    const descriptor = openFile(this.file)
-    try {
-      const status = fstatSync(descriptor)
-      if (!status.isFile() || status.uid !== process.geteuid?.())
-        throw new AccessError(this.file, `${this.file} is not a regular file that you own; remove it`)
-      if (native.lockFile(descriptor, false)) return descriptor
-      throw this.error(
-        'processes have it open that are not to be seen from here, in another container perhaps, or under another name of a space; end them first',
-      )
-    } catch (error) {
-      closeSync(descriptor)
-      throw error
-    }
+    const descriptor = openOwnFile(this.file)
+    if (native.lockFile(descriptor, false)) return descriptor
+    closeSync(descriptor)
+    throw this.error(
+      'processes have it open that cannot be seen from here, in another container perhaps, or under another name of a space; end them first',
+    )
   }
 
-  error(why: string): SpaceError {
+  error(why: string, cause?: unknown): SpaceError {
     return new SpaceError(
       'ERR_AETHER_SPACE_DIRECTORY',
       this.space,
       `space '${this.space}' cannot be opened in ${this.path}: ${why}`,
+      cause === undefined ? undefined : { cause },
     )
   }
 }
@@ -102,15 +87,5 @@ function makeDirectory(path: string): string {
   } catch (cause) {
     if (cause instanceof AccessError) throw cause
     throw new AccessError(path, `cannot use the directory ${path}: ${(cause as Error).message}`, { cause })
-  }
-}
-
-function openFile(path: string): number {
-  try {
-    return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'EMFILE' || code === 'ENFILE') throw systemFailure(cause)
-    throw new AccessError(path, `cannot open ${path}: ${(cause as Error).message}`, { cause })
   }
 }

@@ -178,7 +178,7 @@ test('what has been there before is refused if it cannot be gone on with', async
   overwrite(arenaOf(directory), BOOT_OFFSET + 1, 'ffffffff')
   await assert.rejects(open(NAME, { directory }), {
     code: 'ERR_AETHER_SPACE_RESTARTED',
-    message: /the machine has restarted .* Remove .*aether\.arena/,
+    message: /the machine has restarted .*; remove .*aether\.arena/,
   })
   overwrite(arenaOf(directory), 4, '\x63')
   await assert.rejects(open(NAME, { directory }), { code: 'ERR_AETHER_SPACE_VERSION' })
@@ -214,6 +214,17 @@ test('while processes have it that cannot be seen from here, it is refused', asy
   assert.equal(await numberIn(directory), 7)
 })
 
+test('whose file is removed while processes have it stays theirs, and is not made a second time beside them', async () => {
+  const directory = newDirectory()
+  await using first = await open(NAME, { directory })
+  await using region = await first.openRegion('r', { size: 4096 })
+  region.int32[0] = 5
+  rmSync(arenaOf(directory))
+  await using second = await open(NAME, { directory })
+  assert.equal(second.directory, directory)
+  assert.equal((await second.openRegion('r')).int32[0], 5)
+})
+
 test('a space of the name that is elsewhere is refused', async () => {
   const directory = newDirectory()
   {
@@ -242,9 +253,19 @@ test('a directory that cannot be used is refused before anything is made', async
   // procfs: not one of ours, and there on every machine.
   await assert.rejects(open(NAME, { directory: '/proc/self/task' }), {
     code: 'ERR_AETHER_SPACE_DIRECTORY',
-    message: /its file system .* is none of tmpfs, ext4, xfs, f2fs/,
+    message: /its file system is none of tmpfs, ext4, xfs, f2fs .*such as \/dev\/shm/,
   })
   await assert.rejects(open(NAME, { directory: 5 as unknown as string }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+})
+
+test('a limit of file sizes is named, and leaves an empty file', () => {
+  const directory = newDirectory()
+  const index = new URL('../../src/public/index.js', import.meta.url)
+  const source = `import { open } from '${index}'; await open('limited', { directory: '${directory}' })`
+  const command = 'ulimit -f 20000 && exec "$0" --input-type=module -e "$1"'
+  const { stderr } = spawnSync('sh', ['-c', command, process.execPath, source], { encoding: 'utf8' })
+  assert.match(stderr, /SpaceError: .*EFBIG.*limit of file sizes/)
+  assert.equal(statSync(arenaOf(directory)).size, 0)
 })
 
 /** Run a program of one line of code in a mount namespace with a small tmpfs at `directory`. */
@@ -264,7 +285,7 @@ test('a full disk is an error before anything is touched, and what was there sta
     return
   }
   const none = onSmallDisk(newDirectory(), 16, `await open('full', { directory })`)
-  assert.match(none.stderr, /ENOSPC/)
+  assert.match(none.stderr, /SpaceError: .*36 MiB for it are not to be had .*ENOSPC.*free some space/)
   const program = `
     const space = await open('full', { directory })
     const kept = await space.openRegion('kept', { size: '1MiB' })

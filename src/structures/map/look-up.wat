@@ -1,5 +1,5 @@
-;; The read of a map, from its key to a copy of its value, in one call: Key.set, MapCore.lookUp and SharedMap's #read
-;; for the case that nearly every read is. They are its specification, and what it leaves to them, it says.
+;; A read of a map in one call, from the key to a copy of the value. It does what Key.set, MapCore.lookUp and
+;; SharedMap's #read do. They are its specification, and it leaves to them what it does not do (-2).
 ;;
 ;; An atomic access is an instruction here. In JavaScript each is a call.
 ;;
@@ -68,7 +68,7 @@
     ;; Deleted.
     (if (i32.eq (local.get $length) (i32.const -1)) (then (return (i32.const -1))))
     (if (i32.gt_u (local.get $length) (i32.const 2048)) (then (return (i32.const -2))))
-    ;; Its end of life is for who has a clock.
+    ;; The caller has a clock, and looks at the end of life.
     (i64.store offset=2040 (global.get $own) (i64.load offset=16 (local.get $entry)))
     ;; Read recently.
     (if (i32.and (local.get $bounded) (i32.eqz (i32.load offset=24 (local.get $entry))))

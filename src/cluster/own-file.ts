@@ -1,0 +1,30 @@
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
+import process from 'node:process'
+import { AccessError, systemFailure } from '../native/index.ts'
+
+/**
+ * Open a file of this user for reading and writing, or create it with mode 0600.
+ * @throws AccessError for a link, another type of file, or another user's.
+ */
+export function openOwnFile(path: string): number {
+  const descriptor = openOrCreate(path)
+  const status = fstatSync(descriptor)
+  if (status.isFile() && status.uid === process.geteuid?.()) return descriptor
+  closeSync(descriptor)
+  throw new AccessError(path, `${path} is not a regular file that you own; remove it`)
+}
+
+function openOrCreate(path: string): number {
+  try {
+    return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (code === 'EMFILE' || code === 'ENFILE') throw systemFailure(cause)
+    const why = code === 'ELOOP' ? 'it is a symbolic link' : (cause as Error).message
+    throw new AccessError(
+      path,
+      `cannot open ${path}: ${why}; remove it, or free some space and check the permissions`,
+      { cause },
+    )
+  }
+}
