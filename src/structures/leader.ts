@@ -1,6 +1,7 @@
-import { checkAbort, checkOptions, checkWhole, native, type OptionNames } from '../native/index.ts'
+import { checkAbort, checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
+import { nowMs } from './now.ts'
 import { BELL_BYTES, Bell } from './waiting/bell.ts'
 import type { WaitOptions } from './waiting/wait-options.ts'
 
@@ -182,7 +183,7 @@ export class Leader {
   }
 
   #wordOf(term: number): bigint {
-    return wordOf(term, nowMs() + this.leaseMs)
+    return wordOf(term, wholeMs() + this.leaseMs)
   }
 
   /**
@@ -205,8 +206,8 @@ export class Leader {
   }
 }
 
-function nowMs(): number {
-  return Math.floor(native.monotonicNs() / 1e6)
+function wholeMs(): number {
+  return Math.floor(nowMs())
 }
 
 function wordOf(term: number, endMs: number): bigint {
@@ -214,7 +215,7 @@ function wordOf(term: number, endMs: number): bigint {
 }
 
 function endedWord(term: number): bigint {
-  return wordOf(term, nowMs() - 1)
+  return wordOf(term, wholeMs() - 1)
 }
 
 /** What looks longer than a lease is over for weeks: the clock is kept modulo 2^32 milliseconds. */
@@ -238,5 +239,5 @@ export function termOf(word: bigint): number {
  * if it were to last as long.
  */
 function leftMs(word: bigint): number {
-  return (Number(word & LOW) - nowMs()) | 0
+  return (Number(word & LOW) - wholeMs()) | 0
 }
