@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import process from 'node:process'
 import { placeRanks } from './hosts/host-slots.ts'
 import { Keeper } from './hosts/keeper.ts'
 import { RemoteHost } from './hosts/remote-host.ts'
 import { connectionLimits } from './hosts/sealed-connection.ts'
-import { SECRET_BYTES_MIN } from './hosts/secret.ts'
+import { makeSecret } from './hosts/secret.ts'
 import type { LaunchPlan } from './launch-options.ts'
 import type { LaunchedRank } from './launched-rank.ts'
 import { RankProcess } from './rank-process.ts'
@@ -48,7 +47,7 @@ function startHere(plan: LaunchPlan): RankStarter {
 async function startOnHosts(plan: LaunchPlan, events: StarterEvents): Promise<RankStarter> {
   const { ranks: size, script, args, nodeArguments, onFailure, ssh, remoteNode: node, address } = plan
   const shares = placeRanks(plan.hosts, size)
-  const secret = randomBytes(SECRET_BYTES_MIN)
+  const secret = makeSecret()
   const keeper = await Keeper.listen({
     secret,
     size,

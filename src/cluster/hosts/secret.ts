@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import process from 'node:process'
 import { SecretError } from './errors.ts'
@@ -13,6 +14,11 @@ export const SECRET_BYTES_MIN = 32
 const SECRET_BYTES_MAX = 4096
 
 const HOW = `make one with: (umask 077 && head -c 32 /dev/urandom | base64 > FILE), and copy it to every machine`
+
+/** A random secret, as text: bytes that end like a line would come out of {@link readSecret} one byte shorter. */
+export function makeSecret(): Buffer {
+  return Buffer.from(randomBytes(SECRET_BYTES_MIN).toString('base64'))
+}
 
 /**
  * The secret in `path`: all of its bytes, without one line end.

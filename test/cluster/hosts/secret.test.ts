@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { SecretError } from '../../../src/cluster/hosts/errors.ts'
-import { readSecret, SECRET_BYTES_MIN } from '../../../src/cluster/hosts/secret.ts'
+import { makeSecret, readSecret, SECRET_BYTES_MIN } from '../../../src/cluster/hosts/secret.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aether-test-secret-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,6 +29,14 @@ test('the secret is the bytes of the file without its line end', () => {
   assert.deepEqual(readSecret(path), bytes)
   write(Buffer.concat([bytes, Buffer.from('\n')]), 0o400)
   assert.deepEqual(readSecret(path), bytes)
+})
+
+test('a secret that was made is read as it was written, whatever its bytes are', () => {
+  for (let count = 0; count < 2000; count += 1) {
+    const secret = makeSecret()
+    write(secret)
+    assert.deepEqual(readSecret(path), secret)
+  }
 })
 
 test('a secret that others can read or write is refused with the command that mends it', () => {
