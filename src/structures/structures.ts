@@ -20,6 +20,11 @@ import { FLAG_BYTES, Flag } from './flag.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
 import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
+import { type JobCore, openJobCore } from './jobs/job-core.ts'
+import { checkJobLease, checkRules, JOB_LEASE_MS, type JobsOptions, jobsNames } from './jobs/job-options.ts'
+import { JOBS_BODY_BYTES, JobsOffset } from './jobs/layout.ts'
+import { Schedules } from './jobs/schedules.ts'
+import { SharedJobs } from './jobs/shared-jobs.ts'
 import { checkLatch, LATCH_BYTES, Latch, type LatchOptions } from './latch.ts'
 import { checkLease, LEADER_BYTES, LEASE_MS, Leader, type LeaderOptions } from './leader.ts'
 import { SharedQueue } from './list/queue.ts'
@@ -123,6 +128,8 @@ export class Structures implements AsyncDisposable {
   readonly #heap: Heap
   readonly #directory: Directory
   readonly #commits: CommitLog
+  /** One for each job queue, however often it is opened: a member has one lease in it. */
+  readonly #jobCores = new Map<number, JobCore>()
   readonly #stop: () => void
 
   /** @internal Made by {@link openStructures}. */
@@ -279,6 +286,26 @@ export class Structures implements AsyncDisposable {
     const { offset, bounds, settings } = this.#openList('stack', name, options)
     const core = new StackCore(this.#heap, offset + LIST_WORDS_OFFSET, bounds)
     return new SharedStack(name, this.#heap, offset, core, settings)
+  }
+
+  /** The job queue `name`: each job is worked on at least once. */
+  async jobs<V = unknown, R = unknown>(name: string, options: JobsOptions<V> = {}): Promise<SharedJobs<V, R>> {
+    checkOptions('jobs', options, jobsNames)
+    const {
+      codec = structured as Codec<V>,
+      valueBytesMax = VALUE_BYTES_MAX,
+      leaseMs = JOB_LEASE_MS,
+      ...rules
+    } = options
+    checkValueBytes(valueBytesMax)
+    checkJobLease(leaseMs)
+    checkRules(rules)
+    const { offset } = this.#open('jobs', name, JOBS_BODY_BYTES, [codecParameter(codec)])
+    const meter = this.#heap.meters.of('jobs', name)
+    const core = this.#jobCores.get(offset) ?? openJobCore(name, this.#heap, offset, { meter, leaseMs })
+    this.#jobCores.set(offset, core)
+    const schedules = new Schedules(name, core, offset + JobsOffset.Schedules, meter)
+    return new SharedJobs(name, core, schedules, { codec, valueBytesMax, meter, rules })
   }
 
   /** The log `name`: entries in order, the latest of which are kept. */

@@ -176,6 +176,18 @@ test('entries expire, and their memory comes back as others write', async () => 
   assert.throws(() => map.setSync('x', 'x', { ttlMs: -1 }), { argument: 'options.ttlMs' })
 })
 
+test('a map that is full of what has expired takes new entries', async () => {
+  const map = mapOf<string>(new Town().settle(), { ttlMs: 100 })
+  const fill = () => {
+    for (let count = 0; ; count += 1) map.setSync(`key ${count}`, 'x'.repeat(200))
+  }
+  assert.throws(fill, { code: 'ERR_AETHER_HEAP_FULL' })
+  await sleep(150)
+  const value = 'y'.repeat(200)
+  map.setSync('new', value)
+  assert.deepEqual([...map.entriesSync()], [['new', value]])
+})
+
 test('a bound is kept, and what is read stays', () => {
   const town = new Town()
   const [a, b] = [town.settle(), town.settle()]

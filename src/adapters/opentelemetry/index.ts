@@ -19,7 +19,8 @@
  *
  * @module aether-dsm/adapters/opentelemetry
  */
+
+export { PackageMissingError } from '../../native/index.ts'
 export { openTelemetryClientInterceptor } from './client-interceptor.ts'
-export { PackageMissingError } from './open-telemetry-api.ts'
 export type { OpenTelemetryOptions } from './open-telemetry-options.ts'
 export { openTelemetryServerInterceptor } from './server-interceptor.ts'

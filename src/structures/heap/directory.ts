@@ -39,6 +39,7 @@ export const StructureKind = {
   latch: 16,
   barrier: 17,
   'read-write lock': 18,
+  jobs: 19,
 } as const
 export type StructureKindName = keyof typeof StructureKind
 

@@ -17,7 +17,7 @@
 /** Reads 'STRU' in a dump of memory. */
 export const HEAP_MAGIC = 0x55525453
 /** Raised whenever anything in the layout of heaps or structures changes. */
-export const HEAP_VERSION = 2
+export const HEAP_VERSION = 3
 
 export const HeaderOffset = {
   Magic: 0,

@@ -62,6 +62,54 @@ export class QueueCore {
     }
   }
 
+  get isEmpty(): boolean {
+    this.#heap.epochs.enter()
+    try {
+      const head = this.#chain.dummy
+      return head === 0 || nextOf(this.#heap, head) === 0
+    } finally {
+      this.#heap.epochs.exit()
+    }
+  }
+
+  /** Copy the first value and leave it there. Returns its number, which grows; undefined if there is none. */
+  peek(into: ValueCopy): number | undefined {
+    const { epochs } = this.#heap
+    epochs.enter()
+    try {
+      const head = this.#chain.dummy
+      const first = head === 0 ? 0 : nextOf(this.#heap, head)
+      if (first === 0) return undefined
+      readValue(this.#heap, first, into)
+      return numberOf(this.#heap, first)
+    } finally {
+      epochs.exit()
+    }
+  }
+
+  /** Take away the first value if it is the one with this number; false if it is gone. */
+  drop(number: number): boolean {
+    const { epochs } = this.#heap
+    epochs.enter()
+    try {
+      const head = this.#chain.dummy
+      const first = head === 0 ? 0 : nextOf(this.#heap, head)
+      return first !== 0 && numberOf(this.#heap, first) === number && this.#chain.tryUnlink(head, first)
+    } finally {
+      epochs.exit()
+    }
+  }
+
+  /** The number of the last value. The queue must have begun. */
+  lastNumber(): number {
+    this.#heap.epochs.enter()
+    try {
+      return numberOf(this.#heap, this.#chain.last())
+    } finally {
+      this.#heap.epochs.exit()
+    }
+  }
+
   /** False when the queue is full. */
   readonly #link = (node: number): boolean => {
     const { memory } = this.#heap

@@ -64,8 +64,19 @@ export function checkSet(call: string, options: SetOptions | undefined): void {
   throw mustBe('options.ttlMs', 'a number of milliseconds above 0, or 0 for ever', ttlMs)
 }
 
+/** What a change returns to leave the value as it is. */
+export const UNCHANGED: unique symbol = Symbol('unchanged')
+
+/** Options of {@link SharedMap.replace}. */
+export interface ReplaceOptions extends SetOptions {
+  /** The new value takes the place of one about as long, and may come from the memory that is kept back for that. */
+  readonly isEssential?: boolean
+}
+
 /** What a map was opened with. Its bounds are read at each use: another process may change them. */
 export interface MapSettings<V> extends ValueSettings<V> {
+  /** Default: the meter of a map of this name. */
+  readonly meter?: Meter
   /** 0: for ever. */
   readonly ttlMs: number
   /** 0: no bound. */
@@ -95,7 +106,7 @@ export class SharedMap<V> {
     this.#heap = heap
     this.#core = new MapCore(heap, body)
     this.#settings = settings
-    this.#meter = heap.meters.of('map', name)
+    this.#meter = settings.meter ?? heap.meters.of('map', name)
     this.#reader = new ValueReader(heap.memory, settings.codec)
     this.#lookUp = LookUp.of(heap, body, settings.codec)
     this.#sweeper = new Sweeper(this.#core, this.#meter, (key, condition) => this.#remove(key, condition))
@@ -184,9 +195,28 @@ export class SharedMap<V> {
     checkFunction('change', change, 'from the present value to the next')
     checkSet('updateSync', options)
     this.#meter.wrote()
+    return this.#replace(key, change, options) as V | undefined
+  }
+
+  /** The same for structures that are made of maps: a change may also be {@link UNCHANGED}. @internal */
+  static replace<V>(
+    map: SharedMap<V>,
+    key: MapKey,
+    change: (value: V | undefined) => V | undefined | typeof UNCHANGED,
+    options?: ReplaceOptions,
+  ): V | undefined | typeof UNCHANGED {
+    return map.#replace(key, change, options)
+  }
+
+  #replace(
+    key: MapKey,
+    change: (value: V | undefined) => V | undefined | typeof UNCHANGED,
+    options: ReplaceOptions | undefined,
+  ): V | undefined | typeof UNCHANGED {
     for (;;) {
       const seen = this.#look(key)
       const value = change(seen.entry === 0 ? undefined : this.#reader.decode())
+      if (value === UNCHANGED) return value
       const unchanged = (there: number) => this.#isSame(there, seen)
       const written =
         value === undefined
@@ -316,13 +346,13 @@ export class SharedMap<V> {
   #write(
     key: MapKey,
     value: Uint8Array,
-    options: SetOptions | undefined,
+    options: ReplaceOptions | undefined,
     condition: (there: number) => boolean,
     endOfLife?: number,
   ): boolean {
     this.#heap.checkOpen()
     const end = options?.ttlMs === undefined && endOfLife !== undefined ? endOfLife : this.#endOfLife(options?.ttlMs)
-    const written = this.#withRoom(() => this.#put(key, value, value.length, end, condition))
+    const written = this.#withRoom(() => this.#put(key, value, value.length, end, condition, options?.isEssential))
     if (written) this.#sweeper.afterWrite(this.#settings.maxEntries)
     return written
   }
@@ -338,6 +368,8 @@ export class SharedMap<V> {
     valueLength: number,
     endOfLife: number,
     condition: (there: number) => boolean,
+    // The mark of a deleted key gives back the memory of its value.
+    isEssential: boolean = valueLength === DELETED,
   ): boolean {
     const core = this.#core
     const { memory, intent } = this.#heap
@@ -345,8 +377,7 @@ export class SharedMap<V> {
     core.key.set(key)
     intent.begin(core.body, Reach.Map)
     const room = keyRoom(core.key.meta)
-    // The mark of a deleted key gives back the memory of its value.
-    const { reference } = this.#heap.allocate(EntryOffset.Bytes + room + value.length, valueLength === DELETED)
+    const { reference } = this.#heap.allocate(EntryOffset.Bytes + room + value.length, isEssential)
     const at = offsetOf(reference)
     memory.poke(at + EntryOffset.Linked, 0)
     memory.poke(at + EntryOffset.ValueLength, valueLength)
@@ -360,14 +391,15 @@ export class SharedMap<V> {
     return false
   }
 
-  /** If there is no memory and entries may be evicted, some are. */
+  /** If there is no memory, what has expired goes, then what may be evicted. */
   #withRoom(put: () => boolean): boolean {
     for (let attempt = 0; ; attempt += 1) {
       try {
         return put()
       } catch (error) {
-        const mayEvict = error instanceof HeapFullError && this.#settings.maxEntries !== 0
-        if (!mayEvict || attempt === EVICTION_ATTEMPTS) throw error
+        if (!(error instanceof HeapFullError) || attempt === EVICTION_ATTEMPTS) throw error
+        if (this.#sweeper.expire()) continue
+        if (this.#settings.maxEntries === 0) throw error
         this.#sweeper.evict(EVICTED_AT_A_TIME << attempt)
       }
     }

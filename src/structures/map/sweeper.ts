@@ -11,6 +11,8 @@ import { isDeleted, Table } from './table.ts'
 const EVICTED_A_WRITE_MAX = 4
 /** Slots that a write looks at for entries that have expired. */
 const LOOKED_AT_A_TIME = 4
+/** When there is no memory, a look at all slots that found nothing is not repeated sooner. */
+const FULL_LOOK_PAUSE_MS = 100
 /** Slots looked at, for one that is to go, before it is given up: each has had its second chance by then. */
 const LOOKED_MAX = 4096
 
@@ -33,6 +35,7 @@ export class Sweeper {
   #state: number = 0
   /** Whether the life of the entry that was found is over. */
   #hasExpired: boolean = false
+  #nextFullLookMs = 0
 
   constructor(core: MapCore, meter: Meter, remove: Remove) {
     this.#core = core
@@ -53,6 +56,17 @@ export class Sweeper {
       // The write was done; the next one tries again.
       if (!(error instanceof HeapFullError)) throw error
     }
+  }
+
+  /** There is no memory: take out all that has expired. False if that was nothing. */
+  expire(): boolean {
+    const { memory } = this.#core.heap
+    const now = nowMs()
+    if (memory.peek(this.#core.body + BodyOffset.Expires) === 0 || now < this.#nextFullLookMs) return false
+    const { root } = this.#core
+    if (root !== 0 && this.#look(1 << this.#table.use(root).log2, false)) return true
+    this.#nextFullLookMs = now + FULL_LOOK_PAUSE_MS
+    return false
   }
 
   /** Take out `count` entries that were not read recently. */

@@ -37,7 +37,7 @@ interface TableSight {
  * and of the entries in the first {@link SAMPLE_MAX} slots, times the slots. Keys are spread over the slots by their
  * hash, so these are a fair sample.
  */
-export function mapSight(heap: HeapSight, { body, block }: NamedStructure): StructureFigures {
+export function mapSight(heap: HeapSight, { body, block }: Pick<NamedStructure, 'body' | 'block'>): StructureFigures {
   let entries = 0
   for (let slot = 0; slot < heap.participantsHigh; slot += 1) entries += heap.word(body + BodyOffset.Counts + slot * 4)
   const tables = tablesOf(heap, body)
@@ -54,8 +54,16 @@ export function mapSight(heap: HeapSight, { body, block }: NamedStructure): Stru
   return { entries: Math.max(0, entries), bytes, isEstimate }
 }
 
-/** Up to `most` keys, each with the length of its value. */
-export function mapContents(heap: HeapSight, structure: NamedStructure, most: number): StructureContents {
+/** A value in words. `copy` copies its first bytes, up to a number. */
+export type ValueWords = (lengthBytes: number, copy: (lengthBytesMax: number) => Uint8Array) => string
+
+/** Up to `most` keys, each with what `words` says of its value: by default its length. */
+export function mapContents(
+  heap: HeapSight,
+  structure: Pick<NamedStructure, 'body'>,
+  most: number,
+  words: ValueWords = (lengthBytes) => `${lengthBytes} bytes`,
+): StructureContents {
   const { body } = structure
   const found = new Map<string, ContentItem>()
   const key = new Key(0)
@@ -69,7 +77,7 @@ export function mapContents(heap: HeapSight, structure: NamedStructure, most: nu
       }
       left -= 1
       if (entryIn(heap, table, index) === 0) continue
-      const item = heap.settled(() => keyIn(heap, table, index, key))
+      const item = heap.settled(() => keyIn(heap, table, index, key, words))
       if (item !== undefined && item !== 'none') found.set(item.label, item)
     }
   return { title: 'keys', items: [...found.values()], isWhole }
@@ -118,7 +126,13 @@ function entryIn(heap: HeapSight, table: TableSight, index: number): number {
 }
 
 /** Undefined if it changed meanwhile; `none` for what is deleted, has expired, or was moved. */
-function keyIn(heap: HeapSight, table: TableSight, index: number, key: Key): ContentItem | 'none' | undefined {
+function keyIn(
+  heap: HeapSight,
+  table: TableSight,
+  index: number,
+  key: Key,
+  words: ValueWords,
+): ContentItem | 'none' | undefined {
   const place = table.slots + index * 4
   const word = heap.word(place)
   const reference = word & REFERENCE_MASK
@@ -132,9 +146,11 @@ function keyIn(heap: HeapSight, table: TableSight, index: number, key: Key): Con
   const room = keyRoom(meta)
   const isSound = (meta & 0xffff) <= KEY_BYTES_MAX && EntryOffset.Bytes + room + Math.max(0, valueLength) <= lengthBytes
   if (isSound) key.copyFrom(meta, heap.copy(offset + EntryOffset.Bytes, room))
+  const copy = (most: number) => heap.copy(offset + EntryOffset.Bytes + room, Math.min(most, valueLength))
+  const text = isSound && valueLength !== DELETED ? words(valueLength, copy) : ''
   if (!heap.isStill(block) || !isSound) return undefined
   const leftMs = endOfLife === 0 ? undefined : endOfLife - nowMs()
   if (valueLength === DELETED || (leftMs !== undefined && leftMs <= 0)) return 'none'
   const life = leftMs === undefined ? '' : `, for ${Math.ceil(leftMs / 1000)} s`
-  return { label: textOf(key.value()), text: `${valueLength} bytes${life}` }
+  return { label: textOf(key.value()), text: `${text}${life}` }
 }

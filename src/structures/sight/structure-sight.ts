@@ -2,6 +2,7 @@ import type { StructureKindName } from '../heap/directory.ts'
 import type { StructureContents, StructureOptions } from './contents.ts'
 import type { StructureFigures } from './figures.ts'
 import type { HeapSight } from './heap-sight.ts'
+import { jobsContents, jobsOptions, jobsSight } from './jobs-sight.ts'
 import { listOptions, queueContents, queueSight, stackContents, stackSight } from './list-sights.ts'
 import { readWriteLockOptions, readWriteLockSight } from './lock-sights.ts'
 import { channelOptions, logContents, logOptions, logSight } from './log-sight.ts'
@@ -47,6 +48,7 @@ const kinds: Readonly<Record<StructureKindName, KindSight>> = {
   log: { figures: logSight, options: logOptions, contents: logContents },
   channel: { figures: logSight, options: channelOptions, contents: logContents },
   'rcu cell': { figures: cellSight, options: codecOptions, contents: cellContents },
+  jobs: { figures: jobsSight, options: jobsOptions, contents: jobsContents },
   'mv-rlu': { figures: mvRluSight, options: codecOptions, contents: mvRluContents },
 }
 

@@ -30,6 +30,8 @@ export interface BellUse {
    * work.
    */
   readonly describe?: () => WaitDescription
+  /** Milliseconds until something changes without a ring: a waiter looks again by then. */
+  readonly nextMs?: (withinMs: number) => number
 }
 
 /**
@@ -75,7 +77,7 @@ export class Bell {
       this.#wantRing()
       const outcome = attempt(ask)
       if (outcome !== undefined) return outcome
-      await ring.next(LOOK_MS)
+      await ring.next(this.#lookMs())
       watched?.look()
       signal?.throwIfAborted()
     }
@@ -96,9 +98,13 @@ export class Bell {
       if (outcome !== undefined) return outcome
       const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
       if (leftMs <= 0) throw new TimeoutError(`timed out after ${timeoutMs} ms waiting for ${what}`)
-      memory.wait(this.#offset + Offset.Sequence, sequence, Math.min(leftMs, LOOK_MS))
+      memory.wait(this.#offset + Offset.Sequence, sequence, Math.min(leftMs, this.#lookMs()))
       watched?.look()
     }
+  }
+
+  #lookMs(): number {
+    return this.#use.nextMs?.(LOOK_MS) ?? LOOK_MS
   }
 
   #wantRing(): void {
