@@ -30,6 +30,7 @@ function start(): ChildProcess {
 }
 
 async function kill(child: ChildProcess): Promise<void> {
+  assert.equal(child.exitCode, null, 'a worker has ended by itself: see what it wrote')
   const ended = once(child, 'exit')
   child.kill('SIGKILL')
   await ended
