@@ -33,7 +33,8 @@ const roomOrder = rooms.slice(0, -1).map((room, position) => ({
 }))
 
 /** What src/adapters/ adapts to: users have it, or not. Types may come from elsewhere. */
-const peersOfAdapters = '^node_modules/(@types/)?(keyv|express-session|rate-limiter-flexible|@opentelemetry/api)/'
+const peersOfAdapters =
+  '^node_modules/(@types/)?(keyv|express-session|rate-limiter-flexible|socket.io-adapter|@opentelemetry/api)/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -98,7 +99,7 @@ module.exports = {
       comment: 'An adapter is loaded where only its own package is installed.',
       severity: 'error',
       from: { path: '^src/adapters/([^/]+)/' },
-      to: { path: peersOfAdapters, pathNot: '^node_modules/(@types/|@)?$1/' },
+      to: { path: peersOfAdapters, pathNot: '^node_modules/(@types/|@)?$1(-adapter)?/' },
     },
     {
       name: 'tools-apart',

@@ -50,6 +50,7 @@ import { CommitLog } from './mvrlu/commit-log.ts'
 import { MvRlu, type MvRluOptions, mvRluNames, ROOT_BODY_BYTES } from './mvrlu/mv-rlu.ts'
 import { ONCE_BYTES, Once } from './once.ts'
 import { bound, fixed, type Parameter } from './parameter.ts'
+import type { Peers } from './peers.ts'
 import { RATE_LIMITER_BYTES, RateLimiter } from './rate-limiter.ts'
 import { CELL_BODY_BYTES } from './rcu/cell-core.ts'
 import { Rcu } from './rcu/rcu.ts'
@@ -148,6 +149,11 @@ export class Structures implements AsyncDisposable {
 
   get closed(): boolean {
     return this.#heap.closed
+  }
+
+  /** The members of the space. @internal */
+  get peers(): Peers {
+    return this.#heap.peers
   }
 
   /** Names and kinds of the structures that are there. */

@@ -1,7 +1,9 @@
+import { Server } from 'socket.io'
 import * as sessions from '../../../src/adapters/express-session/index.ts'
 import * as keyv from '../../../src/adapters/keyv/index.ts'
 import * as telemetry from '../../../src/adapters/opentelemetry/index.ts'
 import * as limits from '../../../src/adapters/rate-limiter-flexible/index.ts'
+import * as socketIo from '../../../src/adapters/socket.io/index.ts'
 import { inLists, type Recipes } from '../recipe.ts'
 
 const SPACE = 'bad-arguments'
@@ -55,6 +57,21 @@ export async function limiterRecipes(): Promise<Recipes> {
       'new RateLimiterAether': { args: () => [{ storeClient: SPACE, points: 5, duration: 1 }] },
     },
     async close() {},
+  }
+}
+
+export async function socketIoRecipes(): Promise<Recipes> {
+  const io = new Server()
+  const adapter = socketIo.createAdapter(SPACE)(io.of('/'))
+  await adapter.ready()
+  return {
+    module: socketIo,
+    objects: inLists({ AetherAdapter: adapter }),
+    values: { where: () => SPACE },
+    calls: { 'AetherAdapter.close': { neverRight: 'the others need it' } },
+    async close() {
+      await adapter.close()
+    },
   }
 }
 
