@@ -33,6 +33,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./structures.ts')).structuresCommand,
   },
   {
+    name: 'jobs',
+    summary: 'list the job queues of a running space and their jobs; retry, remove, pause',
+    load: async () => (await import('./jobs.ts')).jobsCommand,
+  },
+  {
     name: 'replay',
     summary: 'step through what a member recorded with AETHER_RECORD',
     load: async () => (await import('./replay.ts')).replayCommand,

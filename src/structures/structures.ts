@@ -11,7 +11,7 @@ import {
 import { boundOf, ttlOf } from './bounds.ts'
 import { checkRate, type RateLimiterOptions } from './cell-rate.ts'
 import type { Codec } from './codec/codec.ts'
-import { codecParameter, structured } from './codec/codecs.ts'
+import { bytes, codecParameter, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
 import { CYCLIC_BARRIER_BYTES, CyclicBarrier, type CyclicBarrierOptions, checkParties } from './cyclic-barrier.ts'
 import { StructureError } from './errors.ts'
@@ -24,7 +24,7 @@ import { type JobCore, openJobCore } from './jobs/job-core.ts'
 import { checkJobLease, checkRules, JOB_LEASE_MS, type JobsOptions, jobsNames } from './jobs/job-options.ts'
 import { JOBS_BODY_BYTES, JobsOffset } from './jobs/layout.ts'
 import { Schedules } from './jobs/schedules.ts'
-import { SharedJobs } from './jobs/shared-jobs.ts'
+import { type JobsSettings, SharedJobs } from './jobs/shared-jobs.ts'
 import { checkLatch, LATCH_BYTES, Latch, type LatchOptions } from './latch.ts'
 import { checkLease, LEADER_BYTES, LEASE_MS, Leader, type LeaderOptions } from './leader.ts'
 import { SharedQueue } from './list/queue.ts'
@@ -59,6 +59,7 @@ import { addReaches } from './reaches.ts'
 import { READ_WRITE_LOCK_BYTES, ReadWriteLock } from './read-write-lock.ts'
 import { checkPermits, Semaphore, type SemaphoreOptions, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
+import { knownCodec } from './sight/value-text.ts'
 
 /** Options of {@link openStructures}. */
 export interface StructuresOptions {
@@ -307,11 +308,15 @@ export class Structures implements AsyncDisposable {
     checkJobLease(leaseMs)
     checkRules(rules)
     const { offset } = this.#open('jobs', name, JOBS_BODY_BYTES, [codecParameter(codec)])
-    const meter = this.#heap.meters.of('jobs', name)
-    const core = this.#jobCores.get(offset) ?? openJobCore(name, this.#heap, offset, { meter, leaseMs })
-    this.#jobCores.set(offset, core)
-    const schedules = new Schedules(name, core, offset + JobsOffset.Schedules, meter)
-    return new SharedJobs(name, core, schedules, { codec, valueBytesMax, meter, rules })
+    return this.#jobsAt<V, R>(offset, name, { codec, valueBytesMax, rules }, leaseMs)
+  }
+
+  /** A job queue that is there, with data as its codec has them, or as bytes if that is not known here. @internal */
+  jobsAsTheyAre(name: string): SharedJobs<unknown> {
+    const codec = { name: 'codec', wanted: undefined, initial: 0, changes: false }
+    const { offset, parameter } = this.#open('jobs', name, JOBS_BODY_BYTES, [codec])
+    const settings = { codec: knownCodec(parameter(0)) ?? (bytes as Codec<unknown>), valueBytesMax: VALUE_BYTES_MAX }
+    return this.#jobsAt(offset, name, { ...settings, rules: {} }, JOB_LEASE_MS)
   }
 
   /** The log `name`: entries in order, the latest of which are kept. */
@@ -383,6 +388,19 @@ export class Structures implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #jobsAt<V, R>(
+    offset: number,
+    name: string,
+    settings: Omit<JobsSettings<V>, 'meter'>,
+    leaseMs: number,
+  ): SharedJobs<V, R> {
+    const meter = this.#heap.meters.of('jobs', name)
+    const core = this.#jobCores.get(offset) ?? openJobCore(name, this.#heap, offset, { meter, leaseMs })
+    this.#jobCores.set(offset, core)
+    const schedules = new Schedules(name, core, offset + JobsOffset.Schedules, meter)
+    return new SharedJobs(name, core, schedules, { ...settings, meter })
   }
 
   #openList<V>(

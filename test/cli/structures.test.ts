@@ -24,6 +24,7 @@ async function makeAll(shared: Structures): Promise<Readonly<Record<string, stri
   await shared.map<number>('map').then((map) => map.setSync('ada', 1))
   await shared.queue<string>('queue').then((queue) => queue.pushSync('next'))
   await shared.stack('stack')
+  await shared.jobs('jobs').then((jobs) => jobs.addSync('it'))
   await shared.log<number>('log').then((log) => log.appendSync(1))
   await shared.channel('channel')
   await shared.cell('cell')
@@ -43,6 +44,7 @@ async function makeAll(shared: Structures): Promise<Readonly<Record<string, stri
     map: '',
     queue: '',
     stack: '',
+    jobs: '',
     log: 'next index 1',
     channel: 'next index 0',
     cell: 'not assigned',
@@ -73,7 +75,7 @@ test('structures lists every kind with its state, also while the process that ma
     table.stdout,
     new RegExp(`^ *mutex +mutex +- +\\d+ B +- +- +0 +0 +held by process ${process.pid} *$`, 'm'),
   )
-  assert.match(aether('top', '--once', ...fast).stdout, /1 region, 18 structures/)
+  assert.match(aether('top', '--once', ...fast).stdout, /1 region, 19 structures/)
 })
 
 test('structures shows one with its keys, holders, options and users', async () => {

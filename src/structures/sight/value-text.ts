@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import type { Codec } from '../codec/codec.ts'
 import { bytes, codecNumber, json, number, structured } from '../codec/codecs.ts'
 import type { BlockSight, HeapSight } from './heap-sight.ts'
 
@@ -9,6 +10,11 @@ const HEX_BYTES = 24
 
 /** Codecs of this package, by the numbers that structures keep. */
 const codecs = new Map([structured, json, number, bytes].map((codec) => [codecNumber(codec), codec]))
+
+/** The codec of this package with this number; undefined for others. */
+export function knownCodec(codec: number): Codec<unknown> | undefined {
+  return codecs.get(codec) as Codec<unknown> | undefined
+}
 
 /** The name of the codec with this number. */
 export function codecName(codec: number | undefined): string {
