@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, ftruncateSync, openSync, readlinkSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, openSync, readlinkSync, readSync } from 'node:fs'
 import { native } from '../native/index.ts'
 import { SpaceError } from './errors.ts'
 import {
@@ -95,19 +95,23 @@ export class Arena {
   }
 
   /**
-   * Before the lock is asked for: processes of another version may hold it for as long as they run.
+   * Before the lock is asked for: processes of another version may hold it as long as they run.
    * @throws SpaceError if another version made the arena.
    */
   static checkVersion(directory: SpaceDirectory): void {
-    let arena: Arena | ArenaMismatch
+    const words = new Int32Array(2)
     try {
-      arena = Arena.observe(directory)
+      const descriptor = openSync(directory.file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+      try {
+        // Not through a mapping: the file has no pages while the holder of the lock lays it out.
+        readSync(descriptor, words, 0, words.byteLength, HEADER_OFFSET)
+      } finally {
+        closeSync(descriptor)
+      }
     } catch {
-      // It is not there, or cannot be opened: whoever has the lock finds out why.
-      return
+      // It is not there, or cannot be read: the next to hold the lock finds out why.
     }
-    if (arena === 'version') throw otherVersion(directory)
-    if (arena !== 'other') arena.close()
+    if (words[Word.Magic] === ARENA_MAGIC && words[Word.Version] !== ARENA_VERSION) throw otherVersion(directory)
   }
 
   /** The arena in a directory whose members live, to be looked at. @throws SystemError, the error of open(2) */

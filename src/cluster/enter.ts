@@ -66,8 +66,9 @@ function checkPlatform(): void {
 }
 
 /**
- * Processes that this one can see may have a space of that name elsewhere: then a space in `directory` would be a second
- * one beside it. @throws SpaceError
+ * Processes that can be seen from here may have a space of that name elsewhere. A space in `directory` would then be a
+ * second one beside it.
+ * @throws SpaceError
  */
 function checkElsewhere(directory: SpaceDirectory): void {
   const running = runningDirectory(directory.space)

@@ -10,10 +10,10 @@ const NAME = /^aether\.member-(\d+)-\d+$/
  *   aether.member-<inode of the arena>-<epoch>
  * ```
  *
- * Only the member opens it for reading. The kernel closes that end when the member ends, however it ends; being stopped
- * does not. fifo(7): whoever opens a FIFO for writing alone, without waiting, gets ENXIO if no process has it open for
- * reading. pipe(7): whoever has it open for writing sees POLLERR once the last reader has closed it. None of this needs
- * a process number, so the processes may be in different pid namespaces.
+ * Only the member opens it for reading. The kernel closes that end when the member ends, however it ends, and not while
+ * it is stopped. To open a FIFO for writing without waiting is ENXIO if no process has it open for reading (fifo(7)). A
+ * descriptor for writing has EPOLLERR once the last reader has closed it (epoll_ctl(2)). None of this needs a process
+ * number, so the processes may be in different pid namespaces.
  */
 export function fifoPath(directory: string, arenaInode: number, epoch: number): string {
   return join(directory, `aether.member-${arenaInode}-${epoch}`)

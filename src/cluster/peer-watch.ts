@@ -22,8 +22,8 @@ export interface PeerWatchListener {
 }
 
 /**
- * Watches one member's doorbell, and the ends of all other members by a descriptor each. Lives on the event loop of the thread
- * that opened the space, which it keeps running only between `ref()` and `unref()`.
+ * Watches one member's doorbell, and the ends of all other members by a descriptor each. Lives on the event loop of the
+ * thread that opened the space, which it keeps running only between `ref()` and `unref()`.
  */
 export class PeerWatch {
   readonly #table: MemberTable

@@ -1,8 +1,8 @@
 import type { MemberRecord } from './member-table.ts'
 
 /**
- * What one member of a space has outside the arena: it is found by it and rung through it, and by that of others it
- * sees whether they live.
+ * What one member of a space has outside the arena, by which others find it, wake it, and see whether it lives. It does
+ * the same with theirs.
  */
 export interface Presence {
   /** A descriptor that is readable once this member was rung. */

@@ -9,7 +9,7 @@ export interface MemberFrame {
   readonly slot: number
   readonly epoch: number
   readonly processId: number
-  /** Set if the process is in another pid namespace: its number is one there, and its memory and CPU time are unknown. */
+  /** Set if the process is in another pid namespace. Its number is one there; its memory and CPU time are unknown. */
   readonly foreign?: true
   /** Its rank; null if it is not in a group. */
   readonly rank: number | null
