@@ -22,8 +22,8 @@ import { join as joinGroup, type Member, open, type SpaceEvent } from '../../src
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { RankProcess } from '../support/rank-process.ts'
 
-const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 6)
-const ROUNDS = Number(process.env['AETHER_TEST_KILLS'] ?? 20)
+const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 4)
+const ROUNDS = Number(process.env['AETHER_TEST_KILLS'] ?? 10)
 const NAME = 'contained'
 const BOOT_OFFSET = 1536
 const VERSION_OFFSET = 4
