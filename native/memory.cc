@@ -109,18 +109,6 @@ static napi_value LockFile(napi_env env, napi_callback_info info) {
   return throwSystem(env, "flock", errno);
 }
 
-static napi_value ShareFile(napi_env env, napi_callback_info info) {
-  Arguments arguments(env, info);
-  const int descriptor = arguments.descriptor(0, "descriptor");
-  if (!arguments.ok()) return nullptr;
-  int result;
-  do result = flock(descriptor, LOCK_SH | LOCK_NB);
-  while (result != 0 && errno == EINTR);
-  if (result == 0) return makeBoolean(env, true);
-  if (errno == EWOULDBLOCK) return makeBoolean(env, false);
-  return throwSystem(env, "flock", errno);
-}
-
 static napi_value UnlockFile(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const int descriptor = arguments.descriptor(0, "descriptor");
@@ -136,7 +124,6 @@ void registerMemory(napi_env env, napi_value exports) {
   define(env, exports, "duplicateDescriptor", DuplicateDescriptor);
   define(env, exports, "closeDescriptor", CloseDescriptor);
   define(env, exports, "lockFile", LockFile);
-  define(env, exports, "shareFile", ShareFile);
   define(env, exports, "unlockFile", UnlockFile);
 }
 

@@ -3,6 +3,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -65,6 +66,15 @@ static napi_value CreatePipe(napi_env env, napi_callback_info) {
   napi_create_array_with_length(env, 2, &result);
   for (uint32_t index = 0; index < 2; index++) napi_set_element(env, result, index, makeNumber(env, ends[index]));
   return result;
+}
+
+// Node has no call for it.
+static napi_value CreateFifo(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const std::string path = arguments.text(0, "path", PATH_MAX - 1);
+  if (!arguments.ok()) return nullptr;
+  if (mkfifo(path.c_str(), S_IRUSR | S_IWUSR) != 0) return throwSystem(env, "mkfifo", errno);
+  return nullptr;
 }
 
 static napi_value RingPipe(napi_env env, napi_callback_info info) {
@@ -213,6 +223,7 @@ static napi_value FutexWake(napi_env env, napi_callback_info info) {
 void registerSleeping(napi_env env, napi_value exports) {
   define(env, exports, "poll", Poll);
   define(env, exports, "createPipe", CreatePipe);
+  define(env, exports, "createFifo", CreateFifo);
   define(env, exports, "ringPipe", RingPipe);
   define(env, exports, "drainPipe", DrainPipe);
   define(env, exports, "futexWait", FutexWait);

@@ -2,7 +2,7 @@ import { rankColour } from './canvas.ts'
 import { card, make, named, Rows, tableWith } from './dom.ts'
 import type { Feed } from './feed.ts'
 import { Flow } from './flow.ts'
-import { bytesText, countText, rateText, timeText } from './units.ts'
+import { bytesText, countText, processText, rateText, timeText } from './units.ts'
 import type { View } from './view.ts'
 
 /** The members, what each uses, and the traffic between them. */
@@ -61,14 +61,14 @@ export class ClusterView implements View {
           cells: [
             named(member.rank === null ? `member ${number}` : `rank ${number}`, rankColour(number)),
             make('span', { class: `state ${member.state}` }, member.state),
-            `${Math.round(100 * member.processors)} %`,
-            bytesText(member.residentBytes),
+            member.foreign ? '–' : `${Math.round(100 * member.processors)} %`,
+            member.foreign ? '–' : bytesText(member.residentBytes),
             countText(member.waits),
             rateText(member.bytesIn),
             rateText(member.bytesOut),
             member.waitP50Ns > 0 ? timeText(member.waitP50Ns) : '–',
             member.waitP99Ns > 0 ? timeText(member.waitP99Ns) : '–',
-            String(member.processId),
+            processText(member),
           ],
         }
       }),

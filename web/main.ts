@@ -84,7 +84,9 @@ function showFacts(): void {
   const { frame, connected } = feed
   const members = frame?.members ?? []
   // Several threads of one process may be members.
-  const processes = [...new Map(members.map((member) => [member.processId, member])).values()]
+  const processes = [
+    ...new Map(members.filter(({ foreign }) => !foreign).map((member) => [member.processId, member])).values(),
+  ]
   const values = [
     String(members.length),
     String(frame?.epoch ?? 0),

@@ -1,6 +1,6 @@
 import type { StructureDetailFrame, StructureFrame } from '../src/dashboard/wire.ts'
 import { card, fill, make, Rows, tableWith } from './dom.ts'
-import { bytesText, countText } from './units.ts'
+import { bytesText, countText, processText } from './units.ts'
 
 /** All that is known of the chosen structure. */
 export class StructureDetail {
@@ -36,9 +36,9 @@ export class StructureDetail {
     fill(this.#facts, ...shown.flatMap(([name, text]) => [make('dt', {}, name!), make('dd', {}, text!)]))
     const users = detail?.users ?? []
     this.#users.show(
-      users.map(({ member, processId, reads, writes, waiting }) => ({
+      users.map(({ member, processId, foreign, reads, writes, waiting }) => ({
         key: `${member} ${processId}`,
-        cells: [member, String(processId), countText(reads), countText(writes), countText(waiting)],
+        cells: [member, processText({ processId, foreign }), countText(reads), countText(writes), countText(waiting)],
       })),
     )
     this.#users.hidden = users.length === 0

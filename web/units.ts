@@ -25,3 +25,8 @@ export function timeText(ns: number): string {
   if (ns >= 1e6) return `${three(ns / 1e6)} ms`
   return ns >= 1000 ? `${three(ns / 1000)} µs` : `${Math.round(ns)} ns`
 }
+
+/** A process: its number here, or in another container. */
+export function processText({ processId, foreign }: { processId: number; foreign?: true | undefined }): string {
+  return foreign ? `${processId} elsewhere` : String(processId)
+}

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, ftruncateSync, openSync, readlinkSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { closeSync, constants, ftruncateSync, openSync, readlinkSync, readSync } from 'node:fs'
 import { native } from '../native/index.ts'
 import { SpaceError } from './errors.ts'
 import {
@@ -12,7 +11,8 @@ import {
   MEMBERS_MAX,
   REGIONS_MAX,
 } from './layout.ts'
-import { ARENA_FILE, bootIdentity, type SpaceDirectory } from './space-directory.ts'
+import { openOwnFile } from './own-file.ts'
+import { bootIdentity, type SpaceDirectory } from './space-directory.ts'
 
 /** Words of the header. What follows them is of an arena in a directory: texts of up to 255 bytes. */
 const Word = { Magic: 0, Version: 1, Nonce: 2, LastEpoch: 6, Members: 7, Regions: 8 } as const
@@ -20,8 +20,6 @@ const NONCE_WORDS = 4
 const NAME_OFFSET = 1024
 const BOOT_OFFSET = 1536
 const TEXT_BYTES_MAX = 255
-/** Behind the name of a file that was removed: its members share it all the same. */
-const REMOVED = / \(deleted\)$/
 const MEMORY_PREFIX = '/memfd:aether-'
 
 /** Tells one arena from all others: its memory object, and a random number written into it. */
@@ -63,14 +61,16 @@ export class Arena {
   }
 
   /**
-   * The arena in a directory: that of members before, or a new one. Under the space's lock, when no member is there.
+   * The arena in a directory: that of members before, or a new one. Under the space's lock. `isInUse`: members of it
+   * live.
    * @throws AccessError, SpaceError.
    */
-  static inDirectory(directory: SpaceDirectory): Arena {
-    const descriptor = directory.openAlone()
+  static inDirectory(directory: SpaceDirectory, isInUse: boolean): Arena {
+    const descriptor = openOwnFile(directory.file)
     let control: ArrayBuffer | undefined
     try {
-      if (native.describeMemory(descriptor).lengthBytes >= EXTENTS_OFFSET) control = mapControl(descriptor)
+      if (native.describeMemory(descriptor).lengthBytes >= EXTENTS_OFFSET)
+        control = native.mapMemory(descriptor, 0, CONTROL_BYTES, 0)
       // The magic number comes last. Without it, the process that made the file was killed.
       if (control !== undefined && Atomics.load(headerOf(control), Word.Magic) === 0) {
         native.unmapMemory(control)
@@ -81,8 +81,11 @@ export class Arena {
         writeText(control, NAME_OFFSET, directory.space)
         writeText(control, BOOT_OFFSET, bootIdentity())
         initialise(descriptor, control)
-      } else checkFormer(control, directory)
-      if (!native.shareFile(descriptor)) throw directory.error('another process has just opened it; try again')
+      } else {
+        if (isInUse && readText(control, BOOT_OFFSET) !== bootIdentity())
+          throw directory.error('its processes count another start of this machine; end them first')
+        checkFormer(control, directory)
+      }
       return new Arena(descriptor, identityOf(descriptor, control), control, directory.path)
     } catch (error) {
       if (control !== undefined) native.unmapMemory(control)
@@ -92,33 +95,49 @@ export class Arena {
   }
 
   /**
-   * The arena behind a descriptor of another process, if it is the wanted one. `observes`: it is only
-   * looked at, and may be opened alone by others.
+   * Before the lock is asked for: processes of another version may hold it as long as they run.
+   * @throws SpaceError if another version made the arena.
+   */
+  static checkVersion(directory: SpaceDirectory): void {
+    const words = new Int32Array(2)
+    try {
+      const descriptor = openSync(directory.file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+      try {
+        // Not through a mapping: the file has no pages while the holder of the lock lays it out.
+        readSync(descriptor, words, 0, words.byteLength, HEADER_OFFSET)
+      } finally {
+        closeSync(descriptor)
+      }
+    } catch {
+      // It is not there, or cannot be read: the next to hold the lock finds out why.
+    }
+    if (words[Word.Magic] === ARENA_MAGIC && words[Word.Version] !== ARENA_VERSION) throw otherVersion(directory)
+  }
+
+  /** The arena in a directory whose members live, to be looked at. @throws SystemError, the error of open(2) */
+  static observe(directory: Pick<SpaceDirectory, 'file' | 'path'>): Arena | ArenaMismatch {
+    const descriptor = openSync(directory.file, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+    const control = mapIfArena(descriptor)
+    if (typeof control !== 'string')
+      return new Arena(descriptor, identityOf(descriptor, control), control, directory.path)
+    closeSync(descriptor)
+    return control
+  }
+
+  /**
+   * The arena behind a descriptor of another process, if it is the wanted one.
    * @throws the error of open(2) if the descriptor cannot be reached.
    */
-  static adopt(
-    processId: number,
-    remoteDescriptor: number,
-    wanted: ArenaIdentity,
-    observes: boolean = false,
-  ): Arena | ArenaMismatch {
+  static adopt(processId: number, remoteDescriptor: number, wanted: ArenaIdentity): Arena | ArenaMismatch {
     const path = `/proc/${processId}/fd/${remoteDescriptor}`
-    const link = readlinkSync(path).replace(REMOVED, '')
-    const isFile = basename(link) === ARENA_FILE
-    if (!isFile && !link.startsWith(MEMORY_PREFIX)) return 'other'
+    if (!readlinkSync(path).startsWith(MEMORY_PREFIX)) return 'other'
     const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
     const control = mapWanted(descriptor, wanted)
     if (typeof control === 'string') {
       closeSync(descriptor)
       return control
     }
-    // As long as one member has it open, no process opens it alone.
-    if (isFile && !observes && !native.shareFile(descriptor)) {
-      native.unmapMemory(control)
-      closeSync(descriptor)
-      throw new Error('another process holds its file alone')
-    }
-    return new Arena(descriptor, identityOf(descriptor, control), control, isFile ? dirname(link) : undefined)
+    return new Arena(descriptor, identityOf(descriptor, control), control)
   }
 
   /** Epoch of the member that joined last; 0 before the first. */
@@ -193,15 +212,17 @@ function checkFormer(control: ArrayBuffer, directory: SpaceDirectory): void {
   const { space, file } = directory
   const words = headerOf(control)
   if (words[Word.Magic] !== ARENA_MAGIC) throw directory.error(`${file} is not the memory of a space; remove it`)
-  if (words[Word.Version] !== ARENA_VERSION) {
-    const message = `space '${space}' in ${directory.path} was made by another version of Aether; use that version, or remove ${file}`
-    throw new SpaceError('ERR_AETHER_SPACE_VERSION', space, message)
-  }
+  if (words[Word.Version] !== ARENA_VERSION) throw otherVersion(directory)
   const name = readText(control, NAME_OFFSET)
   if (name !== space) throw directory.error(`it is the directory of space '${name}'; give each space one of its own`)
   if (readText(control, BOOT_OFFSET) === bootIdentity()) return
   const message = `the machine has restarted since space '${space}' in ${directory.path} was in use, and a space does not outlive that; remove ${file}`
   throw new SpaceError('ERR_AETHER_SPACE_RESTARTED', space, message)
+}
+
+function otherVersion({ space, path, file }: SpaceDirectory): SpaceError {
+  const message = `space '${space}' in ${path} was made by another version of Aether; use that version, or remove ${file}`
+  return new SpaceError('ERR_AETHER_SPACE_VERSION', space, message)
 }
 
 function writeText(control: ArrayBuffer, offset: number, text: string): void {
@@ -226,12 +247,15 @@ function mapControl(descriptor: number): ArrayBuffer {
 }
 
 function mapWanted(descriptor: number, wanted: ArenaIdentity): ArrayBuffer | ArenaMismatch {
-  const { inode, lengthBytes } = native.describeMemory(descriptor)
-  if (inode !== wanted.inode || lengthBytes < EXTENTS_OFFSET) return 'other'
+  return native.describeMemory(descriptor).inode === wanted.inode ? mapIfArena(descriptor, wanted.nonce) : 'other'
+}
+
+function mapIfArena(descriptor: number, nonce?: string): ArrayBuffer | ArenaMismatch {
+  if (native.describeMemory(descriptor).lengthBytes < EXTENTS_OFFSET) return 'other'
   const control = mapControl(descriptor)
-  const words = new Int32Array(control, HEADER_OFFSET, 64)
-  const known =
-    Atomics.load(words, Word.Magic) === ARENA_MAGIC && identityOf(descriptor, control).nonce === wanted.nonce
+  const words = headerOf(control)
+  const isWanted = nonce === undefined || identityOf(descriptor, control).nonce === nonce
+  const known = Atomics.load(words, Word.Magic) === ARENA_MAGIC && isWanted
   const mismatch = known ? 'version' : 'other'
   if (known && words[Word.Version] === ARENA_VERSION) return control
   native.unmapMemory(control)

@@ -1,17 +1,23 @@
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { isEnding, UnsupportedError } from '../native/index.ts'
 import { PROFILING_AREA_BYTES, WAIT_TABLE_BYTES } from '../profiling/index.ts'
 import { runtimeDirectory } from '../runtime/index.ts'
 import { Arena } from './arena.ts'
-import { Doorbell } from './doorbell.ts'
 import type { Entry } from './entry.ts'
 import { EpochArchive } from './epoch-archive.ts'
 import { SpaceError } from './errors.ts'
+import { FifoPresence } from './fifo-presence.ts'
 import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
+import { LockFile } from './lock-file.ts'
+import { sweepFifos } from './member-fifo.ts'
 import { type MemberRecord, MemberTable } from './member-table.ts'
-import { isAlive, ownIdentity, pidNamespace, startTimeOf } from './process-identity.ts'
-import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
+import type { Presence } from './presence.ts'
+import { ownIdentity, ownNamespace, pidNamespace, startTimeOf } from './process-identity.ts'
+import { ProcessPresence } from './process-presence.ts'
+import { liveRecords, RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
+import { runningDirectory } from './running-directories.ts'
 import { SpaceDirectory } from './space-directory.ts'
 import { type LockOptions, SpaceLock } from './space-lock.ts'
 import { checkSpaceName } from './space-name.ts'
@@ -29,10 +35,17 @@ const ATTEMPTS_MAX = 1000
 export async function enter(name: string, options: LockOptions = {}, directoryPath?: string): Promise<Entry> {
   checkSpaceName(name)
   checkPlatform()
-  const directory = directoryPath === undefined ? undefined : new SpaceDirectory(name, directoryPath)
-  const path = rendezvousPath(name)
+  const wanted = directoryPath ?? runningDirectory(name)
+  const directory = wanted === undefined ? undefined : new SpaceDirectory(name, wanted)
+  if (directory !== undefined) {
+    checkElsewhere(directory)
+    Arena.checkVersion(directory)
+  }
+  const path = directory?.file ?? rendezvousPath(name)
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const entry = await tryEnter(name, path, options, directory)
+    const entry = await (directory === undefined
+      ? tryEnter(new RendezvousFile(path), { name, options, admit: (file, lock) => admit(name, file, lock) })
+      : tryEnter(new LockFile(path), { name, options, admit: (file, lock) => admitIn(directory, file, lock) }))
     if (entry !== undefined) return entry
   }
   throw new SpaceError(
@@ -52,16 +65,42 @@ function checkPlatform(): void {
   throw new UnsupportedError(`a space needs Linux (memfd, flock and pidfd); this is ${process.platform}`)
 }
 
-async function tryEnter(
-  name: string,
-  path: string,
-  options: LockOptions,
-  directory: SpaceDirectory | undefined,
+/**
+ * Processes that can be seen from here may have a space of that name elsewhere. A space in `directory` would then be a
+ * second one beside it.
+ * @throws SpaceError
+ */
+function checkElsewhere(directory: SpaceDirectory): void {
+  const running = runningDirectory(directory.space)
+  if (running !== undefined && running !== directory.path && realpathSync(running) !== directory.path)
+    throw directory.error(`its processes have it in ${running}; pass that directory`)
+  if (isRunning(directory.space))
+    throw directory.error('processes are in a space of that name that has no directory; end them first')
+}
+
+/** Whether a space without a directory has a process that lives. Where there is no runtime directory, none has. */
+function isRunning(name: string): boolean {
+  try {
+    return liveRecords(rendezvousPath(name)).length > 0
+  } catch {
+    return false
+  }
+}
+
+/** How a space is entered, once its file is locked. */
+interface Door<File extends LockFile> {
+  readonly name: string
+  readonly options: LockOptions
+  readonly admit: (file: File, lock: SpaceLock) => Entry
+}
+
+async function tryEnter<File extends LockFile>(
+  file: File,
+  { name, options, admit }: Door<File>,
 ): Promise<Entry | undefined> {
-  const file = RendezvousFile.open(path)
   const lock = new SpaceLock(file.descriptor, name)
   try {
-    const entry = await lock.run(() => (file.isCurrent() ? admit(name, file, lock, directory) : undefined), options)
+    const entry = await lock.run(() => (file.isCurrent() ? admit(file, lock) : undefined), options)
     if (entry === undefined) file.close()
     return entry
   } catch (error) {
@@ -71,27 +110,34 @@ async function tryEnter(
 }
 
 /** Under the lock. */
-function admit(name: string, file: RendezvousFile, lock: SpaceLock, directory: SpaceDirectory | undefined): Entry {
-  const found = findArena(name, file)
-  const arena = found ?? makeArena(name, file, directory)
-  let bell: Doorbell | undefined
+function admit(name: string, file: RendezvousFile, lock: SpaceLock): Entry {
+  const arena = findArena(name, file) ?? makeArena(name, file)
+  return become({ name, file, lock, arena }, () => new ProcessPresence(file, arena))
+}
+
+/** The same where the arena is a file, which is the lock, too. */
+function admitIn(directory: SpaceDirectory, file: LockFile, lock: SpaceLock): Entry {
+  const inUse = sweepFifos(directory.path)
+  const isInUse = inUse.has(file.inode)
+  if (inUse.size > (isInUse ? 1 : 0))
+    throw directory.error(`processes have another ${file.path}, which was removed; end them first`)
+  const arena = Arena.inDirectory(directory, isInUse)
+  return become({ name: directory.space, file, lock, arena }, () => new FifoPresence(directory, file.inode))
+}
+
+function become(held: Pick<Entry, 'name' | 'file' | 'lock' | 'arena'>, take: () => Presence): Entry {
+  const { name, arena } = held
+  let presence: Presence | undefined
   try {
-    if (directory !== undefined && arena.directory !== directory.path)
-      throw directory.error(
-        arena.directory === undefined
-          ? 'processes are in a space of that name that has no directory; end them first'
-          : `its processes have it in ${arena.directory}; pass that directory`,
-      )
-    bell = new Doorbell()
+    presence = take()
     const table = new MemberTable(arena.control)
     const archive = new EpochArchive(arena.control)
-    settleMembers(table, found !== undefined)
-    const self = claimSlot(name, arena, table, archive, bell)
-    file.write(self.slot, recordOf(self.processId, arena))
+    settleMembers(table, presence)
+    const self = claimSlot({ name, arena, table, archive, presence })
     table.admit(self.slot, self.epoch)
-    return { name, file, lock, arena, table, archive, bell, self }
+    return { ...held, table, archive, presence, self }
   } catch (error) {
-    bell?.close()
+    presence?.close()
     arena.close()
     throw error
   }
@@ -127,27 +173,18 @@ function adopt(name: string, record: RendezvousRecord): Arena | undefined {
   )
 }
 
-function makeArena(name: string, file: RendezvousFile, directory: SpaceDirectory | undefined): Arena {
+function makeArena(name: string, file: RendezvousFile): Arena {
   file.clear()
-  return directory === undefined ? Arena.create(name) : Arena.inDirectory(directory)
+  return Arena.create(name)
 }
 
-/**
- * Settle what killed members left: unfinished claims, and slots of processes that are gone. Under the lock.
- * `mayLive`: false where none of them lives for certain. Their process numbers may be others' by now.
- */
-export function settleMembers(table: MemberTable, mayLive: boolean = true): void {
+/** Settle what killed members left: unfinished claims, and slots of processes that are gone. Under the lock. */
+export function settleMembers(table: MemberTable, presence: Presence): void {
   table.undoClaims()
-  for (const member of table.present()) if (!mayLive || !isAlive(member)) table.end(member.slot, member.epoch, 'died')
+  for (const member of table.present()) if (!presence.isAlive(member)) table.end(member.slot, member.epoch, 'died')
 }
 
-function claimSlot(
-  name: string,
-  arena: Arena,
-  table: MemberTable,
-  archive: EpochArchive,
-  bell: Doorbell,
-): MemberRecord {
+function claimSlot({ name, arena, table, archive, presence }: Omit<Entry, 'file' | 'lock' | 'self'>): MemberRecord {
   const slot = table.freeSlot()
   if (slot === undefined) {
     throw new SpaceError(
@@ -158,18 +195,13 @@ function claimSlot(
   }
   const before = table.glance(slot)
   if (before.fate !== undefined) {
-    archive.write(before.epoch, { fate: before.fate, slot, processId: table.processIdOf(slot) })
+    archive.write(before.epoch, { fate: before.fate, slot, ...table.processOf(slot) })
   }
   const epoch = Math.max(arena.lastEpoch, table.highestEpoch()) + 1
-  const record = { ...ownIdentity(), slot, epoch, doorbell: bell.writeEnd, doorbellInode: bell.inode }
+  const record = { ...ownIdentity(), namespace: ownNamespace(), slot, epoch, ...presence.appear(slot, epoch) }
   table.claim(record)
   arena.announceEpoch(epoch)
   arena.clear(PROFILING_OFFSET + slot * PROFILING_AREA_BYTES, PROFILING_AREA_BYTES)
   arena.clear(WAITS_OFFSET + slot * WAIT_TABLE_BYTES, WAIT_TABLE_BYTES)
   return record
-}
-
-function recordOf(processId: number, arena: Arena): RendezvousRecord {
-  const { descriptor, identity } = arena
-  return { processId, startTime: startTimeOf(processId) ?? 0, descriptor, ...identity }
 }

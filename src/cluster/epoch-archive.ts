@@ -1,15 +1,14 @@
 import { EPOCH_ENTRIES, EPOCH_ENTRY_BYTES, EPOCHS_OFFSET } from './layout.ts'
-import type { Fate } from './member-table.ts'
+import type { Fate, NumberedProcess } from './member-table.ts'
 
 const WORDS = EPOCH_ENTRY_BYTES / 4
 const FATES: readonly Fate[] = ['left', 'died', 'aborted']
 const FATE_BITS = 3
 
 /** What is kept of a member whose slot another member has taken. */
-export interface ArchivedMember {
+export interface ArchivedMember extends NumberedProcess {
   readonly fate: Fate
   readonly slot: number
-  readonly processId: number
 }
 
 /**
@@ -29,6 +28,7 @@ export class EpochArchive {
     Atomics.store(this.#words, at, 0)
     Atomics.store(this.#words, at + 1, member.slot)
     Atomics.store(this.#words, at + 2, member.processId)
+    Atomics.store(this.#words, at + 3, member.namespace)
     Atomics.store(this.#words, at, (epoch << FATE_BITS) | FATES.indexOf(member.fate))
   }
 
@@ -38,9 +38,10 @@ export class EpochArchive {
     const word = Atomics.load(this.#words, at)
     const slot = Atomics.load(this.#words, at + 1)
     const processId = Atomics.load(this.#words, at + 2)
+    const namespace = Atomics.load(this.#words, at + 3)
     const fate = FATES[word & 7]
     const whole = word >>> FATE_BITS === epoch && Atomics.load(this.#words, at) === word
-    return whole && fate !== undefined ? { fate, slot, processId } : undefined
+    return whole && fate !== undefined ? { fate, slot, processId, namespace } : undefined
   }
 }
 

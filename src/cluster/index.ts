@@ -26,11 +26,11 @@ export {
   type RankFailure,
 } from './launcher.ts'
 export { DIRECTORY_ENTRY_BYTES, DIRECTORY_OFFSET, EXTENTS_OFFSET, MEMBERS_MAX, REGIONS_MAX } from './layout.ts'
-export type { Member } from './member-table.ts'
+export { type Member, processInWords } from './member-table.ts'
 export { type EventOptions, Membership, type MembershipPart } from './membership.ts'
 export { OrphanGuard } from './orphan-guard.ts'
 export { reclaimSpace, reclaimSpaces } from './reclaim.ts'
-export { isMemoryDirectory } from './space-directory.ts'
+export { defaultDirectory, isMemoryDirectory } from './space-directory.ts'
 export type { DiedEvent, JoinedEvent, LeftEvent, SpaceEvent } from './space-events.ts'
 export type { LockOptions } from './space-lock.ts'
 export { type EndedMember, type ObservedMember, runningSpaces, SpaceObserver } from './space-observer.ts'

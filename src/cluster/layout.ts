@@ -26,7 +26,7 @@ export const REGIONS_MAX = 1024
 /** Reads 'AETH' in a dump of memory. */
 export const ARENA_MAGIC = 0x48544541
 /** Raised whenever anything in this layout changes. */
-export const ARENA_VERSION = 3
+export const ARENA_VERSION = 4
 
 export const HEADER_OFFSET = 0
 export const EPOCHS_OFFSET = 0x10000

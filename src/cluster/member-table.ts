@@ -1,5 +1,5 @@
 import { MEMBERS_MAX, SLOT_BYTES, SLOTS_OFFSET } from './layout.ts'
-import type { ThreadIdentity } from './process-identity.ts'
+import { ownNamespace, type ThreadIdentity } from './process-identity.ts'
 import { forgetShown } from './watching.ts'
 
 /** A member of a space, as others name it. A slot is reused; slot and epoch together are unique. */
@@ -9,14 +9,39 @@ export interface Member {
   /** Its number among all members that the space has had, from 1. */
   readonly epoch: number
   readonly processId: number
+  /**
+   * Set if the process is in another pid namespace, as that of another container. `processId` is its number there: do
+   * not send it a signal, or look it up.
+   */
+  readonly foreign?: true
 }
 
-/** What else a slot holds. */
-export interface MemberRecord extends Member, ThreadIdentity {
-  /** The doorbell's write end in that process. */
+/** A process, by its number in its pid namespace. */
+export interface NumberedProcess {
+  readonly processId: number
+  /** See {@link ownNamespace}. */
+  readonly namespace: number
+}
+
+/** What a slot holds. */
+export interface MemberRecord extends NumberedProcess, ThreadIdentity {
+  readonly slot: number
+  readonly epoch: number
+  /** The doorbell's write end in that process; 0 if it has a FIFO. */
   readonly doorbell: number
   /** Inode of the doorbell's pipe, to tell it from another file under the same number. */
   readonly doorbellInode: number
+}
+
+/** A member, as this process names it. */
+export function memberOf({ slot, epoch, processId, namespace }: Omit<Member, 'foreign'> & NumberedProcess): Member {
+  const member = { slot, epoch, processId }
+  return namespace === ownNamespace() ? member : { ...member, foreign: true }
+}
+
+/** A member's process, for people. */
+export function processInWords({ processId, foreign }: Pick<Member, 'processId' | 'foreign'>): string {
+  return foreign === true ? `process ${processId} of another container` : `process ${processId}`
 }
 
 /**
@@ -26,6 +51,7 @@ export interface MemberRecord extends Member, ThreadIdentity {
  *       2   thread id
  *       3   doorbell: descriptor of the write end
  *       4   sequence of the card (card.ts)
+ *       5   pid namespace of the process
  * byte 24   start time   Float64
  *      32   inode of the doorbell's pipe  Float64
  *      64   held: 1024 bits, a bit for each thing of the arena that this member has open; only it writes (bits belong
@@ -39,7 +65,7 @@ export interface MemberRecord extends Member, ThreadIdentity {
  *                           └── holder of the lock killed: Aborted ─────► Claimed …
  * ```
  */
-const Word = { State: 0, ProcessId: 1, ThreadId: 2, Doorbell: 3, Card: 4 } as const
+const Word = { State: 0, ProcessId: 1, ThreadId: 2, Doorbell: 3, Card: 4, Namespace: 5 } as const
 const Float = { StartTime: 3, DoorbellInode: 4 } as const
 const HELD_BYTES_OFFSET = 64
 const HELD_WORDS = 32
@@ -131,6 +157,7 @@ export class MemberTable {
     this.#words[word + Word.ThreadId] = record.threadId
     this.#words[word + Word.Doorbell] = record.doorbell
     this.#words[word + Word.Card] = 0
+    this.#words[word + Word.Namespace] = record.namespace
     this.#floats[float + Float.StartTime] = record.startTime
     this.#floats[float + Float.DoorbellInode] = record.doorbellInode
     this.held(record.slot).fill(0)
@@ -188,7 +215,7 @@ export class MemberTable {
     const record = {
       slot,
       epoch: state >>> STATE_BITS,
-      processId: this.processIdOf(slot),
+      ...this.processOf(slot),
       threadId: Atomics.load(this.#words, word + Word.ThreadId),
       doorbell: Atomics.load(this.#words, word + Word.Doorbell),
       startTime: this.#floats[float + Float.StartTime]!,
@@ -198,8 +225,12 @@ export class MemberTable {
   }
 
   /** The process of the member that has or last had `slot`. */
-  processIdOf(slot: number): number {
-    return Atomics.load(this.#words, slot * WORDS + Word.ProcessId)
+  processOf(slot: number): NumberedProcess {
+    const word = slot * WORDS
+    return {
+      processId: Atomics.load(this.#words, word + Word.ProcessId),
+      namespace: Atomics.load(this.#words, word + Word.Namespace),
+    }
   }
 
   /** What the member of `slot` holds, as bits. */

@@ -1,7 +1,15 @@
 import type { Arena } from './arena.ts'
 import type { EpochArchive } from './epoch-archive.ts'
 import { EPOCH_ENTRIES, MEMBERS_MAX } from './layout.ts'
-import { type Fate, glanceAt, type Member, type MemberTable, type SlotGlance, SlotState } from './member-table.ts'
+import {
+  type Fate,
+  glanceAt,
+  type Member,
+  type MemberTable,
+  memberOf,
+  type SlotGlance,
+  SlotState,
+} from './member-table.ts'
 
 /** What changed between two looks at the table. */
 export type MemberChange =
@@ -87,8 +95,8 @@ export class MemberTracker {
         if (member !== undefined) changes.push({ type: 'joined', member })
         else if (epoch > last - EPOCH_ENTRIES) awaited.add(epoch)
       } else if (found.fate !== 'aborted') {
-        const processId = 'processId' in found ? found.processId : this.#table.processIdOf(found.slot)
-        const member = { slot: found.slot, epoch, processId }
+        const numbered = 'processId' in found ? found : this.#table.processOf(found.slot)
+        const member = memberOf({ ...numbered, slot: found.slot, epoch })
         changes.push({ type: 'joined', member }, this.#ended(member, found.fate))
       }
     }
@@ -114,7 +122,7 @@ export class MemberTracker {
   #meet(slot: number, epoch: number): Member | undefined {
     const record = this.#table.read(slot)
     if (record?.epoch !== epoch) return undefined
-    const member = { slot, epoch, processId: record.processId }
+    const member = memberOf(record)
     this.#known.set(slot, member)
     return member
   }

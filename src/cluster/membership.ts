@@ -12,16 +12,14 @@ import {
 } from '../profiling/index.ts'
 import type { Arena } from './arena.ts'
 import { Card } from './card.ts'
-import { ring } from './doorbell.ts'
 import { enter, settleMembers } from './enter.ts'
 import type { Entry } from './entry.ts'
 import { offExit, onExit } from './exit-hook.ts'
 import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
-import type { Member } from './member-table.ts'
+import { type Member, memberOf } from './member-table.ts'
 import { traceMember } from './member-trace.ts'
 import { type MemberChange, MemberTracker } from './member-tracker.ts'
 import { PeerWatch } from './peer-watch.ts'
-import { isAlive } from './process-identity.ts'
 import { type SpaceEvent, SpaceEvents } from './space-events.ts'
 import type { LockOptions } from './space-lock.ts'
 
@@ -80,7 +78,7 @@ export class Membership implements AsyncDisposable {
     const { arena, table, archive, self } = entry
     this.#entry = entry
     this.name = entry.name
-    this.self = { slot: self.slot, epoch: self.epoch, processId: self.processId }
+    this.self = memberOf(self)
     this.#watch = this.#startWatch(new MemberTracker(arena, table, archive))
     const offsetBytes = profilingOffset(self.slot)
     this.profiling = new ProfilingArea(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
@@ -98,7 +96,7 @@ export class Membership implements AsyncDisposable {
   /** All members of the space by slot, this one included. */
   members(): readonly Member[] {
     this.#checkOpen()
-    return this.#entry.table.present().map(({ slot, epoch, processId }) => ({ slot, epoch, processId }))
+    return this.#entry.table.present().map(memberOf)
   }
 
   /**
@@ -169,17 +167,18 @@ export class Membership implements AsyncDisposable {
    * without the event loop. @internal
    */
   isAlive(slot: number, epoch: number): boolean {
-    const record = this.#entry.table.read(slot)
+    const { table, presence } = this.#entry
+    const record = table.read(slot)
     if (record?.epoch !== epoch) return false
-    if (isAlive(record)) return true
-    if (this.#entry.table.end(slot, epoch, 'died')) this.#settleSoon()
+    if (presence.isAlive(record)) return true
+    if (table.end(slot, epoch, 'died')) this.#settleSoon()
     return false
   }
 
   /** Ring the doorbell of the member in `slot`. @internal */
   ring(slot: number): void {
     const record = this.#entry.table.read(slot)
-    if (record !== undefined) ring(record)
+    if (record !== undefined) this.#entry.presence.ring(record)
   }
 
   /**
@@ -202,7 +201,7 @@ export class Membership implements AsyncDisposable {
 
   /** Like {@link members}, also while this one is closing. @internal */
   presentMembers(): readonly Member[] {
-    return this.#entry.table.present()
+    return this.#entry.table.present().map(memberOf)
   }
 
   /** Run `work` under the space's lock. @internal */
@@ -226,7 +225,7 @@ export class Membership implements AsyncDisposable {
 
   /** End the members that are gone but not yet recorded as ended. Under the lock. @internal */
   settleMembers(): void {
-    settleMembers(this.#entry.table)
+    settleMembers(this.#entry.table, this.#entry.presence)
   }
 
   /**
@@ -240,7 +239,7 @@ export class Membership implements AsyncDisposable {
 
   #startWatch(tracker: MemberTracker): PeerWatch {
     try {
-      return new PeerWatch(this.#entry.table, tracker, this.#entry.bell, {
+      return new PeerWatch(this.#entry.table, tracker, this.#entry.presence, {
         changed: () => this.#wake(),
         saw: (change) => traceMember(this.name, change),
         sawDeath: () => this.#settleSoon(),
@@ -277,13 +276,15 @@ export class Membership implements AsyncDisposable {
   }
 
   #ringOthers(): void {
-    for (const member of this.#entry.table.present()) if (member.epoch !== this.self.epoch) ring(member)
+    const { table, presence } = this.#entry
+    for (const member of table.present()) if (member.epoch !== this.self.epoch) presence.ring(member)
   }
 
   *#waitsOfAll(): Iterable<MemberWaits> {
-    const { arena, table } = this.#entry
-    for (const { slot, processId } of table.present())
-      yield { processId, waits: new WaitTable(arena.control, waitsOffset(slot)).read() }
+    const { arena } = this.#entry
+    // The process numbers of others mean nothing here.
+    for (const { slot, processId, foreign } of this.presentMembers())
+      if (foreign !== true) yield { processId, waits: new WaitTable(arena.control, waitsOffset(slot)).read() }
   }
 
   /**
@@ -311,21 +312,20 @@ export class Membership implements AsyncDisposable {
   }
 
   #releaseEntry(): void {
-    const { bell, arena, file } = this.#entry
-    bell.close()
+    const { presence, arena, file } = this.#entry
+    presence.close()
     arena.close()
     file.close()
   }
 
   #leave(locked: boolean): void {
-    const { table, file, self } = this.#entry
+    const { table, presence, self } = this.#entry
     table.end(self.slot, self.epoch, 'left')
     traceMember(this.name, { type: 'left', member: this.self })
     if (locked) {
-      settleMembers(table)
+      settleMembers(table, presence)
       this.#settleParts()
-      file.erase(self.slot)
-      if (table.present().length === 0) file.remove()
+      presence.withdraw(self.slot, table.present().length === 0)
     }
     this.#ringOthers()
   }

@@ -2,6 +2,9 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import process from 'node:process'
 import { AccessError, systemFailure } from '../native/index.ts'
 
+/** What to do about EROFS. */
+export const READ_ONLY_ADVICE = 'the file system is mounted read-only; mount it for writing'
+
 /**
  * Open a file of this user for reading and writing, or create it with mode 0600.
  * @throws AccessError for a link, another type of file, or another user's.
@@ -20,6 +23,7 @@ function openOrCreate(path: string): number {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     if (code === 'EMFILE' || code === 'ENFILE') throw systemFailure(cause)
+    if (code === 'EROFS') throw new AccessError(path, `cannot open ${path}: ${READ_ONLY_ADVICE}`, { cause })
     const why = code === 'ELOOP' ? 'it is a symbolic link' : (cause as Error).message
     throw new AccessError(
       path,

@@ -1,9 +1,7 @@
-import process from 'node:process'
 import { native, type Watcher } from '../native/index.ts'
-import type { Doorbell } from './doorbell.ts'
 import type { MemberRecord, MemberTable } from './member-table.ts'
 import type { MemberChange, MemberTracker } from './member-tracker.ts'
-import { isAlive } from './process-identity.ts'
+import type { Presence } from './presence.ts'
 
 /** The watcher's token of our own doorbell. Epochs, which start at 1, are the tokens of others. */
 const BELL = 0
@@ -24,29 +22,29 @@ export interface PeerWatchListener {
 }
 
 /**
- * Watches one member's doorbell, and the processes of all other members by pidfd. Lives on the event loop of the thread
- * that opened the space, which it keeps running only between `ref()` and `unref()`.
+ * Watches one member's doorbell, and the ends of all other members by a descriptor each. Lives on the event loop of the
+ * thread that opened the space, which it keeps running only between `ref()` and `unref()`.
  */
 export class PeerWatch {
   readonly #table: MemberTable
   readonly #tracker: MemberTracker
-  readonly #bell: Doorbell
+  readonly #presence: Presence
   readonly #listener: PeerWatchListener
   readonly #watcher: Watcher
-  /** The others' records by epoch, and whether a pidfd reports the end of their process. */
+  /** The others' records by epoch, and whether a descriptor reports the end of their process. */
   readonly #peers = new Map<number, { readonly record: MemberRecord; readonly watched: boolean }>()
   readonly #check: NodeJS.Timeout
   #references = 0
   #closed = false
 
-  constructor(table: MemberTable, tracker: MemberTracker, bell: Doorbell, listener: PeerWatchListener) {
+  constructor(table: MemberTable, tracker: MemberTracker, presence: Presence, listener: PeerWatchListener) {
     this.#table = table
     this.#tracker = tracker
-    this.#bell = bell
+    this.#presence = presence
     this.#listener = listener
     this.#watcher = native.createWatcher((token) => this.#fired(token))
     try {
-      this.#watcher.add(BELL, bell.readEnd)
+      this.#watcher.add(BELL, presence.bell)
     } catch (error) {
       this.#watcher.close()
       throw error
@@ -76,7 +74,7 @@ export class PeerWatch {
   #fired(token: number): void {
     if (this.#closed) return
     if (token === BELL) {
-      this.#bell.drain()
+      this.#presence.drain()
       this.#watcher.rearm(BELL)
     } else {
       this.#declareDead(token)
@@ -100,24 +98,24 @@ export class PeerWatch {
 
   #watch(record: MemberRecord): void {
     if (this.#peers.has(record.epoch)) return
-    const watched = record.processId !== process.pid && this.#watchProcess(record)
+    const watched = this.#watchLife(record)
     this.#peers.set(record.epoch, { record, watched })
-    // Only now is it certain that the pidfd belongs to the process that joined, and not to a later one with its number.
-    if (!isAlive(record)) setImmediate(() => this.#fired(record.epoch)).unref()
+    // Only now is it certain that a pidfd belongs to the process that joined, and not to a later one with its number.
+    if (!this.#presence.isAlive(record)) setImmediate(() => this.#fired(record.epoch)).unref()
   }
 
-  /** False if there is no pidfd: the process is gone, as its start time shows, or we have no descriptor left. */
-  #watchProcess(record: MemberRecord): boolean {
-    let descriptor = -1
+  /** False if there is no descriptor: the member is gone, is of this process, or we have no descriptor left. */
+  #watchLife(record: MemberRecord): boolean {
+    let descriptor: number | undefined
     try {
-      descriptor = native.openProcess(record.processId)
-      this.#watcher.add(record.epoch, descriptor)
-      return true
+      descriptor = this.#presence.openLife(record)
+      if (descriptor !== undefined) this.#watcher.add(record.epoch, descriptor)
+      return descriptor !== undefined
     } catch {
       return false
     } finally {
       // The watcher has a duplicate.
-      if (descriptor >= 0) native.closeDescriptor(descriptor)
+      if (descriptor !== undefined) native.closeDescriptor(descriptor)
     }
   }
 
@@ -137,14 +135,11 @@ export class PeerWatch {
     this.#checkUnwatched()
   }
 
-  /**
-   * Members whose end no pidfd reports: Workers, and those for which there was no pidfd. Our own main thread lives as
-   * long as we do.
-   */
+  /** Members whose end no descriptor reports, and Workers: a pidfd reports the end of the whole process. */
   #checkUnwatched(): void {
     const unwatched = [...this.#peers.values()].filter(
-      ({ record, watched }) => record.threadId !== record.processId || (!watched && record.processId !== process.pid),
+      ({ record, watched }) => !watched || record.threadId !== record.processId,
     )
-    for (const { record } of unwatched) if (!isAlive(record)) this.#fired(record.epoch)
+    for (const { record } of unwatched) if (!this.#presence.isAlive(record)) this.#fired(record.epoch)
   }
 }

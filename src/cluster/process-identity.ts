@@ -39,6 +39,14 @@ export function describeProcess(processId: number): string {
   return `process ${processId}${command === '' ? '' : ` (${command})`}${stopped ? ', which is stopped' : ''}`
 }
 
+let namespace: number | undefined
+
+/** {@link pidNamespace} as 32 bits: the inode of a namespace has no more. */
+export function ownNamespace(): number {
+  namespace ??= Number(pidNamespace()) | 0
+  return namespace
+}
+
 /** The number of this process's pid namespace: process numbers have a meaning only within one. */
 export function pidNamespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'

@@ -4,6 +4,7 @@ import { native } from '../native/index.ts'
 import { rendezvousPath } from './enter.ts'
 import { pidNamespace, startTimeOf } from './process-identity.ts'
 import { RendezvousFile } from './rendezvous-file.ts'
+import { forgetEndedDirectories } from './running-directories.ts'
 
 /** How many files one call examines: this is housekeeping beside something that a user waits for. */
 const FILES_MAX = 256
@@ -17,6 +18,7 @@ export function reclaimSpaces(): void {
   const suffix = `-${pidNamespace()}`
   const names = readdirSync(directory).filter((name) => name.endsWith(suffix))
   for (const name of names.slice(0, FILES_MAX)) reclaimFile(join(directory, name))
+  forgetEndedDirectories(FILES_MAX)
 }
 
 /** The same for one space. */

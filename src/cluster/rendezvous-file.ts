@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { ArenaIdentity } from './arena.ts'
 import { MEMBERS_MAX } from './layout.ts'
-import { openOwnFile } from './own-file.ts'
+import { LockFile } from './lock-file.ts'
+import { startTimeOf } from './process-identity.ts'
 
 /** A record says where a member holds the arena. Whether it still does must be found out by looking. */
 export interface RendezvousRecord extends ArenaIdentity {
@@ -40,40 +31,17 @@ const PATTERN = /^member +(\d+) +(\d+) +(\d+) +(\d+) ([0-9a-f]{32}) ([0-9a-f]{8}
  * writer harms at most its own. The lock of the whole space is flock(2) on the file; the kernel releases it when its
  * holder ends.
  */
-export class RendezvousFile {
-  readonly path: string
-  readonly descriptor: number
-  #open = true
-
-  private constructor(path: string, descriptor: number) {
-    this.path = path
-    this.descriptor = descriptor
-  }
-
-  /** Open the file, or create it. @throws AccessError for a link, another type of file, or another user's. */
-  static open(path: string): RendezvousFile {
-    return new RendezvousFile(path, openOwnFile(path))
-  }
-
+export class RendezvousFile extends LockFile {
   /** The file if it exists and belongs to this user; never creates it. */
   static openExisting(path: string): RendezvousFile | undefined {
     try {
       const probe = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
       const isFile = fstatSync(probe).isFile()
       closeSync(probe)
-      return isFile ? RendezvousFile.open(path) : undefined
+      return isFile ? new RendezvousFile(path) : undefined
     } catch {
       return undefined
     }
-  }
-
-  /**
-   * True if the path still leads here. The last member to leave removes the file, perhaps while we waited for the lock.
-   */
-  isCurrent(): boolean {
-    const own = fstatSync(this.descriptor)
-    const there = statSync(this.path, { throwIfNoEntry: false })
-    return own.nlink > 0 && there?.ino === own.ino && there.dev === own.dev
   }
 
   /** The valid records, in the order of their slots. What a killed or foreign writer left is skipped. */
@@ -109,16 +77,20 @@ export class RendezvousFile {
     if (this.isCurrent()) unlinkSync(this.path)
   }
 
-  /** Idempotent. Releases the lock. */
-  close(): void {
-    if (!this.#open) return
-    this.#open = false
-    closeSync(this.descriptor)
-  }
-
   #writeLine(line: number, text: string): void {
     const bytes = Buffer.from(`${text.padEnd(RECORD_BYTES - 1)}\n`, 'latin1')
     writeSync(this.descriptor, bytes, 0, RECORD_BYTES, line * RECORD_BYTES)
+  }
+}
+
+/** The records of processes that live. Never creates a file. */
+export function liveRecords(path: string): readonly RendezvousRecord[] {
+  const file = RendezvousFile.openExisting(path)
+  if (file === undefined) return []
+  try {
+    return file.records().filter((record) => startTimeOf(record.processId) === record.startTime)
+  } finally {
+    file.close()
   }
 }
 

@@ -1,9 +1,9 @@
-import { closeSync, mkdirSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { AccessError, native } from '../native/index.ts'
+import { AccessError } from '../native/index.ts'
 import { SpaceError } from './errors.ts'
-import { openOwnFile } from './own-file.ts'
+import { READ_ONLY_ADVICE } from './own-file.ts'
 
 /** The file with the arena, in the directory of a space. */
 export const ARENA_FILE = 'aether.arena'
@@ -20,6 +20,21 @@ const fileSystems: ReadonlyMap<number, string> = new Map([
   [0x58465342, 'xfs'],
   [0xf2f52010, 'f2fs'],
 ])
+
+/** The variable that names the directory of the directories of all spaces. */
+const DIRECTORY_VARIABLE = 'AETHER_DIRECTORY'
+
+/** The directory of the directories of all spaces, if there is one. */
+export function directoryOfAll(): string | undefined {
+  const all = process.env[DIRECTORY_VARIABLE]
+  return all === '' ? undefined : all
+}
+
+/** Where a space is kept that is opened without naming a directory. */
+export function defaultDirectory(space: string): string | undefined {
+  const all = directoryOfAll()
+  return all === undefined ? undefined : join(all, space)
+}
 
 /** Whether what is in a directory is memory. */
 export function isMemoryDirectory(path: string): boolean {
@@ -43,21 +58,9 @@ export class SpaceDirectory {
     )
   }
 
+  /** The file with the arena. It is also the lock of the space. */
   get file(): string {
     return join(this.path, ARENA_FILE)
-  }
-
-  /**
-   * Open the file, or create it, and hold it alone. Under the space's lock, when no member is there.
-   * @throws AccessError; SpaceError if processes have it open that cannot be seen from here.
-   */
-  openAlone(): number {
-    const descriptor = openOwnFile(this.file)
-    if (native.lockFile(descriptor, false)) return descriptor
-    closeSync(descriptor)
-    throw this.error(
-      'processes have it open that cannot be seen from here, in another container perhaps, or under another name of a space; end them first',
-    )
   }
 
   error(why: string, cause?: unknown): SpaceError {
@@ -86,6 +89,8 @@ function makeDirectory(path: string): string {
     return real
   } catch (cause) {
     if (cause instanceof AccessError) throw cause
-    throw new AccessError(path, `cannot use the directory ${path}: ${(cause as Error).message}`, { cause })
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why = code === 'EROFS' ? READ_ONLY_ADVICE : message
+    throw new AccessError(path, `cannot use the directory ${path}: ${why}`, { cause })
   }
 }

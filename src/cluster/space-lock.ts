@@ -55,7 +55,7 @@ export class SpaceLock {
 
   #timeout(timeoutMs: number): TimeoutError {
     const holder = holderOf(this.#descriptor)
-    const who = holder === undefined ? 'another process' : describeProcess(holder)
+    const who = holder === undefined ? 'another process, perhaps of another container' : describeProcess(holder)
     const advice = holder === undefined ? 'try again' : `end it, or continue it (kill -CONT ${holder})`
     return new TimeoutError(`space '${this.#space}' has been locked for ${timeoutMs} ms by ${who}; ${advice}`)
   }

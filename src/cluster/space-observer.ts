@@ -1,22 +1,27 @@
 import { constants, openSync, readdirSync, readlinkSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { native } from '../native/index.ts'
 import { PROFILING_AREA_BYTES, Profile } from '../profiling/index.ts'
-import { Arena } from './arena.ts'
+import { Arena, type ArenaMismatch } from './arena.ts'
 import { Card } from './card.ts'
 import { rendezvousPath } from './enter.ts'
 import { EpochArchive } from './epoch-archive.ts'
 import { SpaceError } from './errors.ts'
 import { readGroupCard } from './group/group-card.ts'
 import { MEMBERS_MAX, PROFILING_OFFSET } from './layout.ts'
-import { type Fate, type MemberRecord, MemberTable } from './member-table.ts'
-import { pidNamespace, startTimeOf } from './process-identity.ts'
-import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
+import { fifoPath, isFifoHeld } from './member-fifo.ts'
+import { type Fate, type Member, type MemberRecord, MemberTable, memberOf } from './member-table.ts'
+import { isAlive, pidNamespace } from './process-identity.ts'
+import { liveRecords, type RendezvousRecord } from './rendezvous-file.ts'
+import { runningDirectory, runningDirectoryNames } from './running-directories.ts'
+import { ARENA_FILE } from './space-directory.ts'
 import { checkSpaceName } from './space-name.ts'
 import { askToShow, shownBy } from './watching.ts'
 
 /** A member as an observer outside the space sees it. */
-export interface ObservedMember extends Pick<MemberRecord, 'slot' | 'epoch' | 'processId' | 'startTime'> {
+export interface ObservedMember extends Member {
+  /** Of its thread, in clock ticks since boot. */
+  readonly startTime: number
   /** Its rank and the group's size, if it is in a group. */
   readonly group: { readonly rank: number; readonly size: number } | undefined
 }
@@ -52,6 +57,9 @@ export class SpaceObserver {
       const arena = adopt(name, record)
       if (arena !== undefined) return new SpaceObserver(name, arena)
     }
+    const directory = runningDirectory(name)
+    const arena = directory === undefined ? undefined : observe(name, directory)
+    if (arena !== undefined) return new SpaceObserver(name, arena)
     throw new SpaceError(
       'ERR_AETHER_SPACE_UNREACHABLE',
       name,
@@ -71,14 +79,8 @@ export class SpaceObserver {
   members(): readonly ObservedMember[] {
     return this.#table
       .present()
-      .filter((record) => startTimeOf(record.processId, record.threadId) === record.startTime)
-      .map(({ slot, epoch, processId, startTime }) => ({
-        slot,
-        epoch,
-        processId,
-        startTime,
-        group: this.#groupOf(slot),
-      }))
+      .filter((record) => this.#isAlive(record))
+      .map((record) => ({ ...memberOf(record), startTime: record.startTime, group: this.#groupOf(record.slot) }))
   }
 
   /** How the members ended whose epochs are above `after`, as far as that is still known. */
@@ -87,12 +89,12 @@ export class SpaceObserver {
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
       const { epoch, fate } = this.#table.glance(slot)
       if (fate !== undefined && epoch > after)
-        ended.push({ epoch, slot, processId: this.#table.processIdOf(slot), fate })
+        ended.push({ epoch, slot, processId: this.#table.processOf(slot).processId, fate })
     }
     const known = new Set(ended.map(({ epoch }) => epoch))
     for (let epoch = Math.max(1, after + 1, this.epoch - MEMBERS_MAX); epoch <= this.epoch; epoch += 1) {
       const kept = known.has(epoch) ? undefined : this.#archive.read(epoch)
-      if (kept !== undefined) ended.push({ epoch, ...kept })
+      if (kept !== undefined) ended.push({ epoch, slot: kept.slot, processId: kept.processId, fate: kept.fate })
     }
     return ended.sort((a, b) => a.epoch - b.epoch)
   }
@@ -113,9 +115,9 @@ export class SpaceObserver {
   }
 
   /** The member's journal, opened, to be closed by the caller; undefined if it keeps none now. */
-  openJournal({ slot, processId }: Pick<ObservedMember, 'slot' | 'processId'>): number | undefined {
+  openJournal({ slot, processId, foreign }: ObservedMember): number | undefined {
     const shown = shownBy(this.arena.control, slot)
-    if (shown === undefined) return undefined
+    if (shown === undefined || foreign === true) return undefined
     try {
       const path = `/proc/${processId}/fd/${shown.descriptor}`
       if (!readlinkSync(path).startsWith('/memfd:aether-')) return undefined
@@ -132,6 +134,11 @@ export class SpaceObserver {
     this.arena.close()
   }
 
+  #isAlive(record: MemberRecord): boolean {
+    const { directory, identity } = this.arena
+    return directory === undefined ? isAlive(record) : isFifoHeld(fifoPath(directory, identity.inode, record.epoch))
+  }
+
   #groupOf(slot: number): ObservedMember['group'] {
     const bytes = new Card(this.arena.control, slot, this.#table.cardSequence(slot)).read()
     return bytes && readGroupCard(bytes)
@@ -142,33 +149,31 @@ export class SpaceObserver {
 export function runningSpaces(): readonly string[] {
   const directory = dirname(rendezvousPath('any'))
   const suffix = `-${pidNamespace()}`
-  return readdirSync(directory)
+  const names = readdirSync(directory)
     .filter((name) => name.endsWith(suffix))
     .map((name) => name.slice(0, -suffix.length))
     .filter((name) => liveRecords(rendezvousPath(name)).length > 0)
-    .sort()
-}
-
-/** The records of processes that live. Never creates a file. */
-function liveRecords(path: string): readonly RendezvousRecord[] {
-  const file = RendezvousFile.openExisting(path)
-  if (file === undefined) return []
-  try {
-    return file.records().filter((record) => startTimeOf(record.processId) === record.startTime)
-  } finally {
-    file.close()
-  }
+  return [...new Set([...names, ...runningDirectoryNames()])].sort()
 }
 
 function adopt(name: string, record: RendezvousRecord): Arena | undefined {
-  let arena: Arena | 'other' | 'version'
+  return wanted(name, `process ${record.processId}`, () => Arena.adopt(record.processId, record.descriptor, record))
+}
+
+function observe(name: string, directory: string): Arena | undefined {
+  const file = join(directory, ARENA_FILE)
+  return wanted(name, file, () => Arena.observe({ file, path: directory }))
+}
+
+function wanted(name: string, where: string, open: () => Arena | ArenaMismatch): Arena | undefined {
+  let arena: Arena | ArenaMismatch
   try {
-    arena = Arena.adopt(record.processId, record.descriptor, record, true)
+    arena = open()
   } catch {
     return undefined
   }
   if (arena === 'other') return undefined
   if (arena !== 'version') return arena
-  const message = `space '${name}' was made by another version of Aether (process ${record.processId}); watch it with that version`
+  const message = `space '${name}' was made by another version of Aether (${where}); watch it with that version`
   throw new SpaceError('ERR_AETHER_SPACE_VERSION', name, message)
 }

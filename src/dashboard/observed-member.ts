@@ -64,7 +64,8 @@ export class MemberSight {
   }
 
   #frame(profile: Profile, atMs: number, regions: number): MemberFrame {
-    const status = processStatus(this.member.processId) ?? []
+    const { slot, epoch, processId, foreign } = this.member
+    const status = foreign === true ? [] : (processStatus(processId) ?? [])
     const field = (index: number): number => Number(status[index] ?? 0)
     const waited = profile.histogram(FAULTS)
     const now: Counts = {
@@ -78,9 +79,10 @@ export class MemberSight {
     this.#last = now
     const rate = (name: keyof Counts): number => ratePerSecond(now[name] - last[name], now.atMs - last.atMs)
     return {
-      slot: this.member.slot,
-      epoch: this.member.epoch,
-      processId: this.member.processId,
+      slot,
+      epoch,
+      processId,
+      ...(foreign === true ? { foreign } : {}),
       rank: this.rank ?? null,
       state: status[Field.State]?.toUpperCase() === 'T' ? 'stopped' : 'running',
       residentBytes: field(Field.ResidentPages) * PAGE_BYTES,

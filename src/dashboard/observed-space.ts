@@ -1,4 +1,4 @@
-import { type ObservedMember, SpaceObserver } from '../cluster/index.ts'
+import { type ObservedMember, processInWords, SpaceObserver } from '../cluster/index.ts'
 import { type JournalLink, observedRegions, type ReadEvent } from '../dsm/index.ts'
 import { EventStore } from './event-store.ts'
 import { LinkRates } from './link-rates.ts'
@@ -51,7 +51,7 @@ export class ObservedSpace {
   readonly #structures: ObservedStructures
   readonly #knownRegions = new Set<string>()
   /** Members whose end has not been reported, by epoch. */
-  readonly #untold = new Map<number, { readonly name: string; readonly processId: number }>()
+  readonly #untold = new Map<number, { readonly name: string; readonly process: string }>()
   #isFirst = true
   #lostEvents = 0
 
@@ -173,11 +173,11 @@ export class ObservedSpace {
     }
     // A member that leaves says so before it goes. If one was killed, that may not have been noted yet.
     const fates = new Map(this.#observer.endedSince(0).map(({ epoch, fate }) => [epoch, fate]))
-    for (const [epoch, { name, processId }] of this.#untold) {
+    for (const [epoch, { name, process }] of this.#untold) {
       if (present.has(epoch)) continue
       this.#untold.delete(epoch)
       const fate = fates.get(epoch) ?? 'died'
-      say(fate, `${name} ${fate === 'left' ? 'left' : 'died'} (process ${processId})`)
+      say(fate, `${name} ${fate === 'left' ? 'left' : 'died'} (${process})`)
     }
     const isFirst = this.#isFirst
     this.#isFirst = false
@@ -191,13 +191,10 @@ export class ObservedSpace {
     known?.close()
     const sight = new MemberSight(member)
     this.#sights.set(member.epoch, sight)
-    this.#untold.set(member.epoch, { name: nameOf(sight), processId: member.processId })
-    if (known !== undefined) say('joined', `member ${member.slot} is ${nameOf(sight)} (process ${member.processId})`)
-    else
-      say(
-        'joined',
-        `${nameOf(sight)} ${isFirst ? 'is here' : 'joined'} (process ${member.processId}, epoch ${member.epoch})`,
-      )
+    const process = processInWords(member)
+    this.#untold.set(member.epoch, { name: nameOf(sight), process })
+    if (known !== undefined) say('joined', `member ${member.slot} is ${nameOf(sight)} (${process})`)
+    else say('joined', `${nameOf(sight)} ${isFirst ? 'is here' : 'joined'} (${process}, epoch ${member.epoch})`)
   }
 
   #readJournals(): void {

@@ -9,6 +9,8 @@ export interface MemberFrame {
   readonly slot: number
   readonly epoch: number
   readonly processId: number
+  /** Set if the process is in another pid namespace. Its number is one there; its memory and CPU time are unknown. */
+  readonly foreign?: true
   /** Its rank; null if it is not in a group. */
   readonly rank: number | null
   readonly state: 'running' | 'stopped' | 'left' | 'died'
@@ -152,6 +154,8 @@ export interface StructureUserFrame {
   /** `rank 2`, `member 0`. */
   readonly member: string
   readonly processId: number
+  /** As of a {@link MemberFrame}. */
+  readonly foreign?: true
   readonly reads: number
   readonly writes: number
   readonly waiting: number

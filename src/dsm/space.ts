@@ -1,6 +1,11 @@
-import { join } from 'node:path'
-import process from 'node:process'
-import { type EventOptions, type LockOptions, type Member, Membership, type SpaceEvent } from '../cluster/index.ts'
+import {
+  defaultDirectory,
+  type EventOptions,
+  type LockOptions,
+  type Member,
+  Membership,
+  type SpaceEvent,
+} from '../cluster/index.ts'
 import { checkMilliseconds, checkOptions, checkSignal, checkText, type OptionNames } from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import type { Region } from './region.ts'
@@ -25,9 +30,6 @@ export interface OpenOptions {
 
 const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true, directory: true }
 
-/** The variable that names the directory of the directories of all spaces. */
-const DIRECTORY_VARIABLE = 'AETHER_DIRECTORY'
-
 /**
  * Join the space `name`: processes of this user on this machine that share memory. The first process to join makes it.
  * Once its last process has closed it, ended or been killed, all of its memory is gone, unless it has a `directory`. No
@@ -46,17 +48,12 @@ const DIRECTORY_VARIABLE = 'AETHER_DIRECTORY'
  */
 export async function open(name: string, options: OpenOptions = {}): Promise<Space> {
   checkOptions('open', options, names)
-  const { signal, lockTimeoutMs, directory = directoryOf(name) } = options
+  const { signal, lockTimeoutMs, directory = defaultDirectory(name) } = options
   checkSignal('options.signal', signal)
   if (lockTimeoutMs !== undefined) checkMilliseconds('options.lockTimeoutMs', lockTimeoutMs)
   if (directory !== undefined) checkText('options.directory', directory)
   const lock: LockOptions = { signal, ...(lockTimeoutMs === undefined ? {} : { timeoutMs: lockTimeoutMs }) }
   return new Space(await Membership.enter(name, lock, directory))
-}
-
-function directoryOf(name: string): string | undefined {
-  const all = process.env[DIRECTORY_VARIABLE]
-  return all === undefined || all === '' ? undefined : join(all, name)
 }
 
 /** One member's view of a space. It does not keep the process alive, except while an `events()` iteration waits. */

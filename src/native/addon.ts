@@ -235,6 +235,8 @@ export interface Addon {
    * open the write end through /proc/PID/fd, with O_WRONLY | O_NONBLOCK: the flag belongs to each opening.
    */
   createPipe(): [number, number]
+  /** Make a FIFO that only this user may open: mkfifo(3). */
+  createFifo(path: string): void
   /**
    * Write one byte. Returns 0 or a negative errno. A full pipe counts as success, since it is readable anyway; -EPIPE
    * means that there is no reader left. Never raises SIGPIPE.
@@ -309,11 +311,6 @@ export interface Addon {
    * `wait` is false.
    */
   lockFile(descriptor: number, wait: boolean): boolean
-  /**
-   * Lock a file together with others, in place of a lock that this opening of it holds: flock(2) LOCK_SH|LOCK_NB.
-   * Returns false if another opening holds it alone.
-   */
-  shareFile(descriptor: number): boolean
   unlockFile(descriptor: number): void
   /**
    * From now on, when *this environment* ends, the process ends at once with `_exit(code)`, after writing `message` to

@@ -1,4 +1,4 @@
-import type { Membership } from '../cluster/index.ts'
+import type { Member, Membership } from '../cluster/index.ts'
 import type { Peers } from './peers.ts'
 
 /** The members of a space as the structures see them. */
@@ -21,8 +21,8 @@ export class MemberPeers implements Peers {
     return this.#membership.isAlive(slot, epoch)
   }
 
-  processOf(slot: number, epoch: number): number | undefined {
-    return this.#membership.presentMembers().find((member) => member.slot === slot && member.epoch === epoch)?.processId
+  memberOf(slot: number, epoch: number): Member | undefined {
+    return this.#membership.presentMembers().find((member) => member.slot === slot && member.epoch === epoch)
   }
 
   ring(slot: number): void {

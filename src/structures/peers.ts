@@ -1,3 +1,5 @@
+import type { Member } from '../cluster/index.ts'
+
 /**
  * The members that share a heap, as the structures need to know them. A member is a slot and an epoch; slots are used
  * again, both together are unique. In a space this is its membership; tests and simulators have their own.
@@ -10,8 +12,8 @@ export interface Peers {
   isPresent(slot: number, epoch: number): boolean
   /** The same after asking the operating system; microseconds. */
   isAlive(slot: number, epoch: number): boolean
-  /** Its process, where that is known: for people who ask who holds something. */
-  processOf?(slot: number, epoch: number): number | undefined
+  /** It as a member of a space, where that is known: for people who ask who holds something. */
+  memberOf?(slot: number, epoch: number): Member | undefined
   /** Wake the event loop of the member that is in `slot`. */
   ring(slot: number): void
   /** Have `listener` called whenever this member was rung or a member ended, until the returned function is called. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { useRuntimeDirectory } from './support.ts'
 
-useRuntimeDirectory()
+const runtime = useRuntimeDirectory()
 
 /** Runs a fixture under a limit of its shell. */
 function under(limit: string, fixture: string, ...words: string[]): { stdout: string; stderr: string } {
@@ -14,9 +15,9 @@ function under(limit: string, fixture: string, ...words: string[]): { stdout: st
   return spawnSync('sh', ['-c', script, process.execPath, path, ...words], { encoding: 'utf8' })
 }
 
-for (const name of ['structures', 'join', 'device', 'listen'])
+for (const name of ['structures', 'directory', 'join', 'device', 'listen'])
   test(`${name}: with any number of descriptors left it works, or names the limit, and leaves nothing open`, () => {
-    const { stdout, stderr } = under('-n 600', 'short-of-descriptors', name)
+    const { stdout, stderr } = under('-n 600', 'short-of-descriptors', name, join(runtime, 'kept'))
     assert.match(stdout, /^\{/, stderr)
     const { outcomes, before, after } = JSON.parse(stdout)
     const failures = outcomes.filter((outcome: unknown) => outcome !== 'done')

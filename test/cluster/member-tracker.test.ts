@@ -6,6 +6,7 @@ import { EpochArchive } from '../../src/cluster/epoch-archive.ts'
 import { CONTROL_BYTES } from '../../src/cluster/layout.ts'
 import { MemberTable } from '../../src/cluster/member-table.ts'
 import { type MemberChange, MemberTracker } from '../../src/cluster/member-tracker.ts'
+import { ownNamespace } from '../../src/cluster/process-identity.ts'
 
 /** A table in plain memory, changed the way `enter` and `Membership` change it. */
 class Model {
@@ -30,11 +31,12 @@ class Model {
     const slot = this.table.freeSlot()!
     const before = this.table.glance(slot)
     if (before.fate !== undefined) {
-      this.archive.write(before.epoch, { fate: before.fate, slot, processId: this.table.processIdOf(slot) })
+      this.archive.write(before.epoch, { fate: before.fate, slot, ...this.table.processOf(slot) })
     }
     this.announced += 1
     const epoch = this.announced
-    this.table.claim({ slot, epoch, processId, threadId: processId, startTime: 1, doorbell: 0, doorbellInode: 0 })
+    const thread = { processId, threadId: processId, startTime: 1, namespace: ownNamespace() }
+    this.table.claim({ slot, epoch, ...thread, doorbell: 0, doorbellInode: 0 })
     return { slot, epoch }
   }
 

@@ -17,7 +17,7 @@ afterEach(() => rmSync(path, { recursive: true, force: true }))
 
 /** A record of this process and start time, pointing to `descriptor`. */
 function forge(slot: number, changes: Partial<{ processId: number; startTime: number; descriptor: number }>): void {
-  const file = RendezvousFile.open(path)
+  const file = new RendezvousFile(path)
   const { ino } = fstatSync(changes.descriptor ?? 0)
   const record = { processId: process.pid, startTime: startTimeOf(process.pid) ?? 0, descriptor: 0, ...changes }
   file.write(slot, { ...record, inode: ino, nonce: '0'.repeat(32) })
@@ -107,7 +107,7 @@ test("another user's file is refused", {
 
 test('the check sum guards every digit of a record', () => {
   forge(0, {})
-  const file = RendezvousFile.open(path)
+  const file = new RendezvousFile(path)
   assert.equal(file.records().length, 1)
   const text = readFileSync(path, 'latin1')
   const digit = text.indexOf(String(process.pid))

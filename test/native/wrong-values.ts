@@ -5,7 +5,9 @@
  *
  *   node wrong-values.js [seed [calls]]
  */
-import { writeSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { type Addon, AetherError, native } from '../../src/native/index.ts'
 import { pageBytes } from './resources.ts'
@@ -22,6 +24,8 @@ const words = new Int32Array(mapped)
 const wasm = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true })
 const viewAddress = native.mapView(wasm, 0, memory, 0, 16 * pageBytes)
 const [readEnd, writeEnd] = native.createPipe()
+const scratch = mkdtempSync(join(tmpdir(), 'aether-wrong-'))
+let fifos = 0
 const userfault = (() => {
   try {
     return native.openUserfault().descriptor
@@ -83,6 +87,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   timeFaults: [one(userfault), () => new Float64Array(2), zero],
   poll: [() => Int32Array.of(readEnd), () => new Int32Array(4), one(1), zero],
   createPipe: [],
+  createFifo: [() => join(scratch, `fifo-${++fifos}`)],
   ringPipe: [one(writeEnd)],
   drainPipe: [one(readEnd)],
   futexWait: [one(words), zero, zero, zero],
@@ -105,7 +110,6 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   processorNs: [no],
   threadPreemptions: [],
   lockFile: [one(memory), no],
-  shareFile: [one(memory)],
   unlockFile: [one(memory)],
   unguardEnvironment: [],
   throwSystemError: [one('mmap'), one(12)],
@@ -203,6 +207,7 @@ fc.assert(
   { seed, numRuns: Number(process.argv[3] ?? 20_000), endOnFailure: true },
 )
 watcher.close()
+rmSync(scratch, { recursive: true })
 native.unmapView(wasm, 0, 16 * pageBytes)
 if (userfault !== readEnd) native.closeDescriptor(userfault)
 writeSync(2, 'all calls returned or threw\n')

@@ -23,7 +23,6 @@ import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { native } from '../../src/native/index.ts'
 import { open } from '../../src/public/index.ts'
 import { openStructures } from '../../src/public/structures.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
@@ -200,29 +199,19 @@ test('one that was cut off while it was made is made again', async () => {
   assert.equal(await numberIn(directory), 7)
 })
 
-test('while processes have it that cannot be seen from here, it is refused', async () => {
-  const directory = newDirectory()
-  await leaveSpace(directory)
-  // As a member in another container holds it.
-  const file = openSync(arenaOf(directory), 'r+')
-  assert.equal(native.shareFile(file), true)
-  await assert.rejects(open(NAME, { directory }), {
-    code: 'ERR_AETHER_SPACE_DIRECTORY',
-    message: /in another container perhaps/,
-  })
-  closeSync(file)
-  assert.equal(await numberIn(directory), 7)
-})
-
-test('whose file is removed while processes have it stays theirs, and is not made a second time beside them', async () => {
+test('whose file is removed while processes have it stays theirs, and is refused to others until they have ended', async () => {
   const directory = newDirectory()
   await using first = await open(NAME, { directory })
   await using region = await first.openRegion('r', { size: 4096 })
-  region.int32[0] = 5
   rmSync(arenaOf(directory))
-  await using second = await open(NAME, { directory })
-  assert.equal(second.directory, directory)
-  assert.equal((await second.openRegion('r')).int32[0], 5)
+  await assert.rejects(open(NAME, { directory }), {
+    code: 'ERR_AETHER_SPACE_DIRECTORY',
+    message: /processes have another .*aether\.arena, which was removed; end them first/,
+  })
+  region.int32[0] = 5
+  await region.close()
+  await first.close()
+  assert.equal(await numberIn(directory), undefined, 'it begins anew')
 })
 
 test('a space of the name that is elsewhere is refused', async () => {

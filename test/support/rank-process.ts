@@ -45,9 +45,13 @@ export class RankProcess {
   #err = ''
   #lastId = 0
 
-  constructor(fixture: URL, environment: Readonly<Record<string, string>>) {
+  /** `under`: a program with its arguments that runs Node.js, such as unshare(1). */
+  constructor(fixture: URL, environment: Readonly<Record<string, string>>, under: readonly string[] = []) {
+    const [execPath = process.execPath, ...words] = [...under, process.execPath]
     this.child = fork(fileURLToPath(fixture), {
       env: { ...process.env, AETHER_LEASE_MS: String(LEASE_MS), ...environment },
+      execPath,
+      execArgv: words,
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     })

@@ -46,3 +46,14 @@ function threeDigits(value: number): string {
   if (value >= 99.95) return counts.format(value)
   return value.toFixed(value >= 9.995 ? 1 : 2)
 }
+
+/** A process: its number here, or in another container. */
+export function processText({
+  processId,
+  foreign,
+}: {
+  readonly processId: number
+  readonly foreign?: true | undefined
+}): string {
+  return foreign === true ? `${processId} elsewhere` : String(processId)
+}

@@ -1,6 +1,6 @@
 import type { StructureDetailFrame } from '../../dashboard/index.ts'
 import type { Screen } from '../output/screen.ts'
-import { formatCount, formatRate } from '../output/units.ts'
+import { formatCount, formatRate, processText } from '../output/units.ts'
 import { bytesText, entriesText, plainName } from './structures-table.ts'
 
 /** Prints all that is known of one structure. */
@@ -43,9 +43,9 @@ function showUsers(users: StructureDetailFrame['users'], screen: Screen): void {
       { title: 'writes', align: 'right' },
       { title: 'waiting', align: 'right' },
     ],
-    users.map(({ member, processId, reads, writes, waiting }) => [
+    users.map(({ member, processId, foreign, reads, writes, waiting }) => [
       member,
-      String(processId),
+      processText({ processId, foreign }),
       formatCount(reads),
       formatCount(writes),
       formatCount(waiting),

@@ -1,7 +1,7 @@
 import type { Frame, MemberFrame, RegionFrame, StructureFrame } from '../../dashboard/index.ts'
 import type { Screen } from '../output/screen.ts'
 import type { Column } from '../output/table.ts'
-import { formatBytes, formatCount, formatRate, formatTime } from '../output/units.ts'
+import { formatBytes, formatCount, formatRate, formatTime, processText } from '../output/units.ts'
 import { busiestFirst, showStructuresTable } from '../structures/structures-table.ts'
 
 /** More links would push everything else off the screen, so only the busiest are shown. */
@@ -22,7 +22,7 @@ export function showTop(frame: Frame, screen: Screen): void {
   const sum = (of: (member: MemberFrame) => number, all: readonly MemberFrame[] = members): number =>
     all.reduce((total, member) => total + of(member), 0)
   // Several threads of one process may be members.
-  const processes = [...new Map(members.map((member) => [member.processId, member])).values()]
+  const processes = [...new Map(members.filter(isHere).map((member) => [member.processId, member])).values()]
   screen.line(
     `${paint('bold', frame.space)}  ${count(members.length, 'member')}, epoch ${frame.epoch}, ${count(regions.length, 'region')}${structures.length === 0 ? '' : `, ${count(structures.length, 'structure')}`}  ${paint('dim', time)}${state}`,
   )
@@ -57,10 +57,10 @@ function memberRow(member: MemberFrame, { paint }: Screen): string[] {
   const waited = member.waitP50Ns > 0
   return [
     nameOf(member),
-    String(member.processId),
+    processText(member),
     paint(member.state === 'running' ? 'green' : 'red', member.state),
-    `${(100 * member.processors).toFixed(0)} %`,
-    formatBytes(member.residentBytes),
+    isHere(member) ? `${(100 * member.processors).toFixed(0)} %` : '-',
+    isHere(member) ? formatBytes(member.residentBytes) : '-',
     formatRate(member.waits),
     `${formatBytes(Math.round(member.bytesIn))}/s`,
     `${formatBytes(Math.round(member.bytesOut))}/s`,
@@ -68,6 +68,11 @@ function memberRow(member: MemberFrame, { paint }: Screen): string[] {
     waited ? formatTime(member.waitP99Ns / 1e6) : '-',
     String(member.regions),
   ]
+}
+
+/** Whether its process can be looked at from here. */
+function isHere({ foreign }: MemberFrame): boolean {
+  return foreign !== true
 }
 
 function nameOf({ rank, slot }: MemberFrame): string {

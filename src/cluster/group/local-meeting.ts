@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import { Membership } from '../membership.ts'
 import { inspectDevice } from './device-choice.ts'
+import { JoinError } from './errors.ts'
 import type { JoinPlan } from './group-options.ts'
 import type { Meeting } from './meeting.ts'
 import type { RankPeer } from './rank-member.ts'
@@ -25,7 +26,12 @@ export class LocalMeeting implements Meeting {
 
   static async begin(plan: JoinPlan, space: string): Promise<LocalMeeting> {
     if (plan.device !== undefined) inspectDevice(plan.device, plan.size)
-    return new LocalMeeting(plan, await Membership.enter(space, { timeoutMs: plan.timeoutMs }))
+    const membership = await Membership.enter(space, { timeoutMs: plan.timeoutMs })
+    const { directory } = membership.arena
+    if (directory === undefined) return new LocalMeeting(plan, membership)
+    await membership.close()
+    const why = `space '${space}' is in ${directory}, where processes of several containers meet, and ranks need one`
+    throw new JoinError(`cannot join: ${why}; choose another rendezvous`)
   }
 
   async exchange(endpoints: readonly RemoteEndpoint[]): Promise<readonly RankPeer[]> {

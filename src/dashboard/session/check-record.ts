@@ -53,6 +53,7 @@ const member = fields({
   slot: rank,
   epoch: number,
   processId: number,
+  foreign: optional((value) => value === true),
   rank: orNull(rank),
   state: word('running', 'stopped', 'left', 'died'),
   residentBytes: number,

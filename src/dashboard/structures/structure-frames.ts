@@ -1,3 +1,4 @@
+import { processInWords } from '../../cluster/index.ts'
 import {
   figuresOf,
   heapUse,
@@ -58,9 +59,10 @@ export function structureDetail(
     structure: structureFrame(mapped, structure, at),
     options: optionsOf(mapped.heap, structure),
     holders: counted(held),
-    users: uses.map(({ member: { rank, slot, processId }, reads, writes, waiting }) => ({
+    users: uses.map(({ member: { rank, slot, processId, foreign }, reads, writes, waiting }) => ({
       member: rank === null ? `member ${slot}` : `rank ${rank}`,
       processId,
+      ...(foreign === true ? { foreign } : {}),
       reads,
       writes,
       waiting,
@@ -79,7 +81,7 @@ export function memoryFrames({ heaps, others }: FoundHeaps): readonly StructureM
 function holderText({ slot, epoch }: Owner, members: readonly StructureMember[]): string {
   const member = members.find((each) => each.slot === slot && each.epoch === epoch)
   if (member === undefined) return 'a process that has ended'
-  return member.rank === null ? `process ${member.processId}` : `rank ${member.rank} (process ${member.processId})`
+  return member.rank === null ? processInWords(member) : `rank ${member.rank} (${processInWords(member)})`
 }
 
 /** Each text once: `process 4711, 3 times`. */

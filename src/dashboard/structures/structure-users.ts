@@ -1,11 +1,9 @@
+import type { Member } from '../../cluster/index.ts'
 import type { Profile } from '../../profiling/index.ts'
 import { structureCounters } from '../../structures/index.ts'
 
 /** A member, with its counters at a look. */
-export interface StructureMember {
-  readonly slot: number
-  readonly epoch: number
-  readonly processId: number
+export interface StructureMember extends Member {
   readonly rank: number | null
   readonly profile: Profile
 }

@@ -1,3 +1,4 @@
+import { processInWords } from '../../cluster/index.ts'
 import { ClosedError } from '../../native/index.ts'
 import type { WaitDescription } from '../../profiling/index.ts'
 import { HeapFullError, StructureError } from '../errors.ts'
@@ -169,9 +170,9 @@ export class Heap {
 
   /** The description of a wait for `object`, which `owner` holds. */
   describeWait(object: string, owner: number): WaitDescription {
-    const processId = owner === 0 ? undefined : this.peers.processOf?.(ownerSlot(owner), ownerEpoch(owner))
-    const state = processId === undefined ? '' : `process ${processId} has it`
-    const processes = processId === undefined ? [] : [processId]
+    const holder = owner === 0 ? undefined : this.peers.memberOf?.(ownerSlot(owner), ownerEpoch(owner))
+    const state = holder === undefined ? '' : `${processInWords(holder)} has it`
+    const processes = holder === undefined || holder.foreign === true ? [] : [holder.processId]
     return { kind: 'structure', object: `${object} in '${this.name}'`, state, ranks: [], processes }
   }
 
