@@ -13,6 +13,7 @@ import { type MemberRecord, MemberTable } from './member-table.ts'
 import { isAlive, ownIdentity, pidNamespace, startTimeOf } from './process-identity.ts'
 import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
 import { SpaceDirectory } from './space-directory.ts'
+import { RestoreWait, type RunningRestore } from './restore-wait.ts'
 import { type LockOptions, SpaceLock } from './space-lock.ts'
 import { checkSpaceName } from './space-name.ts'
 
@@ -22,18 +23,27 @@ import { checkSpaceName } from './space-name.ts'
  */
 const ATTEMPTS_MAX = 1000
 
+/** How to enter a space. */
+export interface EnterOptions extends LockOptions {
+  /** Whether there is a save, which the first member restores. Default: there is none. */
+  readonly hasSave?: () => boolean
+}
+
 /**
  * Become a member of space `name`, making the space if no process is in it.
  * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError if the lock stays taken.
  */
-export async function enter(name: string, options: LockOptions = {}, directoryPath?: string): Promise<Entry> {
+export async function enter(name: string, options: EnterOptions = {}, directoryPath?: string): Promise<Entry> {
   checkSpaceName(name)
   checkPlatform()
   const directory = directoryPath === undefined ? undefined : new SpaceDirectory(name, directoryPath)
   const path = rendezvousPath(name)
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+  const restore = new RestoreWait(name, options)
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; ) {
     const entry = await tryEnter(name, path, options, directory)
-    if (entry !== undefined) return entry
+    if (entry !== undefined && 'self' in entry) return entry
+    if (entry === undefined) attempt += 1
+    else await restore.pause(entry)
   }
   throw new SpaceError(
     'ERR_AETHER_SPACE_UNREACHABLE',
@@ -55,14 +65,15 @@ function checkPlatform(): void {
 async function tryEnter(
   name: string,
   path: string,
-  options: LockOptions,
+  options: EnterOptions,
   directory: SpaceDirectory | undefined,
-): Promise<Entry | undefined> {
+): Promise<Entry | RunningRestore | undefined> {
   const file = RendezvousFile.open(path)
   const lock = new SpaceLock(file.descriptor, name)
   try {
-    const entry = await lock.run(() => (file.isCurrent() ? admit(name, file, lock, directory) : undefined), options)
-    if (entry === undefined) file.close()
+    const place = { directory, hasSave: options.hasSave ?? (() => false) }
+    const entry = await lock.run(() => (file.isCurrent() ? admit(name, file, lock, place) : undefined), options)
+    if (entry === undefined || !('self' in entry)) file.close()
     return entry
   } catch (error) {
     file.close()
@@ -70,10 +81,17 @@ async function tryEnter(
   }
 }
 
+/** Where a first member finds what was there before. */
+interface Place {
+  readonly directory: SpaceDirectory | undefined
+  hasSave(): boolean
+}
+
 /** Under the lock. */
-function admit(name: string, file: RendezvousFile, lock: SpaceLock, directory: SpaceDirectory | undefined): Entry {
+function admit(name: string, file: RendezvousFile, lock: SpaceLock, place: Place): Entry | RunningRestore {
+  const { directory } = place
   const found = findArena(name, file)
-  const arena = found ?? makeArena(name, file, directory)
+  const arena = found ?? makeArena(name, file, place)
   let bell: Doorbell | undefined
   try {
     if (directory !== undefined && arena.directory !== directory.path)
@@ -82,6 +100,7 @@ function admit(name: string, file: RendezvousFile, lock: SpaceLock, directory: S
           ? 'processes are in a space of that name that has no directory; end them first'
           : `its processes have it in ${arena.directory}; pass that directory`,
       )
+    if (found !== undefined && found.restoring !== 0) return leaveRestoring(found)
     bell = new Doorbell()
     const table = new MemberTable(arena.control)
     const archive = new EpochArchive(arena.control)
@@ -127,9 +146,17 @@ function adopt(name: string, record: RendezvousRecord): Arena | undefined {
   )
 }
 
-function makeArena(name: string, file: RendezvousFile, directory: SpaceDirectory | undefined): Arena {
+function makeArena(name: string, file: RendezvousFile, { directory, hasSave }: Place): Arena {
   file.clear()
-  return directory === undefined ? Arena.create(name) : Arena.inDirectory(directory)
+  return directory === undefined ? Arena.create(name, hasSave()) : Arena.inDirectory(directory, hasSave)
+}
+
+/** Another member restores the space; it is entered when that is done. */
+function leaveRestoring(arena: Arena): RunningRestore {
+  const [restorer] = new MemberTable(arena.control).present()
+  const running = { processId: restorer?.processId, progress: arena.restoring }
+  arena.close()
+  return running
 }
 
 /**

@@ -2,7 +2,8 @@
  * The arena: the one memory object of a space. Everything that members share is in it, at fixed places:
  *
  * ```
- *  0x0000000   header            4 KiB   magic, version, nonce, the last epoch given out, until when a watcher is there
+ *  0x0000000   header            4 KiB   magic, version, nonce, the last epoch given out, until when a watcher is there,
+ *                                        how the space ended last (arena.ts)
  *  0x0010000   epochs           64 KiB   4096 entries of 16 B, a ring: how each of the last 4096 members ended
  *  0x0020000   member slots     64 KiB   256 slots of 256 B
  *  0x0030000   region directory 256 KiB  1024 entries of 256 B (its inside belongs to dsm/)
@@ -26,7 +27,7 @@ export const REGIONS_MAX = 1024
 /** Reads 'AETH' in a dump of memory. */
 export const ARENA_MAGIC = 0x48544541
 /** Raised whenever anything in this layout changes. */
-export const ARENA_VERSION = 3
+export const ARENA_VERSION = 4
 
 export const HEADER_OFFSET = 0
 export const EPOCHS_OFFSET = 0x10000

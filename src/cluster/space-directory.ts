@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, realpathSync, renameSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { AccessError, native } from '../native/index.ts'
@@ -7,6 +7,10 @@ import { openOwnFile } from './own-file.ts'
 
 /** The file with the arena, in the directory of a space. */
 export const ARENA_FILE = 'aether.arena'
+/** The arena of a machine that crashed, after the space was restored from a save. */
+export const TORN_FILE = 'aether.arena.torn'
+/** The save of a space in a directory, unless another file is named. */
+export const SAVE_FILE = 'aether.save'
 
 const TMPFS = 0x01021994
 /**
@@ -60,6 +64,12 @@ export class SpaceDirectory {
     )
   }
 
+  /** Keep the file under another name, which replaces an older one. */
+  setAside(): void {
+    renameSync(this.file, join(this.path, TORN_FILE))
+    syncDirectory(this.path)
+  }
+
   error(why: string, cause?: unknown): SpaceError {
     return new SpaceError(
       'ERR_AETHER_SPACE_DIRECTORY',
@@ -67,6 +77,16 @@ export class SpaceDirectory {
       `space '${this.space}' cannot be opened in ${this.path}: ${why}`,
       cause === undefined ? undefined : { cause },
     )
+  }
+}
+
+/** Have the names of a directory reach the disk. */
+export function syncDirectory(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -1,7 +1,6 @@
 import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
 import { offsetOf } from '../heap/heap.ts'
-import { nowMs } from '../now.ts'
 import type { MapCore } from './core.ts'
 import { Key, type MapKey } from './key.ts'
 import { BodyOffset, EntryOffset, FROZEN, MOVED, REFERENCE_MASK } from './layout.ts'
@@ -113,7 +112,7 @@ export class Sweeper {
 
   #isExpired(entry: number): boolean {
     const end = this.#core.heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
-    return end !== 0 && end <= nowMs()
+    return end !== 0 && end <= this.#core.heap.nowMs()
   }
 
   #wasUnread(entry: number): boolean {

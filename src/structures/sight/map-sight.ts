@@ -13,7 +13,6 @@ import {
   TableOffset,
   tableBytes,
 } from '../map/layout.ts'
-import { nowMs } from '../now.ts'
 import { boundText, type ContentItem, type StructureContents, type StructureOptions } from './contents.ts'
 import type { StructureFigures } from './figures.ts'
 import type { BlockSight, HeapSight } from './heap-sight.ts'
@@ -133,7 +132,7 @@ function keyIn(heap: HeapSight, table: TableSight, index: number, key: Key): Con
   const isSound = (meta & 0xffff) <= KEY_BYTES_MAX && EntryOffset.Bytes + room + Math.max(0, valueLength) <= lengthBytes
   if (isSound) key.copyFrom(meta, heap.copy(offset + EntryOffset.Bytes, room))
   if (!heap.isStill(block) || !isSound) return undefined
-  const leftMs = endOfLife === 0 ? undefined : endOfLife - nowMs()
+  const leftMs = endOfLife === 0 ? undefined : endOfLife - heap.nowMs()
   if (valueLength === DELETED || (leftMs !== undefined && leftMs <= 0)) return 'none'
   const life = leftMs === undefined ? '' : `, for ${Math.ceil(leftMs / 1000)} s`
   return { label: textOf(key.value()), text: `${valueLength} bytes${life}` }
