@@ -1,7 +1,7 @@
-import { packageVersion } from '../native/index.ts'
 import process from 'node:process'
 import { type FollowedSpace, RECORD_BYTES_MIN, SessionRecorder } from '../dashboard/index.ts'
 import { parseSize } from '../dsm/index.ts'
+import { packageVersion } from '../native/index.ts'
 import { UsageError } from './usage-error.ts'
 
 export const recordLimitDefault = '256MiB'

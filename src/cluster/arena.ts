@@ -78,7 +78,10 @@ export class Arena {
     descriptor: number,
     identity: ArenaIdentity,
     control: ArrayBuffer,
-    { directory, toRestore }: { readonly directory?: string | undefined; readonly toRestore?: RestoreReason | undefined } = {},
+    {
+      directory,
+      toRestore,
+    }: { readonly directory?: string | undefined; readonly toRestore?: RestoreReason | undefined } = {},
   ) {
     this.directory = directory
     this.toRestore = toRestore

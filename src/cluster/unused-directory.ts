@@ -55,5 +55,9 @@ export function spaceIn(path: string): string | undefined {
 }
 
 function inUse({ path }: SpaceDirectory, space: string): SpaceError {
-  return new SpaceError('ERR_AETHER_SPACE_DIRECTORY', space, `processes are in space '${space}' in ${path}; end them first`)
+  return new SpaceError(
+    'ERR_AETHER_SPACE_DIRECTORY',
+    space,
+    `processes are in space '${space}' in ${path}; end them first`,
+  )
 }

@@ -1,8 +1,23 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
-import { type EventOptions, type LockOptions, type Member, Membership, SAVE_FILE, type SpaceEvent } from '../cluster/index.ts'
-import { ArgumentError, ClosedError, checkMilliseconds, checkOptions, checkSignal, checkText, type OptionNames } from '../native/index.ts'
+import {
+  type EventOptions,
+  type LockOptions,
+  type Member,
+  Membership,
+  SAVE_FILE,
+  type SpaceEvent,
+} from '../cluster/index.ts'
+import {
+  ArgumentError,
+  ClosedError,
+  checkMilliseconds,
+  checkOptions,
+  checkSignal,
+  checkText,
+  type OptionNames,
+} from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import { type Duration, parseDuration } from './duration.ts'
 import type { Region } from './region.ts'
@@ -34,8 +49,8 @@ export interface OpenOptions {
   readonly lockTimeoutMs?: number
   /**
    * A directory of this space's own, where its memory is a file. The space then outlives its processes. It outlives a
-   * restart of the machine if it ended before in order, and a crash as its last save. The directory is made if it is not there. Default: `$AETHER_DIRECTORY/NAME` if that variable is
-   * set.
+   * restart of the machine if all of its members had ended in order, and a crash as of its last save. The directory is
+   * made if it is not there. Default: `$AETHER_DIRECTORY/NAME` if that variable is set.
    */
   readonly directory?: string
   /** Saves of the space, from which it is restored after a crash of the machine. */
@@ -99,7 +114,10 @@ function checkSave(save: SaveSettings | undefined, directory: string | undefined
   if (save.file !== undefined) checkText('options.save.file', save.file)
   const file = save.file === undefined ? byDefault : resolve(save.file)
   if (file === undefined)
-    throw new ArgumentError('options.save.file', 'a space without a directory has no save of its own; pass options.save.file')
+    throw new ArgumentError(
+      'options.save.file',
+      'a space without a directory has no save of its own; pass options.save.file',
+    )
   return { file, everyMs: save.every === undefined ? undefined : parseDuration(save.every, 'options.save.every') }
 }
 

@@ -1,6 +1,6 @@
+import { join } from 'node:path'
 import { SAVE_FILE, UnusedDirectory } from '../cluster/index.ts'
 import type { Omission } from '../dsm/index.ts'
-import { join } from 'node:path'
 import { type DumpTarget, dumpSpace } from './dump.ts'
 
 /** What was found in the directory of a space. */
@@ -33,8 +33,9 @@ export async function checkDirectory(path: string): Promise<DirectoryReport> {
     async bytes() {},
     async structures() {},
     async structure() {},
-    async record() {
+    record() {
       records += 1
+      return undefined
     },
   }
   const space = { name: arena.space, directory }

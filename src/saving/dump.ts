@@ -127,7 +127,8 @@ class Dump {
 
   async #records(records: Iterable<Uint8Array | undefined>): Promise<void> {
     for (const record of records) {
-      if (record !== undefined) await this.#out.record(record)
+      const written = record === undefined ? undefined : this.#out.record(record)
+      if (written !== undefined) await written
       if (this.#pacer.isDue) await this.#pacer.pause()
     }
   }
@@ -142,4 +143,3 @@ async function openIfThere(space: Space, name: string): Promise<RawRegion | unde
     throw error
   }
 }
-

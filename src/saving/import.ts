@@ -18,13 +18,20 @@ export interface ImportTarget {
  * Put a save into a space, which may be in use, or is made. One that is made is whole or is not there.
  * @throws SaveError; and as {@link restoreSave}.
  */
-export async function importSave(file: string, target: ImportTarget): Promise<RestoreResult & { readonly space: string }> {
+export async function importSave(
+  file: string,
+  target: ImportTarget,
+): Promise<RestoreResult & { readonly space: string }> {
   const save = await verifySave(file)
   const name = target.name ?? save.space
   await using space = new Space(await Membership.enter(name, { hasSave: () => true }, target.directory))
   const { arena } = space.membership
   if (arena.toRestore === undefined && !target.adds) await checkFree(space, save)
-  const restored = await restoreSave(space, file, arena.toRestore === undefined ? undefined : () => arena.countRestored())
+  const restored = await restoreSave(
+    space,
+    file,
+    arena.toRestore === undefined ? undefined : () => arena.countRestored(),
+  )
   if (arena.toRestore !== undefined) arena.endRestore()
   return { ...restored, space: name }
 }
@@ -42,5 +49,9 @@ async function checkFree(space: Space, { file, plainRegions, names }: SaveDescri
   if (taken.length === 0) return
   const some = taken.slice(0, 5).join(', ') + (taken.length > 5 ? ` and ${taken.length - 5} more` : '')
   const what = `space '${space.name}' already has ${some}`
-  throw new SaveError('ERR_AETHER_SAVE_MISMATCH', file, `${what}; import into another space, or add to what is there (--add)`)
+  throw new SaveError(
+    'ERR_AETHER_SAVE_MISMATCH',
+    file,
+    `${what}; import into another space, or add to what is there (--add)`,
+  )
 }

@@ -11,15 +11,14 @@
  *
  * @module
  */
-import type { Saver } from '../dsm/index.ts'
+import { provideSaver, type Saver } from '../dsm/index.ts'
 import { RepeatedSave } from './repeated-save.ts'
 import { checkSpaceOf, restoreSave } from './restore.ts'
 import { saveSpace } from './save.ts'
 import { readSave } from './save-reader.ts'
 
-export type { Disk } from './disk.ts'
-export { realDisk } from './disk.ts'
 export { checkDirectory, type DirectoryReport, saveOf } from './check-directory.ts'
+export { type Disk, realDisk } from './disk.ts'
 export { importSave } from './import.ts'
 export { restoreSave } from './restore.ts'
 export { saveSpace } from './save.ts'
@@ -43,3 +42,5 @@ export const saver: Saver = {
     return () => repeated.stop()
   },
 }
+
+provideSaver(async () => saver)

@@ -12,7 +12,7 @@ const PAUSE_MS = 20
 const TIMEOUT_MS = 10_000
 
 /** Where a file is written before it takes its name. */
-export function newPathOf(file: string): string {
+function newPathOf(file: string): string {
   return `${file}.new`
 }
 

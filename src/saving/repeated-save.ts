@@ -6,7 +6,7 @@ import { NewFile } from './new-file.ts'
 import { writeSave } from './save.ts'
 
 /** The code of the warning about a save that failed. */
-export const WARNING_CODE = 'AETHER_SAVE_FAILED'
+const WARNING_CODE = 'AETHER_SAVE_FAILED'
 /** How soon to look again while another process writes the file. */
 const BUSY_SHARE = 0.1
 /** A save that another process has not finished for so many intervals is reported. */
@@ -78,7 +78,7 @@ export class RepeatedSave {
   }
 }
 
-/** Milliseconds since the file was written; infinite if it is not there, or is of the future: the clock was set back. */
+/** Milliseconds since the file was written; infinite if it is not there, or the clock was set back since. */
 async function ageOf(file: string): Promise<number> {
   try {
     const ageMs = Date.now() - (await stat(file)).mtimeMs

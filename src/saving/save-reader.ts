@@ -29,7 +29,7 @@ export type SavePart =
   | { readonly type: 'end'; readonly end: EndBlock }
 
 /**
- * The parts of the save at `path`, each after its checksum was compared. The last one is `end`, and the file ends there.
+ * The parts of the save at `path`, each after its checksum was compared. The last one is `end`, where the file ends.
  * @throws SaveError if it cannot be read, is of another version, or is damaged: the message says where.
  */
 export async function* readSave(path: string): AsyncGenerator<SavePart, undefined> {

@@ -43,13 +43,13 @@ export class SaveWriter {
     await this.#json(BlockKind.Structure, block)
   }
 
-  /** A record of the structure begun last. */
-  async record(record: Uint8Array): Promise<void> {
+  /** A record of the structure begun last. Undefined if there is nothing to wait for. */
+  record(record: Uint8Array): Promise<void> | undefined {
     const length = Buffer.alloc(4)
     length.writeUInt32LE(record.length)
     this.#records.push(length, record)
     this.#recordBytes += 4 + record.length
-    if (this.#recordBytes >= BLOCK_BYTES) await this.#flush()
+    return this.#recordBytes >= BLOCK_BYTES ? this.#flush() : undefined
   }
 
   async end(block: EndBlock): Promise<void> {

@@ -12,7 +12,11 @@ export interface SaveRun {
 }
 
 /** Write all of a space to `file`. Waits while another process does so. @throws SaveError, TimeoutError */
-export async function saveSpace(space: Space, file: string, { signal, disk = realDisk }: SaveRun = {}): Promise<SaveResult> {
+export async function saveSpace(
+  space: Space,
+  file: string,
+  { signal, disk = realDisk }: SaveRun = {},
+): Promise<SaveResult> {
   return await writeSave(space, await NewFile.begin(file, signal, disk), signal)
 }
 

@@ -35,9 +35,24 @@ export async function verifySave(file: string, progress: () => void = () => {}):
     if (part.type === 'bytes') bytesOfRegions += part.bytes.length
     if (part.type === 'structure') names.push({ region, name: part.structure.name, kind: part.structure.kind })
     if (part.type === 'records') records += part.records.length
-    if (part.type === 'end' && start !== undefined && part.end.regions === regions && part.end.structures === names.length) {
+    if (
+      part.type === 'end' &&
+      start !== undefined &&
+      part.end.regions === regions &&
+      part.end.structures === names.length
+    ) {
       const { space, savedAtMs, version } = start
-      return { file, space, version, savedAt: new Date(savedAtMs), bytesOfRegions, records, plainRegions, names, ...part.end }
+      return {
+        file,
+        space,
+        version,
+        savedAt: new Date(savedAtMs),
+        bytesOfRegions,
+        records,
+        plainRegions,
+        names,
+        ...part.end,
+      }
     }
   }
   const what = `the save ${file} is damaged: it does not have what its end says`

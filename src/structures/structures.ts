@@ -51,8 +51,8 @@ import { Rcu } from './rcu/rcu.ts'
 import { type CellOptions, cellNames, RcuCell } from './rcu/rcu-cell.ts'
 import { addReaches } from './reaches.ts'
 import { READ_WRITE_LOCK_BYTES, ReadWriteLock } from './read-write-lock.ts'
-import { checkPermits, Semaphore, type SemaphoreOptions, semaphoreBytes } from './semaphore.ts'
 import { SavedStructures } from './saving/saved-structures.ts'
+import { checkPermits, Semaphore, type SemaphoreOptions, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
 
 /** Options of {@link openStructures}. */

@@ -84,7 +84,10 @@ test('everything comes back: regions, and structures of every kind', async () =>
     assert.equal(statSync(file).mode & 0o777, 0o600)
     assert.equal(saved.structures, 19)
     assert.equal(saved.regions, 3)
-    assert.deepEqual(saved.omitted.map(({ region, structure }) => [region, structure]), [['structures', 'objects']])
+    assert.deepEqual(
+      saved.omitted.map(({ region, structure }) => [region, structure]),
+      [['structures', 'objects']],
+    )
     void allocation
   }
   await using space = await open(NAME, { save: { file } })
@@ -146,7 +149,11 @@ test('after a restart a space that had ended in order goes on, and its times too
       const map = await shared.map('map')
       assert.equal(map.hasSync('long'), true)
       assert.equal(map.hasSync('short'), false)
-      if (opened === 0) assert.equal((await shared.rateLimiter('limiter', { limit: 2, intervalMs: 3_600_000 })).takeSync(2).allowed, true)
+      if (opened === 0)
+        assert.equal(
+          (await shared.rateLimiter('limiter', { limit: 2, intervalMs: 3_600_000 })).takeSync(2).allowed,
+          true,
+        )
     })
   }
 })
@@ -175,5 +182,8 @@ test('after a crash without a save it is refused', async () => {
   await withStructures({ directory }, async () => {})
   restartMachine(directory, true)
   for (let attempt = 0; attempt < 2; attempt += 1)
-    await assert.rejects(open(NAME, { directory }), { code: 'ERR_AETHER_SPACE_RESTARTED', message: /no save .*remove .*aether\.arena/ })
+    await assert.rejects(open(NAME, { directory }), {
+      code: 'ERR_AETHER_SPACE_RESTARTED',
+      message: /no save .*remove .*aether\.arena/,
+    })
 })

@@ -34,7 +34,7 @@ const meanings: Readonly<Record<DirectoryReport['state'], string>> = {
   restarted: `the machine restarted while the space was in use, so its memory may be damaged; to restore the save, ${advice}`,
   interrupted: `a restore was cut off; to begin it again, ${advice}`,
   incomplete: 'its file was never finished; the next open begins it again',
-  unknown: "its file is not the memory of a space, or is one of another version of Aether; use that version",
+  unknown: 'its file is not the memory of a space, or is one of another version of Aether; use that version',
   missing: 'there is no space in it',
 }
 

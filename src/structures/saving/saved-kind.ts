@@ -28,7 +28,7 @@ export class SavedClock {
   }
 }
 
-/** How one kind of structure is saved: its contents as records of bytes, in order. Values stay as their codec wrote them. */
+/** How one kind of structure is saved: as records of bytes, in order. Values stay as their codec wrote them. */
 export interface SavedKind {
   /** Bytes of the body of a structure with these parameters. */
   bodyBytes(parameters: readonly number[]): number

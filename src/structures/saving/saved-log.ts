@@ -3,8 +3,7 @@ import { LOG_BODY_BYTES } from '../log/shared-log.ts'
 import { BELL_BYTES } from '../waiting/bell.ts'
 import { type SavedBody, type SavedKind, STEP_ENTRIES } from './saved-kind.ts'
 
-const coreOf = ({ heap, offset }: SavedBody, retention: Retention) =>
-  new LogCore(heap, offset + BELL_BYTES, retention)
+const coreOf = ({ heap, offset }: SavedBody, retention: Retention) => new LogCore(heap, offset + BELL_BYTES, retention)
 
 const Tag = { Value: 0, Index: 1 } as const
 

@@ -5,7 +5,7 @@ import { SavedClock } from './saved-kind.ts'
 import { savedKinds } from './saved-kinds.ts'
 
 /** What a structure is, without its contents. */
-export interface SavedIdentity {
+interface SavedIdentity {
   readonly name: string
   readonly kind: StructureKindName
   readonly parameters: readonly number[]

@@ -1,7 +1,6 @@
-import { BELL_BYTES } from '../waiting/bell.ts'
+import { COUNTER_BYTES } from '../counter.ts'
 import { CYCLIC_BARRIER_BYTES } from '../cyclic-barrier.ts'
 import { FLAG_BYTES } from '../flag.ts'
-import { COUNTER_BYTES } from '../counter.ts'
 import { LATCH_BYTES } from '../latch.ts'
 import { endedWord, LEADER_BYTES, termOf } from '../leader.ts'
 import { MUTEX_BYTES, TOKEN_OFFSET } from '../mutex.ts'
@@ -10,6 +9,7 @@ import { RATE_LIMITER_BYTES } from '../rate-limiter.ts'
 import { LockOffset, READ_WRITE_LOCK_BYTES } from '../read-write-lock.ts'
 import { semaphoreBytes } from '../semaphore.ts'
 import { SEQUENCE_BYTES } from '../sequence.ts'
+import { BELL_BYTES } from '../waiting/bell.ts'
 import type { SavedBody, SavedKind } from './saved-kind.ts'
 
 /**

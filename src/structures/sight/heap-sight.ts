@@ -13,8 +13,8 @@ import {
   SLAB_RECORD_BYTES,
 } from '../heap/layout.ts'
 import { blocksPerSlab, CLASS_GRANULES } from '../heap/size-classes.ts'
-import { nowMs } from '../now.ts'
 import { SlabKind, slabDetail, slabKind } from '../heap/slab-word.ts'
+import { nowMs } from '../now.ts'
 
 /** How often something is read again while it changes. */
 const ATTEMPTS_MAX = 8
