@@ -26,8 +26,8 @@ Saves of spaces, and spaces in directories.
   export   writes all regions and structures of a space to FILE, as space.save() does. The space may be in use.
            FILE is replaced as a whole, and belongs to you alone (mode 0600).
   import   puts a save into the running space NAME, or into a space in DIRECTORY, which is made. It refuses to touch
-           regions and structures that are there already, unless you pass --add: then entries of maps are set, values
-           of queues, stacks, logs and channels are appended, numbers are replaced.
+           regions and structures that are there already, unless you pass --add. Then it sets entries of maps, appends
+           to queues, stacks, logs and channels, and replaces numbers and the bytes of regions.
   check    reads a save, and compares every checksum. Of a directory that no process uses, it tells whether the space
            can be opened, how it ended, and reads everything in it.
   repair   restores a damaged space from the save in its directory (aether.save). The damaged file is kept beside it,

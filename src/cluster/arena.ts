@@ -236,7 +236,7 @@ export class Arena {
 /** What the header of an arena in a file says, by read(2). */
 export interface ArenaDescription {
   readonly space: string
-  /** `incomplete`: it was never finished, so nothing is in it. `unknown`: it is none, or of another version. */
+  /** `incomplete`: it was never finished, so nothing is in it. `unknown`: it is not an arena, or of another version. */
   readonly state: 'good' | 'restarted' | 'interrupted' | 'incomplete' | 'unknown'
   /** The last member ended in order. False also while one is there, and after all were killed. */
   readonly endedInOrder: boolean

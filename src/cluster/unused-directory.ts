@@ -7,8 +7,8 @@ import { openOwnFile } from './own-file.ts'
 import { SpaceDirectory } from './space-directory.ts'
 
 /**
- * The directory of a space that no process is in, and none can enter as long as this is held: its file is locked as a
- * first member locks it.
+ * The directory of a space that no process is in. None can enter as long as this is held: the file is locked as a first
+ * member locks it.
  */
 export class UnusedDirectory implements Disposable {
   readonly directory: SpaceDirectory

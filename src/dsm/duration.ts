@@ -9,7 +9,7 @@ const DURATION_MS_MAX = 2 ** 31 - 1
 const RULE = "a number of milliseconds from 1 to 2^31 - 1, or text such as '1min'"
 const PATTERN = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/
 
-/** A {@link Duration} in milliseconds. @throws ArgumentError naming `argument` if it is none. */
+/** A {@link Duration} in milliseconds. @throws ArgumentError naming `argument` if it is not one. */
 export function parseDuration(duration: Duration, argument: string): number {
   const ms = typeof duration === 'string' ? parseText(duration, argument) : duration
   if (Number.isFinite(ms) && ms >= 1 && ms <= DURATION_MS_MAX) return ms

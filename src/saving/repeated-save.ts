@@ -9,13 +9,13 @@ import { writeSave } from './save.ts'
 const WARNING_CODE = 'AETHER_SAVE_FAILED'
 /** How soon to look again while another process writes the file. */
 const BUSY_SHARE = 0.1
-/** A save that another process has not finished for so many intervals is reported. */
+/** A save that another process has not finished after this many intervals is reported. */
 const BUSY_INTERVALS = 3
 
 /**
- * Saves a space again and again. Every member that was asked to does the same: it looks how old the file is, and saves
- * if it is older than the interval and no other process is writing it (see {@link NewFile}). So one member at a time
- * saves, and if that one dies, another does.
+ * Saves a space again and again. Every member that was asked to does the same: it looks how old the file is. It saves
+ * if that is more than the interval, and no other process is writing the file (see {@link NewFile}). So one member at a
+ * time saves, and if that one dies, another does.
  *
  * It does not keep the process alive. A failure is reported once, until a save has succeeded again.
  */

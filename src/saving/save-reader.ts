@@ -113,7 +113,7 @@ function recordsIn(payload: Buffer): readonly Uint8Array[] {
   return records
 }
 
-/** A file that is read from its begin to its end. */
+/** A file that is read from start to end. */
 class Input {
   readonly path: string
   readonly #file: FileHandle

@@ -15,7 +15,7 @@ export interface SaveDescription extends Omit<StartBlock, 'savedAtMs'>, EndBlock
 }
 
 /**
- * Read a save from its begin to its end and compare every checksum. `progress` is called again and again.
+ * Read a save from start to end and compare every checksum. `progress` is called again and again.
  * @throws SaveError if it is damaged, is not there, or is of another version.
  */
 export async function verifySave(file: string, progress: () => void = () => {}): Promise<SaveDescription> {

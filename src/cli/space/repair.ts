@@ -16,7 +16,7 @@ export const repairSpace: SpaceTask = async (operands) => {
   return { result, lines }
 }
 
-/** Others that are not good are set aside by whoever opens them. */
+/** If the state is another one, the first member does it. */
 function setAside(path: string): void {
   using unused = UnusedDirectory.hold(path)
   unused.directory.setAside()

@@ -8,7 +8,7 @@ const coreOf = ({ heap, offset }: SavedBody, retention: Retention) => new LogCor
 const Tag = { Value: 0, Index: 1 } as const
 
 /**
- * A record is an entry's value behind a 0; or the index of the next entry, Float64, behind a 1: at the begin, and where
+ * A record is an entry's value behind a 0; or the index of the next entry, Float64, behind a 1: at the start, and where
  * entries were dropped meanwhile.
  */
 function savedLogOf(retentionOf: (parameters: readonly number[]) => Retention): SavedKind {
