@@ -1,6 +1,6 @@
 import { isHiddenName, type Omission, open, type RegionEntry, RegionError, type Space } from '../dsm/index.ts'
 import { messageOfThrown } from '../native/index.ts'
-import { HEAP_IDENTITY_BYTES, identifyHeap, openStructures } from '../structures/index.ts'
+import { HEAP_IDENTITY_BYTES, identifyHeap, Structures } from '../structures/index.ts'
 import type { EndBlock, RegionBlock } from './format.ts'
 import { Pacer } from './pacer.ts'
 import { RawRegion } from './raw-region.ts'
@@ -72,9 +72,14 @@ class Dump {
       this.#omitted.push({ region: name, reason: 'its structures are of another version of Aether' })
       return
     }
-    this.#regions += 1
-    if (identity === 'heap') await this.#heap({ name, size, reserved })
-    else await this.#raw(region, { name, size, reserved })
+    try {
+      if (identity === 'heap') await this.#heap({ name, size, reserved })
+      else await this.#raw(region, { name, size, reserved })
+    } catch (error) {
+      if (!isGone(error)) throw error
+      return
+    }
+    if (!isHiddenName(name)) this.#regions += 1
   }
 
   async #raw(region: RawRegion, block: RegionBlock): Promise<void> {
@@ -107,8 +112,8 @@ class Dump {
   }
 
   async #heap(block: RegionBlock): Promise<void> {
+    await using structures = await this.#structuresIn(block)
     await this.#out.structures(block)
-    await using structures = await openStructures(this.#space, { region: block.name, reserve: block.reserved })
     for (const { name, kind, parameters, records } of structures.saved.list()) {
       if (typeof records === 'string') {
         this.#omitted.push({ region: block.name, structure: name, reason: records })
@@ -122,6 +127,17 @@ class Dump {
         if (this.#damaged === undefined) throw error
         this.#damaged({ region: block.name, structure: name, reason: messageOfThrown(error) })
       }
+    }
+  }
+
+  /** Not by `openStructures`, which would make the region again if it was deleted meanwhile. */
+  async #structuresIn({ name, reserved }: RegionBlock): Promise<Structures> {
+    const region = await this.#space.openRegion(name, { reserve: reserved })
+    try {
+      return new Structures(region, this.#space.membership, false)
+    } catch (error) {
+      await region.close()
+      throw error
     }
   }
 
@@ -139,7 +155,11 @@ async function openIfThere(space: Space, name: string): Promise<RawRegion | unde
   try {
     return await RawRegion.open(space, name)
   } catch (error) {
-    if (error instanceof RegionError && error.code === 'ERR_AETHER_REGION_NOT_FOUND') return undefined
+    if (isGone(error)) return undefined
     throw error
   }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof RegionError && error.code === 'ERR_AETHER_REGION_NOT_FOUND'
 }

@@ -146,6 +146,7 @@ const advice: Readonly<Record<string, string>> = {
   EACCES: 'save to a directory of your own',
   EPERM: 'save to a directory of your own',
   ENOENT: 'make its directory first',
+  EISDIR: 'name a file, not a directory',
   ENOTDIR: 'name a file in a directory',
   ELOOP: 'remove the symbolic link',
 }

@@ -32,7 +32,7 @@ export class RepeatedSave {
     this.#space = space
     this.#file = file
     this.#everyMs = everyMs
-    this.#running = this.#turn(false)
+    this.#running = this.#turn()
   }
 
   /** End, and give up a save that is under way. */
@@ -42,23 +42,22 @@ export class RepeatedSave {
     await this.#running
   }
 
-  /** Wait until the file is `everyMs` old, then save. */
-  async #turn(mayTry: boolean): Promise<void> {
-    const waitMs = await this.#attempt(mayTry).catch((error) => {
+  /** Save if it is time, and wait for the next turn. */
+  async #turn(): Promise<void> {
+    const waitMs = await this.#attempt().catch((error) => {
       this.#report(error)
       return this.#everyMs
     })
     if (this.#stop.signal.aborted) return
     this.#timer = setTimeout(() => {
-      this.#running = this.#turn(true)
+      this.#running = this.#turn()
     }, waitMs).unref()
   }
 
   /** Returns how long to wait before the next turn. */
-  async #attempt(mayTry: boolean): Promise<number> {
+  async #attempt(): Promise<number> {
     const ageMs = await ageOf(this.#file)
-    const leftMs = this.#everyMs - ageMs
-    if (leftMs > 0 || !mayTry) return leftMs > 0 && leftMs < this.#everyMs ? leftMs : this.#everyMs
+    if (ageMs < this.#everyMs) return Math.ceil(this.#everyMs - ageMs)
     const file = await NewFile.tryBegin(this.#file)
     if (!(file instanceof NewFile)) {
       if (ageMs > BUSY_INTERVALS * this.#everyMs && Number.isFinite(ageMs))

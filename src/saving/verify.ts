@@ -1,4 +1,4 @@
-import { SaveError } from '../dsm/index.ts'
+import { isHiddenName, SaveError } from '../dsm/index.ts'
 import type { EndBlock, StartBlock } from './format.ts'
 import { readSave } from './save-reader.ts'
 
@@ -29,7 +29,7 @@ export async function verifySave(file: string, progress: () => void = () => {}):
     if (part.type === 'start') start = part.start
     if (part.type === 'region' || part.type === 'structures') {
       region = part.region.name
-      regions += 1
+      if (!isHiddenName(region)) regions += 1
     }
     if (part.type === 'region') plainRegions.push(region)
     if (part.type === 'bytes') bytesOfRegions += part.bytes.length

@@ -46,6 +46,11 @@ test('a running space is exported, and the save checked, imported, repaired and 
     assert.equal(again.status, 1)
     assert.match(again.stderr, /space 'shop' already has map 'carts'; .*--add/)
     assert.equal(aether('space', 'import', file, 'shop', '--add').status, 0)
+    ;(await shared.map('carts', { maxEntries: 5 })).setSync('ada', 2)
+    const other = aether('space', 'import', file, 'shop', '--add')
+    assert.equal(other.status, 1)
+    assert.match(other.stderr, /'carts' cannot be restored: there is a map of that name, .* other options/)
+    assert.equal((await shared.map('carts')).getSync('ada'), 2)
   }
   assert.match(aether('space', 'check', file).stdout, /is whole: space 'shop' of .*1 structures with 1 records/)
   const other = aether('space', 'import', file, 'shop')

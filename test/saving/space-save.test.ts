@@ -83,7 +83,7 @@ test('everything comes back: regions, and structures of every kind', async () =>
     assert.equal(saved.bytes, statSync(file).size)
     assert.equal(statSync(file).mode & 0o777, 0o600)
     assert.equal(saved.structures, 19)
-    assert.equal(saved.regions, 3)
+    assert.equal(saved.regions, 2)
     assert.deepEqual(
       saved.omitted.map(({ region, structure }) => [region, structure]),
       [['structures', 'objects']],
@@ -186,4 +186,34 @@ test('after a crash without a save it is refused', async () => {
       code: 'ERR_AETHER_SPACE_RESTARTED',
       message: /no save .*remove .*aether\.arena/,
     })
+})
+
+test('allocations of a region stay taken', async () => {
+  const file = newPath()
+  let taken = 0
+  {
+    await using space = await open(NAME)
+    await using region = await space.openRegion('allocated', { size: '64KiB' })
+    taken = (await region.alloc(60_000)).offsetBytes
+    await space.save({ file })
+  }
+  await using space = await open(NAME, { save: { file } })
+  await using region = await space.openRegion('allocated')
+  assert.equal(taken, 0)
+  await assert.rejects(region.alloc(60_000), { code: 'ERR_AETHER_REGION_EXHAUSTED' })
+})
+
+test('a save makes no region again that was deleted, and takes no memory where none was touched', async () => {
+  const file = newPath()
+  await using space = await open(NAME)
+  const region = await space.openRegion('deleted', { size: '1MiB' })
+  await region.delete()
+  await using _sparse = await space.openRegion('sparse', { size: '256MiB', reserve: false })
+  const { bytes } = await space.save({ file })
+  assert.ok(bytes < 4096, `${bytes} bytes`)
+  assert.deepEqual(
+    space.regions().map(({ name }) => name),
+    ['sparse'],
+  )
+  assert.equal(space.members().length, 1)
 })

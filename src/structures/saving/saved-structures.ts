@@ -51,9 +51,18 @@ export class SavedStructures {
     if (!isKind(kind)) throw notRestored(name, `this version of Aether knows no ${kind}`)
     const saved = savedKinds[kind]
     if (typeof saved === 'string') throw notRestored(name, saved)
+    this.#checkSame(name, kind, parameters)
     const wanted = parameters.map((value) => ({ name: kind, wanted: value, initial: value, changes: true }))
     const { offset } = this.#directory.open({ kind, name, bodyBytes: saved.bodyBytes(parameters), parameters: wanted })
     return saved.restore({ heap: this.#heap, name, offset, parameters, clock: this.#clock })
+  }
+
+  /** One that is there is not made again: its values must be encoded alike. */
+  #checkSame(name: string, kind: StructureKindName, parameters: readonly number[]): void {
+    const there = this.#directory.entries().find((entry) => entry.name === name)
+    if (there === undefined) return
+    const isSame = there.kind === kind && there.parameters.every((value, at) => value === parameters[at])
+    if (!isSame) throw notRestored(name, `there is a ${there.kind} of that name, which was made with other options`)
   }
 }
 
