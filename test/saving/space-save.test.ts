@@ -1,8 +1,20 @@
 /** What a save has, and what is restored from it after a restart of the machine. */
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, openSync, readdirSync, realpathSync, rmSync, statSync, writeSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { after, test } from 'node:test'
 import { type OpenOptions, open } from '../../src/public/index.ts'
 import { bytes, openStructures, type Structures } from '../../src/public/structures.ts'
@@ -216,4 +228,24 @@ test('a save makes no region again that was deleted, and takes no memory where n
     ['sparse'],
   )
   assert.equal(space.members().length, 1)
+})
+
+test('the mark of an orderly end is there after an exit, and not while it is open or after a kill', async () => {
+  const directory = newPath()
+  const arena = join(directory, 'aether.arena')
+  const isMarked = (): boolean => readFileSync(arena).readInt32LE(ENDED_OFFSET) === 1
+  const index = new URL('../../src/public/index.js', import.meta.url)
+  const run = (end: string): void => {
+    const source = `import { open } from '${index}'; await open('${NAME}', { directory: '${directory}' }); ${end}`
+    spawnSync(process.execPath, ['--input-type=module', '-e', source], { stdio: 'inherit' })
+  }
+  run('process.exit(0)')
+  assert.equal(isMarked(), true)
+  run("process.kill(process.pid, 'SIGKILL')")
+  assert.equal(isMarked(), false)
+  const [first, second] = [await open(NAME, { directory }), await open(NAME, { directory })]
+  await first.close()
+  assert.equal(isMarked(), false)
+  await second.close()
+  assert.equal(isMarked(), true)
 })
