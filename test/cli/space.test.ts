@@ -127,16 +127,10 @@ test('damage is named', async () => {
 })
 
 test('a wrong command line says what is right', () => {
-  for (const [args, message] of [
-    [[], /say what to do: export, import, check, repair, drop/],
-    [['copy'], /there is no 'aether space copy'/],
-    [['export', 'shop'], /takes NAME or DIRECTORY and FILE/],
-  ] as const) {
-    const { status, stderr } = aether('space', ...args)
-    assert.equal(status, 2)
-    assert.match(stderr, message)
-  }
-  assert.equal(aether('space', 'check', join(scratch, 'none')).status, 1)
+  const { status, stderr } = aether('space', 'copy')
+  assert.equal(status, 2)
+  assert.match(stderr, /there is no 'aether space copy': export, import, check, repair, drop/)
+  assert.match(aether('space', 'export', 'shop').stderr, /takes NAME or DIRECTORY and FILE/)
   assert.match(aether('space', 'export', 'none', file).stderr, /space 'none' is not running/)
   assert.match(aether('space', '--help').stdout, /^Usage: aether space export/)
 })
