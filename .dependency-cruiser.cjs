@@ -14,6 +14,7 @@ const rooms = [
   'dsm',
   'rpc',
   'structures',
+  'saving',
   'adapters',
   'testing',
   'dashboard',

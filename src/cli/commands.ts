@@ -38,6 +38,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./jobs.ts')).jobsCommand,
   },
   {
+    name: 'space',
+    summary: 'export, import, check, repair or drop a space and its saves',
+    load: async () => (await import('./space.ts')).spaceCommand,
+  },
+  {
     name: 'replay',
     summary: 'step through what a member recorded with AETHER_RECORD',
     load: async () => (await import('./replay.ts')).replayCommand,

@@ -1,8 +1,8 @@
 import process from 'node:process'
 import { type FollowedSpace, RECORD_BYTES_MIN, SessionRecorder } from '../dashboard/index.ts'
 import { parseSize } from '../dsm/index.ts'
+import { packageVersion } from '../native/index.ts'
 import { UsageError } from './usage-error.ts'
-import { readVersion } from './version.ts'
 
 export const recordLimitDefault = '256MiB'
 
@@ -40,7 +40,7 @@ export function startRecorder(source: FollowedSpace, choice: RecordChoice): Sess
   return new SessionRecorder({
     ...choice,
     source,
-    aether: readVersion(),
+    aether: packageVersion(),
     onEnd: (why) => process.stderr.write(`aether: ${why}\n`),
   })
 }

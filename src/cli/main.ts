@@ -3,21 +3,20 @@
  * The command line: finds the command, runs it, and turns an error into one line and an exit status.
  * @module
  */
-import { AetherError } from '../native/index.ts'
+import { AetherError, packageVersion } from '../native/index.ts'
 import { ExitCode } from './command.ts'
 import { commandTable } from './commands.ts'
 import { findCommand } from './find-command.ts'
 import { formatOverview, withHelp } from './help.ts'
 import { toolTable } from './tools.ts'
 import { UsageError } from './usage-error.ts'
-import { readVersion } from './version.ts'
 
 const entries = withHelp([...commandTable, ...toolTable])
 
 async function main(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args
   if (first === undefined || first === '--help' || first === '-h') return print(formatOverview(entries))
-  if (first === '--version' || first === '-v') return print(readVersion())
+  if (first === '--version' || first === '-v') return print(packageVersion())
   if (first.startsWith('-')) throw new UsageError(`unknown option '${first}'; options come after a command`)
   const command = await findCommand(entries, first).load()
   const own = command.passesArguments ? rest.slice(0, 1) : rest

@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { AetherError, packageRoot } from '../native/index.ts'
+import { AetherError, packageRoot, packageVersion } from '../native/index.ts'
 import type { Command } from './command.ts'
 import type { CommandEntry } from './commands.ts'
-import { readVersion } from './version.ts'
 
 /** What `aether-dsm-tools` exports. */
 interface Tools {
@@ -53,6 +52,6 @@ function resolveFrom(from: string | URL): string | undefined {
 
 function missingText(name: string): string {
   return `'${name}' is in the package aether-dsm-tools, which is not installed. Install it with:
-  npm install --save-dev aether-dsm-tools@${readVersion()}
+  npm install --save-dev aether-dsm-tools@${packageVersion()}
 If it is not in the registry, run 'npm pack ./tools' in a checkout and install the resulting file.`
 }

@@ -12,11 +12,12 @@ import { FifoPresence } from './fifo-presence.ts'
 import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
 import { LockFile } from './lock-file.ts'
 import { sweepFifos } from './member-fifo.ts'
-import { type MemberRecord, MemberTable } from './member-table.ts'
+import { type MemberRecord, MemberTable, memberOf } from './member-table.ts'
 import type { Presence } from './presence.ts'
 import { ownIdentity, ownNamespace, pidNamespace, startTimeOf } from './process-identity.ts'
 import { ProcessPresence } from './process-presence.ts'
 import { liveRecords, RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
+import { RestoreWait, type RunningRestore } from './restore-wait.ts'
 import { runningDirectory } from './running-directories.ts'
 import { SpaceDirectory } from './space-directory.ts'
 import { type LockOptions, SpaceLock } from './space-lock.ts'
@@ -28,11 +29,17 @@ import { checkSpaceName } from './space-name.ts'
  */
 const ATTEMPTS_MAX = 1000
 
+/** How to enter a space. */
+export interface EnterOptions extends LockOptions {
+  /** Whether there is a save, which the first member restores. Default: there is none. */
+  readonly hasSave?: () => boolean
+}
+
 /**
  * Become a member of space `name`, making the space if no process is in it.
  * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError if the lock stays taken.
  */
-export async function enter(name: string, options: LockOptions = {}, directoryPath?: string): Promise<Entry> {
+export async function enter(name: string, options: EnterOptions = {}, directoryPath?: string): Promise<Entry> {
   checkSpaceName(name)
   checkPlatform()
   const wanted = directoryPath ?? runningDirectory(name)
@@ -42,11 +49,15 @@ export async function enter(name: string, options: LockOptions = {}, directoryPa
     Arena.checkVersion(directory)
   }
   const path = directory?.file ?? rendezvousPath(name)
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+  const hasSave = options.hasSave ?? (() => false)
+  const restore = new RestoreWait(name, options)
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; ) {
     const entry = await (directory === undefined
-      ? tryEnter(new RendezvousFile(path), { name, options, admit: (file, lock) => admit(name, file, lock) })
-      : tryEnter(new LockFile(path), { name, options, admit: (file, lock) => admitIn(directory, file, lock) }))
-    if (entry !== undefined) return entry
+      ? tryEnter(new RendezvousFile(path), { name, options, admit: (file, lock) => admit(name, file, lock, hasSave) })
+      : tryEnter(new LockFile(path), { name, options, admit: (file, lock) => admitIn(directory, file, lock, hasSave) }))
+    if (entry !== undefined && 'self' in entry) return entry
+    if (entry === undefined) attempt += 1
+    else await restore.pause(entry)
   }
   throw new SpaceError(
     'ERR_AETHER_SPACE_UNREACHABLE',
@@ -91,17 +102,18 @@ function isRunning(name: string): boolean {
 interface Door<File extends LockFile> {
   readonly name: string
   readonly options: LockOptions
-  readonly admit: (file: File, lock: SpaceLock) => Entry
+  /** Undefined: begin again. */
+  readonly admit: (file: File, lock: SpaceLock) => Entry | RunningRestore | undefined
 }
 
 async function tryEnter<File extends LockFile>(
   file: File,
   { name, options, admit }: Door<File>,
-): Promise<Entry | undefined> {
+): Promise<Entry | RunningRestore | undefined> {
   const lock = new SpaceLock(file.descriptor, name)
   try {
     const entry = await lock.run(() => (file.isCurrent() ? admit(file, lock) : undefined), options)
-    if (entry === undefined) file.close()
+    if (entry === undefined || !('self' in entry)) file.close()
     return entry
   } catch (error) {
     file.close()
@@ -110,19 +122,36 @@ async function tryEnter<File extends LockFile>(
 }
 
 /** Under the lock. */
-function admit(name: string, file: RendezvousFile, lock: SpaceLock): Entry {
-  const arena = findArena(name, file) ?? makeArena(name, file)
+function admit(name: string, file: RendezvousFile, lock: SpaceLock, hasSave: () => boolean): Entry | RunningRestore {
+  const found = findArena(name, file)
+  if (found !== undefined && found.restoring !== 0) return leaveRestoring(found)
+  const arena = found ?? makeArena(name, file, hasSave())
   return become({ name, file, lock, arena }, () => new ProcessPresence(file, arena))
 }
 
 /** The same where the arena is a file, which is the lock, too. */
-function admitIn(directory: SpaceDirectory, file: LockFile, lock: SpaceLock): Entry {
+function admitIn(
+  directory: SpaceDirectory,
+  file: LockFile,
+  lock: SpaceLock,
+  hasSave: () => boolean,
+): Entry | RunningRestore | undefined {
   const inUse = sweepFifos(directory.path)
   const isInUse = inUse.has(file.inode)
   if (inUse.size > (isInUse ? 1 : 0))
     throw directory.error(`processes have another ${file.path}, which was removed; end them first`)
-  const arena = Arena.inDirectory(directory, isInUse)
+  const arena = Arena.inDirectory(directory, { isInUse, hasSave })
+  if (arena === undefined) return undefined
+  if (isInUse && arena.restoring !== 0) return leaveRestoring(arena)
   return become({ name: directory.space, file, lock, arena }, () => new FifoPresence(directory, file.inode))
+}
+
+/** Another member restores the space; it is entered when that is done. */
+function leaveRestoring(arena: Arena): RunningRestore {
+  const [restorer] = new MemberTable(arena.control).present()
+  const running = { restorer: restorer && memberOf(restorer), progress: arena.restoring }
+  arena.close()
+  return running
 }
 
 function become(held: Pick<Entry, 'name' | 'file' | 'lock' | 'arena'>, take: () => Presence): Entry {
@@ -173,9 +202,9 @@ function adopt(name: string, record: RendezvousRecord): Arena | undefined {
   )
 }
 
-function makeArena(name: string, file: RendezvousFile): Arena {
+function makeArena(name: string, file: RendezvousFile, hasSave: boolean): Arena {
   file.clear()
-  return Arena.create(name)
+  return Arena.create(name, hasSave)
 }
 
 /** Settle what killed members left: unfinished claims, and slots of processes that are gone. Under the lock. */

@@ -11,7 +11,7 @@
  *
  * @module
  */
-export { Arena, type ArenaIdentity } from './arena.ts'
+export { Arena, type ArenaIdentity, type RestoreReason } from './arena.ts'
 export { CARD_BYTES_MAX } from './card.ts'
 export { CollectedLines } from './collected-lines.ts'
 export type { Entry } from './entry.ts'
@@ -30,8 +30,16 @@ export { type Member, processInWords } from './member-table.ts'
 export { type EventOptions, Membership, type MembershipPart } from './membership.ts'
 export { OrphanGuard } from './orphan-guard.ts'
 export { reclaimSpace, reclaimSpaces } from './reclaim.ts'
-export { defaultDirectory, isMemoryDirectory } from './space-directory.ts'
+export {
+  ARENA_FILE,
+  defaultDirectory,
+  isMemoryDirectory,
+  SAVE_FILE,
+  syncDirectory,
+  TORN_FILE,
+} from './space-directory.ts'
 export type { DiedEvent, JoinedEvent, LeftEvent, SpaceEvent } from './space-events.ts'
 export type { LockOptions } from './space-lock.ts'
 export { type EndedMember, type ObservedMember, runningSpaces, SpaceObserver } from './space-observer.ts'
+export { spaceIn, UnusedDirectory } from './unused-directory.ts'
 export { WatchRequest } from './watching.ts'

@@ -2,7 +2,8 @@
  * The arena: the one memory object of a space. Everything that members share is in it, at fixed places:
  *
  * ```
- *  0x0000000   header            4 KiB   magic, version, nonce, the last epoch given out, until when a watcher is there
+ *  0x0000000   header            4 KiB   magic, version, nonce, the last epoch given out, how it ended last
+ *                                        (arena.ts), until when a watcher is there (watching.ts)
  *  0x0010000   epochs           64 KiB   4096 entries of 16 B, a ring: how each of the last 4096 members ended
  *  0x0020000   member slots     64 KiB   256 slots of 256 B
  *  0x0030000   region directory 256 KiB  1024 entries of 256 B (its inside belongs to dsm/)

@@ -1,3 +1,5 @@
+import { fdatasync } from 'node:fs'
+import { promisify } from 'node:util'
 import { ClosedError, checkBytes, checkIteration, mustBe, withSystemFailures } from '../native/index.ts'
 import {
   type MemberWaits,
@@ -12,7 +14,7 @@ import {
 } from '../profiling/index.ts'
 import type { Arena } from './arena.ts'
 import { Card } from './card.ts'
-import { enter, settleMembers } from './enter.ts'
+import { type EnterOptions, enter, settleMembers } from './enter.ts'
 import type { Entry } from './entry.ts'
 import { offExit, onExit } from './exit-hook.ts'
 import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
@@ -70,7 +72,7 @@ export class Membership implements AsyncDisposable {
    * Become a member of space `name`. With `directory`, its arena is a file there.
    * @throws as {@link enter}, and SystemError where a limit of the process is met.
    */
-  static enter(name: string, options?: LockOptions, directory?: string): Promise<Membership> {
+  static enter(name: string, options?: EnterOptions, directory?: string): Promise<Membership> {
     return withSystemFailures(async () => new Membership(await enter(name, options, directory)))
   }
 
@@ -307,8 +309,16 @@ export class Membership implements AsyncDisposable {
     this.#watch.close()
     this.#unplaceWaits()
     this.#wake()
+    await this.#writeBack()
     await this.#entry.lock.run(() => this.#leave(true), { timeoutMs: LEAVE_TIMEOUT_MS }).catch(() => this.#leave(false))
     this.#releaseEntry()
+  }
+
+  /** The last member has all of the memory written to the disk. Most of it here, where it blocks no one. */
+  async #writeBack(): Promise<void> {
+    const { arena, table } = this.#entry
+    if (arena.directory === undefined || table.present().length > 1) return
+    await promisify(fdatasync)(arena.descriptor).catch(() => {})
   }
 
   #releaseEntry(): void {
@@ -319,13 +329,15 @@ export class Membership implements AsyncDisposable {
   }
 
   #leave(locked: boolean): void {
-    const { table, presence, self } = this.#entry
+    const { arena, table, presence, self } = this.#entry
     table.end(self.slot, self.epoch, 'left')
     traceMember(this.name, { type: 'left', member: this.self })
     if (locked) {
       settleMembers(table, presence)
       this.#settleParts()
-      presence.withdraw(self.slot, table.present().length === 0)
+      const isLast = table.present().length === 0
+      if (isLast) arena.markEnded()
+      presence.withdraw(self.slot, isLast)
     }
     this.#ringOthers()
   }

@@ -1,4 +1,15 @@
-import { mkdirSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { AccessError } from '../native/index.ts'
@@ -7,6 +18,10 @@ import { READ_ONLY_ADVICE } from './own-file.ts'
 
 /** The file with the arena, in the directory of a space. */
 export const ARENA_FILE = 'aether.arena'
+/** The arena of a machine that crashed, after the space was restored from a save. */
+export const TORN_FILE = 'aether.arena.torn'
+/** The save of a space in a directory, unless another file is named. */
+export const SAVE_FILE = 'aether.save'
 
 const TMPFS = 0x01021994
 /**
@@ -63,6 +78,21 @@ export class SpaceDirectory {
     return join(this.path, ARENA_FILE)
   }
 
+  /** Keep the file under another name, which replaces an older one. */
+  setAside(): void {
+    renameSync(this.file, this.#tornFile)
+    syncDirectory(this.path)
+  }
+
+  /** Whether a file was set aside. */
+  get hasTorn(): boolean {
+    return existsSync(this.#tornFile)
+  }
+
+  get #tornFile(): string {
+    return join(this.path, TORN_FILE)
+  }
+
   error(why: string, cause?: unknown): SpaceError {
     return new SpaceError(
       'ERR_AETHER_SPACE_DIRECTORY',
@@ -70,6 +100,16 @@ export class SpaceDirectory {
       `space '${this.space}' cannot be opened in ${this.path}: ${why}`,
       cause === undefined ? undefined : { cause },
     )
+  }
+}
+
+/** Have the names of a directory reach the disk. */
+export function syncDirectory(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -30,6 +30,11 @@ export function askToShow(control: ArrayBuffer, untilNs: number): void {
   if (untilNs > words[0]!) words[0] = untilNs
 }
 
+/** After a restart of the machine: the clock began at 0 again, so a time that was left would last for ever. */
+export function forgetWatchers(control: ArrayBuffer): void {
+  new Float64Array(control, HEADER_OFFSET + WATCHED_UNTIL_BYTE, 1)[0] = 0
+}
+
 /** What the member of `slot` shows now. */
 export function shownBy(control: ArrayBuffer, slot: number): ShownJournal | undefined {
   const [word, inode] = shownWords(control, SLOTS_OFFSET + slot * SLOT_BYTES)

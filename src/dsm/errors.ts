@@ -18,6 +18,28 @@ export class RegionError extends AetherError {
   }
 }
 
+/** A save could not be written, read or restored; `code` says why. */
+export class SaveError extends AetherError {
+  override readonly name = 'SaveError'
+  /** The save's path. */
+  readonly file: string
+
+  constructor(
+    code:
+      | 'ERR_AETHER_SAVE_FAILED'
+      | 'ERR_AETHER_SAVE_DAMAGED'
+      | 'ERR_AETHER_SAVE_VERSION'
+      | 'ERR_AETHER_SAVE_MISMATCH'
+      | 'ERR_AETHER_SAVE_NOT_FOUND',
+    file: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(code, message, options)
+    this.file = file
+  }
+}
+
 /** The range is not within the region. */
 export class OutOfBoundsError extends AetherError {
   override readonly name = 'OutOfBoundsError'

@@ -80,6 +80,23 @@ export class RegionDirectory implements MembershipPart {
     }, options)
   }
 
+  /** Open a region of the arena by its name alone, or make it if `size` is given; the books of others, too. */
+  openHeld(name: string, size: number | undefined, reserve: boolean): Promise<HeldRegion> {
+    return this.open({
+      name,
+      size,
+      coherence: 'hardware',
+      pageSize: PAGE_BYTES,
+      placement: 'block',
+      access: 'write',
+      cacheBytes: undefined,
+      replicas: 0,
+      advise: false,
+      reserve,
+      signal: undefined,
+    })
+  }
+
   /** This member has it open once less. */
   async release(region: HeldRegion): Promise<void> {
     if (this.#closed) return
@@ -109,10 +126,14 @@ export class RegionDirectory implements MembershipPart {
     if (index !== undefined) await this.delete({ ...this.#table.read(index), index })
   }
 
+  /** All regions that are there, those included that keep books of others. */
+  all(): readonly RegionEntry[] {
+    return this.#table.inState(RegionState.Ready).map((index) => this.#table.read(index))
+  }
+
   /** Names and sizes of all regions that can be opened. */
   list(): readonly RegionEntry[] {
-    const entries = this.#table.inState(RegionState.Ready).map((index) => this.#table.read(index))
-    return entries.filter(({ name }) => !isHiddenName(name))
+    return this.all().filter(({ name }) => !isHiddenName(name))
   }
 
   /** Have `region` closed when the space is. */

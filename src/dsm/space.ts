@@ -1,18 +1,45 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import {
   defaultDirectory,
   type EventOptions,
   type LockOptions,
   type Member,
   Membership,
+  SAVE_FILE,
   type SpaceEvent,
 } from '../cluster/index.ts'
-import { checkMilliseconds, checkOptions, checkSignal, checkText, type OptionNames } from '../native/index.ts'
+import {
+  ArgumentError,
+  ClosedError,
+  checkMilliseconds,
+  checkOptions,
+  checkSignal,
+  checkText,
+  type OptionNames,
+} from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
+import { type Duration, parseDuration } from './duration.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import { openRegionOf } from './region-openers.ts'
 import { parseRegionRequest, type RegionOptions } from './region-request.ts'
+import { loadSaver, type Restored, type SaveOptions, type SaveResult } from './saver.ts'
+
+/** Where a space is saved, and how often. */
+export interface SaveSettings {
+  /**
+   * The file that `space.save()` writes, and that the first member restores if there is no good memory of the space.
+   * Default: `aether.save` in the directory of the space.
+   */
+  readonly file?: string
+  /**
+   * Save again and again: milliseconds, or text such as `'1min'`. One member of those that pass it does it at a time.
+   * Default: only `space.save()` saves.
+   */
+  readonly every?: Duration
+}
 
 /** Options of `open`. */
 export interface OpenOptions {
@@ -21,14 +48,19 @@ export interface OpenOptions {
   /** How long another process may hold the space's lock before that is an error. Default 10 s. */
   readonly lockTimeoutMs?: number
   /**
-   * A directory of this space's own, where its memory is a file. The space then outlives its processes, until the
-   * machine restarts. The directory is made if it is not there. Default: `$AETHER_DIRECTORY/NAME` if that variable is
-   * set.
+   * A directory of this space's own, where its memory is a file. The space then outlives its processes. It outlives a
+   * restart of the machine if all of its members had ended in order, and a crash as of its last save. The directory is
+   * made if it is not there. Default: `$AETHER_DIRECTORY/NAME` if that variable is set.
    */
   readonly directory?: string
+  /** Saves of the space, from which it is restored after a crash of the machine. */
+  readonly save?: SaveSettings
 }
 
-const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true, directory: true }
+const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true, directory: true, save: true }
+const saveNames: OptionNames<SaveSettings> = { file: true, every: true }
+
+const saveOptionNames: OptionNames<SaveOptions> = { file: true, signal: true }
 
 /**
  * Join the space `name`: processes of this user on this machine that share memory. The first process to join makes it.
@@ -53,15 +85,49 @@ export async function open(name: string, options: OpenOptions = {}): Promise<Spa
   if (lockTimeoutMs !== undefined) checkMilliseconds('options.lockTimeoutMs', lockTimeoutMs)
   if (directory !== undefined) checkText('options.directory', directory)
   const lock: LockOptions = { signal, ...(lockTimeoutMs === undefined ? {} : { timeoutMs: lockTimeoutMs }) }
-  return new Space(await Membership.enter(name, lock, directory))
+  const settings = checkSave(options.save, directory)
+  const { file } = settings
+  const hasSave = () => file !== undefined && existsSync(file)
+  const space = new Space(await Membership.enter(name, { ...lock, hasSave }, directory), file)
+  try {
+    await space.begin(settings.everyMs)
+    return space
+  } catch (error) {
+    await space.close()
+    throw error
+  }
+}
+
+interface SavePlace {
+  readonly file: string | undefined
+  readonly everyMs: number | undefined
+}
+
+/** @throws ArgumentError */
+function checkSave(save: SaveSettings | undefined, directory: string | undefined): SavePlace {
+  const byDefault = directory === undefined ? undefined : resolve(directory, SAVE_FILE)
+  if (save === undefined) return { file: byDefault, everyMs: undefined }
+  checkOptions('options.save', save, saveNames)
+  if (save.file !== undefined) checkText('options.save.file', save.file)
+  const file = save.file === undefined ? byDefault : resolve(save.file)
+  if (file === undefined)
+    throw new ArgumentError(
+      'options.save.file',
+      'a space without a directory has no save of its own; pass options.save.file',
+    )
+  return { file, everyMs: save.every === undefined ? undefined : parseDuration(save.every, 'options.save.every') }
 }
 
 /** One member's view of a space. It does not keep the process alive, except while an `events()` iteration waits. */
 export class Space implements AsyncDisposable {
   readonly #host: RegionHost
+  readonly #saveFile: string | undefined
+  #restored: Restored | undefined
+  #stopSaving: (() => Promise<void>) | undefined
 
   /** @internal Made by {@link open}. */
-  constructor(membership: Membership) {
+  constructor(membership: Membership, saveFile?: string) {
+    this.#saveFile = saveFile
     this.#host = { membership, directory: new RegionDirectory(membership) }
   }
 
@@ -79,6 +145,11 @@ export class Space implements AsyncDisposable {
     return this.#host.membership.arena.directory
   }
 
+  /** What this member has restored from a save, as the first that came after a crash; undefined if it did not. */
+  get restored(): Restored | undefined {
+    return this.#restored
+  }
+
   get closed(): boolean {
     return this.#host.membership.closed
   }
@@ -86,6 +157,44 @@ export class Space implements AsyncDisposable {
   /** The membership behind it. @internal for the rooms above. */
   get membership(): Membership {
     return this.#host.membership
+  }
+
+  /** The list of regions. @internal for the rooms above. */
+  get regionDirectory(): RegionDirectory {
+    return this.#host.directory
+  }
+
+  /** Restore what is to be restored, then begin to save. @internal */
+  async begin(everyMs: number | undefined): Promise<void> {
+    const { arena } = this.membership
+    const file = this.#saveFile
+    if (file === undefined) return
+    if (arena.toRestore !== undefined) {
+      const savedAt = await (await loadSaver()).restore(this, file)
+      arena.endRestore()
+      this.#restored = { savedAt, reason: arena.toRestore }
+    }
+    if (everyMs !== undefined) this.#stopSaving = (await loadSaver()).saveEvery(this, file, everyMs)
+  }
+
+  /**
+   * Write all regions and structures to a file, from which `open` restores them after a crash of the machine. The file
+   * is replaced as a whole or not at all. Others go on meanwhile: each entry is saved as a whole, but not all at one
+   * moment.
+   *
+   * @throws SaveError if it cannot be written, as on a full disk: the file stays what it was. ArgumentError if there is
+   *   no `file`. TimeoutError if another process is saving to it and makes no progress.
+   */
+  async save(options: SaveOptions = {}): Promise<SaveResult> {
+    checkOptions('save', options, saveOptionNames)
+    if (options.file !== undefined) checkText('options.file', options.file)
+    checkSignal('options.signal', options.signal)
+    options.signal?.throwIfAborted()
+    const file = options.file === undefined ? this.#saveFile : resolve(options.file)
+    if (file === undefined)
+      throw new ArgumentError('options.file', 'the space has neither a directory nor a save.file; pass options.file')
+    if (this.closed) throw new ClosedError(`space '${this.name}'`)
+    return await (await loadSaver()).save(this, file, options.signal)
   }
 
   /** This member's counters, which all members can read. */
@@ -159,7 +268,9 @@ export class Space implements AsyncDisposable {
 
   /** Leave: close the regions, then the slot. Idempotent. Views that are still in use then show private memory. */
   close(): Promise<void> {
-    return this.#host.membership.close()
+    const closed = this.#host.membership.close()
+    if (this.#stopSaving === undefined) return closed
+    return Promise.all([closed, this.#stopSaving()]).then(() => {})
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -55,7 +55,7 @@ export {
 } from './errors.ts'
 export { NativeMissingError } from './loader.ts'
 export { native } from './native.ts'
-export { packageRoot } from './package-root.ts'
+export { packageRoot, packageVersion } from './package-root.ts'
 export { PackageMissingError, peerPackage } from './peer-package.ts'
 export { isEnding, processStatus } from './process-status.ts'
 export { rdmacmAddon } from './rdmacm.ts'

@@ -12,6 +12,8 @@
  *
  * @module aether-dsm
  */
+import { provideSaver } from '../dsm/index.ts'
+
 export {
   type BarrierOptions,
   type GroupEvent,
@@ -53,6 +55,11 @@ export {
   RegionError,
   RegionGroup,
   type RegionOptions,
+  type Restored,
+  SaveError,
+  type SaveOptions,
+  type SaveResult,
+  type SaveSettings,
   Space,
   type View,
   type ViewOptions,
@@ -68,3 +75,6 @@ export {
   TimeoutError,
   UnsupportedError,
 } from '../native/index.ts'
+
+// Saving is seldom needed, so it is loaded when it is.
+provideSaver(async () => (await import('../saving/index.ts')).saver)

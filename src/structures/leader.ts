@@ -98,7 +98,8 @@ interface Lease {
  *
  * The word is a term (32 bits) and when its lease ends (milliseconds of the monotonic clock, modulo 2^32). Every change
  * is a compare-and-swap of both, so a leader that has been overtaken finds out. A leader that is killed is followed at
- * once; one that is stopped, when its lease is over.
+ * once; one that is stopped, when its lease is over. Leases of a space in a directory that are older than a restart of
+ * the machine need no care: those leaders are dead for certain.
  */
 export class Leader {
   readonly name: string
@@ -214,7 +215,8 @@ function wordOf(term: number, endMs: number): bigint {
   return BigInt.asIntN(64, (BigInt(term >>> 0) << 32n) | BigInt(endMs >>> 0))
 }
 
-function endedWord(term: number): bigint {
+/** The word of a term that is over. */
+export function endedWord(term: number): bigint {
   return wordOf(term, wholeMs() - 1)
 }
 

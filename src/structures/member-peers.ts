@@ -5,12 +5,14 @@ import type { Peers } from './peers.ts'
 export class MemberPeers implements Peers {
   readonly slot: number
   readonly epoch: number
+  readonly clockShiftMs: number
   readonly #membership: Membership
 
   constructor(membership: Membership) {
     this.#membership = membership
     this.slot = membership.self.slot
     this.epoch = membership.self.epoch
+    this.clockShiftMs = membership.arena.clockShiftMs
   }
 
   isPresent(slot: number, epoch: number): boolean {

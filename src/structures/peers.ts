@@ -8,6 +8,8 @@ export interface Peers {
   /** This member. */
   readonly slot: number
   readonly epoch: number
+  /** Milliseconds by which the clock of what they share is ahead of the machine's. Default 0. */
+  readonly clockShiftMs?: number
   /** Whether that very member is there, as far as is known; a few instructions. */
   isPresent(slot: number, epoch: number): boolean
   /** The same after asking the operating system; microseconds. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkAbort, native } from '../native/index.ts'
+import { checkAbort } from '../native/index.ts'
 import { CellRate, type RateLimiterOptions, type RateVerdict } from './cell-rate.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
@@ -78,7 +78,7 @@ export class RateLimiter {
     const { memory } = this.#heap
     for (;;) {
       const seen = memory.load64(this.#offset)
-      const { verdict, word } = rate.ask(seen, native.monotonicNs() / 1000, count)
+      const { verdict, word } = rate.ask(seen, this.#heap.nowMs() * 1000, count)
       if (word === undefined || memory.compareExchange64(this.#offset, seen, word) === seen) return verdict
     }
   }

@@ -57,6 +57,7 @@ import { Rcu } from './rcu/rcu.ts'
 import { type CellOptions, cellNames, RcuCell } from './rcu/rcu-cell.ts'
 import { addReaches } from './reaches.ts'
 import { READ_WRITE_LOCK_BYTES, ReadWriteLock } from './read-write-lock.ts'
+import { SavedStructures } from './saving/saved-structures.ts'
 import { checkPermits, Semaphore, type SemaphoreOptions, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
 import { knownCodec } from './sight/value-text.ts'
@@ -171,6 +172,11 @@ export class Structures implements AsyncDisposable {
     this.#heap.checkOpen()
     this.#heap.recover(true)
     this.#heap.collect()
+  }
+
+  /** For saves of the space. @internal */
+  get saved(): SavedStructures {
+    return new SavedStructures(this.#heap, this.#directory)
   }
 
   /** The memory in use. Looks at every block, so it is for people and tools. */

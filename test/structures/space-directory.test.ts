@@ -31,6 +31,8 @@ const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 6)
 const NAME = 'lasting'
 /** Where the header has the machine's start, as a text with its length in front. */
 const BOOT_OFFSET = 1536
+/** Where it has the mark that the last member ended in order. */
+const ENDED_OFFSET = 36
 
 useRuntimeDirectory()
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'aether-lasting-')))
@@ -175,6 +177,7 @@ test('what has been there before is refused if it cannot be gone on with', async
     message: /it is the directory of space 'lasting'/,
   })
   overwrite(arenaOf(directory), BOOT_OFFSET + 1, 'ffffffff')
+  overwrite(arenaOf(directory), ENDED_OFFSET, '\0')
   await assert.rejects(open(NAME, { directory }), {
     code: 'ERR_AETHER_SPACE_RESTARTED',
     message: /the machine has restarted .*; remove .*aether\.arena/,

@@ -67,8 +67,9 @@ export class MappedHeaps implements Disposable {
     const known = this.#mappings.get(name)
     if (known?.identity === identity) return known
     const lengthBytes = Math.ceil(size / PAGE_BYTES) * PAGE_BYTES
-    const memory = native.mapMemory(this.#observer.arena.descriptor, offset, lengthBytes, 0)
-    const heap = new HeapSight(new Uint8Array(memory, 0, size & ~7))
+    const { descriptor, clockShiftMs } = this.#observer.arena
+    const memory = native.mapMemory(descriptor, offset, lengthBytes, 0)
+    const heap = new HeapSight(new Uint8Array(memory, 0, size & ~7), clockShiftMs)
     return { region: name, heap, names: new NamedStructures(heap), identity, memory }
   }
 

@@ -57,6 +57,15 @@ export interface StructureRequest {
   readonly parameters: readonly Parameter[]
 }
 
+/** A structure as it stands in the directory. */
+export interface StructureEntry {
+  readonly name: string
+  readonly kind: StructureKindName
+  readonly parameters: readonly number[]
+  /** Where its body starts, in bytes. */
+  readonly offset: number
+}
+
 /** A structure that exists. */
 export interface FoundStructure {
   /** Of its block. */
@@ -98,6 +107,23 @@ export class Directory {
       request.name,
       `${rule}; keep many things in one map instead of many structures`,
     )
+  }
+
+  /** All that are there, with their parameters. */
+  entries(): readonly StructureEntry[] {
+    const { memory } = this.#heap
+    const found: StructureEntry[] = []
+    for (let at = 0; at < STRUCTURES_MAX; at += 1) {
+      const reference = memory.load(DIRECTORY_OFFSET + at * 4)
+      if (reference === 0) continue
+      const begin = offsetOf(reference)
+      const parameters = Array.from({ length: PARAMETERS }, (_, index) =>
+        memory.peekFloat(begin + NamedOffset.Parameters + index * 8),
+      )
+      const offset = begin + NamedOffset.Body
+      found.push({ name: this.#nameOf(reference), kind: this.#kindOf(reference), parameters, offset })
+    }
+    return found
   }
 
   /** Names and kinds of all. */

@@ -4,6 +4,7 @@ import type { WaitDescription } from '../../profiling/index.ts'
 import { HeapFullError, StructureError } from '../errors.ts'
 import { Meters } from '../figures/meter.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
+import { nowMs } from '../now.ts'
 import { EPOCH_MAX, ownerEpoch, ownerSlot, ownerWord, type Peers } from '../peers.ts'
 import { Bell } from '../waiting/bell.ts'
 import { type Allocation, Allocator } from './allocator.ts'
@@ -70,6 +71,7 @@ export class Heap {
   readonly #allocation: Allocation = { reference: 0, state: 0 }
   readonly #listeners: (() => void)[] = []
   readonly #holds = new Set<() => void>()
+  readonly #clockShiftMs: number
   #closed = false
 
   /**
@@ -81,6 +83,7 @@ export class Heap {
     this.meters = meters
     this.memory = memory
     this.peers = peers
+    this.#clockShiftMs = peers.clockShiftMs ?? 0
     checkMember(name, peers)
     this.seed = introduce(name, memory)
     this.blocks = new BlockTable(memory, layoutOf(memory.lengthBytes))
@@ -129,6 +132,11 @@ export class Heap {
       if (identity !== 0 && !this.#recovery.recover(self, identity)) this.#pause(1)
     }
     throw new StructureError('ERR_AETHER_STRUCTURES_FULL', this.name, `slot ${this.peers.slot} is never recovered`)
+  }
+
+  /** Milliseconds of the clock by which times are kept in the heap. It goes on over a restart of the machine. */
+  nowMs(): number {
+    return nowMs() + this.#clockShiftMs
   }
 
   get closed(): boolean {

@@ -41,13 +41,13 @@ export class IdList implements ValueCopy {
   }
 
   first(): IdEntry | undefined {
-    const number = this.#core.peek(this)
+    const number = this.#core.first(this)
     return number === undefined ? undefined : { id: scratch.toString('utf8', 0, copied), number }
   }
 
   /** Take away the first entry, if it still is that one. */
   drop({ number }: IdEntry): void {
-    this.#core.drop(number)
+    this.#core.dropFirst(number)
   }
 
   /** The number of the last entry; undefined if there is none. */

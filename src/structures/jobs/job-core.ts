@@ -3,7 +3,6 @@ import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
 import { type ReplaceOptions, SharedMap, UNCHANGED } from '../map/shared-map.ts'
-import { nowMs } from '../now.ts'
 import { Bell } from '../waiting/bell.ts'
 import { encodeLoss } from './job-outcome.ts'
 import { type Hold, JobPhase, JobRecord } from './job-record.ts'
@@ -68,7 +67,7 @@ export class JobCore {
   readonly #held = new Map<string, HeldJob>()
 
   /** The member must have joined the heap. */
-  constructor(name: string, heap: Heap, body: number, { meter, leaseMs, now = nowMs }: JobCoreSettings) {
+  constructor(name: string, heap: Heap, body: number, { meter, leaseMs, now = () => heap.nowMs() }: JobCoreSettings) {
     this.heap = heap
     this.now = now
     this.leaseMs = leaseMs

@@ -1,3 +1,4 @@
+import { DefectError } from '../../native/index.ts'
 import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Chain } from './chain.ts'
@@ -6,6 +7,13 @@ import type { ListBounds } from './value-list.ts'
 
 /** Words of a queue's body, beside its bells. */
 export const QueueOffset = { Head: 0, Tail: 4 } as const
+
+/** A node of a queue, as it was when it was looked at. */
+export interface QueuePosition {
+  readonly reference: number
+  readonly state: number
+  readonly number: number
+}
 
 const NOTHING = new Uint8Array(0)
 
@@ -44,6 +52,39 @@ export class QueueCore {
     return pushNode(this.#heap, this.#chain.head, value, this.#link)
   }
 
+  /**
+   * Copies of up to `count` values that come after the node `after`, or of the first ones if that is gone. Returns the
+   * last node that was copied; undefined at the end. What is pushed or popped meanwhile may be in it or not.
+   */
+  peek(count: number, after: QueuePosition | undefined, visit: (value: Uint8Array) => void): QueuePosition | undefined {
+    const { epochs, blocks, memory } = this.#heap
+    epochs.enter()
+    try {
+      if (!this.#chain.begun) return undefined
+      let node = this.#isThere(after) ? after.reference : this.#chain.dummy
+      for (let taken = 0; taken < count; taken += 1) {
+        const next = nextOf(this.#heap, node)
+        if (next === 0) return undefined
+        if (numberOf(this.#heap, next) !== ((numberOf(this.#heap, node) + 1) | 0))
+          throw new DefectError('the values of a queue are not numbered in a row')
+        const at = offsetOf(next)
+        visit(memory.copy(at + NodeOffset.Value, memory.peek(at + NodeOffset.Length)))
+        node = next
+      }
+      return { reference: node, state: blocks.state(node), number: numberOf(this.#heap, node) }
+    } finally {
+      epochs.exit()
+    }
+  }
+
+  /** Whether a node is still in the queue, or its dummy. It is not if the dummy has a higher number. */
+  #isThere(position: QueuePosition | undefined): position is QueuePosition {
+    if (position === undefined) return false
+    const { reference, state, number } = position
+    const isAhead = ((number - numberOf(this.#heap, this.#chain.dummy)) | 0) >= 0
+    return isAhead && this.#heap.blocks.state(reference) === state
+  }
+
   /** Take the first value; false when there is none. */
   pop(into: ValueCopy): boolean {
     const { epochs } = this.#heap
@@ -73,7 +114,7 @@ export class QueueCore {
   }
 
   /** Copy the first value and leave it there. Returns its number, which grows; undefined if there is none. */
-  peek(into: ValueCopy): number | undefined {
+  first(into: ValueCopy): number | undefined {
     const { epochs } = this.#heap
     epochs.enter()
     try {
@@ -88,7 +129,7 @@ export class QueueCore {
   }
 
   /** Take away the first value if it is the one with this number; false if it is gone. */
-  drop(number: number): boolean {
+  dropFirst(number: number): boolean {
     const { epochs } = this.#heap
     epochs.enter()
     try {

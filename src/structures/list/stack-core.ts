@@ -1,3 +1,4 @@
+import { DefectError } from '../../native/index.ts'
 import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
@@ -58,6 +59,27 @@ export class StackCore {
     }
   }
 
+  /**
+   * Copies of the values at the depths from `from` to below `to` (1 is the bottom), from the bottom up. What is pushed
+   * or popped meanwhile may be in it or not.
+   */
+  peek(from: number, to: number): readonly Uint8Array[] {
+    const { epochs, memory } = this.#heap
+    const values: Uint8Array[] = []
+    epochs.enter()
+    try {
+      let node = memory.load(this.#top)
+      while (node !== 0 && this.#depth(node) >= to) node = this.#below(node)
+      for (; node !== 0 && this.#depth(node) >= from; node = this.#below(node)) {
+        const at = offsetOf(node)
+        values.push(memory.copy(at + NodeOffset.Value, memory.peek(at + NodeOffset.Length)))
+      }
+    } finally {
+      epochs.exit()
+    }
+    return values.reverse()
+  }
+
   /** False when the stack is full. */
   readonly #link = (node: number): boolean => {
     const { memory, intent } = this.#heap
@@ -75,6 +97,12 @@ export class StackCore {
       }
       intent.disarm()
     }
+  }
+
+  #below(node: number): number {
+    const below = nextOf(this.#heap, node)
+    if (this.#depth(below) === this.#depth(node) - 1) return below
+    throw new DefectError('the values of a stack are not numbered in a row')
   }
 
   #depth(top: number): number {

@@ -91,6 +91,18 @@ export class LogCore {
     }
   }
 
+  /** Whether there was ever an entry. */
+  get begun(): boolean {
+    return this.#chain.begun
+  }
+
+  /** Have the next entry get this index, and drop those before. While no other process uses the log. */
+  beginAt(next: number): void {
+    if (!this.begun) this.#chain.begin(() => this.#make(new Uint8Array(0)))
+    this.trim(Number.POSITIVE_INFINITY)
+    this.#heap.memory.pokeFloat(offsetOf(this.#chain.dummy) + RecordOffset.Index, next - 1)
+  }
+
   bounds(): LogBounds {
     return this.#inside((dummy) => ({ first: this.#indexOf(dummy) + 1, end: this.#indexOf(this.#chain.last()) + 1 }))
   }

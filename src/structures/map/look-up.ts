@@ -3,7 +3,6 @@ import type { Codec } from '../codec/codec.ts'
 import { ValueReader } from '../codec/value-reader.ts'
 import type { Heap } from '../heap/heap.ts'
 import { LocalMemory } from '../memory/local-memory.ts'
-import { nowMs } from '../now.ts'
 import { KEY_BYTES_MAX, Key, type MapKey } from './key.ts'
 import { BodyOffset } from './layout.ts'
 import { program } from './look-up-program.ts'
@@ -79,7 +78,7 @@ export class LookUp<V> {
 
   #isOver(): boolean {
     const end = this.#end[0]!
-    return end !== 0 && end <= nowMs()
+    return end !== 0 && end <= this.#heap.nowMs()
   }
 
   #tryRun(isBounded: number): number {

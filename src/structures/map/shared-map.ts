@@ -5,7 +5,6 @@ import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
-import { nowMs } from '../now.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import { MapCore } from './core.ts'
 import type { MapKey } from './key.ts'
@@ -409,7 +408,7 @@ export class SharedMap<V> {
   #living(entry: number): number {
     if (entry === 0 || isDeleted(this.#heap, entry)) return 0
     const end = this.#heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
-    return end !== 0 && end <= nowMs() ? 0 : entry
+    return end !== 0 && end <= this.#heap.nowMs() ? 0 : entry
   }
 
   #touch(entry: number): void {
@@ -446,7 +445,7 @@ export class SharedMap<V> {
     if (ttlMs === 0) return 0
     const flag = this.#core.body + BodyOffset.Expires
     if (this.#heap.memory.peek(flag) === 0) this.#heap.memory.store(flag, 1)
-    return nowMs() + ttlMs
+    return this.#heap.nowMs() + ttlMs
   }
 
   #encode(value: V): Uint8Array {

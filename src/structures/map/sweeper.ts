@@ -1,7 +1,6 @@
 import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
 import { offsetOf } from '../heap/heap.ts'
-import { nowMs } from '../now.ts'
 import type { MapCore } from './core.ts'
 import { Key, type MapKey } from './key.ts'
 import { BodyOffset, EntryOffset, FROZEN, MOVED, REFERENCE_MASK } from './layout.ts'
@@ -61,7 +60,7 @@ export class Sweeper {
   /** There is no memory: take out all that has expired. False if that was nothing. */
   expire(): boolean {
     const { memory } = this.#core.heap
-    const now = nowMs()
+    const now = this.#core.heap.nowMs()
     if (memory.peek(this.#core.body + BodyOffset.Expires) === 0 || now < this.#nextFullLookMs) return false
     const { root } = this.#core
     if (root !== 0 && this.#look(1 << this.#table.use(root).log2, false)) return true
@@ -127,7 +126,7 @@ export class Sweeper {
 
   #isExpired(entry: number): boolean {
     const end = this.#core.heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
-    return end !== 0 && end <= nowMs()
+    return end !== 0 && end <= this.#core.heap.nowMs()
   }
 
   #wasUnread(entry: number): boolean {

@@ -14,6 +14,7 @@ import {
 } from '../heap/layout.ts'
 import { blocksPerSlab, CLASS_GRANULES } from '../heap/size-classes.ts'
 import { SlabKind, slabDetail, slabKind } from '../heap/slab-word.ts'
+import { nowMs } from '../now.ts'
 
 /** How often something is read again while it changes. */
 const ATTEMPTS_MAX = 8
@@ -63,11 +64,14 @@ export class HeapSight {
   readonly #longs: BigInt64Array
   readonly #floats: Float64Array
   readonly #bytes: Uint8Array
+  readonly #clockShiftMs: number
   /** It is never read. A store to it keeps the loads before it from being done after the next one. */
   readonly #fence = new Int32Array(1)
 
-  /** `bytes`: the region, from a multiple of 8; at least {@link HEAP_BYTES_MIN}. */
-  constructor(bytes: Uint8Array) {
+  /**
+   * `bytes`: the region, from a multiple of 8; at least {@link HEAP_BYTES_MIN}. `clockShiftMs`: of its space.
+   */
+  constructor(bytes: Uint8Array, clockShiftMs: number = 0) {
     const { buffer, byteOffset } = bytes
     const lengthBytes = bytes.length & ~7
     this.layout = layoutOf(lengthBytes)
@@ -75,6 +79,12 @@ export class HeapSight {
     this.#longs = new BigInt64Array(buffer, byteOffset, lengthBytes / 8)
     this.#floats = new Float64Array(buffer, byteOffset, lengthBytes / 8)
     this.#bytes = bytes
+    this.#clockShiftMs = clockShiftMs
+  }
+
+  /** Milliseconds of the clock by which times are kept in the heap. */
+  nowMs(): number {
+    return nowMs() + this.#clockShiftMs
   }
 
   /** The word at a place; 0 beyond the end. */

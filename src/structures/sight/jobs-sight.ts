@@ -1,7 +1,6 @@
 import { JOB_HEAD_BYTES, JobRecord } from '../jobs/job-record.ts'
 import { stateOf } from '../jobs/job-snapshot.ts'
 import { JobsOffset } from '../jobs/layout.ts'
-import { nowMs } from '../now.ts'
 import type { StructureContents, StructureOptions } from './contents.ts'
 import type { StructureFigures } from './figures.ts'
 import type { HeapSight } from './heap-sight.ts'
@@ -17,7 +16,7 @@ export function jobsSight(heap: HeapSight, { body, block }: NamedStructure): Str
 
 /** Ids, each with the state of its job. */
 export function jobsContents(heap: HeapSight, { body }: NamedStructure, most: number): StructureContents {
-  const now = nowMs()
+  const now = heap.nowMs()
   const words = (lengthBytes: number, copy: (lengthBytesMax: number) => Uint8Array): string => {
     if (lengthBytes < JOB_HEAD_BYTES) return 'changing'
     const record = new JobRecord(new Uint8Array(copy(JOB_HEAD_BYTES)))

@@ -13,7 +13,6 @@ import {
   TableOffset,
   tableBytes,
 } from '../map/layout.ts'
-import { nowMs } from '../now.ts'
 import { boundText, type ContentItem, type StructureContents, type StructureOptions } from './contents.ts'
 import type { StructureFigures } from './figures.ts'
 import type { BlockSight, HeapSight } from './heap-sight.ts'
@@ -149,7 +148,7 @@ function keyIn(
   const copy = (most: number) => heap.copy(offset + EntryOffset.Bytes + room, Math.min(most, valueLength))
   const text = isSound && valueLength !== DELETED ? words(valueLength, copy) : ''
   if (!heap.isStill(block) || !isSound) return undefined
-  const leftMs = endOfLife === 0 ? undefined : endOfLife - nowMs()
+  const leftMs = endOfLife === 0 ? undefined : endOfLife - heap.nowMs()
   if (valueLength === DELETED || (leftMs !== undefined && leftMs <= 0)) return 'none'
   const life = leftMs === undefined ? '' : `, for ${Math.ceil(leftMs / 1000)} s`
   return { label: textOf(key.value()), text: `${text}${life}` }

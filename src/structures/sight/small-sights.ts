@@ -1,4 +1,3 @@
-import { native } from '../../native/index.ts'
 import { CellRate } from '../cell-rate.ts'
 import { PARTIES_MAX } from '../cyclic-barrier.ts'
 import { HOLDER_OFFSET, holderIn, isUnderLease, termOf } from '../leader.ts'
@@ -60,7 +59,7 @@ export const rateLimiterSight: SmallSight = {
   figures(heap, { body, parameters }) {
     const [limit = 0, intervalMs = 0] = parameters
     if (!(limit >= 1 && intervalMs >= 1)) return {}
-    const { verdict } = new CellRate({ limit, intervalMs }).ask(heap.long(body), native.monotonicNs() / 1000, 1)
+    const { verdict } = new CellRate({ limit, intervalMs }).ask(heap.long(body), heap.nowMs() * 1000, 1)
     return { now: `${verdict.remaining + (verdict.allowed ? 1 : 0)} of ${limit} left` }
   },
   options: (_heap, { parameters: [limit, intervalMs] }) => [['limit', `${limit} in ${intervalMs} ms`]],

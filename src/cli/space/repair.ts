@@ -1,0 +1,23 @@
+import { UnusedDirectory } from '../../cluster/index.ts'
+import { checkDirectory, importSave, saveOf, verifySave } from '../../saving/index.ts'
+import { linesOf } from './check.ts'
+import { operandsOf, type SpaceTask } from './task.ts'
+
+export const repairSpace: SpaceTask = async (operands) => {
+  const [directory = ''] = operandsOf('repair', operands, ['DIRECTORY'])
+  const report = await checkDirectory(directory)
+  if (report.state === 'good' && report.damaged.length === 0)
+    return { result: report, lines: [...linesOf(directory, report), 'There is nothing to repair.'] }
+  const file = saveOf(directory)
+  const { space } = await verifySave(file)
+  if (report.state === 'good' || report.state === 'unknown') setAside(directory)
+  const result = await importSave(file, { name: space, directory, adds: false })
+  const lines = [`space '${space}' in ${directory} is restored from ${file}, of ${result.savedAt.toISOString()}`]
+  return { result, lines }
+}
+
+/** If the state is another one, the first member does it. */
+function setAside(path: string): void {
+  using unused = UnusedDirectory.hold(path)
+  unused.directory.setAside()
+}

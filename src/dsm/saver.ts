@@ -1,0 +1,65 @@
+import type { RestoreReason } from '../cluster/index.ts'
+import { UnsupportedError } from '../native/index.ts'
+import type { Space } from './space.ts'
+
+/** Options of `space.save()`. */
+export interface SaveOptions {
+  /** Where to write it. Default: the file named by `open`, or `aether.save` in the space's directory. */
+  readonly file?: string
+  /** Stop. The file stays what it was. */
+  readonly signal?: AbortSignal
+}
+
+/** Something of a space that a save does not have. */
+export interface Omission {
+  /** The region. */
+  readonly region: string
+  /** The structure in it; undefined: the whole region. */
+  readonly structure?: string
+  readonly reason: string
+}
+
+/** What a save has written. */
+export interface SaveResult {
+  readonly file: string
+  readonly savedAt: Date
+  /** Length of the file. */
+  readonly bytes: number
+  /** How many regions are in it, and how many structures. */
+  readonly regions: number
+  readonly structures: number
+  /** What is not in it. */
+  readonly omitted: readonly Omission[]
+}
+
+/** What `open` has restored. */
+export interface Restored {
+  readonly savedAt: Date
+  /**
+   * `restarted`: the machine was restarted, or crashed, without an orderly end of the space. `interrupted`: so was an
+   * earlier restore. `missing`: there was no memory of the space.
+   */
+  readonly reason: RestoreReason
+}
+
+/** Saves and restores spaces. The room that does it lies above this one, and is loaded when it is needed. */
+export interface Saver {
+  save(space: Space, file: string, signal?: AbortSignal): Promise<SaveResult>
+  /** Put everything into the space, which is empty. Resolves with the time of the save. */
+  restore(space: Space, file: string): Promise<Date>
+  /** Save again and again, unless another member does, until the returned function is called. */
+  saveEvery(space: Space, file: string, everyMs: number): () => Promise<void>
+}
+
+let load = async (): Promise<Saver> => {
+  throw new UnsupportedError("saves need the package's own entry: import from 'aether-dsm'")
+}
+
+/** Say where the saver is. */
+export function provideSaver(loader: () => Promise<Saver>): void {
+  load = loader
+}
+
+export function loadSaver(): Promise<Saver> {
+  return load()
+}

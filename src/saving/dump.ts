@@ -1,0 +1,165 @@
+import { isHiddenName, type Omission, open, type RegionEntry, RegionError, type Space } from '../dsm/index.ts'
+import { messageOfThrown } from '../native/index.ts'
+import { HEAP_IDENTITY_BYTES, identifyHeap, Structures } from '../structures/index.ts'
+import type { EndBlock, RegionBlock } from './format.ts'
+import { Pacer } from './pacer.ts'
+import { RawRegion } from './raw-region.ts'
+import type { SaveWriter } from './save-writer.ts'
+
+/** Read of a region at a time. */
+const CHUNK_BYTES = 2 ** 20
+/** Runs of zeros are left out by pages. */
+const PAGE_BYTES = 4096
+const ZEROS = Buffer.alloc(PAGE_BYTES)
+
+/** What a dump is written to. */
+export type DumpTarget = Pick<SaveWriter, 'region' | 'bytes' | 'structures' | 'structure' | 'record'>
+
+/** How a space is dumped. */
+export interface DumpOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Called with a structure that cannot be read, which is then passed over. Default: the dump fails. */
+  readonly damaged?: ((omission: Omission) => void) | undefined
+}
+
+/**
+ * Gives all that is in a space to `out`, region by region, at no common instant. It does so as a member of its own: the
+ * program may open and close structures meanwhile as it likes. No other member waits for it.
+ */
+export async function dumpSpace(
+  space: Pick<Space, 'name' | 'directory'>,
+  out: DumpTarget,
+  { signal, damaged }: DumpOptions = {},
+): Promise<EndBlock> {
+  const { directory } = space
+  await using own = await open(space.name, directory === undefined ? {} : { directory })
+  const dump = new Dump(own, out, new Pacer(signal), damaged)
+  for (const entry of own.regionDirectory.all()) await dump.region(entry)
+  return dump.summary
+}
+
+class Dump {
+  readonly #space: Space
+  readonly #out: DumpTarget
+  readonly #pacer: Pacer
+  readonly #damaged: DumpOptions['damaged']
+  readonly #omitted: Omission[] = []
+  #regions = 0
+  #structures = 0
+
+  constructor(space: Space, out: DumpTarget, pacer: Pacer, damaged: DumpOptions['damaged']) {
+    this.#damaged = damaged
+    this.#space = space
+    this.#out = out
+    this.#pacer = pacer
+  }
+
+  get summary(): EndBlock {
+    return { regions: this.#regions, structures: this.#structures, omitted: this.#omitted }
+  }
+
+  async region({ name, length }: RegionEntry): Promise<void> {
+    if (length === 0) {
+      this.#omitted.push({ region: name, reason: 'its pages are with the ranks of a group' })
+      return
+    }
+    await using region = await openIfThere(this.#space, name)
+    if (region === undefined) return
+    const { size, reserved } = region.entry
+    const first = await region.read(0, Math.min(size, HEAP_IDENTITY_BYTES))
+    const identity = identifyHeap(first, size)
+    if (identity === 'other version') {
+      this.#omitted.push({ region: name, reason: 'its structures are of another version of Aether' })
+      return
+    }
+    try {
+      if (identity === 'heap') await this.#heap({ name, size, reserved })
+      else await this.#raw(region, { name, size, reserved })
+    } catch (error) {
+      if (!isGone(error)) throw error
+      return
+    }
+    if (!isHiddenName(name)) this.#regions += 1
+  }
+
+  async #raw(region: RawRegion, block: RegionBlock): Promise<void> {
+    await this.#out.region(block)
+    if (isHiddenName(block.name)) {
+      // The books of a region are changed under the space's lock, and make sense only as a whole.
+      const book = await this.#space.membership.locked(() => region.readSync(block.size))
+      await this.#pages(0, book)
+      return
+    }
+    for (let offset = 0; offset < block.size; offset += CHUNK_BYTES) {
+      await this.#pages(offset, await region.read(offset, Math.min(CHUNK_BYTES, block.size - offset)))
+      if (this.#pacer.isDue) await this.#pacer.pause()
+    }
+  }
+
+  /** Write runs of pages that are not zero. */
+  async #pages(offset: number, bytes: Buffer): Promise<void> {
+    let begin = -1
+    for (let at = 0; at < bytes.length; at += PAGE_BYTES) {
+      const page = bytes.subarray(at, at + PAGE_BYTES)
+      const isZero = page.equals(ZEROS.subarray(0, page.length))
+      if (!isZero && begin < 0) begin = at
+      if (isZero && begin >= 0) {
+        await this.#out.bytes(offset + begin, bytes.subarray(begin, at))
+        begin = -1
+      }
+    }
+    if (begin >= 0) await this.#out.bytes(offset + begin, bytes.subarray(begin))
+  }
+
+  async #heap(block: RegionBlock): Promise<void> {
+    await using structures = await this.#structuresIn(block)
+    await this.#out.structures(block)
+    for (const { name, kind, parameters, records } of structures.saved.list()) {
+      if (typeof records === 'string') {
+        this.#omitted.push({ region: block.name, structure: name, reason: records })
+        continue
+      }
+      this.#structures += 1
+      await this.#out.structure({ name, kind, parameters })
+      try {
+        await this.#records(records)
+      } catch (error) {
+        if (this.#damaged === undefined) throw error
+        this.#damaged({ region: block.name, structure: name, reason: messageOfThrown(error) })
+      }
+    }
+  }
+
+  /** Not by `openStructures`, which would make the region again if it was deleted meanwhile. */
+  async #structuresIn({ name, reserved }: RegionBlock): Promise<Structures> {
+    const region = await this.#space.openRegion(name, { reserve: reserved })
+    try {
+      return new Structures(region, this.#space.membership, false)
+    } catch (error) {
+      await region.close()
+      throw error
+    }
+  }
+
+  async #records(records: Iterable<Uint8Array | undefined>): Promise<void> {
+    for (const record of records) {
+      const written = record === undefined ? undefined : this.#out.record(record)
+      if (written !== undefined) await written
+      if (this.#pacer.isDue) await this.#pacer.pause()
+    }
+  }
+}
+
+/** Undefined if it was deleted meanwhile. */
+async function openIfThere(space: Space, name: string): Promise<RawRegion | undefined> {
+  try {
+    return await RawRegion.open(space, name)
+  } catch (error) {
+    if (isGone(error)) return undefined
+    throw error
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof RegionError && error.code === 'ERR_AETHER_REGION_NOT_FOUND'
+}

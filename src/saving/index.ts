@@ -1,0 +1,46 @@
+/**
+ * Saves of spaces: files from which a space is restored after a crash of the machine.
+ *
+ * ```ts
+ * import { open } from '../dsm/index.ts'
+ * import { saver } from './index.ts'
+ *
+ * await using space = await open('shop')
+ * await saver.save(space, '/var/backups/shop.save')
+ * ```
+ *
+ * @module
+ */
+import { provideSaver, type Saver } from '../dsm/index.ts'
+import { RepeatedSave } from './repeated-save.ts'
+import { checkSpaceOf, restoreSave } from './restore.ts'
+import { saveSpace } from './save.ts'
+import { readSave } from './save-reader.ts'
+
+export { checkDirectory, type DirectoryReport, saveOf } from './check-directory.ts'
+export { type Disk, realDisk } from './disk.ts'
+export { importSave } from './import.ts'
+export { restoreSave } from './restore.ts'
+export { saveSpace } from './save.ts'
+export { type SaveDescription, verifySave } from './verify.ts'
+
+/** What `open` and `space.save()` use. */
+export const saver: Saver = {
+  save: (space, file, signal) => saveSpace(space, file, { signal }),
+
+  async restore(space, file) {
+    for await (const part of readSave(file)) {
+      if (part.type === 'start') checkSpaceOf(part.start, space.name, file)
+      break
+    }
+    const { arena } = space.membership
+    return (await restoreSave(space, file, () => arena.countRestored())).savedAt
+  },
+
+  saveEvery(space, file, everyMs) {
+    const repeated = new RepeatedSave(space, file, everyMs)
+    return () => repeated.stop()
+  },
+}
+
+provideSaver(async () => saver)

@@ -1,0 +1,88 @@
+import { stat } from 'node:fs/promises'
+import process from 'node:process'
+import type { Space } from '../dsm/index.ts'
+import { messageOfThrown } from '../native/index.ts'
+import { NewFile } from './new-file.ts'
+import { writeSave } from './save.ts'
+
+/** The code of the warning about a save that failed. */
+const WARNING_CODE = 'AETHER_SAVE_FAILED'
+/** How soon to look again while another process writes the file. */
+const BUSY_SHARE = 0.1
+/** A save that another process has not finished after this many intervals is reported. */
+const BUSY_INTERVALS = 3
+
+/**
+ * Saves a space again and again. Every member that was asked to does the same: it looks how old the file is. It saves
+ * if that is more than the interval, and no other process is writing the file (see {@link NewFile}). So one member at a
+ * time saves, and if that one dies, another does.
+ *
+ * It does not keep the process alive. A failure is reported once, until a save has succeeded again.
+ */
+export class RepeatedSave {
+  readonly #space: Space
+  readonly #file: string
+  readonly #everyMs: number
+  readonly #stop = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
+  #isReported = false
+
+  constructor(space: Space, file: string, everyMs: number) {
+    this.#space = space
+    this.#file = file
+    this.#everyMs = everyMs
+    this.#running = this.#turn()
+  }
+
+  /** End, and give up a save that is under way. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  /** Save if it is time, and wait for the next turn. */
+  async #turn(): Promise<void> {
+    const waitMs = await this.#attempt().catch((error) => {
+      this.#report(error)
+      return this.#everyMs
+    })
+    if (this.#stop.signal.aborted) return
+    this.#timer = setTimeout(() => {
+      this.#running = this.#turn()
+    }, waitMs).unref()
+  }
+
+  /** Returns how long to wait before the next turn. */
+  async #attempt(): Promise<number> {
+    const ageMs = await ageOf(this.#file)
+    if (ageMs < this.#everyMs) return Math.ceil(this.#everyMs - ageMs)
+    const file = await NewFile.tryBegin(this.#file)
+    if (!(file instanceof NewFile)) {
+      if (ageMs > BUSY_INTERVALS * this.#everyMs && Number.isFinite(ageMs))
+        throw new Error('another process has begun it and does not end it; continue or end that process')
+      return Math.max(1, this.#everyMs * BUSY_SHARE)
+    }
+    await writeSave(this.#space, file, this.#stop.signal)
+    this.#isReported = false
+    return this.#everyMs
+  }
+
+  #report(error: unknown): void {
+    if (this.#isReported || this.#stop.signal.aborted) return
+    this.#isReported = true
+    const what = `space '${this.#space.name}' could not be saved to ${this.#file}, and will be tried again`
+    process.emitWarning(`${what}: ${messageOfThrown(error)}`, { type: 'AetherWarning', code: WARNING_CODE })
+  }
+}
+
+/** Milliseconds since the file was written; infinite if it is not there, or the clock was set back since. */
+async function ageOf(file: string): Promise<number> {
+  try {
+    const ageMs = Date.now() - (await stat(file)).mtimeMs
+    return ageMs < 0 ? Number.POSITIVE_INFINITY : ageMs
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}

@@ -1,0 +1,111 @@
+import { SaveError, type Space } from '../dsm/index.ts'
+import { openStructures, type Structures } from '../structures/index.ts'
+import type { RegionBlock, StartBlock } from './format.ts'
+import { Pacer } from './pacer.ts'
+import { RawRegion } from './raw-region.ts'
+import { readSave, type SavePart } from './save-reader.ts'
+import { verifySave } from './verify.ts'
+
+/** What was put into a space. */
+export interface RestoreResult {
+  readonly savedAt: Date
+  readonly regions: number
+  readonly structures: number
+}
+
+/**
+ * Put all that is in a save into a space. The whole file is checked first, so a damaged one changes nothing. `progress`
+ * is called again and again.
+ * @throws SaveError; RegionError if a region of the name has another size; HeapFullError, MemoryExhaustedError.
+ */
+export async function restoreSave(space: Space, file: string, progress: () => void = () => {}): Promise<RestoreResult> {
+  const { savedAt, regions, structures } = await verifySave(file, progress)
+  await using restore = new Restore(space, file)
+  const pacer = new Pacer()
+  for await (const part of readSave(file)) {
+    await restore.take(part)
+    progress()
+    if (pacer.isDue) await pacer.pause()
+  }
+  return { savedAt, regions, structures }
+}
+
+/** @throws SaveError unless the save is of that space. */
+export function checkSpaceOf({ space }: StartBlock, name: string, file: string): void {
+  if (space === name) return
+  const what = `the save ${file} is of space '${space}', not of '${name}'`
+  throw new SaveError('ERR_AETHER_SAVE_MISMATCH', file, `${what}; name the file of this space`)
+}
+
+/** Takes the parts of a save in order. */
+class Restore implements AsyncDisposable {
+  readonly #space: Space
+  readonly #file: string
+  #region: RawRegion | undefined
+  #structures: Structures | undefined
+  #record: ((record: Uint8Array) => void) | undefined
+
+  constructor(space: Space, file: string) {
+    this.#space = space
+    this.#file = file
+  }
+
+  async take(part: SavePart): Promise<void> {
+    switch (part.type) {
+      case 'region':
+        return await this.#beginRegion(part.region)
+      case 'bytes':
+        return await this.#writeBytes(part.offset, part.bytes)
+      case 'structures':
+        return await this.#beginStructures(part.region)
+      case 'structure':
+        this.#record = this.#given(this.#structures, 'a structure').saved.restore(part.structure)
+        return
+      case 'records':
+        for (const record of part.records) this.#given(this.#record, 'records')(record)
+        return
+      default:
+        return await this.#end()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end()
+  }
+
+  async #beginRegion({ name, size, reserved }: RegionBlock): Promise<void> {
+    await this.#end()
+    this.#region = await RawRegion.open(this.#space, name, size, reserved)
+  }
+
+  async #writeBytes(offset: number, bytes: Uint8Array): Promise<void> {
+    const region = this.#given(this.#region, 'bytes')
+    if (!(offset >= 0 && offset + bytes.length <= region.entry.size)) throw this.#misplaced('bytes')
+    await region.write(offset, bytes)
+  }
+
+  async #beginStructures({ name, size, reserved }: RegionBlock): Promise<void> {
+    await this.#end()
+    this.#structures = await openStructures(this.#space, { region: name, size, reserve: reserved })
+  }
+
+  /** The region before is done with. */
+  async #end(): Promise<void> {
+    const [region, structures] = [this.#region, this.#structures]
+    this.#region = undefined
+    this.#structures = undefined
+    this.#record = undefined
+    await region?.[Symbol.asyncDispose]()
+    await structures?.close()
+  }
+
+  #given<T>(value: T | undefined, what: string): T {
+    if (value === undefined) throw this.#misplaced(what)
+    return value
+  }
+
+  #misplaced(what: string): SaveError {
+    const why = `the save ${this.#file} is damaged: ${what} at a place where there can be none`
+    return new SaveError('ERR_AETHER_SAVE_DAMAGED', this.#file, `${why}; put an older copy of it in its place`)
+  }
+}

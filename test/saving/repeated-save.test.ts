@@ -1,0 +1,92 @@
+/** Saves that are made again and again, by one member at a time. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { open } from '../../src/public/index.ts'
+import { verifySave } from '../../src/saving/index.ts'
+import { until, useRuntimeDirectory } from '../cluster/support.ts'
+
+useRuntimeDirectory()
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'aether-repeated-')))
+after(() => rmSync(scratch, { recursive: true }))
+const repeating = fileURLToPath(new URL('./fixtures/repeating.js', import.meta.url))
+
+/** When the file was written; 0 if it is not there. */
+const writtenAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+
+async function anotherSave(file: string): Promise<void> {
+  const before = writtenAt(file)
+  await until(() => writtenAt(file) > before, 'it is saved again')
+}
+
+test('it saves again and again, each time as a whole, until it is closed', async () => {
+  const file = join(scratch, 'a.save')
+  const space = await open('repeated', { save: { file, every: '50ms' } })
+  for (let save = 0; save < 3; save += 1) {
+    await anotherSave(file)
+    await verifySave(file)
+  }
+  await space.close()
+  const before = writtenAt(file)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  assert.equal(writtenAt(file), before)
+})
+
+test('when the process that saves is killed, another goes on', async () => {
+  const file = join(scratch, 'b.save')
+  const children = [0, 1].map(() =>
+    spawn(process.execPath, [repeating, 'handed-on', file, '100'], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
+  try {
+    await Promise.all(children.map((child) => once(child.stdout, 'data')))
+    await anotherSave(file)
+    children[0]!.kill('SIGKILL')
+    await once(children[0]!, 'close')
+    for (let save = 0; save < 3; save += 1) await anotherSave(file)
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
+  }
+  await verifySave(file)
+})
+
+test('a failure is reported once, and tried again', async () => {
+  const directory = join(scratch, 'later')
+  const file = join(directory, 'c.save')
+  const warnings: NodeJS.ErrnoException[] = []
+  const onWarning = (warning: Error): void => {
+    warnings.push(warning)
+  }
+  process.on('warning', onWarning)
+  try {
+    await using _space = await open('reported', { save: { file, every: 20 } })
+    await until(() => warnings.length > 0, 'it is reported')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    assert.deepEqual(
+      warnings.map(({ code }) => code),
+      ['AETHER_SAVE_FAILED'],
+    )
+    assert.match(
+      warnings[0]!.message,
+      /space 'reported' could not be saved to .*will be tried again.*make its directory/,
+    )
+    mkdirSync(directory)
+    await anotherSave(file)
+  } finally {
+    process.off('warning', onWarning)
+    rmSync(file)
+    rmdirSync(directory)
+  }
+})
+
+test('it does not keep its process alive', async () => {
+  const index = new URL('../../src/public/index.js', import.meta.url)
+  const source = `import { open } from '${index}'; await open('brief', { save: { file: '${scratch}/d.save', every: '1h' } })`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: 'inherit' })
+  assert.deepEqual(await once(child, 'close'), [0, null])
+})
