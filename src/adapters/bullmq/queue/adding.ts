@@ -51,7 +51,7 @@ export function storeJob(queue: QueueState, id: string, wanted: NewJob): number 
   queue.begin(job)
   queue.setText(job, 'name', wanted.name)
   queue.setText(job, 'data', wanted.data)
-  queue.setText(job, 'opts', JSON.stringify(wanted.opts))
+  queue.setText(job, 'opts', optionsText(wanted.opts))
   queue.setNumber(job, 'timestamp', Math.trunc(wanted.timestamp))
   queue.setNumber(job, 'delay', Math.trunc(wanted.opts.delay ?? 0))
   queue.setNumber(job, 'priority', Math.trunc(wanted.opts.priority ?? 0))
@@ -64,6 +64,13 @@ export function storeJob(queue: QueueState, id: string, wanted: NewJob): number 
   if (deduplicationId) queue.setText(job, 'deduplicationId', deduplicationId)
   queue.events.add(['event', 'added', 'jobId', id, 'name', `${wanted.name}`])
   return job
+}
+
+/** Options that are null count as not given, as on Redis. */
+function optionsText(opts: JobsOptions): string {
+  const text = JSON.stringify(opts)
+  if (!text.includes(':null')) return text
+  return JSON.stringify(opts, (_, value: unknown) => (value === null ? undefined : value))
 }
 
 /** Put a new job into the state that its options ask for. */

@@ -26,12 +26,19 @@ export interface Attempted {
 
 /** The error of a refused operation, as BullMQ's own backends have it: programs match its `code`, and its message. */
 export function failureError(code: number, attempted: Attempted): Error {
-  const message = `${sentence(code, attempted)}. ${attempted.command}`
+  const message = sentence(code, attempted)
   const error = code === Failure.FailedChildren ? new UnrecoverableError(message) : new Error(message)
   return Object.assign(error, { code })
 }
 
-function sentence(code: number, { jobId, parentKey, state, command }: Attempted): string {
+function sentence(code: number, attempted: Attempted): string {
+  const { jobId, state, command } = attempted
+  return code === Failure.LockMismatch
+    ? `Lock mismatch for job ${jobId}. Cmd ${command} from ${state}`
+    : `${reason(code, attempted)}. ${command}`
+}
+
+function reason(code: number, { jobId, parentKey, state }: Attempted): string {
   switch (code) {
     case Failure.Missing:
       return `Missing key for job ${jobId}`
@@ -43,8 +50,6 @@ function sentence(code: number, { jobId, parentKey, state, command }: Attempted)
       return `Job ${jobId} has pending dependencies`
     case Failure.ParentMissing:
       return `Missing key for parent job ${parentKey}`
-    case Failure.LockMismatch:
-      return `Lock mismatch for job ${jobId}. Cmd ${command} from ${state}`
     case Failure.ParentTaken:
       return `The parent job ${parentKey} cannot be replaced`
     case Failure.OfScheduler:

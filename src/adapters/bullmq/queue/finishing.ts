@@ -112,6 +112,7 @@ function store(queue: QueueState, job: number, { state, value, keep, nowMs }: Ou
 
 function removeOlder(queue: QueueState, state: FinishedState, mostMs: number, limit: number): void {
   const count = queue.countBelow(state, mostMs + 1)
+  if (count === 0) return
   for (const job of queue.range(state, Math.max(0, count - limit), count - 1)) removeFinished(queue, state, job)
 }
 
