@@ -127,7 +127,9 @@ export class Side implements AsyncDisposable {
     const ids = await queue.getRanges([...STATES] as never, 0, -1, false)
     this.lines.push(`states: ${plain(Object.fromEntries(STATES.map((state, at) => [state, ids[at]])))}`)
     for (const id of new Set([...ids.flat().map(String), ...jobs])) await this.#lookAt(queue, id)
-    this.lines.push(`meta: ${plain(await queue.getQueueMeta())}`)
+    // With Redis, the default becomes visible by and by; a Queue always sets it.
+    const meta = { ...(await queue.getQueueMeta()), 'opts.maxLenEvents': undefined }
+    this.lines.push(`meta: ${plain(meta)}`)
     await this.#lookAtEvents(queue)
   }
 

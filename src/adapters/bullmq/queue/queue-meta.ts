@@ -46,10 +46,8 @@ export class QueueMeta {
     return found
   }
 
-  /** How many events are kept; the default becomes visible as metadata, as with Redis. */
+  /** How many events are kept. */
   eventsMax(): number {
-    const set = this.get(EVENTS_FIELD)
-    if (set === undefined) this.set(EVENTS_FIELD, `${EVENTS_MAX}`)
-    return set === undefined ? EVENTS_MAX : Number(set)
+    return Number(this.get(EVENTS_FIELD) ?? EVENTS_MAX)
   }
 }

@@ -64,7 +64,8 @@ export class Tables {
     memory.setWord(last === 0 ? table + Offset.First : last + EntryOffset.Next, entry)
     memory.setWord(table + Offset.Last, entry)
     memory.setWord(table + Offset.Count, this.count(table) + 1)
-    if (this.count(table) > SMALL_MAX) this.#index(table, entry)
+    const isIndexed = memory.word(table + Offset.Buckets) !== 0
+    if (isIndexed || this.count(table) > SMALL_MAX) this.#index(table, entry)
     return entry + EntryOffset.Payload
   }
 
