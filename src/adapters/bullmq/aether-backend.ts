@@ -4,8 +4,8 @@ import type {
   IQueueBackend,
   JobJson,
   JobProgress,
-  JobsOptions,
   JobState,
+  JobsOptions,
   JobType,
   KeepJobs,
   MinimalJob,
@@ -19,7 +19,6 @@ import type {
   StreamReadRaw,
 } from 'bullmq'
 import { UnsupportedError } from '../../native/index.ts'
-import type { Connection } from './connection.ts'
 import { type NextJob, type Taker, takeNext } from './queue/activating.ts'
 import { addJob, releaseIfReady } from './queue/adding.ts'
 import { cleanState, drain, obliterate, removeOrphans } from './queue/clearing.ts'
@@ -60,6 +59,7 @@ import {
 } from './queue/reading.ts'
 import { detach, isLocked, isNextOfScheduler, removeChildren, removeFamily } from './queue/removing.ts'
 import { addScheduler, advanceScheduler, attributesOf, removeScheduler } from './queue/schedulers.ts'
+import type { StoreHold } from './store-hold.ts'
 
 /** Options of queues and workers that the types of a backend's options leave out. */
 interface WorkerSettings {
@@ -114,16 +114,16 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
   readonly keys: Record<string, string>
   readonly qualifiedName: string
   closing: Promise<void> | undefined
-  readonly #connection: Connection
+  readonly #hold: StoreHold
   readonly #name: string
   readonly #prefix: string
   readonly #settings: WorkerSettings
   readonly #isOwner: boolean
   #interrupted = false
 
-  constructor(connection: Connection, name: string, opts: QueueBaseOptions<unknown>, isOwner: boolean = true) {
+  constructor(hold: StoreHold, name: string, opts: QueueBaseOptions<unknown>, isOwner: boolean = true) {
     super()
-    this.#connection = connection
+    this.#hold = hold
     this.#name = name
     this.#settings = opts as WorkerSettings
     this.#prefix = this.#settings.prefix ?? DEFAULT_PREFIX
@@ -133,20 +133,20 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
     if (isOwner) this.#announce()
   }
 
-  // Connection
+  // StoreHold
 
   async waitUntilReady(): Promise<void> {
-    await this.#connection.open()
+    await this.#hold.open()
   }
 
   async close(): Promise<void> {
     if (!this.#isOwner) return
-    this.closing ??= this.#connection.close().then(() => void this.emit('close'))
+    this.closing ??= this.#hold.close().then(() => void this.emit('close'))
     await this.closing
   }
 
   async disconnect(): Promise<void> {
-    if (this.#isOwner) this.#connection.interrupt()
+    if (this.#isOwner) this.#hold.interrupt()
   }
 
   async setName(): Promise<void> {
@@ -162,7 +162,12 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
   }
 
   forQueue(queueName: string, prefix: string = this.#prefix): AetherBackend {
-    return new AetherBackend(this.#connection, queueName, { connection: undefined, prefix } as QueueBaseOptions<unknown>, false)
+    return new AetherBackend(
+      this.#hold,
+      queueName,
+      { connection: undefined, prefix } as QueueBaseOptions<unknown>,
+      false,
+    )
   }
 
   toKey(type: string): string {
@@ -208,7 +213,8 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
         return addJob(queue, jobData, jobId, { ...parentKeyOpts, deferParentRelease: true })
       })
       const parents = new Map(entries.map(({ jobData, parentKeyOpts }) => [parentKeyOpts?.parentKey, jobData.parent]))
-      for (const [key, parent] of parents) if (key && parent) releaseIfReady(queues.get(parent.queueKey), parent, key, nowMs)
+      for (const [key, parent] of parents)
+        if (key && parent) releaseIfReady(queues.get(parent.queueKey), parent, key, nowMs)
       return results.map((result): [null, string | number] => [null, result])
     })
   }
@@ -226,7 +232,7 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
     removeOnComplete: boolean | number | KeepJobs,
     token: string,
     fetchNext: boolean = false,
-  ): Promise<{ result: void | unknown[]; finishedOn: number }> {
+  ): Promise<{ result: undefined | unknown[]; finishedOn: number }> {
     const value = JSON.stringify(returnValue) ?? 'null'
     const keep = keepJobs(removeOnComplete, this.#settings.removeOnComplete)
     return await this.#finish(job, { state: 'completed', value, keep, token }, fetchNext)
@@ -239,7 +245,7 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
     token: string,
     fetchNext: boolean = false,
     fields?: Record<string, unknown>,
-  ): Promise<{ result: void | unknown[]; finishedOn: number }> {
+  ): Promise<{ result: undefined | unknown[]; finishedOn: number }> {
     const value = failedReason === undefined ? 'null' : `${failedReason}`
     const keep = keepJobs(removeOnFail, this.#settings.removeOnFail)
     return await this.#finish(job, { state: 'failed', value, keep, token, fields }, fetchNext)
@@ -251,7 +257,7 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
     delay: number,
     token: string = '0',
     { skipAttempt = false, fieldsToUpdate, fetchNext = false }: MoveToDelayedOpts = {},
-  ): Promise<void | unknown[]> {
+  ): Promise<undefined | unknown[]> {
     const next = fetchNext && this.closing === undefined ? this.#taker(token, this.#settings.name) : undefined
     const wanted = { id: jobId, token, nowMs: timestamp, delayMs: delay, skipAttempt, fields: fieldsToUpdate, next }
     const moved = await this.#run((queue) => postpone(queue, wanted))
@@ -284,7 +290,7 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
     state: 'failed' | 'completed',
     { resetAttemptsMade = false, resetAttemptsStarted = false }: RetryOptions = {},
   ): Promise<void> {
-    const id = job.id as string
+    const id = job.id!
     const reset = { resetMade: resetAttemptsMade, resetStarted: resetAttemptsStarted }
     const lifo = job.opts.lifo === true
     const retried = await this.#run((queue) => reprocess(queue, id, state, { lifo, ...reset }))
@@ -364,7 +370,7 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
 
   async extendLocks(jobIds: string[], tokens: string[], duration: number): Promise<string[]> {
     return await this.#run((queue) =>
-      jobIds.filter((id, at) => !queue.locks.extend(queue.find(id), tokens[at] as string, duration)),
+      jobIds.filter((id, at) => !queue.locks.extend(queue.find(id), tokens[at]!, duration)),
     )
   }
 
@@ -372,7 +378,7 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
     job: MinimalJob<T, R, N>,
     data: T,
   ): Promise<void> {
-    const id = job.id as string
+    const id = job.id!
     const text = JSON.stringify(data)
     await this.#change('updateData', id, (queue, found) => queue.setText(found, 'data', text))
   }
@@ -676,7 +682,7 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
 
   async disconnectBlocking(): Promise<void> {
     this.#interrupted = true
-    this.#connection.interrupt()
+    this.#hold.interrupt()
   }
 
   async reconnectBlocking(): Promise<void> {
@@ -689,8 +695,8 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
     timeoutMs: number,
     look: (queue: QueueState) => T | undefined,
   ): Promise<T | undefined> {
-    const { store } = this.#connection.ready ?? (await this.#connection.open())
-    return await this.#connection.waiting(timeoutMs, async (signal) => {
+    const { store } = this.#hold.ready ?? (await this.#hold.open())
+    return await this.#hold.waiting(timeoutMs, async (signal) => {
       for (;;) {
         if (signal.aborted || this.#interrupted) return undefined
         const seen = store.announced(waiter, this.qualifiedName)
@@ -708,7 +714,7 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
   // Ourselves
 
   async #run<T>(work: (queue: QueueState) => T): Promise<T> {
-    const queues = this.#connection.ready ?? (await this.#connection.open())
+    const queues = this.#hold.ready ?? (await this.#hold.open())
     return await queues.store.transaction(() => work(queues.get(this.qualifiedName)))
   }
 
@@ -724,9 +730,9 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
     job: MinimalJob<T, R, N>,
     outcome: Pick<Outcome, 'state' | 'value' | 'keep' | 'token' | 'fields'>,
     fetchNext: boolean,
-  ): Promise<{ result: void | unknown[]; finishedOn: number }> {
+  ): Promise<{ result: undefined | unknown[]; finishedOn: number }> {
     const nowMs = Date.now()
-    const id = job.id as string
+    const id = job.id!
     const next = fetchNext && this.closing === undefined ? this.#taker(outcome.token, this.#settings.name) : undefined
     const metricsMax = this.#settings.metrics?.maxDataPoints
     const finished = await this.#run((queue) =>
@@ -749,7 +755,7 @@ export class AetherBackend extends EventEmitter implements IQueueBackend {
 
   /** Tell when it is ready. If the space cannot be opened, each call says why; listeners of errors hear it too. */
   #announce(): void {
-    this.#connection.open().then(
+    this.#hold.open().then(
       () => this.emit('ready'),
       (error: unknown) => {
         if (this.listenerCount('error') > 0) this.emit('error', error)

@@ -2,8 +2,8 @@ import type { BackendFactory } from 'bullmq'
 import type { Size } from '../../dsm/index.ts'
 import { checkOptions, checkText, type OptionNames } from '../../native/index.ts'
 import { AetherBackend } from './aether-backend.ts'
-import { Connection } from './connection.ts'
 import { checkSize } from './store/store.ts'
+import { StoreHold } from './store-hold.ts'
 
 /** Options of {@link aetherBackend}. */
 export interface AetherBackendOptions {
@@ -31,5 +31,5 @@ export function aetherBackend(
   checkText('space', space)
   checkOptions('aetherBackend', options, names)
   if (options.size !== undefined) checkSize(options.size)
-  return (name, opts) => new AetherBackend(new Connection(space, options.size), name, opts)
+  return (name, opts) => new AetherBackend(new StoreHold(space, options.size), name, opts)
 }

@@ -13,5 +13,6 @@
  *
  * @module aether-dsm/adapters/bullmq
  */
-export { type AetherBackendOptions, aetherBackend } from './factory.ts'
+
 export type { AetherBackend } from './aether-backend.ts'
+export { type AetherBackendOptions, aetherBackend } from './factory.ts'

@@ -72,7 +72,10 @@ const none: fc.Arbitrary<[]> = fc.constant([])
 /** Lists and sets whose order is left to Redis come sorted. */
 const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: step('add', fc.tuple(options), (queue, opts) => queue.addJob(job('any', opts), '')) },
-  { weight: 3, arbitrary: step('addNamed', fc.tuple(ownId, options), (queue, name, opts) => queue.addJob(job(name, opts), name)) },
+  {
+    weight: 3,
+    arbitrary: step('addNamed', fc.tuple(ownId, options), (queue, name, opts) => queue.addJob(job(name, opts), name)),
+  },
   step('addParent', fc.tuple(ownId), (queue, name) => queue.addJob(job(name), name, { addToWaitingChildren: true })),
   {
     weight: 4,
@@ -102,7 +105,9 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   step('later', fc.tuple(fc.boolean()), (queue, fetchNext) =>
     withActive(queue, (active) => queue.moveToDelayed(active, Date.now(), 3_600_000, TOKEN, { fetchNext })),
   ),
-  step('retry', fc.tuple(fc.boolean()), (queue, lifo) => withActive(queue, (active) => queue.retryJob(active, lifo, TOKEN))),
+  step('retry', fc.tuple(fc.boolean()), (queue, lifo) =>
+    withActive(queue, (active) => queue.retryJob(active, lifo, TOKEN)),
+  ),
   step('giveBack', none, (queue) => withActive(queue, (active) => queue.moveJobFromActiveToWait(active, TOKEN))),
   step('awaitChildren', none, (queue) => withActive(queue, (active) => queue.moveToWaitingChildren(active, TOKEN))),
   step('pause', fc.tuple(fc.boolean()), async (queue, paused) => void (await queue.pause(paused))),
@@ -117,11 +122,16 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   ),
   step('promote', fc.tuple(id), (queue, name) => queue.promote(name)),
   step('promoteAll', fc.tuple(fc.constantFrom(1, 100)), (queue, count) => queue.promoteJobs(count)),
-  step('reprocess', fc.tuple(id, fc.constantFrom('completed' as const, 'failed' as const), fc.boolean()), (queue, name, state, reset) =>
-    queue.retryFinishedJob(minimal(name), state, { resetAttemptsMade: reset, resetAttemptsStarted: !reset }),
+  step(
+    'reprocess',
+    fc.tuple(id, fc.constantFrom('completed' as const, 'failed' as const), fc.boolean()),
+    (queue, name, state, reset) =>
+      queue.retryFinishedJob(minimal(name), state, { resetAttemptsMade: reset, resetAttemptsStarted: !reset }),
   ),
-  step('retryAll', fc.tuple(fc.constantFrom('completed' as const, 'failed' as const), fc.constantFrom(1, 100)), (queue, state, count) =>
-    queue.retryFinishedJobs(state, count, Date.now() + 10_000),
+  step(
+    'retryAll',
+    fc.tuple(fc.constantFrom('completed' as const, 'failed' as const), fc.constantFrom(1, 100)),
+    (queue, state, count) => queue.retryFinishedJobs(state, count, Date.now() + 10_000),
   ),
   step('changePriority', fc.tuple(id, fc.integer({ min: 0, max: 3 }), fc.boolean()), (queue, name, priority, lifo) =>
     queue.changePriority(name, priority, lifo),
@@ -129,7 +139,9 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   step('changeDelay', fc.tuple(id), (queue, name) => queue.changeDelay(name, 3_600_000)),
   step('update', fc.tuple(id), (queue, name) => queue.updateData(minimal(name), { changed: name })),
   step('log', fc.tuple(id, fc.integer({ min: 0, max: 2 })), (queue, name, kept) => queue.addLog(name, 'row', kept)),
-  step('concurrency', fc.tuple(fc.integer({ min: 1, max: 2 })), (queue, concurrency) => queue.setQueueMeta({ concurrency })),
+  step('concurrency', fc.tuple(fc.integer({ min: 1, max: 2 })), (queue, concurrency) =>
+    queue.setQueueMeta({ concurrency }),
+  ),
   step('noConcurrency', none, (queue) => queue.removeQueueMetaFields(['concurrency'])),
   step('forgetDeduplication', fc.tuple(fc.constantFrom('x', 'y')), (queue, name) => queue.deleteDeduplicationKey(name)),
   step('obliterate', fc.tuple(fc.boolean()), async (queue, force) => {
@@ -170,6 +182,11 @@ describe('generated programs see the same in shared memory and on Redis', { skip
       assertSame(seen.aether, seen.redis)
     })
     const seed = Number(process.env['AETHER_TEST_SEED'] ?? Date.now() % 2 ** 31)
-    await fc.assert(property, { numRuns: PROGRAMS, seed, includeErrorInReport: true, endOnFailure: SHRINK === undefined })
+    await fc.assert(property, {
+      numRuns: PROGRAMS,
+      seed,
+      includeErrorInReport: true,
+      endOnFailure: SHRINK === undefined,
+    })
   })
 })

@@ -16,7 +16,11 @@ useRuntimeDirectory()
 
 test('workers and producers are killed at any time: each job that was added is completed', options, async () => {
   const space = `bullmq-kill-${process.pid}`
-  const queue = new Queue<unknown, unknown, string, unknown, unknown, string, IQueueBackend>('jobs', { connection: {} }, aetherBackend(space) as never)
+  const queue = new Queue<unknown, unknown, string, unknown, unknown, string, IQueueBackend>(
+    'jobs',
+    { connection: {} },
+    aetherBackend(space) as never,
+  )
   await queue.waitUntilReady()
   const acknowledged = new Set<string>()
   const start = async (round: number): Promise<RankProcess[]> => {
@@ -35,7 +39,8 @@ test('workers and producers are killed at any time: each job that was added is c
   await last.call('work', space, 'jobs')
   let counts: Record<string, number> = {}
   const look = setInterval(() => void queue.getJobCounts().then((now) => (counts = now)), 20)
-  const open = () => ['waiting', 'active', 'delayed', 'prioritized'].reduce((sum, state) => sum + (counts[state] ?? 1), 0)
+  const open = () =>
+    ['waiting', 'active', 'delayed', 'prioritized'].reduce((sum, state) => sum + (counts[state] ?? 1), 0)
   await until(() => open() === 0, 'all jobs are completed')
   clearInterval(look)
   await last.kill()
@@ -48,23 +53,31 @@ test('workers and producers are killed at any time: each job that was added is c
   await queue.close()
 })
 
-test('a process that is stopped while it has the queues: others say which one, and go on when it does', options, async () => {
-  const space = `bullmq-stop-${process.pid}`
-  const queue = new Queue<unknown, unknown, string, unknown, unknown, string, IQueueBackend>('jobs', { connection: {} }, aetherBackend(space) as never)
-  await queue.waitUntilReady()
-  const producer = new RankProcess(fixture, {})
-  await producer.call('produce', space, 'jobs', 'p')
-  const pid = producer.child.pid as number
-  // Most stops meet it outside of a transaction, and delay no one.
-  for (let time = 0; time < 8; time += 1) {
-    await sleep(Math.random() * 5)
-    process.kill(pid, 'SIGSTOP')
-    const counted = queue.getJobCounts().catch((error: unknown) => error)
-    const isStuck = (await Promise.race([counted, sleep(500, 'stuck')])) === 'stuck'
-    process.kill(pid, 'SIGCONT')
-    if (isStuck) assert.ok(!((await counted) instanceof Error))
-  }
-  await producer.kill()
-  await queue.add('after it', {})
-  await queue.close()
-})
+test(
+  'a process that is stopped while it has the queues: others say which one, and go on when it does',
+  options,
+  async () => {
+    const space = `bullmq-stop-${process.pid}`
+    const queue = new Queue<unknown, unknown, string, unknown, unknown, string, IQueueBackend>(
+      'jobs',
+      { connection: {} },
+      aetherBackend(space) as never,
+    )
+    await queue.waitUntilReady()
+    const producer = new RankProcess(fixture, {})
+    await producer.call('produce', space, 'jobs', 'p')
+    const pid = producer.child.pid!
+    // Most stops meet it outside of a transaction, and delay no one.
+    for (let time = 0; time < 8; time += 1) {
+      await sleep(Math.random() * 5)
+      process.kill(pid, 'SIGSTOP')
+      const counted = queue.getJobCounts().catch((error: unknown) => error)
+      const isStuck = (await Promise.race([counted, sleep(500, 'stuck')])) === 'stuck'
+      process.kill(pid, 'SIGCONT')
+      if (isStuck) assert.ok(!((await counted) instanceof Error))
+    }
+    await producer.kill()
+    await queue.add('after it', {})
+    await queue.close()
+  },
+)

@@ -55,16 +55,32 @@ export const programs: Readonly<Record<string, Program>> = {
     const queue = side.backend(name, { name: 'a worker' })
     await side.note('ready', async () => void (await queue.waitUntilReady()))
     await side.note('name', async () => void (await queue.setName('name')))
-    for (const [at, opts] of [{}, { lifo: true }, { priority: 5 }, { priority: 2 }, {}, { delay: 1 }, { delay: 5000 }].entries())
+    for (const [at, opts] of [
+      {},
+      { lifo: true },
+      { priority: 5 },
+      { priority: 2 },
+      {},
+      { delay: 1 },
+      { delay: 5000 },
+    ].entries())
       await side.note('add', () => queue.addJob(job(`j${at}`, opts), ''))
     await side.look(queue)
     await sleep(10)
     for (let at = 0; at < 7; at += 1) await side.note('take', () => queue.moveToActive(TOKEN, 'a worker'))
     await side.look(queue)
-    await side.note('bulk', () => queue.addJobs([job('x'), job('y', { priority: 1 })].map((each) => ({ job: each, jobId: '' }))))
+    await side.note('bulk', () =>
+      queue.addJobs([job('x'), job('y', { priority: 1 })].map((each) => ({ job: each, jobId: '' }))),
+    )
     await side.note('again', () => queue.addJob(job('same'), '3'))
     await side.look(queue)
-    await side.note('keys', () => [queue.toKey('x'), queue.keys, queue.clientName('s'), queue.parseNodeKey('a:b:c'), queue.qualifiedName])
+    await side.note('keys', () => [
+      queue.toKey('x'),
+      queue.keys,
+      queue.clientName('s'),
+      queue.parseNodeKey('a:b:c'),
+      queue.qualifiedName,
+    ])
     await side.note('waits', () => [queue.minimumBlockTimeout <= 0.002, queue.maximumBlockTimeout, queue.closing])
   },
 
@@ -78,7 +94,12 @@ export const programs: Readonly<Record<string, Program>> = {
       await side.look(queue)
     }
     await queue.moveToActive(TOKEN)
-    await side.note('fail', () => queue.moveToFailed(minimal('7', { attempts: 1 }), 'no', false, TOKEN, true, { failedReason: 'no', stacktrace: '["at"]' }))
+    await side.note('fail', () =>
+      queue.moveToFailed(minimal('7', { attempts: 1 }), 'no', false, TOKEN, true, {
+        failedReason: 'no',
+        stacktrace: '["at"]',
+      }),
+    )
     await side.note('wrong token', () => queue.moveToCompleted(minimal('8'), 1, false, 'other', false))
     await side.note('missing', () => queue.moveToCompleted(minimal('99'), 1, false, TOKEN, false))
     await side.note('not active', () => queue.moveToCompleted(minimal('9'), 1, false, '0', false))
@@ -96,11 +117,17 @@ export const programs: Readonly<Record<string, Program>> = {
     const queue = side.backend(name)
     for (const opts of [{}, { priority: 3 }, {}, {}]) await queue.addJob(job('j', opts), '')
     for (let at = 0; at < 4; at += 1) await queue.moveToActive(TOKEN)
-    await side.note('retry', () => queue.retryJob('1', false, TOKEN, { fieldsToUpdate: { failedReason: 'once', tm: undefined } }))
+    await side.note('retry', () =>
+      queue.retryJob('1', false, TOKEN, { fieldsToUpdate: { failedReason: 'once', tm: undefined } }),
+    )
     await side.note('retry at the front', () => queue.retryJob('4', true, TOKEN))
     await side.note('retry again', () => queue.retryJob('1', false, TOKEN))
-    await side.note('later', () => queue.moveToDelayed('3', Date.now(), 5000, TOKEN, { fieldsToUpdate: { failedReason: 'twice' } }))
-    await side.note('later, and next', () => queue.moveToDelayed('2', Date.now(), 9000, TOKEN, { skipAttempt: true, fetchNext: true }))
+    await side.note('later', () =>
+      queue.moveToDelayed('3', Date.now(), 5000, TOKEN, { fieldsToUpdate: { failedReason: 'twice' } }),
+    )
+    await side.note('later, and next', () =>
+      queue.moveToDelayed('2', Date.now(), 9000, TOKEN, { skipAttempt: true, fetchNext: true }),
+    )
     await side.note('not there', () => queue.moveToDelayed('88', Date.now(), 5000, TOKEN))
     await side.look(queue)
     await side.note('change', () => queue.changeDelay('3', 20_000))
@@ -118,7 +145,9 @@ export const programs: Readonly<Record<string, Program>> = {
     await side.note('priority of none', () => queue.changePriority('88', 1))
     await side.look(queue)
     for (let at = 0; at < 4; at += 1) await processOne(queue)
-    await side.note('reprocess', () => queue.retryFinishedJob(minimal('1'), 'completed', { resetAttemptsMade: true, resetAttemptsStarted: true }))
+    await side.note('reprocess', () =>
+      queue.retryFinishedJob(minimal('1'), 'completed', { resetAttemptsMade: true, resetAttemptsStarted: true }),
+    )
     await side.note('reprocess failed', () => queue.retryFinishedJob(minimal('2'), 'failed'))
     await side.note('reprocess missing', () => queue.retryFinishedJob(minimal('88'), 'failed'))
     await side.look(queue)
@@ -190,11 +219,18 @@ export const programs: Readonly<Record<string, Program>> = {
     await queue.addJob(job('ÄÖ €😀', {}, { data: JSON.stringify({ text: 'ä€😀'.repeat(50) }) }), 'id-€')
     await side.note('data', () => queue.updateData(minimal('id-€'), { other: [1, 'ß'] }))
     await side.note('data of none', () => queue.updateData(minimal('none'), 1))
-    for (const progress of [10, { at: 1 }, 'half']) await side.note('progress', () => queue.updateProgress('id-€', progress as never))
+    for (const progress of [10, { at: 1 }, 'half'])
+      await side.note('progress', () => queue.updateProgress('id-€', progress as never))
     await side.note('progress of none', () => queue.updateProgress('none', 1))
-    for (let at = 0; at < 6; at += 1) await side.note('log', () => queue.addLog('id-€', `row ${at}`, at > 3 ? 4 : undefined))
+    for (let at = 0; at < 6; at += 1)
+      await side.note('log', () => queue.addLog('id-€', `row ${at}`, at > 3 ? 4 : undefined))
     await side.note('log of none', () => queue.addLog('none', 'row'))
-    for (const [start, end] of [[0, -1], [1, 2], [0, 0], [2, 9]] as const)
+    for (const [start, end] of [
+      [0, -1],
+      [1, 2],
+      [0, 0],
+      [2, 9],
+    ] as const)
       for (const asc of [true, false]) await side.note('logs', () => queue.getJobLogs('id-€', start, end, asc))
     await side.note('clear', () => queue.clearLogs('id-€', 2))
     await side.note('logs', () => queue.getJobLogs('id-€', 0, -1, true))
@@ -209,16 +245,53 @@ export const programs: Readonly<Record<string, Program>> = {
     for (const priority of [3, 1, 3]) await queue.addJob(job('p', { priority }), '')
     for (const delay of [9000, 3000, 6000]) await queue.addJob(job('d', { delay }), '')
     for (let at = 0; at < 3; at += 1) await processOne(queue)
-    const types = ['waiting', 'wait', 'active', 'delayed', 'prioritized', 'completed', 'failed', 'paused', 'repeat'] as never
-    for (const [start, end] of [[0, 0], [0, 1], [1, 3], [0, -1], [-2, -1], [5, 9]] as const)
-      for (const asc of [true, false]) await side.note(`range ${start} ${end} ${asc}`, () => queue.getRanges(types, start, end, asc))
+    const types = [
+      'waiting',
+      'wait',
+      'active',
+      'delayed',
+      'prioritized',
+      'completed',
+      'failed',
+      'paused',
+      'repeat',
+    ] as never
+    for (const [start, end] of [
+      [0, 0],
+      [0, 1],
+      [1, 3],
+      [0, -1],
+      [-2, -1],
+      [5, 9],
+    ] as const)
+      for (const asc of [true, false])
+        await side.note(`range ${start} ${end} ${asc}`, () => queue.getRanges(types, start, end, asc))
     await side.note('defaults', () => queue.getRanges(types))
     await side.note('counts', () => queue.getCounts(types))
     await side.note('due', () => queue.getCounts(['delayed'] as never, Date.now() + 5000))
     await side.note('priorities', () => queue.getCountsPerPriority([0, 1, 2, 3]))
-    for (const state of ['waiting', 'wait', 'active', 'delayed', 'prioritized', 'completed', 'failed', 'waiting-children', 'paused', 'nonsense'])
-      await side.note(`in ${state}`, async () => [await queue.isJobInState(state, '4'), await queue.isJobInState(state, '9')])
-    await side.note('state', async () => [await queue.getState('1'), await queue.getState('5'), await queue.getState('6'), await queue.getState('x')])
+    for (const state of [
+      'waiting',
+      'wait',
+      'active',
+      'delayed',
+      'prioritized',
+      'completed',
+      'failed',
+      'waiting-children',
+      'paused',
+      'nonsense',
+    ])
+      await side.note(`in ${state}`, async () => [
+        await queue.isJobInState(state, '4'),
+        await queue.isJobInState(state, '9'),
+      ])
+    await side.note('state', async () => [
+      await queue.getState('1'),
+      await queue.getState('5'),
+      await queue.getState('6'),
+      await queue.getState('x'),
+    ])
     await side.note('no client', async () => Array.isArray(await queue.getClientList()))
   },
 
@@ -238,7 +311,10 @@ export const programs: Readonly<Record<string, Program>> = {
     await side.note('limited', async () => ((await queue.moveToActive(TOKEN))[2] ?? 0) > 50_000)
     await side.note('how long', async () => (await queue.getRateLimitTtl(2)) > 50_000)
     await side.note('not of three', () => queue.getRateLimitTtl(3))
-    await side.note('completed', async () => ((await queue.moveToCompleted(minimal('1'), 1, false, TOKEN, true)).result as number[])[2]! > 50_000)
+    await side.note(
+      'completed',
+      async () => ((await queue.moveToCompleted(minimal('1'), 1, false, TOKEN, true)).result as number[])[2]! > 50_000,
+    )
     await side.note('end it', () => queue.removeRateLimitKey())
     await side.note('end it again', () => queue.removeRateLimitKey())
     await side.note('none', () => queue.getRateLimitTtl())
@@ -247,12 +323,15 @@ export const programs: Readonly<Record<string, Program>> = {
     await queue.setQueueMeta({ max: 1, duration: 1000 })
     await side.note('blocked', async () => (await queue.getRateLimitTtl()) > 40_000)
     await side.note('fail', async () => (await queue.moveToFailed(minimal('2'), 'x', false, TOKEN, false)).result)
-    await side.note('metrics', async () => [await queue.getMetrics('completed'), (await queue.getMetrics('failed', 0, 3))[1]])
+    await side.note('metrics', async () => [
+      await queue.getMetrics('completed'),
+      (await queue.getMetrics('failed', 0, 3))[1],
+    ])
     await side.note('old key', () => queue.removeDeprecatedPriorityKey())
     await side.look(queue)
   },
 
-  async 'deduplication'(side, name) {
+  async deduplication(side, name) {
     const queue = side.backend(name)
     const add = (what: string, options: object, more: JobsOptions = {}) =>
       side.note(what, () => queue.addJob(job(what, { deduplication: { id: 'd', ...options }, ...more }), ''))
@@ -303,21 +382,31 @@ export const programs: Readonly<Record<string, Program>> = {
     ]
     for (const [at, opts] of options.entries()) {
       const id = `parent${at}`
-      await side.note('parent', () => queue.addJob(job('parent', { priority: at === 4 ? 3 : 0 }), id, { addToWaitingChildren: true }))
+      await side.note('parent', () =>
+        queue.addJob(job('parent', { priority: at === 4 ? 3 : 0 }), id, { addToWaitingChildren: true }),
+      )
       for (const each of ['a', 'b'])
-        await side.note('child', () => queue.addJob(child(each, { id, queueKey }, opts), `${id}${each}`, parentOpts(queueKey, id)))
+        await side.note('child', () =>
+          queue.addJob(child(each, { id, queueKey }, opts), `${id}${each}`, parentOpts(queueKey, id)),
+        )
     }
-    await side.note('orphan', () => queue.addJob(child('c', { id: 'none', queueKey }), '', parentOpts(queueKey, 'none')))
+    await side.note('orphan', () =>
+      queue.addJob(child('c', { id: 'none', queueKey }), '', parentOpts(queueKey, 'none')),
+    )
     await side.look(queue)
     for (let at = 0; at < 5; at += 1) {
       await queue.moveToActive(TOKEN)
       await queue.moveToActive(TOKEN)
       await side.note('fails', () => queue.moveToFailed(minimal(`parent${at}a`), 'bad', false, TOKEN, false))
-      await side.note('counts', () => queue.getDependencyCounts(`parent${at}`, ['processed', 'unprocessed', 'ignored', 'failed']))
+      await side.note('counts', () =>
+        queue.getDependencyCounts(`parent${at}`, ['processed', 'unprocessed', 'ignored', 'failed']),
+      )
       await side.note('completes', () => queue.moveToCompleted(minimal(`parent${at}b`), { at }, false, TOKEN, false))
       await side.note('values', () => queue.getProcessedChildrenValues(`parent${at}`))
       await side.note('ignored', () => queue.getIgnoredChildrenFailures(`parent${at}`))
-      await side.note('page', () => queue.getDependencies(`parent${at}`, { processed: {}, unprocessed: {}, ignored: {}, failed: {} }))
+      await side.note('page', () =>
+        queue.getDependencies(`parent${at}`, { processed: {}, unprocessed: {}, ignored: {}, failed: {} }),
+      )
       await side.look(queue)
       await queue.drain(true)
     }
@@ -365,7 +454,9 @@ export const programs: Readonly<Record<string, Program>> = {
     while ((await queue.moveToActive(TOKEN))[1] !== 's');
     await other.addJob(child('sa', { id: 's', queueKey }), 'sa', parentOpts(queueKey, 's'))
     await side.note('not done', () => queue.moveToCompleted(minimal('s'), 1, false, TOKEN, false))
-    await side.note('waits for another', () => queue.moveToWaitingChildren('s', TOKEN, { child: { id: 'x', queue: 'y' } }))
+    await side.note('waits for another', () =>
+      queue.moveToWaitingChildren('s', TOKEN, { child: { id: 'x', queue: 'y' } }),
+    )
     await side.note('waits', () => queue.moveToWaitingChildren('s', TOKEN, {}))
     await side.note('waits again', () => queue.moveToWaitingChildren('s', TOKEN, {}))
     await side.note('none waits', () => queue.moveToWaitingChildren('none', TOKEN, {}))
@@ -375,7 +466,17 @@ export const programs: Readonly<Record<string, Program>> = {
   async 'flows over queues'(side, name) {
     const parent = side.backend(name)
     const flows = side.flows()
-    const flow = { name: 'p', queueName: name, opts: { jobId: 'flow' }, children: ['a', 'b'].map((each) => ({ name: each, queueName: `${name}-c`, data: { each }, opts: { jobId: each } })) }
+    const flow = {
+      name: 'p',
+      queueName: name,
+      opts: { jobId: 'flow' },
+      children: ['a', 'b'].map((each) => ({
+        name: each,
+        queueName: `${name}-c`,
+        data: { each },
+        opts: { jobId: each },
+      })),
+    }
     await side.note('flow', async () => (await flows.add(flow))?.job.id)
     const children = side.backend(`${name}-c`)
     await side.look(parent)
@@ -387,7 +488,18 @@ export const programs: Readonly<Record<string, Program>> = {
     await side.look(parent)
     await side.look(children)
     await side.note('tree', async () => (await flows.getFlow({ id: 'flow', queueName: name }))?.children?.length)
-    await side.note('taken', async () => (await flows.add({ name: 'q', queueName: name, opts: { jobId: 'third' }, children: [{ name: 'a', queueName: `${name}-c`, opts: { jobId: 'a' } }] }))?.job.id)
+    await side.note(
+      'taken',
+      async () =>
+        (
+          await flows.add({
+            name: 'q',
+            queueName: name,
+            opts: { jobId: 'third' },
+            children: [{ name: 'a', queueName: `${name}-c`, opts: { jobId: 'a' } }],
+          })
+        )?.job.id,
+    )
     await side.look(parent)
   },
 
@@ -398,10 +510,22 @@ export const programs: Readonly<Record<string, Program>> = {
       const { id, name: title, opts } = (each ?? {}) as { id?: string; name?: string; opts?: JobsOptions }
       return { id, title, attempts: opts?.attempts }
     }
-    await side.note('every', async () => brief(await queue.upsertJobScheduler('e', { every: 100_000, startDate: Date.now() + 50_000_000 }, { name: 'tick', data: { a: 1 }, opts: { attempts: 3 } })))
-    await side.note('cron', async () => brief(await queue.upsertJobScheduler('c', { pattern: '0 0 1 1 *', limit: 4, tz: 'UTC' }, { name: 'yearly' })))
+    await side.note('every', async () =>
+      brief(
+        await queue.upsertJobScheduler(
+          'e',
+          { every: 100_000, startDate: Date.now() + 50_000_000 },
+          { name: 'tick', data: { a: 1 }, opts: { attempts: 3 } },
+        ),
+      ),
+    )
+    await side.note('cron', async () =>
+      brief(await queue.upsertJobScheduler('c', { pattern: '0 0 1 1 *', limit: 4, tz: 'UTC' }, { name: 'yearly' })),
+    )
     await side.note('count', () => queue.getJobSchedulersCount())
-    await side.note('all', async () => (await queue.getJobSchedulers()).map((each) => ({ ...each, next: 0, offset: 0 })))
+    await side.note('all', async () =>
+      (await queue.getJobSchedulers()).map((each) => ({ ...each, next: 0, offset: 0 })),
+    )
     await side.note('all, ascending', async () => (await queue.getJobSchedulers(0, 5, true)).map((each) => each?.key))
     await side.note('one', async () => ({ ...(await queue.getJobScheduler('c')), next: 0 }))
     await side.note('none', () => queue.getJobScheduler('none'))
@@ -415,10 +539,22 @@ export const programs: Readonly<Record<string, Program>> = {
     await side.note('promote', async () => backend.promote(await next()))
     await side.note('take', () => backend.moveToActive(TOKEN))
     const active = String((await backend.getRanges(['active'] as never, 0, 0, true))[0]?.[0])
-    await side.note('next one', () => backend.updateJobSchedulerNextMillis('e', 0, '{}', { repeat: { every: 100_000 } } as never, active))
-    await side.note('not twice', async () => (await backend.updateJobSchedulerNextMillis('e', 0, '{}', { repeat: { every: 100_000 } } as never, active)) ?? null)
-    await side.note('of none', async () => (await backend.updateJobSchedulerNextMillis('x', 0, '{}', {}, active)) ?? null)
-    await side.note('replace', async () => brief(await queue.upsertJobScheduler('e', { every: 200_000 }, { name: 'tock' })))
+    await side.note('next one', () =>
+      backend.updateJobSchedulerNextMillis('e', 0, '{}', { repeat: { every: 100_000 } } as never, active),
+    )
+    await side.note(
+      'not twice',
+      async () =>
+        (await backend.updateJobSchedulerNextMillis('e', 0, '{}', { repeat: { every: 100_000 } } as never, active)) ??
+        null,
+    )
+    await side.note(
+      'of none',
+      async () => (await backend.updateJobSchedulerNextMillis('x', 0, '{}', {}, active)) ?? null,
+    )
+    await side.note('replace', async () =>
+      brief(await queue.upsertJobScheduler('e', { every: 200_000 }, { name: 'tock' })),
+    )
     await side.note('replaced', async () => ({ ...(await queue.getJobScheduler('e')), next: 0, offset: 0 }))
     await side.note('remove', () => queue.removeJobScheduler('e'))
     await side.note('remove again', () => queue.removeJobScheduler('e'))
@@ -503,7 +639,13 @@ export const programs: Readonly<Record<string, Program>> = {
     await finished
     await side.note('done', () => done.sort())
     await side.note('counts', () => queue.getJobCounts())
-    await side.note('failed', async () => (await queue.getFailed()).map(({ failedReason, attemptsMade, attemptsStarted }) => ({ failedReason, attemptsMade, attemptsStarted })))
+    await side.note('failed', async () =>
+      (await queue.getFailed()).map(({ failedReason, attemptsMade, attemptsStarted }) => ({
+        failedReason,
+        attemptsMade,
+        attemptsStarted,
+      })),
+    )
     await worker.close()
   },
 }

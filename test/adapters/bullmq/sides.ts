@@ -73,7 +73,8 @@ export class Side implements AsyncDisposable {
     this.kind = kind
     this.#connection = kind === 'redis' ? { path: place, maxRetriesPerRequest: null } : {}
     const factory = kind === 'redis' ? createRedisBackend : aetherBackend(place, { size: '16MiB' })
-    this.#factory = ((...args) => this.#watched(factory(...(args as Parameters<typeof createRedisBackend>)))) as BackendFactory
+    this.#factory = ((...args) =>
+      this.#watched(factory(...(args as Parameters<typeof createRedisBackend>)))) as BackendFactory
   }
 
   backend(name: string, settings: Settings & { prefix?: string } = {}): IQueueBackend {
@@ -90,8 +91,17 @@ export class Side implements AsyncDisposable {
     return made
   }
 
-  worker(name: string, work: (job: { name: string; data: unknown; id?: string }) => Promise<unknown>, more: Settings = {}): Worker<unknown, unknown, string, IQueueBackend> {
-    const made = new Worker(name, work as never, { connection: this.#connection, drainDelay: 1, ...more }, this.#factory)
+  worker(
+    name: string,
+    work: (job: { name: string; data: unknown; id?: string }) => Promise<unknown>,
+    more: Settings = {},
+  ): Worker<unknown, unknown, string, IQueueBackend> {
+    const made = new Worker(
+      name,
+      work as never,
+      { connection: this.#connection, drainDelay: 1, ...more },
+      this.#factory,
+    )
     made.on('error', () => {})
     this.#closers.push(() => made.close())
     return made

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Allocator } from '../../../src/adapters/bullmq/store/allocator.ts'
+import { BlockAllocator } from '../../../src/adapters/bullmq/store/block-allocator.ts'
 import { OrderedSets } from '../../../src/adapters/bullmq/store/ordered-sets.ts'
 import { TABLE_BYTES, Tables } from '../../../src/adapters/bullmq/store/tables.ts'
 import { Texts } from '../../../src/adapters/bullmq/store/texts.ts'
@@ -26,14 +26,14 @@ class MortalMemory extends UndoMemory {
 /** What a process has of the memory: nothing that a death would take along but its own objects. */
 class Process {
   readonly memory: MortalMemory
-  readonly allocator: Allocator
+  readonly allocator: BlockAllocator
   readonly texts: Texts
   readonly tables: Tables
   readonly sets: OrderedSets
 
   constructor(bytes: Uint8Array) {
     this.memory = new MortalMemory(bytes)
-    this.allocator = new Allocator(this.memory)
+    this.allocator = new BlockAllocator(this.memory)
     this.texts = new Texts(this.memory, this.allocator)
     this.tables = new Tables(this.memory, this.allocator, this.texts)
     const nameOf = (item: number) => this.tables.key(item, VALUE_BYTES)
@@ -121,35 +121,39 @@ function apply(world: World, each: object): void {
 
 test('a transaction whose process dies before any of its stores was never there', () => {
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 40 }), fc.array(change, { minLength: 1, maxLength: 6 }), (before, last) => {
-      const world = new World()
-      for (const each of before) {
-        apply(world, each)
-        world.process.commit()
-      }
-      const expected = world.contents()
-      for (let stores = 0; ; stores += 1) {
-        world.process.memory.leftStores = stores
-        try {
-          for (const each of last) apply(world, each)
-          world.process.allocator.settle()
-          break
-        } catch (error) {
-          assert.ok(error instanceof Killed)
+    fc.property(
+      fc.array(change, { maxLength: 40 }),
+      fc.array(change, { minLength: 1, maxLength: 6 }),
+      (before, last) => {
+        const world = new World()
+        for (const each of before) {
+          apply(world, each)
+          world.process.commit()
         }
-        world.replaceProcess()
-        assert.deepEqual(world.contents(), expected)
-      }
-      world.process.memory.commit()
-      const after = new World()
-      for (const each of [...before, ...last]) {
-        apply(after, each)
-        after.process.commit()
-      }
-      const { entries, order } = world.contents() as { entries: unknown; order: unknown }
-      const { entries: wanted, order: wantedOrder } = after.contents() as { entries: unknown; order: unknown }
-      assert.deepEqual([entries, order], [wanted, wantedOrder])
-    }),
+        const expected = world.contents()
+        for (let stores = 0; ; stores += 1) {
+          world.process.memory.leftStores = stores
+          try {
+            for (const each of last) apply(world, each)
+            world.process.allocator.settle()
+            break
+          } catch (error) {
+            assert.ok(error instanceof Killed)
+          }
+          world.replaceProcess()
+          assert.deepEqual(world.contents(), expected)
+        }
+        world.process.memory.commit()
+        const after = new World()
+        for (const each of [...before, ...last]) {
+          apply(after, each)
+          after.process.commit()
+        }
+        const { entries, order } = world.contents() as { entries: unknown; order: unknown }
+        const { entries: wanted, order: wantedOrder } = after.contents() as { entries: unknown; order: unknown }
+        assert.deepEqual([entries, order], [wanted, wantedOrder])
+      },
+    ),
     { numRuns: 25, includeErrorInReport: true },
   )
 })

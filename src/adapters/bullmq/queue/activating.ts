@@ -57,13 +57,7 @@ function takeWaiting(queue: QueueState): number {
   return job
 }
 
-function activate(
-  queue: QueueState,
-  job: number,
-  taker: Taker,
-  jobsMax: number | undefined,
-  nowMs: number,
-): NextJob {
+function activate(queue: QueueState, job: number, taker: Taker, jobsMax: number | undefined, nowMs: number): NextJob {
   const id = queue.idOf(job)
   if (jobsMax !== undefined && queue.text(job, 'deferredFailure') === undefined)
     queue.limit.count(taker.limiter?.duration ?? Number(queue.meta.get('duration') ?? 0))

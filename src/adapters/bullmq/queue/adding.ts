@@ -128,7 +128,7 @@ function attach(
   { isDependency, isDeferred }: { readonly isDependency: boolean; readonly isDeferred: boolean },
 ): void {
   const job = queue.find(id)
-  const found = queue.queues.locate(parentKey as string)
+  const found = queue.queues.locate(parentKey!)
   if (!queue.has('completed', job)) {
     if (isDependency) addDependency(queue, parentKey, id)
     return
@@ -136,7 +136,7 @@ function attach(
   const value = queue.text(job, 'returnvalue') ?? ''
   if (isDeferred) {
     if (found !== undefined) found.queue.children.set(found.job, 'processed', queue.keyOf(id), value)
-  } else finishChild(queue.queues, JSON.parse(parent as string) as ParentKeys, queue.keyOf(id), value, timestamp)
+  } else finishChild(queue.queues, JSON.parse(parent!) as ParentKeys, queue.keyOf(id), value, timestamp)
 }
 
 function setAttachmentFailed(queue: QueueState, parentKey: string): void {

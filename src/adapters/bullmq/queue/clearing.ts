@@ -1,6 +1,6 @@
+import { QueueOffset, type StateName, states } from './layout.ts'
 import { clearMetrics } from './metrics.ts'
 import type { QueueState } from './queue-state.ts'
-import { QueueOffset, type StateName, states } from './layout.ts'
 import { isNextOfScheduler, removeJob } from './removing.ts'
 
 const ALL = { hard: true, withDeduplication: true }
@@ -30,8 +30,7 @@ export function cleanState(queue: QueueState, state: string, beforeMs: number, l
 function candidates(queue: QueueState, state: StateName, beforeMs: number, limit: number): number[] {
   const most = limit > 0 ? limit : Number.POSITIVE_INFINITY
   if (state === 'wait' || state === 'active') return queue.range(state, limit > 0 ? -limit : 0, -1)
-  if (state === 'delayed' || state === 'prioritized')
-    return queue.byScore(state, 0, Number.POSITIVE_INFINITY, most)
+  if (state === 'delayed' || state === 'prioritized') return queue.byScore(state, 0, Number.POSITIVE_INFINITY, most)
   return queue.byScore(state, 0, beforeMs, most)
 }
 

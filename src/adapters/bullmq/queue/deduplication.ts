@@ -1,5 +1,6 @@
 import { DEDUPLICATION_BYTES, QueueOffset, VALUE_BYTES } from './layout.ts'
-import { monotonicMs, type QueueState } from './queue-state.ts'
+import { monotonicMs } from './monotonic-ms.ts'
+import type { QueueState } from './queue-state.ts'
 
 /** Which job has a deduplication id, and for how long; and the job that is added when that one is finished. */
 export class Deduplication {

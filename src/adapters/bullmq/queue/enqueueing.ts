@@ -39,7 +39,7 @@ export function insertDelayed(queue: QueueState, job: number, nowMs: number, del
 }
 
 /** Jobs that are due in the same millisecond keep their order, up to 4096 of them. */
-export function delayedScore(
+function delayedScore(
   queue: QueueState,
   nowMs: number,
   delayMs: number,
@@ -47,7 +47,11 @@ export function delayedScore(
   const dueMs = Math.trunc(delayMs > 0 ? nowMs + delayMs : nowMs)
   const least = dueMs * DELAYED_PER_MS
   const most = least + DELAYED_PER_MS - 1
-  const before = queue.range('delayed', queue.countBelow('delayed', most + 1) - 1, queue.countBelow('delayed', most + 1) - 1)
+  const before = queue.range(
+    'delayed',
+    queue.countBelow('delayed', most + 1) - 1,
+    queue.countBelow('delayed', most + 1) - 1,
+  )
   const last = before[0] === undefined ? -1 : queue.score('delayed', before[0])
   return { score: last < least ? least : Math.min(most, last + 1), dueMs }
 }

@@ -90,8 +90,7 @@ function tellParent(queue: QueueState, job: number, { id, state, value, nowMs }:
     return
   }
   const found = queue.queues.locate(`${parent.queueKey}:${parent.id}`)
-  if (found?.queue.children.delete(found.job, 'dependencies', key))
-    finishChild(queue.queues, parent, key, value, nowMs)
+  if (found?.queue.children.delete(found.job, 'dependencies', key)) finishChild(queue.queues, parent, key, value, nowMs)
 }
 
 function discard(queue: QueueState, job: number): void {
@@ -135,4 +134,3 @@ export function keepJobs(
   if (typeof ofJob === 'object') return ofJob
   return { count: typeof ofJob === 'number' ? ofJob : ofJob ? 0 : -1 }
 }
-

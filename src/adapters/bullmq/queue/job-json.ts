@@ -8,7 +8,7 @@ export function jobJson(queue: QueueState, job: number): JobJson {
   const parent = text('parent')
   return {
     id: undefined as unknown as string,
-    name: text('name') as string,
+    name: text('name')!,
     data: text('data') ?? '{}',
     opts: JSON.parse(text('opts') ?? '{}') as JobsOptions,
     progress: JSON.parse(text('progress') ?? '0') as JobProgress,
@@ -18,18 +18,18 @@ export function jobJson(queue: QueueState, job: number): JobJson {
     attemptsStarted: queue.number(job, 'attemptsStarted'),
     attemptsMade: queue.number(job, 'attemptsMade'),
     stalledCounter: queue.number(job, 'stalledCounter'),
-    finishedOn: (queue.number(job, 'finishedOn') || undefined) as number,
-    processedOn: (queue.number(job, 'processedOn') || undefined) as number,
-    repeatJobKey: text('repeatJobKey') as string,
-    debounceId: deduplicationId as string,
-    deduplicationId: deduplicationId as string,
-    failedReason: text('failedReason') as string,
-    deferredFailure: text('deferredFailure') as string,
-    stacktrace: text('stacktrace') as string,
-    returnvalue: text('returnvalue') as string,
-    parentKey: text('parentKey') as string,
+    finishedOn: (queue.number(job, 'finishedOn') || undefined)!,
+    processedOn: (queue.number(job, 'processedOn') || undefined)!,
+    repeatJobKey: text('repeatJobKey')!,
+    debounceId: deduplicationId!,
+    deduplicationId: deduplicationId!,
+    failedReason: text('failedReason')!,
+    deferredFailure: text('deferredFailure')!,
+    stacktrace: text('stacktrace')!,
+    returnvalue: text('returnvalue')!,
+    parentKey: text('parentKey')!,
     parent: parent === undefined ? (undefined as never) : (JSON.parse(parent) as NonNullable<JobJson['parent']>),
-    processedBy: text('processedBy') as string,
+    processedBy: text('processedBy')!,
   }
 }
 

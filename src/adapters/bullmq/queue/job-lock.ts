@@ -1,6 +1,7 @@
 import { Failure } from './failure.ts'
 import { JobOffset } from './layout.ts'
-import { monotonicMs, type QueueState } from './queue-state.ts'
+import { monotonicMs } from './monotonic-ms.ts'
+import type { QueueState } from './queue-state.ts'
 
 /** The token of callers that have no lock, and need none. */
 export const NO_TOKEN = '0'

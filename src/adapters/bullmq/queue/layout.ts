@@ -1,6 +1,8 @@
 import { TABLE_BYTES } from '../store/tables.ts'
 
-/** States that are ordered sets of jobs, and `repeat`, that of job schedulers. Lists are sets with consecutive scores. */
+/**
+ * States that are ordered sets of jobs, and `repeat`, that of job schedulers. Lists are sets with consecutive scores.
+ */
 export const states = [
   'wait',
   'active',

@@ -3,8 +3,9 @@ import { addDelayed, addPrioritized, addPrioritizedFirst, enqueue, insertDelayed
 import { Failure } from './failure.ts'
 import { updateFields } from './job-json.ts'
 import { QueueOffset } from './layout.ts'
+import { monotonicMs } from './monotonic-ms.ts'
 import { returnToParent } from './parents.ts'
-import { monotonicMs, type QueueState } from './queue-state.ts'
+import type { QueueState } from './queue-state.ts'
 
 /** How a job leaves `active` to wait for some time. */
 export interface Postponement {
@@ -35,11 +36,7 @@ export function postpone(queue: QueueState, wanted: Postponement): NextJob | num
 }
 
 /** Move an active job back to where it is taken from. */
-export function retry(
-  queue: QueueState,
-  id: string,
-  { token, lifo, fields, nowMs }: RetryRequest,
-): Failure | 0 {
+export function retry(queue: QueueState, id: string, { token, lifo, fields, nowMs }: RetryRequest): Failure | 0 {
   promoteDue(queue, nowMs, queue.isPausedOrMaxed)
   const job = queue.find(id)
   const refused = leaveActive(queue, job, token, fields)
@@ -112,7 +109,11 @@ export function reprocess(
   queue: QueueState,
   id: string,
   state: 'completed' | 'failed',
-  { lifo, resetMade, resetStarted }: { readonly lifo: boolean; readonly resetMade: boolean; readonly resetStarted: boolean },
+  {
+    lifo,
+    resetMade,
+    resetStarted,
+  }: { readonly lifo: boolean; readonly resetMade: boolean; readonly resetStarted: boolean },
 ): Failure | 0 {
   const job = queue.find(id)
   if (!queue.exists(job)) return Failure.Missing

@@ -1,13 +1,12 @@
-import { native } from '../../../native/index.ts'
 import type { OrderedSets } from '../store/ordered-sets.ts'
 import type { Store } from '../store/store.ts'
-import { Children } from './children.ts'
 import { Deduplication } from './deduplication.ts'
-import { EventStream } from './event-stream.ts'
+import { JobChildren } from './job-children.ts'
+import { JobEvents } from './job-events.ts'
 import { JobLock } from './job-lock.ts'
 import { JobLogs } from './job-logs.ts'
 import {
-  Flag,
+  type Flag,
   JOB_BYTES,
   JobNumber,
   type JobNumberName,
@@ -35,11 +34,11 @@ export class QueueState {
   readonly store: Store
   readonly meta: QueueMeta
   readonly markers: Markers
-  readonly events: EventStream
+  readonly events: JobEvents
   readonly limit: RateLimit
   readonly locks: JobLock
   readonly logs: JobLogs
-  readonly children: Children
+  readonly children: JobChildren
   readonly deduplication: Deduplication
   /** Where its record begins. */
   readonly at: number
@@ -55,11 +54,11 @@ export class QueueState {
     this.#sets = queues.sets
     this.meta = new QueueMeta(this)
     this.markers = new Markers(this)
-    this.events = new EventStream(this)
+    this.events = new JobEvents(this)
     this.limit = new RateLimit(this)
     this.locks = new JobLock(this)
     this.logs = new JobLogs(this)
-    this.children = new Children(this)
+    this.children = new JobChildren(this)
     this.deduplication = new Deduplication(this)
   }
 
@@ -316,9 +315,4 @@ export class QueueState {
   #setOf(state: StateName): number {
     return this.at + QueueOffset.Sets + State[state] * 4
   }
-}
-
-/** The clock by which locks, limits and deduplication keys end: changing the time of day does not change it. */
-export function monotonicMs(): number {
-  return native.monotonicNs() / 1e6
 }

@@ -39,7 +39,7 @@ export class Queues {
       const queue = this.#find(jobKey.slice(0, colon))
       const id = jobKey.slice(colon + 1)
       const job = queue?.find(id) ?? 0
-      if (queue !== undefined && queue.exists(job)) return { queue, id, job }
+      if (queue?.exists(job)) return { queue, id, job }
     }
     return undefined
   }

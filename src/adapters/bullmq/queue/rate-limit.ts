@@ -1,5 +1,6 @@
 import { Flag, QueueOffset } from './layout.ts'
-import { monotonicMs, type QueueState } from './queue-state.ts'
+import { monotonicMs } from './monotonic-ms.ts'
+import type { QueueState } from './queue-state.ts'
 
 /** The jobs taken in the current window of a queue's rate limit. */
 export class RateLimit {

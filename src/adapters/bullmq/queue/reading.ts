@@ -22,12 +22,16 @@ export function finishedOrNot(queue: QueueState, id: string, withValue: boolean)
   const job = queue.find(id)
   if (!queue.exists(job))
     return withValue ? [Failure.Missing, `Missing key for job ${queue.keyOf(id)}. isFinished`] : Failure.Missing
-  if (queue.has('completed', job)) return withValue ? [1, queue.text(job, 'returnvalue') as string] : 1
-  if (queue.has('failed', job)) return withValue ? [2, queue.text(job, 'failedReason') as string] : 2
+  if (queue.has('completed', job)) return withValue ? [1, queue.text(job, 'returnvalue')!] : 1
+  if (queue.has('failed', job)) return withValue ? [2, queue.text(job, 'failedReason')!] : 2
   return withValue ? ([0] as unknown as [number, string]) : 0
 }
 
-export function countStates(queue: QueueState, names: readonly string[], delayedBeforeMs: number | undefined): number[] {
+export function countStates(
+  queue: QueueState,
+  names: readonly string[],
+  delayedBeforeMs: number | undefined,
+): number[] {
   return names.map((name) => {
     const state = stateNamed(name)
     if (state === undefined) return 0

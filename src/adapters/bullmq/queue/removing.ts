@@ -48,7 +48,7 @@ function resumeParent({ queue, job, id }: FoundJob, tells: boolean): void {
 }
 
 /** If the job has its deduplication id, another may have it now. */
-export function giveBackDeduplication(queue: QueueState, job: number): void {
+function giveBackDeduplication(queue: QueueState, job: number): void {
   const id = queue.text(job, 'deduplicationId')
   if (id === undefined || queue.deduplication.get(id) !== queue.idOf(job)) return
   queue.deduplication.delete(id)

@@ -34,10 +34,11 @@ export function addScheduler(queue: QueueState, request: SchedulerRequest): [str
   const offset = opts.offset ?? (request.jobOpts.repeat?.offset || 0)
   let newOffset = offset
   const changed = every !== undefined && previousMs !== undefined && Number(attributesOf(queue, id)['every']) !== every
-  if (every) ({ nextMs, offset: newOffset } = slotAfter(changed ? undefined : previousMs, { every, nowMs, offset, startDate }))
+  if (every)
+    ({ nextMs, offset: newOffset } = slotAfter(changed ? undefined : previousMs, { every, nowMs, offset, startDate }))
   const removed = previousMs !== undefined && removeNext(queue, `repeat:${id}:${previousMs}`)
   if (!removed) opts = { ...opts, offset: newOffset }
-  else if (every && !changed) nextMs = previousMs as number
+  else if (every && !changed) nextMs = previousMs!
   const free = freeSlot(queue, id, nextMs, every)
   if (free === undefined) return Failure.SchedulerBusy
   if (free === 'taken' && !removed) return Failure.SchedulerCollision
@@ -80,7 +81,7 @@ export function advanceScheduler(
   addNext(queue, nextId, jobOpts, {
     id,
     data: attributes['data'] ?? '{}',
-    name: attributes['name'] as string,
+    name: attributes['name']!,
     nowMs,
     delay,
   })
@@ -153,7 +154,12 @@ function removeNext(queue: QueueState, jobId: string): boolean {
 }
 
 /** The first slot from `nextMs` on without a job. Undefined: all that were looked at have one. */
-function freeSlot(queue: QueueState, id: string, nextMs: number, every: number | undefined): number | 'taken' | undefined {
+function freeSlot(
+  queue: QueueState,
+  id: string,
+  nextMs: number,
+  every: number | undefined,
+): number | 'taken' | undefined {
   const isTaken = (slotMs: number) => queue.exists(queue.find(`repeat:${id}:${slotMs}`))
   if (!isTaken(nextMs)) return nextMs
   if (!every) return 'taken'
@@ -168,7 +174,7 @@ interface Slots {
   readonly startDate: number | Date | string | undefined
 }
 
-/** When a scheduler that runs every so many milliseconds runs after `previousMs`; slots that were missed are left out. */
+/** When a scheduler that runs every so many milliseconds runs after `previousMs`; missed slots are left out. */
 function slotAfter(previousMs: number | undefined, slots: Slots): { nextMs: number; offset: number } {
   const { every } = slots
   const nextMs = Math.floor(previousMs === undefined ? firstSlot(slots) : laterSlot(previousMs, slots))

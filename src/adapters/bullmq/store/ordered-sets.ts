@@ -1,4 +1,4 @@
-import type { Allocator } from './allocator.ts'
+import type { BlockAllocator } from './block-allocator.ts'
 import type { UndoMemory } from './undo-memory.ts'
 
 const Offset = { Left: 0, Right: 4, Parent: 8, Count: 12, Priority: 16, Item: 20, Score: 24 } as const
@@ -12,11 +12,11 @@ const NODE_BYTES = 32
  */
 export class OrderedSets {
   readonly #memory: UndoMemory
-  readonly #allocator: Allocator
+  readonly #allocator: BlockAllocator
   readonly #compareItems: (a: number, b: number) => number
 
   /** Items of equal scores are in the order that `compareItems` gives them. */
-  constructor(memory: UndoMemory, allocator: Allocator, compareItems: (a: number, b: number) => number) {
+  constructor(memory: UndoMemory, allocator: BlockAllocator, compareItems: (a: number, b: number) => number) {
     this.#memory = memory
     this.#allocator = allocator
     this.#compareItems = compareItems

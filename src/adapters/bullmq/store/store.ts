@@ -8,21 +8,14 @@ import {
   MemberPeers,
   type Mutex,
   type MutexHold,
-  StructureError,
   ownerEpoch,
   ownerSlot,
   ownerWord,
+  StructureError,
   type Structures,
 } from '../../../structures/index.ts'
-import { Allocator } from './allocator.ts'
-import {
-  BELL_STRIDE_BYTES,
-  BELLS,
-  HeaderOffset,
-  STORE_BYTES_MAX,
-  STORE_BYTES_MIN,
-  STORE_MAGIC,
-} from './layout.ts'
+import { BlockAllocator } from './block-allocator.ts'
+import { BELL_STRIDE_BYTES, BELLS, HeaderOffset, STORE_BYTES_MAX, STORE_BYTES_MIN, STORE_MAGIC } from './layout.ts'
 import { OrderedSets } from './ordered-sets.ts'
 import { hashText, Tables } from './tables.ts'
 import { Texts } from './texts.ts'
@@ -55,7 +48,7 @@ export class Store {
   readonly memory: UndoMemory
   readonly texts: Texts
   readonly tables: Tables
-  readonly allocator: Allocator
+  readonly allocator: BlockAllocator
   /** This member of the space, as the holder of something. */
   readonly owner: number
   readonly #peers: MemberPeers
@@ -73,7 +66,7 @@ export class Store {
     this.#mutex = mutex
     this.#words = new LocalMemory(region.uint8.subarray(0, region.size & ~15))
     this.memory = new UndoMemory(region.uint8.subarray(0, region.size & ~15))
-    this.allocator = new Allocator(this.memory)
+    this.allocator = new BlockAllocator(this.memory)
     this.texts = new Texts(this.memory, this.allocator)
     this.tables = new Tables(this.memory, this.allocator, this.texts)
     this.#peers = new MemberPeers(membership)
@@ -155,7 +148,6 @@ export class Store {
   announce(waiter: Waiter, queue: string): void {
     this.#rung.add(bellOf(waiter, queue))
   }
-
 
   #run<T>(work: () => T): T {
     if (this.memory.changed) this.memory.undo()

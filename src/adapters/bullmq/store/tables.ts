@@ -1,4 +1,4 @@
-import type { Allocator } from './allocator.ts'
+import type { BlockAllocator } from './block-allocator.ts'
 import type { Texts } from './texts.ts'
 import type { UndoMemory } from './undo-memory.ts'
 
@@ -23,10 +23,10 @@ const SEGMENT_BYTES = SEGMENT_BUCKETS * 4
  */
 export class Tables {
   readonly #memory: UndoMemory
-  readonly #allocator: Allocator
+  readonly #allocator: BlockAllocator
   readonly #texts: Texts
 
-  constructor(memory: UndoMemory, allocator: Allocator, texts: Texts) {
+  constructor(memory: UndoMemory, allocator: BlockAllocator, texts: Texts) {
     this.#memory = memory
     this.#allocator = allocator
     this.#texts = texts

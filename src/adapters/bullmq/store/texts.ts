@@ -1,4 +1,4 @@
-import type { Allocator } from './allocator.ts'
+import type { BlockAllocator } from './block-allocator.ts'
 import type { UndoMemory } from './undo-memory.ts'
 
 /** Up to this many characters a loop is faster than a call of the engine's encoder. */
@@ -7,9 +7,9 @@ const LOOP_LENGTH_MAX = 24
 /** Texts in blocks: the length in bytes, then UTF-8. The reference 0 stands for no text. */
 export class Texts {
   readonly #memory: UndoMemory
-  readonly #allocator: Allocator
+  readonly #allocator: BlockAllocator
 
-  constructor(memory: UndoMemory, allocator: Allocator) {
+  constructor(memory: UndoMemory, allocator: BlockAllocator) {
     this.#memory = memory
     this.#allocator = allocator
   }

@@ -18,15 +18,15 @@ const ENTRY_BYTES = 8
  *
  * The old value of each word is written to the undo log before the new one. To commit is to set the log's length to 0,
  * one store. Whoever gets the lock after a holder was killed finds a length above 0 and writes the old values back,
- * latest first. A killed process's stores all become visible, in order, up to the last one; and writing old values back
- * twice does no harm. So the argument holds for a death at any instruction, that of the one who undoes included. This is
- * undo logging as in Gray and Reuter, "Transaction Processing", chapter 10, without a disk.
+ * latest first. A killed process's stores all become visible, in order, up to the last one, and writing old values back
+ * twice does no harm. So the argument holds for a death at any instruction, also while undoing. This is undo logging as
+ * in Gray and Reuter, "Transaction Processing", chapter 10, without a disk.
  *
  * ```
  *   header (see layout.ts) | undo log: place and old value of a word, 8 B each | blocks
  * ```
  *
- * Blocks that the transaction itself has allocated are written without log (`fresh…`): after an undo they are free again.
+ * Blocks that the transaction itself has allocated are written without log (`fresh…`): after an undo they are free.
  */
 export class UndoMemory {
   readonly header: Header

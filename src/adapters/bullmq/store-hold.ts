@@ -10,7 +10,7 @@ const DEFAULT_SIZE = '256MiB'
 const opened = new WeakMap<StorePlace['structures'], Promise<Queues>>()
 
 /** What backends of one queue, worker or flow producer share: a hold on the store, and what interrupts their waits. */
-export class Connection {
+export class StoreHold {
   readonly #lease: Lease
   readonly #size: Size | undefined
   readonly #waits = new Set<AbortController>()

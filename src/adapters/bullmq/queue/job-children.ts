@@ -7,7 +7,7 @@ const names = Object.keys(ChildTable) as ChildTableName[]
  * The children of a job, by their keys. `dependencies` are not finished; `processed` has return values, `failed` the
  * reasons of failures that the parent ignores, `unsuccessful` those that fail it.
  */
-export class Children {
+export class JobChildren {
   readonly #queue: QueueState
 
   constructor(queue: QueueState) {

@@ -5,7 +5,7 @@ import type { QueueState } from './queue-state.ts'
 export type Event = [id: string, fields: string[]]
 
 /** The events of a queue, oldest first. The latest are kept. */
-export class EventStream {
+export class JobEvents {
   readonly #queue: QueueState
 
   constructor(queue: QueueState) {
@@ -50,7 +50,11 @@ export class EventStream {
     const { memory, texts } = this.#queue.store
     const [ms = 0, sequence = 0] = id.split('-').map(Number)
     const found: Event[] = []
-    for (let event = this.#word(QueueOffset.EventLast); event !== 0; event = memory.word(event + EventOffset.Previous)) {
+    for (
+      let event = this.#word(QueueOffset.EventLast);
+      event !== 0;
+      event = memory.word(event + EventOffset.Previous)
+    ) {
       const eventMs = memory.float(event + EventOffset.Ms)
       const eventSequence = memory.float(event + EventOffset.Sequence)
       if (eventMs < ms || (eventMs === ms && eventSequence <= sequence)) break
