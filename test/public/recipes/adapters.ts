@@ -1,3 +1,4 @@
+import * as bullmq from '../../../src/adapters/bullmq/index.ts'
 import * as sessions from '../../../src/adapters/express-session/index.ts'
 import * as keyv from '../../../src/adapters/keyv/index.ts'
 import * as telemetry from '../../../src/adapters/opentelemetry/index.ts'
@@ -54,6 +55,16 @@ export async function limiterRecipes(): Promise<Recipes> {
     calls: {
       'new RateLimiterAether': { args: () => [{ storeClient: SPACE, points: 5, duration: 1 }] },
     },
+    async close() {},
+  }
+}
+
+export async function queueRecipes(): Promise<Recipes> {
+  return {
+    module: bullmq,
+    objects: {},
+    values: { space: () => SPACE },
+    calls: { aetherBackend: { args: () => [SPACE, {}] } },
     async close() {},
   }
 }

@@ -1,5 +1,5 @@
 import type { Recipes } from '../recipe.ts'
-import { keyvRecipes, limiterRecipes, sessionRecipes, telemetryRecipes } from './adapters.ts'
+import { keyvRecipes, limiterRecipes, queueRecipes, sessionRecipes, telemetryRecipes } from './adapters.ts'
 import { cmRecipes } from './cm.ts'
 import { mainRecipes } from './main.ts'
 import { messagingRecipes } from './messaging.ts'
@@ -21,6 +21,7 @@ const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
   './adapters/keyv': keyvRecipes,
   './adapters/express-session': sessionRecipes,
   './adapters/rate-limiter-flexible': limiterRecipes,
+  './adapters/bullmq': queueRecipes,
   './adapters/opentelemetry': telemetryRecipes,
 }
 
