@@ -8,7 +8,7 @@
  * setDefaultBackendFactory(aetherBackend('shop'))
  * const queue = new Queue('mails')
  * await queue.add('welcome', { to: 'ada' })
- * const worker = new Worker('mails', async (job) => job.data.to.length)
+ * const worker = new Worker('mails', async (job) => job.data.to.length, { connection: {} })
  * ```
  *
  * @module aether-dsm/adapters/bullmq

@@ -12,8 +12,8 @@ interface Check {
 }
 
 /**
- * Whether another job has the deduplication id: returns that job's id, or undefined if the new one is to be added, and
- * has the id now. `plain`: without replacing or rescheduling, as for parents of flows.
+ * Returns the id of the job that has the deduplication id. Undefined if the new one is to be added; it has the id now.
+ * `plain`: without replacing or rescheduling, as for parents of flows.
  */
 export function deduplicate(queue: QueueState, jobId: string, wanted: NewJob, plain: boolean): string | undefined {
   const options = wanted.opts.deduplication

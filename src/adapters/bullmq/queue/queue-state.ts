@@ -25,8 +25,8 @@ import type { Queues } from './queues.ts'
 import { RateLimit } from './rate-limit.ts'
 
 /**
- * One queue in the store: its counters, the entries of its jobs, and the states they are in. An entry is there as long
- * as its job, its id in a state, or the job scheduler of this id is. 0 stands for no entry.
+ * One queue in the store: its counters, the entries of its jobs, and the states they are in. An entry stays
+ * while there is its job, its id in a state, or a job scheduler of that id; 0 is no entry.
  */
 export class QueueState {
   readonly queues: Queues

@@ -174,7 +174,7 @@ interface Slots {
   readonly startDate: number | Date | string | undefined
 }
 
-/** When a scheduler that runs every so many milliseconds runs after `previousMs`; missed slots are left out. */
+/** When a scheduler with an interval runs after `previousMs`; missed slots are left out. */
 function slotAfter(previousMs: number | undefined, slots: Slots): { nextMs: number; offset: number } {
   const { every } = slots
   const nextMs = Math.floor(previousMs === undefined ? firstSlot(slots) : laterSlot(previousMs, slots))

@@ -17,8 +17,8 @@ const FREE = 1
 const CLASS_BITS = Math.log2(CLASSES_PER_DOUBLING)
 
 /**
- * Memory in blocks: two-level segregated fit. It allocates and frees in constant time and joins free neighbours
- * (Masmano, Ripoll, Crespo and Real, "TLSF: A New Dynamic Memory BlockAllocator for Real-Time Systems", ECRTS 2004).
+ * Memory in blocks: two-level segregated fit. It allocates and frees in constant time and joins free neighbours. See
+ * Masmano and others, "TLSF: A New Dynamic Memory Allocator for Real-Time Systems", ECRTS 2004.
  *
  * Its words change by the undo log. What a transaction frees is given back at its end: if it is undone, the contents
  * are still there.

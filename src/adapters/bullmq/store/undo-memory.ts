@@ -17,10 +17,10 @@ const ENTRY_BYTES = 8
  * Memory that several processes share under one lock, and in which a transaction is done or was never there.
  *
  * The old value of each word is written to the undo log before the new one. To commit is to set the log's length to 0,
- * one store. Whoever gets the lock after a holder was killed finds a length above 0 and writes the old values back,
- * latest first. A killed process's stores all become visible, in order, up to the last one, and writing old values back
- * twice does no harm. So the argument holds for a death at any instruction, also while undoing. This is undo logging as
- * in Gray and Reuter, "Transaction Processing", chapter 10, without a disk.
+ * one store. If a holder was killed, the next one finds a length above 0 and writes the old values back, latest first.
+ * A killed process's stores all become visible, in order, up to the last one, and writing old values back twice does no
+ * harm. So the argument holds for a death at any instruction, also while undoing. This is undo logging as in Gray and
+ * Reuter, "Transaction Processing", chapter 10, without a disk.
  *
  * ```
  *   header (see layout.ts) | undo log: place and old value of a word, 8 B each | blocks
