@@ -14,6 +14,9 @@ const Offset = { Size: 0, SizeBefore: 4, Next: 8, Previous: 12 } as const
 const HEADER_BYTES = 8
 const BLOCK_BYTES_MIN = 32
 const FREE = 1
+/** How many blocks of a class are looked at. */
+const LOOKS_MIN = 2
+const LOOKS_MAX = 1000
 const CLASS_BITS = Math.log2(CLASSES_PER_DOUBLING)
 
 /**
@@ -58,6 +61,11 @@ export class BlockAllocator {
     if (taken < size) this.#insert(block + taken, size - taken, taken)
     this.#memory.setFloat(HeaderOffset.UsedBytes, this.usedBytes + taken)
     return block + HEADER_BYTES
+  }
+
+  /** Blocks that are given back when the transaction ends. */
+  get freedBlocks(): number {
+    return this.#freed.length
   }
 
   /** Give the block back when the transaction ends. */
@@ -140,8 +148,27 @@ export class BlockAllocator {
     memory.setWord(HeaderOffset.Doublings, all)
   }
 
-  /** A free block of the first class whose blocks are all large enough. */
+  /**
+   * A free block: one of the class of this size that happens to be large enough, else of a class whose blocks all are.
+   * Only when memory is short are many looked at.
+   */
   #find(wanted: number): number {
+    const found = this.#fitting(wanted, LOOKS_MIN) || this.#fittingAny(wanted) || this.#fitting(wanted, LOOKS_MAX)
+    if (found === 0) throw this.#full(wanted)
+    return found
+  }
+
+  #fitting(wanted: number, looks: number): number {
+    const memory = this.#memory
+    let block = memory.word(HeaderOffset.FreeBlocks + classOf(wanted) * 4)
+    for (let look = 0; look < looks && block !== 0; look += 1) {
+      if ((memory.word(block + Offset.Size) & ~FREE) >= wanted) return block
+      block = memory.word(block + Offset.Next)
+    }
+    return 0
+  }
+
+  #fittingAny(wanted: number): number {
     const memory = this.#memory
     const step = 2 ** (31 - Math.clz32(wanted) - CLASS_BITS)
     const at = classOf(wanted + step - 1)
@@ -149,7 +176,7 @@ export class BlockAllocator {
     let classes = memory.word(HeaderOffset.Classes + doubling * 4) & (-1 << (at & (CLASSES_PER_DOUBLING - 1)))
     if (classes === 0) {
       const doublings = doubling >= 31 ? 0 : memory.word(HeaderOffset.Doublings) & (-1 << (doubling + 1))
-      if (doublings === 0) throw this.#full(wanted)
+      if (doublings === 0) return 0
       doubling = lowestBit(doublings)
       classes = memory.word(HeaderOffset.Classes + doubling * 4)
     }

@@ -28,7 +28,9 @@ const BLOCKED_MS_MAX = 20
 /** As for the lock of a space. */
 const LOCK_TIMEOUT_MS = 10_000
 /** A transaction whose undo log is fuller than this ends as soon as it can. */
-const FULLNESS_MAX = 0.5
+const FULLNESS_MAX = 0.4
+/** What it takes in the undo log to give a block back. */
+const FREE_ENTRIES = 24
 
 /** What `Store.open` needs of a space that is open. */
 export interface StorePlace {
@@ -114,7 +116,7 @@ export class Store {
 
   /** Share of the undo log that the open transaction has used: time to end it, and go on in another. */
   get isNearlyFull(): boolean {
-    return this.memory.fullness > FULLNESS_MAX
+    return this.memory.fullness(this.allocator.freedBlocks * FREE_ENTRIES) > FULLNESS_MAX
   }
 
   /**

@@ -94,9 +94,9 @@ export class UndoMemory {
     return this.#words[HeaderOffset.UndoLength >>> 2] !== 0
   }
 
-  /** Share of the log that the open transaction has used, from 0 to 1. */
-  get fullness(): number {
-    return this.#words[HeaderOffset.UndoLength >>> 2]! / this.#entriesMax
+  /** Share of the log that the open transaction has used when it has added `more` entries; 1 is all of it. */
+  fullness(more: number): number {
+    return (this.#words[HeaderOffset.UndoLength >>> 2]! + more) / this.#entriesMax
   }
 
   commit(): void {
