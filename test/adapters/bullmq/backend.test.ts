@@ -96,7 +96,9 @@ describe('a backend of BullMQ in shared memory', { skip }, () => {
     const queue = new classes.Queue('jobs', { connection: {} })
     const done: string[] = []
     const work = async (each: Job) => void done.push(each.id!)
-    const workers = [1, 2].map(() => new Worker('jobs', work, { connection: {}, drainDelay: 1 }, aetherBackend('with') as never))
+    const workers = [1, 2].map(
+      () => new Worker('jobs', work, { connection: {}, drainDelay: 1 }, aetherBackend('with') as never),
+    )
     await queue.addBulk(Array.from({ length: 50 }, (_, at) => ({ name: 'any', data: { at } })))
     await until(() => done.length === 50, 'all are done')
     assert.equal(new Set(done).size, 50)

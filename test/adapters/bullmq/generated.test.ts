@@ -9,7 +9,7 @@ import { assertSame, compare, noRedis, type Program, type Side, TestRedis } from
 
 const skip = process.platform === 'linux' ? noRedis : 'shared memory needs Linux'
 /** How many programs are run; `AETHER_TEST_PROGRAMS=500` makes a soak of it. */
-const PROGRAMS = Number(process.env['AETHER_TEST_PROGRAMS'] ?? 12)
+const PROGRAMS = Number(process.env['AETHER_TEST_PROGRAMS'] ?? 6)
 const STEPS_MAX = 30
 /** Set to look for the shortest program that fails. */
 const SHRINK = process.env['AETHER_TEST_SHRINK']
