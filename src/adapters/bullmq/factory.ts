@@ -1,4 +1,4 @@
-import type { BackendFactory } from 'bullmq'
+import type { BackendFactory, IQueueBackend } from 'bullmq'
 import type { Size } from '../../dsm/index.ts'
 import { checkOptions, checkText, type OptionNames } from '../../native/index.ts'
 import { AetherBackend } from './aether-backend.ts'
@@ -27,7 +27,7 @@ const names: OptionNames<AetherBackendOptions> = { size: true }
 export function aetherBackend(
   space: string,
   options: AetherBackendOptions = {},
-): BackendFactory<AetherBackend, unknown> {
+): BackendFactory<IQueueBackend, unknown> {
   checkText('space', space)
   checkOptions('aetherBackend', options, names)
   if (options.size !== undefined) checkSize(options.size)

@@ -14,5 +14,4 @@
  * @module aether-dsm/adapters/bullmq
  */
 
-export type { AetherBackend } from './aether-backend.ts'
 export { type AetherBackendOptions, aetherBackend } from './factory.ts'

@@ -3,7 +3,8 @@ import process from 'node:process'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type IQueueBackend, type Job, Worker, withBackend } from 'bullmq'
-import { type AetherBackend, aetherBackend } from '../../../src/adapters/bullmq/index.ts'
+import type { AetherBackend } from '../../../src/adapters/bullmq/aether-backend.ts'
+import { aetherBackend } from '../../../src/adapters/bullmq/index.ts'
 import { open } from '../../../src/public/index.ts'
 import { until, useRuntimeDirectory } from '../../cluster/support.ts'
 import { RankProcess } from '../../support/rank-process.ts'
@@ -17,7 +18,7 @@ describe('a backend of BullMQ in shared memory', { skip }, () => {
   useRuntimeDirectory()
   const backends: IQueueBackend[] = []
   const backend = (space: string, settings: object = {}, name: string = 'jobs'): AetherBackend => {
-    const made = aetherBackend(space, { size: '4MiB' })(name, { connection: {}, ...settings } as never)
+    const made = aetherBackend(space, { size: '4MiB' })(name, { connection: {}, ...settings } as never) as AetherBackend
     backends.push(made)
     return made
   }
