@@ -35,7 +35,7 @@ const roomOrder = rooms.slice(0, -1).map((room, position) => ({
 
 /** What src/adapters/ adapts to: users have it, or not. Types may come from elsewhere. */
 const peersOfAdapters =
-  '^node_modules/(@types/)?(keyv|express-session|rate-limiter-flexible|socket.io-adapter|@opentelemetry/api)/'
+  '^node_modules/(@types/)?(keyv|express-session|rate-limiter-flexible|socket.io-adapter|bullmq|@opentelemetry/api)/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {

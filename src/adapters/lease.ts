@@ -9,7 +9,7 @@ export function checkWhere(argument: string, where: unknown): void {
 }
 
 /** A space that several adapters of one process share, entered once. */
-interface Opened {
+export interface Opened {
   readonly space: Space
   readonly structures: Structures
 }
@@ -40,11 +40,15 @@ export class Lease {
 
   /** Opens them unless they are open. After a failure the next call tries again. */
   async structures(): Promise<Structures> {
-    if (typeof this.#where !== 'string') return this.#where
-    this.#held ??= hold(this.#where)
+    return typeof this.#where === 'string' ? (await this.opened()).structures : this.#where
+  }
+
+  /** The same with the space, which the adapter must have named. */
+  async opened(): Promise<Opened> {
+    this.#held ??= hold(this.#where as string)
     const held = this.#held
     try {
-      return (await held.opened).structures
+      return await held.opened
     } catch (error) {
       if (this.#held === held) this.#held = undefined
       throw error

@@ -29,6 +29,7 @@ export { DIRECTORY_ENTRY_BYTES, DIRECTORY_OFFSET, EXTENTS_OFFSET, MEMBERS_MAX, R
 export { type Member, processInWords } from './member-table.ts'
 export { type EventOptions, Membership, type MembershipPart } from './membership.ts'
 export { OrphanGuard } from './orphan-guard.ts'
+export { describeProcess } from './process-identity.ts'
 export { reclaimSpace, reclaimSpaces } from './reclaim.ts'
 export {
   ARENA_FILE,

@@ -21,6 +21,9 @@ const LOOK_MS = 50
 /** Tries once; undefined if it is not available yet. `ask`: take the time to find out whether the holder is alive. */
 export type Attempt<T> = (ask: boolean) => T | undefined
 
+/** Where a bell hangs: a heap, or other memory that members of a space share. */
+export type BellHome = Pick<Heap, 'memory' | 'peers' | 'checkOpen'>
+
 /** What is told of waits at a bell. */
 export interface BellUse {
   /** Counts those who wait. */
@@ -49,11 +52,11 @@ export interface BellUse {
  * In whatever order these steps come, the waiter sees the change or is seen. Without waiters a ring is one load.
  */
 export class Bell {
-  readonly #heap: Heap
+  readonly #heap: BellHome
   readonly #offset: number
   readonly #use: BellUse
 
-  constructor(heap: Heap, offset: number, use: BellUse = {}) {
+  constructor(heap: BellHome, offset: number, use: BellUse = {}) {
     this.#heap = heap
     this.#offset = offset
     this.#use = use

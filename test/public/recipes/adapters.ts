@@ -1,3 +1,4 @@
+import * as bullmq from '../../../src/adapters/bullmq/index.ts'
 import { Server } from 'socket.io'
 import * as sessions from '../../../src/adapters/express-session/index.ts'
 import * as keyv from '../../../src/adapters/keyv/index.ts'
@@ -72,6 +73,16 @@ export async function socketIoRecipes(): Promise<Recipes> {
     async close() {
       await adapter.close()
     },
+  }
+}
+
+export async function queueRecipes(): Promise<Recipes> {
+  return {
+    module: bullmq,
+    objects: {},
+    values: { space: () => SPACE },
+    calls: { aetherBackend: { args: () => [SPACE, {}] } },
+    async close() {},
   }
 }
 

@@ -1,5 +1,12 @@
 import type { Recipes } from '../recipe.ts'
-import { keyvRecipes, limiterRecipes, sessionRecipes, socketIoRecipes, telemetryRecipes } from './adapters.ts'
+import {
+  keyvRecipes,
+  limiterRecipes,
+  queueRecipes,
+  sessionRecipes,
+  socketIoRecipes,
+  telemetryRecipes,
+} from './adapters.ts'
 import { cmRecipes } from './cm.ts'
 import { mainRecipes } from './main.ts'
 import { messagingRecipes } from './messaging.ts'
@@ -22,6 +29,7 @@ const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
   './adapters/express-session': sessionRecipes,
   './adapters/rate-limiter-flexible': limiterRecipes,
   './adapters/socket.io': socketIoRecipes,
+  './adapters/bullmq': queueRecipes,
   './adapters/opentelemetry': telemetryRecipes,
 }
 
