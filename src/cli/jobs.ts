@@ -35,7 +35,7 @@ It is a member of the space while it runs. Without SPACE it shows the only runni
 
 Options:
   --state STATE     only jobs that are waiting, delayed, active, completed or failed
-  --limit N         at most so many jobs (default 20)
+  --limit N         the most jobs to list (default 20)
   --region REGION   the region of the structures (default structures)
   --json            print one JSON document
 

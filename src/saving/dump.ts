@@ -1,6 +1,6 @@
 import { isHiddenName, type Omission, open, type RegionEntry, RegionError, type Space } from '../dsm/index.ts'
 import { messageOfThrown } from '../native/index.ts'
-import { HEAP_IDENTITY_BYTES, identifyHeap, Structures } from '../structures/index.ts'
+import { HEAP_IDENTITY_BYTES, identifyHeap, isStore, Structures } from '../structures/index.ts'
 import type { EndBlock, RegionBlock } from './format.ts'
 import { Pacer } from './pacer.ts'
 import { RawRegion } from './raw-region.ts'
@@ -70,6 +70,10 @@ class Dump {
     const identity = identifyHeap(first, size)
     if (identity === 'other version') {
       this.#omitted.push({ region: name, reason: 'its structures are of another version of Aether' })
+      return
+    }
+    if (isStore(first)) {
+      this.#omitted.push({ region: name, reason: 'the queues of BullMQ change while they would be copied' })
       return
     }
     try {

@@ -26,7 +26,8 @@ after(() => rmSync(directory, { recursive: true }))
 for (const door of new Set(callables.map((callable) => callable.door))) {
   test(`${door}: wrong arguments are refused with typed errors that say what to pass`, () => {
     const args = [program, callablesFile, door, `${SEED}`, '', lastCallFile]
-    const options = { encoding: 'utf8', timeout: PROGRAM_MS_MAX, maxBuffer: 2 ** 28 } as const
+    // A path that is made of a wrong value is in here, and goes with it.
+    const options = { encoding: 'utf8', timeout: PROGRAM_MS_MAX, maxBuffer: 2 ** 28, cwd: directory } as const
     const { status, signal, stdout, stderr } = spawnSync(process.execPath, args, options)
     const last = () => `${signal ?? status} at ${readFileSync(lastCallFile, 'utf8').trim()}\n${stderr}`
     assert.equal(status, 0, last())

@@ -35,16 +35,16 @@ export interface JobCoreSettings {
  * The jobs of a queue, without their values.
  *
  * A job is one entry of a map. Each step (added, taken, completed, failed, released) replaces it by one
- * compare-and-swap, and that entry alone says what the job is: waiting until it is due, held by a member, or ended.
- * So a job is never in two states and never in none, wherever a process is killed.
+ * compare-and-swap. That entry alone says what the job is: waiting until it is due, held by a member, or ended. So
+ * wherever a process is killed, a job is never in two states and never in none.
  *
  * Lists of ids and the timer wheel only say where to look. They may have too much: an entry whose job is not to be
  * taken is passed over. They must not have too little:
  *
- * 1. Whoever takes deals with the job first, then takes the entry away. If it is killed or stopped in between, the
- *    entry has become superfluous.
- * 2. Whoever makes a job takeable notes its id (see workers.ts), writes the job, puts the entry there, and clears the
- *    note. If it is killed in between, the next member to look puts the entry there.
+ * 1. A taker deals with the job first, then takes the entry away. If it is killed or stopped in between, the entry has
+ *    become superfluous.
+ * 2. A member that makes a job takeable notes its id (see workers.ts), writes the job, puts the entry there, and clears
+ *    the note. If it is killed in between, the next member to look puts the entry there.
  * 3. The wheel puts an entry into a ready list before it takes away its own.
  * 4. If there is no memory for an entry, a word says so, and the next member to look puts in all that may be missing.
  *
@@ -227,7 +227,7 @@ export class JobCore {
   }
 
   /**
-   * A sign of life, several times in a lease. The lease goes on until a beat finds that nothing is held, for the next job
+   * A sign of life, several times in a lease. The lease goes on until a beat finds that nothing is held: the next job
    * is often taken at once.
    */
   beat(): void {

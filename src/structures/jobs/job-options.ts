@@ -15,7 +15,7 @@ import { JOB_ID_BYTES_MAX } from './layout.ts'
 import { levelOf, PRIORITY_MAX } from './ready-lists.ts'
 
 /** How long to wait after a failed attempt. */
-export interface JobBackoff {
+interface JobBackoff {
   /** After the first failure, in milliseconds. */
   readonly delayMs: number
   /** Twice as long after each further one. Default false. */
@@ -46,7 +46,7 @@ export interface JobsOptions<V> extends JobRules {
   readonly valueBytesMax?: number
   /**
    * How long this process keeps its jobs without a sign of life, in milliseconds. It renews the lease from its event
-   * loop three times in that time; the jobs of a process that is stopped or blocked for longer go to others. Those of
+   * loop three times in that time. The jobs of a process that is stopped or blocked for longer go to others. Those of
    * one that has ended do so at once. Default 30 s.
    */
   readonly leaseMs?: number

@@ -42,7 +42,7 @@ export interface JobTerms {
   readonly keepFailedMs: number
 }
 
-/** Who holds a job: a member's owner word, its term (see workers.ts), and the number of the attempt. */
+/** The holder of a job: a member's owner word, its term (see workers.ts), and the number of the attempt. */
 export interface Hold {
   readonly owner: number
   readonly term: number

@@ -17,7 +17,7 @@ import { JobPhase, JobRecord, type JobTerms } from './job-record.ts'
 /** When a job is added again: one of the two. */
 export type ScheduleRule =
   | {
-      /** Every so many milliseconds: at the multiples of it since 1970. */
+      /** The time from one job to the next, in milliseconds. Jobs are due at multiples of it since 1970. */
       readonly everyMs: number
     }
   | {
@@ -57,8 +57,8 @@ interface CronParser {
 }
 
 /**
- * Jobs that are added again and again. A schedule says when its next job is due, which is in the queue already. Whoever
- * takes that job first plans the one after it: it changes the schedule, then adds the job.
+ * Jobs that are added again and again. A schedule says when its next job is due, which is in the queue already. The
+ * worker that takes that job first plans the one after it: it changes the schedule, then adds the job.
  *
  * A process that is killed in between leaves a schedule whose job is missing; {@link tend} adds it. The id of the job
  * has the time in it, so it is added once.

@@ -32,7 +32,7 @@ export interface WorkOptions extends WaitOptions {
 /** Options of {@link SharedJobs.list} and {@link SharedJobs.clear}. */
 export interface JobListOptions extends WaitOptions {
   readonly state?: JobState
-  /** At most so many. Default 100. */
+  /** The most jobs that it returns. Default 100. */
   readonly limit?: number
 }
 
@@ -196,14 +196,14 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
     return this.#core.isPaused
   }
 
-  /** Try a job again that has failed or completed, or a delayed one now. False if it is waiting, active, or not there. */
+  /** Try a failed or completed job again, or a delayed one now. False if it is waiting, active, or not there. */
   async retry(id: string): Promise<boolean> {
     const record = this.#core.get(checkJobId(id))
     if (record === undefined || stateOf(record, this.#core.now()) === 'waiting') return false
     return this.#core.reschedule(id, [JobPhase.Pending, JobPhase.Completed, JobPhase.Failed], 0)
   }
 
-  /** Remove a job, whatever its state. The worker that holds it finds out when it settles it. False if there is none. */
+  /** Remove a job of any state. A worker that holds it finds out when it settles it. False if there is none. */
   async remove(id: string): Promise<boolean> {
     this.#core.heap.checkOpen()
     return this.#core.remove(checkJobId(id))
@@ -223,7 +223,7 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
   }
 
   /**
-   * Add a job again and again, under a name: every so many milliseconds, or when a cron expression says so (which needs
+   * Add a job again and again, under a name: in equal intervals, or when a cron expression says so (which needs
    * the package `cron-parser`). If no worker was there for several occurrences, one is made up for. Replaces what the
    * name stood for.
    */
@@ -280,7 +280,7 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
     return job
   }
 
-  /** A job whose data cannot be decoded is not for anybody. */
+  /** A job whose data cannot be decoded has failed. */
   #dataOf(taken: TakenJob): V {
     try {
       return this.#decode(taken.record.data)

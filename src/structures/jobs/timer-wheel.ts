@@ -3,15 +3,13 @@ import { ID_LIST_BYTES, IdList } from './id-list.ts'
 
 const SLOTS = 64
 const LEVELS = 6
-/** Bytes of the slots. */
-export const WHEEL_BYTES: number = LEVELS * SLOTS * ID_LIST_BYTES
 
 /** Milliseconds that a slot of each level covers: 1 ms, 64 ms, 4 s, 4 min, 5 h, 12 days. */
 const WIDTHS = Array.from({ length: LEVELS }, (_, level) => SLOTS ** level)
 
 /**
- * Ids that are due later: a hierarchical timing wheel in shared memory (Varghese and Lauck, "Hashed and hierarchical
- * timing wheels", SOSP 1987, scheme 7), turned by whoever looks at it.
+ * Ids that are due later: a hierarchical timing wheel in shared memory. Each process that looks at it turns it. Source:
+ * Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987), scheme 7.
  *
  * Two words say how far it has been turned, in ticks of a millisecond. A turn raises `begun`, deals with the slots that
  * became due, then raises `finished`.

@@ -1,5 +1,5 @@
-import * as bullmq from '../../../src/adapters/bullmq/index.ts'
 import { Server } from 'socket.io'
+import * as bullmq from '../../../src/adapters/bullmq/index.ts'
 import * as sessions from '../../../src/adapters/express-session/index.ts'
 import * as keyv from '../../../src/adapters/keyv/index.ts'
 import * as telemetry from '../../../src/adapters/opentelemetry/index.ts'

@@ -6,7 +6,7 @@ import { levelOf } from '../../../src/structures/jobs/ready-lists.ts'
 import { type Inhabitant, Town } from '../town.ts'
 
 export const LEASE_MS = 1000
-export const terms: JobTerms = {
+const terms: JobTerms = {
   level: levelOf(0),
   attemptsMax: 3,
   lossesMax: 100,

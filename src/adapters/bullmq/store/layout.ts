@@ -29,9 +29,6 @@ export const HeaderOffset = {
   Bells: 1536,
 } as const
 
-/** Magic and version in one word. */
-export const STORE_MAGIC = 0x42_4d_51_01
-
 export const STORE_BYTES_MIN: number = 2 ** 20
 export const STORE_BYTES_MAX: number = 2 ** 31 - 2 ** 16
 

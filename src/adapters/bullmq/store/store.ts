@@ -11,11 +11,12 @@ import {
   ownerEpoch,
   ownerSlot,
   ownerWord,
+  STORE_MAGIC,
   StructureError,
   type Structures,
 } from '../../../structures/index.ts'
 import { BlockAllocator } from './block-allocator.ts'
-import { BELL_STRIDE_BYTES, BELLS, HeaderOffset, STORE_BYTES_MAX, STORE_BYTES_MIN, STORE_MAGIC } from './layout.ts'
+import { BELL_STRIDE_BYTES, BELLS, HeaderOffset, STORE_BYTES_MAX, STORE_BYTES_MIN } from './layout.ts'
 import { OrderedSets } from './ordered-sets.ts'
 import { hashText, Tables } from './tables.ts'
 import { Texts } from './texts.ts'
