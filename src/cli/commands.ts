@@ -38,6 +38,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./jobs.ts')).jobsCommand,
   },
   {
+    name: 'keep',
+    summary: 'keep a space while no program has it open',
+    load: async () => (await import('./keep.ts')).keepCommand,
+  },
+  {
     name: 'space',
     summary: 'export, import, check, repair or drop a space and its saves',
     load: async () => (await import('./space.ts')).spaceCommand,

@@ -20,6 +20,7 @@ import {
 } from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import { type Duration, parseDuration } from './duration.ts'
+import { ensureKept } from './keeping.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
@@ -55,9 +56,15 @@ export interface OpenOptions {
   readonly directory?: string
   /** Saves of the space, from which it is restored after a crash of the machine. */
   readonly save?: SaveSettings
+  /**
+   * Keep the space for this long after its last process has gone, so that a redeploy finds it: milliseconds, or text
+   * such as `'10min'`. A process of its own does that, which the first `open` with this option starts. A space in a
+   * directory needs none.
+   */
+  readonly keep?: Duration
 }
 
-const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true, directory: true, save: true }
+const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true, directory: true, save: true, keep: true }
 const saveNames: OptionNames<SaveSettings> = { file: true, every: true }
 
 const saveOptionNames: OptionNames<SaveOptions> = { file: true, signal: true }
@@ -86,11 +93,13 @@ export async function open(name: string, options: OpenOptions = {}): Promise<Spa
   if (directory !== undefined) checkText('options.directory', directory)
   const lock: LockOptions = { signal, ...(lockTimeoutMs === undefined ? {} : { timeoutMs: lockTimeoutMs }) }
   const settings = checkSave(options.save, directory)
+  const keepMs = options.keep === undefined ? undefined : parseDuration(options.keep, 'options.keep')
   const { file } = settings
   const hasSave = () => file !== undefined && existsSync(file)
   const space = new Space(await Membership.enter(name, { ...lock, hasSave }, directory), file)
   try {
     await space.begin(settings.everyMs)
+    if (keepMs !== undefined && space.directory === undefined) await ensureKept(space.membership, keepMs)
     return space
   } catch (error) {
     await space.close()

@@ -1,6 +1,7 @@
 import { formatBytes, UsageError } from 'aether-dsm/internal/cli'
 import { openDevice } from 'aether-dsm/internal/verbs'
 import { benchBandwidth } from '../bench/bandwidth.ts'
+import { benchJobs, defaultJobsProcesses, type JobsBenchOptions } from '../bench/jobs/jobs.ts'
 import { benchLatency, DEFAULT_TIME_MS } from '../bench/latency.ts'
 import { benchMessaging } from '../bench/messaging.ts'
 import { benchOps, defaultOpsProcesses, type OpsBenchOptions } from '../bench/ops/ops.ts'
@@ -21,7 +22,7 @@ import {
 } from './bench-options.ts'
 import { type PreparedBench, prepareBench } from './bench-run.ts'
 
-export type CommonOptions = RpcBenchOptions & OpsBenchOptions
+export type CommonOptions = RpcBenchOptions & OpsBenchOptions & JobsBenchOptions
 
 const processesMax = 64
 
@@ -31,6 +32,7 @@ const measures: Readonly<Record<CommonName, (options: CommonOptions) => Promise<
   messaging: benchMessaging,
   rpc: benchRpc,
   ops: benchOps,
+  jobs: benchJobs,
 }
 
 /** Benchmarks whose rows have the same fields, in the order in which they run, with their options. */
@@ -40,6 +42,7 @@ export const commonTakes: Readonly<Record<CommonName, readonly BenchOption[]>> =
   messaging: ['device', 'sizes', 'time-ms', 'peers', 'loads', 'rounds'],
   rpc: ['device', 'sizes', 'time-ms', 'peers', 'depths', 'clients', 'loads', 'rounds'],
   ops: ['device', 'sizes', 'time-ms', 'peers', 'processes'],
+  jobs: ['time-ms', 'peers', 'processes'],
 }
 
 /** @throws UsageError, and AetherError if there is no such device, before a second process fails because of it. */
@@ -55,10 +58,15 @@ export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBe
     peers: peersOf(values.peers),
     depths: numbersOf('depths', values.depths, defaultDepths, 1, depthMax),
     clients: numbersOf('clients', values.clients, defaultClients, 1, clientsMax),
-    processes: numbersOf('processes', values.processes, defaultOpsProcesses, 1, processesMax),
+    processes: numbersOf('processes', values.processes, defaultProcesses(name), 1, processesMax),
   }
   openDevice(device).close()
   return commonBench(name, options)
+}
+
+/** Numbers of processes that a benchmark takes. */
+function defaultProcesses(name: CommonName): readonly number[] {
+  return name === 'jobs' ? defaultJobsProcesses : defaultOpsProcesses
 }
 
 export function commonBench(name: CommonName, options: CommonOptions): PreparedBench {

@@ -1,5 +1,6 @@
 import { collectiveNames } from 'aether-dsm/internal/messaging'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from '../bench/dsm.ts'
+import { defaultJobsProcesses } from '../bench/jobs/jobs.ts'
 import { DEFAULT_TIME_MS, defaultSizes } from '../bench/latency.ts'
 import { defaultOpsProcesses, defaultOpsSizes } from '../bench/ops/ops.ts'
 import { peerNames } from '../bench/peers/peer-name.ts'
@@ -20,6 +21,7 @@ export const benchHelp: string = `Usage: aether bench latency [options]
        aether bench collectives [options]
        aether bench rpc [options]
        aether bench ops [options]
+       aether bench jobs [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
@@ -57,6 +59,10 @@ rpc          calls
              progress, and with memcpy
 ops          operations per second of ${defaultOpsProcesses.join(' and ')} processes at the same time. Reads and writes of coherent memory, compared with GET
              and SET of Redis and get and put of lmdb. Calls of one server, compared with ECHO of Redis
+jobs         job queues, compared with BullMQ on Redis and on shared memory
+               add                add a job, one after the other
+               work-N             jobs that N worker processes finish, with 8 in hand each
+               start              from adding a job until its handler begins in another process
 dsm          loads, stores and calls on coherent memory: some need another process, some do not
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter in shared memory, compared with a Map in one process, Redis over a Unix socket, and lmdb
@@ -76,7 +82,7 @@ Options of all benchmarks:
                     else. With --compare the plots show both runs
 If a benchmark is interrupted (Ctrl-C), it writes neither. Its exit status is 128 + the number of the signal.
 
-Options of latency, bandwidth, messaging, rpc, ops and all:
+Options of latency, bandwidth, messaging, rpc, ops, jobs (no --device, no --sizes) and all:
   --device NAME     the verbs device (default ${deviceDefault})
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')};
                     rpc ${defaultRpcSizes.join(',')}, rdma-source and rdma-target
@@ -97,7 +103,7 @@ Options of collectives:
   --json                rows have "suite", "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns",
                         "maxNs", "quantilesNs", "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes"
 
-More options of latency, messaging, rpc, ops and all:
+More options of latency, messaging, rpc, ops, jobs and all:
   --peers LIST       ${peerNames.join(', ')}, all (default) or none. A benchmark uses the peers that
                      have what it measures. A peer that is not installed is left out, with a message
 
@@ -114,8 +120,8 @@ More options of messaging and rpc:
                      "baseline", "p50Ratio", "meanRatio", "p99Ratio", "rateRatio". All are medians over the rounds, and
                      ratios are taken within a round. Counts of the scheduler are null if the kernel does not tell them
 
-More options of ops:
-  --processes N,N,...  processes that work at the same time (default ${defaultOpsProcesses.join(',')})
+More options of ops and jobs:
+  --processes N,N,...  processes that work at the same time (default ${defaultOpsProcesses.join(',')}; jobs ${defaultJobsProcesses.join(',')})
 
 More options of all:
   --suites LIST      ${suiteNames.join(', ')} (default: all of them)

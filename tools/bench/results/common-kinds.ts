@@ -7,7 +7,7 @@ import type { RowKind } from './row-kind.ts'
 import { rowTable } from './row-table.ts'
 
 /** Benchmarks whose rows are {@link BenchRow}s. */
-export type CommonName = 'latency' | 'bandwidth' | 'messaging' | 'rpc' | 'ops'
+export type CommonName = 'latency' | 'bandwidth' | 'messaging' | 'rpc' | 'ops' | 'jobs'
 type Plan = PlotPlan<BenchRow>
 
 const columns: readonly Column[] = [
@@ -112,13 +112,14 @@ const ratesSideBySide: Plan = {
 }
 
 /** What is measured with N of something: `call-16`, `clients-4`; and of what. */
-const numbered = /^(call|clients|reads|writes|calls)-(\d+)$/
+const numbered = /^(call|clients|reads|writes|calls|work)-(\d+)$/
 const numberedTitles: Readonly<Record<string, string>> = {
   call: 'calls in progress of one client',
   clients: 'client processes, 16 calls in progress each',
   reads: 'processes that read',
   writes: 'processes that write',
   calls: 'processes that call, 16 calls in progress each',
+  work: 'worker processes, 8 jobs in hand each',
 }
 const numberAxis: Axis = countAxis('at the same time')
 const numberOf = ({ op }: BenchRow): number => Number(numbered.exec(op)?.[2])
@@ -170,7 +171,7 @@ const batchNotes: readonly string[] = [
   'libfabric is fi_pingpong (messages of its shm provider), written in C. It reports only means, which count for operations and the ratio.',
 ]
 
-/** Rows of `aether bench latency`, `bandwidth`, `messaging`, `rpc` and `ops`. */
+/** Rows of `aether bench latency`, `bandwidth`, `messaging`, `rpc`, `ops` and `jobs`. */
 export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
   latency: commonKind(batchNotes, [
     timeByLength(together('one operation at a time')),
@@ -218,5 +219,18 @@ export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
       'row it names.',
     ],
     [...scalingPlans, ratesSideBySide, rateByLength(byOp), distributions],
+  ),
+
+  jobs: commonKind(
+    [
+      'add: one job after the other, each awaited. work-N: N worker processes finish a backlog, with 8 jobs in hand each; operations are jobs that are',
+      'done. start: from the call that adds a job until the handler begins in another process, one at a time. Jobs have one number as their data, and',
+      'are removed when they are done. ratio is the time divided by that of the row it names.',
+    ],
+    [
+      ...scalingPlans,
+      timesSideBySide,
+      distributionPlan({ ...byOp, where: ({ p50Ns }) => p50Ns !== null, group: ofLength }),
+    ],
   ),
 }
