@@ -16,6 +16,7 @@ import {
   checkOptions,
   checkSignal,
   checkText,
+  mustBe,
   type OptionNames,
 } from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
@@ -117,7 +118,7 @@ function checkSave(save: SaveSettings | undefined, directory: string | undefined
   const byDefault = directory === undefined ? undefined : resolve(directory, SAVE_FILE)
   if (save === undefined) return { file: byDefault, everyMs: undefined }
   checkOptions('options.save', save, saveNames)
-  if (save.file !== undefined) checkText('options.save.file', save.file)
+  if (save.file !== undefined) checkPath('options.save.file', save.file)
   const file = save.file === undefined ? byDefault : resolve(save.file)
   if (file === undefined)
     throw new ArgumentError(
@@ -125,6 +126,12 @@ function checkSave(save: SaveSettings | undefined, directory: string | undefined
       'a space without a directory has no save of its own; pass options.save.file',
     )
   return { file, everyMs: save.every === undefined ? undefined : parseDuration(save.every, 'options.save.every') }
+}
+
+/** @throws ArgumentError */
+function checkPath(argument: string, path: string): void {
+  checkText(argument, path)
+  if (path.includes('\0')) throw mustBe(argument, 'a path without null characters', path)
 }
 
 /** One member's view of a space. It does not keep the process alive, except while an `events()` iteration waits. */
@@ -196,7 +203,7 @@ export class Space implements AsyncDisposable {
    */
   async save(options: SaveOptions = {}): Promise<SaveResult> {
     checkOptions('save', options, saveOptionNames)
-    if (options.file !== undefined) checkText('options.file', options.file)
+    if (options.file !== undefined) checkPath('options.file', options.file)
     checkSignal('options.signal', options.signal)
     options.signal?.throwIfAborted()
     const file = options.file === undefined ? this.#saveFile : resolve(options.file)

@@ -83,6 +83,8 @@ const LEASE_MS_MAX = 2 ** 31 - 1
 const COUNT_MAX = 2 ** 31 - 1
 const LOSSES_MAX = 3
 const BACKOFF_MS_MAX = 86_400_000
+/** 34 years. */
+export const DELAY_MS_MAX: number = 2 ** 40
 
 /** @throws ArgumentError; the reason of the signal if it is aborted. */
 export function checkAdd(call: string, options: AddOptions | undefined): void {
@@ -99,8 +101,8 @@ export function checkRules({ attempts, lossesMax, backoff, keepCompletedMs, keep
   if (attempts !== undefined && attempts !== Number.POSITIVE_INFINITY)
     checkWhole('options.attempts', attempts, 1, COUNT_MAX)
   if (lossesMax !== undefined) checkWhole('options.lossesMax', lossesMax, 0, COUNT_MAX)
-  checkDelay('options.keepCompletedMs', keepCompletedMs)
-  checkDelay('options.keepFailedMs', keepFailedMs)
+  checkKept('options.keepCompletedMs', keepCompletedMs)
+  checkKept('options.keepFailedMs', keepFailedMs)
   if (typeof backoff === 'object') checkBackoff(backoff)
   else checkDelay('options.backoff', backoff)
 }
@@ -119,10 +121,14 @@ export function checkJobLease(leaseMs: number): void {
   if (leaseMs > LEASE_MS_MAX) throw mustBe('options.leaseMs', `at most ${LEASE_MS_MAX}`, leaseMs)
 }
 
-/** @throws ArgumentError unless it is a number from 0 on, or undefined. */
+/** @throws ArgumentError unless it is a time from 0 on that ends, or undefined. */
 export function checkDelay(argument: string, value: number | undefined): void {
-  if (value === undefined || (typeof value === 'number' && value >= 0)) return
-  throw mustBe(argument, 'a number of milliseconds from 0 on', value)
+  if (value === undefined || (typeof value === 'number' && value >= 0 && value <= DELAY_MS_MAX)) return
+  throw mustBe(argument, 'a number of milliseconds from 0 to 2^40', value)
+}
+
+function checkKept(argument: string, value: number | undefined): void {
+  if (value !== Number.POSITIVE_INFINITY) checkDelay(argument, value)
 }
 
 /** @throws ArgumentError */

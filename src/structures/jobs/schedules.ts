@@ -1,7 +1,7 @@
 import {
-  checkMilliseconds,
   checkOptions,
   checkText,
+  checkWhole,
   messageOfThrown,
   mustBe,
   type OptionNames,
@@ -12,6 +12,7 @@ import { structured } from '../codec/codecs.ts'
 import type { Meter } from '../figures/meter.ts'
 import { SharedMap, UNCHANGED, VALUE_BYTES_MAX } from '../map/shared-map.ts'
 import type { JobCore, TakenJob } from './job-core.ts'
+import { DELAY_MS_MAX } from './job-options.ts'
 import { JobPhase, JobRecord, type JobTerms } from './job-record.ts'
 
 /** When a job is added again: one of the two. */
@@ -180,7 +181,7 @@ function checkRule(rule: ScheduleRule): void {
   checkOptions('repeat', rule as AnyRule, ruleNames, 'rule')
   const { everyMs, cron, timeZone } = (rule ?? {}) as AnyRule
   if ((everyMs === undefined) === (cron === undefined)) throw mustBe('rule', '{ everyMs } or { cron }', rule)
-  if (everyMs !== undefined) checkMilliseconds('rule.everyMs', everyMs)
+  if (everyMs !== undefined) checkWhole('rule.everyMs', everyMs, 1, DELAY_MS_MAX)
   else checkText('rule.cron', cron)
   if (timeZone !== undefined) checkText('rule.timeZone', timeZone)
 }

@@ -1,3 +1,4 @@
+import process from 'node:process'
 import * as door from '../../../src/public/index.ts'
 import type { Recipe, Recipes } from '../recipe.ts'
 
@@ -34,7 +35,8 @@ export async function mainRecipes(): Promise<Recipes> {
     },
     data: ['member', 'advice'],
     calls: {
-      open: { args: () => ['scratch', {}] },
+      open: { args: () => ['scratch', {}], after: endKeepers },
+      'Space.save': { args: () => [{ file: 'space.save' }] },
       join: {
         args: () => [{ rank: 0, size: 1, rendezvous: 'local:scratch', timeoutMs: 5000 }],
         valuesMax: 12,
@@ -49,6 +51,12 @@ export async function mainRecipes(): Promise<Recipes> {
       await space.close()
     },
   }
+}
+
+/** Some wrong values of `keep` are right ones. */
+async function endKeepers(): Promise<void> {
+  await using space = await door.open('scratch')
+  for (const { processId } of space.members()) if (processId !== process.pid) process.kill(processId, 'SIGKILL')
 }
 
 function regionCalls(plain: door.Region, coherent: door.Region, local: door.Region): Record<string, Recipe | Recipe[]> {

@@ -1,4 +1,4 @@
-import { join, open } from '../../../src/public/index.ts'
+import { join, open, type Space } from '../../../src/public/index.ts'
 import * as door from '../../../src/public/structures.ts'
 import { inLists, type Recipe, type Recipes } from '../recipe.ts'
 
@@ -17,6 +17,9 @@ export async function structureRecipes(): Promise<Recipes> {
       name: () => 'name',
       key: () => 'key',
       value: () => 1,
+      data: () => 1,
+      handler: () => () => {},
+      id: () => 'an id',
       message: () => 1,
       expected: () => 1,
       count: () => 1,
@@ -43,6 +46,8 @@ export async function structureRecipes(): Promise<Recipes> {
       'GroupLog.follow': { waits: () => {} },
       'SharedChannel.subscribe': { waits: () => {} },
       'GroupChannel.subscribe': { waits: () => {} },
+      'Structures.jobs': { args: () => ['jobs', {}] },
+      ...jobCalls(space, one.SharedJobs, await workedOn(local)),
       ...rcuCalls('Rcu', local.rcu, one.cell),
       ...rcuCalls('GroupRcu', remote.rcu, many.cell),
       ...sectionCalls('MvRluSection', () => one.MvRlu.readLock(), one.MvRlu.root),
@@ -89,9 +94,65 @@ async function objectsOf(local: door.Structures) {
     SharedLog: log,
     Follower: log.follow(),
     SharedChannel: await local.channel('channel'),
+    SharedJobs: await jobsOf(local),
     Rcu: local.rcu,
     MvRlu: await local.mvRlu('objects'),
     cell: await local.cell('cell'),
+  }
+}
+
+/** A job queue with one job that is done. */
+async function jobsOf(local: door.Structures): Promise<door.SharedJobs<unknown>> {
+  const jobs = await local.jobs('jobs', { keepCompletedMs: Number.POSITIVE_INFINITY })
+  await jobs.addIfAbsent('done', 1)
+  await (await jobs.take()).complete()
+  return jobs
+}
+
+/** Another one, whose jobs are done at once. */
+async function workedOn(local: door.Structures): Promise<door.SharedJobs<unknown>> {
+  const jobs = await local.jobs('worked', { keepCompletedMs: Number.POSITIVE_INFINITY })
+  // It ends with the structures.
+  jobs.work(() => 1, { concurrency: 4 }).catch(() => {})
+  await jobs.addIfAbsent('done', 1)
+  return jobs
+}
+
+function jobCalls(
+  space: Space,
+  jobs: door.SharedJobs<unknown>,
+  worked: door.SharedJobs<unknown>,
+): Record<string, Recipe> {
+  let workers: door.Structures | undefined
+  const withJob = () => {
+    jobs.addSync(1)
+    return jobs
+  }
+  const held = async () => await withJob().take()
+  return {
+    'Job.complete': { self: held },
+    'Job.fail': { self: held, args: () => [new Error('it')] },
+    'Job.release': { self: held },
+    'Job.progress': { self: held },
+    'SharedJobs.take': { self: withJob },
+    'SharedJobs.jobs': { self: withJob },
+    'SharedJobs.work': {
+      self: async () => {
+        workers = await door.openStructures(space, { region: 'third', size: '1MiB' })
+        return await workers.jobs('jobs')
+      },
+      waits: async () => await workers?.close(),
+      after: async () => await workers?.close(),
+    },
+    'SharedJobs.result': { self: () => worked, args: () => ['done'] },
+    // A long delay is a right one.
+    'SharedJobs.run': { self: () => worked, args: () => [1], waits: () => {} },
+    'SharedJobs.get': { args: () => ['done'] },
+    'SharedJobs.retry': { args: () => ['another'] },
+    'SharedJobs.remove': { args: () => ['another'] },
+    'SharedJobs.clear': { args: () => ['failed'] },
+    'SharedJobs.pause': { after: () => jobs.resume() },
+    'SharedJobs.repeat': { args: () => ['name', { everyMs: 3_600_000 }, 1] },
   }
 }
 
