@@ -65,6 +65,8 @@ export class JobCore {
   readonly #wheel: TimerWheel
   readonly #workers: Workers
   readonly #held = new Map<string, HeldJob>()
+  /** When the operating system was asked last who is lost. */
+  #askedMs = Number.NEGATIVE_INFINITY
 
   /** The member must have joined the heap. */
   constructor(name: string, heap: Heap, body: number, { meter, leaseMs, now = () => heap.nowMs() }: JobCoreSettings) {
@@ -100,18 +102,20 @@ export class JobCore {
     }
   }
 
-  /** Take the next job; undefined if there is none. `ask`: look for lost workers first. @throws HeapFullError */
+  /**
+   * Take the next job; undefined if there is none. Only then it looks for lost workers; `ask`: now and then by asking
+   * the operating system, too. @throws HeapFullError
+   */
   take(ask: boolean): TakenJob | undefined {
     this.heap.checkOpen()
     this.#turn(this.now())
-    if (ask) this.lookAround(true)
-    if (this.isPaused) return undefined
-    for (let found = this.#ready.first(); found !== undefined; found = this.#ready.first()) {
-      const taken = this.#activate(found.entry.id)
-      found.list.drop(found.entry)
-      if (taken !== undefined) return taken
-    }
-    return undefined
+    const taken = this.#takeReady()
+    if (taken !== undefined) return taken
+    const now = this.now()
+    const mayAsk = ask && now - this.#askedMs >= SOON_MS
+    if (mayAsk) this.#askedMs = now
+    this.lookAround(mayAsk)
+    return this.#takeReady()
   }
 
   /** Keep the job until it is settled. `lost` is called if it turns out to have been given to others. */
@@ -268,6 +272,16 @@ export class JobCore {
   #leave(): void {
     for (const id of [...this.#held.keys()]) this.release(id, 0)
     this.#workers.leave()
+  }
+
+  #takeReady(): TakenJob | undefined {
+    if (this.isPaused) return undefined
+    for (let found = this.#ready.first(); found !== undefined; found = this.#ready.first()) {
+      const taken = this.#activate(found.entry.id)
+      found.list.drop(found.entry)
+      if (taken !== undefined) return taken
+    }
+    return undefined
   }
 
   #activate(id: string): TakenJob | undefined {

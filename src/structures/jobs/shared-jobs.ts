@@ -95,14 +95,14 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
   async take(options?: WaitOptions): Promise<Job<V, R>> {
     checkAbort('take', options)
     this.#settings.meter.wrote()
-    return await this.#core.filled.wait(() => this.#take(), options)
+    return await this.#core.filled.wait((ask) => this.#take(ask), options)
   }
 
   /** Take a job; undefined if there is none. */
   async tryTake(options?: WaitOptions): Promise<Job<V, R> | undefined> {
     checkAbort('tryTake', options)
     this.#settings.meter.wrote()
-    return this.#take()
+    return this.#take(true)
   }
 
   /** Jobs as they come, for ever. Leaving the loop ends it; each job has to be settled. */
@@ -125,7 +125,12 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
     const { concurrency = 1, signal } = options
     checkWhole('options.concurrency', concurrency, 1, CONCURRENCY_MAX)
     checkSignalKind('options.signal', signal)
-    await Promise.all(Array.from({ length: concurrency }, () => this.#workOn(handler, signal)))
+    const running = new Running(concurrency)
+    for (let job = await this.#next(signal); job !== undefined; job = await this.#next(signal)) {
+      const taken = job
+      await running.add(() => workOn(taken, handler))
+    }
+    await running.all()
   }
 
   /**
@@ -262,10 +267,10 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
     return encodeValue(this.#settings, this.name, data)
   }
 
-  #take(): Job<V, R> | undefined {
+  #take(ask: boolean): Job<V, R> | undefined {
     this.#core.heap.checkOpen()
     this.#schedules.tend()
-    const taken = this.#core.take(true)
+    const taken = this.#core.take(ask)
     return taken && this.#jobOf(taken)
   }
 
@@ -295,32 +300,18 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
     return decodeOwn(this.#settings.codec, data)
   }
 
-  async #workOn(handler: (job: Job<V, R>) => R | Promise<R>, signal: AbortSignal | undefined): Promise<void> {
-    while (signal?.aborted !== true) {
-      const job = await this.#next(signal)
-      if (job === undefined) return
-      let settle: () => Promise<void>
-      try {
-        const result = await handler(job)
-        settle = () => job.complete(result)
-      } catch (error) {
-        settle = () => job.fail(error)
-      }
-      if (!job.isSettled) await settleSurely(settle)
-    }
-  }
-
   /** Undefined once the signal is aborted. */
   async #next(signal: AbortSignal | undefined): Promise<Job<V, R> | undefined> {
-    for (;;) {
+    while (!isAborted(signal)) {
       try {
         return await this.take(signal && { signal })
       } catch (error) {
-        if (signal?.aborted === true) return undefined
+        if (isAborted(signal)) return undefined
         if (!(error instanceof HeapFullError)) throw error
         await sleep(FULL_PAUSE_MS)
       }
     }
+    return undefined
   }
 
   #endOf(id: string): { readonly record?: JobRecord; readonly error?: JobError } | undefined {
@@ -354,6 +345,58 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
   }
 }
 
+/** Handlers that run at the same time, up to a number. */
+class Running {
+  readonly #max: number
+  readonly #promises = new Set<Promise<void>>()
+  #failure: { readonly error: unknown } | undefined
+  #ended: (() => void) | undefined
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** Begin `work`. Resolves when there is room for another one. Rejects if any has failed. */
+  async add(work: () => Promise<void>): Promise<void> {
+    const promise = work()
+      .catch((error: unknown) => {
+        this.#failure ??= { error }
+      })
+      .then(() => {
+        this.#promises.delete(promise)
+        this.#ended?.()
+      })
+    this.#promises.add(promise)
+    while (this.#promises.size >= this.#max) {
+      await new Promise<void>((resolve) => {
+        this.#ended = resolve
+      })
+    }
+    this.#check()
+  }
+
+  /** Resolves when all have ended. Rejects if any has failed. */
+  async all(): Promise<void> {
+    await Promise.all(this.#promises)
+    this.#check()
+  }
+
+  #check(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+}
+
+async function workOn<V, R>(job: Job<V, R>, handler: (job: Job<V, R>) => R | Promise<R>): Promise<void> {
+  let settle: () => Promise<void>
+  try {
+    const result = await handler(job)
+    settle = () => job.complete(result)
+  } catch (error) {
+    settle = () => job.fail(error)
+  }
+  if (!job.isSettled) await settleSurely(settle)
+}
+
 /** While there is no memory the job stays held. What was lost meanwhile is another worker's. */
 async function settleSurely(settle: () => Promise<void>): Promise<void> {
   for (;;) {
@@ -365,6 +408,10 @@ async function settleSurely(settle: () => Promise<void>): Promise<void> {
       await sleep(FULL_PAUSE_MS)
     }
   }
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true
 }
 
 const STATES_RULE = `one of ${JOB_STATES.join(', ')}`

@@ -220,6 +220,7 @@ test('priorities come first, what came back before all, and within one it is fir
   takeOf(other)
   for (const [id, priority] of Object.entries({ low: -10, n1: 0, n2: 0, high: 10, n3: 0, some: 3 })) add(id, priority)
   town.town.bury(other.inhabitant)
+  worker.core.lookAround(true)
   assert.deepEqual(finishAll(worker), ['lost', 'high', 'some', 'n1', 'n2', 'n3', 'low'])
 })
 
