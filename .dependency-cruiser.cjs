@@ -115,7 +115,7 @@ module.exports = {
         'tools/ enters a room through its index.ts, as aether-dsm/internal/ROOM, or a door for users: so it runs where it is installed.',
       severity: 'error',
       from: { path: '^tools/' },
-      to: { path: '^src/[^/]+/.', pathNot: '^src/([^/]+/index|public/[^/]+)\\.ts$' },
+      to: { path: '^src/[^/]+/.', pathNot: '^src/([^/]+/index|public/[^/]+|adapters/[^/]+/index)\\.ts$' },
     },
     {
       name: 'tools-by-name',

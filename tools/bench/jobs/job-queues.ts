@@ -5,8 +5,7 @@ import { optionalPackage } from '../peers/optional-package.ts'
 import { redisSocket } from '../peers/redis-server.ts'
 
 /** Job queues that are measured: the shared structure, and BullMQ in shared memory and on a Redis server. */
-export const queueNames = ['jobs', 'BullMQ on aether', 'BullMQ on Redis'] as const
-export type QueueName = (typeof queueNames)[number]
+export type QueueName = 'jobs' | 'BullMQ on aether' | 'BullMQ on Redis'
 
 /** What a process needs to open a queue. */
 export interface Place {
@@ -17,7 +16,7 @@ export interface Place {
   readonly name: string
 }
 
-export interface JobData {
+interface JobData {
   /** When it was added, by the clock of all processes, in nanoseconds. */
   readonly addedNs: number
 }
