@@ -86,13 +86,10 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** 4.8 MB before job queues, saved spaces, Socket.IO's adapter and BullMQ's backend came. */
-const UNPACKED_BYTES_MAX = 5_500_000
-
-test('the package has at most 2,000 files and 5.5 MB', (t) => {
+test('the package has at most 2,000 files and 5 MB', (t) => {
   t.diagnostic(`${packed.files.length} files, ${packed.unpackedSize} bytes`)
   assert.ok(packed.files.length <= 2000, `${packed.files.length} files`)
-  assert.ok(packed.unpackedSize <= UNPACKED_BYTES_MAX, `${packed.unpackedSize} bytes`)
+  assert.ok(packed.unpackedSize <= 5_000_000, `${packed.unpackedSize} bytes`)
 })
 
 test('every link of a page that is packed leads to a file that is packed', () => {
