@@ -30,7 +30,7 @@ import { parseRegionRequest, type RegionOptions } from './region-request.ts'
 import { loadSaver, type Restored, type SaveOptions, type SaveResult } from './saver.ts'
 
 /** Where a space is saved, and how often. */
-export interface SaveSettings {
+interface SaveSettings {
   /**
    * The file that `space.save()` writes, and that the first member restores if there is no good memory of the space.
    * Default: `aether.save` in the directory of the space.

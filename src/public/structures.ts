@@ -20,7 +20,6 @@
  * @module aether-dsm/structures
  */
 export {
-  type AddOptions,
   bytes,
   type ChannelOptions,
   type Codec,
@@ -31,13 +30,9 @@ export {
   type GroupStructures,
   type GroupStructuresOptions,
   HeapFullError,
-  type HeapUsage,
   HomeLostError,
   type Job,
   JobError,
-  type JobSnapshot,
-  type JobState,
-  type JobsOptions,
   json,
   KEY_BYTES_MAX,
   type Latch,
@@ -51,7 +46,6 @@ export {
   type Mutex,
   type MutexHold,
   type MvRlu,
-  type MvRluObject,
   type MvRluSection,
   number,
   type Once,

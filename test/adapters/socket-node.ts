@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { createAdapter as createClusterAdapter } from '@socket.io/cluster-adapter'
 import { type Namespace, type RemoteSocket, Server, type ServerOptions, type Socket } from 'socket.io'
 import { type Socket as Client, io as connect } from 'socket.io-client'
-import { type AetherAdapter, createAdapter, type SocketIoAdapterOptions } from '../../src/adapters/socket.io/index.ts'
+import type { SocketIoAdapterOptions } from '../../src/adapters/socket.io/create-adapter.ts'
+import { type AetherAdapter, createAdapter } from '../../src/adapters/socket.io/index.ts'
 import { until } from '../cluster/support.ts'
 
 /** Which sockets, of which namespace. */

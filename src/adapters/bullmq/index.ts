@@ -14,4 +14,4 @@
  * @module aether-dsm/adapters/bullmq
  */
 
-export { type AetherBackendOptions, aetherBackend } from './factory.ts'
+export { aetherBackend } from './factory.ts'

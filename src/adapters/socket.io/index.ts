@@ -11,4 +11,4 @@
  * @module aether-dsm/adapters/socket.io
  */
 export type { AetherAdapter } from './aether-adapter.ts'
-export { createAdapter, type SocketIoAdapterOptions } from './create-adapter.ts'
+export { createAdapter } from './create-adapter.ts'
