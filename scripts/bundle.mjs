@@ -2,7 +2,8 @@
  * Makes what is published of the compiled sources: dist/compiled/src becomes dist/package. The last part of a build.
  *
  *   *.js     every door, every module that runs in a thread or process of its own, and what they share: all in one
- *            folder, without comments and indentation. Importing them takes a quarter of the time that a thousand modules take.
+ *            folder, without comments and indentation. Importing them takes a quarter of the time that a thousand
+ *            modules take.
  *   *.d.ts   what users see of the doors, with its documentation.
  *
  * Also writes dist/package.json, by which what lies in dist/ (tests, tools, examples) finds `aether-dsm` in dist/src.
