@@ -12,6 +12,7 @@ import {
 import {
   ArgumentError,
   ClosedError,
+  checkBoolean,
   checkMilliseconds,
   checkOptions,
   checkSignal,
@@ -27,7 +28,7 @@ import { RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import { openRegionOf } from './region-openers.ts'
 import { parseRegionRequest, type RegionOptions } from './region-request.ts'
-import { loadSaver, type Restored, type SaveOptions, type SaveResult } from './saver.ts'
+import { loadSaver, type Restored, type SaveOptions, type SaveRepetition, type SaveResult } from './saver.ts'
 
 /** Where a space is saved, and how often. */
 interface SaveSettings {
@@ -41,6 +42,8 @@ interface SaveSettings {
    * Default: only `space.save()` saves.
    */
   readonly every?: Duration
+  /** Each of these saves is of one instant: see the option of that name of `space.save()`. Default false. */
+  readonly consistent?: boolean
 }
 
 /** Options of `open`. */
@@ -66,9 +69,9 @@ export interface OpenOptions {
 }
 
 const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true, directory: true, save: true, keep: true }
-const saveNames: OptionNames<SaveSettings> = { file: true, every: true }
+const saveNames: OptionNames<SaveSettings> = { file: true, every: true, consistent: true }
 
-const saveOptionNames: OptionNames<SaveOptions> = { file: true, signal: true }
+const saveOptionNames: OptionNames<SaveOptions> = { file: true, consistent: true, signal: true }
 
 /**
  * Join the space `name`: processes of this user on this machine that share memory. The first process to join makes it.
@@ -99,7 +102,7 @@ export async function open(name: string, options: OpenOptions = {}): Promise<Spa
   const hasSave = () => file !== undefined && existsSync(file)
   const space = new Space(await Membership.enter(name, { ...lock, hasSave }, directory), file)
   try {
-    await space.begin(settings.everyMs)
+    await space.begin(settings.repetition)
     if (keepMs !== undefined && space.directory === undefined) await ensureKept(space.membership, keepMs)
     return space
   } catch (error) {
@@ -108,24 +111,27 @@ export async function open(name: string, options: OpenOptions = {}): Promise<Spa
   }
 }
 
-interface SavePlace {
+interface SavePlan {
   readonly file: string | undefined
-  readonly everyMs: number | undefined
+  readonly repetition: SaveRepetition | undefined
 }
 
 /** @throws ArgumentError */
-function checkSave(save: SaveSettings | undefined, directory: string | undefined): SavePlace {
+function checkSave(save: SaveSettings | undefined, directory: string | undefined): SavePlan {
   const byDefault = directory === undefined ? undefined : resolve(directory, SAVE_FILE)
-  if (save === undefined) return { file: byDefault, everyMs: undefined }
+  if (save === undefined) return { file: byDefault, repetition: undefined }
   checkOptions('options.save', save, saveNames)
+  const { consistent = false } = save
   if (save.file !== undefined) checkPath('options.save.file', save.file)
+  checkBoolean('options.save.consistent', consistent)
   const file = save.file === undefined ? byDefault : resolve(save.file)
   if (file === undefined)
     throw new ArgumentError(
       'options.save.file',
       'a space without a directory has no save of its own; pass options.save.file',
     )
-  return { file, everyMs: save.every === undefined ? undefined : parseDuration(save.every, 'options.save.every') }
+  if (save.every === undefined) return { file, repetition: undefined }
+  return { file, repetition: { everyMs: parseDuration(save.every, 'options.save.every'), consistent } }
 }
 
 /** @throws ArgumentError */
@@ -181,7 +187,7 @@ export class Space implements AsyncDisposable {
   }
 
   /** Restore what is to be restored, then begin to save. @internal */
-  async begin(everyMs: number | undefined): Promise<void> {
+  async begin(repetition: SaveRepetition | undefined): Promise<void> {
     const { arena } = this.membership
     const file = this.#saveFile
     if (file === undefined) return
@@ -190,27 +196,29 @@ export class Space implements AsyncDisposable {
       arena.endRestore()
       this.#restored = { savedAt, reason: arena.toRestore }
     }
-    if (everyMs !== undefined) this.#stopSaving = (await loadSaver()).saveEvery(this, file, everyMs)
+    if (repetition !== undefined) this.#stopSaving = (await loadSaver()).saveEvery(this, file, repetition)
   }
 
   /**
    * Write all regions and structures to a file, from which `open` restores them after a crash of the machine. The file
    * is replaced as a whole or not at all. Others go on meanwhile: each entry is saved as a whole, but not all at one
-   * moment.
+   * moment unless `consistent` asks for it.
    *
    * @throws SaveError if it cannot be written, as on a full disk: the file stays what it was. ArgumentError if there is
-   *   no `file`. TimeoutError if another process is saving to it and makes no progress.
+   *   no `file`. TimeoutError if another process is saving to it and makes no progress, or a consistent save finds no
+   *   moment.
    */
   async save(options: SaveOptions = {}): Promise<SaveResult> {
     checkOptions('save', options, saveOptionNames)
     if (options.file !== undefined) checkPath('options.file', options.file)
+    if (options.consistent !== undefined) checkBoolean('options.consistent', options.consistent)
     checkSignal('options.signal', options.signal)
     options.signal?.throwIfAborted()
     const file = options.file === undefined ? this.#saveFile : resolve(options.file)
     if (file === undefined)
       throw new ArgumentError('options.file', 'the space has neither a directory nor a save.file; pass options.file')
     if (this.closed) throw new ClosedError(`space '${this.name}'`)
-    return await (await loadSaver()).save(this, file, options.signal)
+    return await (await loadSaver()).save(this, file, options)
   }
 
   /** This member's counters, which all members can read. */

@@ -1,6 +1,6 @@
 import { isHiddenName, type Omission, open, type RegionEntry, RegionError, type Space } from '../dsm/index.ts'
-import { messageOfThrown } from '../native/index.ts'
-import { HEAP_IDENTITY_BYTES, identifyHeap, isStore, Structures } from '../structures/index.ts'
+import { messageOfThrown, TimeoutError } from '../native/index.ts'
+import { HEAP_IDENTITY_BYTES, identifyHeap, isStore, SavedStructures, Structures } from '../structures/index.ts'
 import type { EndBlock, RegionBlock } from './format.ts'
 import { Pacer } from './pacer.ts'
 import { RawRegion } from './raw-region.ts'
@@ -10,6 +10,8 @@ import type { SaveWriter } from './save-writer.ts'
 const CHUNK_BYTES = 2 ** 20
 /** Runs of zeros are left out by pages. */
 const PAGE_BYTES = 4096
+const NEVER_QUIET =
+  'there was no moment at which its structures could be copied, though their operations waited for 5 s; save without consistent, or use smaller structures'
 const ZEROS = Buffer.alloc(PAGE_BYTES)
 
 /** What a dump is written to. */
@@ -18,22 +20,26 @@ export type DumpTarget = Pick<SaveWriter, 'region' | 'bytes' | 'structures' | 's
 /** How a space is dumped. */
 export interface DumpOptions {
   readonly signal?: AbortSignal | undefined
+  /** All structures as they were at one instant. Other members wait while the last of them is copied. */
+  readonly consistent?: boolean | undefined
   /** Called with a structure that cannot be read, which is then passed over. Default: the dump fails. */
   readonly damaged?: ((omission: Omission) => void) | undefined
 }
 
 /**
- * Gives all that is in a space to `out`, region by region, at no common instant. It does so as a member of its own: the
- * program may open and close structures meanwhile as it likes. No other member waits for it.
+ * Gives all that is in a space to `out`, region by region: at no common instant, unless `consistent` asks for one. It
+ * does so as a member of its own: the program may open and close structures meanwhile as it likes. No other member
+ * waits for it, but for that instant.
  */
 export async function dumpSpace(
   space: Pick<Space, 'name' | 'directory'>,
   out: DumpTarget,
-  { signal, damaged }: DumpOptions = {},
+  { signal, consistent = false, damaged }: DumpOptions = {},
 ): Promise<EndBlock> {
   const { directory } = space
   await using own = await open(space.name, directory === undefined ? {} : { directory })
   const dump = new Dump(own, out, new Pacer(signal), damaged)
+  if (consistent) await dump.copyStructures()
   for (const entry of own.regionDirectory.all()) await dump.region(entry)
   return dump.summary
 }
@@ -44,6 +50,8 @@ class Dump {
   readonly #pacer: Pacer
   readonly #damaged: DumpOptions['damaged']
   readonly #omitted: Omission[] = []
+  /** Copies of all heaps, by region; undefined: they are read as they are. */
+  #copies: ReadonlyMap<string, SavedStructures> | undefined
   #regions = 0
   #structures = 0
 
@@ -56,6 +64,29 @@ class Dump {
 
   get summary(): EndBlock {
     return { regions: this.#regions, structures: this.#structures, omitted: this.#omitted }
+  }
+
+  /** Have all structures dumped as they are at one instant from now. @throws TimeoutError */
+  async copyStructures(): Promise<void> {
+    const opened: Structures[] = []
+    const names: string[] = []
+    try {
+      // By name, so that two who do this at once do not wait for each other.
+      for (const { name } of [...this.#space.regionDirectory.all()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        const structures = await this.#structuresIf(name)
+        if (structures === undefined) continue
+        opened.push(structures)
+        names.push(name)
+      }
+      const copies = await SavedStructures.atOneInstant(
+        opened.map(({ saved }) => saved),
+        this.#pacer.step,
+      )
+      if (copies === undefined) throw new TimeoutError(`${NEVER_QUIET}: space '${this.#space.name}'`)
+      this.#copies = new Map(names.map((name, at) => [name, copies[at]!]))
+    } finally {
+      for (const structures of opened) await structures.close()
+    }
   }
 
   async region({ name, length }: RegionEntry): Promise<void> {
@@ -116,9 +147,20 @@ class Dump {
   }
 
   async #heap(block: RegionBlock): Promise<void> {
-    await using structures = await this.#structuresIn(block)
+    if (this.#copies === undefined) {
+      await using structures = await this.#structuresIn(block)
+      await this.#structuresOf(block, structures.saved)
+      return
+    }
+    const copy = this.#copies.get(block.name)
+    // It is younger than the copies.
+    if (copy === undefined) return
+    await this.#structuresOf(block, copy)
+  }
+
+  async #structuresOf(block: RegionBlock, saved: SavedStructures): Promise<void> {
     await this.#out.structures(block)
-    for (const { name, kind, parameters, records } of structures.saved.list()) {
+    for (const { name, kind, parameters, records } of saved.list()) {
       if (typeof records === 'string') {
         this.#omitted.push({ region: block.name, structure: name, reason: records })
         continue
@@ -131,6 +173,19 @@ class Dump {
         if (this.#damaged === undefined) throw error
         this.#damaged({ region: block.name, structure: name, reason: messageOfThrown(error) })
       }
+    }
+  }
+
+  /** The structures in a region; undefined if it is gone, or has none. */
+  async #structuresIf(name: string): Promise<Structures | undefined> {
+    try {
+      await using region = await RawRegion.open(this.#space, name)
+      const { size, length, reserved } = region.entry
+      if (length === 0 || identifyHeap(await region.read(0, HEAP_IDENTITY_BYTES), size) !== 'heap') return undefined
+      return await this.#structuresIn({ name, size, reserved })
+    } catch (error) {
+      if (isGone(error)) return undefined
+      throw error
     }
   }
 

@@ -26,7 +26,7 @@ export { type SaveDescription, verifySave } from './verify.ts'
 
 /** What `open` and `space.save()` use. */
 export const saver: Saver = {
-  save: (space, file, signal) => saveSpace(space, file, { signal }),
+  save: saveSpace,
 
   async restore(space, file) {
     for await (const part of readSave(file)) {
@@ -37,8 +37,8 @@ export const saver: Saver = {
     return (await restoreSave(space, file, () => arena.countRestored())).savedAt
   },
 
-  saveEvery(space, file, everyMs) {
-    const repeated = new RepeatedSave(space, file, everyMs)
+  saveEvery(space, file, repetition) {
+    const repeated = new RepeatedSave(space, file, repetition)
     return () => repeated.stop()
   },
 }

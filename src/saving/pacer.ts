@@ -18,6 +18,9 @@ export class Pacer {
     return native.monotonicNs() - this.#sinceNs > TURN_NS
   }
 
+  /** A pause if it is due. */
+  readonly step = (): Promise<void> | undefined => (this.isDue ? this.pause() : undefined)
+
   /** @throws the reason of the signal. */
   async pause(): Promise<void> {
     this.#signal?.throwIfAborted()

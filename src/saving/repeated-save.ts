@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import process from 'node:process'
-import type { Space } from '../dsm/index.ts'
+import type { SaveRepetition, Space } from '../dsm/index.ts'
 import { messageOfThrown } from '../native/index.ts'
 import { NewFile } from './new-file.ts'
 import { writeSave } from './save.ts'
@@ -23,15 +23,17 @@ export class RepeatedSave {
   readonly #space: Space
   readonly #file: string
   readonly #everyMs: number
+  readonly #consistent: boolean
   readonly #stop = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
   #isReported = false
 
-  constructor(space: Space, file: string, everyMs: number) {
+  constructor(space: Space, file: string, { everyMs, consistent }: SaveRepetition) {
     this.#space = space
     this.#file = file
     this.#everyMs = everyMs
+    this.#consistent = consistent
     this.#running = this.#turn()
   }
 
@@ -64,7 +66,7 @@ export class RepeatedSave {
         throw new Error('another process has begun it and does not end it; continue or end that process')
       return Math.max(1, this.#everyMs * BUSY_SHARE)
     }
-    await writeSave(this.#space, file, this.#stop.signal)
+    await writeSave(this.#space, file, { signal: this.#stop.signal, consistent: this.#consistent })
     this.#isReported = false
     return this.#everyMs
   }

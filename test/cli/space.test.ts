@@ -84,7 +84,7 @@ test('a running space is exported, and the save checked, imported, repaired and 
   assert.ok(existsSync(join(directory, 'aether.arena.torn')))
   const whole = JSON.parse(aether('space', 'check', directory, '--json').stdout) as { state: string; records: number }
   assert.deepEqual([whole.state, whole.records], ['good', 1])
-  assert.equal(aether('space', 'export', directory, `${file}.2`).status, 0)
+  assert.equal(aether('space', 'export', directory, `${file}.2`, '--consistent').status, 0)
   const dropped = aether('space', 'drop', directory)
   assert.equal(dropped.status, 0, dropped.stderr)
   assert.equal(existsSync(directory), false)

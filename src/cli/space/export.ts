@@ -7,10 +7,10 @@ import { formatBytes } from '../output/units.ts'
 import { omittedLines } from './omitted-lines.ts'
 import { isPath, operandsOf, type SpaceTask } from './task.ts'
 
-export const exportSpace: SpaceTask = async (operands) => {
+export const exportSpace: SpaceTask = async (operands, { consistent }) => {
   const [where = '', file = ''] = operandsOf('export', operands, ['NAME or DIRECTORY', 'FILE'])
   await using space = await enter(where)
-  const result = await saveSpace(space, resolve(file))
+  const result = await saveSpace(space, resolve(file), { consistent })
   const { regions, structures, bytes, omitted } = result
   const line = `${result.file}: ${regions} regions, ${structures} structures, ${formatBytes(bytes)}`
   return { result, lines: [line, ...omittedLines(omitted)] }

@@ -12,7 +12,7 @@ export interface TaskOutcome {
 /** One task of `aether space`, with what follows its word. */
 export type SpaceTask = (
   operands: readonly string[],
-  options: { readonly directory?: string; readonly add: boolean },
+  options: { readonly directory?: string; readonly add: boolean; readonly consistent: boolean },
 ) => Promise<TaskOutcome>
 
 /** @throws UsageError unless there are as many operands as names. */

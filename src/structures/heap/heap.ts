@@ -10,6 +10,7 @@ import { Bell } from '../waiting/bell.ts'
 import { type Allocation, Allocator } from './allocator.ts'
 import { BlockTable } from './block-table.ts'
 import { Epochs } from './epochs.ts'
+import { Gate } from './gate.ts'
 import { HeapRecovery, type Settler } from './heap-recovery.ts'
 import type { Intent } from './intent.ts'
 import {
@@ -53,6 +54,8 @@ export class Heap {
   readonly epochs: Epochs
   /** Counts what this member does with each structure. */
   readonly meters: Meters
+  /** Closed while the heap is copied. */
+  readonly gate: Gate
   /** Rings when a member has left. */
   readonly left: Bell
   /** This participant's entry. */
@@ -88,6 +91,7 @@ export class Heap {
     this.seed = introduce(name, memory)
     this.blocks = new BlockTable(memory, layoutOf(memory.lengthBytes))
     this.#allocator = new Allocator(this.blocks, peers.slot)
+    this.gate = new Gate(memory, peers)
     this.left = new Bell(this, HeaderOffset.LeftBell)
     this.epochs = new Epochs(memory, this.blocks, this.#allocator, peers, () => this.left.ring())
     this.#recovery = new HeapRecovery(
@@ -143,8 +147,10 @@ export class Heap {
     return this.#closed
   }
 
+  /** Each operation begins with this: it waits while the gate is closed. @throws ClosedError */
   checkOpen(): void {
     if (this.#closed) throw new ClosedError(`the structures in '${this.name}'`)
+    if (this.memory.peek(HeaderOffset.Gate) !== 0) this.gate.pass()
   }
 
   /**

@@ -17,13 +17,15 @@
 /** Reads 'STRU' in a dump of memory. */
 export const HEAP_MAGIC = 0x55525453
 /** Raised whenever anything in the layout of heaps or structures changes. */
-export const HEAP_VERSION = 3
+export const HEAP_VERSION = 4
 
 export const HeaderOffset = {
   Magic: 0,
   Version: 4,
   Slabs: 8,
   Seed: 12,
+  /** See gate.ts. It shares its cache line with words that never change. */
+  Gate: 16,
   Epoch: 64,
   ParticipantsHigh: 128,
   /** A bell, rung when a member leaves an operation or a section. */

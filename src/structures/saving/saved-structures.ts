@@ -1,6 +1,8 @@
 import { StructureError } from '../errors.ts'
-import { type Directory, StructureKind, type StructureKindName } from '../heap/directory.ts'
-import type { Heap } from '../heap/heap.ts'
+import { Directory, StructureKind, type StructureKindName } from '../heap/directory.ts'
+import { GATE_CLOSED_MS_MAX } from '../heap/gate.ts'
+import { Heap } from '../heap/heap.ts'
+import { HeapCopy, settleCopies } from './heap-copy.ts'
 import { SavedClock } from './saved-kind.ts'
 import { savedKinds } from './saved-kinds.ts'
 
@@ -30,6 +32,30 @@ export class SavedStructures {
     this.#heap = heap
     this.#directory = directory
     this.#clock = new SavedClock(heap)
+  }
+
+  /**
+   * Copies of the structures of several heaps, all of one instant. Undefined if they changed all the time. The heaps
+   * are in the order that all callers use. `pause` is called between steps of the copying. The last part is one step,
+   * during which all operations on the heaps wait.
+   */
+  static async atOneInstant(
+    all: readonly SavedStructures[],
+    pause: () => Promise<void> | undefined,
+  ): Promise<readonly SavedStructures[] | undefined> {
+    const heaps = all.map((each) => each.#heap)
+    const copies = heaps.map((heap) => new HeapCopy(heap))
+    for (const copy of copies)
+      for (const _ of copy.steps()) {
+        const paused = pause()
+        if (paused !== undefined) await paused
+      }
+    if (!settleCopies(heaps, copies, GATE_CLOSED_MS_MAX)) return undefined
+    return copies.map((copy, at) => {
+      const { name, peers } = heaps[at]!
+      const heap = new Heap(name, copy.memory, peers)
+      return new SavedStructures(heap, new Directory(heap))
+    })
   }
 
   /** All that are there now. Their records are read when they are asked for. */
