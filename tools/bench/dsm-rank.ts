@@ -7,7 +7,7 @@ import { type CoherenceKind, join, probeUserfault, type Region, type RegionGroup
 import { native } from 'aether-dsm/internal/native'
 import { Baton } from './dsm-baton.ts'
 import { Grid, gridBoardWords } from './dsm-grid.ts'
-import { type DsmBenchPlan, type DsmRow, FLOORS, nameOf, type RowHead, rowFrom } from './dsm-row.ts'
+import { type DsmBenchPlan, type DsmRow, FLOORS, nameOf, PING_PONG, type RowHead, rowFrom } from './dsm-row.ts'
 import { type Act, FETCH, LOCAL_FAULT, type Scenario, scenarios } from './dsm-scenario.ts'
 import type { TracedAccesses } from './dsm-stages.ts'
 import { type Traffic, trafficAtRest } from './dsm-traffic.ts'
@@ -209,7 +209,7 @@ class DsmBench {
       samples[index] = native.monotonicNs() - began
     }
     this.#group.barrierSync()
-    const head = { op: 'ping-pong of a word in a page, round trip', ...this.#head(region) }
+    const head = { op: PING_PONG, ...this.#head(region), baseline: nameOf(FLOORS.turns) }
     this.#report(rowFrom(head, samples.subarray(Math.floor(this.#iterations * WARM_SHARE))))
   }
 

@@ -41,10 +41,14 @@ export interface DsmBenchPlan {
   readonly traced?: boolean
 }
 
-/** The exchange of a page miss in C++: what a miss between two ranks is held against. */
+/** What two ranks do that hand a word to each other. */
+export const PING_PONG = 'ping-pong of a word in a page, round trip'
+
+/** The exchanges of page misses in C++: what a miss between two ranks, and a word in turns, are held against. */
 export const FLOORS = {
   asleep: { op: 'load, in C++, agents asleep', coherence: 'none' },
   awake: { op: 'load, in C++, agents awake', coherence: 'none' },
+  turns: { op: 'ping-pong of a word in a page, round trip, in C++', coherence: 'none' },
 } as const
 
 export type Counted = Pick<DsmRow, 'messages' | 'bytes' | 'hitRate'>

@@ -4,7 +4,7 @@ import { coherenceKinds } from 'aether-dsm/internal/dsm'
 import { AetherError } from 'aether-dsm/internal/native'
 import { type DsmBenchPlan, type DsmRow, FLOORS, rowFrom, withRatios } from './dsm-row.ts'
 import { measureStages } from './dsm-stages.ts'
-import { type FloorAgents, PageFloor } from './floor/page-floor.ts'
+import { type FloorExchange, PageFloor } from './floor/page-floor.ts'
 
 export interface DsmBenchOptions {
   /** Kinds with a protocol; default all. */
@@ -51,9 +51,9 @@ export async function benchDsm(options: DsmBenchOptions = {}): Promise<DsmRow[]>
   using floor = newFloor(options.onNoFloor)
   for (const ranks of options.ranks ?? defaultDsmRanks) {
     const floors =
-      floor === undefined ? [] : pageBytes.flatMap((bytes) => floorAgents.map((agents) => [bytes, agents] as const))
-    for (const [bytes, agents] of floors)
-      keep(rowFrom({ ...FLOORS[agents], ranks, pageBytes: bytes }, await floor!.measure(agents, bytes, iterations)))
+      floor === undefined ? [] : pageBytes.flatMap((bytes) => floorExchanges.map((exchange) => [bytes, exchange] as const))
+    for (const [bytes, exchange] of floors)
+      keep(rowFrom({ ...FLOORS[exchange], ranks, pageBytes: bytes }, await floor!.measure(exchange, bytes, iterations)))
     const stdout = new CollectedLines((line) => keep(JSON.parse(line.slice(line.indexOf('{'))) as DsmRow))
     const complaints: string[] = []
     const stderr = new CollectedLines((line) => complaints.push(line))
@@ -64,7 +64,7 @@ export async function benchDsm(options: DsmBenchOptions = {}): Promise<DsmRow[]>
   return withRatios(rows)
 }
 
-const floorAgents: readonly FloorAgents[] = ['asleep', 'awake']
+const floorExchanges: readonly FloorExchange[] = ['asleep', 'awake', 'turns']
 
 /** Undefined where there is no compiler, say. */
 function newFloor(onMissing: ((reason: string) => void) | undefined): PageFloor | undefined {

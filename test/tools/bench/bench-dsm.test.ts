@@ -110,9 +110,9 @@ describe('the stages of a page miss', () => {
 describe('the exchange of a page miss in C++', { skip: refused ?? false }, () => {
   it('brings what was written, with agents that sleep and that do not, page by page', async () => {
     using floor = new PageFloor()
-    for (const agents of ['asleep', 'awake'] as const)
+    for (const exchange of ['asleep', 'awake', 'turns'] as const)
       for (const pageBytes of [4096, 65536]) {
-        const samples = await floor.measure(agents, pageBytes, 20)
+        const samples = await floor.measure(exchange, pageBytes, 20)
         assert.equal(samples.length, 18)
         assert.ok(samples.every((ns) => ns > 0))
       }

@@ -8,6 +8,10 @@
 // page-floor asleep|awake BYTES ROUNDS CALM_US
 //   Between two rounds the reader pauses for CALM_US, so that agents are asleep that sleep. Prints the nanoseconds of
 //   each round, one a line. Ends with 1 and the failed system call where one fails.
+//
+// page-floor turns BYTES ROUNDS 0
+//   Both user threads write a word of one page in turns, and poll it meanwhile without sleeping; agents sleep. A page is
+//   read by both or written by one, so each turn takes two exchanges. Prints the nanoseconds of each round trip.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -42,8 +46,15 @@
 
 namespace {
 
+// What an agent asks the other one for: a number that grows, times 2, plus 1 for the right to write.
+struct Inbox {
+  alignas(64) std::atomic<unsigned> request{0};
+  alignas(64) std::atomic<unsigned> grant{0};
+};
+
 // In memory of both. A page's number plus one; 0: none yet.
 struct Shared {
+  Inbox inboxes[2];
   alignas(64) std::atomic<int> request{0};
   alignas(64) std::atomic<int> grant{0};
   alignas(64) std::atomic<bool> ready{false};
@@ -102,13 +113,15 @@ struct View {
     return {reinterpret_cast<uintptr_t>(bytes) + page * pageBytes, pageBytes};
   }
 
-  // The page on which a thread has faulted; -1 where none has.
-  long faulted() const {
+  // The page on which a thread has faulted; -1 where none has. `writes`: with a store.
+  long faulted(bool* writes = nullptr) const {
     struct uffd_msg message;
     const ssize_t got = read(userfault, &message, sizeof message);
     if (got < 0 && errno != EAGAIN) fail("read");
     if (got != sizeof message || message.event != UFFD_EVENT_PAGEFAULT) return -1;
     const uint64_t at = message.arg.pagefault.address - reinterpret_cast<uintptr_t>(bytes);
+    const uint64_t store = UFFD_PAGEFAULT_FLAG_WRITE | UFFD_PAGEFAULT_FLAG_WP;
+    if (writes != nullptr) *writes = (message.arg.pagefault.flags & store) != 0;
     return static_cast<long>(at / pageBytes);
   }
 
@@ -119,10 +132,14 @@ struct View {
     if (ioctl(userfault, UFFDIO_CONTINUE, &request) != 0 && errno != EEXIST) fail("UFFDIO_CONTINUE");
   }
 
-  void protect(size_t page) const {
+  void remove(size_t page) const {
+    if (madvise(bytes + page * pageBytes, pageBytes, MADV_DONTNEED) != 0) fail("madvise");
+  }
+
+  void protect(size_t page, bool protects = true) const {
     struct uffdio_writeprotect request = {};
     request.range = range(page);
-    request.mode = UFFDIO_WRITEPROTECT_MODE_WP;
+    request.mode = protects ? UFFDIO_WRITEPROTECT_MODE_WP : 0;
     if (ioctl(userfault, UFFDIO_WRITEPROTECT, &request) != 0) fail("UFFDIO_WRITEPROTECT");
   }
 };
@@ -193,6 +210,72 @@ void beReader(int memory, useconds_t calmUs) {
   for (const double ns : took) printf("%.0f\n", ns);
 }
 
+// One agent of two that write page 0 in turns. It has the page as a copy, alone, or not at all.
+void serveTurns(const View& view, Side side) {
+  enum { kNone, kCopy, kAlone } right = side == kReader ? kAlone : kNone;
+  const Side other = side == kReader ? kWriter : kReader;
+  Inbox& own = shared->inboxes[side];
+  Inbox& theirs = shared->inboxes[other];
+  unsigned asked = 0;
+  unsigned granted = 0;
+  unsigned served = 0;
+  while (!shared->done) {
+    sleepUntilRung(view, side);
+    bool writes = false;
+    if (view.faulted(&writes) >= 0) {
+      if (right == kAlone) {
+        view.install(0, true);
+      } else {
+        asked = ((asked / 2 + 1) * 2) | (writes ? 1 : 0);
+        theirs.request = asked;
+        ring(other);
+      }
+    }
+    // In this order: what is granted here is settled before it is asked back.
+    const unsigned request = own.request;
+    const unsigned grant = own.grant;
+    if (grant != granted) {
+      granted = grant;
+      const bool isWrite = (grant & 1) != 0;
+      if (right == kCopy) view.protect(0, false);
+      else view.install(0, isWrite);
+      right = isWrite ? kAlone : kCopy;
+    }
+    if (request == served) continue;
+    served = request;
+    const bool isWrite = (request & 1) != 0;
+    if (isWrite) view.remove(0);
+    else view.protect(0);
+    if (right == kAlone) memcpy(frames[other], frames[side], pageBytes);
+    right = isWrite ? kNone : kCopy;
+    theirs.grant = request;
+    ring(other);
+  }
+}
+
+// The user thread that begins is the one that has the page.
+void takeTurns(int memory, Side side, size_t rounds) {
+  const View view(memory);
+  auto* word = reinterpret_cast<std::atomic<uint32_t>*>(view.bytes);
+  std::thread agent(serveTurns, std::cref(view), side);
+  if (side == kReader) word->store(0);
+  if (side == kReader) shared->ready = true;
+  while (!shared->ready) usleep(1000);
+  std::vector<double> took(rounds);
+  for (size_t round = 0; round < rounds; round++) {
+    const double began = nowNs();
+    const auto base = static_cast<uint32_t>(2 * round);
+    if (side == kReader) word->store(base + 1);
+    while (word->load() != (side == kReader ? base + 2 : base + 1)) {}
+    if (side == kWriter) word->store(base + 2);
+    took[round] = nowNs() - began;
+  }
+  if (side == kReader) shared->done = true;
+  agent.join();
+  if (side == kReader)
+    for (const double ns : took) printf("%.0f\n", ns);
+}
+
 int newMemory() {
   const int memory = memfd_create("aether-page-floor", MFD_CLOEXEC);
   if (memory < 0) fail("memfd_create");
@@ -204,12 +287,14 @@ int newMemory() {
 
 int main(int count, char** arguments) {
   if (count != 5) {
-    fprintf(stderr, "page-floor asleep|awake BYTES ROUNDS CALM_US\n");
+    fprintf(stderr, "page-floor asleep|awake|turns BYTES ROUNDS CALM_US\n");
     return 2;
   }
   awake = strcmp(arguments[1], "awake") == 0;
   pageBytes = strtoul(arguments[2], nullptr, 10);
-  pages = strtoul(arguments[3], nullptr, 10);
+  const bool turns = strcmp(arguments[1], "turns") == 0;
+  const size_t rounds = strtoul(arguments[3], nullptr, 10);
+  pages = turns ? 1 : rounds;
   void* common = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (common == MAP_FAILED) fail("mmap");
   shared = new (common) Shared;
@@ -228,10 +313,12 @@ int main(int count, char** arguments) {
   if (writer < 0) fail("fork");
   if (writer == 0) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("prctl");
-    if (getppid() == reader) beWriter(memories[kWriter]);
+    if (getppid() == reader && turns) takeTurns(memories[kWriter], kWriter, rounds);
+    else if (getppid() == reader) beWriter(memories[kWriter]);
     _exit(0);
   }
-  beReader(memories[kReader], static_cast<useconds_t>(strtoul(arguments[4], nullptr, 10)));
+  if (turns) takeTurns(memories[kReader], kReader, rounds);
+  else beReader(memories[kReader], static_cast<useconds_t>(strtoul(arguments[4], nullptr, 10)));
   int status = 0;
   if (waitpid(writer, &status, 0) < 0) fail("waitpid");
   return status == 0 ? 0 : 1;

@@ -14,10 +14,13 @@ const COLD_SHARE = 0.1
 const CALM_US = 300
 const ROUND_MS_MAX = 100
 
-/** Whether the agents of the exchange sleep between two misses, as they do in a program that computes. */
-export type FloorAgents = 'asleep' | 'awake'
+/**
+ * A miss, with agents that sleep before it, as they do in a program that computes, or that are awake. Or the round trip
+ * of a word that two threads write in turns, which poll it meanwhile.
+ */
+export type FloorExchange = 'asleep' | 'awake' | 'turns'
 
-/** The exchange of a page miss in C++ (page-floor.cc), compiled for this run. */
+/** The exchanges of page misses in C++ (page-floor.cc), compiled for this run. */
 export class PageFloor implements Disposable {
   readonly #scratch = new ScratchDirectory()
   readonly #program: string
@@ -38,9 +41,9 @@ export class PageFloor implements Disposable {
     }
   }
 
-  /** Nanoseconds of each miss. */
-  async measure(agents: FloorAgents, pageBytes: number, rounds: number): Promise<Float64Array> {
-    const { stdout } = await run(this.#program, [agents, String(pageBytes), String(rounds), String(CALM_US)], {
+  /** Nanoseconds of each miss, or round trip. */
+  async measure(exchange: FloorExchange, pageBytes: number, rounds: number): Promise<Float64Array> {
+    const { stdout } = await run(this.#program, [exchange, String(pageBytes), String(rounds), String(CALM_US)], {
       timeout: ROUND_MS_MAX * rounds,
     })
     const samples = Float64Array.from(stdout.trim().split('\n'), Number)
