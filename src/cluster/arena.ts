@@ -27,6 +27,8 @@ const Word = {
   Ended: 9,
   /** 0, or how far the first member has come that restores the space from a save, from 1 on. */
   Restoring: 10,
+  /** The number of the arena whose save was restored into this one; 0: none. */
+  RestoredNonce: 20,
 } as const
 /**
  * Numbers of the header, Float64, by their place in units of 8 bytes. The clock of a space is CLOCK_MONOTONIC plus a
@@ -211,6 +213,16 @@ export class Arena {
   /** A restore has made some progress: those who wait for it see that it goes on. */
   countRestored(): void {
     Atomics.store(this.#header, Word.Restoring, (this.restoring & 0x3fffffff) + 1)
+  }
+
+  /** The number of the arena whose save was restored into this one: 32 hexadecimal digits, zeros if none was. */
+  get restoredNonce(): string {
+    return readNonce(this.control, Word.RestoredNonce)
+  }
+
+  /** Before the end of a restore: what it is restored from. */
+  noteRestored(nonce: string): void {
+    new Uint8Array(this.control, HEADER_OFFSET + Word.RestoredNonce * 4, NONCE_WORDS * 4).set(Buffer.from(nonce, 'hex'))
   }
 
   /** The space is restored as a whole: others may join. */
@@ -439,6 +451,9 @@ function mapIfArena(descriptor: number, nonce?: string): ArrayBuffer | ArenaMism
 }
 
 function identityOf(descriptor: number, control: ArrayBuffer): ArenaIdentity {
-  const nonce = Buffer.from(control, HEADER_OFFSET + Word.Nonce * 4, NONCE_WORDS * 4).toString('hex')
-  return { inode: native.describeMemory(descriptor).inode, nonce }
+  return { inode: native.describeMemory(descriptor).inode, nonce: readNonce(control, Word.Nonce) }
+}
+
+function readNonce(control: ArrayBuffer, word: number): string {
+  return Buffer.from(control, HEADER_OFFSET + word * 4, NONCE_WORDS * 4).toString('hex')
 }

@@ -34,6 +34,8 @@ export interface StartBlock {
   readonly savedAtMs: number
   /** Of the package. */
   readonly version: string
+  /** The number of the memory that was saved: 32 hexadecimal digits. */
+  readonly arena: string
 }
 
 /** A region, of bytes or of structures. */

@@ -13,9 +13,8 @@
  */
 import { provideSaver, type Saver } from '../dsm/index.ts'
 import { RepeatedSave } from './repeated-save.ts'
-import { checkSpaceOf, restoreSave } from './restore.ts'
+import { checkSpaceOf, restoreSave, startOf } from './restore.ts'
 import { saveSpace } from './save.ts'
-import { readSave } from './save-reader.ts'
 
 export { checkDirectory, type DirectoryReport, saveOf } from './check-directory.ts'
 export { type Disk, realDisk } from './disk.ts'
@@ -29,10 +28,7 @@ export const saver: Saver = {
   save: saveSpace,
 
   async restore(space, file) {
-    for await (const part of readSave(file)) {
-      if (part.type === 'start') checkSpaceOf(part.start, space.name, file)
-      break
-    }
+    checkSpaceOf(await startOf(file), space.name, file)
     const { arena } = space.membership
     return (await restoreSave(space, file, () => arena.countRestored())).savedAt
   },

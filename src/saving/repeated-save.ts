@@ -3,6 +3,7 @@ import process from 'node:process'
 import type { SaveRepetition, Space } from '../dsm/index.ts'
 import { messageOfThrown } from '../native/index.ts'
 import { NewFile } from './new-file.ts'
+import { startOf } from './restore.ts'
 import { writeSave } from './save.ts'
 
 /** The code of the warning about a save that failed. */
@@ -60,6 +61,7 @@ export class RepeatedSave {
   async #attempt(): Promise<number> {
     const ageMs = await ageOf(this.#file)
     if (ageMs < this.#everyMs) return Math.ceil(this.#everyMs - ageMs)
+    await this.#checkReplaced()
     const file = await NewFile.tryBegin(this.#file)
     if (!(file instanceof NewFile)) {
       if (ageMs > BUSY_INTERVALS * this.#everyMs && Number.isFinite(ageMs))
@@ -69,6 +71,17 @@ export class RepeatedSave {
     await writeSave(this.#space, file, { signal: this.#stop.signal, consistent: this.#consistent })
     this.#isReported = false
     return this.#everyMs
+  }
+
+  /** What came to the file after the space was opened, say with the mount of a disk, was not restored: it stays. */
+  async #checkReplaced(): Promise<void> {
+    const start = await startOf(this.#file).catch(() => undefined)
+    const { identity, restoredNonce } = this.#space.membership.arena
+    if (start === undefined || start.arena === identity.nonce || start.arena === restoredNonce) return
+    const when = new Date(start.savedAtMs).toISOString()
+    throw new Error(
+      `a save of ${when} is there from which it was not restored; move that away, or end the space and open it again`,
+    )
   }
 
   #report(error: unknown): void {

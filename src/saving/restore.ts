@@ -1,4 +1,5 @@
 import { SaveError, type Space } from '../dsm/index.ts'
+import { DefectError } from '../native/index.ts'
 import { openStructures, type Structures } from '../structures/index.ts'
 import type { RegionBlock, StartBlock } from './format.ts'
 import { Pacer } from './pacer.ts'
@@ -22,12 +23,20 @@ export async function restoreSave(space: Space, file: string, progress: () => vo
   const { savedAt, regions, structures } = await verifySave(file, progress)
   await using restore = new Restore(space, file)
   const pacer = new Pacer()
+  const { arena } = space.membership
   for await (const part of readSave(file)) {
     await restore.take(part)
+    if (part.type === 'start' && arena.toRestore !== undefined) arena.noteRestored(part.start.arena)
     progress()
     if (pacer.isDue) await pacer.pause()
   }
   return { savedAt, regions, structures }
+}
+
+/** What the save at `path` begins with. @throws SaveError */
+export async function startOf(path: string): Promise<StartBlock> {
+  for await (const part of readSave(path)) if (part.type === 'start') return part.start
+  throw new DefectError('a save was read that has no first block')
 }
 
 /** @throws SaveError unless the save is of that space. */

@@ -27,7 +27,8 @@ export async function writeSave(space: Space, file: NewFile, options: DumpOption
   try {
     const savedAt = new Date()
     const writer = new SaveWriter(file)
-    await writer.start({ space: space.name, savedAtMs: savedAt.getTime(), version: packageVersion() })
+    const arena = space.membership.arena.identity.nonce
+    await writer.start({ space: space.name, savedAtMs: savedAt.getTime(), version: packageVersion(), arena })
     const end = await dumpSpace(space, writer, options)
     await writer.end(end)
     const bytes = file.lengthBytes

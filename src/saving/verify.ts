@@ -3,7 +3,7 @@ import type { EndBlock, StartBlock } from './format.ts'
 import { readSave } from './save-reader.ts'
 
 /** What a save says of itself. */
-export interface SaveDescription extends Omit<StartBlock, 'savedAtMs'>, EndBlock {
+export interface SaveDescription extends Omit<StartBlock, 'savedAtMs' | 'arena'>, EndBlock {
   readonly file: string
   readonly savedAt: Date
   readonly bytesOfRegions: number

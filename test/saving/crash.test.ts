@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
+  readSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -16,7 +19,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { open } from '../../src/public/index.ts'
 import { openStructures } from '../../src/public/structures.ts'
@@ -30,10 +32,26 @@ const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 3)
 const ENTRIES = 15_000
 const NAME = 'crashed'
 const BOOT_OFFSET = 1536
+/** Where the header counts how far a restore has come. */
+const RESTORING_OFFSET = 40
 const PAGE = 4096
 
 let made = 0
 const newDirectory = (): string => join(scratch, `${++made}`)
+
+/** Wait, without a pause, until the restore into the arena has come that far, or has ended. */
+function untilRestored(arena: string, wanted: number): void {
+  const file = openSync(arena, 'r')
+  const word = new Int32Array(1)
+  const endMs = performance.now() + 10_000
+  for (let began = false; performance.now() < endMs; ) {
+    readSync(file, word, 0, 4, RESTORING_OFFSET)
+    const [progress = 0] = word
+    began ||= progress > 0
+    if (progress >= wanted || (began && progress === 0)) break
+  }
+  closeSync(file)
+}
 
 /** Offsets of the pages that differ. */
 function changedPages(earlier: Buffer, later: Buffer): readonly number[] {
@@ -98,7 +116,7 @@ test('a restore that is killed is begun again by the next process', async () => 
       said += text
     })
     await until(() => existsSync(join(directory, 'aether.arena')), 'the restore begins')
-    await sleep(Math.random() * 80)
+    untilRestored(join(directory, 'aether.arena'), 1 + kill)
     child.kill('SIGKILL')
     await once(child, 'close')
     await using space = await open(NAME, { directory })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -53,6 +53,39 @@ test('when the process that saves is killed, another goes on', async () => {
     for (const child of children) child.kill('SIGKILL')
   }
   await verifySave(file)
+})
+
+test('a save from which the space was not restored is never replaced', async () => {
+  const file = join(scratch, 'late.save')
+  {
+    await using before = await open('late')
+    await before.openRegion('old', { size: 4096 })
+    await before.save({ file })
+  }
+  const away = `${file}.away`
+  renameSync(file, away)
+  const warnings: Error[] = []
+  const onWarning = (warning: Error): void => {
+    warnings.push(warning)
+  }
+  process.on('warning', onWarning)
+  try {
+    await using _space = await open('late', { save: { file, every: 20 } })
+    await anotherSave(file)
+    // As a disk that is mounted late brings one.
+    renameSync(away, file)
+    await until(() => warnings.length > 0, 'it is reported')
+    assert.match(warnings[0]!.message, /a save of .* is there from which it was not restored; move that away/)
+    assert.equal((await verifySave(file)).regions, 1)
+    renameSync(file, away)
+    await anotherSave(file)
+  } finally {
+    process.off('warning', onWarning)
+  }
+  renameSync(away, file)
+  await using restored = await open('late', { save: { file, every: 20 } })
+  assert.equal(restored.regions().length, 1)
+  await anotherSave(file)
 })
 
 test('a failure is reported once, and tried again', async () => {
