@@ -10,7 +10,7 @@
 //   each round, one a line. Ends with 1 and the failed system call where one fails.
 //
 // page-floor turns BYTES ROUNDS 0
-//   Both user threads write a word of one page in turns, and poll it meanwhile without sleeping; agents sleep. A page is
+//   Both user threads write a word of one page in turn, and poll it meanwhile without sleeping; agents sleep. A page is
 //   read by both or written by one, so each turn takes two exchanges. Prints the nanoseconds of each round trip.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -210,7 +210,7 @@ void beReader(int memory, useconds_t calmUs) {
   for (const double ns : took) printf("%.0f\n", ns);
 }
 
-// One agent of two that write page 0 in turns. It has the page as a copy, alone, or not at all.
+// One agent of two that write page 0 in turn. It has the page as a copy, alone, or not at all.
 void serveTurns(const View& view, Side side) {
   enum { kNone, kCopy, kAlone } right = side == kReader ? kAlone : kNone;
   const Side other = side == kReader ? kWriter : kReader;

@@ -16,7 +16,7 @@ const ROUND_MS_MAX = 100
 
 /**
  * A miss, with agents that sleep before it, as they do in a program that computes, or that are awake. Or the round trip
- * of a word that two threads write in turns, which poll it meanwhile.
+ * of a word that two threads write in turn, which poll it meanwhile.
  */
 export type FloorExchange = 'asleep' | 'awake' | 'turns'
 
