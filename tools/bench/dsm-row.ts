@@ -44,7 +44,7 @@ export interface DsmBenchPlan {
 /** What two ranks do that hand a word to each other. */
 export const PING_PONG = 'ping-pong of a word in a page, round trip'
 
-/** The exchanges of page misses in C++: beside them stand a miss between two ranks, and a word that two write in turn. */
+/** The exchanges of page misses in C++: what stands beside a miss and a word written in turn. */
 export const FLOORS = {
   asleep: { op: 'load, in C++, agents asleep', coherence: 'none' },
   awake: { op: 'load, in C++, agents awake', coherence: 'none' },
