@@ -9,7 +9,7 @@ import { reopen } from './arena.ts'
 export class Doorbell {
   readonly readEnd: number
   readonly writeEnd: number
-  /** Inode of the pipe, for {@link ring}. */
+  /** Inode of the pipe, for {@link openDoorbell}. */
   readonly inode: number
   #open = true
 
@@ -45,25 +45,26 @@ function reopenOr(descriptor: number, flags: number, failed: () => void): number
 }
 
 /**
- * Ring another member's doorbell. If the member has ended, or its descriptor is another file by now, nothing happens:
- * its end is noticed elsewhere.
+ * A descriptor that rings another member's doorbell; the caller closes it. Undefined if the member has ended, or its
+ * descriptor is another file by now: its end is noticed elsewhere.
  */
-export function ring(target: {
+export function openDoorbell(target: {
   readonly processId: number
   readonly doorbell: number
   readonly doorbellInode: number
-}): void {
-  let descriptor = -1
+}): number | undefined {
+  let descriptor: number
   try {
     descriptor = openSync(
       `/proc/${target.processId}/fd/${target.doorbell}`,
       constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
     )
-    const status = fstatSync(descriptor)
-    if (status.isFIFO() && status.ino === target.doorbellInode) native.ringPipe(descriptor)
   } catch {
     // It disappeared after we looked into the table.
-  } finally {
-    if (descriptor >= 0) closeSync(descriptor)
+    return undefined
   }
+  const status = fstatSync(descriptor)
+  if (status.isFIFO() && status.ino === target.doorbellInode) return descriptor
+  closeSync(descriptor)
+  return undefined
 }

@@ -35,11 +35,8 @@ export class FifoPresence implements Presence {
     native.drainPipe(this.bell)
   }
 
-  ring({ epoch }: MemberRecord): void {
-    const found = openFifo(this.#pathOf(epoch))
-    if (typeof found !== 'number') return
-    native.ringPipe(found)
-    closeSync(found)
+  openBell(member: MemberRecord): number | undefined {
+    return this.openLife(member)
   }
 
   /**

@@ -13,6 +13,7 @@ import {
   WaitTable,
 } from '../profiling/index.ts'
 import type { Arena } from './arena.ts'
+import { BellPulls } from './bell-pulls.ts'
 import { Card } from './card.ts'
 import { type EnterOptions, enter, settleMembers } from './enter.ts'
 import type { Entry } from './entry.ts'
@@ -60,8 +61,12 @@ export class Membership implements AsyncDisposable {
   readonly profiling: ProfilingArea
   readonly #entry: Entry
   readonly #watch: PeerWatch
+  readonly #pulls: BellPulls
   readonly #parts: MembershipPart[] = []
+  /** Called at each ring. */
   readonly #wakers = new Set<() => void>()
+  /** Called when members have come or gone. */
+  readonly #observers = new Set<() => void>()
   readonly #unshareProfiling: () => void
   readonly #unplaceWaits: () => void
   readonly #exit = (): void => this.#leaveAtExit()
@@ -77,8 +82,9 @@ export class Membership implements AsyncDisposable {
   }
 
   private constructor(entry: Entry) {
-    const { arena, table, archive, self } = entry
+    const { arena, table, archive, presence, self } = entry
     this.#entry = entry
+    this.#pulls = new BellPulls(table, presence)
     this.name = entry.name
     this.self = memberOf(self)
     this.#watch = this.#startWatch(new MemberTracker(arena, table, archive))
@@ -179,8 +185,7 @@ export class Membership implements AsyncDisposable {
 
   /** Ring the doorbell of the member in `slot`. @internal */
   ring(slot: number): void {
-    const record = this.#entry.table.read(slot)
-    if (record !== undefined) this.#entry.presence.ring(record)
+    this.#pulls.ring(slot)
   }
 
   /**
@@ -234,16 +239,23 @@ export class Membership implements AsyncDisposable {
    * Call `wake` after every ring of this member's doorbell and every end of another, until the returned function is
    * called. @internal
    */
-  onChange(wake: () => void): () => void {
+  onRing(wake: () => void): () => void {
     this.#wakers.add(wake)
     return () => this.#wakers.delete(wake)
+  }
+
+  /** The same after members have come or gone only. @internal */
+  onChange(observe: () => void): () => void {
+    this.#observers.add(observe)
+    return () => this.#observers.delete(observe)
   }
 
   #startWatch(tracker: MemberTracker): PeerWatch {
     try {
       return new PeerWatch(this.#entry.table, tracker, this.#entry.presence, {
-        changed: () => this.#wake(),
-        saw: (change) => traceMember(this.name, change),
+        rang: () => this.#wake(),
+        changed: () => this.#changed(),
+        saw: (change) => this.#saw(change),
         sawDeath: () => this.#settleSoon(),
       })
     } catch (error) {
@@ -254,7 +266,7 @@ export class Membership implements AsyncDisposable {
   }
 
   #wait(wake: () => void): () => void {
-    const stop = this.onChange(wake)
+    const stop = this.onRing(wake)
     if (!this.closed) this.#watch.ref()
     return () => {
       stop()
@@ -264,6 +276,16 @@ export class Membership implements AsyncDisposable {
 
   #wake(): void {
     for (const wake of [...this.#wakers]) wake()
+  }
+
+  #changed(): void {
+    for (const observe of [...this.#observers]) observe()
+    this.#wake()
+  }
+
+  #saw(change: MemberChange): void {
+    traceMember(this.name, change)
+    if (change.type !== 'joined') this.#pulls.forget(change.member.slot)
   }
 
   #eventOf(change: MemberChange): SpaceEvent {
@@ -278,8 +300,7 @@ export class Membership implements AsyncDisposable {
   }
 
   #ringOthers(): void {
-    const { table, presence } = this.#entry
-    for (const member of table.present()) if (member.epoch !== this.self.epoch) presence.ring(member)
+    for (const { slot, epoch } of this.#entry.table.present()) if (epoch !== this.self.epoch) this.#pulls.ringOnce(slot)
   }
 
   *#waitsOfAll(): Iterable<MemberWaits> {
@@ -323,6 +344,7 @@ export class Membership implements AsyncDisposable {
 
   #releaseEntry(): void {
     const { presence, arena, file } = this.#entry
+    this.#pulls.close()
     presence.close()
     arena.close()
     file.close()

@@ -13,7 +13,9 @@ const CHECK_MS = 1000
 
 /** What a {@link PeerWatch} reports to. */
 export interface PeerWatchListener {
-  /** The table may have changed. */
+  /** Someone rang this member's doorbell. */
+  rang(): void
+  /** Members have come or gone. It is also called now and then when nothing was noticed. */
   changed(): void
   /** A member has come or gone. */
   saw(change: MemberChange): void
@@ -76,14 +78,27 @@ export class PeerWatch {
     if (token === BELL) {
       this.#presence.drain()
       this.#watcher.rearm(BELL)
-    } else {
-      this.#declareDead(token)
+      this.#listener.rang()
+      // Most rings are for those who wait for something else: they go first.
+      setImmediate(() => this.#lookForChanges()).unref()
+      return
     }
+    this.#declareDead(token)
     this.#look()
   }
 
+  #lookForChanges(): void {
+    if (this.#closed) return
+    const changes = this.#tracker.advance()
+    if (changes.length > 0) this.#report(changes)
+  }
+
   #look(): void {
-    for (const change of this.#tracker.advance()) {
+    this.#report(this.#tracker.advance())
+  }
+
+  #report(changes: readonly MemberChange[]): void {
+    for (const change of changes) {
       const { epoch, slot } = change.member
       this.#listener.saw(change)
       if (change.type === 'joined') {

@@ -11,8 +11,8 @@ export interface Presence {
   appear(slot: number, epoch: number): Pick<MemberRecord, 'doorbell' | 'doorbellInode'>
   /** Forget that it was rung. */
   drain(): void
-  /** Wake another member. If that has ended, nothing happens. */
-  ring(member: MemberRecord): void
+  /** A descriptor that wakes another member when it is rung; the caller closes it. Undefined if that has ended. */
+  openBell(member: MemberRecord): number | undefined
   /** Whether another member still runs, by a look at the operating system. One that is stopped does. */
   isAlive(member: MemberRecord): boolean
   /** A descriptor on which epoll(7) reports the end of the member's process; the caller closes it. */

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { native } from '../native/index.ts'
 import type { Arena } from './arena.ts'
-import { Doorbell, ring } from './doorbell.ts'
+import { Doorbell, openDoorbell } from './doorbell.ts'
 import type { MemberRecord } from './member-table.ts'
 import type { Presence } from './presence.ts'
 import { isAlive, startTimeOf } from './process-identity.ts'
@@ -36,8 +36,8 @@ export class ProcessPresence implements Presence {
     this.#doorbell.drain()
   }
 
-  ring(member: MemberRecord): void {
-    ring(member)
+  openBell(member: MemberRecord): number | undefined {
+    return openDoorbell(member)
   }
 
   isAlive(member: MemberRecord): boolean {

@@ -1,6 +1,6 @@
+import { LookBudget } from '../runtime/index.ts'
 import type { CompletionChannel, CompletionQueue } from '../verbs/index.ts'
 import type { CompletionMode } from './link-options.ts'
-import { LookBudget } from './look-budget.ts'
 
 /** An object that the loop looks after. */
 export interface Progressing {

@@ -32,6 +32,10 @@ export class MemberPeers implements Peers {
   }
 
   onRing(listener: () => void): () => void {
+    return this.#membership.onRing(listener)
+  }
+
+  onChange(listener: () => void): () => void {
     return this.#membership.onChange(listener)
   }
 }

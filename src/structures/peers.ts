@@ -20,6 +20,8 @@ export interface Peers {
   ring(slot: number): void
   /** Have `listener` called whenever this member was rung or a member ended, until the returned function is called. */
   onRing(listener: () => void): () => void
+  /** The same when members have come or gone only. */
+  onChange(listener: () => void): () => void
 }
 
 const EPOCH_BITS = 24

@@ -78,7 +78,15 @@ export class Town {
 
   peersOf(slot: number, epoch: number): Peers {
     const isThere = (of: number, at: number) => this.#living.get(of) === at
-    return { slot, epoch, isPresent: isThere, isAlive: isThere, ring: () => {}, onRing: () => () => {} }
+    return {
+      slot,
+      epoch,
+      isPresent: isThere,
+      isAlive: isThere,
+      ring: () => {},
+      onRing: () => () => {},
+      onChange: () => () => {},
+    }
   }
 }
 

@@ -62,7 +62,8 @@ ops          operations per second of ${defaultOpsProcesses.join(' and ')} proce
 jobs         job queues, compared with BullMQ on Redis and on shared memory
                add                add a job, one after the other
                work-N             jobs that N worker processes finish, with 8 in hand each
-               start              from adding a job until its handler begins in another process
+               start              from adding a job until its handler begins in another process, which has been idle
+               start-next         the same, added as soon as the handler of the job before has begun
 dsm          loads, stores and calls on coherent memory: some need another process, some do not
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter in shared memory, compared with a Map in one process, Redis over a Unix socket, and lmdb

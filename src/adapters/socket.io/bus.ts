@@ -97,7 +97,7 @@ export class Bus {
     this.sessions = sessions
     this.#outgoing = new Outgoing(log, options)
     this.#follower = log.follow({ from: 'next' })
-    this.#stopListening = structures.peers.onRing(() => this.#tell((station) => station.membersChanged()))
+    this.#stopListening = structures.peers.onChange(() => this.#tell((station) => station.membersChanged()))
     this.#run(() => this.#passOn())
     this.#run(() => this.#takeAnswers())
   }

@@ -74,7 +74,7 @@ function changed(membership: Membership, timeoutMs: number, signal: AbortSignal 
       signal?.removeEventListener('abort', done)
       resolve()
     }
-    const stop = membership.onChange(done)
+    const stop = membership.onRing(done)
     const timer = setTimeout(done, timeoutMs)
     signal?.addEventListener('abort', done, { once: true })
   })

@@ -259,7 +259,7 @@ export class JobCore {
     const owner = this.#workers.predecessor
     if (owner !== 0) this.#giveBackAll({ slot: this.heap.peers.slot, owner, term: undefined, leaseEnd: 0n })
     this.#workers.enter()
-    const stop = this.heap.peers.onRing(() => this.lookAround(false))
+    const stop = this.heap.peers.onChange(() => this.lookAround(false))
     const letGo = this.heap.hold(() => this.#leave())
     this.heap.onClose(() => {
       stop()

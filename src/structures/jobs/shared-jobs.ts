@@ -13,6 +13,7 @@ import {
 import { decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
+import type { Ring } from '../waiting/ring.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import { JobError } from './errors.ts'
 import { Job } from './job.ts'
@@ -126,7 +127,8 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
     checkWhole('options.concurrency', concurrency, 1, CONCURRENCY_MAX)
     checkSignalKind('options.signal', signal)
     const running = new Running(concurrency)
-    for (let job = await this.#next(signal); job !== undefined; job = await this.#next(signal)) {
+    using ring = this.#core.filled.listen(signal)
+    for (let job = await this.#next(ring, signal); job !== undefined; job = await this.#next(ring, signal)) {
       const taken = job
       await running.add(() => workOn(taken, handler))
     }
@@ -259,6 +261,8 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
 
   #record(data: V, options: AddOptions): JobRecord {
     const { delayMs = 0 } = options
+    // To wake a worker takes longer than to add the job: it looks for it meanwhile.
+    if (delayMs === 0) this.#core.filled.ring()
     const dueMs = delayMs === 0 ? 0 : this.#core.now() + delayMs
     return JobRecord.of(termsOf(options, this.#settings.rules), this.#encode(data), dueMs)
   }
@@ -301,10 +305,11 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
   }
 
   /** Undefined once the signal is aborted. */
-  async #next(signal: AbortSignal | undefined): Promise<Job<V, R> | undefined> {
+  async #next(ring: Ring, signal: AbortSignal | undefined): Promise<Job<V, R> | undefined> {
     while (!isAborted(signal)) {
       try {
-        return await this.take(signal && { signal })
+        this.#settings.meter.wrote()
+        return this.#take(false) ?? (await this.#core.filled.waitOn(ring, (ask) => this.#take(ask), signal))
       } catch (error) {
         if (isAborted(signal)) return undefined
         if (!(error instanceof HeapFullError)) throw error

@@ -1,5 +1,6 @@
 import { native, TimeoutError } from '../../native/index.ts'
 import { type WaitDescription, WatchedWait } from '../../profiling/index.ts'
+import { LookBudget } from '../../runtime/index.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
 import { Ring } from './ring.ts'
@@ -38,7 +39,7 @@ export interface BellUse {
 }
 
 /**
- * Sleeping until something changes, and waking sleepers: threads by futex, event loops by their member's doorbell.
+ * Waiting until something changes, and waking sleepers: threads by futex, event loops by their member's doorbell.
  *
  * ```
  *   0  sequence: futex word, raised with each ring
@@ -50,11 +51,15 @@ export interface BellUse {
  * 2. A process that changes something looks afterwards whether a waiter wants to be woken.
  *
  * In whatever order these steps come, the waiter sees the change or is seen. Without waiters a ring is one load.
+ *
+ * An event loop looks for a while before it sleeps, if that has paid recently: see {@link LookBudget}.
  */
 export class Bell {
   readonly #heap: BellHome
   readonly #offset: number
   readonly #use: BellUse
+  /** For what comes soon after the last, and for what comes soon after a ring: those who ring may do so in advance. */
+  readonly #budgets = { atFirst: new LookBudget(), afterRing: new LookBudget() }
 
   constructor(heap: BellHome, offset: number, use: BellUse = {}) {
     this.#heap = heap
@@ -72,21 +77,41 @@ export class Bell {
     signal?.throwIfAborted()
     const first = attempt(false)
     if (first !== undefined) return first
-    using ring = new Ring(this.#heap.peers, signal)
+    using ring = this.listen(signal)
+    return await this.waitOn(ring, attempt, signal)
+  }
+
+  /** For a caller who waits again and again: an ear for {@link waitOn}. */
+  listen(signal: AbortSignal | undefined): Ring {
+    return new Ring(this.#heap.peers, signal)
+  }
+
+  /** {@link wait} with an ear that was made for the same signal. The caller has just tried in vain. */
+  async waitOn<T>(ring: Ring, attempt: Attempt<T>, signal: AbortSignal | undefined): Promise<T> {
     using _counted = this.#use.meter?.waits()
     using watched = this.#use.describe && new WatchedWait(this.#use.describe)
+    const found = await this.#look(this.#budgets.atFirst, attempt, signal)
+    if (found !== undefined) return found
     for (let ask = false; ; ask = true) {
+      signal?.throwIfAborted()
       this.#heap.checkOpen()
+      ring.forget()
       this.#wantRing()
       const outcome = attempt(ask)
       if (outcome !== undefined) return outcome
+      const sinceMs = performance.now()
       await ring.next(this.#lookMs())
       watched?.look()
       signal?.throwIfAborted()
+      if (!ring.rung || this.#isRingWanted()) continue
+      this.#heap.checkOpen()
+      this.#budgets.atFirst.slept(performance.now() - sinceMs)
+      const soon = attempt(false) ?? (await this.#look(this.#budgets.afterRing, attempt, signal))
+      if (soon !== undefined) return soon
     }
   }
 
-  /** The same, on this thread. @throws TimeoutError naming `what` it waited for. */
+  /** As {@link wait}, but this thread blocks. @throws TimeoutError naming `what` it waited for. */
   waitSync<T>(attempt: Attempt<T>, what: string, { timeoutMs = Number.POSITIVE_INFINITY }: BlockOptions = {}): T {
     const { memory } = this.#heap
     const first = attempt(false)
@@ -106,18 +131,49 @@ export class Bell {
     }
   }
 
+  /** Try in each turn of the event loop, for as long as that is quicker than to sleep. */
+  async #look<T>(budget: LookBudget, attempt: Attempt<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+    // Of several waiters one is enough.
+    if (budget.isLooking) return undefined
+    try {
+      while (budget.looksOn(performance.now())) {
+        await turn()
+        signal?.throwIfAborted()
+        this.#heap.checkOpen()
+        const outcome = attempt(false)
+        if (outcome === undefined) continue
+        budget.found(performance.now())
+        return outcome
+      }
+      return undefined
+    } finally {
+      budget.leave()
+    }
+  }
+
   #lookMs(): number {
     return this.#use.nextMs?.(LOOK_MS) ?? LOOK_MS
   }
 
   #wantRing(): void {
     const { memory, peers } = this.#heap
-    const word = this.#offset + Offset.Members + (peers.slot >>> 5) * 4
+    const word = this.#memberWord
     for (;;) {
       const bits = memory.load(word)
       if (memory.compareExchange(word, bits, bits | (1 << (peers.slot & 31))) === bits) break
     }
     memory.store(this.#offset + Offset.Wanted, 1)
+  }
+
+  /** This bell has not rung since: what woke this member was another one, or the end of a member. */
+  #isRingWanted(): boolean {
+    const { memory, peers } = this.#heap
+    return (memory.load(this.#memberWord) & (1 << (peers.slot & 31))) !== 0
+  }
+
+  /** Where this member's bit is. */
+  get #memberWord(): number {
+    return this.#offset + Offset.Members + (this.#heap.peers.slot >>> 5) * 4
   }
 
   #wake(): void {
@@ -135,4 +191,10 @@ export class Bell {
     const bits = memory.exchange(word, 0)
     for (let bit = 0; bit < 32; bit += 1) if ((bits & (1 << bit)) !== 0) peers.ring(at * 32 + bit)
   }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }

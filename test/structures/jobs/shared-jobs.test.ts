@@ -143,7 +143,7 @@ test('a failed attempt is tried again after the back-off, then the job is kept a
 test('delays, promotion, priorities, pause and drain', async () => {
   await using place = await Place.open()
   const jobs = await place.structures.jobs<string>('mails')
-  const delayed = await jobs.add('later', { delayMs: 40 })
+  const delayed = await jobs.add('later', { delayMs: 400 })
   const far = await jobs.add('much later', { delayMs: 1e9 })
   await jobs.add('low', { priority: -3 })
   await jobs.add('high', { priority: 3 })

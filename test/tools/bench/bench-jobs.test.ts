@@ -18,9 +18,9 @@ test('bench jobs measures the shared queue, and BullMQ where a Redis server is',
   const own = rows.filter(({ provider }) => provider === 'jobs')
   assert.deepEqual(
     own.map(({ op }) => op),
-    ['add', 'work-1', 'start'],
+    ['add', 'work-1', 'start', 'start-next'],
   )
-  assert.equal(rows.length, hasRedis ? 9 : 3)
+  assert.equal(rows.length, hasRedis ? 12 : 4)
   for (const { op, provider, opsPerSec, p50Ns, ratio } of rows) {
     assert.ok(opsPerSec > 0, `${op} of ${provider}`)
     assert.equal(p50Ns === null, op === 'work-1')

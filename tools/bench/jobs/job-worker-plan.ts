@@ -23,3 +23,5 @@ export type FromJobWorker =
 
 /** The counter of the space in which workers count the jobs that they have finished. */
 export const DONE_COUNTER = 'done'
+/** The flag that a worker raises when a handler begins. */
+export const BEGUN_FLAG = 'begun'

@@ -9,7 +9,7 @@ import { openStructures } from 'aether-dsm/structures'
 import { whyOf } from '../ask-process.ts'
 import { endWithParent } from '../ended-by-parent.ts'
 import { openQueue } from './job-queues.ts'
-import { DONE_COUNTER, type FromJobWorker, type ToJobWorker, type WorkerPlan } from './job-worker-plan.ts'
+import { BEGUN_FLAG, DONE_COUNTER, type FromJobWorker, type ToJobWorker, type WorkerPlan } from './job-worker-plan.ts'
 
 /** Times that are kept. */
 const STARTS_MAX = 100_000
@@ -18,6 +18,7 @@ async function run(plan: WorkerPlan): Promise<void> {
   const space = await open(plan.space)
   const structures = await openStructures(space)
   const done = await structures.counter(DONE_COUNTER)
+  const begun = await structures.flag(BEGUN_FLAG)
   const queue = await openQueue(plan.queue, { space, structures, directory: plan.directory, name: plan.name })
   const startNs: number[] = []
   const say = (message: FromJobWorker): void => void process.send?.(message)
@@ -27,6 +28,7 @@ async function run(plan: WorkerPlan): Promise<void> {
         await queue.work(({ addedNs }) => {
           if (startNs.length < STARTS_MAX) startNs.push(native.monotonicNs() - addedNs)
           done.addSync()
+          begun.raiseSync()
         }, plan.concurrency)
         say({ kind: 'working' })
         return

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { open } from 'aether-dsm'
 import { native } from 'aether-dsm/internal/native'
-import { type Counter, openStructures } from 'aether-dsm/structures'
+import { type Counter, type Flag, openStructures } from 'aether-dsm/structures'
 import { answerOf, askProcess } from '../ask-process.ts'
 import { type BenchOptions, DEFAULT_TIME_MS } from '../latency.ts'
 import { packageVersion } from '../peers/optional-package.ts'
@@ -15,7 +15,7 @@ import { unlessMissing } from '../peers/unless-missing.ts'
 import { type BenchRow, rowOf, rowOfOthers, withBaselines } from '../row.ts'
 import { ScratchDirectory } from '../scratch-directory.ts'
 import { type OpenQueue, openQueue, type Place, type QueueName } from './job-queues.ts'
-import { DONE_COUNTER, type FromJobWorker, type ToJobWorker, type WorkerPlan } from './job-worker-plan.ts'
+import { BEGUN_FLAG, DONE_COUNTER, type FromJobWorker, type ToJobWorker, type WorkerPlan } from './job-worker-plan.ts'
 
 export interface JobsBenchOptions extends BenchOptions {
   /** Numbers of worker processes; default 1, 2 and 4. */
@@ -39,7 +39,8 @@ const STARTS_MIN = 50
  *
  * - `add`: one job after the other is added, each awaited.
  * - `work-N`: N worker processes finish what is there; from the first until all are done.
- * - `start`: from the call that adds a job until a worker's handler begins, one at a time.
+ * - `start`: from the call that adds a job until a worker's handler begins. The worker has been idle for a millisecond.
+ * - `start-next`: the same for a job that is added as soon as the handler of the one before has begun.
  */
 export async function benchJobs(options: JobsBenchOptions = {}): Promise<BenchRow[]> {
   const { timeMs = DEFAULT_TIME_MS, processes = defaultJobsProcesses, peers = peerNames, onMissing, onRow } = options
@@ -82,11 +83,14 @@ async function benchQueue(
   const producer = await openQueue(queue, place)
   try {
     const plan = { queue, space: space.name, directory, name: place.name, concurrency: CONCURRENCY }
-    const bench = new QueueBench(producer, await structures.counter(DONE_COUNTER), plan, timeMs)
+    const words = { done: await structures.counter(DONE_COUNTER), begun: await structures.flag(BEGUN_FLAG) }
+    const bench = new QueueBench(producer, words, plan, timeMs)
     keep(rowOf('add', provider, 0, { batchSize: 1, batchNs: await bench.adding(), cpuNs: Number.NaN }))
     for (const count of processes)
       keep(rowOfOthers(`work-${count}`, provider, 0, { opsPerSec: await bench.working(count), p50Ns: null }))
     keep(rowOf('start', provider, 0, { batchSize: 1, batchNs: await bench.starting(), cpuNs: Number.NaN }))
+    const nextNs = await bench.startingNext()
+    keep(rowOf('start-next', provider, 0, { batchSize: 1, batchNs: nextNs, cpuNs: Number.NaN }))
   } finally {
     await producer.close()
     await structures.close()
@@ -94,18 +98,27 @@ async function benchQueue(
   }
 }
 
+/** What workers tell. */
+interface Progress {
+  /** Counts the jobs whose handler has begun. */
+  readonly done: Counter
+  /** Raised each time. */
+  readonly begun: Flag
+}
+
 /** The measurements of one queue. */
 class QueueBench {
   readonly #producer: OpenQueue
-  /** Counts the jobs that workers have finished. */
   readonly #done: Counter
+  readonly #begun: Flag
   readonly #plan: WorkerPlan
   readonly #timeMs: number
   #added = 0
 
-  constructor(producer: OpenQueue, done: Counter, plan: WorkerPlan, timeMs: number) {
+  constructor(producer: OpenQueue, { done, begun }: Progress, plan: WorkerPlan, timeMs: number) {
     this.#producer = producer
     this.#done = done
+    this.#begun = begun
     this.#plan = plan
     this.#timeMs = timeMs
   }
@@ -137,15 +150,30 @@ class QueueBench {
     }
   }
 
-  /** Nanoseconds from the call that adds a job until its handler begins, one job after the other. */
-  async starting(): Promise<Float64Array> {
+  /** Nanoseconds from the call that adds a job until its handler begins, in a worker that has been idle. */
+  starting(): Promise<Float64Array> {
+    return this.#starting(async () => {
+      while (this.#done.getSync() < this.#added) await sleep(1)
+    })
+  }
+
+  /** The same for a job that is added as soon as the handler of the one before has begun. */
+  startingNext(): Promise<Float64Array> {
+    this.#begun.lowerSync()
+    return this.#starting(async () => {
+      await this.#begun.wait()
+      this.#begun.lowerSync()
+    })
+  }
+
+  async #starting(hasBegun: () => Promise<void>): Promise<Float64Array> {
     const worker = await startWorker(this.#plan)
     try {
       await askProcess<FromJobWorker, 'working'>(worker, WORK, 'working')
       const endNs = native.monotonicNs() + this.#timeMs * 1e6
       for (let count = 0; count < STARTS_MIN || native.monotonicNs() < endNs; count += 1) {
         await this.#add()
-        while (this.#done.getSync() < this.#added) await sleep(1)
+        await hasBegun()
       }
       return await endWorker(worker)
     } catch (error) {

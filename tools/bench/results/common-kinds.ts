@@ -224,8 +224,9 @@ export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
   jobs: commonKind(
     [
       'add: one job after the other, each awaited. work-N: N worker processes finish a backlog, with 8 jobs in hand each; operations are jobs that are',
-      'done. start: from the call that adds a job until the handler begins in another process, one at a time. Jobs have one number as their data, and',
-      'are removed when they are done. ratio is the time divided by that of the row it names.',
+      'done. start: from the call that adds a job until the handler begins in another process, which has been idle for a millisecond. start-next: the',
+      'same, added as soon as the handler of the job before has begun. Jobs have one number as their data, and are removed when they are done. ratio is',
+      'the time divided by that of the row it names.',
     ],
     [
       ...scalingPlans,

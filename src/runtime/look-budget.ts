@@ -81,6 +81,11 @@ export class LookBudget {
     }
   }
 
+  /** It waits no more, for another reason. */
+  leave(): void {
+    this.#sinceMs = -1
+  }
+
   /** A look in vain, or one that took too long to be of use. */
   #end(nowMs: number): void {
     const tookMs = nowMs - this.#sinceMs

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LookBudget } from '../../src/messaging/look-budget.ts'
+import { LookBudget } from '../../src/runtime/look-budget.ts'
 
 /** An end that waits, with a clock of its own. */
 class Waiting {
@@ -114,4 +114,13 @@ test('after the worst it looks again once it has slept 3,000 times, and goes on 
   assert.equal(looked(end.waits(2900, 0.01)), 0)
   assert.equal(looked(end.waits(300, 0.01)) > 0, true)
   assert.equal(looked(end.waits(100, 0.01)), 100)
+})
+
+test('who waits no more in the middle of a look has lost nothing, and looks the next time', () => {
+  const budget = new LookBudget(() => 0)
+  for (let time = 0; time < 1000; time += 1) {
+    assert.equal(budget.looksOn(1000), true)
+    budget.leave()
+    assert.equal(budget.isLooking, false)
+  }
 })
