@@ -1,10 +1,13 @@
 /**
  * Runs the compiled tests of test/rdma/ on real kernel RDMA, in throw-away guests:
- * `node scripts/test-rdma.mjs [--long] [part of a path …]`.
+ * `node scripts/test-rdma.mjs [--long] [--boot NAME …] [part of a path …]`.
  *
- * Two boots at most, at the same time: the files in test/rdma/ run one after the other in one guest; those in
- * test/rdma/two-hosts/ in the first of two guests joined by a cable, whose second does what they tell it
- * (test/rdma/support/remote-host.ts). At the end a table says what ran, and what was skipped and why.
+ * Three boots at most, of which two run at the same time: the files in test/rdma/ run one after the other in one guest,
+ * those in test/rdma/conformance/ in another; those in test/rdma/two-hosts/ in the first of two guests joined by a
+ * cable, whose second does what they tell it (test/rdma/support/remote-host.ts). At the end a table says what ran, and
+ * what was skipped and why.
+ *
+ * With `--boot` (one-host, two-hosts, conformance) it makes only the named boots, one after the other.
  *
  * With `--long` it runs the files named `*.long.test.ts`, and no others; without, all others.
  *
@@ -29,16 +32,28 @@ const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
   options: {
     long: { type: 'boolean', default: false },
+    boot: { type: 'string', multiple: true },
     'timeout-s': { type: 'string', default: String(DEFAULT_TIMEOUT_S) },
   },
 })
 const timeoutS = Number(options['timeout-s'])
 const fileTimeoutS = Math.min(FILE_TIMEOUT_S, timeoutS / 2)
 
-const boots = [
-  { name: 'one host', hosts: 1, folder: 'test/rdma' },
-  { name: 'two hosts', hosts: 2, folder: 'test/rdma/two-hosts' },
+const allBoots = [
+  { name: 'one-host', hosts: 1, folder: 'test/rdma' },
+  { name: 'two-hosts', hosts: 2, folder: 'test/rdma/two-hosts' },
+  { name: 'conformance', hosts: 1, folder: 'test/rdma/conformance' },
 ]
+const boots = options.boot === undefined ? allBoots : options.boot.map(namedBoot)
+/** Emulated, a boot keeps one processor busy. */
+const bootsAtOnce = options.boot === undefined ? 2 : 1
+
+function namedBoot(name) {
+  const boot = allBoots.find((each) => each.name === name)
+  if (boot !== undefined) return boot
+  console.error(`No boot is named ${name}. The boots: ${allBoots.map((each) => each.name).join(', ')}.`)
+  process.exit(2)
+}
 
 function testFiles(folder) {
   if (!existsSync(join(root, folder))) return []
@@ -52,7 +67,7 @@ function testFiles(folder) {
 async function runBoot({ name, hosts, folder }, share) {
   const files = testFiles(folder)
   if (files.length === 0) return undefined
-  const reportFolder = join(share, String(hosts))
+  const reportFolder = join(share, name)
   mkdirSync(reportFolder)
   const reportFile = join(reportFolder, 'report.json')
   // One file after the other: they share one device, and count what is left on it.
@@ -70,11 +85,25 @@ async function runBoot({ name, hosts, folder }, share) {
   const startedMs = Date.now()
   const run = await runGuests({
     ...{ hosts, timeoutS, share: reportFolder, directory: root, companion: hosts === 2 },
-    label: hosts === 1 ? 'one' : '',
+    label: name,
     command: (host) => (host === 0 ? tests : remote),
   })
   const report = existsSync(reportFile) ? JSON.parse(readFileSync(reportFile, 'utf8')) : undefined
   return { name, files, report, run, seconds: (Date.now() - startedMs) / 1000 }
+}
+
+/** In the order of the boots, however they end. */
+async function runBoots(share) {
+  const results = []
+  let started = 0
+  const serve = async () => {
+    while (started < boots.length) {
+      const index = started++
+      results[index] = await runBoot(boots[index], share)
+    }
+  }
+  await Promise.all(Array.from({ length: bootsAtOnce }, serve))
+  return results.filter((result) => result !== undefined)
 }
 
 async function main() {
@@ -93,9 +122,7 @@ async function main() {
     return 1
   }
   const share = temporaryFolder()
-  const results = (await Promise.all(boots.map((boot) => runBoot(boot, share)))).filter(
-    (result) => result !== undefined,
-  )
+  const results = await runBoots(share)
   if (results.some(({ run }) => isEmulated(run.accelerator))) {
     console.log('\nThe processor of the guests was emulated (no usable /dev/kvm): everything ran some 15 times slower.')
   }

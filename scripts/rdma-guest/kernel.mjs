@@ -55,12 +55,20 @@ export function guestKernel(say) {
   try {
     const tree = fetchKernel(work, say)
     const made = selectFiles(tree, join(work, 'made'))
-    // Another run may have been quicker; its folder is as good.
-    if (!existsSync(folder)) renameSync(made, folder)
+    takeUnlessThere(made, folder)
   } finally {
     done()
   }
   return folder
+}
+
+/** Another run may have been quicker; its folder is as good. */
+function takeUnlessThere(made, folder) {
+  try {
+    renameSync(made, folder)
+  } catch (error) {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+  }
 }
 
 function fetchKernel(work, say) {

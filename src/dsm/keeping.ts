@@ -55,10 +55,15 @@ export async function ensureKept(space: Membership, forMs: number): Promise<void
   const settings = { cwd: '/', detached: true, env: environment, stdio: 'ignore' } as const
   const child = spawn(process.execPath, [script, space.name, String(forMs)], settings)
   let failure: string | undefined
+  // The child ends as soon as the keeper, a child of its own, is a member.
+  let hasStarted = false
   child.on('error', ({ message }) => (failure = message))
-  child.on('exit', (code, ended) => (failure ??= `it ended with ${ended ?? `status ${code}`}`))
+  child.on('exit', (code, ended) => {
+    if (code === 0) hasStarted = true
+    else failure ??= `it ended with ${ended ?? `status ${code}`}`
+  })
   child.unref()
-  for (let waitedMs = 0; !hasKeeper(space); waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; !hasStarted; waitedMs += LOOK_MS) {
     if (failure !== undefined) throw notKept(space.name, failure)
     if (waitedMs > START_MS_MAX)
       throw new TimeoutError(

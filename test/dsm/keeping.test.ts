@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,6 +32,9 @@ async function numberIn(name: string): Promise<number> {
   await using region = await space.openRegion('numbers', { size: 4096 })
   return region.int32[0]!
 }
+
+const parentOf = (processId: number): number =>
+  Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${processId}/status`, 'latin1'))?.[1])
 
 async function ended(processId: number): Promise<void> {
   for (let looks = 0; ; looks += 1) {
@@ -72,6 +76,16 @@ test('a keeper that is killed is replaced by the next open with keep', async () 
   const keeper = second.members().find(({ processId }) => processId !== process.pid)!.processId
   assert.notEqual(keeper, first)
   await second.close()
+  await space.close()
+  await ended(keeper)
+})
+
+test('the keeper is no descendant of who started it, so that it outlives a manager that ends a whole tree', async () => {
+  await using space = await open('kept', { keep: '500ms' })
+  const keeper = keeperOf(space)
+  const ancestors: number[] = []
+  for (let processId = keeper; processId > 0; processId = parentOf(processId)) ancestors.push(processId)
+  assert.ok(!ancestors.includes(process.pid), ancestors.join(', '))
   await space.close()
   await ended(keeper)
 })

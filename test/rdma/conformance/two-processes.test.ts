@@ -3,7 +3,7 @@
  * so this adds little to what one process shows, and minutes in an emulated guest: it runs where it is asked for.
  */
 import { test } from 'node:test'
-import { expectConformance } from './support/conformance.ts'
+import { expectConformance } from '../support/conformance.ts'
 
 const skip = process.env['AETHER_RDMA_WHOLE'] === '1' ? false : 'takes minutes more; AETHER_RDMA_WHOLE=1 runs it'
 

@@ -1,9 +1,9 @@
 /** The conformance suite on rxe0, both ends in one process. */
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { conformanceCases } from '../../src/testing/index.ts'
-import { rxeDifferences, rxeUnsupported } from './rxe-differences.ts'
-import { expectConformance } from './support/conformance.ts'
+import { conformanceCases } from '../../../src/testing/index.ts'
+import { rxeDifferences, rxeUnsupported } from '../rxe-differences.ts'
+import { expectConformance } from '../support/conformance.ts'
 
 test('what rxe is excused for are cases that there are', () => {
   const names = new Set(conformanceCases.map((each) => each.name))
