@@ -29,6 +29,7 @@ const aether = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url)
 const END = '<!-- measured: end -->'
 const quickly = {
   '--time-ms': '5',
+  '--size': '2MiB',
   '--cell-ms': '5',
   '--iterations': '20',
   '--rounds': '1',
@@ -61,7 +62,8 @@ function quick(words) {
   const isOverhead = words[0].endsWith('measure-overhead.mjs')
   const suite = words[1]
   const takes = {
-    '--time-ms': ['latency', 'bandwidth', 'messaging', 'rpc', 'ops'].includes(suite),
+    '--time-ms': ['latency', 'bandwidth', 'messaging', 'rpc', 'ops', 'spaces'].includes(suite),
+    '--size': suite === 'spaces',
     '--cell-ms': ['collectives', 'dsm', 'structures'].includes(suite),
     '--iterations': suite === 'dsm',
     '--rounds': words[0].endsWith('.mjs') || words.includes('--loads'),
@@ -110,11 +112,12 @@ async function measure({ commands, tables, isGuest = false }) {
     const guest = isGuest ? [...inGuest, process.execPath] : []
     found.push(await run(process.execPath, [...guest, ...program]))
   }
-  const absent = found.flatMap(({ complaint }) => complaint.match(/^without .*$/gm) ?? [])
+  const absent = new Set(found.flatMap(({ complaint }) => complaint.match(/^without .*$/gm) ?? []))
   const shown =
     tables === undefined ? found.map(({ text }) => text.trim()) : tables(found.map(({ text }) => JSON.parse(text)))
-  const how = `\`${used.map((words) => typed(words, isGuest)).join('`, `')}\``
-  return [`${how}; ${machine(isGuest)}.`, ...absent.map((line) => `Absent: ${line}.`), ...shown].join('\n\n')
+  const typedOnce = new Set(used.map((words) => typed(words, isGuest)))
+  const how = `\`${[...typedOnce].join('`, `')}\``
+  return [`${how}; ${machine(isGuest)}.`, ...[...absent].map((line) => `Absent: ${line}.`), ...shown].join('\n\n')
 }
 
 function machine(isGuest) {

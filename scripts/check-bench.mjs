@@ -20,6 +20,11 @@ const shapes = [
     ],
   },
   {
+    key: 'place',
+    texts: ['op', 'store', 'place', 'baseline?'],
+    numbers: ['bytes', 'samples', 'meanNs', 'p50Ns', 'p99Ns', 'maxNs', 'writtenBytes?', 'ratio?'],
+  },
+  {
     key: 'provider',
     texts: ['op', 'provider', 'baseline?'],
     numbers: ['bytes', 'p50Ns?', 'p99Ns?', 'maxNs?', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp?', 'ratio?'],

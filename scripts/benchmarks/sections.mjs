@@ -17,6 +17,22 @@ const figures = (rounds, unit) =>
   rounds
     .map((figure) => (figure === null ? 'none' : `${Number(figure.toPrecision(3)).toLocaleString('en')} ${unit}`))
     .join(', ')
+const inBrackets = (ratio) => (ratio === null ? '' : ` (${ratio.toFixed(2)})`)
+
+/** Of several runs of `bench spaces` the rows, with the median of each time and ratio. */
+function middleOf(runs) {
+  const middle = (figures) => figures.toSorted((one, other) => one - other)[figures.length >> 1]
+  return runs[0].map((row) => {
+    const isSame = (other) => ['op', 'store', 'place'].every((name) => other[name] === row[name])
+    const same = runs.flatMap((run) => run.filter(isSame))
+    return {
+      ...row,
+      ns: row.quantilesNs.map((_, share) => middle(same.map(({ quantilesNs }) => quantilesNs[share]))),
+      ratio: row.ratio === null ? null : middle(same.map(({ ratio }) => ratio)),
+    }
+  })
+}
+
 const oneWay = /^(rdma|body)-/
 
 /**
@@ -187,6 +203,19 @@ export const sections = [
           `${op}, ${formatBytes(bytes)}, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
         column: ({ store }) => store,
         cell: ({ p50Ns, opsPerSec }) => `${time(p50Ns)}, ${formatRate(opsPerSec)}`,
+      }),
+    ],
+  },
+  {
+    name: 'spaces',
+    commands: Array(3).fill(['bench', 'spaces']),
+    tables: (runs) => [
+      pivot(middleOf(runs), {
+        title: 'p50 / p99 / p99.9 (ratio)',
+        line: ({ store, place }) => `${store}, ${place}`,
+        column: ({ op, bytes }) => (op === 'open' ? `open ${formatBytes(bytes)}` : op),
+        cell: ({ op, ns, ratio }) =>
+          op === 'open' ? time(ns[3]) : [3, 7, 8].map((share) => time(ns[share])).join(' / ') + inBrackets(ratio),
       }),
     ],
   },

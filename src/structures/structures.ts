@@ -19,7 +19,7 @@ import { Meters } from './figures/meter.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
-import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
+import { HEAP_BYTES_MAX, HEAP_BYTES_MIN, heapBytesOf } from './heap/layout.ts'
 import { type JobCore, openJobCore } from './jobs/job-core.ts'
 import { checkJobLease, checkRules, JOB_LEASE_MS, type JobsOptions, jobsNames } from './jobs/job-options.ts'
 import { JOBS_BODY_BYTES, JobsOffset } from './jobs/layout.ts'
@@ -458,7 +458,7 @@ function holdHeap(region: Region, membership: Membership): Heap {
   }
   const heap = new Heap(
     region.name,
-    new LocalMemory(region.uint8.subarray(0, region.size & ~7)),
+    new LocalMemory(region.uint8.subarray(0, heapBytesOf(region.size))),
     new MemberPeers(membership),
     new Meters(membership.profiling, region.name),
   )

@@ -118,6 +118,16 @@ test('bounds that cannot be are refused', async () => {
   }
 })
 
+test('structures of more than 2 GiB have all of their memory', async () => {
+  await using space = await open('large')
+  for (const size of [2 ** 31, 2 ** 31 + 2 ** 26, 3 * 2 ** 30, 2 ** 32]) {
+    // Memory is taken as it is touched.
+    await using shared = await openStructures(space, { region: `of ${size}`, size, reserve: false })
+    const { sizeBytes } = shared.usage()
+    assert.ok(sizeBytes > 0.9 * size && sizeBytes < size, `${sizeBytes} of ${size}`)
+  }
+})
+
 test('a region of another size, or with other data, is no region for structures, and the error says what to do', async () => {
   await using space = await open('taken')
   await space.openRegion('structures', { size: '4KiB' })

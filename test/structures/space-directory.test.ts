@@ -23,6 +23,7 @@ import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { isMemoryDirectory } from '../../src/cluster/index.ts'
 import { open } from '../../src/public/index.ts'
 import { openStructures } from '../../src/public/structures.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
@@ -49,6 +50,12 @@ async function leaveSpace(directory: string): Promise<void> {
   await using structures = await openStructures(space, { size: '1MiB' })
   const map = await structures.map<number>('numbers')
   map.setSync('kept', 7)
+}
+
+/** What the kernel was told about each mapping of the arena: VmFlags of proc(5). */
+function flagsOfArena(directory: string): string[] {
+  const maps = readFileSync('/proc/self/smaps', 'latin1').split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m)
+  return maps.filter((map) => map.includes(arenaOf(directory))).map((map) => /^VmFlags: (.*)$/m.exec(map)![1]!)
 }
 
 async function numberIn(directory: string): Promise<number | undefined> {
@@ -293,4 +300,15 @@ test('a full disk is an error before anything is touched, and what was there sta
     await again.close()`
   const some = onSmallDisk(newDirectory(), 48, program)
   assert.equal(some.status, 0, some.stderr)
+})
+
+test('pages of a file on a disk are cached one by one, so that a store makes no more than its page dirty', async (test) => {
+  if (isMemoryDirectory(scratch)) return test.skip('the directory for temporary files is on tmpfs')
+  const directory = newDirectory()
+  await using space = await open('on-a-disk', { directory })
+  await using _structures = await openStructures(space, { size: '1MiB' })
+  const flags = flagsOfArena(directory)
+  assert.ok(flags.length >= 2, 'the control part and the region')
+  // rr: random reads are advised, of MADV_RANDOM.
+  for (const each of flags) assert.match(each, /\brr\b/)
 })

@@ -5,10 +5,11 @@ import process from 'node:process'
 
 /** A directory of a benchmark's own, for sockets and files; it is gone with it, and with the process. */
 export class ScratchDirectory implements Disposable {
-  readonly path: string = mkdtempSync(join(tmpdir(), 'aether-bench-'))
+  readonly path: string
   readonly #remove = (): void => rmSync(this.path, { recursive: true, force: true })
 
-  constructor() {
+  constructor(parent: string = tmpdir()) {
+    this.path = mkdtempSync(join(parent, 'aether-bench-'))
     process.once('exit', this.#remove)
   }
 

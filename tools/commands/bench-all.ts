@@ -17,6 +17,7 @@ import {
 } from './bench-options.ts'
 import type { PreparedBench } from './bench-run.ts'
 import { scalingBench } from './bench-scaling.ts'
+import { spacesBench } from './bench-spaces.ts'
 import { structuresBench } from './bench-structures.ts'
 
 /** How long each cell is measured by default, in milliseconds: enough for an overview, not for precise figures. */
@@ -47,6 +48,7 @@ const short: Readonly<Record<string, (options: AllOptions) => PreparedBench>> = 
       writes: [0, 100],
       timeMs,
     }),
+  spaces: ({ timeMs, peers }) => spacesBench({ sizeBytes: 2 ** 26, timeMs, peers }),
 }
 
 /** In the order in which they run. */

@@ -1,3 +1,4 @@
+import { formatBytes } from 'aether-dsm/internal/cli'
 import { collectiveNames } from 'aether-dsm/internal/messaging'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from '../bench/dsm.ts'
 import { defaultJobsProcesses } from '../bench/jobs/jobs.ts'
@@ -7,6 +8,7 @@ import { peerNames } from '../bench/peers/peer-name.ts'
 import { quantileShares } from '../bench/quantiles.ts'
 import { defaultRendezvousSizes } from '../bench/rendezvous.ts'
 import { defaultClients, defaultDepths, defaultRpcSizes } from '../bench/rpc.ts'
+import { DEFAULT_SPACES_BYTES, DEFAULT_SPACES_TIME_MS } from '../bench/spaces/spaces.ts'
 import { storeNames } from '../bench/structures/bench-store.ts'
 import { ALL_TIME_MS, allSizes, suiteNames } from './bench-all.ts'
 import { alternatedSize, alternatedTimeMs, defaultRounds } from './bench-alternated.ts'
@@ -25,6 +27,7 @@ export const benchHelp: string = `Usage: aether bench latency [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
+       aether bench spaces [options]
        aether bench all [options]
 
 latency      one operation at a time, from post to polled completion. SEND, IPC and write-seen are half of a round trip
@@ -67,6 +70,11 @@ jobs         job queues, compared with BullMQ on Redis and on shared memory
 dsm          loads, stores and calls on coherent memory: some need another process, some do not
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter in shared memory, compared with a Map in one process, Redis over a Unix socket, and lmdb
+spaces       map, queue and counter of a space in memory, in a directory on tmpfs and in one on a disk, taking turns
+               set, write-back    the same while the kernel writes the changed pages to the disk once a second
+               open               a large store, from the call in a new process to its first value. The space in memory
+                                  is restored from its save
+             Compared with lmdb and SQLite in the same directories
 all          all of these one after another, with short cells and few sizes: an overview that takes some minutes, as one JSON
              array and one page
 
@@ -160,6 +168,18 @@ Options of structures:
                         The ratio divides the median by that of the shared structure's row, which baseline names.
                         The peakShare is opsPerSec divided by the best rate that any number of processes reached
 
+Options of spaces:
+  --size SIZE        keys and values of each store when it is opened (default ${formatBytes(DEFAULT_SPACES_BYTES)}). Four stores at a time
+                     take about twice that each: of memory in a space in memory and on tmpfs, of the disk otherwise
+  --directory DIR    where the disk is (default: the directory for temporary files). What is made there is removed
+  --time-ms N        how long each operation of each store is measured (default ${DEFAULT_SPACES_TIME_MS}). With write-back ten times that
+  --peers LIST       lmdb, SQLite, all (default) or none. SQLite is the package better-sqlite3, or that of Node.js 22.13
+  --json             rows have "suite", "op", "store", "place", "bytes", "samples", "meanNs", "p50Ns", "p99Ns", "maxNs",
+                     "quantilesNs", "writtenBytes", "baseline", "ratio".
+                     The ratio divides the time by that of the row that baseline names as 'op, store, place'. It is the
+                     median of the ratios within a round; for open, the ratio of medians. A writtenBytes of null was
+                     not told by the kernel
+
 Examples:
   aether bench latency
   aether bench latency --sizes 8,4096 --time-ms 500
@@ -173,4 +193,5 @@ Examples:
   aether bench dsm --json > dsm.json
   aether bench dsm --compare dsm.json --html dsm.html
   aether bench all --html bench.html
-  aether bench structures --processes 1 --stores aether,Map`
+  aether bench structures --processes 1 --stores aether,Map
+  aether bench spaces --size 100MiB --directory /var/tmp`

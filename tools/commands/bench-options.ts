@@ -26,6 +26,8 @@ const texts = [
   'keys',
   'writes',
   'suites',
+  'size',
+  'directory',
   'trace',
   'compare',
   'html',

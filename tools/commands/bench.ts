@@ -10,6 +10,7 @@ import { benchHelp } from './bench-help.ts'
 import { type BenchOption, type BenchValues, benchOptionTable, checkTaken } from './bench-options.ts'
 import { type PreparedBench, runBench } from './bench-run.ts'
 import { scalingBenchOf, scalingTakes } from './bench-scaling.ts'
+import { spacesBenchOf, spacesTakes } from './bench-spaces.ts'
 import { structuresBenchOf, structuresTakes } from './bench-structures.ts'
 
 /** A benchmark of the command line: the options that it takes, and what it runs with them. */
@@ -28,6 +29,7 @@ const choices: Readonly<Record<string, BenchChoice>> = {
   collectives: { takes: collectivesTakes, of: collectivesBenchOf },
   dsm: { takes: dsmTakes, of: dsmBenchOf },
   scaling: { takes: scalingTakes, of: scalingBenchOf },
+  spaces: { takes: spacesTakes, of: spacesBenchOf },
   structures: { takes: structuresTakes, of: structuresBenchOf },
   all: { takes: allTakes, of: allBenchesOf },
 }

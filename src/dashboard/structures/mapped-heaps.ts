@@ -69,7 +69,7 @@ export class MappedHeaps implements Disposable {
     const lengthBytes = Math.ceil(size / PAGE_BYTES) * PAGE_BYTES
     const { descriptor, clockShiftMs } = this.#observer.arena
     const memory = native.mapMemory(descriptor, offset, lengthBytes, 0)
-    const heap = new HeapSight(new Uint8Array(memory, 0, size & ~7), clockShiftMs)
+    const heap = new HeapSight(new Uint8Array(memory, 0, size), clockShiftMs)
     return { region: name, heap, names: new NamedStructures(heap), identity, memory }
   }
 

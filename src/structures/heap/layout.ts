@@ -55,6 +55,11 @@ export const HEAP_BYTES_MAX: number = 2 ** 32
 /** The smallest: one process with a few kinds of blocks. */
 export const HEAP_BYTES_MIN: number = 2 ** 20
 
+/** What a heap uses of a region: whole words of 8 bytes. `& ~7` would cut a length of 2 GiB or more to 32 bits. */
+export function heapBytesOf(regionBytes: number): number {
+  return regionBytes - (regionBytes % 8)
+}
+
 /** Where the parts of a heap of `lengthBytes` are. */
 export interface HeapLayout {
   readonly slabs: number

@@ -7,6 +7,7 @@ import {
   HEAP_VERSION,
   HeaderOffset,
   type HeapLayout,
+  heapBytesOf,
   layoutOf,
   PARTICIPANTS_MAX,
   SLAB_BYTES,
@@ -41,7 +42,7 @@ export function identifyHeap(first: Uint8Array, lengthBytes: number): HeapIdenti
   const view = new DataView(first.buffer, first.byteOffset, HEAP_IDENTITY_BYTES)
   if (view.getInt32(HeaderOffset.Magic, true) !== HEAP_MAGIC) return 'none'
   if (view.getInt32(HeaderOffset.Version, true) !== HEAP_VERSION) return 'other version'
-  return view.getInt32(HeaderOffset.Slabs, true) === layoutOf(lengthBytes & ~7).slabs ? 'heap' : 'none'
+  return view.getInt32(HeaderOffset.Slabs, true) === layoutOf(heapBytesOf(lengthBytes)).slabs ? 'heap' : 'none'
 }
 
 /**
@@ -73,7 +74,7 @@ export class HeapSight {
    */
   constructor(bytes: Uint8Array, clockShiftMs: number = 0) {
     const { buffer, byteOffset } = bytes
-    const lengthBytes = bytes.length & ~7
+    const lengthBytes = heapBytesOf(bytes.length)
     this.layout = layoutOf(lengthBytes)
     this.#words = new Int32Array(buffer, byteOffset, lengthBytes / 4)
     this.#longs = new BigInt64Array(buffer, byteOffset, lengthBytes / 8)

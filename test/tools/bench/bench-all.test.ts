@@ -61,7 +61,7 @@ describe('aether bench all', options, () => {
   it('says which suites there are, and that a device is not', () => {
     const unknown = aether('bench', 'all', '--suites', 'speed')
     assert.equal(unknown.status, 2)
-    assert.match(unknown.stderr, /--suites takes latency or .* or structures, not 'speed'/)
+    assert.match(unknown.stderr, /--suites takes latency or .* or spaces, not 'speed'/)
     const device = aether('bench', 'all', '--device', 'rxe9', '--json')
     assert.deepEqual([device.status, device.stdout], [1, ''])
     assert.match(device.stderr, /^aether: .*rxe9/)

@@ -1,14 +1,21 @@
-import { open } from 'aether-dsm/internal/dsm'
-import { bytes, openStructures } from 'aether-dsm/internal/structures'
+import { open, type Space } from 'aether-dsm/internal/dsm'
+import { bytes, openStructures, type StructuresOptions } from 'aether-dsm/internal/structures'
 import type { BenchStore, Meeting } from './bench-store.ts'
 
 /** Taken as it is touched. */
 const SIZE = '512MiB'
 
 /** Map, queue and counter of shared memory; values as bytes, which are copied in and out. */
-export async function openAetherStore({ space: name }: Meeting): Promise<BenchStore> {
-  const space = await open(name)
-  const structures = await openStructures(space, { size: SIZE, reserve: false })
+export async function openAetherStore({ space }: Meeting): Promise<BenchStore> {
+  return await aetherStore(await open(space), { size: SIZE, reserve: false })
+}
+
+/** The same in a space that is open already, and is closed with it. */
+export async function aetherStore(space: Space, options: StructuresOptions): Promise<BenchStore> {
+  const structures = await openStructures(space, options).catch(async (error: unknown) => {
+    await space.close()
+    throw error
+  })
   const map = await structures.map('map', { codec: bytes })
   const queue = await structures.queue('queue', { codec: bytes })
   const counter = await structures.counter('counter')

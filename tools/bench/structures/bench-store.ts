@@ -34,6 +34,8 @@ export interface BenchStore {
   readonly waits: boolean
   /** What it does with values like this one, of which it keeps a copy if it has to. */
   operations(value: Uint8Array): StoreOperations
+  /** Do many operations in one transaction, where each is one of its own otherwise. */
+  batch?(operations: () => void): void
   /** Forget everything. */
   clear(): Promise<void>
   close(): Promise<void>

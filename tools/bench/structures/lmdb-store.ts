@@ -33,6 +33,8 @@ export async function openLmdbStore({ directory }: Meeting): Promise<BenchStore>
       update: (key) => database.transactionSync(() => database.putSync(key, database.get(key) ?? value)),
     }),
 
+    batch: (operations) => database.transactionSync(operations),
+
     async clear() {
       database.clearSync()
     },
