@@ -157,15 +157,16 @@ static void finalizeBuffer(napi_env, void*, void* hint) {
   delete weak;
 }
 
-/**
- * Pages of a file on a disk are cached one by one. Otherwise the kernel reads ahead and, where memory is touched in
- * order, caches it in large folios, which become dirty as a whole. Then the first store after a write-back takes
- * 0.1 ms, and has hundreds of KiB written (seen with ext4 of Linux 6.18).
- */
-static void cacheSinglePages(int descriptor, void* address, size_t length) {
+static void adviseMapping(void* address, size_t length, int descriptor) {
+  // A forked child must not share what only this process answers for.
+  madvise(address, length, MADV_DONTFORK);
+  // Pages of a file on a disk are cached one by one. Otherwise the kernel reads ahead and, where memory is touched in
+  // order, caches it in large folios, which become dirty as a whole: the first store after a write-back takes 0.1 ms,
+  // and has hundreds of KiB written (seen with ext4 of Linux 6.18). Some reach over a hole of the file. A store into
+  // such a folio takes blocks for all of it, and is SIGBUS where the disk is full.
   struct statfs system;
-  if (fstatfs(descriptor, &system) != 0 || system.f_type == TMPFS_MAGIC || system.f_type == HUGETLBFS_MAGIC) return;
-  madvise(address, length, MADV_RANDOM);
+  if (fstatfs(descriptor, &system) == 0 && system.f_type != TMPFS_MAGIC && system.f_type != HUGETLBFS_MAGIC)
+    madvise(address, length, MADV_RANDOM);
 }
 
 static napi_value MapMemory(napi_env env, napi_callback_info info) {
@@ -181,9 +182,7 @@ static napi_value MapMemory(napi_env env, napi_callback_info info) {
   void* address = mmap(nullptr, length, PROT_READ | PROT_WRITE, mapFlags, descriptor, static_cast<off_t>(offset));
   if (address == MAP_FAILED) return throwSystem(env, "mmap", errno);
   auto mapped = std::make_shared<Mapped>(reinterpret_cast<uintptr_t>(address), length, pagesOf(descriptor));
-  // A forked child must not share what only this process answers for.
-  madvise(address, length, MADV_DONTFORK);
-  cacheSinglePages(descriptor, address, length);
+  adviseMapping(address, length, descriptor);
   if ((flags & kLock) != 0 && mlock(address, length) != 0) return throwSystem(env, "mlock", errno);
   auto* hint = new std::weak_ptr<Mapped>(mapped);
   napi_value buffer = nullptr;
@@ -298,8 +297,7 @@ static napi_value MapView(napi_env env, napi_callback_info info) {
     releaseViewed(env, memory);
     return throwSystem(env, "mmap", error);
   }
-  madvise(address, length, MADV_DONTFORK);
-  cacheSinglePages(descriptor, address, length);
+  adviseMapping(address, length, descriptor);
   rememberMapping(reinterpret_cast<uintptr_t>(address), length, MappingKind::View, pagesOf(descriptor));
   return makeNumber(env, static_cast<double>(reinterpret_cast<uintptr_t>(address)));
 }

@@ -11,6 +11,7 @@ import {
   Region,
   type RegionCallOptions,
 } from './region.ts'
+import { RegionBacking } from './region-backing.ts'
 import type { HeldRegion, RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import type { RegionAccess, RegionRequest } from './region-request.ts'
@@ -21,7 +22,7 @@ import { WindowSet } from './window-set.ts'
 const PAGE_BYTES = 4096
 
 /** Makes or opens a region whose members all share one machine. */
-export async function openHardwareRegion(host: RegionHost, request: RegionRequest): Promise<Region> {
+export async function openHardwareRegion(host: RegionHost, request: RegionRequest): Promise<HardwareRegion> {
   const held = await host.directory.open(request)
   return new HardwareRegion(host, held, request.access)
 }
@@ -31,7 +32,9 @@ export async function openHardwareRegion(host: RegionHost, request: RegionReques
  * faults, protocol or agent. Every call is done when it returns; the plain-named calls return promises only to match
  * the other kinds.
  */
-class HardwareRegion extends Region {
+export class HardwareRegion extends Region {
+  /** The memory behind it. @internal for the rooms above. */
+  readonly backing: RegionBacking
   readonly #directory: RegionDirectory
   readonly #held: HeldRegion
   protected readonly allocator: ArenaAllocator
@@ -43,6 +46,7 @@ class HardwareRegion extends Region {
   constructor(host: RegionHost, held: HeldRegion, access: RegionAccess) {
     super({ name: held.name, size: held.size, coherence: 'hardware', pageSize: PAGE_BYTES, access })
     this.#directory = host.directory
+    this.backing = new RegionBacking(host.directory, held)
     this.locks = host.locks
     this.allocator = new ArenaAllocator(host, held.name, held.size)
     this.#held = held

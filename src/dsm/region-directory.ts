@@ -74,15 +74,19 @@ export class RegionDirectory implements MembershipPart {
       const index = this.#table.find(request.name) ?? this.#create(request)
       const entry = this.#table.read(index)
       checkSame(request, entry)
-      if (this.#reserves(request) && !entry.reserved) this.#reserveLate(index, entry)
+      this.#reserveLate(index, request)
       this.#use(index)
-      return { ...entry, index }
+      return { ...this.#table.read(index), index }
     }, options)
   }
 
-  /** Open a region of the arena by its name alone, or make it if `size` is given; the books of others, too. */
+  /**
+   * Open a region of the arena by its name alone, or make it if `size` is given; the books of others, too. One that is
+   * there is left as it is: it is read and written as a file.
+   */
   openHeld(name: string, size: number | undefined, reserve: boolean): Promise<HeldRegion> {
     return this.open({
+      ...(size === undefined ? { headBytes: 0 } : {}),
       name,
       size,
       coherence: 'hardware',
@@ -118,6 +122,21 @@ export class RegionDirectory implements MembershipPart {
         this.#table.setState(region.index, RegionState.Deleted)
       this.settle()
     })
+  }
+
+  /** Whether all of its memory is taken, once and for all. It may become so at any time. */
+  isReserved({ index }: HeldRegion): boolean {
+    return this.#table.isReserved(index)
+  }
+
+  /** Take the memory of a part of a region. What is there already stays as it is. @throws MemoryExhaustedError */
+  take({ name, offset }: HeldRegion, offsetBytes: number, lengthBytes: number): void {
+    this.#reserve(name, { offset: offset + offsetBytes, length: lengthBytes })
+  }
+
+  /** Give back the memory of a part of a region, whole pages. @throws SystemError */
+  giveBack({ offset }: HeldRegion, offsetBytes: number, lengthBytes: number): void {
+    native.releaseMemory(this.#descriptor, offset + offsetBytes, lengthBytes)
   }
 
   /** Take the name away, if there is one. */
@@ -188,7 +207,7 @@ export class RegionDirectory implements MembershipPart {
     }
     // A kind with memory of its own at each member needs no bytes in the arena.
     const extent = this.#table.gapFor(request.coherence === 'hardware' ? alignUp(size, PAGE_BYTES) : 0)
-    this.#table.write(index, { ...numbersOf(request), name, size, ...extent })
+    this.#table.write(index, { ...numbersOf(request), name, size, grows: false, ...extent })
     this.#fill(index, request, extent)
     this.#table.setState(index, RegionState.Ready)
     return index
@@ -197,7 +216,8 @@ export class RegionDirectory implements MembershipPart {
   #fill(index: number, request: RegionRequest, extent: Extent): void {
     try {
       this.#growTo(extent)
-      if (this.#reserves(request)) this.#reserve(request.name, extent)
+      if (request.headBytes !== undefined) this.#reserveHead(index, request.headBytes)
+      else if (this.#reserves(request)) this.#reserve(request.name, extent)
     } catch (error) {
       this.#free(index)
       throw error
@@ -209,9 +229,23 @@ export class RegionDirectory implements MembershipPart {
     return reserve || this.#membership.arena.directory !== undefined
   }
 
-  #reserveLate(index: number, entry: RegionEntry): void {
-    this.#reserve(entry.name, entry)
-    this.#table.setReserved(index)
+  /** What an opener wants that is not there. */
+  #reserveLate(index: number, request: RegionRequest): void {
+    const entry = this.#table.read(index)
+    if (entry.reserved) return
+    if (request.headBytes !== undefined) {
+      if (!entry.grows) this.#reserveHead(index, request.headBytes)
+    } else if (this.#reserves(request)) {
+      this.#reserve(entry.name, entry)
+      this.#table.setReserved(index)
+    }
+  }
+
+  #reserveHead(index: number, headBytes: number): void {
+    if (headBytes === 0) return
+    const { name, offset, length } = this.#table.read(index)
+    this.#reserve(name, { offset, length: Math.min(length, alignUp(headBytes, PAGE_BYTES)) })
+    this.#table.setGrows(index)
   }
 
   #growTo(extent: Extent): void {
@@ -241,8 +275,7 @@ export class RegionDirectory implements MembershipPart {
         this.#reserveStep(extent.offset + done, Math.min(RESERVE_STEP_BYTES, extent.length - done))
       }
     } catch (cause) {
-      const why = cause instanceof SystemError ? `the kernel refused it (${cause.errnoName})` : String(cause)
-      throw new MemoryExhaustedError(`region '${name}'`, extent.length, available, why, { cause })
+      throw new MemoryExhaustedError(`region '${name}'`, extent.length, available, whyRefused(cause), { cause })
     }
   }
 
@@ -277,6 +310,12 @@ export class RegionDirectory implements MembershipPart {
   }
 }
 
+function whyRefused(cause: unknown): string {
+  if (!(cause instanceof SystemError)) return String(cause)
+  const { errnoName } = cause
+  return errnoName === 'ENOSPC' ? `the disk is full (${errnoName})` : `the kernel refused it (${errnoName})`
+}
+
 function wordOf(index: number): number {
   return index >>> 5
 }
@@ -285,12 +324,12 @@ function maskOf(index: number): number {
   return 1 << (index & 31)
 }
 
-function numbersOf(request: RegionRequest): Omit<RegionEntry, 'name' | 'size' | keyof Extent> {
+function numbersOf(request: RegionRequest): Omit<RegionEntry, 'name' | 'size' | 'grows' | keyof Extent> {
   return {
     coherence: COHERENCE_NUMBERS[request.coherence],
     pageSize: request.pageSize,
     placement: placementNumber(request.placement),
-    reserved: request.reserve,
+    reserved: request.reserve && request.headBytes === undefined,
   }
 }
 

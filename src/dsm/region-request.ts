@@ -86,6 +86,10 @@ export interface RegionRequest {
   readonly replicas: 0 | 1
   readonly advise: boolean
   readonly reserve: boolean
+  /**
+   * If given, only the first bytes are taken, whatever `reserve` says: the opener takes the rest before it touches it.
+   */
+  readonly headBytes?: number
   readonly signal: AbortSignal | undefined
 }
 

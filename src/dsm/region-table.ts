@@ -13,7 +13,7 @@ export interface Extent {
   readonly length: number
 }
 
-/** An entry's fields, fixed once it is `Ready` (but for `reserved`, which may become true). */
+/** An entry's fields, fixed once it is `Ready` (but for `reserved` and `grows`, which may become true). */
 export interface RegionEntry extends Extent {
   readonly name: string
   readonly size: number
@@ -23,6 +23,8 @@ export interface RegionEntry extends Extent {
   /** 1 block, 2 cyclic. */
   readonly placement: number
   readonly reserved: boolean
+  /** Its first part was taken; those who open it take the rest as they need it. False once all is taken. */
+  readonly grows: boolean
 }
 
 /**
@@ -31,7 +33,7 @@ export interface RegionEntry extends Extent {
  *       1  generation: raised whenever the entry is used again
  *       2  coherence
  *       3  placement
- *       4  reserved: 1 when all pages were taken
+ *       4  reserved: 1 when all pages were taken, 2 when it grows
  *       5  length of the name in bytes
  * byte 24  size        Float64
  *      32  offset      Float64   of the extent in the arena
@@ -46,6 +48,9 @@ const NAME_OFFSET = 128
 const NAME_BYTES_MAX = 128
 const WORDS = DIRECTORY_ENTRY_BYTES / 4
 const FLOATS = DIRECTORY_ENTRY_BYTES / 8
+
+/** What the word `Reserved` says; a version that knows no other takes what is not 1 for 0. */
+const Reserved = { AsTouched: 0, All: 1, Grows: 2 } as const
 
 /** Extents begin at multiples of this. */
 const EXTENT_ALIGNMENT = 65_536
@@ -74,8 +79,17 @@ export class RegionTable {
     return Atomics.load(this.#words, index * WORDS + Word.Generation)
   }
 
+  /** All pages are taken. */
   setReserved(index: number): void {
-    Atomics.store(this.#words, index * WORDS + Word.Reserved, 1)
+    Atomics.store(this.#words, index * WORDS + Word.Reserved, Reserved.All)
+  }
+
+  isReserved(index: number): boolean {
+    return Atomics.load(this.#words, index * WORDS + Word.Reserved) === Reserved.All
+  }
+
+  setGrows(index: number): void {
+    Atomics.store(this.#words, index * WORDS + Word.Reserved, Reserved.Grows)
   }
 
   /** The `Ready` entry of that name. */
@@ -104,7 +118,8 @@ export class RegionTable {
       coherence: word(Word.Coherence),
       pageSize: float(Float.PageSize),
       placement: word(Word.Placement),
-      reserved: word(Word.Reserved) === 1,
+      reserved: word(Word.Reserved) === Reserved.All,
+      grows: word(Word.Reserved) === Reserved.Grows,
     }
   }
 
@@ -115,7 +130,7 @@ export class RegionTable {
     const name = Buffer.from(entry.name)
     this.#words[word + Word.Coherence] = entry.coherence
     this.#words[word + Word.Placement] = entry.placement
-    this.#words[word + Word.Reserved] = entry.reserved ? 1 : 0
+    this.#words[word + Word.Reserved] = entry.reserved ? Reserved.All : Reserved.AsTouched
     this.#words[word + Word.NameLength] = name.length
     this.#floats[float + Float.Size] = entry.size
     this.#floats[float + Float.Offset] = entry.offset

@@ -22,6 +22,7 @@ import {
 } from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import { type Duration, parseDuration } from './duration.ts'
+import { type HardwareRegion, openHardwareRegion } from './hardware-region.ts'
 import { ensureKept } from './keeping.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
@@ -66,6 +67,11 @@ export interface OpenOptions {
    * directory needs none.
    */
   readonly keep?: Duration
+}
+
+/** Options of `openBacked`. */
+export interface BackedOptions extends Pick<RegionOptions, 'size' | 'signal'> {
+  readonly headBytes: number | undefined
 }
 
 const names: OptionNames<OpenOptions> = { signal: true, lockTimeoutMs: true, directory: true, save: true, keep: true }
@@ -248,6 +254,16 @@ export class Space implements AsyncDisposable {
    */
   async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
     return await openRegionOf(this.#host, parseRegionRequest(name, options, 'hardware'))
+  }
+
+  /**
+   * The same, of one memory for all. With `headBytes`, only these are taken at first: the opener takes the rest from
+   * the `backing` before it touches it.
+   * @internal for the rooms above.
+   */
+  async openBacked(name: string, { headBytes, ...options }: BackedOptions): Promise<HardwareRegion> {
+    const request = parseRegionRequest(name, options, 'hardware')
+    return await openHardwareRegion(this.#host, headBytes === undefined ? request : { ...request, headBytes })
   }
 
   /** Names and sizes, in bytes, of the regions of the space. */

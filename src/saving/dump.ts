@@ -1,6 +1,13 @@
 import { isHiddenName, type Omission, open, type RegionEntry, RegionError, type Space } from '../dsm/index.ts'
 import { messageOfThrown, TimeoutError } from '../native/index.ts'
-import { HEAP_IDENTITY_BYTES, identifyHeap, isStore, SavedStructures, Structures } from '../structures/index.ts'
+import {
+  HEAP_IDENTITY_BYTES,
+  identifyHeap,
+  isStore,
+  openThose,
+  SavedStructures,
+  type Structures,
+} from '../structures/index.ts'
 import type { EndBlock, RegionBlock } from './format.ts'
 import { Pacer } from './pacer.ts'
 import { RawRegion } from './raw-region.ts'
@@ -148,7 +155,8 @@ class Dump {
 
   async #heap(block: RegionBlock): Promise<void> {
     if (this.#copies === undefined) {
-      await using structures = await this.#structuresIn(block)
+      // Not by `openStructures`, which would make the region again if it was deleted meanwhile.
+      await using structures = await openThose(this.#space, block.name, block.size)
       await this.#structuresOf(block, structures.saved)
       return
     }
@@ -180,22 +188,11 @@ class Dump {
   async #structuresIf(name: string): Promise<Structures | undefined> {
     try {
       await using region = await RawRegion.open(this.#space, name)
-      const { size, length, reserved } = region.entry
+      const { size, length } = region.entry
       if (length === 0 || identifyHeap(await region.read(0, HEAP_IDENTITY_BYTES), size) !== 'heap') return undefined
-      return await this.#structuresIn({ name, size, reserved })
+      return await openThose(this.#space, name, size)
     } catch (error) {
       if (isGone(error)) return undefined
-      throw error
-    }
-  }
-
-  /** Not by `openStructures`, which would make the region again if it was deleted meanwhile. */
-  async #structuresIn({ name, reserved }: RegionBlock): Promise<Structures> {
-    const region = await this.#space.openRegion(name, { reserve: reserved })
-    try {
-      return new Structures(region, this.#space.membership, false)
-    } catch (error) {
-      await region.close()
       throw error
     }
   }

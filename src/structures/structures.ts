@@ -1,5 +1,5 @@
 import type { Membership, MembershipPart } from '../cluster/index.ts'
-import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
+import { type BackedOptions, type HardwareRegion, parseSize, type Size, type Space } from '../dsm/index.ts'
 import {
   ArgumentError,
   checkBoolean,
@@ -19,7 +19,7 @@ import { Meters } from './figures/meter.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
-import { HEAP_BYTES_MAX, HEAP_BYTES_MIN, heapBytesOf } from './heap/layout.ts'
+import { HEAP_BYTES_MAX, HEAP_BYTES_MIN, heapBytesOf, layoutOf } from './heap/layout.ts'
 import { type JobCore, openJobCore } from './jobs/job-core.ts'
 import { checkJobLease, checkRules, JOB_LEASE_MS, type JobsOptions, jobsNames } from './jobs/job-options.ts'
 import { JOBS_BODY_BYTES, JobsOffset } from './jobs/layout.ts'
@@ -68,7 +68,11 @@ export interface StructuresOptions {
   readonly region?: string
   /** Memory for all of them together, fixed by the first process that opens them: 1 MiB to 4 GiB. Default 64 MiB. */
   readonly size?: Size
-  /** Take the memory at once (default), or as it is touched. */
+  /**
+   * `true`: all of the memory is taken at once, and stays. `false`: it is taken as it is needed, and given back when it
+   * is free; `size` is the bound. When the machine or the disk has no more, a call that needs some fails with
+   * HeapFullError. Default: `true` for new structures; those that are there stay as they are.
+   */
   readonly reserve?: boolean
   /** Overwrite memory that this process frees with 0xdb, to find code that reads it too late. Default false. */
   readonly poison?: boolean
@@ -96,9 +100,9 @@ const ENTRIES_MAX = 2 ** 26
  */
 export async function openStructures(space: Space, options: StructuresOptions = {}): Promise<Structures> {
   checkOptions('openStructures', options, names)
-  const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, poison = false, signal } = options
+  const { region: name = 'structures', size = DEFAULT_SIZE, reserve, poison = false, signal } = options
   const lengthBytes = checkSize(size)
-  checkBoolean('options.reserve', reserve)
+  if (reserve !== undefined) checkBoolean('options.reserve', reserve)
   checkBoolean('options.poison', poison)
   checkSignal('options.signal', signal)
   const known = space.regions().find((region) => region.name === name)
@@ -107,12 +111,24 @@ export async function openStructures(space: Space, options: StructuresOptions = 
     const advice = 'it holds other data; name another region in options.region'
     throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', name, `${why}: ${advice}`)
   }
-  const region = await space.openRegion(name, {
-    coherence: 'hardware',
-    reserve,
+  const opened = {
+    headBytes: (reserve ?? known === undefined) ? undefined : headBytesOf(known?.size ?? lengthBytes),
     ...(known !== undefined && options.size === undefined ? {} : { size: lengthBytes }),
     ...(signal === undefined ? {} : { signal }),
-  })
+  }
+  return await openIn(space, name, opened, poison)
+}
+
+/**
+ * The structures of a region of `sizeBytes`, as they are: nothing is made or reserved. For saves of the space.
+ * @throws RegionError if the region is not there.
+ */
+export function openThose(space: Space, region: string, sizeBytes: number): Promise<Structures> {
+  return openIn(space, region, { headBytes: headBytesOf(sizeBytes) }, false)
+}
+
+async function openIn(space: Space, name: string, options: BackedOptions, poison: boolean): Promise<Structures> {
+  const region = await space.openBacked(name, options)
   try {
     return new Structures(region, space.membership, poison)
   } catch (error) {
@@ -127,7 +143,7 @@ export async function openStructures(space: Space, options: StructuresOptions = 
 export class Structures implements AsyncDisposable {
   /** Read-copy-update: reads of cells, and waiting for readers. */
   readonly rcu: Rcu
-  readonly #region: Region
+  readonly #region: HardwareRegion
   readonly #heap: Heap
   readonly #directory: Directory
   readonly #commits: CommitLog
@@ -136,7 +152,7 @@ export class Structures implements AsyncDisposable {
   readonly #stop: () => void
 
   /** @internal Made by {@link openStructures}. */
-  constructor(region: Region, membership: Membership, poison: boolean) {
+  constructor(region: HardwareRegion, membership: Membership, poison: boolean) {
     this.#region = region
     this.#heap = holdHeap(region, membership)
     if (poison) this.#heap.poisonFreed()
@@ -165,13 +181,14 @@ export class Structures implements AsyncDisposable {
   }
 
   /**
-   * Settle what dead members left, and free what no member looks at any more. It runs by itself when an operation meets
-   * such memory, or memory is short; for tests and tools.
+   * Settle what dead members left, free what no member looks at any more, and give free memory back. It runs by itself
+   * when an operation meets such memory, or memory is short; for tests and tools.
    */
   recover(): void {
     this.#heap.checkOpen()
     this.#heap.recover(true)
     this.#heap.collect()
+    this.#heap.giveBack()
   }
 
   /** For saves of the space. @internal */
@@ -446,7 +463,7 @@ export class Structures implements AsyncDisposable {
 /** Members and the names of regions whose heap they hold. A second hold would be the same participant twice. */
 const held = new WeakMap<Membership, Set<string>>()
 
-function holdHeap(region: Region, membership: Membership): Heap {
+function holdHeap(region: HardwareRegion, membership: Membership): Heap {
   const names = held.get(membership) ?? new Set<string>()
   held.set(membership, names)
   if (names.has(region.name)) {
@@ -461,6 +478,7 @@ function holdHeap(region: Region, membership: Membership): Heap {
     new LocalMemory(region.uint8.subarray(0, heapBytesOf(region.size))),
     new MemberPeers(membership),
     new Meters(membership.profiling, region.name),
+    region.backing,
   )
   names.add(region.name)
   heap.onClose(() => names.delete(region.name))
@@ -486,6 +504,11 @@ class HeapPart implements MembershipPart {
   namesOf(): readonly string[] {
     return []
   }
+}
+
+/** What structures in a region of that size need from the start. */
+function headBytesOf(size: number): number {
+  return layoutOf(heapBytesOf(size)).statesOffset
 }
 
 const HEAP_SIZES = '1 MiB to 4 GiB'

@@ -184,7 +184,15 @@ test('a region made sparse is reserved when somebody asks for that', async () =>
 
 test('what a killed holder of the lock began is undone or finished by the next', async () => {
   const { space, table, arena, allocated } = await openInside('shop')
-  const half = { size: 2 ** 22, length: 2 ** 22, coherence: 1, pageSize: 4096, placement: 1, reserved: true }
+  const half = {
+    size: 2 ** 22,
+    length: 2 ** 22,
+    coherence: 1,
+    pageSize: 4096,
+    placement: 1,
+    reserved: true,
+    grows: false,
+  }
   const creating = table.gapFor(half.length)
   table.write(7, { ...half, ...creating, name: 'creating' })
   native.resizeMemory(arena.descriptor, creating.offset + creating.length)

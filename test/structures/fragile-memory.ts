@@ -16,6 +16,8 @@ export class FragileMemory implements WordMemory {
   callsLeft: number = Number.POSITIVE_INFINITY
   /** Called before each access: the place to let somebody else go first. */
   before: (() => void) | undefined
+  /** Called with what is touched. */
+  touched: ((offset: number, lengthBytes: number) => void) | undefined
 
   constructor(bytes: Uint8Array) {
     this.#memory = new LocalMemory(bytes)
@@ -23,67 +25,73 @@ export class FragileMemory implements WordMemory {
   }
 
   load(offset: number): number {
-    return this.#alive().load(offset)
+    return this.#alive(offset, 4).load(offset)
   }
   store(offset: number, value: number): void {
-    this.#alive().store(offset, value)
+    this.#alive(offset, 4).store(offset, value)
   }
   compareExchange(offset: number, expected: number, desired: number): number {
-    return this.#alive().compareExchange(offset, expected, desired)
+    return this.#alive(offset, 4).compareExchange(offset, expected, desired)
   }
   fetchAdd(offset: number, value: number): number {
-    return this.#alive().fetchAdd(offset, value)
+    return this.#alive(offset, 4).fetchAdd(offset, value)
   }
   exchange(offset: number, value: number): number {
-    return this.#alive().exchange(offset, value)
+    return this.#alive(offset, 4).exchange(offset, value)
   }
   load64(offset: number): bigint {
-    return this.#alive().load64(offset)
+    return this.#alive(offset, 8).load64(offset)
   }
   store64(offset: number, value: bigint): void {
-    this.#alive().store64(offset, value)
+    this.#alive(offset, 8).store64(offset, value)
   }
   compareExchange64(offset: number, expected: bigint, desired: bigint): bigint {
-    return this.#alive().compareExchange64(offset, expected, desired)
+    return this.#alive(offset, 8).compareExchange64(offset, expected, desired)
   }
   fetchAdd64(offset: number, value: bigint): bigint {
-    return this.#alive().fetchAdd64(offset, value)
+    return this.#alive(offset, 8).fetchAdd64(offset, value)
   }
   peek(offset: number): number {
-    return this.#alive().peek(offset)
+    return this.#alive(offset, 4).peek(offset)
   }
   poke(offset: number, value: number): void {
-    this.#alive().poke(offset, value)
+    this.#alive(offset, 4).poke(offset, value)
   }
   peekFloat(offset: number): number {
-    return this.#alive().peekFloat(offset)
+    return this.#alive(offset, 8).peekFloat(offset)
   }
   pokeFloat(offset: number, value: number): void {
-    this.#alive().pokeFloat(offset, value)
+    this.#alive(offset, 8).pokeFloat(offset, value)
   }
   copy(offset: number, lengthBytes: number): Uint8Array {
-    return this.#alive().copy(offset, lengthBytes)
+    return this.#alive(offset, lengthBytes).copy(offset, lengthBytes)
   }
   read(offset: number, target: Uint8Array, lengthBytes: number): void {
-    this.#alive().read(offset, target, lengthBytes)
+    this.#alive(offset, lengthBytes).read(offset, target, lengthBytes)
   }
   write(offset: number, source: Uint8Array, lengthBytes: number): void {
-    this.#alive().write(offset, source, lengthBytes)
+    this.#alive(offset, lengthBytes).write(offset, source, lengthBytes)
   }
   view(offset: number, lengthBytes: number): Uint8Array {
-    return this.#alive().view(offset, lengthBytes)
+    return this.#alive(offset, 0).view(offset, lengthBytes)
   }
   wait(offset: number, expected: number, timeoutMs: number): void {
-    this.#alive().wait(offset, expected, timeoutMs)
+    this.#alive(offset, 4).wait(offset, expected, timeoutMs)
   }
   wake(offset: number, count: number): void {
-    this.#alive().wake(offset, count)
+    this.#alive(offset, 4).wake(offset, count)
   }
 
-  #alive(): LocalMemory {
+  /** A call that the process makes, of the system for instance. */
+  step(): void {
     if (this.callsLeft <= 0) throw new Killed('killed')
     this.callsLeft -= 1
     this.before?.()
+  }
+
+  #alive(offset: number, lengthBytes: number): LocalMemory {
+    this.step()
+    this.touched?.(offset, lengthBytes)
     return this.#memory
   }
 }

@@ -18,7 +18,8 @@ export async function openMachine(plan: StructurePlan, name: string): Promise<Op
   const subjects = chosen(machineSubjects, plan.structures)
   const journal = await openJournal(subjects)
   const space = await open(name)
-  const shared = await openStructures(space, { size: plan.sizeBytes, poison: true })
+  // It grows and shrinks, which those that reserve their memory do not.
+  const shared = await openStructures(space, { size: plan.sizeBytes, reserve: false, poison: true })
   return {
     shared,
     subjects,

@@ -2,7 +2,7 @@ import { readSync } from 'node:fs'
 import type { SpaceObserver } from '../../cluster/index.ts'
 import { type ObservedRegion, observedRegions } from '../../dsm/index.ts'
 import { native } from '../../native/index.ts'
-import { HEAP_IDENTITY_BYTES, HeapSight, identifyHeap, NamedStructures } from '../../structures/index.ts'
+import { HEAP_IDENTITY_BYTES, HeapSight, heapBytesOf, identifyHeap, NamedStructures } from '../../structures/index.ts'
 
 const PAGE_BYTES = 4096
 
@@ -69,7 +69,7 @@ export class MappedHeaps implements Disposable {
     const lengthBytes = Math.ceil(size / PAGE_BYTES) * PAGE_BYTES
     const { descriptor, clockShiftMs } = this.#observer.arena
     const memory = native.mapMemory(descriptor, offset, lengthBytes, 0)
-    const heap = new HeapSight(new Uint8Array(memory, 0, size), clockShiftMs)
+    const heap = new HeapSight(new Uint8Array(memory, 0, heapBytesOf(size)), clockShiftMs)
     return { region: name, heap, names: new NamedStructures(heap), identity, memory }
   }
 

@@ -1,7 +1,11 @@
+import type { MemoryExhaustedError } from '../../dsm/index.ts'
+import type { Backing } from '../memory/backing.ts'
 import { BlockKind, blockState, generationOf, kindOf, slotOf } from './block-state.ts'
 import type { BlockTable } from './block-table.ts'
+import { Growth } from './growth.ts'
 import type { Intent } from './intent.ts'
 import { GRANULE_BYTES, SLAB_BYTES } from './layout.ts'
+import { keptBack, Shrinking } from './shrinking.ts'
 import { blocksPerSlab, CLASS_GRANULES, classFor } from './size-classes.ts'
 import { SlabKind, slabDetail, slabKind, slabSlot, slabWord } from './slab-word.ts'
 
@@ -35,17 +39,24 @@ export class Allocator {
   readonly #own: number[][] = CLASS_GRANULES.map(() => [])
   /** How often blocks of each slab had been freed when we last looked through it; -1 before. */
   readonly #seen: Int32Array
-  /** Free slabs that are kept for small blocks and tables, which it takes to give memory back. */
-  readonly #keptBack: number
+  readonly #growth: Growth
+  /** Undefined if all memory stays. */
+  readonly #shrinking: Shrinking | undefined
   /** Where to look for a free slab next. */
   #cursor: number
 
-  constructor(blocks: BlockTable, slot: number) {
+  constructor(blocks: BlockTable, slot: number, backing: Backing) {
     this.#blocks = blocks
     this.#slot = slot
     this.#seen = new Int32Array(blocks.layout.slabs).fill(-1)
-    this.#keptBack = Math.max(3, blocks.layout.slabs >>> 4)
+    this.#growth = new Growth(blocks, slot, backing)
+    this.#shrinking = backing.isWhole ? undefined : new Shrinking(blocks, slot, backing)
     this.#cursor = (slot * 7) % Math.max(1, blocks.layout.slabs)
+  }
+
+  /** Why memory was refused, if the machine or the disk has none left. */
+  get refusal(): MemoryExhaustedError | undefined {
+    return this.#growth.refusal
   }
 
   /**
@@ -75,26 +86,39 @@ export class Allocator {
     const word = this.#blocks.peekWord(slab)
     if (slabKind(word) === SlabKind.Head) {
       this.#freeSlabs(slab, word)
-      return
+      this.#shrinking?.noteSlabs(slabDetail(word))
+    } else {
+      this.#blocks.free(reference, state)
+      const hints = this.#hints[slabDetail(word)]!
+      if (hints.length < HINTS_MAX) hints.push(reference)
+      this.#shrinking?.noteBlock(reference, slab, slabDetail(word))
     }
-    this.#blocks.free(reference, state)
-    const hints = this.#hints[slabDetail(word)]!
-    if (hints.length < HINTS_MAX) hints.push(reference)
+    if (this.#shrinking?.isDue === true) this.#shrinking.giveBack((empty) => this.#closeIfEmpty(empty))
   }
 
   /** Give slabs all of whose blocks are free back for other sizes. */
   closeEmptySlabs(): void {
-    for (let slab = 0; slab < this.#blocks.layout.slabs; slab += 1) {
-      const word = this.#blocks.word(slab)
-      if (slabKind(word) === SlabKind.Sized && this.#looksEmpty(slab)) this.#close(slab, word)
-    }
+    for (let slab = 0, { backed } = this.#blocks; slab < backed; slab += 1) this.#closeIfEmpty(slab)
+  }
+
+  /** Give back the memory of all slabs that are empty, but for some slack. */
+  giveBack(): void {
+    if (this.#shrinking === undefined) return
+    this.closeEmptySlabs()
+    this.#shrinking.giveBack((slab) => this.#closeIfEmpty(slab))
+  }
+
+  /** Memory is short: ask for more of it once again, even if it was refused a moment ago. */
+  askAgain(): void {
+    this.#growth.tryAgain()
   }
 
   /** Turn back what a dead member was doing to slabs. */
   recoverSlabs(dead: number): void {
-    for (let slab = 0; slab < this.#blocks.layout.slabs; slab += 1) {
+    for (let slab = 0, { backed } = this.#blocks; slab < backed; slab += 1) {
       const word = this.#blocks.word(slab)
       if (slabSlot(word) !== dead) continue
+      if (slabKind(word) === SlabKind.Bare) this.#blocks.changeWord(slab, word, slabWord(SlabKind.Hole, 0, 0))
       if (slabKind(word) === SlabKind.Claimed) this.#unclaim(slab, word)
       if (slabKind(word) === SlabKind.Closing) this.#reopen(slab, word, dead)
     }
@@ -118,22 +142,30 @@ export class Allocator {
   }
 
   /**
-   * Find free blocks of a size: in our slabs, in a new one, in those of others. Gives one of them; 0 when there are
-   * none.
+   * Find free blocks of a size: in our slabs, in a new one, in those of others, in one whose memory is taken for it.
+   * Gives one of them; 0 when there are none.
    */
   #refill(sizeClass: number, essential: boolean): number {
     const own = this.#own[sizeClass]!
     for (const slab of own) if (this.#lookThrough(slab, sizeClass)) return this.#hint(sizeClass)
-    const fresh = this.#mayClaim(1, essential) ? this.#claimSlab(sizeClass) : -1
-    if (fresh >= 0) {
-      own.push(fresh)
-      this.#lookThrough(fresh, sizeClass)
-      return this.#hint(sizeClass)
-    }
-    for (let slab = 0; slab < this.#blocks.layout.slabs; slab += 1) {
+    if (this.#mayClaim(1, essential && !this.#grows) && this.#refillFresh(sizeClass)) return this.#hint(sizeClass)
+    for (let slab = 0, { backed } = this.#blocks; slab < backed; slab += 1) {
       if (this.#lookThrough(slab, sizeClass)) return this.#hint(sizeClass)
     }
-    return 0
+    const isMore = this.#growth.provide((resident) => 1 + keptBack(resident))
+    return (isMore || essential) && this.#refillFresh(sizeClass) ? this.#hint(sizeClass) : 0
+  }
+
+  /** It takes memory before it touches what is kept back. */
+  get #grows(): boolean {
+    return this.#shrinking !== undefined
+  }
+
+  #refillFresh(sizeClass: number): boolean {
+    const fresh = this.#claimSlab(sizeClass)
+    if (fresh < 0) return false
+    this.#own[sizeClass]!.push(fresh)
+    return this.#lookThrough(fresh, sizeClass)
   }
 
   #hint(sizeClass: number): number {
@@ -175,17 +207,21 @@ export class Allocator {
 
   #mayClaim(count: number, essential: boolean): boolean {
     if (essential) return true
-    const { slabs } = this.#blocks.layout
-    let free = 0
-    for (let slab = 0; slab < slabs && free < count + this.#keptBack; slab += 1)
-      if (slabKind(this.#blocks.peekWord(slab)) === SlabKind.Free) free += 1
-    return free >= count + this.#keptBack
+    const { backed } = this.#blocks
+    const enough = count + keptBack(backed)
+    let [free, holes] = [0, 0]
+    for (let slab = 0; slab < backed && free < enough; slab += 1) {
+      const kind = slabKind(this.#blocks.peekWord(slab))
+      if (kind === SlabKind.Free) free += 1
+      if (kind === SlabKind.Hole) holes += 1
+    }
+    return free >= enough || free >= count + keptBack(backed - holes)
   }
 
   #claimAny(): number {
-    const { slabs } = this.#blocks.layout
-    for (let looked = 0; looked < slabs; looked += 1) {
-      const slab = (this.#cursor + looked) % slabs
+    const { backed } = this.#blocks
+    for (let looked = 0; looked < backed; looked += 1) {
+      const slab = (this.#cursor + looked) % backed
       if (this.#claim(slab)) {
         this.#cursor = slab
         return slab
@@ -204,7 +240,8 @@ export class Allocator {
    * A block of several slabs in a row. The head's word is written last; until then recovery finds all of them claimed.
    */
   #allocateSlabs(count: number, intent: Intent, into: Allocation, essential: boolean): boolean {
-    const first = this.#mayClaim(count, essential) ? this.#claimRow(count) : -1
+    let first = this.#mayClaim(count, essential && !this.#grows) ? this.#claimRow(count) : -1
+    if (first < 0 && (this.#provideRow(count) || essential)) first = this.#claimRow(count)
     if (first < 0) return false
     const blocks = this.#blocks
     const reference = blocks.headOf(first)
@@ -212,7 +249,7 @@ export class Allocator {
     const state = blockState(BlockKind.Live, this.#slot, generationOf(before) + 1)
     intent.noteNew(reference, state)
     if (kindOf(before) === BlockKind.Live || !blocks.change(reference, before, state)) {
-      this.#giveBack(first + count, count)
+      this.#unclaimRow(first + count, count)
       return false
     }
     for (let at = 1; at < count; at += 1) blocks.setWord(first + at, slabWord(SlabKind.Tail, 0, first))
@@ -222,20 +259,25 @@ export class Allocator {
     return true
   }
 
+  /** Take memory for a row, and for what is to be kept back beside it. */
+  #provideRow(count: number): boolean {
+    return this.#growth.provideRow(count) && this.#growth.provide((resident) => count + keptBack(resident))
+  }
+
   #claimRow(count: number): number {
-    const { slabs } = this.#blocks.layout
+    const { backed } = this.#blocks
     let claimed = 0
-    for (let slab = 0; slab < slabs; slab += 1) {
+    for (let slab = 0; slab < backed; slab += 1) {
       if (this.#claim(slab)) claimed += 1
-      else claimed = this.#giveBack(slab, claimed)
+      else claimed = this.#unclaimRow(slab, claimed)
       if (claimed === count) return slab - count + 1
     }
-    this.#giveBack(slabs, claimed)
+    this.#unclaimRow(backed, claimed)
     return -1
   }
 
   /** The `claimed` slabs below `end`. */
-  #giveBack(end: number, claimed: number): 0 {
+  #unclaimRow(end: number, claimed: number): 0 {
     for (let slab = end - claimed; slab < end; slab += 1) this.#blocks.setWord(slab, 0)
     return 0
   }
@@ -253,13 +295,19 @@ export class Allocator {
     const blocks = this.#blocks
     const tail = slabWord(SlabKind.Tail, 0, slab)
     let end = slab + 1
-    while (end < blocks.layout.slabs && blocks.word(end) === tail) end += 1
+    while (end < blocks.backed && blocks.word(end) === tail) end += 1
     for (let at = end - 1; at > slab; at -= 1) blocks.setWord(at, 0)
     const reference = blocks.headOf(slab)
     const state = blocks.state(reference)
     const passing = kindOf(state) === BlockKind.Live && slotOf(state) !== slabSlot(word)
     if (!passing) blocks.change(reference, state, blockState(BlockKind.Closed, 0, generationOf(state)))
     blocks.changeWord(slab, word, 0)
+  }
+
+  /** Whether it was empty, and is free now. */
+  #closeIfEmpty(slab: number): boolean {
+    const word = this.#blocks.word(slab)
+    return slabKind(word) === SlabKind.Sized && this.#looksEmpty(slab) && this.#close(slab, word)
   }
 
   #looksEmpty(slab: number): boolean {
@@ -270,10 +318,10 @@ export class Allocator {
     return empty
   }
 
-  #close(slab: number, word: number): void {
+  #close(slab: number, word: number): boolean {
     const blocks = this.#blocks
     const closing = slabWord(SlabKind.Closing, this.#slot, slabDetail(word))
-    if (!blocks.changeWord(slab, word, closing)) return
+    if (!blocks.changeWord(slab, word, closing)) return false
     let closed = true
     blocks.eachBlock(slab, (reference, state) => {
       closed &&=
@@ -283,6 +331,7 @@ export class Allocator {
     if (closed) blocks.setWord(slab, 0)
     else this.#reopen(slab, closing, this.#slot)
     this.#forget(slab, slabDetail(word))
+    return closed
   }
 
   #reopen(slab: number, closing: number, by: number): void {

@@ -4,6 +4,7 @@ import {
   GRANULE_BYTES,
   GRANULES_PER_SLAB,
   GRANULES_PER_SLAB_LOG2,
+  HeaderOffset,
   type HeapLayout,
   SLAB_RECORD_BYTES,
 } from './layout.ts'
@@ -29,6 +30,18 @@ export class BlockTable {
     this.#statesOffset = layout.statesOffset
     this.#recordsOffset = layout.recordsOffset
     this.#first = layout.firstReference
+  }
+
+  /** How many slabs have had memory, from the first on: nothing of others is to be touched. */
+  get backed(): number {
+    return this.#memory.load(HeaderOffset.Backed)
+  }
+
+  /** Slabs below `to` have had memory. */
+  raiseBacked(to: number): void {
+    for (let from = this.backed; from < to; from = this.backed) {
+      this.#memory.compareExchange(HeaderOffset.Backed, from, to)
+    }
   }
 
   state(reference: number): number {
@@ -128,7 +141,7 @@ export class BlockTable {
   /** Bytes of blocks that are live or retired. */
   usedBytes(): number {
     let used = 0
-    for (let slab = 0; slab < this.layout.slabs; slab += 1) {
+    for (let slab = 0, { backed } = this; slab < backed; slab += 1) {
       this.eachBlock(slab, (reference, state) => {
         const kind = kindOf(state)
         if (kind === BlockKind.Live || kind === BlockKind.Retired) used += this.lengthOf(reference)

@@ -132,8 +132,8 @@ export class HeapRecovery {
   }
 
   #adoptRetired(dead: number): void {
-    const { slabs } = this.#blocks.layout
-    for (let slab = 0; slab < slabs; slab += 1) {
+    const { backed } = this.#blocks
+    for (let slab = 0; slab < backed; slab += 1) {
       this.#blocks.eachBlock(slab, (reference, state) => {
         if (kindOf(state) !== BlockKind.Retired || slotOf(state) !== dead) return
         const ours = blockState(BlockKind.Retired, this.#peers.slot, generationOf(state))

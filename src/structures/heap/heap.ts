@@ -3,6 +3,7 @@ import { ClosedError } from '../../native/index.ts'
 import type { WaitDescription } from '../../profiling/index.ts'
 import { HeapFullError, StructureError } from '../errors.ts'
 import { Meters } from '../figures/meter.ts'
+import { type Backing, wholeBacking } from '../memory/backing.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
 import { nowMs } from '../now.ts'
 import { EPOCH_MAX, ownerEpoch, ownerSlot, ownerWord, type Peers } from '../peers.ts'
@@ -11,6 +12,7 @@ import { type Allocation, Allocator } from './allocator.ts'
 import { BlockTable } from './block-table.ts'
 import { Epochs } from './epochs.ts'
 import { Gate } from './gate.ts'
+import { countSlabs } from './growth.ts'
 import { HeapRecovery, type Settler } from './heap-recovery.ts'
 import type { Intent } from './intent.ts'
 import {
@@ -36,6 +38,8 @@ const JOIN_ATTEMPTS = 2000
 export interface HeapUsage {
   /** Bytes of all blocks that are in use, or that readers may still use. */
   readonly usedBytes: number
+  /** Bytes for blocks that memory was taken for: all, with `reserve`. */
+  readonly takenBytes: number
   /** Bytes that all blocks can have in total. */
   readonly sizeBytes: number
 }
@@ -81,7 +85,13 @@ export class Heap {
    * @throws StructureError if the memory is of another version, or the space has had more members than fit a holder's
    *   word.
    */
-  constructor(name: string, memory: WordMemory, peers: Peers, meters: Meters = new Meters()) {
+  constructor(
+    name: string,
+    memory: WordMemory,
+    peers: Peers,
+    meters: Meters = new Meters(),
+    backing: Backing = wholeBacking,
+  ) {
     this.name = name
     this.meters = meters
     this.memory = memory
@@ -90,7 +100,7 @@ export class Heap {
     checkMember(name, peers)
     this.seed = introduce(name, memory)
     this.blocks = new BlockTable(memory, layoutOf(memory.lengthBytes))
-    this.#allocator = new Allocator(this.blocks, peers.slot)
+    this.#allocator = new Allocator(this.blocks, peers.slot, backing)
     this.gate = new Gate(memory, peers)
     this.left = new Bell(this, HeaderOffset.LeftBell)
     this.epochs = new Epochs(memory, this.blocks, this.#allocator, peers, () => this.left.ring())
@@ -202,9 +212,16 @@ export class Heap {
     this.epochs.collect()
   }
 
+  /** Give back the memory that is free, if this heap does. */
+  giveBack(): void {
+    this.#allocator.giveBack()
+  }
+
   usage(): HeapUsage {
     const { slabs } = this.blocks.layout
-    return { usedBytes: this.blocks.usedBytes(), sizeBytes: slabs * 65_536 }
+    const { resident } = countSlabs(this.blocks)
+    const takenBytes = resident * SLAB_BYTES
+    return { usedBytes: this.blocks.usedBytes(), takenBytes, sizeBytes: slabs * SLAB_BYTES }
   }
 
   /** Have `listener` called when this participant leaves. */
@@ -239,6 +256,7 @@ export class Heap {
     for (const settle of this.#settlers) settle(this.self)
     this.epochs.leave()
     this.collect()
+    this.giveBack()
     this.abandon()
     const state = this.epochs.waiting === 0 ? ParticipantState.Vacant : ParticipantState.Ended
     this.self.become(this.self.identity, this.peers.epoch, state)
@@ -248,6 +266,7 @@ export class Heap {
     let behind = -1
     for (let attempt = 0; attempt < PRESSURE_ATTEMPTS && !this.epochs.inside; attempt += 1) {
       this.recover(attempt > 2)
+      if (attempt === 0) this.#allocator.askAgain()
       this.#collectMeanwhile()
       behind = this.epochs.advance()
       this.epochs.collect()
@@ -261,7 +280,7 @@ export class Heap {
       behind < 0
         ? ''
         : `; some of it waits for the member in slot ${behind}, which is inside an operation; check whether it is stopped`
-    throw new HeapFullError(lengthBytes, usedBytes, sizeBytes, why)
+    throw new HeapFullError(lengthBytes, usedBytes, sizeBytes, why, { cause: this.#allocator.refusal })
   }
 
   /** Collectors have intents of their own; ours has begun and names nothing yet. */

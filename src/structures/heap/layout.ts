@@ -12,6 +12,12 @@
  * ```
  *
  * A block is named by its *reference*: its offset divided by 64, which fits 26 bits.
+ *
+ * What comes before the block states, the *head*, has memory from the start. Memory was taken for slabs below `Backed`
+ * and for their block states (growth.ts). Nothing beyond is touched, not even to be read. Slabs that are holes have
+ * given theirs back (shrinking.ts); their states have not.
+ *
+ * Slabs begin at multiples of 64 KiB, in files too. What a file system caches in larger pages is then given back whole.
  */
 
 /** Reads 'STRU' in a dump of memory. */
@@ -24,8 +30,10 @@ export const HeaderOffset = {
   Version: 4,
   Slabs: 8,
   Seed: 12,
-  /** See gate.ts. It shares its cache line with words that never change. */
-  Gate: 16,
+  /** How many slabs have had memory, from the first on. It only rises. */
+  Backed: 16,
+  /** See gate.ts. It shares its cache line with words that hardly change. */
+  Gate: 20,
   Epoch: 64,
   ParticipantsHigh: 128,
   /** A bell, rung when a member leaves an operation or a section. */
@@ -49,6 +57,9 @@ export const GRANULE_BYTES = 64
 export const GRANULES_PER_SLAB: number = SLAB_BYTES / GRANULE_BYTES
 export const GRANULES_PER_SLAB_LOG2: number = Math.log2(GRANULES_PER_SLAB)
 export const SLAB_RECORD_BYTES = 8
+/** Of the block states of a slab. */
+export const SLAB_STATES_BYTES: number = GRANULES_PER_SLAB * 4
+const PAGE_BYTES = 4096
 
 /** The largest heap: what references reach. */
 export const HEAP_BYTES_MAX: number = 2 ** 32
@@ -71,14 +82,22 @@ export interface HeapLayout {
 }
 
 export function layoutOf(lengthBytes: number): HeapLayout {
-  const perSlab = SLAB_BYTES + SLAB_RECORD_BYTES + GRANULES_PER_SLAB * 4
-  const slabs = Math.floor((lengthBytes - SLABS_OFFSET_MIN - GRANULE_BYTES * 2) / perSlab)
+  const perSlab = SLAB_BYTES + SLAB_RECORD_BYTES + SLAB_STATES_BYTES
+  const slabsMax = Math.floor((lengthBytes - SLABS_OFFSET_MIN) / perSlab)
+  // All but one or two of them fit beside what aligning takes.
+  for (let slabs = slabsMax; ; slabs -= 1) {
+    const layout = layoutWith(slabs)
+    if (slabs === 0 || layout.slabsOffset + slabs * SLAB_BYTES <= lengthBytes) return layout
+  }
+}
+
+function layoutWith(slabs: number): HeapLayout {
   const recordsOffset = SLABS_OFFSET_MIN
-  const statesOffset = alignUp(recordsOffset + slabs * SLAB_RECORD_BYTES)
-  const slabsOffset = alignUp(statesOffset + slabs * GRANULES_PER_SLAB * 4)
+  const statesOffset = alignUp(recordsOffset + slabs * SLAB_RECORD_BYTES, PAGE_BYTES)
+  const slabsOffset = alignUp(statesOffset + slabs * SLAB_STATES_BYTES, SLAB_BYTES)
   return { slabs, recordsOffset, statesOffset, slabsOffset, firstReference: slabsOffset / GRANULE_BYTES }
 }
 
-function alignUp(offset: number): number {
-  return Math.ceil(offset / GRANULE_BYTES) * GRANULE_BYTES
+function alignUp(offset: number, unit: number): number {
+  return Math.ceil(offset / unit) * unit
 }

@@ -10,11 +10,17 @@
  *     │◄───────────────────────────┼──────────────  Closing
  *     │                            └────► Head, Tail, Tail … (one block over several slabs)
  *     └── Claimed ◄──────────────────────── freed
+ *
+ *             memory is given back
+ *   Free ──► Bare ────────────────► Hole
+ *     ▲   memory is taken            │
+ *     └────────────────────── Bare ◄─┘
  * ```
  *
- * Claimed and Closing name the member at work. If it dies, the member that recovers it turns them back.
+ * Claimed, Closing and Bare name the member at work. If it dies, the member that recovers it turns them back: a Bare
+ * slab, which may or may not have memory, becomes a hole.
  */
-export const SlabKind = { Free: 0, Claimed: 1, Sized: 2, Head: 3, Tail: 4, Closing: 5 } as const
+export const SlabKind = { Free: 0, Claimed: 1, Sized: 2, Head: 3, Tail: 4, Closing: 5, Hole: 6, Bare: 7 } as const
 
 /** `detail`: Sized, Closing: size class; Head: number of slabs; Tail: index of the head's slab. At most 2^17. */
 export function slabWord(kind: number, slot: number, detail: number): number {

@@ -20,8 +20,9 @@ export function notAnObject(object: unknown): ArgumentError {
 export function referenceOf(heap: Heap, object: MvRluObject): number {
   if (Number.isSafeInteger(object) && object >= 0) {
     const reference = object % REFERENCES
-    const { firstReference, slabs } = heap.blocks.layout
-    if (reference >= firstReference && reference < firstReference + slabs * GRANULES_PER_SLAB) return reference
+    const { backed, layout } = heap.blocks
+    const granule = reference - layout.firstReference
+    if (granule >= 0 && granule < backed * GRANULES_PER_SLAB) return reference
   }
   throw notAnObject(object)
 }

@@ -4,6 +4,8 @@ import { GRANULES_PER_SLAB, HeaderOffset, SLAB_BYTES, SLAB_RECORD_BYTES } from '
 import { SlabKind, slabKind } from '../heap/slab-word.ts'
 import { LocalMemory } from '../memory/local-memory.ts'
 
+/** Slabs without a block. A hole has no memory. */
+const NOTHING_IN_IT: ReadonlySet<number> = new Set([SlabKind.Free, SlabKind.Hole, SlabKind.Bare])
 /** Bytes of a slab's block states. */
 const STATES_BYTES = GRANULES_PER_SLAB * 4
 
@@ -56,10 +58,11 @@ export class HeapCopy {
 
   /** Where something is: the words of the heap, and for each slab in use its states and itself. */
   *#parts(): Generator<readonly [offset: number, lengthBytes: number], void> {
-    const { layout } = this.#heap.blocks
+    const { blocks } = this.#heap
+    const { layout } = blocks
     yield [0, layout.recordsOffset + layout.slabs * SLAB_RECORD_BYTES]
-    for (let slab = 0; slab < layout.slabs; slab += 1) {
-      if (slabKind(this.#heap.blocks.word(slab)) === SlabKind.Free) continue
+    for (let slab = 0; slab < blocks.backed; slab += 1) {
+      if (NOTHING_IN_IT.has(slabKind(blocks.word(slab)))) continue
       yield [layout.statesOffset + slab * STATES_BYTES, STATES_BYTES]
       yield [layout.slabsOffset + slab * SLAB_BYTES, SLAB_BYTES]
     }

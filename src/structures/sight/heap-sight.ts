@@ -57,7 +57,9 @@ export function identifyHeap(first: Uint8Array, lengthBytes: number): HeapIdenti
  *    for it was filled before it was linked.
  * 4. Reading is tried {@link ATTEMPTS_MAX} times. Then the answer is that it changes.
  *
- * It reads only memory that a participant has touched, because reading a hole of a shared mapping would fill it.
+ * It reads only memory that was taken, of slabs below `Backed` that are not holes: reading a hole of a shared mapping
+ * would fill it. If a slab becomes a hole between a look at a block's state and the reading, a page of it is taken. It
+ * stays so until the slab is used again.
  */
 export class HeapSight {
   readonly layout: HeapLayout
@@ -114,11 +116,15 @@ export class HeapSight {
     return Math.min(PARTICIPANTS_MAX, Math.max(0, this.word(HeaderOffset.ParticipantsHigh)))
   }
 
+  /** Slabs below this have had memory. */
+  get backed(): number {
+    return Math.min(this.layout.slabs, Math.max(0, this.word(HeaderOffset.Backed)))
+  }
+
   /** The block that a word names; undefined if it names none that is in use. */
   block(reference: number): BlockSight | undefined {
-    const { firstReference, slabs } = this.layout
-    const granule = reference - firstReference
-    if (!(granule >= 0 && granule < slabs * GRANULES_PER_SLAB)) return undefined
+    const granule = reference - this.layout.firstReference
+    if (!(granule >= 0 && granule < this.backed * GRANULES_PER_SLAB)) return undefined
     const lengthBytes = this.#lengthOf(granule)
     const state = this.#stateOf(reference)
     if (lengthBytes === 0 || kindOf(state) !== BlockKind.Live) return undefined
@@ -183,8 +189,7 @@ export class HeapSight {
     const within = granule % GRANULES_PER_SLAB
     const word = this.slabWord(slab)
     const detail = slabDetail(word)
-    if (slabKind(word) === SlabKind.Head)
-      return within === 0 && slab + detail <= this.layout.slabs ? detail * SLAB_BYTES : 0
+    if (slabKind(word) === SlabKind.Head) return within === 0 && slab + detail <= this.backed ? detail * SLAB_BYTES : 0
     const granules = CLASS_GRANULES[detail]
     if (slabKind(word) !== SlabKind.Sized || granules === undefined) return 0
     const isStart = within % granules === 0 && within / granules < blocksPerSlab(detail)

@@ -5,6 +5,8 @@ import type { HeapSight } from './heap-sight.ts'
 /** Slabs whose blocks are counted one by one. */
 const SLABS_COUNTED_MAX = 48
 
+const WITHOUT_BLOCKS: ReadonlySet<number> = new Set([SlabKind.Free, SlabKind.Hole, SlabKind.Bare])
+
 /** How much of a heap is used. */
 export interface HeapUse {
   readonly sizeBytes: number
@@ -16,9 +18,9 @@ export interface HeapUse {
 
 /** Looks at the record of every slab, and at the blocks of some, spread evenly over those that have any. */
 export function heapUse(heap: HeapSight): HeapUse {
-  const { slabs } = heap.layout
+  const { backed, layout } = heap
   const taken: number[] = []
-  for (let slab = 0; slab < slabs; slab += 1) if (slabKind(heap.slabWord(slab)) !== SlabKind.Free) taken.push(slab)
+  for (let slab = 0; slab < backed; slab += 1) if (!WITHOUT_BLOCKS.has(slabKind(heap.slabWord(slab)))) taken.push(slab)
   const step = Math.max(1, taken.length / SLABS_COUNTED_MAX)
   let [counted, used] = [0, 0]
   for (let at = 0; at < taken.length; at += step) {
@@ -26,5 +28,5 @@ export function heapUse(heap: HeapSight): HeapUse {
     counted += 1
   }
   const usedBytes = counted === 0 ? 0 : Math.round((used / counted) * taken.length)
-  return { sizeBytes: slabs * SLAB_BYTES, usedBytes, isEstimate: counted < taken.length }
+  return { sizeBytes: layout.slabs * SLAB_BYTES, usedBytes, isEstimate: counted < taken.length }
 }
