@@ -4,7 +4,8 @@
  *   *.js     every door, every module that runs in a thread or process of its own, and what they share: all in one
  *            folder, without comments and indentation. Importing them takes a quarter of the time that a thousand
  *            modules take.
- *   *.d.ts   what users see of the doors, with its documentation.
+ *   *.d.ts   what users see of the doors, with its documentation: without members that are `@internal`, and without
+ *            indentation.
  *
  * Also writes dist/package.json, by which what lies in dist/ (tests, tools, examples) finds `aether-dsm` in dist/src.
  */
@@ -93,6 +94,25 @@ function shortened(text) {
   return lines.join('\n')
 }
 
+/** The declarations without members that are marked as internal. A constructor stays, as one that is not for users. */
+function withoutInternals(text) {
+  const cuts = []
+  const visit = (node) => {
+    const isMember = ts.isClassElement(node) || ts.isTypeElement(node)
+    const isInternal = isMember && ts.getJSDocTags(node).some(({ tagName }) => tagName.text === 'internal')
+    if (isInternal) cuts.push([node.getFullStart(), node.end, ts.isConstructorDeclaration(node)])
+    else ts.forEachChild(node, visit)
+  }
+  visit(ts.createSourceFile('bundle.d.ts', text, ts.ScriptTarget.Latest, true))
+  let kept = ''
+  let begin = 0
+  for (const [from, to, isConstructor] of cuts) {
+    kept += `${text.slice(begin, from)}${isConstructor ? '\nprotected constructor();' : ''}`
+    begin = to
+  }
+  return kept + text.slice(begin)
+}
+
 rmSync(target, { recursive: true, force: true })
 await bundle(Object.fromEntries(programs()), [flatten], { comments: false })
 for (const name of readdirSync(target)) {
@@ -102,6 +122,10 @@ for (const name of readdirSync(target)) {
 const forUsers = doors.filter(({ path }) => !path.startsWith('./internal/'))
 const declared = forUsers.map(({ name, module }) => [name, join(compiled, `${module}.d.ts`)])
 await bundle(Object.fromEntries(declared), [dts({ dtsInput: true })], {})
+for (const name of readdirSync(target).filter((each) => each.endsWith('.d.ts'))) {
+  const path = join(target, name)
+  writeFileSync(path, withoutInternals(readFileSync(path, 'utf8')).replaceAll(/^[ \t]+/gm, ''))
+}
 
 const inCheckout = Object.fromEntries(doors.map(({ path, module }) => [path, `./src/${module}.js`]))
 const nested = { name: description.name, type: 'module', exports: inCheckout }

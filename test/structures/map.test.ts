@@ -177,14 +177,14 @@ test('entries expire, and their memory comes back as others write', async () => 
 })
 
 test('a map that is full of what has expired takes new entries', async () => {
-  const map = mapOf<string>(new Town().settle(), { ttlMs: 100 })
+  const map = mapOf<string>(new Town().settle(), { ttlMs: 400 })
   const fill = () => {
     for (let count = 0; ; count += 1) map.setSync(`key ${count}`, 'x'.repeat(200))
   }
   assert.throws(fill, { code: 'ERR_AETHER_HEAP_FULL' })
-  await sleep(150)
+  await sleep(450)
   const value = 'y'.repeat(200)
-  map.setSync('new', value)
+  map.setSync('new', value, { ttlMs: 1e9 })
   assert.deepEqual([...map.entriesSync()], [['new', value]])
 })
 

@@ -51,7 +51,9 @@ export async function benchDsm(options: DsmBenchOptions = {}): Promise<DsmRow[]>
   using floor = newFloor(options.onNoFloor)
   for (const ranks of options.ranks ?? defaultDsmRanks) {
     const floors =
-      floor === undefined ? [] : pageBytes.flatMap((bytes) => floorExchanges.map((exchange) => [bytes, exchange] as const))
+      floor === undefined
+        ? []
+        : pageBytes.flatMap((bytes) => floorExchanges.map((exchange) => [bytes, exchange] as const))
     for (const [bytes, exchange] of floors)
       keep(rowFrom({ ...FLOORS[exchange], ranks, pageBytes: bytes }, await floor!.measure(exchange, bytes, iterations)))
     const stdout = new CollectedLines((line) => keep(JSON.parse(line.slice(line.indexOf('{'))) as DsmRow))

@@ -7,7 +7,7 @@ import type { RemoteWords } from './remote-words.ts'
 
 /** A moment; see {@link GroupRcu.getState}. */
 export interface GroupGracePeriodState {
-  /** @internal Grace periods that this rank had begun by then. */
+  /** Grace periods that this rank had begun by then. */
   readonly begun: number
 }
 
