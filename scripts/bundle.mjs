@@ -94,12 +94,15 @@ function shortened(text) {
   return lines.join('\n')
 }
 
-/** The declarations without members that are marked as internal. A constructor stays, as one that is not for users. */
+/**
+ * The declarations without members that are marked as internal, unless it says `@internal but declared`. A constructor
+ * stays, as one that is not for users.
+ */
 function withoutInternals(text) {
   const cuts = []
   const visit = (node) => {
     const isMember = ts.isClassElement(node) || ts.isTypeElement(node)
-    const isInternal = isMember && ts.getJSDocTags(node).some(({ tagName }) => tagName.text === 'internal')
+    const isInternal = isMember && ts.getJSDocTags(node).some(isCut)
     if (isInternal) cuts.push([node.getFullStart(), node.end, ts.isConstructorDeclaration(node)])
     else ts.forEachChild(node, visit)
   }
@@ -111,6 +114,10 @@ function withoutInternals(text) {
     begin = to
   }
   return kept + text.slice(begin)
+}
+
+function isCut({ tagName, comment }) {
+  return tagName.text === 'internal' && ts.getTextOfJSDocComment(comment)?.startsWith('but declared') !== true
 }
 
 rmSync(target, { recursive: true, force: true })

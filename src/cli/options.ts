@@ -61,7 +61,7 @@ function withNegativeValues(args: readonly string[], options: OptionTable): stri
 function unknownOption(typed: string, options: OptionTable): string {
   const names = [...Object.keys(options), 'help']
   const word = typed.replace(/^-+/, '')
-  const near = nearestWord(word, names) ?? names.find((name) => word !== '' && name.startsWith(word))
+  const near = names.find((name) => word !== '' && name.startsWith(word)) ?? nearestWord(word, names)
   const advice =
     near === undefined ? `the options are ${names.map((name) => `--${name}`).join(', ')}` : `did you mean '--${near}'?`
   return `there is no option '${typed}'; ${advice}`

@@ -72,7 +72,7 @@ export class ProfilingArea implements BlockOwner {
     return this.#open(label, (name, place) => new HistogramBlock(named, name, place, this), BlockKind.Histogram, named)
   }
 
-  /** Called by blocks of this area, when they are closed. */
+  /** @internal but declared, for an interface has it: {@link Block.close}. */
   close(block: Block): void {
     const placed = this.#blocks.get(block)
     if (placed === undefined || placed.role === BlockRole.Rest) return

@@ -147,10 +147,10 @@ test('a recording that begins when some have a page already says nothing whole o
     for (const page of [0, 3]) await ranks.on(2, 'readBytes', 'grid', page * PAGE, 8)
     const readers = (page: number): number => space.page('grid', page)?.sharers?.length ?? 0
     await look(() => readers(0) === 3 && readers(3) > 0, 'rank 2 has read both')
-    const live = [0, 3].map((page) => space.page('grid', page)!.sharers)
     // A touch between the reading of states and of events is told by the next look.
     const last = looks + 1
     await look(() => looks > last, 'looks more')
+    const live = space.page('grid', 3)!
     recorder.close()
     space.close()
     const session = RecordedSession.open(path)
@@ -158,8 +158,11 @@ test('a recording that begins when some have a page already says nothing whole o
     session.close()
     assert.deepEqual([shared!.class, shared!.sharers], [PageClass.Shared, null])
     assert.ok(shared!.copies.every(({ faults, losses }) => faults === null && losses === null))
-    assert.deepEqual(fresh!.sharers, live[1])
-    assert.equal(fresh!.copies.find(({ rank }) => rank === 2)?.faults, 1)
+    assert.deepEqual(fresh!.sharers, live.sharers)
+    // On a busy machine, a thread may fault once more before it sees the page that came.
+    const faultsOf = (page: typeof live) => page.copies.find(({ rank }) => rank === 2)?.faults
+    assert.ok(faultsOf(live)! > 0)
+    assert.equal(faultsOf(fresh!), faultsOf(live))
   } finally {
     rmSync(folder, { recursive: true })
   }

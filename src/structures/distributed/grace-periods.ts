@@ -7,7 +7,7 @@ import type { RemoteWords } from './remote-words.ts'
 
 /** A moment; see {@link GroupRcu.getState}. */
 export interface GroupGracePeriodState {
-  /** Grace periods that this rank had begun by then. */
+  /** @internal but declared, for a type names it: grace periods that this rank had begun by then. */
   readonly begun: number
 }
 
