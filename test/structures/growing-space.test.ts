@@ -1,15 +1,14 @@
 /** Structures of a space that take memory from the machine or a disk as they need it. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
 import { after, test } from 'node:test'
 import { native } from '../../src/native/index.ts'
 import { open, type Space } from '../../src/public/index.ts'
 import { openStructures } from '../../src/public/structures.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
+import { onSmallDisk, smallDisksRefused } from './small-disk.ts'
 
 useRuntimeDirectory()
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'aether-growing-')))
@@ -113,30 +112,14 @@ test('a raw region of the same memory takes all of it, and the structures go on'
   assert.equal(map.getSync('key'), 'value')
 })
 
-/** Run a program on a disk of so many megabytes, in a mount namespace of its own. */
-function onSmallDisk(mount: (directory: string) => string, program: string) {
-  const directory = join(scratch, newName())
-  mkdirSync(directory)
-  const index = new URL('../../src/public/index.js', import.meta.url)
-  const structures = new URL('../../src/public/structures.js', import.meta.url)
-  const source = `
-    import { writeFileSync, rmSync } from 'node:fs'
-    import { open } from '${index}'
-    import { openStructures } from '${structures}'
-    const directory = '${directory}'
-    ${program}`
-  const command = `${mount(directory)} && exec "$0" --input-type=module -e "$1"`
-  const args = ['--user', '--map-root-user', '--mount', 'sh', '-c', command, process.execPath, source]
-  return spawnSync('unshare', args, { encoding: 'utf8', timeout: 60_000 })
-}
-
 test('a disk that fills up is an error that says so, and the process goes on when there is room', (t) => {
-  const probe = spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'true'], { encoding: 'utf8' })
-  if (probe.status !== 0) {
-    t.skip(`unshare --user --mount is not to be had: ${probe.stderr?.trim() || probe.error?.message}`)
+  const refused = smallDisksRefused()
+  if (refused !== undefined) {
+    t.skip(refused)
     return
   }
   const program = `
+    const { rmSync, writeFileSync } = await import('node:fs')
     const space = await open('full', { directory })
     const shared = await openStructures(space, { size: '1GiB', reserve: false })
     const map = await shared.map('m')
@@ -161,7 +144,7 @@ test('a disk that fills up is an error that says so, and the process goes on whe
     map.clearSync()
     await shared.close()
     await space.close()`
-  const tmpfs = onSmallDisk((directory) => `mount -t tmpfs -o size=64m,mode=700 none ${directory}`, program)
+  const tmpfs = onSmallDisk(join(scratch, newName()), 64, program)
   assert.equal(tmpfs.signal, null)
   assert.equal(tmpfs.status, 0, tmpfs.stderr)
 })

@@ -27,6 +27,7 @@ import { isMemoryDirectory } from '../../src/cluster/index.ts'
 import { open } from '../../src/public/index.ts'
 import { openStructures } from '../../src/public/structures.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
+import { onSmallDisk, smallDisksRefused } from './small-disk.ts'
 
 const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 6)
 const NAME = 'lasting'
@@ -267,20 +268,10 @@ test('a limit of file sizes is named, and leaves an empty file', () => {
   assert.equal(statSync(arenaOf(directory)).size, 0)
 })
 
-/** Run a program of one line of code in a mount namespace with a small tmpfs at `directory`. */
-function onSmallDisk(directory: string, megabytes: number, program: string): { status: number | null; stderr: string } {
-  mkdirSync(directory)
-  const mount = `mount -t tmpfs -o size=${megabytes}m,mode=700 none ${directory} && exec "$0" --input-type=module -e "$1"`
-  const index = new URL('../../src/public/index.js', import.meta.url)
-  const source = `import { open } from '${index}'; const directory = '${directory}'; ${program}`
-  const args = ['--user', '--map-root-user', '--mount', 'sh', '-c', mount, process.execPath, source]
-  return spawnSync('unshare', args, { encoding: 'utf8', timeout: 60_000 })
-}
-
 test('a full disk is an error before anything is touched, and what was there stays', (t) => {
-  const probe = spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'true'], { encoding: 'utf8' })
-  if (probe.status !== 0) {
-    t.skip(`unshare --user --mount is not to be had: ${probe.stderr?.trim() || probe.error?.message}`)
+  const refused = smallDisksRefused()
+  if (refused !== undefined) {
+    t.skip(refused)
     return
   }
   const none = onSmallDisk(newDirectory(), 16, `await open('full', { directory })`)

@@ -1,5 +1,5 @@
 import { native } from 'aether-dsm/internal/native'
-import { distributionOf } from './quantiles.ts'
+import { distributionOf, joined } from './quantiles.ts'
 import { type BenchRow, perOperationNs } from './row.ts'
 
 const SAMPLES_MIN = 20
@@ -64,16 +64,6 @@ export function together(runs: readonly LanesRun[]): {
     count: runs.reduce((sum, { count }) => sum + count, 0),
     opsPerSec: runs.reduce((sum, { count, tookNs }) => sum + (1e9 * count) / tookNs, 0),
   }
-}
-
-function joined(parts: readonly Float64Array[]): Float64Array {
-  const whole = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
 
 /** What lanes of one process did. */

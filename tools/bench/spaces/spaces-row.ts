@@ -1,4 +1,4 @@
-import { distributionOf, quantileOf, tenths } from '../quantiles.ts'
+import { distributionOf, joined, quantileOf, tenths } from '../quantiles.ts'
 import type { PlaceName } from './kept-store.ts'
 import type { Turn } from './turn.ts'
 
@@ -80,16 +80,6 @@ export function openRow(named: Named, ns: readonly number[]): SpacesRow {
 export function heldAgainst(row: SpacesRow, base: SpacesRow): SpacesRow {
   const baseline = `${base.op}, ${base.store}, ${base.place}`
   return { ...row, baseline, ratio: rounded(row.p50Ns / base.p50Ns) }
-}
-
-function joined(parts: readonly Float64Array[]): Float64Array {
-  const whole = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
 
 function rounded(ratio: number): number {
