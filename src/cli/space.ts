@@ -26,7 +26,7 @@ Saves of spaces, and spaces in directories.
 
   export   writes all regions and structures of a space to FILE, as space.save() does. The space may be in use.
            FILE is replaced as a whole, and belongs to you alone (mode 0600). With --consistent, all structures are
-           saved as they are at one instant. Operations on them wait for that: about 40 ms for 64 MiB in use.
+           saved as they are at one instant. Operations on them wait for that: about 50 ms for 64 MiB in use.
   import   puts a save into the running space NAME, or into a space in DIRECTORY, which is made. It refuses to touch
            regions and structures that are there already, unless you pass --add. Then it sets entries of maps, appends
            to queues, stacks, logs and channels, and replaces numbers and the bytes of regions.

@@ -15,6 +15,11 @@ export class RegionBacking {
     return this.#directory.isReserved(this.#held)
   }
 
+  /** Copy bytes from `offsetBytes` on, as a file: it takes no memory where there is none, which reads as zeros. */
+  read(offsetBytes: number, target: Uint8Array): void {
+    this.#directory.read(this.#held, offsetBytes, target)
+  }
+
   /** Take the memory of a part; what is there already stays as it is. @throws MemoryExhaustedError */
   take(offsetBytes: number, lengthBytes: number): void {
     this.#directory.take(this.#held, offsetBytes, lengthBytes)

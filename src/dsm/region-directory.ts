@@ -1,6 +1,7 @@
+import { readSync } from 'node:fs'
 import type { LockOptions, Membership, MembershipPart } from '../cluster/index.ts'
 import { isMemoryDirectory, REGIONS_MAX } from '../cluster/index.ts'
-import { native, SystemError } from '../native/index.ts'
+import { DefectError, native, SystemError } from '../native/index.ts'
 import { isHiddenName } from './allocation/arena-allocator.ts'
 import { availableMemory } from './available-memory.ts'
 import { COHERENCE_NUMBERS, coherenceOf } from './coherence.ts'
@@ -127,6 +128,15 @@ export class RegionDirectory implements MembershipPart {
   /** Whether all of its memory is taken, once and for all. It may become so at any time. */
   isReserved({ index }: HeldRegion): boolean {
     return this.#table.isReserved(index)
+  }
+
+  /** Copy bytes of a region, by read(2). */
+  read({ offset }: HeldRegion, offsetBytes: number, target: Uint8Array): void {
+    for (let done = 0; done < target.length; ) {
+      const length = readSync(this.#descriptor, target, done, target.length - done, offset + offsetBytes + done)
+      if (length === 0) throw new DefectError('a region ends before its length')
+      done += length
+    }
   }
 
   /** Take the memory of a part of a region. What is there already stays as it is. @throws MemoryExhaustedError */

@@ -8,7 +8,7 @@ export interface SaveOptions {
   readonly file?: string
   /**
    * Save all structures as they are at one instant. Operations on them wait in all processes for a moment, on their
-   * threads: about 40 ms for 64 MiB in use, at most 5 s. As much memory is needed for a copy. Default: each entry is
+   * threads: about 50 ms for 64 MiB in use, at most 5 s. As much memory is needed for a copy. Default: each entry is
    * whole, but a structure may be saved later than another.
    */
   readonly consistent?: boolean

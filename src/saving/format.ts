@@ -34,8 +34,8 @@ export interface StartBlock {
   readonly savedAtMs: number
   /** Of the package. */
   readonly version: string
-  /** The number of the memory that was saved: 32 hexadecimal digits. */
-  readonly arena: string
+  /** The number of the memory that was saved: 32 hexadecimal digits. Saves did not always have it. */
+  readonly arena?: string
 }
 
 /** A region, of bytes or of structures. */

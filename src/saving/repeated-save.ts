@@ -77,7 +77,7 @@ export class RepeatedSave {
   async #checkReplaced(): Promise<void> {
     const start = await startOf(this.#file).catch(() => undefined)
     const { identity, restoredNonce } = this.#space.membership.arena
-    if (start === undefined || start.arena === identity.nonce || start.arena === restoredNonce) return
+    if (start?.arena === undefined || start.arena === identity.nonce || start.arena === restoredNonce) return
     const when = new Date(start.savedAtMs).toISOString()
     throw new Error(
       `a save of ${when} is there from which it was not restored; move that away, or end the space and open it again`,

@@ -26,7 +26,7 @@ export async function restoreSave(space: Space, file: string, progress: () => vo
   const { arena } = space.membership
   for await (const part of readSave(file)) {
     await restore.take(part)
-    if (part.type === 'start' && arena.toRestore !== undefined) arena.noteRestored(part.start.arena)
+    if (part.type === 'start' && arena.toRestore !== undefined) arena.noteRestored(part.start.arena ?? '')
     progress()
     if (pacer.isDue) await pacer.pause()
   }

@@ -193,7 +193,7 @@ export class Structures implements AsyncDisposable {
 
   /** For saves of the space. @internal */
   get saved(): SavedStructures {
-    return new SavedStructures(this.#heap, this.#directory)
+    return new SavedStructures(this.#heap, this.#directory, this.#region.backing)
   }
 
   /** The memory in use. Looks at every block, so it is for people and tools. */

@@ -2,13 +2,31 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { open } from '../../src/public/index.ts'
+import {
+  BLOCK_HEAD_BYTES,
+  BlockKind,
+  blockHead,
+  CHECKSUM_BYTES,
+  checksum,
+  PREAMBLE_BYTES,
+} from '../../src/saving/format.ts'
 import { verifySave } from '../../src/saving/index.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 
@@ -85,6 +103,30 @@ test('a save from which the space was not restored is never replaced', async () 
   renameSync(away, file)
   await using restored = await open('late', { save: { file, every: 20 } })
   assert.equal(restored.regions().length, 1)
+  await anotherSave(file)
+})
+
+/** The save as one that does not say of which memory it is: they did not always. */
+function withoutArena(save: Buffer): Buffer {
+  const lengthBytes = save.readUInt32LE(PREAMBLE_BYTES + 8)
+  const begin = PREAMBLE_BYTES + BLOCK_HEAD_BYTES
+  const { arena: _, ...start } = JSON.parse(save.toString('utf8', begin, begin + lengthBytes))
+  const payload = Buffer.from(JSON.stringify(start))
+  const block = [blockHead(BlockKind.Start, 0, payload.length), payload, checksum([payload])]
+  const rest = save.subarray(begin + lengthBytes + CHECKSUM_BYTES)
+  return Buffer.concat([save.subarray(0, PREAMBLE_BYTES), ...block, rest])
+}
+
+test('a save that does not say of which memory it is is restored, and replaced', async () => {
+  const file = join(scratch, 'early.save')
+  {
+    await using before = await open('early')
+    await before.openRegion('old', { size: 4096 })
+    await before.save({ file })
+  }
+  writeFileSync(file, withoutArena(readFileSync(file)))
+  await using space = await open('early', { save: { file, every: 20 } })
+  assert.equal(space.regions().length, 1)
   await anotherSave(file)
 })
 

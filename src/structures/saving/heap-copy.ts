@@ -9,6 +9,12 @@ const NOTHING_IN_IT: ReadonlySet<number> = new Set([SlabKind.Free, SlabKind.Hole
 /** Bytes of a slab's block states. */
 const STATES_BYTES = GRANULES_PER_SLAB * 4
 
+/** What a copy is read from. It must not be touched in place: a slab may become a hole while it is copied. */
+export interface CopySource {
+  /** Copy bytes from `offsetBytes` on; a hole reads as zeros. */
+  read(offsetBytes: number, target: Uint8Array): void
+}
+
 /**
  * A private copy of a heap. It is one of a single instant once {@link compare} finds no difference: the instant before
  * that call. Everything was as it is in the copy before and after it. (A double collect: Afek and others, "Atomic
@@ -18,12 +24,16 @@ const STATES_BYTES = GRANULES_PER_SLAB * 4
  */
 export class HeapCopy {
   readonly #heap: Heap
-  readonly #from: Uint8Array
+  readonly #source: CopySource
   readonly #bytes: Uint8Array
+  /** The longest part, as it is now. */
+  readonly #now: Uint8Array
 
-  constructor(heap: Heap) {
+  constructor(heap: Heap, source: CopySource) {
     this.#heap = heap
-    this.#from = heap.memory.view(0, heap.memory.lengthBytes)
+    this.#source = source
+    const [, headBytes] = this.#head
+    this.#now = new Uint8Array(Math.max(headBytes, SLAB_BYTES))
     // Pages that are never written take no memory.
     this.#bytes = new Uint8Array(heap.memory.lengthBytes)
   }
@@ -38,7 +48,7 @@ export class HeapCopy {
   /** Copy all that is in use, in steps. */
   *steps(): Generator<undefined, void> {
     for (const [offset, lengthBytes] of this.#parts()) {
-      this.#bytes.set(this.#from.subarray(offset, offset + lengthBytes), offset)
+      this.#source.read(offset, this.#bytes.subarray(offset, offset + lengthBytes))
       yield undefined
     }
   }
@@ -47,7 +57,8 @@ export class HeapCopy {
   compare(): boolean {
     let differs = false
     for (const [offset, lengthBytes] of this.#parts()) {
-      const there = this.#from.subarray(offset, offset + lengthBytes)
+      const there = this.#now.subarray(0, lengthBytes)
+      this.#source.read(offset, there)
       const here = this.#bytes.subarray(offset, offset + lengthBytes)
       if (Buffer.compare(there, here) === 0) continue
       here.set(there)
@@ -56,11 +67,16 @@ export class HeapCopy {
     return differs
   }
 
+  get #head(): Part {
+    const { recordsOffset, slabs } = this.#heap.blocks.layout
+    return [0, recordsOffset + slabs * SLAB_RECORD_BYTES]
+  }
+
   /** Where something is: the words of the heap, and for each slab in use its states and itself. */
-  *#parts(): Generator<readonly [offset: number, lengthBytes: number], void> {
+  *#parts(): Generator<Part, void> {
     const { blocks } = this.#heap
     const { layout } = blocks
-    yield [0, layout.recordsOffset + layout.slabs * SLAB_RECORD_BYTES]
+    yield this.#head
     for (let slab = 0; slab < blocks.backed; slab += 1) {
       if (NOTHING_IN_IT.has(slabKind(blocks.word(slab)))) continue
       yield [layout.statesOffset + slab * STATES_BYTES, STATES_BYTES]
@@ -68,6 +84,9 @@ export class HeapCopy {
     }
   }
 }
+
+/** A part of a heap. */
+type Part = readonly [offset: number, lengthBytes: number]
 
 /**
  * Find one instant for copies of several heaps, whose gates are closed meanwhile. False if they changed all the time,

@@ -2,7 +2,7 @@ import { StructureError } from '../errors.ts'
 import { Directory, StructureKind, type StructureKindName } from '../heap/directory.ts'
 import { GATE_CLOSED_MS_MAX } from '../heap/gate.ts'
 import { Heap } from '../heap/heap.ts'
-import { HeapCopy, settleCopies } from './heap-copy.ts'
+import { type CopySource, HeapCopy, settleCopies } from './heap-copy.ts'
 import { SavedClock } from './saved-kind.ts'
 import { savedKinds } from './saved-kinds.ts'
 
@@ -27,10 +27,13 @@ export class SavedStructures {
   readonly #heap: Heap
   readonly #directory: Directory
   readonly #clock: SavedClock
+  readonly #source: CopySource | undefined
 
-  constructor(heap: Heap, directory: Directory) {
+  /** `source`: the memory of the heap, to be copied from; undefined: it is a copy itself. */
+  constructor(heap: Heap, directory: Directory, source?: CopySource) {
     this.#heap = heap
     this.#directory = directory
+    this.#source = source
     this.#clock = new SavedClock(heap)
   }
 
@@ -44,7 +47,7 @@ export class SavedStructures {
     pause: () => Promise<void> | undefined,
   ): Promise<readonly SavedStructures[] | undefined> {
     const heaps = all.map((each) => each.#heap)
-    const copies = heaps.map((heap) => new HeapCopy(heap))
+    const copies = all.map((each) => new HeapCopy(each.#heap, each.#source!))
     for (const copy of copies)
       for (const _ of copy.steps()) {
         const paused = pause()
