@@ -14,7 +14,8 @@ export const isEmulated = (accelerator) => accelerator.includes('tcg,thread=mult
  * `{ hosts = 1, timeoutS = 300, share, memory = '4G', processors = 2, command, directory = cwd, companion = false,
  * label = '' }`. The command may be a function of the host. With `companion` the second host is there for the first: it
  * is stopped when that ends, and its end counts for nothing. `label` stands before each line of a single guest.
- * @returns `{ status, hosts: [{ status, reason }], accelerator }`, the status that of the first host that failed
+ * @returns `{ status, hosts: [{ status, reason }], accelerator, companionEnd }`, the status that of the first host that
+ * failed; `companionEnd` says how a companion ended that was not stopped
  */
 export async function runGuests(options) {
   const {
@@ -34,6 +35,7 @@ export async function runGuests(options) {
   const accelerator = acceleratorOptions(folder)
   const initrd = makeInitrd(folder, kernel)
   const first = new AbortController()
+  let companionEnd
   const boot = (host) => {
     const name = hosts === 1 ? label : `h${host}`
     const output = linePrefixer(name === '' ? '' : `${name}| `, process.stdout)
@@ -45,13 +47,19 @@ export async function runGuests(options) {
       onOutput: output.write,
       onDeadBoot: (reason) => say(`${reason}\nrdma-guest: host ${host} is booted again`),
       ...(companion && host === 1 ? { signal: first.signal } : {}),
-    }).finally(() => {
-      output.end()
-      if (host === 0) first.abort()
     })
+      .then((result) => {
+        if (companion && host === 1 && !first.signal.aborted)
+          companionEnd = result.reason ?? `host 1 ended with status ${result.status}`
+        return result
+      })
+      .finally(() => {
+        output.end()
+        if (host === 0) first.abort()
+      })
   }
   const results = await Promise.all(Array.from({ length: hosts }, (_, host) => boot(host)))
   const counted = companion ? results.slice(0, 1) : results
   for (const { reason } of counted) if (reason !== undefined) say(reason)
-  return { status: counted.find(({ status }) => status !== 0)?.status ?? 0, hosts: results, accelerator }
+  return { status: counted.find(({ status }) => status !== 0)?.status ?? 0, hosts: results, accelerator, companionEnd }
 }

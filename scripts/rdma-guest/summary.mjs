@@ -10,7 +10,8 @@ export function printSummary(results) {
   return results.every(isGood)
 }
 
-const isGood = ({ run, report }) =>
+/** Whether the boot ended well, ran something, and no test failed. */
+export const isGood = ({ run, report }) =>
   run.status === 0 &&
   report !== undefined &&
   report.failed === 0 &&
@@ -43,9 +44,18 @@ function printSkips(name, report) {
 
 function printEnd({ name, report, run, seconds }) {
   if (report === undefined) console.log(`\n${name}: no report came back; exit status ${run.status}`)
-  for (const { outcome, file, name: test } of report?.tests ?? []) {
-    if (outcome === 'failed') console.log(`failed (${name}): ${file}: ${test}`)
+  for (const { outcome, file, name: test, reason = '' } of report?.tests ?? []) {
+    if (outcome === 'failed') console.log(`failed (${name}): ${file}: ${test}\n${firstLines(reason)}`)
   }
+  if (!isGood({ run, report }) && run.companionEnd !== undefined)
+    console.log(`${name}: the second host ended before the first: ${run.companionEnd}`)
   const verdict = isGood({ run, report }) ? 'good' : `failed, exit status ${run.status}`
   console.log(`${name}: ${verdict}, ${seconds.toFixed(0)} s with the boot`)
+}
+
+const REASON_LINES = 12
+
+function firstLines(text) {
+  const lines = text.trimEnd().split('\n')
+  return lines.slice(0, REASON_LINES).map((line) => `  ${line}`).join('\n')
 }

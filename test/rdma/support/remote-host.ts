@@ -2,7 +2,9 @@
  * The second of two guests, which starts the programs that a test on the first asks for. Lines of JSON over TCP; the
  * other end is `remote-host-main.ts`.
  */
+import { writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PATIENCE_MS, Program, type ProgramEnd } from './program.ts'
@@ -63,6 +65,8 @@ export class RemoteHost implements Disposable {
    * count as ended.
    */
   cutPower(): void {
+    // The harness would take it for a crash.
+    writeFileSync(join(process.env['AETHER_RDMA_SHARE']!, 'power-cut'), '')
     this.start('sh', '-c', 'echo b > /proc/sysrq-trigger')
     this.#lose()
   }
