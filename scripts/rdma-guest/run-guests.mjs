@@ -12,10 +12,11 @@ export const isEmulated = (accelerator) => accelerator.includes('tcg,thread=mult
 /**
  * @param options
  * `{ hosts = 1, timeoutS = 300, share, memory = '4G', processors = 2, command, directory = cwd, companion = false,
- * label = '' }`. The command may be a function of the host. With `companion` the second host is there for the first: it
- * is stopped when that ends, and its end counts for nothing. `label` stands before each line of a single guest.
+ * mayEnd, label = '' }`. The command may be a function of the host. With `companion` the second host is there for the
+ * first, and is stopped when that ends. Where it ends before, and `mayEnd()` is false then, the first is stopped too.
+ * `label` stands before each line of a single guest.
  * @returns `{ status, hosts: [{ status, reason }], accelerator, companionEnd }`, the status that of the first host that
- * failed; `companionEnd` says how a companion ended that was not stopped
+ * failed; `companionEnd` says how a companion ended that was not to
  */
 export async function runGuests(options) {
   const {
@@ -27,6 +28,7 @@ export async function runGuests(options) {
     command,
     directory = process.cwd(),
     companion = false,
+    mayEnd = () => false,
     label = '',
   } = options
   const say = (text) => console.error(`rdma-guest: ${text}`)
@@ -34,7 +36,7 @@ export async function runGuests(options) {
   const folder = temporaryFolder()
   const accelerator = acceleratorOptions(folder)
   const initrd = makeInitrd(folder, kernel)
-  const first = new AbortController()
+  const ends = Array.from({ length: hosts }, () => new AbortController())
   let companionEnd
   const boot = (host) => {
     const name = hosts === 1 ? label : `h${host}`
@@ -46,16 +48,18 @@ export async function runGuests(options) {
       timeoutMs: timeoutS * 1000,
       onOutput: output.write,
       onDeadBoot: (reason) => say(`${reason}\nrdma-guest: host ${host} is booted again`),
-      ...(companion && host === 1 ? { signal: first.signal } : {}),
+      signal: ends[host].signal,
     })
       .then((result) => {
-        if (companion && host === 1 && !first.signal.aborted)
+        if (companion && host === 1 && !ends[1].signal.aborted && !mayEnd()) {
           companionEnd = result.reason ?? `host 1 ended with status ${result.status}`
+          ends[0].abort()
+        }
         return result
       })
       .finally(() => {
         output.end()
-        if (host === 0) first.abort()
+        if (companion && host === 0) ends[1].abort()
       })
   }
   const results = await Promise.all(Array.from({ length: hosts }, (_, host) => boot(host)))

@@ -10,8 +10,7 @@ export function printSummary(results) {
   return results.every(isGood)
 }
 
-/** Whether the boot ended well, ran something, and no test failed. */
-export const isGood = ({ run, report }) =>
+const isGood = ({ run, report }) =>
   run.status === 0 &&
   report !== undefined &&
   report.failed === 0 &&
@@ -47,7 +46,7 @@ function printEnd({ name, report, run, seconds }) {
   for (const { outcome, file, name: test, reason = '' } of report?.tests ?? []) {
     if (outcome === 'failed') console.log(`failed (${name}): ${file}: ${test}\n${firstLines(reason)}`)
   }
-  if (!isGood({ run, report }) && run.companionEnd !== undefined)
+  if (run.companionEnd !== undefined)
     console.log(`${name}: the second host ended before the first: ${run.companionEnd}`)
   const verdict = isGood({ run, report }) ? 'good' : `failed, exit status ${run.status}`
   console.log(`${name}: ${verdict}, ${seconds.toFixed(0)} s with the boot`)
@@ -57,5 +56,8 @@ const REASON_LINES = 12
 
 function firstLines(text) {
   const lines = text.trimEnd().split('\n')
-  return lines.slice(0, REASON_LINES).map((line) => `  ${line}`).join('\n')
+  return lines
+    .slice(0, REASON_LINES)
+    .map((line) => `  ${line}`)
+    .join('\n')
 }

@@ -3,13 +3,13 @@ import { ArgumentError, checkInstance, checkOptions, checkSignalKind, mustBe, sh
 import { checkAttached, ProtectionDomain } from '../verbs/index.ts'
 import { DeviceContext } from './device-context.ts'
 import { LinkError } from './errors.ts'
-import { decodeHello, HELLO_BYTES } from './hello.ts'
+import { HELLO_BYTES } from './hello.ts'
 import { LinkEnd } from './link-end.ts'
 import { type LinkOptions, type LinkSettings, linkSettings } from './link-options.ts'
+import { linkOverPair } from './link-over-pair.ts'
 import { connectLinkNames } from './option-names.ts'
 import { refusalOf } from './refusal.ts'
-import { SharedPlace } from './shared-place.ts'
-import { type LinkCarrier, VerbsLink } from './verbs-link.ts'
+import type { VerbsLink } from './verbs-link.ts'
 
 /** Options of the connection below a link, at both ends. */
 export interface LinkConnectionOptions
@@ -169,44 +169,19 @@ export function checkDomain(domain: ProtectionDomain | undefined): void {
 
 /** Make a link over a new connection; if that fails, the connection is closed. */
 export function linkOver(connection: Connection, end: LinkEnd, context: DeviceContext): VerbsLink {
-  const place = end.receives instanceof SharedPlace ? end.receives : undefined
-  const close = (closed: () => void): void => {
+  const { remote, privateData, pair } = connection
+  const close = (): void => {
     try {
       connection.close()
     } catch {
       // A peer was stopped in the middle of an access to it: with the second try it is not waited for.
-      connection.pair.close()
+      pair.close()
     }
-    closed()
-    // Memory of the domain is given back after this turn.
-    setImmediate(() => setImmediate(() => context.release()))
   }
-  const carrier: LinkCarrier = {
-    departures: context.departures,
-    wakeSoon: (link) => (place === undefined ? context.loop.wake(link) : place.wakeSoon()),
-    hold: () => {
-      context.retain()
-      return () => context.release()
-    },
-    release: (link, closed, isDrained) => {
-      if (place !== undefined) return place.depart(() => close(closed), isDrained)
-      context.loop.remove(link)
-      close(closed)
-    },
-  }
-  try {
-    const peer = decodeHello(connection.privateData)
-    const privateData = connection.privateData.subarray(HELLO_BYTES)
-    const { remote } = connection
-    const peerText = remote && `${remote.address}:${remote.port}`
-    const link = new VerbsLink(end, connection.pair, peer, carrier, privateData, peerText)
-    if (place === undefined) context.loop.add(link)
-    void connection.closed.then((reason) => link.connectionClosed(endText(reason)))
-    return link
-  } catch (error) {
-    connection.close()
-    throw error
-  }
+  const peerText = remote && `${remote.address}:${remote.port}`
+  const link = linkOverPair({ pair, said: privateData, peerText, close }, end, context)
+  void connection.closed.then((reason) => link.connectionClosed(endText(reason)))
+  return link
 }
 
 function endText(reason: string): string {

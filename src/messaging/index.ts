@@ -32,14 +32,18 @@ export type { Message } from './message-queue.ts'
 
 export { connectLinkNames, listenNames } from './option-names.ts'
 
-export type { Quorum } from './peers/agreement.ts'
-
+export type { AgreementCall, Quorum } from './peers/agreement.ts'
+export type { CollectiveCall } from './peers/calls.ts'
+export { checkCollective } from './peers/collective-options.ts'
+export { Collectives } from './peers/collectives.ts'
 export { AgreementError, CollectiveError, PeerError } from './peers/errors.ts'
-export { PeerGroup } from './peers/group.ts'
+export { PeerGroup, type Survivors } from './peers/group.ts'
+export type { GroupEngine } from './peers/group-engine.ts'
+export { endForShrinking, type Hub } from './peers/hub.ts'
 export type { PeerLimits } from './peers/limits.ts'
 export { Peer } from './peers/peer.ts'
 export { openPeers, type PeerAddress, Peers, type PeersOptions } from './peers/peers.ts'
-export type { ShrinkOptions } from './peers/shrink-options.ts'
+export { agreementCall, type ShrinkOptions } from './peers/shrink-options.ts'
 export { EndpointPhysicalPeer } from './physical-peer.ts'
 
 export type { SharedReceiveOptions, SharedReceiveUse } from './receive-shares.ts'
@@ -61,4 +65,5 @@ export {
   ThreadListener,
 } from './threads/thread-listener.ts'
 export type { IoThreadOptions } from './threads/thread-options.ts'
+export { type LinkCard, UnconnectedLink } from './unconnected-link.ts'
 export { VerbsLink } from './verbs-link.ts'

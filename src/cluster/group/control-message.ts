@@ -12,6 +12,7 @@ export type ControlMessage =
   | { readonly op: 'ask'; readonly token: number; readonly question: unknown }
   | { readonly op: 'answer'; readonly token: number; readonly answer: unknown }
   | { readonly op: 'tell'; readonly topic: string; readonly value: unknown }
+  | { readonly op: 'link'; readonly value: unknown }
 
 /** Undefined if the bytes are not such a message. */
 export function decodeControl(bytes: Uint8Array): ControlMessage | undefined {
@@ -22,6 +23,7 @@ export function decodeControl(bytes: Uint8Array): ControlMessage | undefined {
     (op === 'leave' && isIndex(passed)) ||
     (op === 'free' && isIndex(id)) ||
     (op === 'tell' && typeof topic === 'string') ||
+    op === 'link' ||
     (isIndex(token) &&
       ((op === 'open' && typeof name === 'string' && (parameters === null || typeof parameters === 'string')) ||
         ((op === 'lookUp' || op === 'close') && typeof name === 'string') ||

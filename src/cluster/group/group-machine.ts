@@ -5,6 +5,7 @@ import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
 import { BarrierMachine } from './barrier-machine.ts'
 import { type ControlMessage, decodeControl } from './control-message.ts'
+import { LinkMail, type Mail } from './link-mail.ts'
 import { LockMachine } from './locks/index.ts'
 import {
   type MembershipEffect,
@@ -47,6 +48,13 @@ export type GroupNote =
   | { readonly type: 'watchdog'; readonly message: WatchdogMessage }
   /** The program of another rank sends something to this one's. */
   | { readonly type: 'told'; readonly rank: number; readonly topic: string; readonly value: unknown }
+  /** There is something about links, which the program fetches. */
+  | { readonly type: 'mail' }
+
+/** What the program fetches when it connects to other ranks' programs. */
+export interface LinksSaid extends Mail {
+  readonly gone: readonly (readonly [rank: number, how: 'left' | 'died'])[]
+}
 
 const trace = traceChannel('cluster')
 const COORDINATOR = 0
@@ -88,6 +96,7 @@ export class GroupMachine {
   readonly #beatNs: number
   /** What the membership requested and is not done yet, in order. */
   readonly #effects: MembershipEffect[] = []
+  readonly #mail = new LinkMail()
   /** Only the coordinator's is used. */
   readonly #registry = new RegionRegistry()
   readonly #gone = new Map<number, 'left' | 'died'>()
@@ -300,6 +309,21 @@ export class GroupMachine {
     if (!this.#gone.has(rank)) this.#control(rank, { op: 'tell', topic, value })
   }
 
+  /** Say something about links to the program of rank `rank`; lost if that rank is gone. */
+  sayOfLinks(rank: number, value: unknown): void {
+    if (!this.#gone.has(rank)) this.#control(rank, { op: 'link', value })
+  }
+
+  /** What was said of links, from number `from` on, and who is gone. */
+  linksSaid(from: number): LinksSaid {
+    return { ...this.#mail.fetch(from), gone: [...this.#gone] }
+  }
+
+  /** The program's connection to a rank that may be alive has broken. */
+  suspect(rank: number, why: string): void {
+    if (!this.#gone.has(rank)) this.#trouble({ type: 'suspected', rank, why })
+  }
+
   /** This rank no longer needs the name. `done` is called when the registry knows. */
   closeRegion(name: string, done: () => void): void {
     if (this.#start.rank === COORDINATOR) {
@@ -394,6 +418,10 @@ export class GroupMachine {
           topic: control.topic,
           value: control.value,
         } satisfies GroupNote)
+        break
+      case 'link':
+        this.#mail.put({ rank: from, value: control.value })
+        this.#context.notify({ type: 'mail' } satisfies GroupNote)
     }
   }
 

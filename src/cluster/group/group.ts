@@ -1,5 +1,6 @@
 import { availableParallelism, hostname } from 'node:os'
 import process from 'node:process'
+import { type CollectiveCall, Collectives, type PeerGroup, type ShrinkOptions } from '../../messaging/index.ts'
 import { ArgumentError, ClosedError, checkFunction, mustBe } from '../../native/index.ts'
 import {
   identifyTrace,
@@ -20,7 +21,10 @@ import { LocalMeeting } from './local-meeting.ts'
 import { type HeldLock, type LockRequest, Locks } from './locks/index.ts'
 import type { Meeting } from './meeting.ts'
 import { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
+import { RankCollectives } from './rank-collectives.ts'
+import { type LinksHost, RankLinks } from './rank-links.ts'
 import type { RankMember } from './rank-member.ts'
+import { type RankMessage, RankMessages } from './rank-messages.ts'
 import { TcpMeeting } from './tcp-meeting.ts'
 import { Topics } from './topics.ts'
 import type { GroupWaits } from './waits/index.ts'
@@ -61,7 +65,7 @@ export interface GroupParts {
  * Leaving is collective, as MPI_Finalize is: an agent serves the pages it holds until every other rank has left too, so
  * `close()` resolves then. A process that ends without it is dead to the others.
  */
-export abstract class Group implements AsyncDisposable {
+export abstract class Group extends Collectives implements AsyncDisposable {
   readonly rank: number
   readonly size: number
   protected readonly parts: GroupParts
@@ -69,11 +73,14 @@ export abstract class Group implements AsyncDisposable {
   readonly #ranks: readonly RankMember[]
   readonly #listeners = new Set<(event: GroupEvent) => void>()
   readonly #topics = new Topics()
-  readonly #gone = new Set<number>()
+  readonly #gone = new Map<number, 'left' | 'died'>()
   readonly #onBeforeExit = (): void => void this.close()
+  /** Made when they are first needed. */
+  #programs: Programs | undefined
   #closing: Promise<void> | undefined
 
   protected constructor(parts: GroupParts, notes: NoteBox) {
+    super()
     this.parts = parts
     this.locks = new Locks(parts.agent)
     this.rank = parts.plan.rank
@@ -145,6 +152,69 @@ export abstract class Group implements AsyncDisposable {
     checkBarrierSync(options)
     this.checkOpen()
     this.parts.barrier.waitSync(options)
+  }
+
+  /**
+   * Send a message to the program of rank `rank`. Messages of one rank arrive in order. Resolves when `bytes` may be
+   * used again, which waits for room at that rank.
+   * @throws PeerError if the rank has ended or left: the message may or may not have arrived; ArgumentError beyond 64
+   *   MiB; ClosedError.
+   */
+  async send(rank: number, bytes: Uint8Array): Promise<void> {
+    this.checkOpen()
+    if (!(Number.isSafeInteger(rank) && rank >= 0 && rank < this.size))
+      throw mustBe('rank', `a rank from 0 to ${this.size - 1}`, rank)
+    if (!(bytes instanceof Uint8Array)) throw mustBe('bytes', 'a Uint8Array', bytes)
+    const { links, messages } = this.#programsNow()
+    if (rank === this.rank) return messages.put({ rank, bytes: bytes.slice() })
+    return new Promise((resolve, reject) => {
+      links.whenConnected(rank, (peer) => {
+        if (peer instanceof Error) reject(peer)
+        else peer.send(bytes).then(resolve, reject)
+      })
+    })
+  }
+
+  /**
+   * Yield the messages that other ranks send to this one, until the group is closed. Several iterations share them.
+   * A rank that sends more than this one takes is held back.
+   * @throws the signal's reason.
+   */
+  messages(options?: { readonly signal?: AbortSignal }): AsyncGenerator<RankMessage, void, undefined> {
+    this.checkOpen()
+    return this.#programsNow().messages.all(options)
+  }
+
+  /**
+   * Return the group of the ranks that are left, in which collectives go on after one has failed. Every rank that is
+   * left calls it. Its `members` are ranks of this group. Who is left is what the group has settled on: `shrink` waits
+   * until the rank that was lost is out. If no collective has failed yet, they end for all ranks.
+   *
+   * A second call returns the same group. If another rank ends meanwhile, collectives of the new group fail; then shrink
+   * that one.
+   * @throws AgreementError after `timeoutMs`; ArgumentError for `quorum: 'any'`; ClosedError; the signal's reason.
+   */
+  async shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
+    this.checkOpen()
+    return await this.#programsNow().collectives.shrink(options)
+  }
+
+  /** As {@link shrink}, blocking the thread; `signal` is checked only at the start. */
+  shrinkSync(options: ShrinkOptions = {}): PeerGroup {
+    this.checkOpen()
+    return this.#programsNow().collectives.shrinkSync(options)
+  }
+
+  /** @internal */
+  protected override async carryOut<T>(call: CollectiveCall<T>): Promise<T> {
+    this.checkOpen()
+    return await this.#programsNow().collectives.carryOut(call)
+  }
+
+  /** @internal */
+  protected override carryOutSync<T>(call: CollectiveCall<T>): T {
+    this.checkOpen()
+    return this.#programsNow().collectives.carryOutSync(call)
   }
 
   /**
@@ -226,11 +296,22 @@ export abstract class Group implements AsyncDisposable {
   async #close(): Promise<void> {
     process.off('beforeExit', this.#onBeforeExit)
     this.release()
+    await this.#programs?.close()
     await this.parts.agent.command('leave', undefined)
     await this.parts.meeting.left()
     await this.parts.agent.close()
     this.afterAgent()
     await this.parts.meeting.close()
+  }
+
+  #programsNow(): Programs {
+    if (this.#programs === undefined) {
+      const { meeting, agent, ranks } = this.parts
+      const pathMtu = (rank: number): number | undefined => ranks[rank]!.pathMtu
+      this.#programs = new Programs({ rank: this.rank, size: this.size, device: meeting.device, agent, pathMtu })
+      for (const [rank, how] of this.#gone) this.#programs.links.ended(rank, how)
+    }
+    return this.#programs
   }
 
   #hear(note: GroupNote): void {
@@ -242,8 +323,35 @@ export abstract class Group implements AsyncDisposable {
       publishWatchdog(note.message)
       return
     }
-    this.#gone.add(note.rank)
+    if (note.type === 'mail') {
+      if (!this.closed)
+        void this.#programsNow()
+          .links.fetch()
+          .catch(() => {})
+      return
+    }
+    this.#gone.set(note.rank, note.type)
+    this.#programs?.links.ended(note.rank, note.type)
     for (const listener of [...this.#listeners]) listener(note)
+  }
+}
+
+/** What the programs of the ranks do together without their agents. */
+class Programs {
+  readonly links: RankLinks
+  readonly collectives: RankCollectives
+  readonly messages = new RankMessages()
+
+  constructor(host: LinksHost) {
+    this.links = new RankLinks(host)
+    this.collectives = new RankCollectives(this.links, host.rank, host.size)
+    this.links.onPeer = (peer) => this.messages.add(peer)
+  }
+
+  async close(): Promise<void> {
+    this.collectives.close()
+    await this.links.close()
+    this.messages.close()
   }
 }
 
@@ -357,7 +465,13 @@ async function connect(agent: Agent, meeting: Meeting, plan: JoinPlan): Promise<
   if (ended.length > 0) throw new MemberEndedError(ended, `${ranksInWords(ended)} ended before the group was complete`)
   await meeting.connected()
   const { rank } = plan
-  const self: RankMember = { rank, processId: process.pid, host: hostname(), member: meeting.membership.self }
+  const self: RankMember = {
+    rank,
+    processId: process.pid,
+    host: hostname(),
+    member: meeting.membership.self,
+    pathMtu: undefined,
+  }
   return [...peers, self].sort((a, b) => a.rank - b.rank)
 }
 

@@ -9,6 +9,8 @@ export interface RankMember {
   readonly host: string
   /** Its membership of this rank's space; undefined for a rank of another machine. */
   readonly member: Member | undefined
+  /** The longest packet between the two, in bytes; undefined if that does not apply. */
+  readonly pathMtu: number | undefined
 }
 
 /** A rank and how to reach it. */
@@ -16,6 +18,4 @@ export interface RankPeer extends RankMember {
   readonly endpoint: RemoteEndpoint
   /** True if its process number has a meaning here, so that its end can be seen. */
   readonly visible: boolean
-  /** The longest packet between the two, in bytes; undefined if that does not apply. */
-  readonly pathMtu: number | undefined
 }

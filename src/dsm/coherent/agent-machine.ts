@@ -64,6 +64,15 @@ class RegionAgentMachine implements Machine {
     connect: (peers, reply) => reply.resolve(this.#group.connect(peers as GroupPeer[])),
     leave: (_, reply) => this.#group.leave(reply),
     tell: (told, reply) => reply.resolve(this.#tell(told as { rank: number; topic: string; value: unknown })),
+    sayOfLinks: (said, reply) => {
+      const { rank, value } = said as { rank: number; value: unknown }
+      reply.resolve(this.#group.sayOfLinks(rank, value))
+    },
+    linksSaid: (from, reply) => reply.resolve(this.#group.linksSaid(from as number)),
+    suspect: (said, reply) => {
+      const { rank, why } = said as { rank: number; why: string }
+      reply.resolve(this.#group.suspect(rank, why))
+    },
     lock: (wanted, reply) => this.#lock(wanted as { token: number; name: string; mode: LockMode }, reply),
     unlock: (own, reply) => reply.resolve(this.#unlock(own as { token: number; had: boolean })),
     openRegion: (region, reply) => {

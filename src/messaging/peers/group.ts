@@ -1,44 +1,12 @@
 import { performance } from 'node:perf_hooks'
 import { ArgumentError, mustBe, TimeoutError } from '../../native/index.ts'
-import type { AllGatherAlgorithm } from '../collectives/all-gather.ts'
-import type { AllReduceAlgorithm } from '../collectives/all-reduce.ts'
-import type { AllToAllAlgorithm, AllToAllVAlgorithm } from '../collectives/all-to-all.ts'
 import type { BarrierAlgorithm } from '../collectives/barrier.ts'
-import type { BroadcastAlgorithm } from '../collectives/broadcast.ts'
-import type { CollectiveName } from '../collectives/choose.ts'
-import type { ElementArray, ElementOf } from '../collectives/element-kind.ts'
-import type { GatherAlgorithm } from '../collectives/gather.ts'
-import type { Operation } from '../collectives/operation.ts'
-import type { ReduceAlgorithm } from '../collectives/reduce.ts'
-import type { ReduceScatterAlgorithm } from '../collectives/reduce-scatter.ts'
-import type { ScanAlgorithm } from '../collectives/scan.ts'
-import type { ScatterAlgorithm } from '../collectives/scatter.ts'
 import type { AgreementCall } from './agreement.ts'
-import {
-  type PartLengths,
-  type PreparedCall,
-  prepareAllGather,
-  prepareAllReduce,
-  prepareAllToAll,
-  prepareAllToAllV,
-  prepareBarrier,
-  prepareBroadcast,
-  prepareGather,
-  prepareReduce,
-  prepareReduceScatter,
-  prepareScan,
-  prepareScatter,
-  type Shape,
-} from './calls.ts'
-import {
-  type CollectiveOptions,
-  type CountsOptions,
-  checkCollective,
-  type ReductionOptions,
-  type RootOptions,
-} from './collective-options.ts'
+import { barrier, type CollectiveCall, type Shape } from './calls.ts'
+import { type CollectiveOptions, checkCollective } from './collective-options.ts'
 import type { CollectiveRun } from './collective-run.ts'
 import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
+import { Collectives } from './collectives.ts'
 import { checkNotCombining } from './combining.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
@@ -50,6 +18,14 @@ import { untilAborted } from './until-aborted.ts'
 /** What a timer counts at most; 24 days. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
+/** @internal Knows who of a group goes on, and makes the group of these. */
+export interface Survivors {
+  /** @throws AgreementError, CollectiveError, ClosedError, the signal's reason. */
+  shrink(group: GroupEngine, call: AgreementCall, signal?: AbortSignal): Promise<GroupEngine>
+  /** The same, spinning over these channels. */
+  shrinkSync(group: GroupEngine, call: AgreementCall, channels: readonly PeerChannel[]): GroupEngine
+}
+
 /**
  * Peers that compute together. Every member makes the group from the same list, and calls the same collectives with the
  * same lengths in the same order. Several may be under way at once. Do not change a caller's arrays until the call is
@@ -59,7 +35,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1
  * later call reject with the reason at every rank. The remaining members go on in the group from `shrink`, or make
  * another.
  */
-export class PeerGroup {
+export class PeerGroup extends Collectives {
   /** This process's position among the members. */
   readonly rank: number
   readonly size: number
@@ -72,10 +48,14 @@ export class PeerGroup {
   /** What that gave. */
   #successor: PeerGroup | undefined
 
+  readonly #survivors: Survivors
+
   /** @internal Made by {@link Peers.group}. */
-  constructor(hub: Hub, engine: GroupEngine) {
+  constructor(hub: Hub, engine: GroupEngine, survivors: Survivors = hub) {
+    super()
     this.#hub = hub
     this.#engine = engine
+    this.#survivors = survivors
     this.rank = engine.rank
     this.size = engine.peers.length
     this.members = engine.peers
@@ -88,298 +68,13 @@ export class PeerGroup {
     return this.#engine.failure
   }
 
-  /** Copy the root's `data` into every rank's `data`. */
-  broadcast<A extends ElementArray>(
-    data: A,
-    options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {},
-  ): Promise<A> {
-    return this.#run('broadcast', () => prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
-  }
-
-  broadcastSync<A extends ElementArray>(data: A, options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {}): A {
-    return this.#runSync(
-      'broadcast',
-      () => prepareBroadcast(this.#shape, data, options.root ?? 0, options),
-      options,
-      data,
-    )
-  }
-
-  /**
-   * Copy part i of the root's `input` into the `output` of rank i. In place at the root: `output` is that part of
-   * `input`. Other ranks pass undefined as `input`.
-   */
-  scatter<A extends ElementArray>(
-    input: A | undefined,
-    output: A,
-    options: CollectiveOptions<ScatterAlgorithm> & RootOptions & CountsOptions = {},
-  ): Promise<A> {
-    return this.#run(
-      'scatter',
-      () => prepareScatter(this.#shape, input, output, options.root ?? 0, options),
-      options,
-      output,
-    )
-  }
-
-  scatterSync<A extends ElementArray>(
-    input: A | undefined,
-    output: A,
-    options: CollectiveOptions<ScatterAlgorithm> & RootOptions & CountsOptions = {},
-  ): A {
-    return this.#runSync(
-      'scatter',
-      () => prepareScatter(this.#shape, input, output, options.root ?? 0, options),
-      options,
-      output,
-    )
-  }
-
-  /**
-   * Copy the `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of
-   * `output`. Other ranks pass undefined as `output`, and receive undefined.
-   */
-  gather<A extends ElementArray>(
-    input: A,
-    output?: A,
-    options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
-  ): Promise<A | undefined> {
-    const root = options?.root ?? 0
-    const result = this.rank === root ? output : undefined
-    return this.#run('gather', () => prepareGather(this.#shape, input, output, root, options), options, result)
-  }
-
-  gatherSync<A extends ElementArray>(
-    input: A,
-    output?: A,
-    options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
-  ): A | undefined {
-    const root = options?.root ?? 0
-    const result = this.rank === root ? output : undefined
-    return this.#runSync('gather', () => prepareGather(this.#shape, input, output, root, options), options, result)
-  }
-
-  /**
-   * Copy the `input` of rank i into part i of every rank's `output`. In place: `input` is this rank's part of `output`.
-   */
-  allGather<A extends ElementArray>(
-    input: A,
-    output: A,
-    options: CollectiveOptions<AllGatherAlgorithm> & CountsOptions = {},
-  ): Promise<A> {
-    return this.#run('allGather', () => prepareAllGather(this.#shape, input, output, options), options, output)
-  }
-
-  allGatherSync<A extends ElementArray>(
-    input: A,
-    output: A,
-    options: CollectiveOptions<AllGatherAlgorithm> & CountsOptions = {},
-  ): A {
-    return this.#runSync('allGather', () => prepareAllGather(this.#shape, input, output, options), options, output)
-  }
-
-  /** Combine all inputs, element by element, into the root's `output`; without one, into the root's `input`. */
-  reduce<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output?: A,
-    options: CollectiveOptions<ReduceAlgorithm> & RootOptions & ReductionOptions = {},
-  ): Promise<A | undefined> {
-    const root = options?.root ?? 0
-    const result = this.rank === root ? (output ?? input) : undefined
-    return this.#run(
-      'reduce',
-      () => prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
-      options,
-      result,
-    )
-  }
-
-  reduceSync<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output?: A,
-    options: CollectiveOptions<ReduceAlgorithm> & RootOptions & ReductionOptions = {},
-  ): A | undefined {
-    const root = options?.root ?? 0
-    const result = this.rank === root ? (output ?? input) : undefined
-    return this.#runSync(
-      'reduce',
-      () => prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
-      options,
-      result,
-    )
-  }
-
-  /** Combine all inputs, element by element, into every rank's `output`; without one, into `input`. */
-  allReduce<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output: A = input,
-    options: CollectiveOptions<AllReduceAlgorithm> & ReductionOptions = {},
-  ): Promise<A> {
-    return this.#run(
-      'allReduce',
-      () => prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
-      options,
-      output,
-    )
-  }
-
-  allReduceSync<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output: A = input,
-    options: CollectiveOptions<AllReduceAlgorithm> & ReductionOptions = {},
-  ): A {
-    return this.#runSync(
-      'allReduce',
-      () => prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
-      options,
-      output,
-    )
-  }
-
-  /**
-   * Combine all inputs, element by element, and copy part i of the result into the `output` of rank i. In place:
-   * `output` is that part of `input`.
-   */
-  reduceScatter<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output: A,
-    options: CollectiveOptions<ReduceScatterAlgorithm> & CountsOptions & ReductionOptions = {},
-  ): Promise<A> {
-    return this.#run(
-      'reduceScatter',
-      () => prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
-      options,
-      output,
-    )
-  }
-
-  reduceScatterSync<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output: A,
-    options: CollectiveOptions<ReduceScatterAlgorithm> & CountsOptions & ReductionOptions = {},
-  ): A {
-    return this.#runSync(
-      'reduceScatter',
-      () => prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
-      options,
-      output,
-    )
-  }
-
-  /** Combine the inputs of ranks 0 to r into the `output` of rank r; without one, into `input`. */
-  scan<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output: A = input,
-    options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
-  ): Promise<A> {
-    return this.#run(
-      'scan',
-      () => prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
-      options,
-      output,
-    )
-  }
-
-  scanSync<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output: A = input,
-    options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
-  ): A {
-    return this.#runSync(
-      'scan',
-      () => prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
-      options,
-      output,
-    )
-  }
-
-  /** Combine the inputs of ranks 0 to r - 1 into the `output` of rank r. Rank 0's output does not change. */
-  exclusiveScan<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output: A = input,
-    options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
-  ): Promise<A> {
-    return this.#run(
-      'scan',
-      () => prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
-      options,
-      output,
-    )
-  }
-
-  exclusiveScanSync<A extends ElementArray>(
-    input: A,
-    operation: Operation<ElementOf<A>>,
-    output: A = input,
-    options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
-  ): A {
-    return this.#runSync(
-      'scan',
-      () => prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
-      options,
-      output,
-    )
-  }
-
-  /**
-   * Copy part j of the `input` of rank i into part i of the `output` of rank j. All parts have the same length. In
-   * place, at every rank or none: `output` is `input`.
-   */
-  allToAll<A extends ElementArray>(
-    input: A,
-    output: A,
-    options: CollectiveOptions<AllToAllAlgorithm> = {},
-  ): Promise<A> {
-    return this.#run('allToAll', () => prepareAllToAll(this.#shape, input, output, options), options, output)
-  }
-
-  allToAllSync<A extends ElementArray>(input: A, output: A, options: CollectiveOptions<AllToAllAlgorithm> = {}): A {
-    return this.#runSync('allToAll', () => prepareAllToAll(this.#shape, input, output, options), options, output)
-  }
-
-  /**
-   * Do {@link allToAll} with parts of any length and place. What rank i sends to rank j is as long as what rank j
-   * receives from rank i. `output` may share memory with `input` in any way, at any rank.
-   */
-  allToAllV<A extends ElementArray>(
-    input: A,
-    output: A,
-    lengths: PartLengths,
-    options: CollectiveOptions<AllToAllVAlgorithm> = {},
-  ): Promise<A> {
-    return this.#run('allToAllV', () => prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
-  }
-
-  allToAllVSync<A extends ElementArray>(
-    input: A,
-    output: A,
-    lengths: PartLengths,
-    options: CollectiveOptions<AllToAllVAlgorithm> = {},
-  ): A {
-    return this.#runSync(
-      'allToAllV',
-      () => prepareAllToAllV(this.#shape, input, output, lengths, options),
-      options,
-      output,
-    )
-  }
-
   /** Wait until every member has called it. */
   barrier(options: CollectiveOptions<BarrierAlgorithm> = {}): Promise<void> {
-    return this.#run('barrier', () => prepareBarrier(this.#shape, options), options, undefined)
+    return this.carryOut(barrier(options))
   }
 
   barrierSync(options: CollectiveOptions<BarrierAlgorithm> = {}): void {
-    this.#runSync('barrier', () => prepareBarrier(this.#shape, options), options, undefined)
+    this.carryOutSync(barrier(options))
   }
 
   /**
@@ -424,10 +119,16 @@ export class PeerGroup {
       throw new ArgumentError('group', 'the group is being shrunk already; await that call')
     const call = agreementCall(options)
     options.signal?.throwIfAborted()
-    const group = new PeerGroup(this.#hub, this.#hub.shrinkSync(this.#engine, call, this.#channels()))
+    const engine = this.#survivors.shrinkSync(this.#engine, call, this.#channels())
+    const group = new PeerGroup(this.#hub, engine, this.#survivors)
     this.#successor = group
     this.#shrunk = Promise.resolve(group)
     return group
+  }
+
+  /** @internal End the group for every rank, which is told why. */
+  giveUp(error: unknown): void {
+    this.#engine.giveUp(error)
   }
 
   /**
@@ -443,15 +144,16 @@ export class PeerGroup {
   }
 
   async #shrink(call: AgreementCall, signal: AbortSignal | undefined): Promise<PeerGroup> {
-    const engine = await this.#hub.shrink(this.#engine, call, signal)
-    this.#successor = new PeerGroup(this.#hub, engine)
+    const engine = await this.#survivors.shrink(this.#engine, call, signal)
+    this.#successor = new PeerGroup(this.#hub, engine, this.#survivors)
     return this.#successor
   }
 
-  /** Async, so that whatever goes wrong rejects, arguments too. */
-  async #run<T>(call: CollectiveName, prepare: () => PreparedCall, options: CollectiveOptions, result: T): Promise<T> {
-    checkCollective(call, options)
-    const { plan, memory } = prepare()
+  /** @internal Async, so that whatever goes wrong rejects, arguments too. */
+  async carryOut<T>(call: CollectiveCall<T>): Promise<T> {
+    const { options } = call
+    checkCollective(call.name, options)
+    const { plan, memory } = call.prepare(this.#shape)
     const { signal } = options
     const timeoutMs = checkedTimeout(options)
     signal?.throwIfAborted()
@@ -477,12 +179,14 @@ export class PeerGroup {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
     }
-    return result
+    return call.result(this.rank)
   }
 
-  #runSync<T>(call: CollectiveName, prepare: () => PreparedCall, options: CollectiveOptions, result: T): T {
-    checkCollective(call, options)
-    const { plan, memory } = prepare()
+  /** @internal */
+  carryOutSync<T>(call: CollectiveCall<T>): T {
+    const { options } = call
+    checkCollective(call.name, options)
+    const { plan, memory } = call.prepare(this.#shape)
     checkNotCombining()
     const { signal } = options
     const timeoutMs = checkedTimeout(options)
@@ -509,7 +213,7 @@ export class PeerGroup {
     }
     this.#hub.flush()
     if (failure !== undefined) throw (failure as { readonly error: unknown }).error
-    return result
+    return call.result(this.rank)
   }
 
   #channels(): PeerChannel[] {

@@ -60,6 +60,8 @@ export class Hub implements ChannelOwner {
   /** What is left to say of those that were closed last. */
   readonly #closedGroups = new Map<number, LastWord>()
   readonly #agreements: Agreements
+  /** Called now and then by a thread that waits. */
+  onSpin: (nowMs: number) => void = () => {}
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
   #timer: NodeJS.Timeout | undefined
   /** Ends what the watchdog looks at. */
@@ -150,10 +152,8 @@ export class Hub implements ChannelOwner {
   }
 
   #endForShrinking(engine: GroupEngine): void {
-    if (engine.closed) throw new ClosedError('the group')
     this.#checkAgreementSize(engine.peers)
-    const why = 'the group is being shrunk'
-    engine.giveUp(new CollectiveError('ERR_AETHER_COLLECTIVE_ABANDONED', engine.rank, this.number, why))
+    endForShrinking(engine)
   }
 
   #makeShrunk(engine: GroupEngine, ranks: readonly number[]): GroupEngine {
@@ -287,6 +287,7 @@ export class Hub implements ChannelOwner {
     }
     for (const group of this.#groups.values()) group.tick(nowMs)
     this.#agreements.tick(nowMs)
+    this.onSpin(nowMs)
     return came
   }
 
@@ -401,4 +402,11 @@ function turnedAway(
   code: 'ERR_AETHER_PEERS_LIMIT' | 'ERR_AETHER_PEER_PROTOCOL' = 'ERR_AETHER_PEER_PROTOCOL',
 ): PeerError {
   return new PeerError(code, number, `peer ${number} was turned away: ${why}`)
+}
+
+/** Nothing more is called in it, at no rank. */
+export function endForShrinking(engine: GroupEngine): void {
+  if (engine.closed) throw new ClosedError('the group')
+  const why = 'the group is being shrunk'
+  engine.giveUp(new CollectiveError('ERR_AETHER_COLLECTIVE_ABANDONED', engine.rank, engine.peers[engine.rank]!, why))
 }

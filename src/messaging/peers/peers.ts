@@ -121,6 +121,19 @@ export class Peers {
     this.#hub = new Hub(number, this.limits, owner)
   }
 
+  /** @internal Called when a peer is no longer connected; with an error unless one of the two has closed it. */
+  onDetached: (number: number, error: Error | undefined) => void = () => {}
+
+  /** @internal */
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  /** @internal For groups that know by themselves who their members are. */
+  get hub(): Hub {
+    return this.#hub
+  }
+
   /** The connected peers, ordered by number. */
   get all(): readonly Peer[] {
     return [...this.#peers.values()].sort((one, other) => one.number - other.number)
@@ -420,6 +433,7 @@ export class Peers {
         new PeerError('ERR_AETHER_PEER_LOST', number, `peer ${number} is lost: ${error.message}`, { cause: error }),
       )
     peer?.ended(error === undefined ? undefined : this.#lastError)
+    this.onDetached(number, error)
   }
 
   /** It is not for `accept` any more. */

@@ -1,0 +1,184 @@
+import {
+  agreementCall,
+  type CollectiveCall,
+  Collectives,
+  checkCollective,
+  PeerGroup,
+  type ShrinkOptions,
+} from '../../messaging/index.ts'
+import { ClosedError, TimeoutError } from '../../native/index.ts'
+import { MemberEndedError, ranksInWords } from './errors.ts'
+import type { RankLinks } from './rank-links.ts'
+
+/** A collective that was called before all ranks were connected. */
+interface Early {
+  begin(group: PeerGroup): void
+  readonly fail: (error: Error) => void
+}
+
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+/** Collectives of all ranks of a group. The connections are made with the first. */
+export class RankCollectives extends Collectives {
+  readonly #links: RankLinks
+  readonly #ranks: readonly number[]
+  readonly #others: readonly number[]
+  /** All ranks, once they are connected; or why they are not. */
+  #all: PeerGroup | undefined
+  #failure: Error | undefined
+  #connecting: Promise<void> | undefined
+  /** In the order of calls. */
+  readonly #early: Early[] = []
+  /** Those that are left, where not all ranks were ever connected. */
+  #remaining: Promise<PeerGroup> | undefined
+
+  constructor(links: RankLinks, rank: number, size: number) {
+    super()
+    this.#links = links
+    this.#ranks = Array.from({ length: size }, (_, each) => each)
+    this.#others = this.#ranks.filter((each) => each !== rank)
+  }
+
+  override carryOut<T>(call: CollectiveCall<T>): Promise<T> {
+    if (this.#all !== undefined) return this.#all.carryOut(call)
+    return new Promise((resolve, reject) => {
+      this.#check(call)
+      this.#wait(call, (group) => group.carryOut(call).then(resolve, reject), reject)
+      void this.#connect()
+    })
+  }
+
+  override carryOutSync<T>(call: CollectiveCall<T>): T {
+    if (this.#all === undefined) {
+      this.#check(call)
+      const { timeoutMs = Number.POSITIVE_INFINITY } = call.options
+      try {
+        this.#links.connectSync(this.#others, timeoutMs)
+      } catch (error) {
+        if (error instanceof TimeoutError) this.#giveUp(notBegun(call, error.message))
+        throw error instanceof TimeoutError ? notBegun(call, error.message) : error
+      }
+      this.#settled()
+    }
+    return this.#connected().carryOutSync(call)
+  }
+
+  /** See `Group.shrink`. */
+  async shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
+    const call = agreementCall(options)
+    const { signal } = options
+    if (this.#all === undefined) await this.#connect(signal)
+    if (this.#all !== undefined) return this.#all.shrink(options)
+    this.#remaining ??= this.#links.settle(this.#ranks, undefined, call, signal).then((ranks) => this.#of(ranks))
+    this.#remaining.catch(() => {
+      this.#remaining = undefined
+    })
+    return this.#remaining
+  }
+
+  shrinkSync(options: ShrinkOptions = {}): PeerGroup {
+    const call = agreementCall(options)
+    if (this.#all === undefined) {
+      this.#links.connectSync(this.#others, call.timeoutMs)
+      this.#settled()
+    }
+    if (this.#all !== undefined) return this.#all.shrinkSync(options)
+    const group = this.#of(this.#links.settleSync(this.#ranks, undefined, call))
+    this.#remaining = Promise.resolve(group)
+    return group
+  }
+
+  close(): void {
+    this.#fail(new ClosedError('the group'))
+  }
+
+  #check({ name, options }: CollectiveCall<unknown>): void {
+    checkCollective(name, options)
+    options.signal?.throwIfAborted()
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** Begin once all are connected, unless the time is over before, or the caller aborts. */
+  #wait(call: CollectiveCall<unknown>, begin: (group: PeerGroup) => void, fail: (error: unknown) => void): void {
+    const { timeoutMs = Number.POSITIVE_INFINITY, signal } = call.options
+    const stop = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+    const early: Early = {
+      begin: (group) => {
+        stop()
+        begin(group)
+      },
+      fail: (error) => {
+        stop()
+        fail(error)
+      },
+    }
+    const giveUp = (error: unknown): void => {
+      stop()
+      early.begin = (group) => group.giveUp(error)
+      fail(error)
+    }
+    const abort = (): void => giveUp(signal?.reason)
+    const late = (): void => giveUp(notBegun(call, this.#links.whomItWaitsFor(this.#others)))
+    const timer = timeoutMs <= TIMER_MS_MAX ? setTimeout(late, timeoutMs) : undefined
+    signal?.addEventListener('abort', abort, { once: true })
+    this.#early.push(early)
+  }
+
+  /** The others are told once they are connected. */
+  #giveUp(error: Error): void {
+    this.#early.push({ begin: (group) => group.giveUp(error), fail: () => {} })
+    void this.#connect()
+  }
+
+  async #connect(signal?: AbortSignal): Promise<void> {
+    this.#connecting ??= this.#links.connect(this.#others).then(
+      () => this.#settled(),
+      (error) => this.#fail(error),
+    )
+    await (signal === undefined ? this.#connecting : Promise.race([this.#connecting, aborted(signal)]))
+  }
+
+  /** Each rank is connected, or cannot be. */
+  #settled(): void {
+    if (this.#all !== undefined || this.#failure !== undefined) return
+    const absent = this.#others.filter((rank) => !this.#links.isMember(rank) || !this.#links.isConnected(rank))
+    const refusal = absent.map((rank) => this.#links.refusal(rank)).find((error) => error !== undefined)
+    if (absent.some((rank) => !this.#links.isMember(rank))) {
+      const what = `${ranksInWords(absent)} ended or left before all ranks were connected; call shrink() to go on without`
+      this.#fail(new MemberEndedError(absent, what))
+    } else if (refusal !== undefined) this.#fail(refusal)
+    else {
+      this.#all = this.#of(this.#ranks)
+      for (const early of this.#early.splice(0)) early.begin(this.#all)
+    }
+  }
+
+  #connected(): PeerGroup {
+    if (this.#all === undefined) throw this.#failure
+    return this.#all
+  }
+
+  #of(ranks: readonly number[]): PeerGroup {
+    const { hub } = this.#links.peers
+    return new PeerGroup(hub, hub.group(ranks), this.#links)
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error
+    for (const { fail } of this.#early.splice(0)) fail(this.#failure)
+  }
+}
+
+function notBegun({ name, options }: CollectiveCall<unknown>, why: string): TimeoutError {
+  return new TimeoutError(`${name} did not begin within ${options.timeoutMs} ms: ${why}`)
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
