@@ -7,6 +7,9 @@ import { MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts
 /** How long to wait for answers to "where are you?"; a rank that has not answered by then is missing too. */
 const QUESTION_MS = 1000
 
+/** A rank that waits looks around this often. */
+const LOOK_MS = 100
+
 export interface BarrierOptions {
   /** How long to wait for the others, in milliseconds; default 60,000. */
   readonly timeoutMs?: number
@@ -59,17 +62,20 @@ export class Barrier {
     this.#agent = agent
   }
 
-  /** Wait until every rank is here. After a time-out the next call waits for the same barrier. */
-  async wait(options: WaitOptions): Promise<void> {
+  /**
+   * Wait until every rank is here. Calls `look` now and then, which may throw. After an error the next call waits for
+   * the same barrier.
+   */
+  async wait(options: WaitOptions, look: () => void = () => {}): Promise<void> {
     const { timeoutMs = 60_000, signal } = options
     signal?.throwIfAborted()
     const generation = this.#enter()
     const aborted = signal === undefined ? undefined : abortion(signal)
     Atomics.add(this.#words, BarrierWord.Waiting, 1)
     try {
-      await this.#keepAlive.during(this.#released(generation, timeoutMs, aborted?.promise))
+      await this.#keepAlive.during(this.#released(generation, timeoutMs, aborted?.promise, look))
     } catch (error) {
-      if (signal?.aborted === true) this.#givenUp = generation
+      this.#givenUp = generation
       throw error
     } finally {
       Atomics.sub(this.#words, BarrierWord.Waiting, 1)
@@ -78,25 +84,28 @@ export class Barrier {
   }
 
   /** Like {@link wait}, but blocks the thread. */
-  waitSync(options: BarrierOptions): void {
+  waitSync(options: BarrierOptions, look: () => void = () => {}): void {
     const { timeoutMs = 60_000 } = options
     const generation = this.#enter()
     Atomics.add(this.#words, BarrierWord.Waiting, 1)
     try {
-      this.#waitReleased(generation, timeoutMs)
+      this.#waitReleased(generation, timeoutMs, look)
+    } catch (error) {
+      this.#givenUp = generation
+      throw error
     } finally {
       Atomics.sub(this.#words, BarrierWord.Waiting, 1)
     }
   }
 
-  #waitReleased(generation: number, timeoutMs: number): void {
+  #waitReleased(generation: number, timeoutMs: number, look: () => void): void {
     const deadline = performance.now() + timeoutMs
     for (;;) {
       const released = Atomics.load(this.#words, BarrierWord.Released)
       if (this.#isOver(generation, released)) return
       const leftMs = deadline - performance.now()
       if (leftMs <= 0) break
-      Atomics.wait(this.#words, BarrierWord.Released, released, leftMs)
+      if (Atomics.wait(this.#words, BarrierWord.Released, released, Math.min(leftMs, LOOK_MS)) === 'timed-out') look()
     }
     const question = this.#ask()
     const answerBy = performance.now() + QUESTION_MS
@@ -105,15 +114,20 @@ export class Barrier {
     this.#giveUp(generation, timeoutMs)
   }
 
-  async #released(generation: number, timeoutMs: number, aborted: Promise<never> | undefined): Promise<void> {
+  async #released(
+    generation: number,
+    timeoutMs: number,
+    aborted: Promise<never> | undefined,
+    look: () => void,
+  ): Promise<void> {
     const deadline = performance.now() + timeoutMs
     for (;;) {
       const released = Atomics.load(this.#words, BarrierWord.Released)
       if (this.#isOver(generation, released)) return
       const leftMs = deadline - performance.now()
       if (leftMs <= 0) break
-      const change = Atomics.waitAsync(this.#words, BarrierWord.Released, released, leftMs).value
-      await (aborted === undefined ? change : Promise.race([change, aborted]))
+      const change = Atomics.waitAsync(this.#words, BarrierWord.Released, released, Math.min(leftMs, LOOK_MS)).value
+      if ((await (aborted === undefined ? change : Promise.race([change, aborted]))) === 'timed-out') look()
     }
     const question = this.#ask()
     const answerBy = performance.now() + QUESTION_MS
@@ -131,7 +145,6 @@ export class Barrier {
   /** Throws with the ranks that are missing, unless all of them arrived in the meantime. */
   #giveUp(generation: number, timeoutMs: number): void {
     if (this.#isOver(generation, Atomics.load(this.#words, BarrierWord.Released))) return
-    this.#givenUp = generation
     throw this.#missing(timeoutMs)
   }
 

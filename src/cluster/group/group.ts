@@ -144,14 +144,24 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
     checkBarrier(options)
     this.checkOpen()
-    await this.parts.barrier.wait(options)
+    const others = this.#programsNow().collectives.enterBarrier()
+    try {
+      await this.parts.barrier.wait(options, others.look)
+    } finally {
+      others.leave()
+    }
   }
 
   /** As {@link barrier}, blocking the thread. */
   barrierSync(options: BarrierOptions = {}): void {
     checkBarrierSync(options)
     this.checkOpen()
-    this.parts.barrier.waitSync(options)
+    const others = this.#programsNow().collectives.enterBarrier()
+    try {
+      this.parts.barrier.waitSync(options, others.lookSync)
+    } finally {
+      others.leave()
+    }
   }
 
   /**

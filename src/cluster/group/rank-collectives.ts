@@ -1,6 +1,7 @@
 import {
   agreementCall,
   type CollectiveCall,
+  CollectiveError,
   Collectives,
   checkCollective,
   PeerGroup,
@@ -18,7 +19,12 @@ interface Early {
 
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-/** Collectives of all ranks of a group. The connections are made with the first. */
+/**
+ * Collectives of all ranks of a group. The connections are made with the first.
+ *
+ * A barrier of the group is counted by the agents, and is one of the calls that all ranks make in the same order. So a
+ * rank in a barrier that hears of a collective of others, which say so while they wait, has called something else.
+ */
 export class RankCollectives extends Collectives {
   readonly #links: RankLinks
   readonly #ranks: readonly number[]
@@ -29,6 +35,8 @@ export class RankCollectives extends Collectives {
   #connecting: Promise<void> | undefined
   /** In the order of calls. */
   readonly #early: Early[] = []
+  /** In how many barriers this rank waits. */
+  #barriers = 0
   /** Those that are left, where not all ranks were ever connected. */
   #remaining: Promise<PeerGroup> | undefined
 
@@ -86,6 +94,33 @@ export class RankCollectives extends Collectives {
     const group = this.#of(this.#links.settleSync(this.#ranks, undefined, call))
     this.#remaining = Promise.resolve(group)
     return group
+  }
+
+  /**
+   * This rank waits in a barrier. Returns what to call now and then meanwhile: it throws if others are in a collective.
+   */
+  enterBarrier(): { look(): void; lookSync(): void; leave(): void } {
+    const before = this.#all?.failure
+    const throwMismatch = (): void => {
+      const failure = this.#all?.failure
+      if (failure !== before && failure instanceof CollectiveError && failure.code === 'ERR_AETHER_COLLECTIVE_MISMATCH')
+        throw failure
+    }
+    this.#barriers += 1
+    return {
+      look: () => {
+        if (this.#links.hasBegun && this.#all === undefined) void this.#connect()
+        throwMismatch()
+      },
+      lookSync: () => {
+        this.#links.look()
+        if (this.#links.hasBegun && this.#all === undefined) this.#settleIfConnected()
+        throwMismatch()
+      },
+      leave: () => {
+        this.#barriers -= 1
+      },
+    }
   }
 
   close(): void {
@@ -156,6 +191,11 @@ export class RankCollectives extends Collectives {
     }
   }
 
+  #settleIfConnected(): void {
+    this.#links.begin(this.#others)
+    if (this.#links.areSettled(this.#others)) this.#settled()
+  }
+
   #connected(): PeerGroup {
     if (this.#all === undefined) throw this.#failure
     return this.#all
@@ -163,7 +203,9 @@ export class RankCollectives extends Collectives {
 
   #of(ranks: readonly number[]): PeerGroup {
     const { hub } = this.#links.peers
-    return new PeerGroup(hub, hub.group(ranks), this.#links)
+    const engine = hub.group(ranks)
+    engine.elsewhere = () => (this.#barriers > 0 ? 'barrier' : undefined)
+    return new PeerGroup(hub, engine, this.#links)
   }
 
   #fail(error: Error): void {

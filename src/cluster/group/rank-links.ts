@@ -105,7 +105,7 @@ export class RankLinks implements Survivors {
     const error = new PeerError('ERR_AETHER_PEER_LOST', rank, `rank ${rank} has ${how === 'left' ? 'left' : 'died'}`)
     if (way !== undefined) {
       if (way.link === undefined && way.refused === undefined) way.end.close()
-      else if (how === 'died') way.link?.destroy(error)
+      else if (how === 'died') endLink(way.link, error)
       this.#refuse(way, error)
     }
     this.#changed()
@@ -124,20 +124,42 @@ export class RankLinks implements Survivors {
     else way.waiting.push(then)
   }
 
-  /** Resolves when each rank is connected, or cannot be. */
-  async connect(ranks: readonly number[], signal?: AbortSignal): Promise<void> {
+  /** True once this rank, or another, has begun a connection. */
+  get hasBegun(): boolean {
+    return this.#ways.some((way) => way !== undefined)
+  }
+
+  /** Begin to connect, without waiting. */
+  begin(ranks: readonly number[]): void {
     for (const rank of ranks) this.#begin(rank)
-    await this.#keepAlive.during(this.#until(() => ranks.every((rank) => this.#isSettled(rank)), signal))
+  }
+
+  /** Whether each rank is connected, or cannot be. */
+  areSettled(ranks: readonly number[]): boolean {
+    return ranks.every((rank) => this.#isSettled(rank))
+  }
+
+  /** Resolves when {@link areSettled}. */
+  async connect(ranks: readonly number[], signal?: AbortSignal): Promise<void> {
+    this.begin(ranks)
+    await this.#keepAlive.during(this.#until(() => this.areSettled(ranks), signal))
   }
 
   /** The same, blocking. @throws TimeoutError */
   connectSync(ranks: readonly number[], timeoutMs: number): void {
-    for (const rank of ranks) this.#begin(rank)
-    this.#spin(
-      () => ranks.every((rank) => this.#isSettled(rank)),
-      timeoutMs,
-      () => this.whomItWaitsFor(ranks),
-    )
+    const isOver = (): boolean => this.areSettled(ranks)
+    this.begin(ranks)
+    this.#spin(isOver, timeoutMs, () => this.whomItWaitsFor(ranks))
+  }
+
+  /** For a thread that blocks: take what has come. */
+  look(): void {
+    this.#fetchSync()
+    for (const way of this.#ways) {
+      if (way?.link?.open !== true) continue
+      way.link.flush()
+      way.link.poll()
+    }
   }
 
   /** Why a rank cannot be connected; undefined while it can be. */
@@ -356,12 +378,7 @@ export class RankLinks implements Survivors {
   #spin(isOver: () => boolean, timeoutMs: number, what: () => string): void {
     const deadlineMs = performance.now() + timeoutMs
     for (;;) {
-      this.#fetchSync()
-      for (const way of this.#ways) {
-        if (way?.link?.open !== true) continue
-        way.link.flush()
-        way.link.poll()
-      }
+      this.look()
       if (isOver()) break
       if (performance.now() > deadlineMs) throw new TimeoutError(what())
       Atomics.wait(this.#nap, 0, 0, NAP_MS)
@@ -379,6 +396,13 @@ export class RankLinks implements Survivors {
   #fetchSync(): void {
     this.#take(this.#host.agent.commandSync('linksSaid', this.#next, AGENT_MS) as LinksSaid)
   }
+}
+
+/** What the rank had sent, and is here, still counts. */
+function endLink(link: VerbsLink | undefined, error: Error): void {
+  if (link?.open !== true) return
+  link.poll()
+  link.destroy(error)
 }
 
 /** The agent has ended: there is nothing to say any more. */

@@ -61,6 +61,8 @@ export class GroupEngine implements RunOwner {
   readonly #held: { readonly rank: number; readonly stream: OutgoingStream }[] = []
   /** Since when each rank takes no part. */
   readonly #left = new Map<number, number>()
+  /** What this rank waits in instead of a collective, if so. */
+  elsewhere: () => string | undefined = () => undefined
   #announcedMs = 0
   #next = 1
   #done = 0
@@ -325,8 +327,11 @@ export class GroupEngine implements RunOwner {
     if (run !== undefined) {
       const fits = frame.signature === run.plan.signature && frame.amount === (run.plan.sends.get(rank) ?? 0)
       if (!fits) this.#mismatch(rank, sequence, run.plan.call)
-    } else if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
-    else if (behind(this.#next, sequence) < HISTORY && this.#signatures[sequence & (HISTORY - 1)] !== frame.signature)
+    } else if (behind(sequence, this.#next) >= 0) {
+      const elsewhere = this.elsewhere()
+      if (elsewhere === undefined) this.#cameEarly(rank, sequence, frame, NO_BYTES)
+      else this.#mismatch(rank, sequence, elsewhere)
+    } else if (behind(this.#next, sequence) < HISTORY && this.#signatures[sequence & (HISTORY - 1)] !== frame.signature)
       this.#mismatch(rank, sequence, WHAT_IS_OVER)
     // Where it was the same, but for lengths that two ranks agree on, that rank finds out once it knows that it is over
     // here.
