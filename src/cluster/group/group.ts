@@ -176,7 +176,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
       throw mustBe('rank', `a rank from 0 to ${this.size - 1}`, rank)
     if (!(bytes instanceof Uint8Array)) throw mustBe('bytes', 'a Uint8Array', bytes)
     const { links, messages } = this.#programsNow()
-    if (rank === this.rank) return messages.put({ rank, bytes: bytes.slice() })
+    if (rank === this.rank) return messages.putOwn({ rank, bytes: bytes.slice() })
     return new Promise((resolve, reject) => {
       links.whenConnected(rank, (peer) => {
         if (peer instanceof Error) reject(peer)

@@ -8,6 +8,9 @@ export interface RankMessage {
   readonly bytes: Uint8Array
 }
 
+/** As many as of another rank may wait: see `messageWindowBytes` of peers. */
+const OWN_BYTES_MAX = 256 * 1024
+
 /**
  * Messages of all ranks, in the order of each. One of each rank is taken at a time, so that the others wait in the
  * window of their connection and hold their sender back.
@@ -17,6 +20,8 @@ export class RankMessages {
   readonly #takers: ((message: RankMessage | undefined) => void)[] = []
   readonly #peers: Peer[] = []
   readonly #keepAlive = new KeepAlive()
+  /** Of messages to itself that were not taken yet. */
+  #ownBytes = 0
   #isWanted = false
   #isClosed = false
 
@@ -26,8 +31,17 @@ export class RankMessages {
     else this.#peers.push(peer)
   }
 
-  /** This rank's own message to itself. */
-  put(message: RankMessage): Promise<void> {
+  /** This rank's message to itself. Resolves once there is room for more of these. */
+  async putOwn(message: RankMessage): Promise<void> {
+    const { length } = message.bytes
+    this.#ownBytes += length
+    const taken = this.#put(message).then(() => {
+      this.#ownBytes -= length
+    })
+    if (this.#ownBytes > OWN_BYTES_MAX) await taken
+  }
+
+  #put(message: RankMessage): Promise<void> {
     const taker = this.#takers.shift()
     if (taker !== undefined) {
       taker(message)
@@ -56,7 +70,7 @@ export class RankMessages {
 
   async #pump(peer: Peer): Promise<void> {
     try {
-      for await (const bytes of peer.messages()) await this.put({ rank: peer.number, bytes })
+      for await (const bytes of peer.messages()) await this.#put({ rank: peer.number, bytes })
     } catch {
       // Of a rank that has died, the group tells.
     }

@@ -429,8 +429,10 @@ function combination<A extends ElementArray>(
   options: CallOptions,
 ): { readonly kernel: Kernel; readonly name: string; readonly ordered: AnyOptions } {
   const operation = given as Operation<never>
+  // Checks it.
+  const kernel = kernelFor(operation, kind)
   const ordered = needsRankOrder(operation) ? { ...options, deterministic: true } : options
-  return { kernel: kernelFor(operation, kind), name: operationName(operation), ordered }
+  return { kernel, name: operationName(operation), ordered }
 }
 
 function partsOf(

@@ -44,6 +44,7 @@ export async function mainRecipes(): Promise<Recipes> {
       'Space.openRegion': { args: () => ['scratch', { size: 4 * KIB }] },
       'RegionGroup.openRegion': { args: () => ['scratch', { size: 4 * KIB, coherence: 'mesi' }] },
       'Space.events': { waits: () => {} },
+      'Group.messages': { args: () => [{}], waits: () => group.send(0, Uint8Array.of(1)) },
       ...regionCalls(plain, coherent, local),
     },
     async close() {

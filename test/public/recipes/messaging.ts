@@ -301,11 +301,15 @@ function groupCalls(peers: TwoPeers): Record<string, Recipe> {
     barrier: () => [{}],
     shrink: () => [{}],
   }
+  const ofPeers = ['barrier', 'shrink']
   return Object.fromEntries(
-    Object.entries(calls).flatMap(([name, args]) => [
-      [`PeerGroup.${name}`, { self, args }],
-      [`PeerGroup.${name}Sync`, { self, args }],
-    ]),
+    Object.entries(calls).flatMap(([name, args]) => {
+      const owner = ofPeers.includes(name) ? 'PeerGroup' : 'Collectives'
+      return [
+        [`${owner}.${name}`, { self, args }],
+        [`${owner}.${name}Sync`, { self, args }],
+      ]
+    }),
   )
 }
 
