@@ -2,15 +2,6 @@
  * The door of this room for other rooms: links, endpoints, peers, collectives. Users import `src/public/messaging.ts`.
  */
 
-export type { CollectiveName } from './collectives/choose.ts'
-export type { ElementArray, ElementOf } from './collectives/element-kind.ts'
-
-export type { CustomOperation, Operation } from './collectives/operation.ts'
-
-export {
-  collectiveNames,
-  countTraffic,
-} from './collectives/traffic.ts'
 export { type ConnectEndpointOptions, connectEndpoint } from './connect-endpoint.ts'
 export { type ConnectLinkOptions, connectLink, type LinkConnectionOptions } from './connect-link.ts'
 export { Endpoint, type EndpointOptions, type SendOptions } from './endpoint.ts'
@@ -33,9 +24,6 @@ export type { Message } from './message-queue.ts'
 export { connectLinkNames, listenNames } from './option-names.ts'
 
 export type { AgreementCall, Quorum } from './peers/agreement.ts'
-export type { CollectiveCall } from './peers/calls.ts'
-export { checkCollective } from './peers/collective-options.ts'
-export { Collectives } from './peers/collectives.ts'
 export { AgreementError, CollectiveError, PeerError } from './peers/errors.ts'
 export { PeerGroup, type Survivors } from './peers/group.ts'
 export type { GroupEngine } from './peers/group-engine.ts'

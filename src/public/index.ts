@@ -12,6 +12,9 @@
  *
  * @module aether-dsm
  */
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { provideRankPrograms } from '../cluster/index.ts'
 import { provideSaver } from '../dsm/index.ts'
 
 export {
@@ -74,3 +77,9 @@ export {
 
 // Saving is seldom needed, so it is loaded when it is.
 provideSaver(async () => (await import('../saving/index.ts')).saver)
+// So are collectives; the call that needs them may be one that blocks.
+provideRankPrograms(() => {
+  const place = new URL('../ranks/rank-programs.js', import.meta.url)
+  const room = createRequire(import.meta.url)(fileURLToPath(place)) as typeof import('../ranks/rank-programs.ts')
+  return room.makePrograms
+})

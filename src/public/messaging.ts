@@ -23,17 +23,15 @@
  *
  * @module aether-dsm/messaging
  */
+export type { Collectives, CustomOperation, ElementArray, Operation } from '../collectives/index.ts'
 export {
   AffinityError,
   AgreementError,
   CollectiveError,
-  type Collectives,
   type CompletionMode,
   type ConnectEndpointOptions,
-  type CustomOperation,
   connectEndpoint,
   connectLink,
-  type ElementArray,
   Endpoint,
   type EndpointHandlers,
   type EndpointOptions,
@@ -58,7 +56,6 @@ export {
   listenLinks,
   type Message,
   type MessageLink,
-  type Operation,
   openPeers,
   Peer,
   type PeerAddress,

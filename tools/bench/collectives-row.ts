@@ -1,4 +1,4 @@
-import type { CollectiveName } from 'aether-dsm/internal/messaging'
+import type { CollectiveName } from 'aether-dsm/internal/collectives'
 
 /** Of everything that `aether bench collectives` sends. */
 export const ELEMENT_BYTES = 8

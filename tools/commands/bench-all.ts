@@ -1,4 +1,4 @@
-import { collectiveNames } from 'aether-dsm/internal/messaging'
+import { collectiveNames } from 'aether-dsm/internal/collectives'
 import { openDevice } from 'aether-dsm/internal/verbs'
 import type { CommonName } from '../bench/results/common-kinds.ts'
 import { storeNames } from '../bench/structures/bench-store.ts'

@@ -1,5 +1,5 @@
 import { formatBytes } from 'aether-dsm/internal/cli'
-import { collectiveNames } from 'aether-dsm/internal/messaging'
+import { collectiveNames } from 'aether-dsm/internal/collectives'
 import { openDevice } from 'aether-dsm/internal/verbs'
 import { benchCollectives, type CollectivesBenchOptions } from '../bench/collectives.ts'
 import { DEFAULT_CELL_MS } from '../bench/dsm.ts'
@@ -14,7 +14,7 @@ import {
 } from './bench-options.ts'
 import { type PreparedBench, prepareBench } from './bench-run.ts'
 
-/** On both sides of every threshold of `src/messaging/collectives/choose.ts`. */
+/** On both sides of every threshold of `src/collectives/choose.ts`. */
 const defaultProcesses: readonly number[] = [4, 8]
 const defaultBytes: readonly number[] = [64, 1024, 16_384, 131_072, 1_048_576]
 const processesMax = 64

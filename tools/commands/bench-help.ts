@@ -1,5 +1,5 @@
 import { formatBytes } from 'aether-dsm/internal/cli'
-import { collectiveNames } from 'aether-dsm/internal/messaging'
+import { collectiveNames } from 'aether-dsm/internal/collectives'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from '../bench/dsm.ts'
 import { defaultJobsProcesses } from '../bench/jobs/jobs.ts'
 import { DEFAULT_TIME_MS, defaultSizes } from '../bench/latency.ts'

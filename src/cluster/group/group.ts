@@ -1,7 +1,8 @@
 import { availableParallelism, hostname } from 'node:os'
 import process from 'node:process'
-import { type CollectiveCall, Collectives, type PeerGroup, type ShrinkOptions } from '../../messaging/index.ts'
-import { ArgumentError, ClosedError, checkFunction, mustBe } from '../../native/index.ts'
+import { type CollectiveCall, Collectives } from '../../collectives/index.ts'
+import type { PeerGroup, ShrinkOptions } from '../../messaging/index.ts'
+import { AetherError, ArgumentError, ClosedError, checkFunction, mustBe } from '../../native/index.ts'
 import {
   identifyTrace,
   PROFILING_AREA_BYTES,
@@ -21,10 +22,8 @@ import { LocalMeeting } from './local-meeting.ts'
 import { type HeldLock, type LockRequest, Locks } from './locks/index.ts'
 import type { Meeting } from './meeting.ts'
 import { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
-import { RankCollectives } from './rank-collectives.ts'
-import { type LinksHost, RankLinks } from './rank-links.ts'
 import type { RankMember } from './rank-member.ts'
-import { type RankMessage, RankMessages } from './rank-messages.ts'
+import { makeRankPrograms, type RankMessage, type RankPrograms } from './rank-programs.ts'
 import { TcpMeeting } from './tcp-meeting.ts'
 import { Topics } from './topics.ts'
 import type { GroupWaits } from './waits/index.ts'
@@ -76,7 +75,9 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   readonly #gone = new Map<number, 'left' | 'died'>()
   readonly #onBeforeExit = (): void => void this.close()
   /** Made when they are first needed. */
-  #programs: Programs | undefined
+  #programs: RankPrograms | undefined
+  /** In how many barriers this rank waits. */
+  #barriers = 0
   #closing: Promise<void> | undefined
 
   protected constructor(parts: GroupParts, notes: NoteBox) {
@@ -144,11 +145,11 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
     checkBarrier(options)
     this.checkOpen()
-    const others = this.#programsNow().collectives.enterBarrier()
+    this.#barriers += 1
     try {
-      await this.parts.barrier.wait(options, others.look)
+      await this.parts.barrier.wait(options, this.#lookFromBarrier(false))
     } finally {
-      others.leave()
+      this.#barriers -= 1
     }
   }
 
@@ -156,11 +157,11 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   barrierSync(options: BarrierOptions = {}): void {
     checkBarrierSync(options)
     this.checkOpen()
-    const others = this.#programsNow().collectives.enterBarrier()
+    this.#barriers += 1
     try {
-      this.parts.barrier.waitSync(options, others.lookSync)
+      this.parts.barrier.waitSync(options, this.#lookFromBarrier(true))
     } finally {
-      others.leave()
+      this.#barriers -= 1
     }
   }
 
@@ -175,14 +176,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
     if (!(Number.isSafeInteger(rank) && rank >= 0 && rank < this.size))
       throw mustBe('rank', `a rank from 0 to ${this.size - 1}`, rank)
     if (!(bytes instanceof Uint8Array)) throw mustBe('bytes', 'a Uint8Array', bytes)
-    const { links, messages } = this.#programsNow()
-    if (rank === this.rank) return messages.putOwn({ rank, bytes: bytes.slice() })
-    return new Promise((resolve, reject) => {
-      links.whenConnected(rank, (peer) => {
-        if (peer instanceof Error) reject(peer)
-        else peer.send(bytes).then(resolve, reject)
-      })
-    })
+    await this.#programsNow().send(rank, bytes)
   }
 
   /**
@@ -192,7 +186,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
    */
   messages(options?: { readonly signal?: AbortSignal }): AsyncGenerator<RankMessage, void, undefined> {
     this.checkOpen()
-    return this.#programsNow().messages.all(options)
+    return this.#programsNow().messages(options)
   }
 
   /**
@@ -206,25 +200,25 @@ export abstract class Group extends Collectives implements AsyncDisposable {
    */
   async shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
     this.checkOpen()
-    return await this.#programsNow().collectives.shrink(options)
+    return await this.#programsNow().shrink(options)
   }
 
   /** As {@link shrink}, blocking the thread; `signal` is checked only at the start. */
   shrinkSync(options: ShrinkOptions = {}): PeerGroup {
     this.checkOpen()
-    return this.#programsNow().collectives.shrinkSync(options)
+    return this.#programsNow().shrinkSync(options)
   }
 
   /** @internal */
   protected override async carryOut<T>(call: CollectiveCall<T>): Promise<T> {
     this.checkOpen()
-    return await this.#programsNow().collectives.carryOut(call)
+    return await this.#programsNow().carryOut(call)
   }
 
   /** @internal */
   protected override carryOutSync<T>(call: CollectiveCall<T>): T {
     this.checkOpen()
-    return this.#programsNow().collectives.carryOutSync(call)
+    return this.#programsNow().carryOutSync(call)
   }
 
   /**
@@ -314,12 +308,29 @@ export abstract class Group extends Collectives implements AsyncDisposable {
     await this.parts.meeting.close()
   }
 
-  #programsNow(): Programs {
+  /** What a rank does now and then in a barrier. It throws if others are in a collective instead. */
+  #lookFromBarrier(blocking: boolean): () => void {
+    const before = this.#programs?.failure
+    return () => {
+      this.#programs?.lookFromBarrier(blocking)
+      const failure = this.#programs?.failure
+      const isNew = failure !== before && failure instanceof AetherError
+      if (isNew && failure.code === 'ERR_AETHER_COLLECTIVE_MISMATCH') throw failure
+    }
+  }
+
+  #programsNow(): RankPrograms {
     if (this.#programs === undefined) {
       const { meeting, agent, ranks } = this.parts
-      const pathMtu = (rank: number): number | undefined => ranks[rank]!.pathMtu
-      this.#programs = new Programs({ rank: this.rank, size: this.size, device: meeting.device, agent, pathMtu })
-      for (const [rank, how] of this.#gone) this.#programs.links.ended(rank, how)
+      this.#programs = makeRankPrograms({
+        rank: this.rank,
+        size: this.size,
+        device: meeting.device,
+        agent,
+        pathMtu: (rank) => ranks[rank]!.pathMtu,
+        isInBarrier: () => this.#barriers > 0,
+      })
+      for (const [rank, how] of this.#gone) this.#programs.ended(rank, how)
     }
     return this.#programs
   }
@@ -336,32 +347,13 @@ export abstract class Group extends Collectives implements AsyncDisposable {
     if (note.type === 'mail') {
       if (!this.closed)
         void this.#programsNow()
-          .links.fetch()
+          .fetch()
           .catch(() => {})
       return
     }
     this.#gone.set(note.rank, note.type)
-    this.#programs?.links.ended(note.rank, note.type)
+    this.#programs?.ended(note.rank, note.type)
     for (const listener of [...this.#listeners]) listener(note)
-  }
-}
-
-/** What the programs of the ranks do together without their agents. */
-class Programs {
-  readonly links: RankLinks
-  readonly collectives: RankCollectives
-  readonly messages = new RankMessages()
-
-  constructor(host: LinksHost) {
-    this.links = new RankLinks(host)
-    this.collectives = new RankCollectives(this.links, host.rank, host.size)
-    this.links.onPeer = (peer) => this.messages.add(peer)
-  }
-
-  async close(): Promise<void> {
-    this.collectives.close()
-    await this.links.close()
-    this.messages.close()
   }
 }
 

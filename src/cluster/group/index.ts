@@ -15,7 +15,14 @@ export {
   NoteBox,
   type ProfilingPlace,
 } from './group.ts'
-export { type GroupListener, GroupMachine, type GroupNote, type GroupPeer, type GroupStart } from './group-machine.ts'
+export {
+  type GroupListener,
+  GroupMachine,
+  type GroupNote,
+  type GroupPeer,
+  type GroupStart,
+  type LinksSaid,
+} from './group-machine.ts'
 export type { JoinOptions } from './group-options.ts'
 export {
   HeldLock,
@@ -38,6 +45,7 @@ export { Mesh, type MeshMessage } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
 export { type PeerEnds, ProcessEnds } from './peer-ends.ts'
+export { type ProgramsHost, provideRankPrograms, type RankMessage, type RankPrograms } from './rank-programs.ts'
 export type { RegistryAnswer } from './region-registry.ts'
 export type {
   GroupWaits,

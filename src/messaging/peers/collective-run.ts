@@ -1,17 +1,7 @@
-import type { ElementArray } from '../collectives/element-kind.ts'
-import type { Kernel } from '../collectives/operation.ts'
-import type { BufferName, Range } from '../collectives/schedule.ts'
+import type { BufferName, ElementArray, Kernel, Plan, Range, RunMemory } from '../../collectives/index.ts'
 import { combining } from './combining.ts'
 import { FrameKind } from './frame.ts'
-import type { Plan } from './plan.ts'
 import { IncomingPieces, OutgoingStream } from './streams.ts'
-
-/** The caller's memory. */
-export interface RunMemory {
-  readonly input: ElementArray
-  readonly output: ElementArray
-  readonly kernel: Kernel | undefined
-}
 
 /** What a run needs from its group. */
 export interface RunOwner {

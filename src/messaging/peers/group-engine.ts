@@ -1,13 +1,13 @@
+import type { Plan, RunMemory } from '../../collectives/index.ts'
 import { AetherError, ArgumentError, ClosedError, messageOfThrown, shown } from '../../native/index.ts'
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
-import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.ts'
+import { CollectiveRun, type RunOwner } from './collective-run.ts'
 import { EarlyCalls } from './early-calls.ts'
 import { CollectiveError, PeerError } from './errors.ts'
 import { decodeFailure, encodeFailure, type FailureNote } from './failure-note.ts'
 import { behind, type Frame, FrameKind, takesPart } from './frame.ts'
 import { LastWord } from './last-word.ts'
 import type { PeerChannel } from './peer-channel.ts'
-import type { Plan } from './plan.ts'
 import type { OutgoingStream } from './streams.ts'
 
 /** Collectives by what was called; never what is combined. */

@@ -1,17 +1,22 @@
 import { performance } from 'node:perf_hooks'
+import {
+  type BarrierAlgorithm,
+  barrier,
+  type CollectiveCall,
+  type CollectiveOptions,
+  Collectives,
+  checkCollective,
+  PlanCache,
+  type Shape,
+} from '../../collectives/index.ts'
 import { ArgumentError, mustBe, TimeoutError } from '../../native/index.ts'
-import type { BarrierAlgorithm } from '../collectives/barrier.ts'
 import type { AgreementCall } from './agreement.ts'
-import { barrier, type CollectiveCall, type Shape } from './calls.ts'
-import { type CollectiveOptions, checkCollective } from './collective-options.ts'
 import type { CollectiveRun } from './collective-run.ts'
 import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
-import { Collectives } from './collectives.ts'
 import { checkNotCombining } from './combining.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
 import type { PeerChannel } from './peer-channel.ts'
-import { PlanCache } from './plan.ts'
 import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
 import { untilAborted } from './until-aborted.ts'
 

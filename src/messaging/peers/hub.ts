@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { hashText } from '../../collectives/index.ts'
 import { ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
 import { type WaitDescription, WatchedWait, watchWaits } from '../../profiling/index.ts'
 import type { MessageLink } from '../message-link.ts'
@@ -16,7 +17,6 @@ import type { LastWord } from './last-word.ts'
 import type { PeerLimits } from './limits.ts'
 import { Messages } from './messages.ts'
 import { type ChannelOwner, PeerChannel } from './peer-channel.ts'
-import { hashText } from './plan.ts'
 
 const TICK_MS = 50
 /** One in this many looks includes all peers and the clock. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { algorithms, type CollectiveName } from '../../../src/messaging/collectives/choose.ts'
-import { type ElementKindName, elementKind } from '../../../src/messaging/collectives/element-kind.ts'
-import type { ElementArray, PeerGroup } from '../../../src/messaging/index.ts'
-import { arrayOf, foldLeft, type Value, valuesOf } from '../collectives/reference.ts'
+import { algorithms, type CollectiveName } from '../../../src/collectives/choose.ts'
+import { type ElementKindName, elementKind } from '../../../src/collectives/element-kind.ts'
+import type { ElementArray } from '../../../src/collectives/index.ts'
+import type { PeerGroup } from '../../../src/messaging/index.ts'
+import { arrayOf, foldLeft, type Value, valuesOf } from '../../collectives/reference.ts'
 
 export const rangeOf = (size: number): number[] => Array.from({ length: size }, (_, index) => index)
 export const given = (rank: number, count: number): Float64Array =>

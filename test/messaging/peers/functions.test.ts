@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { algorithms, rankOrderAlgorithms } from '../../../src/messaging/collectives/choose.ts'
-import type { CustomOperation, ElementOf, PeerGroup } from '../../../src/messaging/index.ts'
+import { algorithms, rankOrderAlgorithms } from '../../../src/collectives/choose.ts'
+import type { CustomOperation, ElementOf } from '../../../src/collectives/index.ts'
+import type { PeerGroup } from '../../../src/messaging/index.ts'
 import { rangeOf } from './call-all.ts'
 import { Mesh } from './mesh.ts'
 

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import {
-  type CollectiveError,
-  type ElementArray,
-  openPeers,
-  type PeerGroup,
-  type Peers,
-} from '../../../src/messaging/index.ts'
+import type { ElementArray } from '../../../src/collectives/index.ts'
+import { type CollectiveError, openPeers, type PeerGroup, type Peers } from '../../../src/messaging/index.ts'
 import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
 import { algorithmRounds, callAll, given, rangeOf, summed } from './call-all.ts'
 import { Mesh } from './mesh.ts'

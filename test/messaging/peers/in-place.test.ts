@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { algorithms, type CollectiveName } from '../../../src/messaging/collectives/choose.ts'
-import { elementKind } from '../../../src/messaging/collectives/element-kind.ts'
+import { algorithms, type CollectiveName } from '../../../src/collectives/choose.ts'
+import { elementKind } from '../../../src/collectives/element-kind.ts'
 import type { PeerGroup } from '../../../src/messaging/index.ts'
-import { foldLeft, offsetsOf, type Value } from '../collectives/reference.ts'
+import { foldLeft, offsetsOf, type Value } from '../../collectives/reference.ts'
 import { given, rangeOf } from './call-all.ts'
 import { Mesh } from './mesh.ts'
 

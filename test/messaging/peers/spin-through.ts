@@ -1,4 +1,4 @@
-import type { Collectives } from '../../../src/messaging/index.ts'
+import type { Collectives } from '../../../src/collectives/index.ts'
 
 /** A group whose ranks block. */
 type Blocking = Collectives & { readonly rank: number; readonly size: number; barrierSync(): void }

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import {
-  algorithms,
-  type CollectiveName,
-  defaultAlgorithm,
-  rankOrderAlgorithms,
-} from '../../../src/messaging/collectives/choose.ts'
+import { algorithms, type CollectiveName, defaultAlgorithm, rankOrderAlgorithms } from '../../src/collectives/choose.ts'
 import {
   type ElementArray,
   type ElementKind,
   elementKind,
   elementKindNames,
-} from '../../../src/messaging/collectives/element-kind.ts'
-import { kernelFor, type OperationName } from '../../../src/messaging/collectives/operation.ts'
-import type { Schedule } from '../../../src/messaging/collectives/schedule.ts'
+} from '../../src/collectives/element-kind.ts'
+import { kernelFor, type OperationName } from '../../src/collectives/operation.ts'
+import type { Schedule } from '../../src/collectives/schedule.ts'
 import { ownOperations } from './own-operations.ts'
 import { play, type RankMemory } from './plain-memory.ts'
 import { arrayOf, foldLeft, offsetsOf, type Value, type Vector, valuesOf } from './reference.ts'

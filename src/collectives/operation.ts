@@ -1,4 +1,4 @@
-import { ArgumentError, checkBoolean, checkOptions, checkText, type OptionNames, shown } from '../../native/index.ts'
+import { ArgumentError, checkBoolean, checkOptions, checkText, type OptionNames, shown } from '../native/index.ts'
 import type { ElementArray, ElementKind, ElementKindName } from './element-kind.ts'
 
 /** Operations known by name. `and`, `or` and `xor` are for integers. */

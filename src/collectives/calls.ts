@@ -1,18 +1,12 @@
-import { ArgumentError, checkBoolean, checkOptions, mustBe, type OptionNames } from '../../native/index.ts'
-import { algorithms, type CollectiveName, defaultAlgorithm, rankOrderAlgorithms } from '../collectives/choose.ts'
-import {
-  type ElementArray,
-  type ElementKind,
-  type ElementOf,
-  elementKind,
-  elementKindOf,
-} from '../collectives/element-kind.ts'
-import { type Kernel, kernelFor, needsRankOrder, type Operation, operationName } from '../collectives/operation.ts'
-import { prefixSums } from '../collectives/parts.ts'
-import type { Schedule } from '../collectives/schedule.ts'
+import { ArgumentError, checkBoolean, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
+import { algorithms, type CollectiveName, defaultAlgorithm, rankOrderAlgorithms } from './choose.ts'
 import type { CollectiveOptions, CountsOptions, ReductionOptions, RootOptions } from './collective-options.ts'
-import type { RunMemory } from './collective-run.ts'
+import { type ElementArray, type ElementKind, type ElementOf, elementKind, elementKindOf } from './element-kind.ts'
+import { type Kernel, kernelFor, needsRankOrder, type Operation, operationName } from './operation.ts'
+import { prefixSums } from './parts.ts'
 import { type Plan, type PlanCache, planOf } from './plan.ts'
+import type { RunMemory } from './run-memory.ts'
+import type { Schedule } from './schedule.ts'
 
 /** This rank and the size of the group. */
 export interface Shape {

@@ -1,5 +1,5 @@
-import type { LinkCard } from '../../messaging/index.ts'
-import { isIndex, isRecord } from '../hosts/index.ts'
+import { isIndex, isRecord } from '../cluster/index.ts'
+import type { LinkCard } from '../messaging/index.ts'
 
 /** What programs of ranks say to each other when they connect, as JSON. */
 export type LinkSaying =

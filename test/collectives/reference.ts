@@ -1,5 +1,5 @@
-import type { ElementArray, ElementKind } from '../../../src/messaging/collectives/element-kind.ts'
-import type { OperationName } from '../../../src/messaging/collectives/operation.ts'
+import type { ElementArray, ElementKind } from '../../src/collectives/element-kind.ts'
+import type { OperationName } from '../../src/collectives/operation.ts'
 import { ownOperations, type Value } from './own-operations.ts'
 
 /** A collective's results written down the plain way, over arrays of numbers or bigints. */

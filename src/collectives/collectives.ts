@@ -1,14 +1,7 @@
-import type { AllGatherAlgorithm } from '../collectives/all-gather.ts'
-import type { AllReduceAlgorithm } from '../collectives/all-reduce.ts'
-import type { AllToAllAlgorithm, AllToAllVAlgorithm } from '../collectives/all-to-all.ts'
-import type { BroadcastAlgorithm } from '../collectives/broadcast.ts'
-import type { ElementArray, ElementOf } from '../collectives/element-kind.ts'
-import type { GatherAlgorithm } from '../collectives/gather.ts'
-import type { Operation } from '../collectives/operation.ts'
-import type { ReduceAlgorithm } from '../collectives/reduce.ts'
-import type { ReduceScatterAlgorithm } from '../collectives/reduce-scatter.ts'
-import type { ScanAlgorithm } from '../collectives/scan.ts'
-import type { ScatterAlgorithm } from '../collectives/scatter.ts'
+import type { AllGatherAlgorithm } from './all-gather.ts'
+import type { AllReduceAlgorithm } from './all-reduce.ts'
+import type { AllToAllAlgorithm, AllToAllVAlgorithm } from './all-to-all.ts'
+import type { BroadcastAlgorithm } from './broadcast.ts'
 import {
   allGather,
   allReduce,
@@ -24,6 +17,13 @@ import {
   scatter,
 } from './calls.ts'
 import type { CollectiveOptions, CountsOptions, ReductionOptions, RootOptions } from './collective-options.ts'
+import type { ElementArray, ElementOf } from './element-kind.ts'
+import type { GatherAlgorithm } from './gather.ts'
+import type { Operation } from './operation.ts'
+import type { ReduceAlgorithm } from './reduce.ts'
+import type { ReduceScatterAlgorithm } from './reduce-scatter.ts'
+import type { ScanAlgorithm } from './scan.ts'
+import type { ScatterAlgorithm } from './scatter.ts'
 
 /**
  * What ranks compute together. Every rank calls the same collectives with the same lengths in the same order. Several

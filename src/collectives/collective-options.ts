@@ -1,5 +1,5 @@
-import { checkOptions, checkSignalKind, type OptionNames } from '../../native/index.ts'
-import type { CollectiveName } from '../collectives/choose.ts'
+import { checkOptions, checkSignalKind, type OptionNames } from '../native/index.ts'
+import type { CollectiveName } from './choose.ts'
 
 /** Options of every collective. */
 export interface CollectiveOptions<Algorithm extends string = string> {

@@ -1,6 +1,6 @@
-import type { ElementKind } from '../collectives/element-kind.ts'
-import type { Schedule } from '../collectives/schedule.ts'
 import { type CollectiveMeter, collectiveMeter } from './collective-meter.ts'
+import type { ElementKind } from './element-kind.ts'
+import type { Schedule } from './schedule.ts'
 
 /** A schedule with what must be known before it is executed. */
 export interface Plan {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ElementArray, ElementKind } from '../../../src/messaging/collectives/element-kind.ts'
-import type { Kernel } from '../../../src/messaging/collectives/operation.ts'
-import type { Exchange, Range, Round, Schedule } from '../../../src/messaging/collectives/schedule.ts'
-import { Random } from '../../../src/runtime/index.ts'
+import type { ElementArray, ElementKind } from '../../src/collectives/element-kind.ts'
+import type { Kernel } from '../../src/collectives/operation.ts'
+import type { Exchange, Range, Round, Schedule } from '../../src/collectives/schedule.ts'
+import { Random } from '../../src/runtime/index.ts'
 
 /** The memory of one rank. */
 export interface RankMemory {

@@ -1,5 +1,5 @@
-import type { ElementKindName } from '../../../src/messaging/collectives/element-kind.ts'
-import type { OperationName } from '../../../src/messaging/collectives/operation.ts'
+import type { ElementKindName } from '../../src/collectives/element-kind.ts'
+import type { OperationName } from '../../src/collectives/operation.ts'
 
 /**
  * What two elements of a kind combine to, written down apart from the code under test: exactly first, then made to fit

@@ -1,5 +1,5 @@
-import { ArgumentError } from '../../native/index.ts'
-import { detached, isDetached } from '../../verbs/index.ts'
+import { ArgumentError } from '../native/index.ts'
+import { detached, isDetached } from '../verbs/index.ts'
 
 /** An array that a collective moves and combines: any typed array except `Float16Array`. */
 export type ElementArray =

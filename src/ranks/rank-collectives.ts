@@ -1,14 +1,7 @@
-import {
-  agreementCall,
-  type CollectiveCall,
-  CollectiveError,
-  Collectives,
-  checkCollective,
-  PeerGroup,
-  type ShrinkOptions,
-} from '../../messaging/index.ts'
-import { ClosedError, TimeoutError } from '../../native/index.ts'
-import { MemberEndedError, ranksInWords } from './errors.ts'
+import { MemberEndedError, type ProgramsHost, ranksInWords } from '../cluster/index.ts'
+import { type CollectiveCall, checkCollective } from '../collectives/index.ts'
+import { agreementCall, PeerGroup, type ShrinkOptions } from '../messaging/index.ts'
+import { ClosedError, TimeoutError } from '../native/index.ts'
 import type { RankLinks } from './rank-links.ts'
 
 /** A collective that was called before all ranks were connected. */
@@ -25,8 +18,9 @@ const TIMER_MS_MAX = 2 ** 31 - 1
  * A barrier of the group is counted by the agents, and is one of the calls that all ranks make in the same order. So a
  * rank in a barrier that hears of a collective of others, which say so while they wait, has called something else.
  */
-export class RankCollectives extends Collectives {
+export class RankCollectives {
   readonly #links: RankLinks
+  readonly #host: ProgramsHost
   readonly #ranks: readonly number[]
   readonly #others: readonly number[]
   /** All ranks, once they are connected; or why they are not. */
@@ -35,19 +29,22 @@ export class RankCollectives extends Collectives {
   #connecting: Promise<void> | undefined
   /** In the order of calls. */
   readonly #early: Early[] = []
-  /** In how many barriers this rank waits. */
-  #barriers = 0
   /** Those that are left, where not all ranks were ever connected. */
   #remaining: Promise<PeerGroup> | undefined
 
-  constructor(links: RankLinks, rank: number, size: number) {
-    super()
+  constructor(links: RankLinks, host: ProgramsHost) {
     this.#links = links
-    this.#ranks = Array.from({ length: size }, (_, each) => each)
-    this.#others = this.#ranks.filter((each) => each !== rank)
+    this.#host = host
+    this.#ranks = Array.from({ length: host.size }, (_, rank) => rank)
+    this.#others = this.#ranks.filter((rank) => rank !== host.rank)
   }
 
-  override carryOut<T>(call: CollectiveCall<T>): Promise<T> {
+  /** Why there are no more collectives of all ranks. */
+  get failure(): Error | undefined {
+    return this.#failure ?? this.#all?.failure
+  }
+
+  carryOut<T>(call: CollectiveCall<T>): Promise<T> {
     if (this.#all !== undefined) return this.#all.carryOut(call)
     return new Promise((resolve, reject) => {
       this.#check(call)
@@ -56,7 +53,7 @@ export class RankCollectives extends Collectives {
     })
   }
 
-  override carryOutSync<T>(call: CollectiveCall<T>): T {
+  carryOutSync<T>(call: CollectiveCall<T>): T {
     if (this.#all === undefined) {
       this.#check(call)
       const { timeoutMs = Number.POSITIVE_INFINITY } = call.options
@@ -96,31 +93,12 @@ export class RankCollectives extends Collectives {
     return group
   }
 
-  /**
-   * This rank waits in a barrier. Returns what to call now and then meanwhile: it throws if others are in a collective.
-   */
-  enterBarrier(): { look(): void; lookSync(): void; leave(): void } {
-    const before = this.#all?.failure
-    const throwMismatch = (): void => {
-      const failure = this.#all?.failure
-      if (failure !== before && failure instanceof CollectiveError && failure.code === 'ERR_AETHER_COLLECTIVE_MISMATCH')
-        throw failure
-    }
-    this.#barriers += 1
-    return {
-      look: () => {
-        if (this.#links.hasBegun && this.#all === undefined) void this.#connect()
-        throwMismatch()
-      },
-      lookSync: () => {
-        this.#links.look()
-        if (this.#links.hasBegun && this.#all === undefined) this.#settleIfConnected()
-        throwMismatch()
-      },
-      leave: () => {
-        this.#barriers -= 1
-      },
-    }
+  /** Others have begun to connect: do so as well. */
+  connect(): void {
+    if (this.#all !== undefined || this.#failure !== undefined) return
+    this.#links.begin(this.#others)
+    if (this.#links.areSettled(this.#others)) this.#settled()
+    else void this.#connect()
   }
 
   close(): void {
@@ -191,11 +169,6 @@ export class RankCollectives extends Collectives {
     }
   }
 
-  #settleIfConnected(): void {
-    this.#links.begin(this.#others)
-    if (this.#links.areSettled(this.#others)) this.#settled()
-  }
-
   #connected(): PeerGroup {
     if (this.#all === undefined) throw this.#failure
     return this.#all
@@ -204,7 +177,7 @@ export class RankCollectives extends Collectives {
   #of(ranks: readonly number[]): PeerGroup {
     const { hub } = this.#links.peers
     const engine = hub.group(ranks)
-    engine.elsewhere = () => (this.#barriers > 0 ? 'barrier' : undefined)
+    engine.elsewhere = () => (this.#host.isInBarrier() ? 'barrier' : undefined)
     return new PeerGroup(hub, engine, this.#links)
   }
 

@@ -1,3 +1,4 @@
+import { type LinksSaid, type ProgramsHost, ranksInWords } from '../cluster/index.ts'
 import {
   type AgreementCall,
   AgreementError,
@@ -11,22 +12,10 @@ import {
   type Survivors,
   UnconnectedLink,
   type VerbsLink,
-} from '../../messaging/index.ts'
-import { AetherError, ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
-import { type Agent, KeepAlive } from '../../runtime/index.ts'
-import { ranksInWords } from './errors.ts'
-import type { LinksSaid } from './group-machine.ts'
+} from '../messaging/index.ts'
+import { AetherError, ArgumentError, ClosedError, TimeoutError } from '../native/index.ts'
+import { KeepAlive } from '../runtime/index.ts'
 import { type LinkSaying, readSaying, sayCard } from './link-saying.ts'
-
-/** What the links need of their group. */
-export interface LinksHost {
-  readonly rank: number
-  readonly size: number
-  readonly device: string
-  readonly agent: Agent
-  /** The longest packet to a rank, in bytes; undefined if that does not apply. */
-  pathMtu(rank: number): number | undefined
-}
 
 /** The connection to one rank: `end` until the rank has said how it is reached, then `link`. */
 interface Way {
@@ -59,7 +48,7 @@ const GREETING_MS = TIMER_MS_MAX
  */
 export class RankLinks implements Survivors {
   readonly peers: Peers
-  readonly #host: LinksHost
+  readonly #host: ProgramsHost
   readonly #ways: (Way | undefined)[]
   readonly #gone = new Set<number>()
   readonly #keepAlive = new KeepAlive()
@@ -72,7 +61,7 @@ export class RankLinks implements Survivors {
   /** Called for each connection. */
   onPeer: (peer: Peer) => void = () => {}
 
-  constructor(host: LinksHost) {
+  constructor(host: ProgramsHost) {
     this.#host = host
     this.#ways = Array.from({ length: host.size })
     this.peers = openPeers({ number: host.rank, device: host.device })

@@ -1,12 +1,7 @@
-import type { Peer } from '../../messaging/index.ts'
-import { checkIteration } from '../../native/index.ts'
-import { KeepAlive } from '../../runtime/index.ts'
-
-/** A message of a rank's program. */
-export interface RankMessage {
-  readonly rank: number
-  readonly bytes: Uint8Array
-}
+import type { RankMessage } from '../cluster/index.ts'
+import type { Peer } from '../messaging/index.ts'
+import { checkIteration } from '../native/index.ts'
+import { KeepAlive } from '../runtime/index.ts'
 
 /** As many as of another rank may wait: see `messageWindowBytes` of peers. */
 const OWN_BYTES_MAX = 256 * 1024

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { test } from 'node:test'
-import { openPeers } from '../../../src/messaging/index.ts'
-import { setTraceLevel, TraceLevel, type TraceMessage } from '../../../src/profiling/index.ts'
+import { openPeers } from '../../src/messaging/index.ts'
+import { setTraceLevel, TraceLevel, type TraceMessage } from '../../src/profiling/index.ts'
 
 const options = process.platform === 'linux' ? {} : { skip: 'shared memory needs Linux' }
 

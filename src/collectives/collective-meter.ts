@@ -1,4 +1,4 @@
-import { native } from '../../native/index.ts'
+import { native } from '../native/index.ts'
 import {
   type CounterBlock,
   type CounterLayout,
@@ -7,7 +7,7 @@ import {
   type HistogramBlock,
   isProfiling,
   threadProfiling,
-} from '../../profiling/index.ts'
+} from '../profiling/index.ts'
 
 type CollectiveCounter = 'calls' | 'done' | 'bytesSent' | 'bytesReceived'
 

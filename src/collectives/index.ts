@@ -1,0 +1,15 @@
+/**
+ * The door of this room for other rooms: what ranks compute together, as schedules that each rank works out from its
+ * rank, the size and the lengths. Pure functions; `messaging/` carries them out.
+ */
+export type { BarrierAlgorithm } from './barrier.ts'
+export { barrier, type CollectiveCall, type Shape } from './calls.ts'
+export type { CollectiveName } from './choose.ts'
+export { type CollectiveOptions, checkCollective } from './collective-options.ts'
+export { Collectives } from './collectives.ts'
+export type { ElementArray, ElementOf } from './element-kind.ts'
+export type { CustomOperation, Kernel, Operation } from './operation.ts'
+export { hashText, type Plan, PlanCache } from './plan.ts'
+export type { RunMemory } from './run-memory.ts'
+export type { BufferName, Range } from './schedule.ts'
+export { collectiveNames, countTraffic } from './traffic.ts'
