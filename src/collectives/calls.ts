@@ -18,7 +18,7 @@ export interface Shape {
 }
 
 /** A call whose arguments were checked. */
-export interface PreparedCall {
+interface PreparedCall {
   readonly plan: Plan
   readonly memory: RunMemory
 }

@@ -1,6 +1,6 @@
 /**
- * The door of this room for other rooms: what ranks compute together, as schedules that each rank works out from its
- * rank, the size and the lengths. Pure functions; `messaging/` carries them out.
+ * The door of this room for other rooms: what ranks compute together. Each rank works out its part from its rank, the
+ * size and the lengths: pure functions. `messaging/` carries them out.
  */
 export type { BarrierAlgorithm } from './barrier.ts'
 export { barrier, type CollectiveCall, type Shape } from './calls.ts'

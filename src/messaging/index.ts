@@ -23,11 +23,11 @@ export type { Message } from './message-queue.ts'
 
 export { connectLinkNames, listenNames } from './option-names.ts'
 
-export type { AgreementCall, Quorum } from './peers/agreement.ts'
+export type { AgreementCall } from './peers/agreement.ts'
 export { AgreementError, CollectiveError, PeerError } from './peers/errors.ts'
 export { PeerGroup, type Survivors } from './peers/group.ts'
 export type { GroupEngine } from './peers/group-engine.ts'
-export { endForShrinking, type Hub } from './peers/hub.ts'
+export { endForShrinking } from './peers/hub.ts'
 export type { PeerLimits } from './peers/limits.ts'
 export { Peer } from './peers/peer.ts'
 export { openPeers, type PeerAddress, Peers, type PeersOptions } from './peers/peers.ts'

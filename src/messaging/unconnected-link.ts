@@ -28,8 +28,8 @@ const NETWORK_TIMEOUT = 17
 
 /**
  * One end of a link whose two ends have another way to tell each other their cards than the connection manager. Each
- * end calls {@link connect} with the other's card, and then tells the other that it has: what is sent before would be
- * repeated after a timeout on a network.
+ * end calls {@link connect} with the other's card, and then tells the other that it has. On a network, what is sent
+ * before that would be repeated after a timeout.
  */
 export class UnconnectedLink {
   readonly #context: DeviceContext

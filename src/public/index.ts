@@ -80,6 +80,6 @@ provideSaver(async () => (await import('../saving/index.ts')).saver)
 // So are collectives; the call that needs them may be one that blocks.
 provideRankPrograms(() => {
   const place = new URL('../ranks/rank-programs.js', import.meta.url)
-  const room = createRequire(import.meta.url)(fileURLToPath(place)) as typeof import('../ranks/rank-programs.ts')
+  const room = createRequire(import.meta.url)(fileURLToPath(place)) as typeof import('../ranks/index.ts')
   return room.makePrograms
 })

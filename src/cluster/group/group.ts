@@ -191,11 +191,11 @@ export abstract class Group extends Collectives implements AsyncDisposable {
 
   /**
    * Return the group of the ranks that are left, in which collectives go on after one has failed. Every rank that is
-   * left calls it. Its `members` are ranks of this group. Who is left is what the group has settled on: `shrink` waits
-   * until the rank that was lost is out. If no collective has failed yet, they end for all ranks.
+   * left calls it. Its `members` are ranks of this group. `shrink` waits until the rank that was lost is out of the
+   * group. If no collective has failed yet, they end for all ranks.
    *
-   * A second call returns the same group. If another rank ends meanwhile, collectives of the new group fail; then shrink
-   * that one.
+   * A second call returns the same group. If another rank ends meanwhile, collectives of the new group fail. Then
+   * shrink that one.
    * @throws AgreementError after `timeoutMs`; ArgumentError for `quorum: 'any'`; ClosedError; the signal's reason.
    */
   async shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
