@@ -16,6 +16,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { provideRankPrograms } from '../cluster/index.ts'
 import { provideSaver } from '../dsm/index.ts'
+import type { makePrograms } from '../ranks/index.ts'
 
 export {
   type BarrierOptions,
@@ -80,6 +81,6 @@ provideSaver(async () => (await import('../saving/index.ts')).saver)
 // So are collectives; the call that needs them may be one that blocks.
 provideRankPrograms(() => {
   const place = new URL('../ranks/rank-programs.js', import.meta.url)
-  const room = createRequire(import.meta.url)(fileURLToPath(place)) as typeof import('../ranks/index.ts')
+  const room = createRequire(import.meta.url)(fileURLToPath(place)) as { makePrograms: typeof makePrograms }
   return room.makePrograms
 })
