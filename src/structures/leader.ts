@@ -1,16 +1,16 @@
 import { checkAbort, checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
+import { claimOn, type HolderWords } from './claim.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { nowMs } from './now.ts'
+import { lowOf, termOf, termWord } from './term-word.ts'
 import { BELL_BYTES, Bell } from './waiting/bell.ts'
 import type { WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a lease's body: its bell, then two 64-bit words. */
 export const LEADER_BYTES: number = BELL_BYTES + 64
-/** The note of who leads, from the word. */
+/** The note of who leads, from the word: a term, and its leader. */
 export const HOLDER_OFFSET = 8
-
-const LOW = 0xffffffffn
 
 /** Options of `leader()`. */
 export interface LeaderOptions {
@@ -96,10 +96,11 @@ interface Lease {
 /**
  * One leader at a time, among all processes, for as long as it renews its lease.
  *
- * The word is a term (32 bits) and when its lease ends (milliseconds of the monotonic clock, modulo 2^32). Every change
- * is a compare-and-swap of both, so a leader that has been overtaken finds out. A leader that is killed is followed at
- * once; one that is stopped, when its lease is over. Leases of a space in a directory that are older than a restart of
- * the machine need no care: those leaders are dead for certain.
+ * The word is a term and when its lease ends: milliseconds of the monotonic clock, modulo 2^32. A machine has one
+ * clock, so one look tells that a lease is over. Every change is a compare-and-swap of both, so a leader that has been
+ * overtaken finds out. A leader that is killed is followed at once; one that is stopped, when its lease is over. Leases
+ * of a space in a directory that are older than a restart of the machine need no care: those leaders are dead for
+ * certain.
  */
 export class Leader {
   readonly name: string
@@ -108,6 +109,11 @@ export class Leader {
   readonly #meter: Meter
   readonly #bell: Bell
   readonly #word: number
+  readonly #terms: HolderWords<bigint> = {
+    says: (word) => (isUnderLease(word, this.leaseMs) ? 'someone' : 'no one'),
+    isThere: (word, ask) => this.#isLeaderThere(termOf(word), ask),
+    next: (word) => this.#wordOf(termOf(word) + 1),
+  }
 
   /** @internal */
   constructor(name: string, heap: Heap, offset: number, leaseMs: number) {
@@ -143,10 +149,10 @@ export class Leader {
   #attempt(ask: boolean): Leadership | undefined {
     this.#heap.checkOpen()
     const { memory } = this.#heap
-    const word = memory.load64(this.#word)
-    if (this.#isUnderLease(word) && this.#isLeaderThere(termOf(word), ask)) return undefined
-    const term = termOf(word) + 1
-    if (memory.compareExchange64(this.#word, word, this.#wordOf(term)) !== word) return undefined
+    const seen = memory.load64(this.#word)
+    const { word } = claimOn(this.#terms, seen, ask)
+    if (word === undefined || memory.compareExchange64(this.#word, seen, word) !== seen) return undefined
+    const term = termOf(word)
     this.#noteHolder(term)
     const leadership = new Leadership(this.#leaseOf(term))
     const letGo = this.#heap.hold(() => void leadership.resign())
@@ -170,11 +176,7 @@ export class Leader {
   #isCurrent(term: number): boolean {
     if (this.#heap.closed) return false
     const word = this.#heap.memory.load64(this.#word)
-    return termOf(word) === term && this.#isUnderLease(word)
-  }
-
-  #isUnderLease(word: bigint): boolean {
-    return isUnderLease(word, this.leaseMs)
+    return termOf(word) === term && isUnderLease(word, this.leaseMs)
   }
 
   #replace(term: number, by: bigint): boolean {
@@ -184,7 +186,7 @@ export class Leader {
   }
 
   #wordOf(term: number): bigint {
-    return wordOf(term, wholeMs() + this.leaseMs)
+    return termWord(term, wholeMs() + this.leaseMs)
   }
 
   /**
@@ -193,7 +195,7 @@ export class Leader {
    */
   #noteHolder(term: number): void {
     const { memory, owner } = this.#heap
-    const note = (BigInt(term >>> 0) << 32n) | BigInt(owner >>> 0)
+    const note = termWord(term, owner)
     for (;;) {
       const there = memory.load64(this.#word + HOLDER_OFFSET)
       if (termOf(there) >= term) return
@@ -203,7 +205,7 @@ export class Leader {
 
   #isLeaderThere(term: number, ask: boolean): boolean {
     const note = this.#heap.memory.load64(this.#word + HOLDER_OFFSET)
-    return termOf(note) !== term || this.#heap.isHolderThere(holderIn(note), ask)
+    return termOf(note) !== term || this.#heap.isHolderThere(lowOf(note), ask)
   }
 }
 
@@ -211,13 +213,9 @@ function wholeMs(): number {
   return Math.floor(nowMs())
 }
 
-function wordOf(term: number, endMs: number): bigint {
-  return BigInt.asIntN(64, (BigInt(term >>> 0) << 32n) | BigInt(endMs >>> 0))
-}
-
 /** The word of a term that is over. */
 export function endedWord(term: number): bigint {
-  return wordOf(term, wholeMs() - 1)
+  return termWord(term, wholeMs() - 1)
 }
 
 /** What looks longer than a lease is over for weeks: the clock is kept modulo 2^32 milliseconds. */
@@ -226,20 +224,10 @@ export function isUnderLease(word: bigint, leaseMs: number): boolean {
   return left > 0 && left <= leaseMs
 }
 
-/** The owner word in a note of who leads. */
-export function holderIn(note: bigint): number {
-  return Number(note & LOW) | 0
-}
-
-/** The term in a word, or in the note of who leads. */
-export function termOf(word: bigint): number {
-  return Number((word >> 32n) & LOW)
-}
-
 /**
  * Of the lease; negative when it is over. Clocks are compared modulo 2^32, so what has been over for 25 days looks as
  * if it were to last as long.
  */
 function leftMs(word: bigint): number {
-  return (Number(word & LOW) - wholeMs()) | 0
+  return (lowOf(word) - wholeMs()) | 0
 }

@@ -1,6 +1,8 @@
 import { checkAbort } from '../native/index.ts'
+import { isTaken } from './claim.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
+import { HeapHolds } from './heap-holds.ts'
 import { BELL_BYTES, Bell } from './waiting/bell.ts'
 import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
@@ -52,6 +54,7 @@ export class Mutex {
   readonly #heap: Heap
   readonly #meter: Meter
   readonly #bell: Bell
+  readonly #holds: HeapHolds
   readonly #word: number
 
   /** @internal */
@@ -62,6 +65,7 @@ export class Mutex {
     this.#word = offset + BELL_BYTES
     const describe = () => heap.describeWait(`mutex '${name}'`, heap.memory.load(this.#word))
     this.#bell = new Bell(heap, offset, { meter: this.#meter, describe })
+    this.#holds = new HeapHolds(heap, this.#bell)
   }
 
   async lock(options?: WaitOptions): Promise<MutexHold> {
@@ -89,21 +93,9 @@ export class Mutex {
   }
 
   #attempt(ask: boolean): MutexHold | undefined {
-    this.#heap.checkOpen()
-    const { memory, owner } = this.#heap
-    const holder = memory.load(this.#word)
-    if (holder !== 0 && this.#heap.isHolderThere(holder, ask)) return undefined
-    if (memory.compareExchange(this.#word, holder, owner) !== holder) return undefined
-    const token = memory.fetchAdd(this.#word + TOKEN_OFFSET, 1) + 1
-    return new MutexHold(
-      token,
-      holder !== 0,
-      this.#heap.hold(() => this.#release()),
-    )
-  }
-
-  #release(): void {
-    this.#heap.memory.compareExchange(this.#word, this.#heap.owner, 0)
-    this.#bell.ring()
+    const claim = this.#holds.claim(this.#word, ask)
+    if (!isTaken(claim)) return undefined
+    const token = this.#heap.memory.fetchAdd(this.#word + TOKEN_OFFSET, 1) + 1
+    return new MutexHold(token, claim === 'abandoned', this.#holds.hold(this.#word))
   }
 }

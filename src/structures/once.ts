@@ -1,14 +1,13 @@
 import { checkAbort, checkFunction } from '../native/index.ts'
+import { isTaken } from './claim.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
+import { DONE, HeapHolds } from './heap-holds.ts'
 import { BELL_BYTES, Bell } from './waiting/bell.ts'
 import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
 /** Bytes of a once's body: its bell, then the word. */
 export const ONCE_BYTES: number = BELL_BYTES + 64
-
-/** In place of the process that does it. */
-export const DONE = -1
 
 /** Work that one process does, and all others find done. */
 export class Once {
@@ -16,6 +15,7 @@ export class Once {
   readonly #heap: Heap
   readonly #meter: Meter
   readonly #bell: Bell
+  readonly #holds: HeapHolds
   /** 0, the word of the process that does it, or {@link DONE}. */
   readonly #word: number
 
@@ -27,6 +27,7 @@ export class Once {
     this.#word = offset + BELL_BYTES
     const describe = () => heap.describeWait(`'${name}' to be done`, this.#doer())
     this.#bell = new Bell(heap, offset, { meter: this.#meter, describe })
+    this.#holds = new HeapHolds(heap, this.#bell)
   }
 
   /**
@@ -39,7 +40,7 @@ export class Once {
     this.#meter.wrote()
     const ours = await this.#bell.wait((ask) => this.#attempt(ask), options)
     if (!ours) return false
-    const letGo = this.#heap.hold(() => this.#end(0))
+    const letGo = this.#holds.hold(this.#word)
     try {
       await work()
       return this.#done()
@@ -54,7 +55,7 @@ export class Once {
     checkBlock('runSync', options)
     this.#meter.wrote()
     if (!this.#bell.waitSync((ask) => this.#attempt(ask), `'${this.name}' to be done`, options)) return false
-    const letGo = this.#heap.hold(() => this.#end(0))
+    const letGo = this.#holds.hold(this.#word)
     try {
       work()
       return this.#done()
@@ -82,12 +83,8 @@ export class Once {
 
   /** True: it is ours to do; false: it is done. */
   #attempt(ask: boolean): boolean | undefined {
-    this.#heap.checkOpen()
-    const { memory, owner } = this.#heap
-    const doer = memory.load(this.#word)
-    if (doer === DONE) return false
-    if (doer !== 0 && this.#heap.isHolderThere(doer, ask)) return undefined
-    return memory.compareExchange(this.#word, doer, owner) === doer || undefined
+    const claim = this.#holds.claim(this.#word, ask)
+    return claim === 'done' ? false : isTaken(claim) || undefined
   }
 
   /**
@@ -96,13 +93,7 @@ export class Once {
    */
   #done(): true {
     this.#heap.checkOpen()
-    this.#end(DONE)
+    this.#holds.end(this.#word, DONE)
     return true
-  }
-
-  /** Has no effect if it is not ours any more. */
-  #end(state: number): void {
-    this.#heap.memory.compareExchange(this.#word, this.#heap.owner, state)
-    this.#bell.ring()
   }
 }

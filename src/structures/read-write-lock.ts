@@ -1,7 +1,9 @@
 import { checkAbort } from '../native/index.ts'
+import { isTaken } from './claim.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
 import { HeaderOffset, PARTICIPANTS_MAX } from './heap/layout.ts'
+import { HeapHolds } from './heap-holds.ts'
 import { BELL_BYTES, Bell } from './waiting/bell.ts'
 import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
@@ -75,6 +77,7 @@ export class ReadWriteLock {
   readonly #heap: Heap
   readonly #meter: Meter
   readonly #bell: Bell
+  readonly #holds: HeapHolds
   readonly #offset: number
   /** Where this process has its count. */
   readonly #own: number
@@ -88,6 +91,7 @@ export class ReadWriteLock {
     this.#meter = heap.meters.of('read-write lock', name)
     const describe = () => heap.describeWait(`read-write lock '${name}'`, heap.memory.load(offset + LockOffset.Writer))
     this.#bell = new Bell(heap, offset, { meter: this.#meter, describe })
+    this.#holds = new HeapHolds(heap, this.#bell)
   }
 
   /** Resolves when it is held for reading. */
@@ -119,7 +123,7 @@ export class ReadWriteLock {
   async write(options?: WaitOptions): Promise<ReadWriteHold> {
     checkAbort('write', options)
     this.#meter.wrote()
-    using claim = new WriteClaim(this.#heap, this.#offset, this.#bell)
+    using claim = new WriteClaim(this.#heap, this.#offset, this.#holds)
     return await this.#bell.wait((ask) => claim.attempt(ask), options)
   }
 
@@ -127,7 +131,7 @@ export class ReadWriteLock {
   writeSync(options?: BlockOptions): ReadWriteHold {
     checkBlock('writeSync', options)
     this.#meter.wrote()
-    using claim = new WriteClaim(this.#heap, this.#offset, this.#bell)
+    using claim = new WriteClaim(this.#heap, this.#offset, this.#holds)
     return this.#bell.waitSync((ask) => claim.attempt(ask), `writing under '${this.name}'`, options)
   }
 
@@ -139,7 +143,7 @@ export class ReadWriteLock {
 
   tryWriteSync(): ReadWriteHold | undefined {
     this.#meter.wrote()
-    using claim = new WriteClaim(this.#heap, this.#offset, this.#bell)
+    using claim = new WriteClaim(this.#heap, this.#offset, this.#holds)
     return claim.attempt(true)
   }
 
@@ -178,15 +182,15 @@ export class ReadWriteLock {
 class WriteClaim implements Disposable {
   readonly #heap: Heap
   readonly #offset: number
-  readonly #bell: Bell
+  readonly #holds: HeapHolds
   /** Lets go of `writer`, once this claim has it. */
   #letGo: (() => void) | undefined
   #wrote = false
 
-  constructor(heap: Heap, offset: number, bell: Bell) {
+  constructor(heap: Heap, offset: number, holds: HeapHolds) {
     this.#heap = heap
     this.#offset = offset
-    this.#bell = bell
+    this.#holds = holds
   }
 
   attempt(ask: boolean): ReadWriteHold | undefined {
@@ -205,10 +209,7 @@ class WriteClaim implements Disposable {
 
   #claim(ask: boolean): boolean {
     if (this.#letGo !== undefined) return true
-    const { memory, owner } = this.#heap
-    const writer = memory.load(this.#offset + LockOffset.Writer)
-    if (writer !== 0 && this.#heap.isHolderThere(writer, ask)) return false
-    if (memory.compareExchange(this.#offset + LockOffset.Writer, writer, owner) !== writer) return false
+    if (!isTaken(this.#holds.claim(this.#offset + LockOffset.Writer, ask))) return false
     this.#letGo = this.#heap.hold(() => this.#end())
     return true
   }
@@ -226,10 +227,8 @@ class WriteClaim implements Disposable {
   }
 
   #end(): void {
-    const { memory, owner } = this.#heap
-    if (this.#wrote) memory.store(this.#offset + LockOffset.Dirty, 0)
-    memory.compareExchange(this.#offset + LockOffset.Writer, owner, 0)
-    this.#bell.ring()
+    if (this.#wrote) this.#heap.memory.store(this.#offset + LockOffset.Dirty, 0)
+    this.#holds.end(this.#offset + LockOffset.Writer, 0)
   }
 }
 

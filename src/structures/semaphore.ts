@@ -1,6 +1,8 @@
 import { checkAbort, checkOptions, checkWhole, type OptionNames } from '../native/index.ts'
+import { isTaken } from './claim.ts'
 import type { Meter } from './figures/meter.ts'
 import type { Heap } from './heap/heap.ts'
+import { HeapHolds } from './heap-holds.ts'
 import { BELL_BYTES, Bell } from './waiting/bell.ts'
 import { type BlockOptions, checkBlock, type WaitOptions } from './waiting/wait-options.ts'
 
@@ -58,6 +60,7 @@ export class Semaphore {
   readonly #heap: Heap
   readonly #meter: Meter
   readonly #bell: Bell
+  readonly #holds: HeapHolds
   readonly #words: number
   /** Where to look first: away from what others take. */
   #next: number
@@ -69,6 +72,7 @@ export class Semaphore {
     this.#heap = heap
     this.#meter = heap.meters.of('semaphore', name)
     this.#bell = new Bell(heap, offset, { meter: this.#meter })
+    this.#holds = new HeapHolds(heap, this.#bell)
     this.#words = offset + BELL_BYTES
     this.#next = heap.peers.slot % permits
   }
@@ -107,36 +111,22 @@ export class Semaphore {
     this.#heap.checkOpen()
     this.#meter.read()
     let free = 0
-    for (let index = 0; index < this.permits; index += 1) if (this.#isFree(this.#holderOf(index), true)) free += 1
+    for (let index = 0; index < this.permits; index += 1) if (this.#holds.isFree(this.#at(index), true)) free += 1
     return free
   }
 
   #attempt(ask: boolean): Permit | undefined {
-    this.#heap.checkOpen()
     for (let looked = 0; looked < this.permits; looked += 1) {
       const index = (this.#next + looked) % this.permits
-      const holder = this.#holderOf(index)
-      if (!this.#isFree(holder, ask) || !this.#take(index, holder)) continue
+      if (!isTaken(this.#holds.claim(this.#at(index), ask))) continue
       this.#next = index
-      return new Permit(this.#heap.hold(() => this.#release(index)))
+      return new Permit(this.#holds.hold(this.#at(index)))
     }
     return undefined
   }
 
-  #holderOf(index: number): number {
-    return this.#heap.memory.load(this.#words + index * 4)
-  }
-
-  #isFree(holder: number, ask: boolean): boolean {
-    return holder === 0 || !this.#heap.isHolderThere(holder, ask)
-  }
-
-  #take(index: number, holder: number): boolean {
-    return this.#heap.memory.compareExchange(this.#words + index * 4, holder, this.#heap.owner) === holder
-  }
-
-  #release(index: number): void {
-    this.#heap.memory.compareExchange(this.#words + index * 4, this.#heap.owner, 0)
-    this.#bell.ring()
+  /** Where the word of a permit is. */
+  #at(index: number): number {
+    return this.#words + index * 4
   }
 }

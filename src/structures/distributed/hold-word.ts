@@ -1,6 +1,3 @@
-import type { WaitDescription } from '../../profiling/index.ts'
-import type { RemoteWords } from './remote-words.ts'
-
 /**
  * The holder of something, in one word of 64 bits:
  *
@@ -14,16 +11,17 @@ import type { RemoteWords } from './remote-words.ts'
 const RANK_BITS = 16n
 const RANK_MASK = 0xffffn
 
-/** What a word says. */
-export interface Hold {
-  readonly token: number
-  /** Undefined: no holder. */
-  readonly rank: number | undefined
+/** In place of a holder: there will be no other. No hold has this word. */
+export const DONE = 0xffff_ffff_ffff_ffffn
+
+export function tokenOf(word: bigint): number {
+  return Number(word >> RANK_BITS)
 }
 
-export function holdOf(word: bigint): Hold {
+/** Undefined: no holder. */
+export function rankOf(word: bigint): number | undefined {
   const rank = Number(word & RANK_MASK)
-  return { token: Number(word >> RANK_BITS), rank: rank === 0 ? undefined : rank - 1 }
+  return rank === 0 || word === DONE ? undefined : rank - 1
 }
 
 /** The word of the hold after `word`, by `rank`. */
@@ -34,17 +32,4 @@ export function nextHold(word: bigint, rank: number): bigint {
 /** The word when that hold has ended. */
 export function endedHold(word: bigint): bigint {
   return word & ~RANK_MASK
-}
-
-/** Whether a live rank holds it. */
-export function isHeld(words: RemoteWords, word: bigint): boolean {
-  const { rank } = holdOf(word)
-  return rank !== undefined && words.isMember(rank)
-}
-
-/** For the watchdog: the holder, by the word as it was seen last. */
-export function describeHold(object: string, word: bigint): WaitDescription {
-  const { rank } = holdOf(word)
-  const state = rank === undefined ? '' : `rank ${rank} has it`
-  return { kind: 'structure', object, state, ranks: rank === undefined ? [] : [rank], processes: [] }
 }

@@ -1,3 +1,4 @@
+import { type ClaimOutcome, claimOn, type HolderWords } from '../claim.ts'
 import type { Bells } from './bells.ts'
 import { type Command, CompareExchangeCommand, FetchAddCommand, ReadCommand } from './command.ts'
 import type { GroupBell, RingKind } from './group-bell.ts'
@@ -47,6 +48,14 @@ export class HomeWords {
     const command = new CompareExchangeCommand(offset, expected, desired)
     await this.run([command])
     return command.before
+  }
+
+  /** Claim what is in the word at `offset`, which was `seen` there. */
+  async claim(offset: number, words: HolderWords<bigint>, seen: bigint): Promise<ClaimOutcome<bigint>> {
+    const outcome = claimOn(words, seen, true)
+    const { word } = outcome
+    if (word === undefined || (await this.compareExchange64(offset, seen, word)) === seen) return outcome
+    return { claim: 'held', word: undefined }
   }
 
   async read(offset: number, length: number): Promise<ReadCommand> {

@@ -1,9 +1,12 @@
 import { checkAbort } from '../../native/index.ts'
+import type { HolderWords } from '../claim.ts'
 import { type Leader, Leadership } from '../leader.ts'
+import { lowOf, termOf, termWord } from '../term-word.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import { CompareExchangeCommand } from './command.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { HomeWords } from './home-words.ts'
+import { LeaseWatch } from './lease-watch.ts'
 import type { Promised } from './promised.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
@@ -24,23 +27,15 @@ interface Term {
 }
 
 function encode({ term, renewals, rank }: Term): bigint {
-  const low = ((renewals & 0xffff) << 16) | (rank === undefined ? 0 : rank + 1)
-  return (BigInt(term) << 32n) | BigInt(low >>> 0)
+  return termWord(term, ((renewals & 0xffff) << 16) | (rank === undefined ? 0 : rank + 1))
 }
 
 function decode(word: bigint): Term {
-  const low = Number(word & 0xffffffffn)
+  const low = lowOf(word)
   const rank = low & 0xffff
-  return { term: Number(word >> 32n), renewals: low >>> 16, rank: rank === 0 ? undefined : rank - 1 }
+  return { term: termOf(word), renewals: low >>> 16, rank: rank === 0 ? undefined : rank - 1 }
 }
 
-/**
- * How much longer than the leader's lease a follower waits: the clocks of two machines may run at rates that differ by
- * this factor.
- */
-const PATIENCE = 1.1
-/** The most between two looks that count as one wait; the number of renewals comes again after twenty times as long. */
-const LEASES_BETWEEN_LOOKS = 1000
 /** How often a candidate looks in a lease: a stopped leader wakes no one. */
 const LOOKS_PER_LEASE = 4
 
@@ -65,8 +60,12 @@ export class GroupLeader implements Promised<Leader> {
   readonly #home: HomeWords
   readonly #offset: number
   readonly #bell: GroupBell
-  /** The word of the last look that found another leader, and since when it has been so. */
-  #seen: { readonly word: bigint; readonly sinceMs: number; readonly lastMs: number } | undefined
+  readonly #watch: LeaseWatch
+  readonly #terms: HolderWords<bigint> = {
+    says: (word) => (decode(word).rank === undefined || this.#watch.isOver ? 'no one' : 'someone'),
+    isThere: (word) => this.#home.words.isMember(decode(word).rank!),
+    next: (word) => encode({ term: termOf(word) + 1, renewals: 0, rank: this.#home.words.rank }),
+  }
 
   /** @internal */
   constructor(name: string, home: HomeWords, offset: number, leaseMs: number) {
@@ -75,6 +74,7 @@ export class GroupLeader implements Promised<Leader> {
     this.#home = home
     this.#offset = offset
     this.#bell = home.bell(offset + 8, 'one')
+    this.#watch = new LeaseWatch(leaseMs)
   }
 
   /** Resolves when this rank leads. @throws HomeLostError, of all methods. */
@@ -96,23 +96,18 @@ export class GroupLeader implements Promised<Leader> {
   /** The present term, 0 before the first. The term does not tell whether there is a leader now. */
   async term(options?: WaitOptions): Promise<number> {
     checkAbort('term', options)
-    return decode(await this.#home.load64(this.#offset)).term
+    return termOf(await this.#home.load64(this.#offset))
   }
 
   async #attempt(): Promise<Leadership | undefined> {
     const { words } = this.#home
-    const word = await this.#home.load64(this.#offset)
-    const there = decode(word)
-    if (there.rank !== undefined && words.isMember(there.rank) && !this.#isOver(word)) return undefined
+    const seen = await this.#home.load64(this.#offset)
     const beganMs = words.nowMs()
-    const own = encode({ term: there.term + 1, renewals: 0, rank: words.rank })
-    if ((await this.#home.compareExchange64(this.#offset, word, own)) !== word) return undefined
-    const lease = new GroupLease(
-      { home: this.#home, offset: this.#offset, bell: this.#bell },
-      this.leaseMs,
-      own,
-      beganMs,
-    )
+    this.#watch.look(seen, beganMs)
+    const { word } = await this.#home.claim(this.#offset, this.#terms, seen)
+    if (word === undefined) return undefined
+    const place = { home: this.#home, offset: this.#offset, bell: this.#bell }
+    const lease = new GroupLease(place, this.leaseMs, word, beganMs)
     const leadership = new Leadership(lease)
     const resign = async (): Promise<void> => {
       await leadership.resign()
@@ -121,14 +116,6 @@ export class GroupLeader implements Promised<Leader> {
     this.#home.holds.add(resign)
     leadership.signal.addEventListener('abort', () => this.#home.holds.delete(resign), { once: true })
     return leadership
-  }
-
-  #isOver(word: bigint): boolean {
-    const now = this.#home.words.nowMs()
-    const seen = this.#seen
-    const isSame = seen?.word === word && now - seen.lastMs < this.leaseMs * LEASES_BETWEEN_LOOKS
-    this.#seen = { word, sinceMs: isSame ? seen.sinceMs : now, lastMs: now }
-    return now - this.#seen.sinceMs > this.leaseMs * PATIENCE
   }
 }
 
@@ -153,7 +140,7 @@ class GroupLease {
     word: bigint,
     renewedMs: number,
   ) {
-    this.term = decode(word).term
+    this.term = termOf(word)
     this.leaseMs = leaseMs
     this.#home = home
     this.#offset = offset

@@ -1,12 +1,11 @@
 import { checkAbort } from '../../native/index.ts'
-import type { WaitDescription } from '../../profiling/index.ts'
 import { type Mutex, MutexHold } from '../mutex.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { GroupBell } from './group-bell.ts'
-import { describeHold, endedHold, holdOf, isHeld, nextHold } from './hold-word.ts'
+import { GroupHolds } from './group-holds.ts'
+import { tokenOf } from './hold-word.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
-import { letGo } from './release.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
 /** Bytes of a mutex's body: its word, and the marks of the waiters. */
@@ -25,8 +24,7 @@ export class GroupMutex implements Promised<Mutex> {
   readonly #home: HomeWords
   readonly #offset: number
   readonly #bell: GroupBell
-  /** Its word when this rank looked last. */
-  #seen = 0n
+  readonly #holds: GroupHolds
 
   /** @internal */
   constructor(name: string, home: HomeWords, offset: number) {
@@ -34,12 +32,13 @@ export class GroupMutex implements Promised<Mutex> {
     this.#home = home
     this.#offset = offset
     this.#bell = home.bell(offset + 8, 'one')
+    this.#holds = new GroupHolds(home, this.#bell)
   }
 
   /** Resolves when this rank holds it. @throws HomeLostError, of all methods. */
   async lock(options?: WaitOptions): Promise<MutexHold> {
     checkAbort('lock', options)
-    const describe = (): WaitDescription => describeHold(this.#home.what, this.#seen)
+    const describe = () => this.#holds.describe(this.#home.what)
     return await this.#bell.wait(() => this.#attempt(), { ...options, describe })
   }
 
@@ -50,13 +49,9 @@ export class GroupMutex implements Promised<Mutex> {
   }
 
   async #attempt(): Promise<MutexHold | undefined> {
-    const { words } = this.#home
-    const seen = await this.#home.load64(this.#offset)
-    this.#seen = seen
-    if (isHeld(words, seen)) return undefined
-    const own = nextHold(seen, words.rank)
-    if ((await this.#home.compareExchange64(this.#offset, seen, own)) !== seen) return undefined
-    const release = letGo(this.#home, this.#offset, own, endedHold(own), this.#bell)
-    return new MutexHold(holdOf(own).token, holdOf(seen).rank !== undefined, release)
+    const { claim, word } = await this.#holds.claim(this.#offset)
+    if (word === undefined) return undefined
+    const hold = this.#holds.hold(this.#offset, word)
+    return new MutexHold(tokenOf(word), claim === 'abandoned', () => void hold.release())
   }
 }

@@ -2,10 +2,9 @@ import { checkAbort } from '../../native/index.ts'
 import { Permit, type Semaphore } from '../semaphore.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { GroupBell } from './group-bell.ts'
-import { endedHold, isHeld, nextHold } from './hold-word.ts'
+import { GroupHolds } from './group-holds.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
-import { letGo } from './release.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
 
 /** Bytes of a semaphore's body: a word for each permit, and the marks of the waiters. */
@@ -28,6 +27,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
   readonly #home: HomeWords
   readonly #offset: number
   readonly #bell: GroupBell
+  readonly #holds: GroupHolds
   /** Where to look first: away from what others take. */
   #next: number
 
@@ -38,6 +38,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
     this.#home = home
     this.#offset = offset
     this.#bell = home.bell(offset + permits * 8, 'one')
+    this.#holds = new GroupHolds(home, this.#bell)
     this.#next = home.words.rank % permits
   }
 
@@ -61,11 +62,12 @@ export class GroupSemaphore implements Promised<Semaphore> {
 
   async #attempt(): Promise<Permit | undefined> {
     for (const { index, seen } of await this.#free()) {
-      const own = nextHold(seen, this.#home.words.rank)
       const offset = this.#offset + index * 8
-      if ((await this.#home.compareExchange64(offset, seen, own)) !== seen) continue
+      const { word } = await this.#home.claim(offset, this.#holds, seen)
+      if (word === undefined) continue
       this.#next = index
-      return new Permit(letGo(this.#home, offset, own, endedHold(own), this.#bell))
+      const hold = this.#holds.hold(offset, word)
+      return new Permit(() => void hold.release())
     }
     return undefined
   }
@@ -77,6 +79,6 @@ export class GroupSemaphore implements Promised<Semaphore> {
       const index = (this.#next + at) % this.permits
       return { index, seen: read.word(index * 8) }
     })
-    return all.filter(({ seen }) => !isHeld(this.#home.words, seen))
+    return all.filter(({ seen }) => this.#holds.isFree(seen))
   }
 }

@@ -1,10 +1,11 @@
 import { CellRate } from '../cell-rate.ts'
 import { PARTIES_MAX } from '../cyclic-barrier.ts'
-import { HOLDER_OFFSET, holderIn, isUnderLease, termOf } from '../leader.ts'
+import { DONE } from '../heap-holds.ts'
+import { HOLDER_OFFSET, isUnderLease } from '../leader.ts'
 import { TOKEN_OFFSET } from '../mutex.ts'
-import { DONE } from '../once.ts'
 import { VersionOffset } from '../rcu/cell-core.ts'
 import { PERMITS_MAX } from '../semaphore.ts'
+import { lowOf, termOf } from '../term-word.ts'
 import { BELL_BYTES } from '../waiting/bell.ts'
 import type { StructureOptions } from './contents.ts'
 import { heldBy, ownerOf, type StructureFigures } from './figures.ts'
@@ -91,7 +92,7 @@ export const leaderSight: SmallSight = {
       return { now: term === 0 ? 'no leader yet' : `no leader, last term ${term}` }
     const note = heap.long(body + BELL_BYTES + HOLDER_OFFSET)
     // The note is written after the term began.
-    return heldBy(termOf(note) === term ? holderIn(note) : 0, { now: `term ${term}, led` })
+    return heldBy(termOf(note) === term ? lowOf(note) : 0, { now: `term ${term}, led` })
   },
   options: (_heap, { parameters: [leaseMs] }) => [['lease', `${leaseMs} ms`]],
 }

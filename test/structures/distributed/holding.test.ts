@@ -107,6 +107,15 @@ test('what is to be done once is, also where it fails or its rank is stopped at 
   }
 })
 
+test('who closes the structures while it does what is to be done once is told that no one will know', async () => {
+  const world = new FakeWorld(2, 1, 1024 * 1024, [0])
+  const [one, two] = await world.play(Promise.all(world.structures.map((shared) => shared.once('migrate'))))
+  const running = two!.run(() => world.structures[1]!.close())
+  await assert.rejects(world.play(running), { code: 'ERR_AETHER_CLOSED' })
+  assert.equal(await world.play(one!.isDone()), false)
+  assert.equal(await world.play(one!.run(() => {})), true)
+})
+
 test('a limiter lets through its limit over all ranks, and more as time goes', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const world = new FakeWorld(3, seed)
