@@ -6,6 +6,7 @@ const rooms = [
   'native',
   'profiling',
   'runtime',
+  'codecs',
   'providers',
   'verbs',
   'cm',

@@ -55,3 +55,4 @@ export {
 export type { IoThreadOptions } from './threads/thread-options.ts'
 export { type LinkCard, UnconnectedLink } from './unconnected-link.ts'
 export { VerbsLink } from './verbs-link.ts'
+export { type InLine, WaitingLine } from './waiting-line.ts'

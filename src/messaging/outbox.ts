@@ -1,6 +1,6 @@
 import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
 import type { MessageLink } from './message-link.ts'
-import { WaitingLine } from './waiting-line.ts'
+import { type InLine, WaitingLine } from './waiting-line.ts'
 
 /** Puts the message into the link's memory at the offset given. */
 type Fill = (outgoing: Uint8Array, at: number) => void
@@ -19,7 +19,7 @@ export interface LimitedLink extends MessageLink {
 }
 
 /** One that has to wait. */
-interface Waiting {
+interface Waiting extends InLine {
   /** Leaves now, where it may. Throws what it failed by. */
   readonly leave: () => boolean
   /** Has the line moved when it may be its time. */
@@ -75,6 +75,7 @@ export class Outbox {
         this.advance()
       }
       const waiting: Waiting = {
+        place: -1,
         leave: () => {
           // One signal may abort several: each of them is told of it by itself, and one after the other.
           signal?.throwIfAborted()
@@ -116,6 +117,7 @@ export class Outbox {
     }
     if (this.#line.length === 0 && leave()) return () => false
     const waiting: Waiting = {
+      place: -1,
       leave,
       ask: () => this.#link.wakeAllowed(this.#link.limitDelayMs(bytes)),
       over: (error) => {
@@ -169,9 +171,10 @@ export class Outbox {
 
   /** It waits no longer: whether it did. */
   #remove(waiting: Waiting): boolean {
-    const place = this.#line.remove(waiting)
-    if (place === 'first') this.advance()
-    return place !== 'absent'
+    const isFirst = this.#line.first === waiting
+    const didWait = this.#line.remove(waiting)
+    if (isFirst) this.advance()
+    return didWait
   }
 
   /** Whether it has left, or failed. */
@@ -183,7 +186,7 @@ export class Outbox {
       error = cause
     }
     // What it called may have taken it out itself, by a signal: then it was told.
-    if (this.#line.remove(waiting) === 'absent') return true
+    if (!this.#line.remove(waiting)) return true
     try {
       waiting.over(error)
     } catch {

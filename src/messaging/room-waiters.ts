@@ -1,7 +1,8 @@
 import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
 import { recordBytes } from './ring-record.ts'
+import { type InLine, WaitingLine } from './waiting-line.ts'
 
-interface Waiter {
+interface Waiter extends InLine {
   readonly length: number
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -11,7 +12,7 @@ interface Waiter {
 
 /** Callers that wait for room in a ring, first come, first served. */
 export class RoomWaiters {
-  readonly #waiters: Waiter[] = []
+  readonly #waiters = new WaitingLine<Waiter>()
   /** Tells the one who waits longest from all who did before; never used for anything but comparison. */
   #first = 0
 
@@ -21,7 +22,7 @@ export class RoomWaiters {
 
   /** The length that the longest waiting caller needs; -1 if there is none. */
   get firstLength(): number {
-    return this.#waiters[0]?.length ?? -1
+    return this.#waiters.first?.length ?? -1
   }
 
   /** Changes whenever the longest waiting caller changes. */
@@ -33,12 +34,11 @@ export class RoomWaiters {
     signal?.throwIfAborted()
     return new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
-        const at = this.#waiters.indexOf(waiter)
-        this.#waiters.splice(at, 1)
-        if (at === 0) this.#first += 1
+        if (this.#waiters.first === waiter) this.#first += 1
+        this.#waiters.remove(waiter)
         reject(signal?.reason)
       }
-      const waiter: Waiter = { length, resolve, reject, signal, onAbort }
+      const waiter: Waiter = { place: -1, length, resolve, reject, signal, onAbort }
       if (signal !== undefined) addAbortCallback(signal, onAbort)
       this.#waiters.push(waiter)
     })
@@ -54,16 +54,17 @@ export class RoomWaiters {
       count += 1
     }
     if (count > 0) this.#first += 1
-    for (const waiter of this.#waiters.splice(0, count)) {
-      if (waiter.signal !== undefined) removeAbortCallback(waiter.signal, waiter.onAbort)
-      waiter.resolve()
-    }
+    for (; count > 0; count -= 1) this.#take().resolve()
   }
 
   fail(error: unknown): void {
-    for (const waiter of this.#waiters.splice(0)) {
-      if (waiter.signal !== undefined) removeAbortCallback(waiter.signal, waiter.onAbort)
-      waiter.reject(error)
-    }
+    while (this.waiting) this.#take().reject(error)
+  }
+
+  /** The first waits no longer. */
+  #take(): Waiter {
+    const waiter = this.#waiters.shift()!
+    if (waiter.signal !== undefined) removeAbortCallback(waiter.signal, waiter.onAbort)
+    return waiter
   }
 }

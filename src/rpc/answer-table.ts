@@ -1,4 +1,5 @@
 import type { Repetition } from './extension.ts'
+import type { OutgoingFrame } from './outgoing-frame.ts'
 
 /** A last frame, as sent to every caller that comes with the key. */
 export interface LastFrame {
@@ -91,10 +92,10 @@ export class AnswerTable {
   }
 
   /** The call has its answer. */
-  finish(kept: KeptAnswer, frame: LastFrame, now: number): void {
+  finish(kept: KeptAnswer, { kind, word, extension, body, bodyBytes }: OutgoingFrame, now: number): void {
     kept.call = undefined
-    kept.frame = { ...frame, body: Uint8Array.prototype.slice.call(frame.body) }
-    this.#bytes += frame.body.length
+    kept.frame = { kind, word, extension, body: Uint8Array.prototype.slice.call(body, 0, bodyBytes) }
+    this.#bytes += bodyBytes
     for (const waiter of kept.waiters) waiter.answer(kept.frame)
     kept.waiters.clear()
     this.#shrink(now)

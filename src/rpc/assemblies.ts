@@ -1,5 +1,5 @@
-import type { FrameHead } from './body-fetches.ts'
 import { MalformedFrameError } from './errors.ts'
+import { BodyMemory, type IncomingFrame } from './incoming-frame.ts'
 
 /**
  * Bodies that may come at a time, in parts or fetched: an end of ours sends parts of one after the other, and offers
@@ -20,7 +20,7 @@ export interface BodyLimits {
 
 /** A body that comes in parts. */
 interface Assembly {
-  readonly head: FrameHead
+  readonly frame: IncomingFrame
   /** Undefined where it is passed over. */
   readonly bytes: Uint8Array | undefined
   readonly totalBytes: number
@@ -78,37 +78,34 @@ export class Assemblies {
   }
 
   /** A body begins, whose parts follow. Returns false if it is skipped. @throws MalformedFrameError. */
-  begin(head: FrameHead, totalBytes: number): boolean {
-    if (this.#assemblies.has(head.call)) throw new MalformedFrameError('a body begins within another of the same call')
+  begin(frame: IncomingFrame, totalBytes: number): boolean {
+    if (this.#assemblies.has(frame.call)) throw new MalformedFrameError('a body begins within another of the same call')
     this.#bound()
     const isTaken = this.#assembledBytes + totalBytes <= this.#limits.bodyBytesMax
     if (isTaken) this.#assembledBytes += totalBytes
     const bytes = isTaken ? new Uint8Array(totalBytes) : undefined
-    this.#assemblies.set(head.call, { head, bytes, totalBytes, cameBytes: 0 })
+    this.#assemblies.set(frame.call, { frame, bytes, totalBytes, cameBytes: 0 })
     return isTaken
   }
 
   /**
-   * Add the next bytes of a body. Returns the frame and the whole body if these were the last, unless it is skipped.
+   * Add the next bytes of a body. Returns the frame with the whole body if these were the last, unless it is skipped.
    * @throws MalformedFrameError.
    */
-  part(
-    call: number,
-    bytes: Uint8Array,
-    offset: number,
-    length: number,
-  ): { readonly head: FrameHead; readonly bytes: Uint8Array } | undefined {
+  part(call: number, bytes: Uint8Array): IncomingFrame | undefined {
     const assembly = this.#assemblies.get(call)
     if (assembly === undefined) throw new MalformedFrameError('a part of a body that was not begun')
+    const { length } = bytes
     if (length > assembly.totalBytes - assembly.cameBytes)
       throw new MalformedFrameError('a body is longer than announced')
-    assembly.bytes?.set(bytes.subarray(offset, offset + length), assembly.cameBytes)
+    assembly.bytes?.set(bytes, assembly.cameBytes)
     assembly.cameBytes += length
     if (assembly.cameBytes < assembly.totalBytes) return undefined
     this.#assemblies.delete(call)
     if (assembly.bytes === undefined) return undefined
     this.#assembledBytes -= assembly.totalBytes
-    return { head: assembly.head, bytes: assembly.bytes }
+    assembly.frame.setBody(assembly.bytes, BodyMemory.Own)
+    return assembly.frame
   }
 
   clear(): void {

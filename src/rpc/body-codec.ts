@@ -1,12 +1,15 @@
+import { json, bytes as plainBytes } from '../codecs/index.ts'
 import { messageOfThrown } from '../native/index.ts'
-import { borrowedBytes, bytes as plainBytes, type RpcCodec } from './codec.ts'
+import { borrowedBytes } from './borrowed-bytes.ts'
 import { MalformedFrameError } from './errors.ts'
-import { BodyMemory } from './frame-taker.ts'
+import { FrameKind } from './frame.ts'
+import { BodyMemory, type IncomingBody } from './incoming-frame.ts'
+import type { OutgoingFrame } from './outgoing-frame.ts'
+import type { RpcCodec } from './rpc-codec.ts'
 import type { Session } from './session.ts'
 import { values } from './value-codec.ts'
 import { readValue } from './value-reader.ts'
 import { writeValue, writtenBytes } from './value-writer.ts'
-import type { WaitingFrame } from './waiting-frame.ts'
 
 /** Up to here a loop is faster than a call. */
 const LOOP_BYTES_MAX = 16
@@ -24,19 +27,20 @@ let scratch = new Uint8Array(4096)
  * of them is made.
  */
 export class BodyCodec {
-  readonly codec: RpcCodec
+  readonly #codec: RpcCodec
   readonly #isValues: boolean
   readonly #isBytes: boolean
+  readonly #isJson: boolean
   readonly #borrows: boolean
-  /** {@link RpcCodec.keeps}. */
-  readonly keeps: boolean
+  readonly #keeps: boolean
 
   constructor(codec: RpcCodec) {
-    this.codec = codec
+    this.#codec = codec
     this.#isValues = codec === values
     this.#isBytes = codec === plainBytes || codec === borrowedBytes
+    this.#isJson = codec === json
     this.#borrows = codec.borrows === true
-    this.keeps = codec.keeps === true
+    this.#keeps = codec.keeps === true
   }
 
   /**
@@ -44,49 +48,52 @@ export class BodyCodec {
    * that.
    */
   memoryFor(isRequest: boolean): number {
-    const { adopt, borrows } = this.codec
+    const { adopt, borrows } = this.#codec
     return adopt === undefined || (isRequest && borrows === true) ? BodyMemory.Lent : BodyMemory.Own
   }
 
-  /** Encodes a value, and sends it in a frame, without an extension. */
-  send(
-    session: Session,
-    kind: number,
-    call: number,
-    word: number,
-    budget: number,
-    value: unknown,
-  ): WaitingFrame | undefined {
-    if (!this.#isValues) return session.send(kind, call, word, budget, undefined, this.codec.encode(value), this.keeps)
-    const length = writeValue(value)
-    return session.sendRange(kind, call, word, budget, writtenBytes(), length)
+  /** Encode a value as the body of a frame. JSON has no undefined, but methods without a request or an answer do. */
+  encode(value: unknown, frame: OutgoingFrame): void {
+    if (this.#isValues) {
+      frame.bodyBytes = writeValue(value)
+      frame.body = writtenBytes()
+      frame.kept = false
+    } else if (value !== undefined || !this.#isJson) frame.setBody(this.#codec.encode(value), this.#keeps)
+  }
+
+  /** Send an item of a stream. */
+  sendItem(session: Session, call: number, item: unknown): void {
+    const frame = session.frame(FrameKind.Item, call)
+    this.encode(item, frame)
+    session.send(frame)
   }
 
   /** Decode the request of a unary call; lent if its codec wants that. @throws MalformedFrameError. */
-  decodeRequest(bytes: Uint8Array, offset: number, length: number, memory: number): unknown {
-    if (this.#borrows) return viewOf.call(bytes, offset, offset + length)
-    return this.decode(bytes, offset, length, memory)
+  decodeRequest(body: IncomingBody): unknown {
+    return this.#borrows ? viewOf.call(body.bytes, body.offset, body.offset + body.length) : this.decode(body)
   }
 
   /** Decode a body. The value shares no memory that the peer can write. @throws MalformedFrameError. */
-  decode(bytes: Uint8Array, offset: number, length: number, memory: number): unknown {
+  decode(body: IncomingBody): unknown {
+    const { bytes, offset, length, memory } = body
     try {
       if (this.#isValues) {
         if (memory !== BodyMemory.Shared) return readValue(bytes, offset, length)
         copyPrivately(bytes, offset, length)
         return readValue(scratch, 0, length)
       }
+      if (length === 0 && this.#isJson) return undefined
       if (this.#isBytes && memory !== BodyMemory.Own) return ownCopy(bytes, offset, length)
-      return this.#decodeElsewhere(bytes, offset, length, memory)
+      return this.#decodeElsewhere(body)
     } catch (error) {
       if (error instanceof MalformedFrameError) throw error
       const why = messageOfThrown(error)
-      throw new MalformedFrameError(`codec '${this.codec.name}': ${why}`)
+      throw new MalformedFrameError(`codec '${this.#codec.name}': ${why}`)
     }
   }
 
-  #decodeElsewhere(bytes: Uint8Array, offset: number, length: number, memory: number): unknown {
-    const { codec } = this
+  #decodeElsewhere({ bytes, offset, length, memory }: IncomingBody): unknown {
+    const codec = this.#codec
     if (memory === BodyMemory.Own)
       return (codec.adopt ?? codec.decode).call(codec, bytes.subarray(offset, offset + length))
     if (codec.adopt !== undefined || memory === BodyMemory.Lent)
@@ -95,6 +102,9 @@ export class BodyCodec {
     return codec.decode(scratch.subarray(0, length))
   }
 }
+
+/** Of the message, reason and details of a failure. */
+export const failures: BodyCodec = new BodyCodec(values)
 
 function ownCopy(bytes: Uint8Array, offset: number, length: number): Uint8Array {
   // A Buffer's own slice would be no copy.

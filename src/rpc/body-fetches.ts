@@ -1,8 +1,7 @@
 import type { MemoryLending, MessageLink, RegisteredBuffer } from '../messaging/index.ts'
 import { MalformedFrameError } from './errors.ts'
-import type { Extension } from './extension.ts'
-import { FrameKind } from './frame.ts'
-import { BodyMemory } from './frame-taker.ts'
+import { FrameKind, NO_BUDGET } from './frame.ts'
+import { BodyMemory, type IncomingFrame } from './incoming-frame.ts'
 
 /** Long bodies are fetched in pieces, so that one that is not wanted any more ends soon. */
 const PIECE_BYTES = 1 << 20
@@ -11,22 +10,11 @@ const PACKETED_PIECE_BYTES = 64 << 10
 /** READs under way, of all bodies. */
 const PIECES_UNDER_WAY = 4
 
-/** The frame of a body that is fetched. */
-export interface FrameHead {
-  readonly kind: number
-  readonly call: number
-  readonly word: number
-  readonly budget: number
-  readonly extension: Extension
-  /** When the call's time is up, of `performance.now()`; undefined: no limit. */
-  readonly due?: number
-}
-
 /**
- * Reports the end of a fetch. `body` is the whole body, or undefined if it was dropped; `shortage` says why there was
- * no memory for it. Called once, and never after the link has ended.
+ * Reports the end of a fetch. If it is not whole, it was dropped; `shortage` says why there was no memory for it. It is
+ * called once, and never after the link has ended. The body is valid until it returns, unless its memory is `Own`.
  */
-export type FetchDone = (head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown) => void
+export type FetchDone = (frame: IncomingFrame, isWhole: boolean, shortage: unknown) => void
 
 /** How much memory fetches may take at a time. */
 export interface FetchRoom {
@@ -36,7 +24,8 @@ export interface FetchRoom {
 }
 
 interface Fetch {
-  readonly head: FrameHead
+  readonly frame: IncomingFrame
+  readonly begunAt: number
   readonly address: number
   readonly key: number
   readonly length: number
@@ -90,18 +79,18 @@ export class BodyFetches {
 
   /** True if a request is being fetched. */
   hasRequest(call: number): boolean {
-    return this.#fetches.get(call)?.head.kind === FrameKind.Request
+    return this.#fetches.get(call)?.frame.kind === FrameKind.Request
   }
 
   /** @throws MalformedFrameError. */
-  begin(head: FrameHead, memory: number): void {
-    const { body } = head.extension
+  begin(frame: IncomingFrame, memory: number): void {
+    const { body } = frame.extension
     if (body === undefined) throw new MalformedFrameError('a body is offered without its place')
     if (this.#lending === undefined) throw new MalformedFrameError('a body is offered over a link that cannot read it')
     const { address, key, length } = body
     const place = { isIn: false, place: undefined, nextByte: 0, underWay: 0, isDropped: false, shortage: undefined }
-    const fetch: Fetch = { head, address, key, length, memory, ...place }
-    this.#fetches.set(head.call, fetch)
+    const fetch: Fetch = { frame, begunAt: performance.now(), address, key, length, memory, ...place }
+    this.#fetches.set(frame.call, fetch)
     this.#advance(this.#lending)
   }
 
@@ -178,22 +167,29 @@ export class BodyFetches {
   }
 
   #finish(fetch: Fetch): void {
-    const { head, place, length, memory, isDropped } = fetch
-    if (!this.#fetches.delete(head.call)) return
+    const { frame, place, length, memory, isDropped } = fetch
+    if (!this.#fetches.delete(frame.call)) return
     if (fetch.isIn) this.#room.left(length)
     const isOwn = memory === BodyMemory.Own
     // The registration is closed before the bytes are handed out.
     if (isOwn || isDropped) place?.giveBack()
     if (isDropped || place === undefined) {
-      this.#done(head, undefined, memory, fetch.shortage)
+      this.#done(frame, false, fetch.shortage)
       return
     }
+    frame.setBody(place.buffer.bytes.subarray(0, length), memory)
+    frame.budget = leftOf(frame.budget, performance.now() - fetch.begunAt)
     try {
-      this.#done(head, place.buffer.bytes.subarray(0, length), memory, undefined)
+      this.#done(frame, true, undefined)
     } finally {
       if (!isOwn) place.giveBack()
     }
   }
+}
+
+/** What is left of a budget, in whole microseconds. */
+function leftOf(budget: number, takenMs: number): number {
+  return budget === NO_BUDGET || budget === 0 ? budget : Math.max(1, Math.round((budget >>> 0) - takenMs * 1000)) | 0
 }
 
 /** If the device refuses, there is no caller left to tell. */

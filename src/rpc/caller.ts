@@ -14,15 +14,14 @@ import {
 } from './call-options.ts'
 import { checkedSync } from './checked-answer.ts'
 import type { ClientCall, SyncAnswer } from './client-call.ts'
-import { budgetOf, type ClientSession } from './client-session.ts'
+import type { ClientSession } from './client-session.ts'
 import type { AnswerStream, Stream } from './contract-types.ts'
 import { RpcError, textOf } from './errors.ts'
 import { encodeExtension, NO_EXTENSION, type Repetition } from './extension.ts'
-import { FrameKind, type MethodKind, NO_BUDGET } from './frame.ts'
+import { FrameKind, type MethodKind } from './frame.ts'
 import { type MethodInfo, methodsOf } from './method-info.ts'
 import type { Reconnection } from './reconnection.ts'
 import type { Service } from './service.ts'
-import { NO_BYTES } from './session.ts'
 import { pump } from './stream-pump.ts'
 import { waitSync } from './wait-sync.ts'
 
@@ -112,42 +111,39 @@ export class Caller {
       checkCallOptions(method.name, options, unaryNames)
       if (session === undefined || options.idempotencyKey !== undefined)
         return this.#unaryLater(method, request, options)
-      const timeoutMs = options.timeoutMs ?? this.#timeoutMs
-      return this.#unaryOn(session, method, request, options, timeoutMs, undefined)
+      const call = this.#begin(session, method, options, options.timeoutMs ?? this.#timeoutMs)
+      return this.#answer(session, call, request, options)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  #unaryOn(
+  /** Send the request of a call with one answer. */
+  #answer(
     session: ClientSession,
-    method: MethodInfo,
+    call: ClientCall,
     request: unknown,
     options: CallOptions,
-    timeoutMs: number,
-    extension: Uint8Array | undefined,
+    extension?: Uint8Array,
   ): Promise<unknown> {
     const promise = new Promise<unknown>(take)
-    // Taken at once: what follows may run a program's code that makes another call.
-    const resolve = resolveTaken
-    const reject = rejectTaken
-    const call = this.#begin(session, method, options, timeoutMs)
-    call.resolve = resolve
-    call.reject = reject
-    this.#send(session, call, request, timeoutMs, options, extension)
+    call.resolve = resolveTaken
+    call.reject = rejectTaken
+    this.#send(session, call, request, options, extension)
     return promise
   }
 
-  #begin(
-    session: ClientSession,
-    method: MethodInfo,
-    options: CallOptions,
-    timeoutMs: number,
-    deadline: number = timeoutMs === Infinity ? Infinity : performance.now() + timeoutMs,
-  ): ClientCall {
+  #begin(session: ClientSession, method: MethodInfo, options: CallOptions, timeoutMs: number): ClientCall {
+    const call = this.#beginSync(session, method, options, timeoutMs)
+    session.limit(call, timeoutMs)
+    return call
+  }
+
+  /** A caller that blocks looks at the clock by itself. */
+  #beginSync(session: ClientSession, method: MethodInfo, options: CallOptions, timeoutMs: number): ClientCall {
     const { signal, onMetadata } = options
     signal?.throwIfAborted()
-    const call = session.open(method, deadline)
+    const call = session.open(method, timeoutMs)
     call.onMetadata = onMetadata
     return call
   }
@@ -156,14 +152,11 @@ export class Caller {
     session: ClientSession,
     call: ClientCall,
     request: unknown,
-    timeoutMs: number,
     options: CallOptions,
-    extension: Uint8Array | undefined,
+    extension?: Uint8Array,
   ): void {
     try {
-      const entries = extension ?? extensionOf(options)
-      const budget = timeoutMs === Infinity ? NO_BUDGET : budgetOf(timeoutMs)
-      session.request(call, budget, entries, request)
+      session.request(call, request, extension ?? extensionOf(options))
     } catch (error) {
       session.discard(call, error)
       throw error
@@ -184,7 +177,8 @@ export class Caller {
       const at = performance.now()
       try {
         const extension = key === undefined ? undefined : extensionOf(options, key, repeated)
-        return await this.#unaryOn(session, method, request, options, leftUntil(deadline), extension)
+        const call = this.#begin(session, method, options, leftUntil(deadline))
+        return await this.#answer(session, call, request, options, extension)
       } catch (error) {
         const isRepeatable = isLost(error) && (key !== undefined || error.outcome === 'not-sent')
         if (!isRepeatable || !this.#connection.renews) throw first === undefined ? error : worst(error)
@@ -222,12 +216,11 @@ export class Caller {
         ),
       )
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs
-    // A waiting caller looks at the clock, and most answers come before it has to. Reading it takes as long as a part
-    // of the call.
-    const call = this.#begin(session, method, options, timeoutMs, Infinity)
+    // Most answers come before it has to look at the clock, which takes as long as a part of the call.
+    const call = this.#beginSync(session, method, options, timeoutMs)
     const answer: SyncAnswer = { done: false, value: undefined, error: undefined, unchecked: undefined }
     call.sync = answer
-    this.#send(session, call, request, timeoutMs, options, undefined)
+    this.#send(session, call, request, options)
     waitSync(session, call, answer, timeoutMs)
     if (answer.error !== undefined) throw answer.error
     return answer.unchecked === undefined ? answer.value : checkedSync(answer.unchecked, answer.value)
@@ -250,17 +243,11 @@ export class Caller {
       const { metadata } = options
       // It may throw, and a call that has begun would then have no end.
       const extension = encodeExtension({ ...NO_EXTENSION, metadata, ...loans.parts })
-      const answer = new Promise<unknown>(take)
-      const resolve = resolveTaken
-      const reject = rejectTaken
-      const leftMs = leftUntil(deadline)
-      const call = this.#begin(session, method, options, leftMs)
-      call.resolve = resolve
-      call.reject = reject
+      const call = this.#begin(session, method, options, leftUntil(deadline))
       const isLast = new Promise<void>((say) => {
         call.onLast = say
       })
-      this.#send(session, call, request, leftMs, options, extension)
+      const answer = this.#answer(session, call, request, options, extension)
       last = isLast
       return await answer
     } finally {
@@ -276,25 +263,19 @@ export class Caller {
     checkCallOptions(method.name, options, streamNames)
     const deadline = deadlineOf(options)
     const session = await this.#sessionFor(method, deadline, options.signal)
-    const leftMs = leftUntil(deadline)
-    const promise = new Promise<unknown>(take)
-    const resolve = resolveTaken
-    const reject = rejectTaken
-    const call = this.#begin(session, method, options, leftMs)
-    call.resolve = resolve
-    call.reject = reject
-    this.#send(session, call, undefined, leftMs, options, undefined)
+    const call = this.#begin(session, method, options, leftUntil(deadline))
+    const answer = this.#answer(session, call, undefined, options)
     void this.#pumpRequests(session, call, requests)
-    return promise
+    return answer
   }
 
   #answerStream(method: MethodInfo, request: unknown, options: StreamCallOptions): AnswerStream<unknown> {
     if (method.streamsRequests) checkStream(method.name, request as Stream<unknown>)
     checkCallOptions(method.name, options, streamNames)
     const session = this.#connection.current
-    return session === undefined
-      ? this.#answersLater(method, request, options, deadlineOf(options))
-      : this.#answersOn(session, method, request, options, options.timeoutMs ?? Infinity)
+    if (session === undefined) return this.#answersLater(method, request, options, deadlineOf(options))
+    const call = this.#begin(session, method, options, options.timeoutMs ?? Infinity)
+    return this.#answersTo(session, call, request, options)
   }
 
   async *#answersLater(
@@ -304,20 +285,19 @@ export class Caller {
     deadline: number,
   ): AnswerStream<unknown> {
     const session = await this.#sessionFor(method, deadline, options.signal)
-    yield* this.#answersOn(session, method, request, options, leftUntil(deadline))
+    const call = this.#begin(session, method, options, leftUntil(deadline))
+    yield* this.#answersTo(session, call, request, options)
   }
 
-  #answersOn(
+  #answersTo(
     session: ClientSession,
-    method: MethodInfo,
+    call: ClientCall,
     request: unknown,
     options: StreamCallOptions,
-    timeoutMs: number,
   ): AnswerStream<unknown> {
-    const call = this.#begin(session, method, options, timeoutMs)
     const answers = session.answersOf(call)
-    this.#send(session, call, request, timeoutMs, options, undefined)
-    if (method.streamsRequests) void this.#pumpRequests(session, call, request as Stream<unknown>)
+    this.#send(session, call, request, options)
+    if (call.method!.streamsRequests) void this.#pumpRequests(session, call, request as Stream<unknown>)
     return answers
   }
 
@@ -328,9 +308,9 @@ export class Caller {
     const frames = session.session
     try {
       const isAll = await pump(requests, credit, frames, `the requests of '${call.method!.name}'`, (item) =>
-        codec.send(frames, FrameKind.Item, id, 0, 0, item),
+        codec.sendItem(frames, id, item),
       )
-      if (isAll) frames.send(FrameKind.End, id, 0, 0, undefined, NO_BYTES, true)
+      if (isAll) frames.say(FrameKind.End, { call: id })
     } catch (error) {
       if (session.calls.find(id) === call && call.open) session.abandon(call, error)
     }

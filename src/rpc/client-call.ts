@@ -1,12 +1,12 @@
 import { removeAbortCallback } from '../runtime/index.ts'
 import type { UncheckedAnswer } from './checked-answer.ts'
 import type { Metadata } from './extension.ts'
-import { SLOTS_MAX } from './frame.ts'
+import { NO_BUDGET, SLOTS_MAX } from './frame.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { MethodInfo } from './method-info.ts'
 import type { CallStart } from './method-meter.ts'
+import type { OutgoingFrame } from './outgoing-frame.ts'
 import type { Credit } from './stream-pump.ts'
-import type { WaitingFrame } from './waiting-frame.ts'
 
 /** What a blocking call waits for. */
 export interface SyncAnswer {
@@ -41,13 +41,15 @@ export class ClientCall {
   sync: SyncAnswer | undefined
   /** A time of `performance.now()`. */
   deadline: number = Infinity
+  /** The time that the server has, in microseconds. */
+  budget: number = NO_BUDGET
   /** Set if its duration is measured. */
   began: CallStart | undefined
   signal: AbortSignal | undefined
   onAbort: (() => void) | undefined
   onMetadata: ((metadata: Metadata) => void) | undefined
   /** The request while it waits for room. */
-  waiting: WaitingFrame | undefined
+  waiting: OutgoingFrame | undefined
   answers: IncomingStream<unknown> | undefined
   requestCredit: Credit | undefined
   traced = 0

@@ -2,28 +2,25 @@ import { randomBytes } from 'node:crypto'
 import type { MessageLink } from '../messaging/index.ts'
 import { type AetherError, ClosedError, messageOfThrown } from '../native/index.ts'
 import { addAbortCallback } from '../runtime/index.ts'
-import { BodyCodec } from './body-codec.ts'
+import { failures } from './body-codec.ts'
 import { watchCalls } from './call-waits.ts'
 import { checked } from './checked-answer.ts'
 import { CallTable, type ClientCall } from './client-call.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
 import { errorOf, type Failure, lost, MalformedFrameError, RpcError } from './errors.ts'
-import type { Extension } from './extension.ts'
 import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
-import { BodyMemory, type FrameTaker } from './frame-taker.ts'
+import type { FrameHead } from './frame-head.ts'
+import type { FrameTaker } from './frame-taker.ts'
+import type { IncomingFrame } from './incoming-frame.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
 import { Pings, type ServerHealth } from './pings.ts'
 import { traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
-import { NO_BYTES, Session, type SessionLimits } from './session.ts'
+import { Session, type SessionLimits } from './session.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import { SpinTime } from './spin-time.ts'
 import { Credit } from './stream-pump.ts'
 import { timerDelay } from './timer-delay.ts'
-import { values } from './value-codec.ts'
-
-/** Of what failures say. */
-const failures = new BodyCodec(values)
 
 /** Options of a client's session. */
 export interface ClientSessionOptions extends SessionLimits {
@@ -80,20 +77,13 @@ export class ClientSession implements FrameTaker {
   start(): void {
     this.session.start()
     this.#unwatch = watchCalls(this)
-    this.session.send(
-      FrameKind.Hello,
-      this.#greeting,
-      PROTOCOL_VERSION,
-      this.#options.streamWindow,
-      undefined,
-      NO_BYTES,
-      true,
-    )
+    const { streamWindow } = this.#options
+    this.session.say(FrameKind.Hello, { call: this.#greeting, word: PROTOCOL_VERSION, budget: streamWindow })
     const { keepAliveMs } = this.#options
     if (keepAliveMs === Infinity) return
     const text = `the server has been silent for ${2 * keepAliveMs} ms (options.keepAliveMs)`
     // The answer is something that is heard.
-    const ask = (): void => void this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true)
+    const ask = (): void => void this.session.say(FrameKind.Ping)
     const silence = new SilenceWatch(this.session, text, ask)
     this.#keepAlive = setInterval(() => silence.turn(), timerDelay(keepAliveMs))
     this.#keepAlive.unref()
@@ -108,10 +98,10 @@ export class ClientSession implements FrameTaker {
   // -------------------------------------------------------------------------------------------------------------------
 
   /**
-   * Take a slot for a caller that waits from now on.
+   * Take a slot for a caller that waits from now on. The server has `timeoutMs`; {@link limit} ends the waiting.
    * @throws RpcError if too many calls are under way, or the link has just ended.
    */
-  open(method: MethodInfo, deadline: number): ClientCall {
+  open(method: MethodInfo, timeoutMs: number): ClientCall {
     if (!this.session.open) throw method.refused(lost(method.name, false, undefined))
     const call = this.calls.take()
     if (call === undefined)
@@ -126,10 +116,16 @@ export class ClientSession implements FrameTaker {
     call.open = true
     call.method = method
     if (method.meter !== undefined) call.began = method.meter.begin()
-    call.deadline = deadline
-    if (deadline !== Infinity) this.#timer.due(deadline)
+    call.budget = budgetOf(timeoutMs)
     if (tracesCalls()) traceCall(call, method.name, call.id, this.incarnation, this.#greeting)
     return call
+  }
+
+  /** End the call after this time, if it has no answer. */
+  limit(call: ClientCall, timeoutMs: number): void {
+    if (timeoutMs === Infinity) return
+    call.deadline = performance.now() + timeoutMs
+    this.#timer.due(call.deadline)
   }
 
   /** @internal */
@@ -138,15 +134,14 @@ export class ClientSession implements FrameTaker {
   }
 
   /** Send the request; none if a stream of requests follows. What it throws has ended the call. */
-  request(call: ClientCall, budget: number, extension: Uint8Array | undefined, request: unknown): void {
+  request(call: ClientCall, request: unknown, extension: Uint8Array | undefined): void {
     const { codec, number, streamsRequests } = call.method!
-    const { session } = this
-    if (extension === undefined && !streamsRequests) {
-      call.waiting = codec.send(session, FrameKind.Request, call.id, number, budget, request)
-      return
-    }
-    const body = streamsRequests ? NO_BYTES : codec.codec.encode(request)
-    call.waiting = session.send(FrameKind.Request, call.id, number, budget, extension, body, codec.keeps)
+    const frame = this.session.frame(FrameKind.Request, call.id)
+    frame.word = number
+    frame.budget = call.budget
+    frame.extension = extension
+    if (!streamsRequests) codec.encode(request, frame)
+    call.waiting = this.session.send(frame)
   }
 
   /** Abort the call with the signal's reason. */
@@ -161,7 +156,7 @@ export class ClientSession implements FrameTaker {
     const { name, response } = call.method!
     const { id } = call
     const stream = new IncomingStream<unknown>(this.#options.streamWindow, {
-      consumed: (items) => void this.session.send(FrameKind.Credit, id, items, 0, undefined, NO_BYTES, true),
+      consumed: (items) => void this.session.say(FrameKind.Credit, { call: id, word: items }),
       abandoned: (error) => {
         if (this.calls.find(id) === call && call.open) this.abandon(call, error)
       },
@@ -185,7 +180,7 @@ export class ClientSession implements FrameTaker {
     this.#fail(call, error)
     this.session.unwanted(id, waiting)
     if (sent) {
-      this.session.send(FrameKind.Cancel, id, 0, 0, undefined, NO_BYTES, true)
+      this.session.say(FrameKind.Cancel, { call: id })
       return
     }
     this.calls.release(call)
@@ -231,49 +226,40 @@ export class ClientSession implements FrameTaker {
   // ---- frames
   // ------------------------------------------------------------------------------------------------------------------
 
-  frame(
-    kind: number,
-    callId: number,
-    word: number,
-    budget: number,
-    extension: Extension,
-    bytes: Uint8Array,
-    offset: number,
-    length: number,
-    memory: number,
-  ): void {
+  frame(frame: IncomingFrame): void {
+    const { kind, call: callId, word } = frame
     switch (kind) {
       case FrameKind.Answer: {
         const call = this.calls.find(callId)
         if (call === undefined) return
         if (call.method!.streamsAnswers)
           throw new MalformedFrameError('a single answer came for a call whose answers are a stream')
-        if (call.open) this.#answer(call, extension, bytes, offset, length, memory)
+        if (call.open) this.#answer(call, frame)
         this.calls.release(call)
         return
       }
       case FrameKind.Item: {
         const call = this.calls.find(callId)
-        if (call?.answers !== undefined) this.#item(call, call.answers, bytes, offset, length, memory)
+        if (call?.answers !== undefined) this.#item(call, call.answers, frame)
         return
       }
       case FrameKind.Failure:
-        this.#failure(callId, word, extension, bytes, offset, length)
+        this.#failure(frame)
         return
       case FrameKind.End:
-        this.#streamEnd(callId, extension)
+        this.#streamEnd(frame)
         return
       case FrameKind.Credit:
-        this.calls.find(callId)?.requestCredit?.add(word)
+        this.calls.find(callId)?.requestCredit?.add(word >>> 0)
         return
       case FrameKind.Hello:
-        this.#greeted(word, budget, bytes, offset, length)
+        this.#greeted(frame)
         return
       case FrameKind.Pong:
-        this.#pings.answered(callId, word, budget, this.incarnation)
+        this.#pings.answered(frame, this.incarnation)
         return
       case FrameKind.Ping:
-        this.session.send(FrameKind.Pong, 0, word, 0, undefined, NO_BYTES, true)
+        this.session.say(FrameKind.Pong, { word })
         return
       case FrameKind.Drain:
         this.draining = true
@@ -284,23 +270,17 @@ export class ClientSession implements FrameTaker {
     }
   }
 
-  #answer(
-    call: ClientCall,
-    extension: Extension,
-    bytes: Uint8Array,
-    offset: number,
-    length: number,
-    memory: number,
-  ): void {
+  #answer(call: ClientCall, frame: IncomingFrame): void {
     const method = call.method!
+    const { length } = frame
     let value: unknown
     try {
-      value = method.codec.decode(bytes, offset, length, memory)
+      value = method.codec.decode(frame)
     } catch (error) {
       this.#fail(call, unreadable(method.name, error))
       return
     }
-    this.#told(call, extension)
+    this.#told(call, frame)
     if (!call.open) return
     const { sync, resolve, began } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', method.name, call.id)
@@ -324,19 +304,12 @@ export class ClientSession implements FrameTaker {
     resolve?.(value as never)
   }
 
-  #item(
-    call: ClientCall,
-    answers: IncomingStream<unknown>,
-    bytes: Uint8Array,
-    offset: number,
-    length: number,
-    memory: number,
-  ): void {
+  #item(call: ClientCall, answers: IncomingStream<unknown>, frame: IncomingFrame): void {
     const method = call.method!
-    method.meter?.received(length)
+    method.meter?.received(frame.length)
     let item: unknown
     try {
-      item = method.codec.decode(bytes, offset, length, memory)
+      item = method.codec.decode(frame)
     } catch (error) {
       this.abandon(call, unreadable(method.name, error))
       return
@@ -345,7 +318,7 @@ export class ClientSession implements FrameTaker {
   }
 
   /** Metadata of the answer. The callback is the program's: what it throws fails its call, and only that. */
-  #told(call: ClientCall, { metadata }: Extension): void {
+  #told(call: ClientCall, { extension: { metadata } }: IncomingFrame): void {
     if (metadata === undefined || call.onMetadata === undefined) return
     try {
       call.onMetadata(metadata)
@@ -354,36 +327,30 @@ export class ClientSession implements FrameTaker {
     }
   }
 
-  #failure(
-    callId: number,
-    code: number,
-    extension: Extension,
-    bytes: Uint8Array,
-    offset: number,
-    length: number,
-  ): void {
-    const call = this.calls.find(callId)
+  #failure(frame: IncomingFrame): void {
+    const call = this.calls.find(frame.call)
     if (call === undefined) return
-    const error = this.#errorOf(call.method!, code, bytes, offset, length)
-    if (call.open) this.#told(call, extension)
+    const error = this.#errorOf(call.method!, frame)
+    if (call.open) this.#told(call, frame)
     if (call.open) this.#fail(call, error)
     this.calls.release(call)
   }
 
-  #errorOf(method: MethodInfo, code: number, bytes: Uint8Array, offset: number, length: number): AetherError {
-    const body = failures.decode(bytes, offset, length, BodyMemory.Shared)
+  #errorOf(method: MethodInfo, frame: IncomingFrame): AetherError {
+    const code = frame.word
+    const body = failures.decode(frame)
     if (!Array.isArray(body)) throw new MalformedFrameError('a failure has no message')
     const [message, reason, details] = body as unknown[]
     const failure: Failure = { code, message: messageOfThrown(message), reason: messageOfThrown(reason), details }
     return errorOf(method.name, method.streamsRequests, failure)
   }
 
-  #streamEnd(callId: number, extension: Extension): void {
-    const call = this.calls.find(callId)
+  #streamEnd(frame: IncomingFrame): void {
+    const call = this.calls.find(frame.call)
     if (call === undefined) return
     if (!call.method!.streamsAnswers)
       throw new MalformedFrameError('the end of a stream came for a call with one answer')
-    if (call.open) this.#told(call, extension)
+    if (call.open) this.#told(call, frame)
     const { answers, open } = call
     if (open) {
       if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id)
@@ -394,14 +361,14 @@ export class ClientSession implements FrameTaker {
     this.calls.release(call)
   }
 
-  wants(kind: number, callId: number): number | undefined {
+  wants({ kind, call: callId }: FrameHead): number | undefined {
     if (kind !== FrameKind.Answer) throw new MalformedFrameError('a server may offer only answers')
     const call = this.calls.find(callId)
     return call?.open === true ? call.method!.codec.memoryFor(false) : undefined
   }
 
   /** The answer of a call without a waiting caller, or one for which there is no memory. */
-  dropped(_kind: number, callId: number, shortage: unknown): void {
+  dropped({ call: callId }: FrameHead, shortage: unknown): void {
     const call = this.calls.find(callId)
     if (call === undefined) return
     const text = 'an answer came back, and this end has no memory for it'
@@ -410,7 +377,7 @@ export class ClientSession implements FrameTaker {
     this.calls.release(call)
   }
 
-  tooLong(kind: number, callId: number, totalBytes: number): void {
+  tooLong({ kind, call: callId }: FrameHead, totalBytes: number): void {
     const call = this.calls.find(callId)
     if (call === undefined) return
     const text = `${totalBytes} bytes came back, more than options.bodyBytesMax (${this.#options.bodyBytesMax}) at this end`
@@ -427,7 +394,7 @@ export class ClientSession implements FrameTaker {
   // ---- the link
   // ----------------------------------------------------------------------------------------------------------------
 
-  #greeted(version: number, window: number, bytes: Uint8Array, offset: number, length: number): void {
+  #greeted({ word: version, budget: window, bytes, offset, length }: IncomingFrame): void {
     if (version !== PROTOCOL_VERSION)
       throw new MalformedFrameError(
         `the server speaks version ${version}, this client ${PROTOCOL_VERSION}; install the same release at both ends`,
@@ -437,7 +404,7 @@ export class ClientSession implements FrameTaker {
     const incarnation = new DataView(bytes.buffer, bytes.byteOffset).getFloat64(offset, true)
     if (!(incarnation > 0)) throw new MalformedFrameError('a hello has an invalid incarnation')
     this.incarnation = incarnation
-    this.#peerWindow = window
+    this.#peerWindow = window >>> 0
     this.#hello.resolve()
   }
 
@@ -469,9 +436,9 @@ export class ClientSession implements FrameTaker {
 }
 
 /** The budget of a call on the wire: whole microseconds, at least one. */
-export function budgetOf(timeoutMs: number): number {
+function budgetOf(timeoutMs: number): number {
   const micros = Math.ceil(timeoutMs * 1000)
-  return micros >= NO_BUDGET ? NO_BUDGET : Math.max(1, micros)
+  return micros >= NO_BUDGET >>> 0 ? NO_BUDGET : Math.max(1, micros) | 0
 }
 
 /** An answer, or an item of a stream of them, of which the method's codec can make nothing. */

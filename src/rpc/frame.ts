@@ -15,6 +15,9 @@
  * defines `word` and `budget`. An extension is a sequence of entries: tag u8, 0, length u16, bytes.
  */
 
+/** A body without bytes. */
+export const NO_BYTES: Uint8Array = new Uint8Array(0)
+
 /** Bytes before the extension. */
 export const HEADER_BYTES = 16
 
@@ -101,8 +104,8 @@ export const FailureCode = {
 
 /** Both ends must have the same. */
 export const PROTOCOL_VERSION = 3
-/** A call without a time limit. */
-export const NO_BUDGET = 0xffff_ffff
+/** A call without a time limit; others have fewer microseconds, unsigned. */
+export const NO_BUDGET = -1
 
 /** Calls of one link at a time: the width of a slot. */
 export const SLOTS_MAX = 0x1_0000
@@ -126,12 +129,12 @@ const KIND_MASK = 7
 export function methodNumber(service: string, method: string, kind: MethodKind): number {
   let hash = 0x811c_9dc5
   for (const byte of Buffer.from(`${service}/${method}`)) hash = Math.imul(hash ^ byte, 0x0100_0193)
-  return ((hash & ~KIND_MASK) | METHOD_KINDS.indexOf(kind)) >>> 0
+  return (hash & ~KIND_MASK) | METHOD_KINDS.indexOf(kind)
 }
 
 /** The numbers that a method of the same names may have, by kind. */
 export function numbersOfKinds(number: number): ReadonlyMap<MethodKind, number> {
-  return new Map(METHOD_KINDS.map((kind, place) => [kind, ((number & ~KIND_MASK) | place) >>> 0]))
+  return new Map(METHOD_KINDS.map((kind, place) => [kind, (number & ~KIND_MASK) | place]))
 }
 
 /** The kind of the method with this number. Undefined: none has it. */

@@ -1,7 +1,7 @@
 import type { KeptAnswer, KeyWaiter, LastFrame } from './answer-table.ts'
 import { MalformedFrameError, RpcError } from './errors.ts'
-import type { Extension } from './extension.ts'
 import { FailureCode, FrameKind, SLOTS_MAX } from './frame.ts'
+import type { IncomingFrame } from './incoming-frame.ts'
 import type { ServerCall } from './server-call.ts'
 import type { ServerCore } from './server-core.ts'
 import type { Session } from './session.ts'
@@ -40,7 +40,7 @@ export class KeyedCalls {
    * True if a call with this key needs no handler: it runs already, has its answer, or may have had one that was
    * forgotten.
    */
-  isRepeated(id: number, number: number, { key, repeated }: Extension): boolean {
+  isRepeated({ call: id, word: number, extension: { key, repeated } }: IncomingFrame): boolean {
     // A call that waits for an answer takes no handler, so nothing else limits their number.
     if (this.#waiting.size === SLOTS_MAX) throw new MalformedFrameError(`more than ${SLOTS_MAX} calls are under way`)
     const { answers, incarnation } = this.#core
@@ -80,9 +80,13 @@ export class KeyedCalls {
   /** The kept metadata may be too long for the link of this client, though not for that of the first caller. */
   #say(id: number, { kind, word, extension, body }: LastFrame): void {
     const fits = this.#session.fits(extension)
-    if (fits || kind === FrameKind.Failure)
-      this.#session.send(kind, id, word, 0, fits ? extension : undefined, body, true)
-    else {
+    if (fits || kind === FrameKind.Failure) {
+      const frame = this.#session.frame(kind, id)
+      frame.word = word
+      frame.extension = fits ? extension : undefined
+      frame.setBody(body, true)
+      this.#session.send(frame)
+    } else {
       const why = 'the answer cannot be sent: its metadata are too long for this link'
       this.#refuse(id, FailureCode.InvalidResponse, why)
     }

@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks'
 import { messageOfThrown } from '../native/index.ts'
-import type { LastFrame } from './answer-table.ts'
+import { failures } from './body-codec.ts'
 import { type Failure, failureOf, RpcError, ServiceError, textOf } from './errors.ts'
 import { encodeExtension, NO_EXTENSION } from './extension.ts'
 import { FailureCode, FrameKind } from './frame.ts'
+import type { OutgoingFrame } from './outgoing-frame.ts'
 import { nameOfFailure, traceCallEnd } from './rpc-trace.ts'
 import type { ServerCall } from './server-call.ts'
 import type { ServerCore } from './server-core.ts'
-import { NO_BYTES, type Session } from './session.ts'
-import { values } from './value-codec.ts'
+import type { Session } from './session.ts'
 
 /**
  * What the server sends last for each call of one client: its answer, the end of its stream, or its failure. A call has
@@ -28,18 +28,13 @@ export class LastWords {
 
   answer(call: ServerCall, value: unknown): void {
     if (call.finished) return
-    const { codec } = call.info
+    // Encoding runs the program's code, within which the call may be cancelled.
+    call.finished = true
     try {
-      if (call.kept === undefined && call.answerMetadata === undefined) {
-        call.finished = true
-        codec.send(this.#session, FrameKind.Answer, call.id, 0, 0, value)
-        if (call.traced !== 0) traceCallEnd(call, 'server', call.method, call.id)
-        call.info.meter?.answered(call.began)
-        return
-      }
-      const body = codec.codec.encode(value)
-      const extension = this.#extensionOf(call)
-      this.#last(call, { kind: FrameKind.Answer, word: 0, extension, body }, codec.keeps)
+      const frame = this.#session.frame(FrameKind.Answer, call.id)
+      call.info.codec.encode(value, frame)
+      frame.extension = this.#extensionOf(call)
+      this.#last(call, frame)
     } catch (error) {
       this.#unsendable(call, error)
     }
@@ -69,18 +64,15 @@ export class LastWords {
       return
     }
     memory?.close()
-    let body: Uint8Array
+    let frame: OutgoingFrame
     try {
-      body = failureBody(failure)
+      frame = this.#failure(call.id, failure)
     } catch (error) {
       const message = `${failure.message} (its details cannot be sent: ${messageOfThrown(error)})`
-      body = failureBody({ ...failure, message, details: undefined })
+      frame = this.#failure(call.id, { ...failure, message, details: undefined })
     }
-    this.#last(
-      call,
-      { kind: FrameKind.Failure, word: failure.code, extension: this.#tryExtensionOf(call), body },
-      false,
-    )
+    frame.extension = this.#tryExtensionOf(call)
+    this.#last(call, frame)
   }
 
   /** Refuse a call before its handler runs. */
@@ -89,13 +81,22 @@ export class LastWords {
   }
 
   refuseWith(id: number, failure: Failure): void {
-    this.#session.send(FrameKind.Failure, id, failure.code, 0, undefined, failureBody(failure), false)
+    this.#session.send(this.#failure(id, failure))
+  }
+
+  #failure(id: number, { code, message, reason, details }: Failure): OutgoingFrame {
+    const frame = this.#session.frame(FrameKind.Failure, id)
+    frame.word = code
+    failures.encode([message, reason, details], frame)
+    return frame
   }
 
   /** The stream of answers is complete. */
   end(call: ServerCall): void {
     try {
-      this.#last(call, { kind: FrameKind.End, word: 0, extension: this.#extensionOf(call), body: NO_BYTES }, true)
+      const frame = this.#session.frame(FrameKind.End, call.id)
+      frame.extension = this.#extensionOf(call)
+      this.#last(call, frame)
     } catch (error) {
       this.#unsendable(call, error)
     }
@@ -130,23 +131,17 @@ export class LastWords {
     }
   }
 
-  #last(call: ServerCall, frame: LastFrame, keeps: boolean): void {
+  #last(call: ServerCall, frame: OutgoingFrame): void {
     call.finished = true
+    if (this.#calls.size > 0 && this.#calls.get(call.id) === call) this.#calls.delete(call.id)
+    const failure = frame.kind === FrameKind.Failure ? frame.word : undefined
+    if (call.kept === undefined) this.#session.send(frame)
+    else this.#core.answers.finish(call.kept, frame, performance.now())
     if (call.traced !== 0)
-      traceCallEnd(
-        call,
-        'server',
-        call.method,
-        call.id,
-        frame.kind === FrameKind.Failure ? nameOfFailure(frame.word) : undefined,
-      )
+      traceCallEnd(call, 'server', call.method, call.id, failure === undefined ? undefined : nameOfFailure(failure))
     const { meter } = call.info
-    if (frame.kind === FrameKind.Failure) meter?.failedWith(call.began, frame.word)
-    else meter?.answered(call.began)
-    if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
-    const { kept } = call
-    if (kept === undefined) this.#session.send(frame.kind, call.id, frame.word, 0, frame.extension, frame.body, keeps)
-    else this.#core.answers.finish(kept, frame, performance.now())
+    if (failure === undefined) meter?.answered(call.began)
+    else meter?.failedWith(call.began, failure)
   }
 }
 
@@ -155,8 +150,4 @@ export function refusalOf(error: unknown): Failure {
   const details = error instanceof RpcError ? error.issues : undefined
   const message = error instanceof RpcError ? textOf(error) : messageOfThrown(error)
   return { code: FailureCode.InvalidRequest, message, reason: '', details }
-}
-
-function failureBody({ message, reason, details }: Failure): Uint8Array {
-  return values.encode([message, reason, details])
 }

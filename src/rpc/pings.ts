@@ -1,8 +1,9 @@
 import { BoundedWait } from './bounded-wait.ts'
 import { lost, RpcError } from './errors.ts'
 import { FrameKind } from './frame.ts'
-import { NO_BYTES, type Session } from './session.ts'
-import type { WaitingFrame } from './waiting-frame.ts'
+import type { FrameHead } from './frame-head.ts'
+import type { OutgoingFrame } from './outgoing-frame.ts'
+import type { Session } from './session.ts'
 
 /** The health of a server. */
 export interface ServerHealth {
@@ -20,7 +21,7 @@ class Ping {
   readonly sentAt: number = performance.now()
   readonly wait: BoundedWait<ServerHealth>
   /** Its frame, where it waits for room. */
-  waiting: WaitingFrame | undefined
+  waiting: OutgoingFrame | undefined
 
   constructor(asker: string, deadline: number, signal: AbortSignal | undefined, ended: () => void) {
     this.asker = asker
@@ -59,23 +60,23 @@ export class Pings {
    */
   async ask(asker: string, deadline: number, signal: AbortSignal | undefined): Promise<ServerHealth> {
     if (!this.#session.open) throw lost(asker, false, undefined)
-    const number = (this.#number + 1) >>> 0
+    const number = (this.#number + 1) | 0
     this.#number = number
     const ping = new Ping(asker, deadline, signal, () => {
       this.#pending.delete(number)
       if (ping.waiting !== undefined) this.#session.forget(ping.waiting)
     })
     this.#pending.set(number, ping)
-    ping.waiting = this.#session.send(FrameKind.Ping, 0, number, 0, undefined, NO_BYTES, true)
+    ping.waiting = this.#session.say(FrameKind.Ping, { word: number })
     return ping.wait.promise
   }
 
-  /** The answer to a query. `state`: 1 if the server drains. */
-  answered(state: number, number: number, active: number, incarnation: number): void {
-    const ping = this.#pending.get(number)
+  /** The answer to a query. Its `call` is 1 if the server drains; its `budget` says how many calls run. */
+  answered({ call, word, budget }: FrameHead, incarnation: number): void {
+    const ping = this.#pending.get(word)
     if (ping === undefined) return
     const roundTripMs = performance.now() - ping.sentAt
-    ping.wait.resolve({ state: state === 1 ? 'draining' : 'serving', active, incarnation, roundTripMs })
+    ping.wait.resolve({ state: call === 1 ? 'draining' : 'serving', active: budget >>> 0, incarnation, roundTripMs })
   }
 
   /** The connection has ended. */

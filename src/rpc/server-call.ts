@@ -3,6 +3,7 @@ import type { CallContext } from './call-context.ts'
 import type { CallMemory, MemoryOwner, RemoteSource, RemoteTarget } from './call-memory.ts'
 import type { Metadata } from './extension.ts'
 import { type MethodKind, NO_BUDGET } from './frame.ts'
+import type { IncomingFrame } from './incoming-frame.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { MethodInfo } from './method-info.ts'
 import type { CallStart } from './method-meter.ts'
@@ -36,15 +37,8 @@ export class ServerCall implements CallContext, MemoryOwner {
   #controller: AbortController | undefined
   #abortReason: { readonly reason: unknown } | undefined
 
-  constructor(
-    id: number,
-    info: MethodInfo,
-    session: number,
-    budget: number,
-    metadata: Metadata | undefined,
-    key: string | undefined,
-  ) {
-    this.id = id
+  constructor(info: MethodInfo, session: number, { call, budget, extension: { metadata, key } }: IncomingFrame) {
+    this.id = call
     this.info = info
     this.session = session
     this.#budget = budget
@@ -58,7 +52,7 @@ export class ServerCall implements CallContext, MemoryOwner {
    */
   get deadline(): number {
     if (Number.isNaN(this.#deadline))
-      this.#deadline = this.#budget === NO_BUDGET ? Infinity : performance.now() + this.#budget / 1000
+      this.#deadline = this.#budget === NO_BUDGET ? Infinity : performance.now() + (this.#budget >>> 0) / 1000
     return this.#deadline
   }
 

@@ -5,7 +5,9 @@ import type { Stream } from './contract-types.ts'
 import { MalformedFrameError, RpcError } from './errors.ts'
 import type { Extension } from './extension.ts'
 import { FailureCode, FrameKind, kindOfNumber, numbersOfKinds, PROTOCOL_VERSION } from './frame.ts'
-import { BodyMemory, type FrameTaker } from './frame-taker.ts'
+import type { FrameHead } from './frame-head.ts'
+import type { FrameTaker } from './frame-taker.ts'
+import { BodyMemory, type IncomingFrame } from './incoming-frame.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { KeyedCalls } from './keyed-calls.ts'
 import { LastWords, refusalOf } from './last-words.ts'
@@ -13,7 +15,7 @@ import { invalidRequest, validate } from './method-info.ts'
 import { traceCallEnd, traceServing, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
-import { NO_BYTES, Session } from './session.ts'
+import { Session } from './session.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import { Credit, pump } from './stream-pump.ts'
 
@@ -46,7 +48,7 @@ export class ServerSession implements FrameTaker {
     this.#silence = new SilenceWatch(
       this.session,
       `the client was silent for ${2 * core.options.keepAliveMs} ms`,
-      () => void this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true),
+      () => void this.session.say(FrameKind.Ping),
     )
     this.#lastWords = new LastWords(this.session, core, this.#calls)
     this.#keyed = new KeyedCalls(core, this.session, (id, code, message) => this.#lastWords.refuse(id, code, message))
@@ -55,72 +57,48 @@ export class ServerSession implements FrameTaker {
   start(): void {
     this.session.start()
     const incarnation = new Uint8Array(Float64Array.of(this.#core.incarnation).buffer)
-    const { streamWindow } = this.#core.options
-    this.session.send(FrameKind.Hello, 0, PROTOCOL_VERSION, streamWindow, undefined, incarnation, true)
+    const hello = this.session.frame(FrameKind.Hello)
+    hello.word = PROTOCOL_VERSION
+    hello.budget = this.#core.options.streamWindow
+    hello.setBody(incarnation, true)
+    this.session.send(hello)
     if (this.#core.draining) this.drain()
   }
 
   drain(): void {
-    this.session.send(FrameKind.Drain, 0, 0, 0, undefined, NO_BYTES, true)
+    this.session.say(FrameKind.Drain)
   }
 
   // ---- frames
   // ------------------------------------------------------------------------------------------------------------------
 
-  frame(
-    kind: number,
-    id: number,
-    word: number,
-    budget: number,
-    extension: Extension,
-    bytes: Uint8Array,
-    offset: number,
-    length: number,
-    memory: number,
-  ): void {
-    if (kind === FrameKind.Request && this.#greeted)
-      this.#request(id, word, budget, extension, bytes, offset, length, memory)
-    else this.#control(kind, id, word, budget, bytes, offset, length, memory)
+  frame(frame: IncomingFrame): void {
+    if (frame.kind === FrameKind.Request && this.#greeted) this.#request(frame)
+    else this.#control(frame)
     this.#holdBack()
   }
 
-  #control(
-    kind: number,
-    id: number,
-    word: number,
-    budget: number,
-    bytes: Uint8Array,
-    offset: number,
-    length: number,
-    memory: number,
-  ): void {
+  #control(frame: IncomingFrame): void {
+    const { kind, call: id, word } = frame
     if (!this.#greeted && kind !== FrameKind.Hello) throw new MalformedFrameError('a frame came before the hello')
     switch (kind) {
       case FrameKind.Hello:
-        this.#hello(id, word, budget)
+        this.#hello(frame)
         return
       case FrameKind.Item:
-        this.#item(id, bytes, offset, length, memory)
+        this.#item(frame)
         return
       case FrameKind.End:
         this.#calls.get(id)?.requests?.finish()
         return
       case FrameKind.Credit:
-        this.#calls.get(id)?.answerCredit?.add(word)
+        this.#calls.get(id)?.answerCredit?.add(word >>> 0)
         return
       case FrameKind.Cancel:
         this.#cancel(id)
         return
       case FrameKind.Ping:
-        this.session.send(
-          FrameKind.Pong,
-          this.#core.draining ? 1 : 0,
-          word,
-          this.#core.active,
-          undefined,
-          NO_BYTES,
-          true,
-        )
+        this.session.say(FrameKind.Pong, { call: this.#core.draining ? 1 : 0, word, budget: this.#core.active })
         return
       case FrameKind.Pong:
         return
@@ -129,7 +107,7 @@ export class ServerSession implements FrameTaker {
     }
   }
 
-  #hello(greeting: number, version: number, window: number): void {
+  #hello({ call: greeting, word: version, budget: window }: FrameHead): void {
     if (version !== PROTOCOL_VERSION)
       throw new MalformedFrameError(
         `the client speaks version ${version}, this server ${PROTOCOL_VERSION}; install the same release at both ends`,
@@ -137,16 +115,16 @@ export class ServerSession implements FrameTaker {
     if (this.#greeted) throw new MalformedFrameError('the client said hello twice')
     this.#greeted = true
     this.#greeting = greeting
-    this.#clientWindow = window
+    this.#clientWindow = window >>> 0
   }
 
-  #item(id: number, bytes: Uint8Array, offset: number, length: number, memory: number): void {
-    const call = this.#calls.get(id)
+  #item(frame: IncomingFrame): void {
+    const call = this.#calls.get(frame.call)
     if (call?.requests === undefined) return
-    call.info.meter?.received(length)
+    call.info.meter?.received(frame.length)
     let item: unknown
     try {
-      item = call.info.codec.decode(bytes, offset, length, memory)
+      item = call.info.codec.decode(frame)
     } catch (error) {
       this.#refuseItem(call, error)
       return
@@ -192,14 +170,14 @@ export class ServerSession implements FrameTaker {
     call.abort(reason)
   }
 
-  wants(kind: number, _id: number, number: number): number | undefined {
+  wants({ kind, word: number }: FrameHead): number | undefined {
     if (kind !== FrameKind.Request || !this.#greeted)
       throw new MalformedFrameError('a client may offer only requests, after its hello')
     return this.#core.methods.get(number)?.info.codec.memoryFor(true) ?? BodyMemory.Lent
   }
 
   /** The caller cancelled while its request was fetched, or there is no memory for it. */
-  dropped(_kind: number, id: number, shortage: unknown): void {
+  dropped({ call: id }: FrameHead, shortage: unknown): void {
     if (shortage === undefined) this.#lastWords.refuse(id, FailureCode.Cancelled, 'it was cancelled before it arrived')
     else
       this.#lastWords.refuse(
@@ -210,7 +188,7 @@ export class ServerSession implements FrameTaker {
     this.#holdBack()
   }
 
-  tooLong(kind: number, id: number, totalBytes: number): void {
+  tooLong({ kind, call: id }: FrameHead, totalBytes: number): void {
     const message = `${totalBytes} bytes are more than the server accepts (options.bodyBytesMax ${this.#core.options.bodyBytesMax})`
     const failure = { code: FailureCode.TooLarge, message, reason: '', details: undefined }
     if (kind === FrameKind.Request && !this.#calls.has(id)) {
@@ -227,16 +205,8 @@ export class ServerSession implements FrameTaker {
   // ---- a request
   // ---------------------------------------------------------------------------------------------------------------
 
-  #request(
-    id: number,
-    number: number,
-    budget: number,
-    extension: Extension,
-    bytes: Uint8Array,
-    offset: number,
-    length: number,
-    memory: number,
-  ): void {
+  #request(frame: IncomingFrame): void {
+    const { call: id, word: number, extension } = frame
     const served = this.#served(number)
     if (served === undefined) {
       this.#lastWords.refuse(id, FailureCode.UnknownMethod, this.#unserved(number))
@@ -245,16 +215,16 @@ export class ServerSession implements FrameTaker {
     if (this.#calls.size + this.#keyed.size > 0 && (this.#calls.has(id) || this.#keyed.has(id)))
       throw new MalformedFrameError('a call began that was already under way')
     const { info } = served
-    const { key, metadata } = extension
+    const { key } = extension
     const { meter } = info
-    const began = meter?.begin(length)
+    const began = meter?.begin(frame.length)
     // It takes no handler, so the server is not too busy for it.
-    if (key !== undefined && info.kind === 'unary' && this.#keyed.isRepeated(id, number, extension)) return
+    if (key !== undefined && info.kind === 'unary' && this.#keyed.isRepeated(frame)) return
     if (this.#isRefused(id)) {
       meter?.failedWith(began, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
       return
     }
-    const call = new ServerCall(id, info, this.number, budget, metadata, key)
+    const call = new ServerCall(info, this.number, frame)
     if (served.looksAtTime) call.beginTime()
     if (tracesCalls()) traceServing(call, info.name, id, this.#core.incarnation, this.#greeting)
     call.began = began
@@ -265,7 +235,7 @@ export class ServerSession implements FrameTaker {
     }
     let request: unknown
     try {
-      request = info.codec.decodeRequest(bytes, offset, length, memory)
+      request = info.codec.decodeRequest(frame)
       if (info.request !== undefined)
         request = validate(info.request, request, (issues) => invalidRequest(info.name, issues))
     } catch (error) {
@@ -296,7 +266,7 @@ export class ServerSession implements FrameTaker {
       const drift = `the server has it as ${kind}, but the client calls it as ${kindOfNumber(number)}`
       return `${drift}; use the same contract at both ends`
     }
-    return `no method is served under number ${number}`
+    return `no method is served under number ${number >>> 0}`
   }
 
   /** The caller's memory for the handler; false where the call names other parts than its method takes. */
@@ -404,7 +374,7 @@ export class ServerSession implements FrameTaker {
         call.answerCredit!,
         session,
         `the answers of '${call.method}'`,
-        (item) => codec.send(session, FrameKind.Item, call.id, 0, 0, item),
+        (item) => codec.sendItem(session, call.id, item),
       )
     } catch (error) {
       this.#leave(call)
@@ -419,7 +389,7 @@ export class ServerSession implements FrameTaker {
     const { info, id } = call
     const requests = new IncomingStream<unknown>(this.#core.options.streamWindow, {
       consumed: (items) => {
-        if (!call.finished) this.session.send(FrameKind.Credit, id, items, 0, undefined, NO_BYTES, true)
+        if (!call.finished) this.session.say(FrameKind.Credit, { call: id, word: items })
       },
       abandoned: (error) => {
         if (error !== undefined) this.#refuseItem(call, error)

@@ -1,7 +1,7 @@
 import { ArgumentError, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
-import type { RpcCodec } from './codec.ts'
 import { ServiceError } from './errors.ts'
 import { METHOD_KINDS, type MethodKind, methodNumber } from './frame.ts'
+import type { RpcCodec } from './rpc-codec.ts'
 import { type SchemaOutput, type StandardSchema, type } from './standard-schema.ts'
 import { values } from './value-codec.ts'
 

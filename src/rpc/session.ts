@@ -1,15 +1,16 @@
-import { LinkError, type MessageLink } from '../messaging/index.ts'
+import { LinkError, type MessageLink, WaitingLine } from '../messaging/index.ts'
 import { ArgumentError, ClosedError } from '../native/index.ts'
 import { Assemblies, type BodyLimits } from './assemblies.ts'
-import { BodyFetches, type FrameHead } from './body-fetches.ts'
+import { BodyFetches } from './body-fetches.ts'
 import { BodyOffers } from './body-offers.ts'
 import { FENCE_MS } from './defaults.ts'
 import { MalformedFrameError } from './errors.ts'
-import { decodeExtension, NO_EXTENSION, withEntries } from './extension.ts'
-import { EXTENSION_BYTES_MAX, FrameFlag, FrameKind, HEADER_BYTES, NO_BUDGET } from './frame.ts'
-import { FrameQueue } from './frame-queue.ts'
-import { BodyMemory, type FrameTaker } from './frame-taker.ts'
-import { WaitingFrame } from './waiting-frame.ts'
+import { decodeExtension, withEntries } from './extension.ts'
+import { EXTENSION_BYTES_MAX, FrameFlag, FrameKind, HEADER_BYTES, NO_BYTES } from './frame.ts'
+import type { FrameHead } from './frame-head.ts'
+import type { FrameTaker } from './frame-taker.ts'
+import { IncomingFrame } from './incoming-frame.ts'
+import { OutgoingFrame } from './outgoing-frame.ts'
 
 /** Limits of a session. */
 export interface SessionLimits extends BodyLimits {
@@ -17,7 +18,6 @@ export interface SessionLimits extends BodyLimits {
   readonly fenceMs?: number
 }
 
-export const NO_BYTES: Uint8Array = new Uint8Array(0)
 /** What a total length, or the place of a body, takes of an extension at most. */
 const BODY_ENTRY_BYTES = 24
 /** Up to here a loop is faster than a call. */
@@ -41,7 +41,11 @@ export class Session {
   readonly #header: DataView
   #incoming: Uint8Array = NO_BYTES
   #words: DataView = new DataView(NO_BYTES.buffer)
-  readonly #queue = new FrameQueue()
+  /** A frame that serves again. While it is filled in, a program's code may send others: they are new ones. */
+  #unsent: OutgoingFrame | undefined
+  /** The same of frames that come: a program may make a blocking call while it takes one. */
+  #untaken: IncomingFrame | undefined
+  readonly #queue = new WaitingLine<OutgoingFrame>()
   #pumping = false
   #emptied: (() => void)[] = []
   readonly #assemblies: Assemblies
@@ -77,22 +81,33 @@ export class Session {
   // ---- sending
   // -----------------------------------------------------------------------------------------------------------------
 
-  /**
-   * Send a frame. Returns undefined if it has left, as far as this end can say; otherwise it waits. `body` is copied
-   * unless it is `kept` unchanged until it has left.
-   */
-  send(
-    kind: number,
-    call: number,
-    word: number,
-    budget: number,
-    extension: Uint8Array | undefined,
-    body: Uint8Array,
-    kept: boolean,
-  ): WaitingFrame | undefined {
+  /** A frame to fill in, for {@link send}. */
+  frame(kind: number, call = 0): OutgoingFrame {
+    const frame = this.#unsent
+    if (frame === undefined) return new OutgoingFrame(kind, call)
+    this.#unsent = undefined
+    frame.kind = kind
+    frame.call = call
+    frame.word = 0
+    frame.budget = 0
+    return frame
+  }
+
+  /** Send a frame. Returns undefined if it has left, as far as this end can say; otherwise it waits. */
+  send(frame: OutgoingFrame): OutgoingFrame | undefined {
     if (!this.#open || this.#closing) return undefined
-    if (extension === undefined && this.#sendNow(kind, call, word, budget, body, body.length)) return undefined
-    return this.#sendSlow(new WaitingFrame(kind, call, word, budget, extension, body), kept)
+    if (frame.extension !== undefined || !this.#sendNow(frame)) return this.#sendSlow(frame)
+    frame.letGo()
+    this.#unsent = frame
+    return undefined
+  }
+
+  /** Send a frame that has no body. */
+  say(kind: number, { call = 0, word = 0, budget = 0 }: Partial<FrameHead> = {}): OutgoingFrame | undefined {
+    const frame = this.frame(kind, call)
+    frame.word = word
+    frame.budget = budget
+    return this.send(frame)
   }
 
   /** True if a frame with this extension, and any body, can go over the link. */
@@ -109,27 +124,15 @@ export class Session {
     )
   }
 
-  /** As {@link send}, with the first `length` of these bytes as the body, which is copied. */
-  sendRange(
-    kind: number,
-    call: number,
-    word: number,
-    budget: number,
-    bytes: Uint8Array,
-    length: number,
-  ): WaitingFrame | undefined {
-    if (!this.#open || this.#closing || this.#sendNow(kind, call, word, budget, bytes, length)) return undefined
-    return this.#sendSlow(new WaitingFrame(kind, call, word, budget, undefined, bytes.subarray(0, length)), false)
-  }
-
   /** Whether there was room for the whole frame, and nothing before it. */
-  #sendNow(kind: number, call: number, word: number, budget: number, body: Uint8Array, bodyBytes: number): boolean {
+  #sendNow(frame: OutgoingFrame): boolean {
+    const { bodyBytes } = frame
     const length = HEADER_BYTES + bodyBytes
     if (this.#queue.length !== 0 || length > this.link.messageBytesMax) return false
     const at = this.link.reserve(length)
     if (at < 0) return false
-    this.#write(at, kind, 0, call, word, budget)
-    this.#copy(body, bodyBytes, at + HEADER_BYTES)
+    this.#write(at, frame, frame.kind)
+    this.#copy(frame.body, bodyBytes, at + HEADER_BYTES)
     this.link.commit(length)
     return true
   }
@@ -143,7 +146,7 @@ export class Session {
     // The peer was not told of these.
     for (const { call, started, offeredBytes } of this.#queue)
       if (offeredBytes > 0 && !started) this.#offers.withdraw(call)
-    this.#queue.clear()
+    this.#dropAll()
     if (this.#open) await within(this.#offers.settled(), this.#fenceMs)
     await this.link.close()
   }
@@ -160,7 +163,7 @@ export class Session {
    * The body of this call is not wanted any more, whether it is being fetched or offered here. `waiting`: its frame, if
    * it waits.
    */
-  unwanted(call: number, waiting: WaitingFrame | undefined): void {
+  unwanted(call: number, waiting: OutgoingFrame | undefined): void {
     this.#fetches.drop(call)
     if (waiting === undefined || waiting.started) this.#offers.unwanted(call)
     else {
@@ -170,10 +173,20 @@ export class Session {
   }
 
   /** This frame does not have to leave any more; if a part of it has left, it goes on. */
-  forget(waiting: WaitingFrame): void {
+  forget(waiting: OutgoingFrame): void {
     if (waiting.started) return
-    this.#queue.drop(waiting)
+    this.#drop(waiting)
     if (this.#queue.length === 0) this.#tellEmptied()
+  }
+
+  /** Its call may keep the frame for long, but not what it holds. */
+  #drop(frame: OutgoingFrame): void {
+    this.#queue.remove(frame)
+    frame.letGo()
+  }
+
+  #dropAll(): void {
+    for (const frame of [...this.#queue]) this.#drop(frame)
   }
 
   /** Resolves when no frame waits for room, or the session has ended. */
@@ -182,11 +195,12 @@ export class Session {
     return new Promise((resolve) => this.#emptied.push(resolve))
   }
 
-  #sendSlow(frame: WaitingFrame, kept: boolean): WaitingFrame | undefined {
+  #sendSlow(frame: OutgoingFrame): OutgoingFrame | undefined {
     this.checkExtension(frame.extension)
+    if (frame.bodyBytes < frame.body.length) frame.body = frame.body.subarray(0, frame.bodyBytes)
     if (this.waiting === 0 && this.#put(frame)) return undefined
     if (!frame.started) this.#offer(frame)
-    if (!kept) {
+    if (!frame.kept) {
       // A Buffer's own slice would be no copy.
       frame.body = Uint8Array.prototype.slice.call(frame.body, frame.sentBytes)
       frame.sentBytes = 0
@@ -197,7 +211,7 @@ export class Session {
   }
 
   /** A body that is longer than a message lies here for the peer from now on, where there is room for it. */
-  #offer(frame: WaitingFrame): void {
+  #offer(frame: OutgoingFrame): void {
     const { kind, call, body } = frame
     if (HEADER_BYTES + (frame.extension?.length ?? 0) + body.length <= this.link.messageBytesMax) return
     const part = this.#offers.offer(kind, call, body)
@@ -208,7 +222,7 @@ export class Session {
   }
 
   /** Whether all of the frame has left. */
-  #put(frame: WaitingFrame): boolean {
+  #put(frame: OutgoingFrame): boolean {
     if (!frame.started) {
       if (!this.#putFirst(frame)) return false
       frame.started = true
@@ -222,7 +236,7 @@ export class Session {
     return (this.link.messageBytesMax >>> 1) - HEADER_BYTES
   }
 
-  #putFirst(frame: WaitingFrame): boolean {
+  #putFirst(frame: OutgoingFrame): boolean {
     this.#offer(frame)
     if (frame.offeredBytes > 0) return this.#putOffered(frame)
     const extensionBytes = frame.extension?.length ?? 0
@@ -232,18 +246,18 @@ export class Session {
     return this.#putMessage(frame, extension, Math.max(0, this.#chunkBytes - extension.length), FrameFlag.More)
   }
 
-  #putOffered(frame: WaitingFrame): boolean {
+  #putOffered(frame: OutgoingFrame): boolean {
     if (!this.#putMessage(frame, frame.extension, 0, FrameFlag.Offered)) return false
     this.link.charge?.(frame.offeredBytes)
     return true
   }
 
-  #putMessage(frame: WaitingFrame, extension: Uint8Array | undefined, bodyBytes: number, flags: number): boolean {
+  #putMessage(frame: OutgoingFrame, extension: Uint8Array | undefined, bodyBytes: number, flags: number): boolean {
     const extensionBytes = extension?.length ?? 0
     const length = HEADER_BYTES + extensionBytes + bodyBytes
     const at = this.link.reserve(length)
     if (at < 0) return false
-    this.#write(at, frame.kind, flags, frame.call, frame.word, frame.budget, extensionBytes)
+    this.#write(at, frame, frame.kind | (flags << 8) | (extensionBytes << 16))
     if (extension !== undefined) this.#outgoing.set(extension, at + HEADER_BYTES)
     this.#copy(frame.body, bodyBytes, at + HEADER_BYTES + extensionBytes)
     this.link.commit(length)
@@ -251,11 +265,11 @@ export class Session {
     return true
   }
 
-  #putPart(frame: WaitingFrame): boolean {
+  #putPart(frame: OutgoingFrame): boolean {
     const bodyBytes = Math.min(this.#chunkBytes, frame.body.length - frame.sentBytes)
     const at = this.link.reserve(HEADER_BYTES + bodyBytes)
     if (at < 0) return false
-    this.#write(at, FrameKind.Part, 0, frame.call, 0, 0)
+    this.#write(at, frame, FrameKind.Part)
     this.#outgoing.set(frame.body.subarray(frame.sentBytes, frame.sentBytes + bodyBytes), at + HEADER_BYTES)
     this.link.commit(HEADER_BYTES + bodyBytes)
     frame.sentBytes += bodyBytes
@@ -263,7 +277,7 @@ export class Session {
   }
 
   /** The least message with which it makes sense to go on. */
-  #nextBytes(frame: WaitingFrame): number {
+  #nextBytes(frame: OutgoingFrame): number {
     const rest = HEADER_BYTES + (frame.extension?.length ?? 0) + BODY_ENTRY_BYTES + frame.body.length - frame.sentBytes
     return Math.min(rest, this.link.messageBytesMax)
   }
@@ -286,7 +300,7 @@ export class Session {
   #drain(): boolean {
     for (let frame = this.#queue.first; frame !== undefined; frame = this.#queue.first) {
       if (!this.#put(frame)) return true
-      this.#queue.shift()
+      this.#drop(frame)
     }
     return false
   }
@@ -302,20 +316,13 @@ export class Session {
     for (const each of waiting) each()
   }
 
-  #write(
-    at: number,
-    kind: number,
-    flags: number,
-    call: number,
-    word: number,
-    budget: number,
-    extensionBytes = 0,
-  ): void {
+  /** `first`: kind, flags, and bytes of the extension. */
+  #write(at: number, { call, word, budget }: FrameHead, first: number): void {
     const header = this.#header
-    header.setUint32(at, kind | (flags << 8) | (extensionBytes << 16), true)
+    header.setUint32(at, first, true)
     header.setInt32(at + 4, call, true)
-    header.setUint32(at + 8, word, true)
-    header.setUint32(at + 12, budget, true)
+    header.setInt32(at + 8, word, true)
+    header.setInt32(at + 12, budget, true)
   }
 
   /** The first `length` bytes of `body`. */
@@ -345,96 +352,88 @@ export class Session {
 
   #parse(bytes: Uint8Array, offset: number, length: number): void {
     const words = this.#words
-    const head = words.getUint32(offset, true)
-    // With its sign, as both ends have it: numbers beyond 2^31 are objects to the engine.
+    const first = words.getUint32(offset, true)
     const call = words.getInt32(offset + 4, true)
-    const kind = head & 0xff
-    if (kind === FrameKind.Part) this.#part(call, bytes, offset + HEADER_BYTES, length - HEADER_BYTES)
+    const kind = first & 0xff
+    if (kind === FrameKind.Part) this.#part(call, bytes.subarray(offset + HEADER_BYTES, offset + length))
     else if (kind === FrameKind.Fetched) this.#offers.fetched(call)
     else if (kind === FrameKind.Cancel && this.#fetches.hasRequest(call)) this.#fetches.drop(call)
-    else if (head >>> 8 === 0) {
-      const word = words.getUint32(offset + 8, true)
-      const budget = words.getUint32(offset + 12, true)
-      const bodyAt = offset + HEADER_BYTES
-      const bodyBytes = length - HEADER_BYTES
-      this.#taker.frame(kind, call, word, budget, NO_EXTENSION, bytes, bodyAt, bodyBytes, BodyMemory.Shared)
-    } else this.#extended(head, call, bytes, offset, length)
-  }
-
-  #extended(head: number, call: number, bytes: Uint8Array, offset: number, length: number): void {
-    const kind = head & 0xff
-    const extensionBytes = head >>> 16
-    const bodyAt = offset + HEADER_BYTES + extensionBytes
-    const bodyBytes = length - HEADER_BYTES - extensionBytes
-    if (bodyBytes < 0 || extensionBytes > EXTENSION_BYTES_MAX)
-      throw new MalformedFrameError('an extension is longer than its message')
-    const word = this.#words.getUint32(offset + 8, true)
-    const budget = this.#words.getUint32(offset + 12, true)
-    const extension = decodeExtension(Uint8Array.prototype.slice.call(bytes, offset + HEADER_BYTES, bodyAt))
-    const flags = head >>> 8
-    if ((flags & FrameFlag.Offered) !== 0) this.#offered({ kind, call, word, budget, extension })
-    else if ((flags & FrameFlag.More) === 0)
-      this.#taker.frame(kind, call, word, budget, extension, bytes, bodyAt, bodyBytes, BodyMemory.Shared)
     else {
-      const { totalBytes } = extension
-      const isTaken = this.#assemblies.begin({ kind, call, word, budget, extension }, totalBytes)
-      if (!isTaken) this.#taker.tooLong(kind, call, totalBytes)
-      this.#part(call, bytes, bodyAt, bodyBytes)
+      const frame = this.#untaken ?? new IncomingFrame(kind, call)
+      this.#untaken = undefined
+      frame.kind = kind
+      frame.call = call
+      frame.word = words.getInt32(offset + 8, true)
+      frame.budget = words.getInt32(offset + 12, true)
+      frame.bytes = bytes
+      frame.offset = offset + HEADER_BYTES
+      frame.length = length - HEADER_BYTES
+      if (first >>> 8 === 0) {
+        this.#taker.frame(frame)
+        this.#untaken = frame
+      } else this.#extended(frame, first)
     }
   }
 
-  #part(call: number, bytes: Uint8Array, offset: number, length: number): void {
-    const whole = this.#assemblies.part(call, bytes, offset, length)
-    if (whole !== undefined) this.#whole(whole.head, whole.bytes, BodyMemory.Own)
+  #extended(frame: IncomingFrame, first: number): void {
+    const { bytes, offset, call } = frame
+    const extensionBytes = first >>> 16
+    if (extensionBytes > frame.length || extensionBytes > EXTENSION_BYTES_MAX)
+      throw new MalformedFrameError('an extension is longer than its message')
+    frame.offset += extensionBytes
+    frame.length -= extensionBytes
+    frame.extension = decodeExtension(Uint8Array.prototype.slice.call(bytes, offset, frame.offset))
+    const flags = first >>> 8
+    if ((flags & FrameFlag.Offered) !== 0) this.#offered(frame)
+    else if ((flags & FrameFlag.More) === 0) this.#taker.frame(frame)
+    else {
+      const { totalBytes } = frame.extension
+      const body = bytes.subarray(frame.offset, frame.offset + frame.length)
+      if (!this.#assemblies.begin(frame, totalBytes)) this.#taker.tooLong(frame, totalBytes)
+      this.#part(call, body)
+    }
   }
 
-  #whole({ kind, call, word, budget, extension }: FrameHead, bytes: Uint8Array, memory: number): void {
-    this.#taker.frame(kind, call, word, budget, extension, bytes, 0, bytes.length, memory)
+  #part(call: number, bytes: Uint8Array): void {
+    const whole = this.#assemblies.part(call, bytes)
+    if (whole !== undefined) this.#taker.frame(whole)
   }
 
   /** The body lies at the peer. */
-  #offered(head: FrameHead): void {
-    const { kind, call, word, budget } = head
+  #offered(frame: IncomingFrame): void {
+    const { kind, call } = frame
     if (kind !== FrameKind.Request && kind !== FrameKind.Answer)
       throw new MalformedFrameError(`a frame of kind ${kind} cannot offer a body`)
     if (this.#fetches.has(call)) throw new MalformedFrameError('a body is offered within another of the same call')
-    const length = head.extension.body?.length ?? 0
-    const memory = this.#taker.wants(kind, call, word)
+    const length = frame.extension.body?.length ?? 0
+    const memory = this.#taker.wants(frame)
     if (memory === undefined) {
-      this.#say(call)
-      this.#taker.dropped(kind, call, undefined)
-    } else if (this.#assemblies.offered(length)) {
-      // What is left of the call's time when the body is here.
-      const due = performance.now() + budget / 1000
-      this.#fetches.begin(budget === NO_BUDGET || budget === 0 ? head : { ...head, due }, memory)
-    } else {
-      this.#say(call)
-      this.#taker.tooLong(kind, call, length)
+      this.say(FrameKind.Fetched, { call })
+      this.#taker.dropped(frame, undefined)
+    } else if (this.#assemblies.offered(length)) this.#fetches.begin(frame, memory)
+    else {
+      this.say(FrameKind.Fetched, { call })
+      this.#taker.tooLong(frame, length)
     }
-  }
-
-  #say(call: number): void {
-    this.send(FrameKind.Fetched, call, 0, 0, undefined, NO_BYTES, true)
   }
 
   /** The peer may take the memory back then: READs of it that the network repeats come first. */
   #sayFenced(call: number): void {
     this.link.lending?.fenceReads((error) => {
-      if (error === undefined && this.#open) this.#say(call)
+      if (error === undefined && this.#open) this.say(FrameKind.Fetched, { call })
     })
   }
 
-  #fetched(head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown): void {
+  #fetched(frame: IncomingFrame, isWhole: boolean, shortage: unknown): void {
     this.#assemblies.ended()
-    this.#sayFenced(head.call)
-    if (body === undefined) this.#taker.dropped(head.kind, head.call, shortage)
-    else if (head.due === undefined) this.#whole(head, body, memory)
-    else this.#whole({ ...head, budget: Math.max(1, Math.round((head.due - performance.now()) * 1000)) }, body, memory)
+    this.#sayFenced(frame.call)
+    if (isWhole) this.#taker.frame(frame)
+    else this.#taker.dropped(frame, shortage)
   }
 
   #ended(error: Error | undefined): void {
     this.#open = false
-    this.#queue.clear()
+    this.#dropAll()
     this.#assemblies.clear()
     this.#fetches.end()
     this.#offers.end()

@@ -1,4 +1,4 @@
-import type { RpcCodec } from './codec.ts'
+import type { RpcCodec } from './rpc-codec.ts'
 import { readValue } from './value-reader.ts'
 import { writeValue, writtenBytes } from './value-writer.ts'
 

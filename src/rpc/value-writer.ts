@@ -3,7 +3,6 @@ import { serialize } from 'node:v8'
 import { ArgumentError, messageOfThrown } from '../native/index.ts'
 import { DEPTH_MAX, kinds, SHORT_TEXT_MAX, Tag } from './value-tag.ts'
 
-const loneSurrogate = /\p{Surrogate}/u
 const SCRATCH_BYTES_KEPT = 1 << 20
 
 /** Says that a value is not written out here. */
@@ -62,7 +61,7 @@ function writeText(text: string): void {
     }
   }
   // UTF-8 has no word for half of a pair.
-  if (loneSurrogate.test(text)) throw foreign
+  if (!text.isWellFormed()) throw foreign
   room(5 + length * 3)
   const bytes = scratch.write(text, at + 5)
   scratch[at] = Tag.Text

@@ -1,8 +1,7 @@
 /** The door of this room for other rooms: structures that processes share. Users import `src/public/structures.ts`. */
 
+export { bytes, type Codec, json, number, structured } from '../codecs/index.ts'
 export type { RateLimiterOptions, RateVerdict } from './cell-rate.ts'
-export type { Codec } from './codec/codec.ts'
-export { bytes, json, number, structured } from './codec/codecs.ts'
 export type { Counter } from './counter.ts'
 export type { CyclicBarrier } from './cyclic-barrier.ts'
 export {

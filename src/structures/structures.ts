@@ -1,4 +1,5 @@
 import type { Membership, MembershipPart } from '../cluster/index.ts'
+import { bytes, type Codec, structured } from '../codecs/index.ts'
 import { type BackedOptions, type HardwareRegion, parseSize, type Size, type Space } from '../dsm/index.ts'
 import {
   ArgumentError,
@@ -10,8 +11,6 @@ import {
 } from '../native/index.ts'
 import { boundOf, ttlOf } from './bounds.ts'
 import { checkRate, type RateLimiterOptions } from './cell-rate.ts'
-import type { Codec } from './codec/codec.ts'
-import { bytes, codecParameter, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
 import { CYCLIC_BARRIER_BYTES, CyclicBarrier, type CyclicBarrierOptions, checkParties } from './cyclic-barrier.ts'
 import { StructureError } from './errors.ts'
@@ -60,7 +59,7 @@ import { READ_WRITE_LOCK_BYTES, ReadWriteLock } from './read-write-lock.ts'
 import { SavedStructures } from './saving/saved-structures.ts'
 import { checkPermits, Semaphore, type SemaphoreOptions, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
-import { knownCodec } from './sight/value-text.ts'
+import { codecParameter, knownCodec } from './values/codec-parameter.ts'
 
 /** Options of {@link openStructures}. */
 export interface StructuresOptions {

@@ -1,45 +1,52 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { WaitingLine } from '../../src/messaging/waiting-line.ts'
+import { type InLine, WaitingLine } from '../../src/messaging/waiting-line.ts'
 
-interface Each {
-  readonly number: number
+interface Person extends InLine {
+  readonly name: number
 }
 
-test('a line serves in order, whoever leaves it, as an array does', () => {
+test('whoever joins and leaves, from the front or from the middle, the others keep their order', () => {
   const step = fc.oneof(
-    fc.record({ push: fc.integer({ min: 1, max: 3000 }) }),
-    fc.record({ shift: fc.integer({ min: 1, max: 3000 }) }),
-    fc.record({ remove: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    { weight: 3, arbitrary: fc.constant('push' as const) },
+    { weight: 1, arbitrary: fc.constant('shift' as const) },
+    { weight: 2, arbitrary: fc.nat() },
   )
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      const line = new WaitingLine<Each>()
-      const model: Each[] = []
-      let number = 0
-      for (const each of steps) {
-        if ('push' in each)
-          for (let count = each.push; count > 0; count -= 1) {
-            const one = { number: number++ }
-            line.push(one)
-            model.push(one)
-          }
-        else if ('shift' in each)
-          for (let count = Math.min(each.shift, model.length); count > 0; count -= 1) {
-            line.shift()
-            model.shift()
-            assert.equal(line.first, model[0])
-          }
-        else if (model.length > 0) {
-          const index = Math.min(model.length - 1, Math.floor(each.remove * model.length))
-          const [gone] = model.splice(index, 1)
-          assert.equal(line.remove(gone!), index === 0 ? 'first' : 'later')
-          assert.equal(line.remove(gone!), 'absent')
+    fc.property(fc.array(step, { maxLength: 400, size: 'max' }), (steps) => {
+      const line = new WaitingLine<Person>()
+      const model: Person[] = []
+      const gone: Person[] = []
+      for (const [name, what] of steps.entries()) {
+        if (what === 'push') {
+          const person = { name, place: -1 }
+          line.push(person)
+          model.push(person)
+        } else if (what === 'shift' || model.length === 0) {
+          const first = model.shift()
+          assert.equal(line.shift(), first)
+          if (first !== undefined) gone.push(first)
+        } else {
+          const [left] = model.splice(what % model.length, 1) as [Person]
+          assert.equal(line.remove(left), true)
+          gone.push(left)
         }
-        assert.equal(line.length, model.length)
-        assert.equal(line.first, model[0])
+        assert.deepEqual([line.length, line.first], [model.length, model[0]])
       }
+      assert.deepEqual([...line], model)
+      for (const each of gone) assert.equal(line.remove(each), false)
+      assert.deepEqual([...line], model)
     }),
   )
+})
+
+test('a line of a hundred thousand empties from its end as from its front, in no more than moments', () => {
+  for (const order of ['front', 'end'] as const) {
+    const line = new WaitingLine<Person>()
+    const all = Array.from({ length: 100_000 }, (_, name) => ({ name, place: -1 }))
+    for (const each of all) line.push(each)
+    for (const each of order === 'front' ? all : all.toReversed()) line.remove(each)
+    assert.deepEqual([line.length, line.first, [...line]], [0, undefined, []])
+  }
 })

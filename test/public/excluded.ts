@@ -1,9 +1,8 @@
 /** What is not called with bad arguments, and why. */
 export const excluded: readonly { readonly names: RegExp; readonly reason: string }[] = [
   { names: /^new (?!ServiceError)\w*Error$/, reason: 'Aether makes its errors, and programs catch them' },
-  { names: /^Codec\.(decode|adopt)$/, reason: 'structures call it, with the bytes that encode() returned' },
+  { names: /^Codec\.(decode|adopt)$/, reason: 'structures and RPC call it, with bytes that encode() returned' },
   { names: /^(EndpointHandlers\.\w+|Loan\.onOver)$/, reason: 'programs write it, and Aether calls it' },
-  { names: /^RpcCodec\.(decode|adopt)$/, reason: 'channels and servers call it, with bytes that have come' },
   { names: /^SyncCallOptions\.onMetadata$/, reason: 'programs write it, and channels call it' },
   { names: /^ConnectionIdentifier\.onEvent$/, reason: 'programs set it, and the connection manager calls it' },
 ]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { number } from '../../src/codecs/index.ts'
 import { Random } from '../../src/runtime/index.ts'
-import { number } from '../../src/structures/codec/codecs.ts'
 import { EventLoop } from '../../src/structures/distributed/event-loop.ts'
 import { GroupStructures } from '../../src/structures/distributed/group-structures.ts'
 import { VerbsWords } from '../../src/structures/distributed/verbs-words.ts'

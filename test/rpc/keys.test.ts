@@ -3,7 +3,8 @@ import test from 'node:test'
 import { AnswerTable } from '../../src/rpc/answer-table.ts'
 import { MalformedFrameError } from '../../src/rpc/errors.ts'
 import { NO_EXTENSION } from '../../src/rpc/extension.ts'
-import { SLOTS_MAX } from '../../src/rpc/frame.ts'
+import { FrameKind, SLOTS_MAX } from '../../src/rpc/frame.ts'
+import { IncomingFrame } from '../../src/rpc/incoming-frame.ts'
 import {
   type CallContext,
   createServer,
@@ -331,7 +332,12 @@ test('a client that waits for keys more often than it has slots loses its connec
   const answers = new AnswerTable({ answersKept: 10, answerBytesKept: 1000, answerKeptMs: 1000 })
   answers.begin('1:k', 0, { method: 'shop/slow', abort: assert.fail })
   const keyed = new KeyedCalls({ answers } as unknown as ServerCore, {} as Session, assert.fail)
-  const ask = (id: number): boolean => keyed.isRepeated(id, 1, { ...NO_EXTENSION, key: 'k' })
+  const ask = (id: number): boolean => {
+    const frame = new IncomingFrame(FrameKind.Request, id)
+    frame.word = 1
+    frame.extension = { ...NO_EXTENSION, key: 'k' }
+    return keyed.isRepeated(frame)
+  }
   for (let id = 0; id < SLOTS_MAX; id += 1) assert.ok(ask(id))
   assert.throws(() => ask(SLOTS_MAX), MalformedFrameError)
 })

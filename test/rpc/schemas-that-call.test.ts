@@ -4,6 +4,7 @@ import test from 'node:test'
 import {
   bidirectional,
   defineService,
+  json,
   openChannel,
   RpcError,
   type StandardSchema,
@@ -39,6 +40,31 @@ test('a schema of answers may make a blocking call, also where one is all that m
     methods: { mark: unary({ request: type<number>(), response: asking }) },
   })
   assert.equal(channel.client(asked).markSync(1), '1 and 1')
+})
+
+test('encoding a request or an answer may make other calls: each goes whole, whichever was begun first', async () => {
+  type Nested = { readonly depth: number; readonly toJSON?: () => unknown }
+  const service = defineService({
+    name: 'nested',
+    methods: { echo: unary({ request: type<Nested>(), response: type<Nested>(), codec: json }) },
+  })
+  const others: Promise<Nested>[] = []
+  await using pair = serverPair((server) =>
+    server.serve(service, { echo: ({ depth }) => (depth % 2 === 0 ? { depth } : calling(depth)) }),
+  )
+  const client = pair.channel.client(service)
+  const calling = (depth: number): Nested => ({
+    depth,
+    toJSON() {
+      others.push(client.echo(depth > 2 ? calling(depth - 2) : { depth: 0 }))
+      return { depth }
+    },
+  })
+  assert.deepEqual(await client.echo(calling(7)), { depth: 7 })
+  for (let index = 0; index < others.length; index += 1) await others[index]
+  const depths = await Promise.all(others)
+  assert.deepEqual(new Set(depths.map(({ depth }) => depth)), new Set([5, 3, 1, 0]))
+  assert.ok(others.length > 6, `${others.length} calls`)
 })
 
 test('a call with a key that is over before its handler began begins for who waits for it, and else leaves no trace', async () => {

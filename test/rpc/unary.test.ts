@@ -148,6 +148,10 @@ test("answers of lent requests are the caller's own", async () => {
 test('codecs are per method', async () => {
   await using pair = bankPair()
   assert.deepEqual(await pair.client.echoJson({ a: [1, null] }), { a: [1, null] })
+  assert.equal(await pair.client.echoJson(undefined), undefined)
+  const metadata = { of: 'a frame with an extension' }
+  assert.equal(await pair.client.echoJson(undefined, { metadata }), undefined)
+  await assert.rejects(pair.client.echoJson(1n), { argument: 'value', message: /JSON/ })
   assert.deepEqual(await pair.client.length(new Uint8Array(200)), Uint8Array.of(200))
 })
 

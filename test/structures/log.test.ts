@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { json, number } from '../../src/structures/codec/codecs.ts'
+import { json, number } from '../../src/codecs/index.ts'
 import { LogCore, type Retention } from '../../src/structures/log/log-core.ts'
 import { LOG_BODY_BYTES, SharedLog } from '../../src/structures/log/shared-log.ts'
 import { BELL_BYTES } from '../../src/structures/waiting/bell.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { structured } from '../../src/structures/codec/codecs.ts'
+import { structured } from '../../src/codecs/index.ts'
 import { bytes, type Codec, json, number } from '../../src/structures/index.ts'
 import { MAP_BODY_BYTES } from '../../src/structures/map/layout.ts'
 import { type MapSettings, SharedMap } from '../../src/structures/map/shared-map.ts'
@@ -51,7 +51,7 @@ test('what one puts in another finds, whatever it is', () => {
 
 test('keys are text, numbers and bytes, and differ by kind', async () => {
   const map = mapOf(new Town().settle())
-  const keys = ['1', 1, Uint8Array.of(0x31), '', 'ü', 'u', 0.5, 'long '.repeat(200)]
+  const keys = ['1', 1, Uint8Array.of(0x31), '', 'ü', 'u', '\ufeffmarked', 0.5, 'long '.repeat(200)]
   for (const [index, key] of keys.entries()) await map.set(key, index)
   for (const [index, key] of keys.entries()) assert.equal(await map.get(key), index)
   await map.set(-0, 'zero')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { number } from '../../src/structures/codec/codecs.ts'
+import { number } from '../../src/codecs/index.ts'
 import { bytes } from '../../src/structures/index.ts'
 import { CELL_BODY_BYTES } from '../../src/structures/rcu/cell-core.ts'
 import { Rcu } from '../../src/structures/rcu/rcu.ts'

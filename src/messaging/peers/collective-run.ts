@@ -53,15 +53,15 @@ export class CollectiveRun {
     for (const [rank, total] of plan.receives) this.#incoming.set(rank, new IncomingPieces(total, owner.eagerBytes))
     const sent = (ranges: number): void => this.#done(ranges)
     for (const [rank, total] of plan.sends) {
-      const stream = new OutgoingStream(
-        FrameKind.Data,
+      const stream = new OutgoingStream({
+        kind: FrameKind.Data,
         sequence,
-        plan.signature,
-        owner.group,
+        signature: plan.signature,
+        group: owner.group,
         total,
-        owner.eagerBytes,
+        limit: owner.eagerBytes,
         sent,
-      )
+      })
       this.#outgoing.set(rank, stream)
     }
   }

@@ -179,7 +179,15 @@ export class Messages {
         this.#sent()
         this.#next()
       }
-      this.#stream = new OutgoingStream(FrameKind.Message, this.#number, 0, 0, bytes.length, room, sent)
+      this.#stream = new OutgoingStream({
+        kind: FrameKind.Message,
+        sequence: this.#number,
+        signature: 0,
+        group: 0,
+        total: bytes.length,
+        limit: room,
+        sent,
+      })
       this.#stream.queue(bytes)
       this.#channel.push(this.#stream)
     }

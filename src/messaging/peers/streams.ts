@@ -4,8 +4,8 @@ interface Stretch {
   at: number
 }
 
-/** What one rank sends to another in one collective: the ranges of its schedule in order. Or a message of a program. */
-export class OutgoingStream {
+/** What a stream is begun with. */
+export interface OutgoingStreamOptions {
   /** The kind of its frames. */
   readonly kind: number
   readonly sequence: number
@@ -13,25 +13,28 @@ export class OutgoingStream {
   readonly group: number
   /** Bytes in all. */
   readonly total: number
+  /** Up to here the receiver has room. */
+  readonly limit: number
   /** Called with how many ranges have been copied into the ring, so that their memory may be used again. */
   readonly sent: (ranges: number) => void
+}
+
+/** What one rank sends to another in one collective: the ranges of its schedule in order. Or a message of a program. */
+export class OutgoingStream {
+  readonly kind: number
+  readonly sequence: number
+  readonly signature: number
+  readonly group: number
+  readonly total: number
+  readonly sent: (ranges: number) => void
   readonly #stretches: Stretch[] = []
-  /** Up to here the receiver has room. */
   #limit: number
   #queued = 0
   #sent = 0
   /** True if it is in the queue of its channel. */
   waiting = false
 
-  constructor(
-    kind: number,
-    sequence: number,
-    signature: number,
-    group: number,
-    total: number,
-    limit: number,
-    sent: (ranges: number) => void,
-  ) {
+  constructor({ kind, sequence, signature, group, total, limit, sent }: OutgoingStreamOptions) {
     this.kind = kind
     this.sequence = sequence
     this.signature = signature

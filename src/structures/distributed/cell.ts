@@ -1,4 +1,5 @@
-import { type Codec, encodeCopy } from '../codec/codec.ts'
+import type { Codec } from '../../codecs/index.ts'
+import { encodeCopy } from '../values/value-settings.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { bytesOfClass, decodeBlock, encodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, WriteCommand } from './command.ts'

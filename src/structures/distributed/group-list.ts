@@ -1,6 +1,7 @@
+import type { Codec } from '../../codecs/index.ts'
 import { checkAbort } from '../../native/index.ts'
-import { type Codec, encodeCopy, type ValueSettings } from '../codec/codec.ts'
 import type { ListOptions, ValueList } from '../list/value-list.ts'
+import { encodeCopy, type ValueSettings } from '../values/value-settings.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { Promised } from './promised.ts'

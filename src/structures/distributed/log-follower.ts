@@ -1,4 +1,4 @@
-import type { Codec } from '../codec/codec.ts'
+import type { Codec } from '../../codecs/index.ts'
 import { EntryFollower, type LogEntry } from '../log/entry-follower.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { GroupLogCore } from './log-core.ts'

@@ -1,6 +1,6 @@
-import type { ValueCopy } from '../codec/value-reader.ts'
 import type { Heap } from '../heap/heap.ts'
 import { QueueCore } from '../list/queue-core.ts'
+import type { ValueCopy } from '../values/value-reader.ts'
 import { JOB_ID_BYTES_MAX } from './layout.ts'
 
 const NO_BOUND = { capacity: 0 }

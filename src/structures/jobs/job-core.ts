@@ -1,4 +1,4 @@
-import { bytes } from '../codec/codecs.ts'
+import { bytes } from '../../codecs/index.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'

@@ -1,3 +1,4 @@
+import type { Codec } from '../../codecs/index.ts'
 import {
   checkBoolean,
   checkMilliseconds,
@@ -8,7 +9,6 @@ import {
   mustBe,
   type OptionNames,
 } from '../../native/index.ts'
-import type { Codec } from '../codec/codec.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { JobTerms } from './job-record.ts'
 import { JOB_ID_BYTES_MAX } from './layout.ts'

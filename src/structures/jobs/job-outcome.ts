@@ -1,5 +1,5 @@
+import { structured } from '../../codecs/index.ts'
 import { messageOfThrown } from '../../native/index.ts'
-import { structured } from '../codec/codecs.ts'
 
 /** Longer texts of errors are cut: an error is kept with its job. */
 const TEXT_LENGTH_MAX = 4096

@@ -1,3 +1,4 @@
+import { type Codec, structured } from '../../codecs/index.ts'
 import {
   checkOptions,
   checkText,
@@ -7,8 +8,6 @@ import {
   type OptionNames,
   peerPackage,
 } from '../../native/index.ts'
-import type { Codec } from '../codec/codec.ts'
-import { structured } from '../codec/codecs.ts'
 import type { Meter } from '../figures/meter.ts'
 import { SharedMap, UNCHANGED, VALUE_BYTES_MAX } from '../map/shared-map.ts'
 import type { JobCore, TakenJob } from './job-core.ts'

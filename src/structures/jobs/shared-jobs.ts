@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { decodeOwn } from '../../codecs/index.ts'
 import {
   checkAbort,
   checkFunction,
@@ -10,9 +11,9 @@ import {
   mustBe,
   type OptionNames,
 } from '../../native/index.ts'
-import { decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Meter } from '../figures/meter.ts'
+import { encodeValue, type ValueSettings } from '../values/value-settings.ts'
 import type { Ring } from '../waiting/ring.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import { JobError } from './errors.ts'

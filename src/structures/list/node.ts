@@ -1,6 +1,6 @@
-import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
+import type { ValueCopy } from '../values/value-reader.ts'
 
 /**
  * A node of a queue or a stack. Its value never changes.

@@ -1,6 +1,6 @@
 import { DefectError } from '../../native/index.ts'
-import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
+import type { ValueCopy } from '../values/value-reader.ts'
 import { Chain } from './chain.ts'
 import { makeNode, NodeOffset, nextOf, numberOf, pushNode, readValue } from './node.ts'
 import type { ListBounds } from './value-list.ts'

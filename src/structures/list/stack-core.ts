@@ -1,7 +1,7 @@
 import { DefectError } from '../../native/index.ts'
-import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
+import type { ValueCopy } from '../values/value-reader.ts'
 import { NodeOffset, nextOf, noteLinked, numberOf, pushNode, readValue } from './node.ts'
 import type { ListBounds } from './value-list.ts'
 

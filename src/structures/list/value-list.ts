@@ -1,8 +1,9 @@
+import type { Codec } from '../../codecs/index.ts'
 import { checkAbort, type OptionNames } from '../../native/index.ts'
-import { type Codec, encodeValue, type ValueSettings } from '../codec/codec.ts'
-import { type ValueCopy, ValueReader } from '../codec/value-reader.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
+import { type ValueCopy, ValueReader } from '../values/value-reader.ts'
+import { encodeValue, type ValueSettings } from '../values/value-settings.ts'
 import { BELL_BYTES, Bell } from '../waiting/bell.ts'
 import { type BlockOptions, checkBlock, type WaitOptions } from '../waiting/wait-options.ts'
 

@@ -1,6 +1,6 @@
+import { type Codec, decodeOwn } from '../../codecs/index.ts'
 import { checkOptions, checkSignalKind, mustBe, type OptionNames } from '../../native/index.ts'
 import { isIndex } from '../bounds.ts'
-import { type Codec, decodeOwn } from '../codec/codec.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Bell } from '../waiting/bell.ts'
 import { type BlockOptions, checkBlock, type WaitOptions } from '../waiting/wait-options.ts'

@@ -1,5 +1,5 @@
+import type { Codec } from '../../codecs/index.ts'
 import { checkAbort, checkIteration, type OptionNames } from '../../native/index.ts'
-import type { Codec } from '../codec/codec.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
 import type { Follower } from './follower.ts'
 import { LogBase } from './shared-log.ts'

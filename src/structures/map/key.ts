@@ -11,7 +11,8 @@ export const KEY_BYTES_MAX = 1024
 
 const Kind = { Text: 0, Number: 1, Bytes: 2 } as const
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+/** A byte order mark belongs to the key. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** One key as bytes: filled again for each operation, so that none is allocated. */
 export class Key {

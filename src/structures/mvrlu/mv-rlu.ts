@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Codec } from '../../codecs/index.ts'
 import { checkFunction, checkOptions, checkSignal, native, type OptionNames, TimeoutError } from '../../native/index.ts'
-import type { Codec, ValueSettings } from '../codec/codec.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Heap } from '../heap/heap.ts'
 import { GRANULE_BYTES, HEAP_MAGIC, HeaderOffset } from '../heap/layout.ts'
+import type { ValueSettings } from '../values/value-settings.ts'
 import { type BlockOptions, checkTimeout, type WaitOptions } from '../waiting/wait-options.ts'
 import {
   checkObjects,

@@ -1,7 +1,8 @@
+import { type Codec, decodeOwn } from '../../codecs/index.ts'
 import type { OptionNames } from '../../native/index.ts'
-import { type Codec, decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { Heap } from '../heap/heap.ts'
+import { encodeValue, type ValueSettings } from '../values/value-settings.ts'
 import { CellCore } from './cell-core.ts'
 
 /** Options of `cell()`. */

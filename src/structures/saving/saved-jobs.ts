@@ -1,4 +1,4 @@
-import { bytes } from '../codec/codecs.ts'
+import { bytes } from '../../codecs/index.ts'
 import type { Heap } from '../heap/heap.ts'
 import { JobPhase, JobRecord } from '../jobs/job-record.ts'
 import { JOBS_BODY_BYTES, JobsOffset } from '../jobs/layout.ts'

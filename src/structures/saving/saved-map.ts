@@ -1,4 +1,4 @@
-import { bytes } from '../codec/codecs.ts'
+import { bytes } from '../../codecs/index.ts'
 import { offsetOf } from '../heap/heap.ts'
 import { HEAP_BYTES_MAX } from '../heap/layout.ts'
 import { MapCore } from '../map/core.ts'

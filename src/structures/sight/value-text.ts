@@ -1,6 +1,5 @@
 import { inspect } from 'node:util'
-import type { Codec } from '../codec/codec.ts'
-import { bytes, codecNumber, json, number, structured } from '../codec/codecs.ts'
+import { knownCodec } from '../values/codec-parameter.ts'
 import type { BlockSight, HeapSight } from './heap-sight.ts'
 
 /** Longer values are told by their length alone: decoding them would take long. */
@@ -8,17 +7,9 @@ const VALUE_BYTES_MAX = 4096
 const TEXT_LENGTH_MAX = 200
 const HEX_BYTES = 24
 
-/** Codecs of this package, by the numbers that structures keep. */
-const codecs = new Map([structured, json, number, bytes].map((codec) => [codecNumber(codec), codec]))
-
-/** The codec of this package with this number; undefined for others. */
-export function knownCodec(codec: number): Codec<unknown> | undefined {
-  return codecs.get(codec) as Codec<unknown> | undefined
-}
-
 /** The name of the codec with this number. */
 export function codecName(codec: number | undefined): string {
-  return codecs.get(codec ?? 0)?.name ?? 'of your own'
+  return knownCodec(codec ?? 0)?.name ?? 'of your own'
 }
 
 /**
@@ -36,10 +27,10 @@ export function valueText(
   const isShort = lengthBytes <= VALUE_BYTES_MAX
   const copied = heap.copy(block.offset + offset, isShort ? lengthBytes : HEX_BYTES)
   if (!heap.isStill(block)) return undefined
-  const known = codecs.get(codec ?? 0)
+  const known = knownCodec(codec ?? 0)
   if (!isShort) return `${lengthBytes} bytes`
   try {
-    if (known !== undefined) return textOf(known.decode(copied as never))
+    if (known !== undefined) return textOf(known.decode(copied))
   } catch {
     // The bytes are not what the codec says.
   }

@@ -14,7 +14,15 @@ test('of a stream that is given up while a piece of it leaves, no other piece do
   const commit = link.commit.bind(link)
   const length = 100_000
   // Two ranges, the first of which ends with the first piece: who queued it is told, and gives up.
-  const stream = new OutgoingStream(FrameKind.Data, 1, 1, 1, length, length, () => channel.drop(stream))
+  const stream: OutgoingStream = new OutgoingStream({
+    kind: FrameKind.Data,
+    sequence: 1,
+    signature: 1,
+    group: 1,
+    total: length,
+    limit: length,
+    sent: () => channel.drop(stream),
+  })
   link.commit = (...args) => {
     pieces += 1
     commit(...args)

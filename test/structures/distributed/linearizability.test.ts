@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { number } from '../../../src/structures/codec/codecs.ts'
+import { number } from '../../../src/codecs/index.ts'
 import { checkLinearizable, type EntryInput, type HistoryCall } from '../../../tools/linearizability/index.ts'
 import { FakeWorld } from './fake-world.ts'
 import { goingEntryModel, Histories } from './histories.ts'

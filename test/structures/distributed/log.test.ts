@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { number } from '../../../src/structures/codec/codecs.ts'
+import { number } from '../../../src/codecs/index.ts'
 import { takeCensus } from '../../../src/structures/distributed/census.ts'
 import { Home } from '../../../src/structures/distributed/home.ts'
 import { LogBodyOffset } from '../../../src/structures/distributed/log-body.ts'

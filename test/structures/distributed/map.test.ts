@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { number } from '../../../src/structures/codec/codecs.ts'
+import { number } from '../../../src/codecs/index.ts'
 import type { GroupMap, MapKey } from '../../../src/structures/index.ts'
 import { FakeWorld } from './fake-world.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { bytes, number } from '../../../src/structures/codec/codecs.ts'
+import { bytes, number } from '../../../src/codecs/index.ts'
 import { takeCensus } from '../../../src/structures/distributed/census.ts'
 import { Home } from '../../../src/structures/distributed/home.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytes } from '../../../src/structures/codec/codecs.ts'
+import { bytes } from '../../../src/codecs/index.ts'
 import type { GroupMap } from '../../../src/structures/index.ts'
 import { HeapFullError } from '../../../src/structures/index.ts'
 import { FakeWorld } from './fake-world.ts'

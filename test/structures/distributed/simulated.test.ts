@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { number } from '../../../src/codecs/index.ts'
 import { Random } from '../../../src/runtime/index.ts'
-import { number } from '../../../src/structures/codec/codecs.ts'
 import { assertBank, bankTurns, openBank } from '../mvrlu-suite.ts'
 import { SimulatedWorld } from './simulated-world.ts'
 import { rough } from './through-a-stop.ts'

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { codecParameter, number } from '../../../src/structures/codec/codecs.ts'
+import { number } from '../../../src/codecs/index.ts'
 import { takeCensus } from '../../../src/structures/distributed/census.ts'
 import { Home } from '../../../src/structures/distributed/home.ts'
 import { GroupMap } from '../../../src/structures/distributed/map.ts'
 import { openMapPart } from '../../../src/structures/distributed/open-map.ts'
 import type { RemoteWords } from '../../../src/structures/distributed/remote-words.ts'
 import type { MapKey } from '../../../src/structures/index.ts'
+import { codecParameter } from '../../../src/structures/values/codec-parameter.ts'
 
 /** The ranks of a world, and how its time goes on until something is done. */
 interface World {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { codecParameter, number } from '../../../src/structures/codec/codecs.ts'
-import { ValueReader } from '../../../src/structures/codec/value-reader.ts'
+import { number } from '../../../src/codecs/index.ts'
 import { QueueCore } from '../../../src/structures/list/queue-core.ts'
 import { StackCore } from '../../../src/structures/list/stack-core.ts'
 import { LIST_BODY_BYTES, LIST_WORDS_OFFSET } from '../../../src/structures/list/value-list.ts'
@@ -14,6 +13,8 @@ import { HeapSight, identifyHeap } from '../../../src/structures/sight/heap-sigh
 import { heapUse } from '../../../src/structures/sight/heap-use.ts'
 import { NamedStructures } from '../../../src/structures/sight/named-structures.ts'
 import { contentsOf, figuresOf } from '../../../src/structures/sight/structure-sight.ts'
+import { codecParameter } from '../../../src/structures/values/codec-parameter.ts'
+import { ValueReader } from '../../../src/structures/values/value-reader.ts'
 import { BELL_BYTES } from '../../../src/structures/waiting/bell.ts'
 import { type Inhabitant, Town } from '../town.ts'
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { FrameKind } from '../../src/rpc/frame.ts'
 import type { FrameTaker } from '../../src/rpc/frame-taker.ts'
+import type { OutgoingFrame } from '../../src/rpc/outgoing-frame.ts'
 import { Session } from '../../src/rpc/session.ts'
-import type { WaitingFrame } from '../../src/rpc/waiting-frame.ts'
 import { memoryLinks } from '../support/memory-links.ts'
 import { until } from './support.ts'
 
@@ -18,7 +18,7 @@ function sessions() {
   const [mine, theirs] = memoryLinks({ ringBytes: 1024 })
   const came: [number, number][] = []
   const taker: FrameTaker = {
-    frame: (_kind, call, _word, _budget, _extension, _bytes, _offset, length) => void came.push([call, length]),
+    frame: ({ call, length }) => void came.push([call, length]),
     wants: () => undefined,
     tooLong: () => undefined,
     dropped: () => undefined,
@@ -28,8 +28,11 @@ function sessions() {
   const right = new Session(theirs, taker, limits)
   left.start()
   right.start()
-  const send = (call: number, bytes = BODY_BYTES): WaitingFrame | undefined =>
-    left.send(FrameKind.Request, call, 0, 0, undefined, new Uint8Array(bytes), false)
+  const send = (call: number, bytes = BODY_BYTES): OutgoingFrame | undefined => {
+    const frame = left.frame(FrameKind.Request, call)
+    frame.setBody(new Uint8Array(bytes), false)
+    return left.send(frame)
+  }
   return { left, right, theirs, came, send, close: () => Promise.all([left.close(), right.close()]) }
 }
 
@@ -64,7 +67,7 @@ test('where the last that waits is given up nothing waits, and what comes next i
   const { left, theirs, came, send, close } = sessions()
   theirs.pause()
   let call = 0
-  let frame: WaitingFrame | undefined
+  let frame: OutgoingFrame | undefined
   while (frame === undefined) frame = send(++call)
   const emptied = left.emptied()
   left.unwanted(call, frame)
@@ -80,7 +83,7 @@ test('where the last that waits is given up nothing waits, and what comes next i
 
 test('what has left lets go of its body, though others wait on and on', async () => {
   const { left, came, send, close } = sessions()
-  const frames: WaitingFrame[] = []
+  const frames: OutgoingFrame[] = []
   let call = 0
   let isOver = false
   // The queue is never empty: one more is put for each that has come.

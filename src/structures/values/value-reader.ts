@@ -1,5 +1,5 @@
+import type { Codec } from '../../codecs/index.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
-import type { Codec } from './codec.ts'
 
 /** Where a value is copied to. */
 export interface ValueCopy {

@@ -1,28 +1,6 @@
+import type { Codec } from '../../codecs/index.ts'
 import { ArgumentError, shown } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
-
-/**
- * How values become bytes and bytes values. All processes must open a map or queue with the same codec: its name is
- * compared.
- */
-export interface Codec<V> {
-  /** Identifies the codec; at most 64 characters. */
-  readonly name: string
-  /** The bytes are copied before anything else is encoded, so the same memory may be used again each time. */
-  encode(value: V): Uint8Array
-  /** `bytes` are valid during this call only: copy what you keep of them. */
-  decode(bytes: Uint8Array): V
-  /**
-   * As `decode`, for `bytes` that have no other user, so that a value may keep them. For codecs that would otherwise
-   * copy them; without it, `decode` is called.
-   */
-  adopt?(bytes: Uint8Array): V
-}
-
-/** Decode bytes that belong to this value alone. */
-export function decodeOwn<V>(codec: Codec<V>, bytes: Uint8Array): V {
-  return codec.adopt === undefined ? codec.decode(bytes) : codec.adopt(bytes)
-}
 
 /** How a structure's values are encoded. */
 export interface ValueSettings<V> {
