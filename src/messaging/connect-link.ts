@@ -180,7 +180,7 @@ export function linkOver(connection: Connection, end: LinkEnd, context: DeviceCo
   }
   const peerText = remote && `${remote.address}:${remote.port}`
   const link = linkOverPair({ pair, said: privateData, peerText, close }, end, context)
-  void connection.closed.then((reason) => link.connectionClosed(endText(reason)))
+  void connection.closed.then((reason) => link.lose(endText(reason)))
   return link
 }
 

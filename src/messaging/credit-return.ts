@@ -1,25 +1,21 @@
 import { ProtocolViolation } from './errors.ts'
 import type { IncomingRing } from './incoming-ring.ts'
 import type { ReceiveBudget } from './receive-budget.ts'
-
-/**
- * Tell the peer of bytes and receives that it may use again; with `wake`, so that it learns of it now. False: later.
- */
-type TransmitCredit = (bytes: number, receives: number, wake: boolean) => boolean
+import type { RingCarrier } from './ring-carrier.ts'
 
 /** What the receiver of a ring returns to its sender, and when. */
 export class CreditReturn {
   readonly #ring: IncomingRing
   readonly #budget: ReceiveBudget
-  readonly #transmit: TransmitCredit
+  readonly #carrier: RingCarrier
   readonly #quarterBytes: number
   #peerWants = false
   #isOwed = false
 
-  constructor(ring: IncomingRing, budget: ReceiveBudget, transmit: TransmitCredit) {
+  constructor(ring: IncomingRing, budget: ReceiveBudget, carrier: RingCarrier) {
     this.#ring = ring
     this.#budget = budget
-    this.#transmit = transmit
+    this.#carrier = carrier
     this.#quarterBytes = ring.bytes.length >>> 2
   }
 
@@ -57,7 +53,7 @@ export class CreditReturn {
 
   #give(): void {
     const wakes = this.#wakes
-    this.#isOwed = !this.#transmit(this.#ring.taken, this.#budget.grant, wakes)
+    this.#isOwed = !this.#carrier.transmitCredit(this.#ring.taken, this.#budget.grant, wakes)
     if (this.#isOwed) return
     if (wakes) this.#peerWants = false
     this.#ring.taken = 0

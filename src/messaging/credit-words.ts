@@ -1,5 +1,4 @@
 import { ArgumentError } from '../native/index.ts'
-import type { MemoryRegion } from '../verbs/index.ts'
 import { UNIT_BYTES } from './ring-record.ts'
 
 /** Length of the two counts that the peer writes: units that it took, and receives that it posted again. */
@@ -14,7 +13,7 @@ export class CreditWords {
   bytes = 0
   receives = 0
 
-  constructor(memory: MemoryRegion, offset: number) {
+  constructor(memory: Uint8Array, offset: number) {
     this.#words = countsAt(memory, offset)
   }
 
@@ -36,9 +35,8 @@ export class CreditWords {
 }
 
 /** The counts as they lie in memory, at an offset that is a multiple of 8. */
-export function countsAt(memory: MemoryRegion, offset: number): Uint32Array {
-  const { bytes } = memory
-  if ((bytes.byteOffset & 7) !== 0)
+export function countsAt(memory: Uint8Array, offset: number): Uint32Array {
+  if ((memory.byteOffset & 7) !== 0)
     throw new ArgumentError('memory', 'the offset of the counts must be a multiple of 8')
-  return new Uint32Array(bytes.buffer, bytes.byteOffset + offset, 2)
+  return new Uint32Array(memory.buffer, memory.byteOffset + offset, 2)
 }

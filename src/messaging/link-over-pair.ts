@@ -3,7 +3,8 @@ import type { DeviceContext } from './device-context.ts'
 import { decodeHello, HELLO_BYTES } from './hello.ts'
 import type { LinkEnd } from './link-end.ts'
 import { SharedPlace } from './shared-place.ts'
-import { type LinkCarrier, VerbsLink } from './verbs-link.ts'
+import type { LinkOwner } from './verbs-carrier.ts'
+import { VerbsLink } from './verbs-link.ts'
 
 /** A queue pair that is connected, however that was done. */
 export interface ConnectedPair {
@@ -26,7 +27,7 @@ export function linkOverPair(connected: ConnectedPair, end: LinkEnd, context: De
     // Memory of the domain is given back after this turn.
     setImmediate(() => setImmediate(() => context.release()))
   }
-  const carrier: LinkCarrier = {
+  const owner: LinkOwner = {
     departures: context.departures,
     wakeSoon: (link) => (place === undefined ? context.loop.wake(link) : place.wakeSoon()),
     hold: () => {
@@ -40,7 +41,7 @@ export function linkOverPair(connected: ConnectedPair, end: LinkEnd, context: De
     },
   }
   try {
-    const link = new VerbsLink(end, pair, decodeHello(said), carrier, said.subarray(HELLO_BYTES), peerText)
+    const link = new VerbsLink(end, pair, decodeHello(said), owner, said.subarray(HELLO_BYTES), peerText)
     if (place === undefined) context.loop.add(link)
     return link
   } catch (error) {

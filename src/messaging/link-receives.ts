@@ -14,6 +14,14 @@ import { CONTROL_RECEIVES } from './receive-shares.ts'
 export const RECEIVE_ID = 0
 const BATCH = 64
 
+/** A link that is polled when something has come for it. */
+export interface SharingLink {
+  /** Look at what has come, in its turn. */
+  advance(): number
+  /** Ask the peer for receives that it has not used, beyond `keep`. */
+  recall(keep: number): void
+}
+
 /** Receives the completions of one queue pair. It does not throw and does not call the program. */
 export interface CompletionTaker {
   take(batch: CompletionBatch, row: number): void
@@ -32,8 +40,8 @@ export interface LinkReceives {
   >
   /** The queue pair is in INIT, and the peer cannot send yet. */
   prepare(pair: QueuePair): void
-  /** Set the taker of completions, also of those that have come. */
-  attach(taker: CompletionTaker): void
+  /** Set the taker of completions, also of those that have come, and the link that they are for. */
+  attach(taker: CompletionTaker, link: SharingLink): void
   /** Take what has completed. Without `now` it may be skipped if it was just done for all that share the queue. */
   collect(now: boolean): void
   /** Post again what was used up, before the peer is told of it. */

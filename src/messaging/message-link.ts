@@ -146,3 +146,6 @@ export interface MessageLink {
   /** End at once; the peer sees a lost connection. `onEnd` receives `reason`. */
   destroy(reason?: Error): void
 }
+
+/** What a link does through its rings; the rest are operations on the peer's memory. */
+export type RingMessages = Omit<MessageLink, 'allocate' | 'register' | 'read' | 'write'>

@@ -14,7 +14,7 @@ export interface LimitedLink extends MessageLink {
   limitDelayMs(bytes: number): number
   /** Call `onAllowed` after this delay, or earlier. */
   wakeAllowed(delayMs: number): void
-  onAllowed: (() => void) | undefined
+  onAllowed: () => void
   charge(bytes: number): void
 }
 

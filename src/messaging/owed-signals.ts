@@ -1,13 +1,13 @@
+import type { RingCarrier } from './ring-carrier.ts'
 import type { Signal } from './signal.ts'
 
 /** Signals that leave as soon as there is room for them, in the order in which they became due. */
 export class OwedSignals {
-  readonly #transmit: (signal: Signal, argument: number) => boolean
+  readonly #carrier: RingCarrier
   readonly #owed: { readonly signal: Signal; readonly argument: number }[] = []
 
-  /** `transmit` returns false if there is no room now. */
-  constructor(transmit: (signal: Signal, argument: number) => boolean) {
-    this.#transmit = transmit
+  constructor(carrier: RingCarrier) {
+    this.#carrier = carrier
   }
 
   has(signal: Signal): boolean {
@@ -25,7 +25,7 @@ export class OwedSignals {
   pay(): void {
     if (this.isEmpty) return
     for (let first = this.#owed[0]; first !== undefined; first = this.#owed[0]) {
-      if (!this.#transmit(first.signal, first.argument)) return
+      if (!this.#carrier.transmitSignal(first.signal, first.argument)) return
       this.#owed.shift()
     }
   }

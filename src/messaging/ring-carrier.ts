@@ -1,42 +1,38 @@
-import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
+import type { Signal } from './signal.ts'
 
-/** Carries the protocol of a pair of rings between two ends: over verbs, or over plain memory in tests. */
-export abstract class RingCarrier {
-  abstract allocate(lengthBytes: number): RegisteredBuffer
-  abstract register(memory: Uint8Array): RegisteredBuffer
-  abstract read(local: LocalRange, remote: RemoteAddress): Promise<void>
-  abstract write(local: LocalRange, remote: RemoteAddress): Promise<void>
+/** What takes the immediates that a carrier brings. */
+export interface RingReceiver {
+  /** The peer has sent this immediate; see `signal.ts`. Throws ProtocolViolation if it must not come now. */
+  came(immediate: number): void
+  /** The peer has said that it ends: what fails from here on is no loss. */
+  readonly peerClosed: boolean
+}
 
-  /** The name of the peer for people if it is known, else its name in traces. */
-  get peerText(): string {
-    return this.label
-  }
-
-  /** What it is called in traces. */
-  protected get label(): string {
-    return 'link'
-  }
-
+/**
+ * Carries what a {@link RingProtocol} sends to the other end, over verbs, or over plain memory in tests. It brings what
+ * comes from there to a {@link RingReceiver}.
+ */
+export interface RingCarrier {
+  /** How many things have come or were completed so far. */
+  readonly events: number
   /**
-   * Send `first` bytes of `outgoing` from `offset` on and `rest` from its start to the same places of the peer's ring;
-   * then tell the peer of all of them. False: later.
+   * Send `first` bytes of the outgoing memory from `offset` on and `rest` from its start to the same places of the
+   * peer's ring. Then tell the peer of all of them. False: later.
    */
-  protected abstract transmit(offset: number, first: number, rest: number): boolean
+  transmit(offset: number, first: number, rest: number): boolean
   /** Add to the two counts in the peer's memory; with `wake`, tell it. False: later. */
-  protected abstract transmitCredit(bytes: number, receives: number, wake: boolean): boolean
-  /** Behind all that was transmitted. */
-  protected abstract transmitSignal(signal: number, argument: number): boolean
+  transmitCredit(bytes: number, receives: number, wake: boolean): boolean
+  /** Behind all that was transmitted. False: later. */
+  transmitSignal(signal: Signal, argument: number): boolean
   /** Whether the peer's device has acknowledged the `close` of this end, and all before it. */
-  protected abstract drained(): boolean
+  drained(): boolean
   /**
-   * Look at what has come, and call `cameBytes` and `cameSignal`. `inTurn`: the caller gives links their turns and has
-   * just looked for all of them.
+   * Bring what has come. `inTurn`: the caller gives links their turns and has just looked for all of them. Throws what
+   * ends the link.
    */
-  protected abstract progress(inTurn: boolean): void
-  /** Read the two counts in this end's memory, and call `cameCredit` with what was added. */
-  protected abstract readCredit(): void
-  /** Have `poll` called soon. */
-  protected abstract wakeSoon(): void
-  /** Give everything back; `inOrder`: both ends are done. */
-  protected abstract release(inOrder: boolean): void
+  collect(inTurn: boolean): void
+  /** Have the link polled soon. */
+  wakeSoon(): void
+  /** The link has ended: give everything back. `inOrder`: both ends are done. */
+  release(inOrder: boolean): void
 }

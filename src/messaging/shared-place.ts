@@ -5,9 +5,9 @@ import {
   QueuePairState,
   type SharedReceiveQueue,
 } from '../verbs/index.ts'
-import type { LinkReceives } from './link-receives.ts'
+import type { CompletionTaker, LinkReceives, SharingLink } from './link-receives.ts'
 import { CONTROL_RECEIVES, type ReceiveShare, SHARE_MIN } from './receive-shares.ts'
-import type { SharedReceivePool, SharingLink } from './shared-receive-pool.ts'
+import type { SharedReceivePool } from './shared-receive-pool.ts'
 
 /** The place of one link among those that share receives. */
 export class SharedPlace implements LinkReceives {
@@ -15,6 +15,8 @@ export class SharedPlace implements LinkReceives {
   readonly initial: number = SHARE_MIN
   readonly #pool: SharedReceivePool
   #pair: QueuePair | undefined
+  /** Set while there is a link. */
+  #taker: CompletionTaker | undefined
   #link: SharingLink | undefined
   /** What came before the link was there: at most what its peer had to begin with. */
   #early: CompletionBatch | undefined = new CompletionBatch(SHARE_MIN + CONTROL_RECEIVES)
@@ -58,20 +60,20 @@ export class SharedPlace implements LinkReceives {
     this.#pool.enter(this, pair)
   }
 
-  attach(link: SharingLink): void {
+  attach(taker: CompletionTaker, link: SharingLink): void {
+    this.#taker = taker
     this.#link = link
     const early = this.#early
     this.#early = undefined
-    for (let row = 0; row < this.#earlyRows; row += 1) link.take(early!, row)
+    for (let row = 0; row < this.#earlyRows; row += 1) taker.take(early!, row)
     this.#pool.wake(link)
   }
 
   /** Take a completion of its queue pair. */
   take(batch: CompletionBatch, row: number): void {
-    const link = this.#link
-    if (link !== undefined) {
-      link.take(batch, row)
-      this.#pool.wake(link)
+    if (this.#taker !== undefined) {
+      this.#taker.take(batch, row)
+      this.#pool.wake(this.#link!)
     } else if (this.#early !== undefined && this.#earlyRows < this.#early.capacity) {
       this.#early.copyRow(this.#earlyRows, batch, row)
       this.#earlyRows += 1
@@ -95,6 +97,7 @@ export class SharedPlace implements LinkReceives {
    * `isDrained`: its peer has said that nothing more comes.
    */
   depart(close: () => void, isDrained: boolean): void {
+    this.#taker = undefined
     this.#link = undefined
     this.#isDrained = isDrained
     const pair = this.#pair

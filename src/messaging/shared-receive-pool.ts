@@ -10,7 +10,7 @@ import {
   VerbsError,
 } from '../verbs/index.ts'
 import type { CompletionMode } from './link-options.ts'
-import { type CompletionTaker, RECEIVE_ID } from './link-receives.ts'
+import { RECEIVE_ID, type SharingLink } from './link-receives.ts'
 import type { Progressing } from './progress-loop.ts'
 import { CONTROL_RECEIVES, ReceiveShares, SHARE_MIN, type SharedReceiveOptions } from './receive-shares.ts'
 import { SharedPlace } from './shared-place.ts'
@@ -35,14 +35,6 @@ export interface SharedReceivesHost {
 export interface SharedReceivesSettings {
   readonly sends: number
   readonly completion: CompletionMode
-}
-
-/** A link that is polled when something has come for it. */
-export interface SharingLink extends CompletionTaker {
-  /** Look at what has come, in its turn. */
-  advance(): number
-  /** Ask the peer for receives that it has not used, beyond `keep`. */
-  recall(keep: number): void
 }
 
 /**

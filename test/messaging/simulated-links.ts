@@ -5,7 +5,7 @@ import { linkSettings } from '../../src/messaging/link-options.ts'
 import type { SharedReceiveOptions } from '../../src/messaging/receive-shares.ts'
 import type { SharedPlace } from '../../src/messaging/shared-place.ts'
 import { SharedReceivePool } from '../../src/messaging/shared-receive-pool.ts'
-import type { LinkCarrier } from '../../src/messaging/verbs-link.ts'
+import type { LinkOwner } from '../../src/messaging/verbs-carrier.ts'
 import { openDevice } from '../../src/verbs/index.ts'
 
 /** What the links of one host share: opening the device of a simulated cluster adds the host. */
@@ -53,14 +53,14 @@ export function connectSimulated(
       closed()
     }
     const shared = mine.end.receives === place ? place : undefined
-    const carrier: LinkCarrier = {
+    const owner: LinkOwner = {
       wakeSoon: () => shared?.wakeSoon(),
       release: (_link, closed, isDrained) => {
         if (shared === undefined) close(closed)
         else shared.depart(() => close(closed), isDrained)
       },
     }
-    return new VerbsLink(mine.end, mine.pair, decodeHello(peer.end.hello), carrier, new Uint8Array(0))
+    return new VerbsLink(mine.end, mine.pair, decodeHello(peer.end.hello), owner, new Uint8Array(0))
   }
   return [join(here, there), join(there, here)]
 }

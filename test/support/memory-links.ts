@@ -1,8 +1,18 @@
-import { LinkError, type LocalRange, type RegisteredBuffer, type RemoteAddress } from '../../src/messaging/index.ts'
-import { RingLink } from '../../src/messaging/ring-link.ts'
-import type { RingLinkParts } from '../../src/messaging/ring-link-parts.ts'
+import { CreditWords } from '../../src/messaging/credit-words.ts'
+import {
+  LinkError,
+  type LocalRange,
+  type MessageLink,
+  type RegisteredBuffer,
+  type RemoteAddress,
+} from '../../src/messaging/index.ts'
+import type { RingCarrier, RingReceiver } from '../../src/messaging/ring-carrier.ts'
+import { RingLink, type RingLinkOptions } from '../../src/messaging/ring-link.ts'
+import { type RingParts, RingProtocol } from '../../src/messaging/ring-protocol.ts'
+import { UNIT_BYTES } from '../../src/messaging/ring-record.ts'
 import type { SendLimiter } from '../../src/messaging/send-limit.ts'
-import { Signal } from '../../src/messaging/signal.ts'
+import type { SendOrder } from '../../src/messaging/send-turn.ts'
+import { Signal, signalImmediate } from '../../src/messaging/signal.ts'
 import { Random } from '../../src/runtime/index.ts'
 
 export interface MemoryLinksOptions {
@@ -19,7 +29,7 @@ export interface MemoryLinksOptions {
   /** Of the left end; default: none. */
   readonly limiter?: SendLimiter
   /** Of the left end: its place among others. */
-  readonly order?: Pick<RingLinkParts, 'departures' | 'weight' | 'priority'>
+  readonly order?: SendOrder
 }
 
 /** What is under way to one end, in order. */
@@ -77,47 +87,154 @@ class MemoryBuffer implements RegisteredBuffer {
   }
 }
 
-/** One end of a pair in plain memory. */
-export class MemoryLink extends RingLink {
-  readonly #memories = new Map<number, MemoryBuffer>()
-  readonly #incoming: Uint8Array
+/** Carries the protocol of rings through plain memory of one process. */
+class MemoryCarrier implements RingCarrier {
+  readonly parts: RingParts
+  readonly memories: Map<number, MemoryBuffer> = new Map()
+  /** Rejections of operations that are under way. */
+  readonly pending: Set<(error: unknown) => void> = new Set()
+  events = 0
   readonly #towards: Wire
-  readonly #pending = new Set<(error: unknown) => void>()
-  #from: Wire | undefined
-  #peer: MemoryLink | undefined
+  readonly #from: Wire
+  #link!: RingLink
+  #receiver!: RingReceiver
+  #peer!: MemoryCarrier
   #work: (() => void)[] = []
-  /** What the peer's WRITEs have counted, and what was read of it. */
+  /** What the peer has counted. */
   readonly #credit = new Uint32Array(2)
-  readonly #seen = new Uint32Array(2)
   #underWay = 0
   #ticking = false
   #soon = false
 
-  constructor(ringBytes: number, receives: number, towards: Wire, parts: Partial<RingLinkParts> = {}) {
-    const incoming = new Uint8Array(ringBytes)
-    super({ outgoing: new Uint8Array(ringBytes), incoming, peerReceives: receives, receives, ...parts })
-    this.#incoming = incoming
+  constructor(ringBytes: number, receives: number, towards: Wire, from: Wire) {
+    this.parts = {
+      outgoing: new Uint8Array(ringBytes),
+      incoming: new Uint8Array(ringBytes),
+      credit: new CreditWords(new Uint8Array(this.#credit.buffer), 0),
+      peerReceives: receives,
+      receives,
+    }
     this.#towards = towards
+    this.#from = from
   }
 
-  join(peer: MemoryLink, from: Wire): void {
+  /** To the peer's carrier, for that link. */
+  join(peer: MemoryCarrier, link: RingLink, receiver: RingReceiver): void {
     this.#peer = peer
-    this.#from = from
+    this.#link = link
+    this.#receiver = receiver
+  }
+
+  /** Everything under way is lost. */
+  cut(): void {
+    this.#towards.cut()
+  }
+
+  transmit(offset: number, first: number, rest: number): boolean {
+    const { outgoing } = this.parts
+    this.send((peer) => {
+      peer.parts.incoming.set(outgoing.subarray(offset, offset + first), offset)
+      peer.parts.incoming.set(outgoing.subarray(0, rest), 0)
+      peer.#tell((first + rest) / UNIT_BYTES)
+    })
+    return true
+  }
+
+  transmitCredit(bytes: number, receives: number, wake: boolean): boolean {
+    this.send((peer) => {
+      peer.#credit[0] = peer.#credit[0]! + bytes / UNIT_BYTES
+      peer.#credit[1] = peer.#credit[1]! + receives
+      if (wake) peer.#tell(signalImmediate(Signal.Wake))
+    })
+    return true
+  }
+
+  transmitSignal(signal: Signal, argument: number): boolean {
+    this.send((peer) => peer.#tell(signalImmediate(signal, argument)))
+    return true
+  }
+
+  drained(): boolean {
+    return this.#underWay === 0
+  }
+
+  collect(): void {
+    this.#from.turn()
+    for (const work of this.#work.splice(0)) work()
+  }
+
+  wakeSoon(): void {
+    if (this.#soon) return
+    this.#soon = true
+    setImmediate(() => {
+      this.#soon = false
+      this.#link.advance()
+    })
+  }
+
+  release(inOrder: boolean): void {
+    const error = new LinkError('lost', 'unknown', inOrder ? 'the link was closed' : 'the link broke')
+    for (const reject of this.pending) reject(error)
+    const peer = this.#peer
+    if (!inOrder) setImmediate(() => peer.#link.lose('the peer is gone'))
+  }
+
+  /** Have it done at the peer, behind all that was sent before. */
+  send(apply: (peer: MemoryCarrier) => void): void {
+    this.#underWay += 1
+    this.#towards.put(() => {
+      this.#underWay -= 1
+      const peer = this.#peer
+      if (peer.#link.open) apply(peer)
+      if (this.#underWay === 0) this.wakeSoon()
+    })
+    this.#peer.#tick()
+  }
+
+  #tell(immediate: number): void {
+    this.#work.push(() => {
+      this.events += 1
+      this.#receiver.came(immediate)
+    })
+    this.wakeSoon()
+  }
+
+  /** Turns go by while something is under way to this end. */
+  #tick(): void {
+    if (this.#ticking) return
+    this.#ticking = true
+    setImmediate(() => {
+      this.#ticking = false
+      this.#from.turn()
+      if (this.#from.length > 0) this.#tick()
+    })
+  }
+}
+
+/** One end of a pair in plain memory. */
+export class MemoryLink extends RingLink implements MessageLink {
+  readonly #carrier: MemoryCarrier
+
+  constructor(carrier: MemoryCarrier, peer: MemoryCarrier, options: Partial<RingLinkOptions> = {}) {
+    const ring = new RingProtocol(carrier.parts, carrier)
+    super(ring, carrier, { name: 'link', ...options })
+    this.#carrier = carrier
+    carrier.join(peer, this, ring)
   }
 
   /** Everything under way is lost, and this end learns of it. */
   cut(): void {
     this.lose('the wire was cut')
     // What it flushed last is lost, too.
-    this.#towards.cut()
+    this.#carrier.cut()
   }
 
   allocate(lengthBytes: number): RegisteredBuffer {
-    return new MemoryBuffer(new Uint8Array(lengthBytes), this.#memories)
+    return new MemoryBuffer(new Uint8Array(lengthBytes), this.#carrier.memories)
   }
 
   register(memory: Uint8Array): RegisteredBuffer {
-    return new MemoryBuffer(memory, this.#memories)
+    return new MemoryBuffer(memory, this.#carrier.memories)
   }
 
   read(local: LocalRange, remote: RemoteAddress): Promise<void> {
@@ -128,105 +245,17 @@ export class MemoryLink extends RingLink {
     return this.#copy(local, remote, (mine, theirs) => theirs.set(mine))
   }
 
-  protected transmit(offset: number, first: number, rest: number): boolean {
-    this.#send((peer) => {
-      peer.#incoming.set(this.outgoing.subarray(offset, offset + first), offset)
-      peer.#incoming.set(this.outgoing.subarray(0, rest), 0)
-      peer.#tell(() => peer.cameBytes(first + rest))
-    })
-    return true
-  }
-
-  protected transmitCredit(bytes: number, receives: number, wake: boolean): boolean {
-    this.#send((peer) => {
-      peer.#credit[0] = peer.#credit[0]! + bytes / 8
-      peer.#credit[1] = peer.#credit[1]! + receives
-      if (wake) peer.#tell(() => peer.cameSignal(Signal.Wake, 0))
-    })
-    return true
-  }
-
-  protected transmitSignal(signal: Signal, argument: number): boolean {
-    this.#send((peer) => peer.#tell(() => peer.cameSignal(signal, argument)))
-    return true
-  }
-
-  protected drained(): boolean {
-    return this.#underWay === 0
-  }
-
-  protected progress(): void {
-    this.#from?.turn()
-    for (const work of this.#work.splice(0)) work()
-  }
-
-  protected readCredit(): void {
-    const [bytes = 0, receives = 0] = this.#credit
-    const [seenBytes = 0, seenReceives = 0] = this.#seen
-    this.#seen.set(this.#credit)
-    this.cameCredit(8 * ((bytes - seenBytes) >>> 0), (receives - seenReceives) >>> 0)
-  }
-
-  protected wakeSoon(): void {
-    if (this.#soon) return
-    this.#soon = true
-    setImmediate(() => {
-      this.#soon = false
-      this.pollInTurn()
-    })
-  }
-
-  protected release(inOrder: boolean): void {
-    const error = inOrder
-      ? new LinkError('lost', 'unknown', 'the link was closed')
-      : new LinkError('lost', 'unknown', 'the link broke')
-    for (const reject of this.#pending) reject(error)
-    if (!inOrder) this.#peer?.wakeLost()
-  }
-
-  /** The other end is gone without a word. */
-  wakeLost(): void {
-    setImmediate(() => this.lose('the peer is gone'))
-  }
-
-  #send(apply: (peer: MemoryLink) => void): void {
-    this.#underWay += 1
-    this.#towards.put(() => {
-      this.#underWay -= 1
-      const peer = this.#peer!
-      if (peer.open) apply(peer)
-      if (this.#underWay === 0) this.wakeSoon()
-    })
-    this.#peer!.#tick()
-  }
-
-  #tell(what: () => void): void {
-    this.#work.push(what)
-    this.wakeSoon()
-  }
-
-  /** Turns go by while something is under way to this end. */
-  #tick(): void {
-    if (this.#ticking) return
-    this.#ticking = true
-    setImmediate(() => {
-      this.#ticking = false
-      const from = this.#from!
-      from.turn()
-      if (from.length > 0) this.#tick()
-    })
-  }
-
   #copy(local: LocalRange, remote: RemoteAddress, copy: (mine: Uint8Array, theirs: Uint8Array) => void): Promise<void> {
     const { buffer, offset = 0, length = buffer.bytes.length - offset } = local
     const mine = buffer.bytes.subarray(offset, offset + length)
+    const { pending } = this.#carrier
     return new Promise<void>((resolve, reject) => {
       if (!this.open) return reject(new LinkError('lost', 'none', 'the link has ended'))
-      this.#pending.add(reject)
-      this.#send((peer) => {
-        const there = peer.#memories.get(remote.key)
+      pending.add(reject)
+      this.#carrier.send((peer) => {
+        const there = peer.memories.get(remote.key)
         const from = remote.address - (there?.address ?? 0)
-        this.#pending.delete(reject)
+        pending.delete(reject)
         if (there === undefined || from < 0 || from + length > there.bytes.length) {
           const error = new LinkError('lost', 'unknown', 'the peer protects that memory')
           reject(error)
@@ -249,9 +278,9 @@ export function memoryLinks(options: MemoryLinksOptions = {}): [MemoryLink, Memo
   const delay = (): number => random.below(delayTurnsMax + 1)
   const toLeft = new Wire(delay)
   const toRight = new Wire(delay)
-  const left = new MemoryLink(ringBytes, receives, toRight, { limiter: options.limiter, ...options.order })
-  const right = new MemoryLink(ringBytes, receives, toLeft)
-  left.join(right, toLeft)
-  right.join(left, toRight)
+  const atLeft = new MemoryCarrier(ringBytes, receives, toRight, toLeft)
+  const atRight = new MemoryCarrier(ringBytes, receives, toLeft, toRight)
+  const left = new MemoryLink(atLeft, atRight, { limiter: options.limiter, ...options.order })
+  const right = new MemoryLink(atRight, atLeft)
   return [left, right]
 }

@@ -95,8 +95,8 @@ export function overSim(
           client.poll()
           link.poll()
         }
-        if (!client.open) link.connectionClosed('the other end has gone')
-        if (!link.open) client.connectionClosed('the other end has gone')
+        if (!client.open) link.lose('the other end has gone')
+        if (!link.open) client.lose('the other end has gone')
         if (!isOver) setImmediate(turn)
       }
       setImmediate(turn)
