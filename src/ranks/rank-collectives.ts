@@ -30,7 +30,7 @@ export class RankCollectives {
   /** In the order of calls. */
   readonly #early: Early[] = []
   /** Those that are left, where not all ranks were ever connected. */
-  #remaining: Promise<PeerGroup> | undefined
+  #remaining: Promise<PeerGroup | undefined> | undefined
 
   constructor(links: RankLinks, host: ProgramsHost) {
     this.#links = links
@@ -70,27 +70,32 @@ export class RankCollectives {
 
   /** See `Group.shrink`. */
   async shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
-    const call = agreementCall(options)
-    const { signal } = options
-    if (this.#all === undefined) await this.#connect(signal)
-    if (this.#all !== undefined) return this.#all.shrink(options)
-    this.#remaining ??= this.#links.settle(this.#ranks, undefined, call, signal).then((ranks) => this.#of(ranks))
-    this.#remaining.catch(() => {
-      this.#remaining = undefined
-    })
-    return this.#remaining
+    if (this.#all === undefined) {
+      const call = agreementCall(options)
+      this.#remaining ??= this.#links
+        .settle(this.#ranks, undefined, call, options.signal)
+        .then((ranks) => this.#without(ranks))
+      try {
+        await this.#remaining
+      } catch (error) {
+        this.#remaining = undefined
+        throw error
+      }
+    }
+    const left = await (this.#all?.shrink(options) ?? this.#remaining)
+    return left!
   }
 
   shrinkSync(options: ShrinkOptions = {}): PeerGroup {
-    const call = agreementCall(options)
     if (this.#all === undefined) {
-      this.#links.connectSync(this.#others, call.timeoutMs)
-      this.#settled()
+      const ranks = this.#links.settleSync(this.#ranks, undefined, agreementCall(options))
+      const group = this.#without(ranks)
+      if (group !== undefined) {
+        this.#remaining = Promise.resolve(group)
+        return group
+      }
     }
-    if (this.#all !== undefined) return this.#all.shrinkSync(options)
-    const group = this.#of(this.#links.settleSync(this.#ranks, undefined, call))
-    this.#remaining = Promise.resolve(group)
-    return group
+    return this.#connected().shrinkSync(options)
   }
 
   /** Others have begun to connect: do so as well. */
@@ -167,6 +172,12 @@ export class RankCollectives {
       this.#all = this.#of(this.#ranks)
       for (const early of this.#early.splice(0)) early.begin(this.#all)
     }
+  }
+
+  /** The group of those that are left. Undefined if all are there: then that of all has begun. */
+  #without(ranks: readonly number[]): PeerGroup | undefined {
+    if (ranks.length === this.#ranks.length) this.#settled()
+    return this.#all === undefined ? this.#of(ranks) : undefined
   }
 
   #connected(): PeerGroup {

@@ -12,14 +12,15 @@ function serve(socket: Socket): void {
   const report = (line: RemoteReport): void => {
     if (socket.writable) socket.write(`${JSON.stringify(line)}\n`)
   }
-  createInterface({ input: socket }).on('line', (line) => {
-    const command: RemoteCommand = JSON.parse(line)
-    if ('signal' in command) programs.get(command.id)?.kill(command.signal)
-    else programs.set(command.id, start(command.id, command.start, report))
-  })
-  socket.on('error', () => {
-    // 'close' follows.
-  })
+  // Of both an error is told: 'close' follows.
+  socket.on('error', () => {})
+  createInterface({ input: socket })
+    .on('error', () => {})
+    .on('line', (line) => {
+      const command: RemoteCommand = JSON.parse(line)
+      if ('signal' in command) programs.get(command.id)?.kill(command.signal)
+      else programs.set(command.id, start(command.id, command.start, report))
+    })
   socket.on('close', () => {
     for (const program of programs.values()) program.kill('SIGKILL')
   })

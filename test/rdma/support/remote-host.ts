@@ -30,10 +30,11 @@ export class RemoteHost implements Disposable {
 
   private constructor(socket: Socket) {
     this.#socket = socket
-    createInterface({ input: socket }).on('line', (line) => this.#take(JSON.parse(line)))
-    socket.on('error', () => {
-      // 'close' follows, and ends the programs.
-    })
+    // Of both an error is told: 'close' follows, and ends the programs.
+    socket.on('error', () => {})
+    createInterface({ input: socket })
+      .on('error', () => {})
+      .on('line', (line) => this.#take(JSON.parse(line)))
     socket.on('close', () => this.#lose())
   }
 
