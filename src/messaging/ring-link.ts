@@ -16,7 +16,7 @@ import type { RingProtocol } from './ring-protocol.ts'
 import { lengthError, longestMessage } from './ring-record.ts'
 import type { SendLimiter } from './send-limit.ts'
 import { SendRoom } from './send-room.ts'
-import { type SendingLink, type SendOrder, SendTurn } from './send-turn.ts'
+import { type SendOrder, SendTurn } from './send-turn.ts'
 
 /** Of messages how long they are, never what is in them. */
 const trace = traceChannel('messaging')
@@ -35,7 +35,7 @@ export interface RingLinkOptions extends SendOrder {
  * What users hold of a pair of rings: it says when the `RingProtocol` sends and delivers, who waits, and how it
  * ends. The protocol has the rules, a `RingCarrier` the way to the other end.
  */
-export class RingLink implements RingMessages, SendingLink {
+export class RingLink implements RingMessages {
   readonly outgoing: Uint8Array
   readonly messageBytesMax: number
   /** @internal The name of the peer for people if it is known, else its name in traces. */

@@ -12,10 +12,10 @@ import { RingProtocol } from './ring-protocol.ts'
 import { sendLimiter } from './send-limit.ts'
 import type { OperationDone } from './send-requests.ts'
 import { PEER_RIGHTS, segmentOf, VerbsBuffer } from './verbs-buffer.ts'
-import { type CarriedLink, type LinkOwner, VerbsCarrier } from './verbs-carrier.ts'
+import { type LinkOwner, VerbsCarrier } from './verbs-carrier.ts'
 
 /** A link over a connected queue pair. */
-export class VerbsLink extends RingLink implements MessageLink, CarriedLink {
+export class VerbsLink extends RingLink implements MessageLink {
   readonly pair: QueuePair
   readonly throughSharedMemory: boolean
   readonly completion: CompletionMode

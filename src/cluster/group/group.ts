@@ -11,12 +11,12 @@ import {
   WAIT_TABLE_BYTES,
 } from '../../profiling/index.ts'
 import { Agent } from '../../runtime/index.ts'
-import type { RemoteEndpoint } from '../../verbs/index.ts'
+import { checkAttached, type RemoteEndpoint } from '../../verbs/index.ts'
 import { PROFILING_OFFSET, WAITS_OFFSET } from '../layout.ts'
 import type { Membership } from '../membership.ts'
 import { Barrier, type BarrierOptions, checkBarrier, checkBarrierSync } from './barrier.ts'
 import { MemberEndedError, ranksInWords } from './errors.ts'
-import type { GroupNote, GroupPeer, GroupStart } from './group-machine.ts'
+import type { GroupNote, GroupPeer, GroupStart, LinksSaid } from './group-machine.ts'
 import { type JoinOptions, type JoinPlan, planJoin } from './group-options.ts'
 import { LocalMeeting } from './local-meeting.ts'
 import { type HeldLock, type LockRequest, Locks } from './locks/index.ts'
@@ -27,6 +27,9 @@ import { makeRankPrograms, type RankMessage, type RankPrograms } from './rank-pr
 import { TcpMeeting } from './tcp-meeting.ts'
 import { Topics } from './topics.ts'
 import type { GroupWaits } from './waits/index.ts'
+
+/** How long the agent may take to answer a blocked thread. */
+const AGENT_MS = 10_000
 
 /** A rank left or died. */
 export interface GroupEvent {
@@ -175,7 +178,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
     this.checkOpen()
     if (!(Number.isSafeInteger(rank) && rank >= 0 && rank < this.size))
       throw mustBe('rank', `a rank from 0 to ${this.size - 1}`, rank)
-    if (!(bytes instanceof Uint8Array)) throw mustBe('bytes', 'a Uint8Array', bytes)
+    checkAttached('bytes', bytes)
     await this.#programsNow().send(rank, bytes)
   }
 
@@ -312,11 +315,20 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   #lookFromBarrier(blocking: boolean): () => void {
     const before = this.#programs?.failure
     return () => {
+      // A thread that blocks hears no notes.
+      if (blocking && this.#isAddressed()) this.#programsNow()
       this.#programs?.lookFromBarrier(blocking)
       const failure = this.#programs?.failure
       const isNew = failure !== before && failure instanceof AetherError
       if (isNew && failure.code === 'ERR_AETHER_COLLECTIVE_MISMATCH') throw failure
     }
+  }
+
+  /** Whether the program of another rank has said something to this one's, which has not listened yet. */
+  #isAddressed(): boolean {
+    if (this.#programs !== undefined) return false
+    const { letters } = this.parts.agent.commandSync('linksSaid', 0, AGENT_MS) as LinksSaid
+    return letters.length > 0
   }
 
   #programsNow(): RankPrograms {
