@@ -70,8 +70,8 @@ export class RankCollectives {
 
   /** See `Group.shrink`. */
   async shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
+    const call = agreementCall(options)
     if (this.#all === undefined) {
-      const call = agreementCall(options)
       this.#remaining ??= this.#links
         .settle(this.#ranks, undefined, call, options.signal)
         .then((ranks) => this.#without(ranks))
@@ -87,8 +87,9 @@ export class RankCollectives {
   }
 
   shrinkSync(options: ShrinkOptions = {}): PeerGroup {
+    const call = agreementCall(options)
     if (this.#all === undefined) {
-      const ranks = this.#links.settleSync(this.#ranks, undefined, agreementCall(options))
+      const ranks = this.#links.settleSync(this.#ranks, undefined, call)
       const group = this.#without(ranks)
       if (group !== undefined) {
         this.#remaining = Promise.resolve(group)
