@@ -32,8 +32,8 @@ export interface RingLinkOptions extends SendOrder {
 }
 
 /**
- * What users hold of a pair of rings: it says when the `RingProtocol` sends and delivers, who waits, and how it
- * ends. The protocol has the rules, a `RingCarrier` the way to the other end.
+ * The part of a link that users hold. It decides when its `RingProtocol` sends and delivers, who waits for room, and
+ * how the link ends. The protocol has the rules, and a `RingCarrier` the way to the other end.
  */
 export class RingLink implements RingMessages {
   readonly outgoing: Uint8Array

@@ -78,7 +78,10 @@ export class RingProtocol implements RingReceiver {
   // ---- sending
   // -----------------------------------------------------------------------------------------------------------------
 
-  /** Send up to `bytesMax` bytes of whole messages: how many; 0: the first is longer, or there is none; -1: later. */
+  /**
+   * Send up to `bytesMax` bytes of whole messages. Returns how many: 0 if the first message is longer or there is none,
+   * and -1 if nothing can leave now.
+   */
   flush(bytesMax: number): number {
     const { outgoing } = this
     if (outgoing.pending === 0) return 0

@@ -48,7 +48,8 @@ export class RankCollectives {
     if (this.#all !== undefined) return this.#all.carryOut(call)
     return new Promise((resolve, reject) => {
       this.#check(call)
-      this.#wait(call, (group) => group.carryOut(call).then(resolve, reject), reject)
+      const beganMs = performance.now()
+      this.#wait(call, (group) => group.carryOut(since(beganMs, call)).then(resolve, reject), reject)
       void this.#connect()
     })
   }
@@ -56,6 +57,7 @@ export class RankCollectives {
   carryOutSync<T>(call: CollectiveCall<T>): T {
     if (this.#all === undefined) {
       this.#check(call)
+      const beganMs = performance.now()
       const { timeoutMs = Number.POSITIVE_INFINITY } = call.options
       try {
         this.#links.connectSync(this.#others, timeoutMs)
@@ -64,8 +66,9 @@ export class RankCollectives {
         throw error instanceof TimeoutError ? notBegun(call, error.message) : error
       }
       this.#settled()
+      return this.#connected().carryOutSync(since(beganMs, call))
     }
-    return this.#connected().carryOutSync(call)
+    return this.#all.carryOutSync(call)
   }
 
   /** See `Group.shrink`. */
@@ -101,10 +104,8 @@ export class RankCollectives {
 
   /** Others have begun to connect: do so as well. */
   connect(): void {
-    if (this.#all !== undefined || this.#failure !== undefined) return
-    this.#links.begin(this.#others)
+    void this.#connect()
     if (this.#links.areSettled(this.#others)) this.#settled()
-    else void this.#connect()
   }
 
   close(): void {
@@ -152,12 +153,12 @@ export class RankCollectives {
     void this.#connect()
   }
 
-  async #connect(signal?: AbortSignal): Promise<void> {
+  #connect(): Promise<void> {
     this.#connecting ??= this.#links.connect(this.#others).then(
       () => this.#settled(),
       (error) => this.#fail(error),
     )
-    await (signal === undefined ? this.#connecting : Promise.race([this.#connecting, aborted(signal)]))
+    return this.#connecting
   }
 
   /** Each rank is connected, or cannot be. */
@@ -203,9 +204,11 @@ function notBegun({ name, options }: CollectiveCall<unknown>, why: string): Time
   return new TimeoutError(`${name} did not begin within ${options.timeoutMs} ms: ${why}`)
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
+/** The call with what is left of its time. */
+function since<T>(beganMs: number, call: CollectiveCall<T>): CollectiveCall<T> {
+  const { timeoutMs } = call.options
+  // What is no number is refused where the call begins.
+  if (typeof timeoutMs !== 'number') return call
+  const leftMs = timeoutMs > 0 ? Math.max(0, timeoutMs - (performance.now() - beganMs)) : timeoutMs
+  return { ...call, options: { ...call.options, timeoutMs: leftMs } }
 }

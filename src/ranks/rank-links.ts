@@ -21,7 +21,7 @@ import { type LinkSaying, readSaying, sayCard } from './link-saying.ts'
 interface Way {
   readonly end: UnconnectedLink
   link: VerbsLink | undefined
-  /** Why there is none. */
+  /** Why no connection can be made. */
   refused: Error | undefined
   /** Called in order once it is there, or cannot be. */
   readonly waiting: ((peer: Peer | Error) => void)[]

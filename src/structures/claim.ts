@@ -2,12 +2,12 @@
 export type Holding = 'no one' | 'someone' | 'done'
 
 /**
- * What a claim comes to. Free: no one had it. Abandoned: who had it is gone. Held: it is someone else's. Done: there
- * will be no other holder.
+ * The outcome of a claim: `free` if it had no holder, `abandoned` if its holder is gone, `held` if another member has
+ * it, `done` if there will be no other holder.
  */
 export type Claim = 'free' | 'abandoned' | 'held' | 'done'
 
-/** How a memory writes down, in one word, who has something. */
+/** How a word of memory names the holder of something. */
 export interface HolderWords<Word> {
   says(word: Word): Holding
   /** Whether the one that the word names is there; `ask`: take the time to find out. */
