@@ -6,15 +6,9 @@ export { type BarrierOptions, checkBarrier, checkBarrierSync } from './barrier.t
 export { BarrierMachine, type BarrierMachineOptions } from './barrier-machine.ts'
 export { BarrierWord, newBarrierWords } from './barrier-words.ts'
 export { JoinError, MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
-export {
-  assembleGroup,
-  Group,
-  type GroupAgentData,
-  type GroupEvent,
-  type GroupParts,
-  NoteBox,
-  type ProfilingPlace,
-} from './group.ts'
+export { assembleGroup, type GroupAgentData, type ProfilingPlace } from './assemble-group.ts'
+export { Group, type GroupEvent, type GroupParts } from './group.ts'
+export { NoteBox } from './note-box.ts'
 export {
   type GroupListener,
   GroupMachine,
