@@ -3,7 +3,7 @@
  * size and the lengths: pure functions. `messaging/` carries them out.
  */
 export type { BarrierAlgorithm } from './barrier.ts'
-export { barrier, type CollectiveCall, type Shape } from './calls.ts'
+export { barrier, type CollectiveCall } from './calls.ts'
 export type { CollectiveName } from './choose.ts'
 export { type CollectiveOptions, checkCollective } from './collective-options.ts'
 export { Collectives } from './collectives.ts'
@@ -12,4 +12,5 @@ export type { CustomOperation, Kernel, Operation } from './operation.ts'
 export { hashText, type Plan, PlanCache } from './plan.ts'
 export type { RunMemory } from './run-memory.ts'
 export type { BufferName, Range } from './schedule.ts'
+export type { Shape } from './shape.ts'
 export { collectiveNames, countTraffic } from './traffic.ts'

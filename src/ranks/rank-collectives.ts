@@ -207,7 +207,7 @@ function notBegun({ name, options }: CollectiveCall<unknown>, why: string): Time
 /** The call with what is left of its time. */
 function since<T>(beganMs: number, call: CollectiveCall<T>): CollectiveCall<T> {
   const { timeoutMs } = call.options
-  // What is no number is refused where the call begins.
+  // Anything else is refused where the call begins.
   if (typeof timeoutMs !== 'number') return call
   const leftMs = timeoutMs > 0 ? Math.max(0, timeoutMs - (performance.now() - beganMs)) : timeoutMs
   return { ...call, options: { ...call.options, timeoutMs: leftMs } }

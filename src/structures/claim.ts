@@ -2,8 +2,8 @@
 export type Holding = 'no one' | 'someone' | 'done'
 
 /**
- * The outcome of a claim: `free` if it had no holder, `abandoned` if its holder is gone, `held` if another member has
- * it, `done` if there will be no other holder.
+ * The outcome of a claim. It is `free` if there was no holder, and `abandoned` if the holder is gone. It is `held` if
+ * another member has it, and `done` if there will be no other holder.
  */
 export type Claim = 'free' | 'abandoned' | 'held' | 'done'
 

@@ -145,8 +145,8 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   }
 
   /**
-   * Send a message to the program of rank `rank`. Messages of one rank arrive in order. Resolves when `bytes` may be
-   * used again, which waits for room at that rank.
+   * Send a message to the program of rank `rank`. Messages of one rank arrive in order, and leave with the end of this
+   * turn of the event loop. Resolves when `bytes` may be used again, which waits for room at that rank.
    * @throws PeerError if the rank has ended or left: the message may or may not have arrived; ArgumentError beyond 64
    *   MiB; ClosedError.
    */

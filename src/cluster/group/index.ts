@@ -2,13 +2,13 @@
  * Groups: N ranks whose agents are connected with each other, with a barrier and a registry of what they share. Regions
  * are added in `dsm/`.
  */
+
+export { assembleGroup, type GroupAgentData, type ProfilingPlace } from './assemble-group.ts'
 export { type BarrierOptions, checkBarrier, checkBarrierSync } from './barrier.ts'
 export { BarrierMachine, type BarrierMachineOptions } from './barrier-machine.ts'
 export { BarrierWord, newBarrierWords } from './barrier-words.ts'
 export { JoinError, MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
-export { assembleGroup, type GroupAgentData, type ProfilingPlace } from './assemble-group.ts'
 export { Group, type GroupEvent, type GroupParts } from './group.ts'
-export { NoteBox } from './note-box.ts'
 export {
   type GroupListener,
   GroupMachine,
@@ -38,6 +38,7 @@ export { decodeStatement, encodeStatement } from './membership-message.ts'
 export { Mesh, type MeshMessage } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
+export { NoteBox } from './note-box.ts'
 export { type PeerEnds, ProcessEnds } from './peer-ends.ts'
 export { type ProgramsHost, provideRankPrograms, type RankMessage, type RankPrograms } from './rank-programs.ts'
 export type { RegistryAnswer } from './region-registry.ts'
