@@ -394,8 +394,7 @@ export class SimulationNode implements RegionProcess, CallHost, ViewHost {
 
   /** Until something comes, a timer is due, or for a while. */
   #sleep(): void {
-    const [descriptor] = this.#group.descriptors
-    this.#cancelWait = this.host.whenReadable(descriptor!, () => this.#agent.wake())
+    this.#cancelWait = this.#group.mesh.whenReadable(() => this.#agent.wake())
     this.#agent.wakeAt(Math.min(this.#timers.nextNs, this.nowNs + SLEEP_NS_MAX))
   }
 

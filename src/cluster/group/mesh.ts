@@ -161,6 +161,11 @@ export class Mesh {
     }
   }
 
+  /** Call `ready` once when a message has arrived, without a descriptor. Returns a function that cancels it. */
+  whenReadable(ready: () => void): () => void {
+    return this.#channel.whenReadable(ready)
+  }
+
   /** For poll(2): readable while there is something to do. */
   get descriptors(): number[] {
     return [this.#channel.descriptor, ...this.#options.ends.descriptors]

@@ -30,7 +30,7 @@ export class Signal {
   raise(): void {
     if (!this.#raised && this.#pipe !== undefined) native.ringPipe(this.#pipe[1])
     this.#raised = true
-    for (const waiter of [...this.#waiters]) waiter()
+    if (this.#waiters.size > 0) for (const waiter of [...this.#waiters]) waiter()
   }
 
   /** Lower it. Returns true if it was raised. */
