@@ -30,6 +30,12 @@ const steps = [
     environment: { AETHER_TEST_HISTORIES: '600' },
   },
   {
+    name: 'values',
+    purpose: 'every wrong value at every place of every public function',
+    command: node('scripts/test.mjs', 'test/public/bad-arguments'),
+    environment: { AETHER_TEST_VALUES: 'all' },
+  },
+  {
     name: 'litmus',
     purpose: '15,000 rounds of each shape with real processes',
     command: npm('litmus', '--rounds', '15000', '--ranks', '2,3', ...earlyShapes, '--evictions', 'without'),
