@@ -68,6 +68,19 @@ const hasHeader = (compiler, name) => {
   }
 }
 
+/**
+ * What is compiled at once: a file with includes of all that belong together. Headers are then read once, which takes
+ * most of the time: 35 files one by one took 35 s of processor time, 4 units take 12.
+ */
+function unitsOf(sources) {
+  const units = new Map()
+  for (const name of sources) {
+    const unit = PARTS.find((part) => name.startsWith(part.prefix))?.prefix ?? 'base-'
+    units.set(unit, [...(units.get(unit) ?? []), name])
+  }
+  return [...units].map(([unit, names]) => ({ name: `${unit}unit`, names }))
+}
+
 /** Compile into `folder`, unless `target` is newer than every source and has the same parts. */
 async function build({ compiler, folder, target, missing, compileFlags, linkFlags }) {
   const defines = PARTS.filter((part) => !missing.includes(part)).map((part) => `-D${part.define}`)
@@ -95,25 +108,28 @@ async function build({ compiler, folder, target, missing, compileFlags, linkFlag
   mkdirSync(folder, { recursive: true })
   mkdirSync(dirname(target), { recursive: true })
   // Names of our own until all is done: two builds at once must not see each other's halves.
-  const scratch = (name) => join(folder, `${name}.${process.pid}`)
+  const units = unitsOf(sources)
+  const source = ({ name }) => join(folder, `${name}.${process.pid}.cc`)
+  const object = ({ name }) => join(folder, `${name}.${process.pid}.o`)
   const whole = `${target}.${process.pid}`
   try {
-    const waiting = [...sources]
+    const waiting = [...units]
     // One compiler for each processor: all at once take gigabytes.
     const compileNext = async () => {
-      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-        const { stderr } = await run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])
+      for (let unit = waiting.pop(); unit !== undefined; unit = waiting.pop()) {
+        writeFileSync(source(unit), unit.names.map((name) => `#include "${join(here, name)}"\n`).join(''))
+        const { stderr } = await run(compiler, [...flags, '-c', source(unit), '-o', object(unit)])
         if (stderr !== '') console.error(stderr)
       }
     }
     await Promise.all(Array.from({ length: availableParallelism() }, compileNext))
-    await run(compiler, [...compileFlags, '-shared', ...sources.map(scratch), '-ldl', ...linkFlags, '-o', whole])
+    await run(compiler, [...compileFlags, '-shared', ...units.map(object), '-ldl', ...linkFlags, '-o', whole])
+    renameSync(whole, target)
   } catch (error) {
-    for (const path of [...sources.map(scratch), whole]) rmSync(path, { force: true })
-    throw new BuildError(`${compiler} failed\n${error.stderr}`)
+    throw new BuildError(`${compiler} failed\n${error.stderr ?? error.message}`)
+  } finally {
+    for (const path of [...units.flatMap((unit) => [source(unit), object(unit)]), whole]) rmSync(path, { force: true })
   }
-  for (const name of sources) renameSync(scratch(name), join(folder, name.replace(/\.cc$/, '.o')))
-  renameSync(whole, target)
   writeFileSync(builtWith, defines.join(' '))
 }
 

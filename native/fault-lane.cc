@@ -74,12 +74,6 @@ static Numbers numbersOf(Arguments& arguments, size_t index, const char* name, s
   return out;
 }
 
-static double nowNs() {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
 struct Part {
   double address;
   double length;

@@ -23,12 +23,6 @@ namespace aether {
 constexpr size_t kSamplesMax = 4096;
 constexpr double kCalmMsMax = 1.0;
 
-static double nowNs() {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
 // One object mapped twice: bytes are put into `frames`, and faults happen in `view`.
 struct FaultStage {
   int userfault = -1;

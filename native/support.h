@@ -3,6 +3,7 @@
 #pragma once
 #define NAPI_VERSION 9
 #include <node_api.h>
+#include <time.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -120,5 +121,12 @@ void registerSleeping(napi_env env, napi_value exports);
 void registerWatcher(napi_env env, napi_value exports);
 void registerProcesses(napi_env env, napi_value exports);
 void registerThreads(napi_env env, napi_value exports);
+
+// The monotonic clock, which process.hrtime() reads, too.
+inline double nowNs() {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
 
 }  // namespace aether

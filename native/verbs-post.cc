@@ -55,7 +55,7 @@ int takeBind(napi_env env, const double* request, struct ibv_send_wr* wr) {
   wr->bind_mw.rkey = static_cast<uint32_t>(wholeNumber(request[kRemoteKey], UINT32_MAX, &ok));
   wr->bind_mw.bind_info.addr = wholeNumber(request[kRemoteAddress], kSafeIntegerMax, &ok);
   wr->bind_mw.bind_info.length = wholeNumber(request[kLength], kSafeIntegerMax, &ok);
-  wr->bind_mw.bind_info.mw_access_flags = static_cast<unsigned>(wholeNumber(request[kAccess], INT32_MAX, &ok));
+  wr->bind_mw.bind_info.mw_access_flags = static_cast<unsigned>(wholeNumber(request[kRequestAccess], INT32_MAX, &ok));
   if (!ok || window == nullptr || (memory == nullptr && request[kMemory] != 0)) return EINVAL;
   // The drivers look into the region without asking whether there is one.
   if (memory == nullptr) return EINVAL;
@@ -68,7 +68,7 @@ int takeBind(napi_env env, const double* request, struct ibv_send_wr* wr) {
 int takeDestination(napi_env env, enum ibv_qp_type type, const double* request, struct ibv_send_wr* wr) {
   bool ok = true;
   const auto number = static_cast<uint32_t>(wholeNumber(request[kRemoteQueuePair], UINT32_MAX, &ok));
-  const auto queueKey = static_cast<uint32_t>(wholeNumber(request[kQueueKey], UINT32_MAX, &ok));
+  const auto queueKey = static_cast<uint32_t>(wholeNumber(request[kRequestQueueKey], UINT32_MAX, &ok));
   if (!ok) return EINVAL;
   if (type == IBV_QPT_XRC_SEND) wr->qp_type.xrc.remote_srqn = number;
   if (type != IBV_QPT_UD) return 0;
@@ -326,11 +326,11 @@ static napi_value Layout(napi_env env, napi_callback_info) {
                                   {"RequestSlot.SegmentCount", kSegmentCount},
                                   {"RequestSlot.AddressHandle", kAddressHandle},
                                   {"RequestSlot.RemoteQueuePair", kRemoteQueuePair},
-                                  {"RequestSlot.QueueKey", kQueueKey},
+                                  {"RequestSlot.QueueKey", kRequestQueueKey},
                                   {"RequestSlot.Window", kWindow},
                                   {"RequestSlot.Memory", kMemory},
                                   {"RequestSlot.Length", kLength},
-                                  {"RequestSlot.Access", kAccess},
+                                  {"RequestSlot.Access", kRequestAccess},
                                   {"RequestSlot.Segments", kSegments},
                                   {"SEGMENT_SLOTS", kSegmentSlots},
                                   {"Opcode.Write", IBV_WR_RDMA_WRITE},

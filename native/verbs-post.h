@@ -16,11 +16,11 @@ enum RequestSlot : size_t {
   kSegmentCount,
   kAddressHandle,
   kRemoteQueuePair,
-  kQueueKey,
+  kRequestQueueKey,
   kWindow,
   kMemory,
   kLength,
-  kAccess,
+  kRequestAccess,
   kSegments,
 };
 constexpr size_t kSegmentSlots = 3;
