@@ -64,7 +64,8 @@ export class Caller {
     for (let count = 0; count < callable.places.length; count += 1)
       await this.#judge(callable, recipe, (args) => args.slice(0, count))
     for (const [index, path] of pathsOf(callable.places).entries()) {
-      for (const make of this.#some(badValues, index, recipe.valuesMax)) await this.#wrong(callable, recipe, [path], [make()])
+      for (const make of this.#some(badValues, index, recipe.valuesMax))
+        await this.#wrong(callable, recipe, [path], [make()])
     }
     for (const path of optionsOf(callable.places)) await this.#unknownNames(callable, recipe, path)
     await this.#mixed(callable, recipe)
