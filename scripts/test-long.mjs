@@ -80,6 +80,12 @@ const steps = [
     command: node('scripts/test-arm64.mjs'),
   },
   {
+    name: 'rdma-connections',
+    purpose: 'a thousand connections made and ended on real RDMA',
+    command: node('scripts/test-rdma.mjs', '--boot', 'one-host', 'rdma/connections', 'rdma/cm'),
+    environment: { AETHER_RDMA_REQUIRED: '1', AETHER_TEST_CONNECTIONS: '1000' },
+  },
+  {
     name: 'rdma',
     purpose: 'the long tests on real RDMA, in guests',
     command: node('scripts/test-rdma.mjs', '--long'),

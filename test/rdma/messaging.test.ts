@@ -40,7 +40,7 @@ async function join(
 test('over a real device the ring wraps many times, with random lengths and a reader that stops now and then', async () => {
   const { client, server, close } = await join({ ringBytes: 4096, receives: 16, sends: 32 })
   const random = new Random(3)
-  const count = 1500
+  const count = 600
   let received = 0
   server.handlers = {
     receive: (data, immediate) => {
