@@ -18,7 +18,7 @@ const QUICK = [
     (name) => `test/native/${name}.test`,
   ),
   ...['abort-callbacks', 'runtime-directory', 'timers'].map((name) => `test/runtime/${name}.test`),
-  'test/verbs/',
+  ...['async-forms', 'lifetime', 'worker'].map((name) => `test/verbs/${name}.test`),
   'test/providers/conformance',
   'test/dsm/hardware-region',
   'test/dsm/coherent/coherent-region.test',
