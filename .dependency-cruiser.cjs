@@ -17,6 +17,7 @@ const rooms = [
   'dsm',
   'rpc',
   'structures',
+  'arrays',
   'saving',
   'adapters',
   'testing',

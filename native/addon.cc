@@ -1,4 +1,5 @@
 // Entry of the addon: one call of each file's register function. System calls only; no policy, no protocol.
+#include "arrays.h"
 #include "mappings.h"
 #include "support.h"
 #ifdef AETHER_VERBS
@@ -101,6 +102,12 @@ NAPI_MODULE_INIT() {
   registerWatcher(env, exports);
   registerProcesses(env, exports);
   registerThreads(env, exports);
+  registerArrayPrograms(env, exports);
+  registerArrayReductions(env, exports);
+  registerArraySorting(env, exports);
+  registerArraySelecting(env, exports);
+  registerArrayRandom(env, exports);
+  registerArrayProducts(env, exports);
 #ifdef AETHER_VERBS
   exportVerbs(env, exports);
 #endif

@@ -68,21 +68,33 @@ const hasHeader = (compiler, name) => {
   }
 }
 
+const isOfArrays = (name) => name.startsWith('arrays-')
+
 /**
  * What is compiled at once: a file with includes of all that belong together. Headers are then read once, which takes
- * most of the time: 35 files one by one took 35 s of processor time, 4 units take 12.
+ * most of the time: 35 files one by one took 35 s of processor time, 4 units take 12. What belongs to arrays is
+ * compiled file by file, with flags of its own: vectors are made by the compiler, which does little of it at -O2; on
+ * x64 all but the baseline's. They compute the same bits on all processors, so no product and sum are fused.
  */
-function unitsOf(sources) {
+function unitsOf(sources, arch) {
   const units = new Map()
   for (const name of sources) {
-    const unit = PARTS.find((part) => name.startsWith(part.prefix))?.prefix ?? 'base-'
+    const unit = isOfArrays(name) ? name : (PARTS.find((part) => name.startsWith(part.prefix))?.prefix ?? 'base-')
     units.set(unit, [...(units.get(unit) ?? []), name])
   }
-  return [...units].map(([unit, names]) => ({ name: `${unit}unit`, names }))
+  return [...units].map(([unit, names]) => ({ name: `${unit}unit`, names, flags: flagsOf(unit, arch) }))
+}
+
+function flagsOf(unit, arch) {
+  if (!isOfArrays(unit)) return []
+  const isWide = unit.startsWith('arrays-kernels-') && !(arch === 'x64' && unit.includes('baseline'))
+  // Vectors are passed only between functions that are inlined: how others would take them does not matter.
+  const flags = ['-ffp-contract=off', '-Wno-psabi']
+  return isWide ? ['-O3', ...flags] : flags
 }
 
 /** Compile into `folder`, unless `target` is newer than every source and has the same parts. */
-async function build({ compiler, folder, target, missing, compileFlags, linkFlags }) {
+async function build({ compiler, arch, folder, target, missing, compileFlags, linkFlags }) {
   const defines = PARTS.filter((part) => !missing.includes(part)).map((part) => `-D${part.define}`)
   // Installing a header makes what was built without it stale.
   const builtWith = join(folder, 'parts.txt')
@@ -108,7 +120,7 @@ async function build({ compiler, folder, target, missing, compileFlags, linkFlag
   mkdirSync(folder, { recursive: true })
   mkdirSync(dirname(target), { recursive: true })
   // Names of our own until all is done: two builds at once must not see each other's halves.
-  const units = unitsOf(sources)
+  const units = unitsOf(sources, arch)
   const source = ({ name }) => join(folder, `${name}.${process.pid}.cc`)
   const object = ({ name }) => join(folder, `${name}.${process.pid}.o`)
   const whole = `${target}.${process.pid}`
@@ -118,7 +130,7 @@ async function build({ compiler, folder, target, missing, compileFlags, linkFlag
     const compileNext = async () => {
       for (let unit = waiting.pop(); unit !== undefined; unit = waiting.pop()) {
         writeFileSync(source(unit), unit.names.map((name) => `#include "${join(here, name)}"\n`).join(''))
-        const { stderr } = await run(compiler, [...flags, '-c', source(unit), '-o', object(unit)])
+        const { stderr } = await run(compiler, [...flags, ...unit.flags, '-c', source(unit), '-o', object(unit)])
         if (stderr !== '') console.error(stderr)
       }
     }
@@ -137,7 +149,7 @@ async function buildOwn(name, flags) {
   const compiler = ownCompiler()
   const folder = join(here, 'build', name)
   const missing = PARTS.filter((part) => !hasHeader(compiler, part.header))
-  await build({ compiler, folder, target: join(folder, 'aether.node'), missing, compileFlags: flags, linkFlags: [] })
+  await build({ compiler, arch: process.arch, folder, target: join(folder, 'aether.node'), missing, compileFlags: flags, linkFlags: [] })
 }
 
 /** What a prebuilt addon asks of the machine: the versions of symbols by name, and no C++ library but its own. */
@@ -175,6 +187,7 @@ async function buildPrebuilt(isRelease) {
     }
     await build({
       compiler,
+      arch,
       folder: join(here, 'build', `Prebuilt-${arch}`),
       target,
       missing: PARTS.filter((part) => !hasHeader(compiler, part.header)),

@@ -51,29 +51,6 @@ struct Lane {
 // environment.
 static thread_local std::vector<Lane> lanes;
 
-struct Numbers {
-  double* data = nullptr;
-  size_t length = 0;
-};
-
-static Numbers numbersOf(Arguments& arguments, size_t index, const char* name, size_t least) {
-  Numbers out;
-  bool isTyped = false;
-  napi_typedarray_type type = napi_uint8_array;
-  void* data = nullptr;
-  if (!arguments.ok()) return out;
-  napi_is_typedarray(arguments.env, arguments.at(index), &isTyped);
-  if (isTyped)
-    napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr);
-  if (!isTyped || type != napi_float64_array || out.length < least) {
-    arguments.fail(name,
-                   std::string(name) + " must be a Float64Array of at least " + std::to_string(least) + " elements");
-    return Numbers();
-  }
-  out.data = static_cast<double*>(data);
-  return out;
-}
-
 struct Part {
   double address;
   double length;
@@ -128,7 +105,7 @@ static Answer answer(int userfault, const struct uffd_msg& message, double addre
 
 // Reads what waits, answers what can be answered. Adds to `count`; false where a fault is left, or no more have room.
 // errno is kept in `error`.
-static bool takeFaults(int userfault, const Numbers& out, size_t* count, int* error) {
+static bool takeFaults(int userfault, const Doubles& out, size_t* count, int* error) {
   struct uffd_msg messages[kReadMax];
   const size_t most = std::min(out.length / kFaultNumbers - *count, kReadMax);
   ssize_t got;
@@ -170,7 +147,7 @@ static bool isUserfault(Arguments& arguments, int descriptor) {
 static napi_value TakeFaults(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const int descriptor = arguments.descriptor(0, "userfault");
-  const Numbers out = numbersOf(arguments, 1, "out", kFaultNumbers);
+  const Doubles out = doublesOf(arguments, 1, "out", kFaultNumbers);
   if (!isUserfault(arguments, descriptor)) return nullptr;
   size_t count = 0;
   int error = 0;
@@ -190,7 +167,7 @@ static int pollOnce(std::vector<struct pollfd>& set, double timeoutMs) {
 
 // Sleeps until anything but faults with a known answer has come, or the time is over. The number of faults read, or
 // -errno.
-static int sleepAnswering(int userfault, std::vector<struct pollfd>& set, double timeoutMs, const Numbers& out) {
+static int sleepAnswering(int userfault, std::vector<struct pollfd>& set, double timeoutMs, const Doubles& out) {
   const double endNs = nowNs() + timeoutMs * 1e6;
   double lastNs = endNs;
   size_t count = 0;
@@ -216,7 +193,7 @@ static napi_value PollAnswering(napi_env env, napi_callback_info info) {
   const auto count = static_cast<size_t>(arguments.integer(3, "count", 0, static_cast<double>(most)));
   const double timeout = arguments.fractionalMs(4, "timeoutMs");
   if (arguments.ok() && timeout < 0) arguments.fail("timeoutMs", "timeoutMs must be 0 or more");
-  const Numbers out = numbersOf(arguments, 5, "out", kFaultNumbers);
+  const Doubles out = doublesOf(arguments, 5, "out", kFaultNumbers);
   if (!isUserfault(arguments, userfault)) return nullptr;
   static thread_local std::vector<struct pollfd> set;
   set.clear();
@@ -243,7 +220,7 @@ static napi_value OpenFaultLane(napi_env env, napi_callback_info info) {
   Lane lane = {};
   lane.region = static_cast<int32_t>(arguments.integer(0, "region", 0, INT32_MAX));
   const Int32s words = arguments.int32s(1, "words");
-  const Numbers windows = numbersOf(arguments, 2, "windows", kWindowsBegin);
+  const Doubles windows = doublesOf(arguments, 2, "windows", kWindowsBegin);
   lane.pageBytes = static_cast<double>(arguments.pages(3, "pageBytes", false));
   if (!arguments.ok()) return nullptr;
   lane.words = words.data;

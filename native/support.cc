@@ -302,4 +302,19 @@ double Arguments::fractionalMs(size_t index, const char* name) {
   return value;
 }
 
+Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t lengthLeast) {
+  Doubles out;
+  if (!arguments.ok()) return out;
+  napi_typedarray_type type = napi_uint8_array;
+  void* data = nullptr;
+  if (napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr) !=
+          napi_ok ||
+      type != napi_float64_array || out.length < lengthLeast) {
+    arguments.fail(name, std::string(name) + " must be a Float64Array of at least " + std::to_string(lengthLeast));
+    return Doubles();
+  }
+  out.data = static_cast<double*>(data);
+  return out;
+}
+
 }  // namespace aether

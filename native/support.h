@@ -122,6 +122,13 @@ void registerWatcher(napi_env env, napi_value exports);
 void registerProcesses(napi_env env, napi_value exports);
 void registerThreads(napi_env env, napi_value exports);
 
+// A Float64Array of at least so many elements; otherwise the call fails.
+struct Doubles {
+  double* data = nullptr;
+  size_t length = 0;
+};
+Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t lengthLeast);
+
 // The monotonic clock, which process.hrtime() reads, too.
 inline double nowNs() {
   struct timespec now;

@@ -162,21 +162,6 @@ std::vector<VerbsObject*> usesOf(std::initializer_list<VerbsObject*> objects) {
   return uses;
 }
 
-Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t lengthLeast) {
-  Doubles out;
-  if (!arguments.ok()) return out;
-  napi_typedarray_type type = napi_uint8_array;
-  void* data = nullptr;
-  if (napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr) !=
-          napi_ok ||
-      type != napi_float64_array || out.length < lengthLeast) {
-    arguments.fail(name, std::string(name) + " must be a Float64Array of at least " + std::to_string(lengthLeast));
-    return Doubles();
-  }
-  out.data = static_cast<double*>(data);
-  return out;
-}
-
 napi_value describeNumbers(napi_env env, std::initializer_list<NamedNumber> numbers) {
   napi_value result = nullptr;
   napi_create_object(env, &result);

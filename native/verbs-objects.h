@@ -192,13 +192,6 @@ int errnoOf(const void* made);
 // A verb that returns an int returns an errno, or -1 and sets it.
 int errnoOf(int result);
 
-// A Float64Array.
-struct Doubles {
-  double* data = nullptr;
-  size_t length = 0;
-};
-Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t lengthLeast);
-
 // The number if it is an integer from 0 to `most`; otherwise `*ok` becomes false.
 inline uint64_t wholeNumber(double value, double most, bool* ok) {
   if (!(value >= 0 && value <= most)) {

@@ -19,12 +19,14 @@ import './coherent/page-counters.ts'
 import './coherent/transition-counters.ts'
 import { native, UnsupportedError } from '../native/index.ts'
 import { AUTOMATIC_PROTOCOL } from './coherence.ts'
+import { type HardwareRegion, openHardwareRegion } from './hardware-region.ts'
 import { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import { openRegionOf } from './region-openers.ts'
 import { parseRegionRequest, type RegionOptions } from './region-request.ts'
+import type { BackedOptions } from './space.ts'
 
 /**
  * Become one of N ranks that compute together. The ranks are started by `aether-dsm run -n N`, srun or mpirun, or given
@@ -99,6 +101,18 @@ export class RegionGroup extends Group {
     const request = parseRegionRequest(name, options, oneMachine ? 'hardware' : AUTOMATIC_PROTOCOL)
     if (request.coherence === 'hardware' && !oneMachine) throw this.#notOneMachine(name)
     return await openRegionOf(this.#host, request)
+  }
+
+  /** Are all ranks on one machine? @internal for the rooms above. */
+  get oneMachine(): boolean {
+    return this.parts.meeting.oneMachine
+  }
+
+  /** As in a space: one memory for all, taken as it is needed. @internal for the rooms above. */
+  async openBacked(name: string, { headBytes, ...options }: BackedOptions): Promise<HardwareRegion> {
+    this.checkOpen()
+    const request = parseRegionRequest(name, options, 'hardware')
+    return await openHardwareRegion(this.#host, headBytes === undefined ? request : { ...request, headBytes })
   }
 
   /** As in a group without regions. Before it, what was written in regions with replicas is fenced. */

@@ -1,4 +1,4 @@
-import { mustBe } from '../native/index.ts'
+import { mustBe, TimeoutError } from '../native/index.ts'
 import { type CompletionQueue, PreparedRequest, type QueuePair } from '../verbs/index.ts'
 import { LinkError } from './errors.ts'
 import type { Hello } from './hello.ts'
@@ -103,6 +103,36 @@ export class VerbsLink extends RingLink implements MessageLink {
 
   write(local: LocalRange, remote: RemoteAddress): Promise<void> {
     return this.#operate('write', remote, () => this.pair.prepareWrite({ local: segmentOf(local), remote }))
+  }
+
+  /** @internal As {@link read}, spinning. @throws TimeoutError */
+  readSync(local: LocalRange, remote: RemoteAddress, timeoutMs: number): void {
+    this.#operateSync('read', remote, timeoutMs, () => this.pair.prepareRead({ local: segmentOf(local), remote }))
+  }
+
+  /** @internal As {@link write}, spinning. @throws TimeoutError */
+  writeSync(local: LocalRange, remote: RemoteAddress, timeoutMs: number): void {
+    this.#operateSync('write', remote, timeoutMs, () => this.pair.prepareWrite({ local: segmentOf(local), remote }))
+  }
+
+  #operateSync(name: string, remote: RemoteAddress, timeoutMs: number, prepare: () => PreparedRequest): void {
+    this.checkOpen(name)
+    checkRemote(remote)
+    const end: { isOver: boolean; error?: unknown } = { isOver: false }
+    this.post(name, prepare(), (error) => {
+      end.isOver = true
+      end.error = error
+    })
+    const deadlineMs = performance.now() + timeoutMs
+    while (!end.isOver) {
+      this.flush()
+      this.reap()
+      if (!end.isOver && performance.now() > deadlineMs)
+        throw new TimeoutError(
+          `${name} did not complete within ${timeoutMs} ms; it may or may not have been carried out`,
+        )
+    }
+    if (end.error !== undefined) throw end.error
   }
 
   #operate(name: string, remote: RemoteAddress, prepare: () => PreparedRequest): Promise<void> {

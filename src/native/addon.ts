@@ -323,4 +323,27 @@ export interface Addon {
   throwSystemError(syscall: string, errno: number): never
   /** End the process at once: _exit(2). */
   exitNow(code: number): never
+
+  // ---- arrays
+  // -----------------------------------------------------------------------------------------------------------------
+  // Each takes `numbers`, which describe the call, and `memories`, the typed arrays that it reads and writes. The first
+  // number says how many there are; `src/arrays/kernels/call.ts` writes them. What would read or write outside of a
+  // memory is an ArgumentError.
+  /**
+   * The operations in their order, and which kernels there are: one byte for each operation and data type, then one for
+   * each pair of types that `cast` takes.
+   */
+  arrayKernels(): { readonly operations: readonly string[]; readonly table: Uint8Array }
+  /** Compute a program of element-wise steps. */
+  runArrayProgram(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
+  /** Sums, products, least and greatest elements along axes. */
+  reduceArray(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
+  /** Blocks of Philox 4x64-10 from the counter on, into all of `words`: 16, 32, and a multiple of 32 bytes. */
+  philoxBlocks(key: Uint32Array, counter: Uint32Array, words: Uint32Array): void
+  /** Sort lines of neighbouring elements, or the indices of their elements; equal ones keep their order. */
+  sortArray(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
+  /** Take elements by index or by a mask. Returns how many there were, or -1 if an index was outside. */
+  selectFromArray(numbers: Float64Array, memories: readonly ArrayBufferView[]): number
+  /** Matrix products. */
+  multiplyMatrices(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
 }

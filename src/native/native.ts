@@ -67,6 +67,13 @@ const names: ReadonlyArray<keyof Addon> = [
   'unguardEnvironment',
   'throwSystemError',
   'exitNow',
+  'arrayKernels',
+  'runArrayProgram',
+  'reduceArray',
+  'philoxBlocks',
+  'sortArray',
+  'selectFromArray',
+  'multiplyMatrices',
 ]
 
 function settle(): Addon {

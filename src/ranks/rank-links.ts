@@ -78,6 +78,10 @@ export class RankLinks implements Survivors {
     return this.peers.get(rank) !== undefined
   }
 
+  link(rank: number): VerbsLink | undefined {
+    return this.isConnected(rank) ? this.#ways[rank]?.link : undefined
+  }
+
   // ---- what the group hears
   // ----------------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
  */
 import { type ProgramsHost, provideRankPrograms, type RankPrograms } from '../cluster/index.ts'
 import type { CollectiveCall } from '../collectives/index.ts'
-import type { PeerGroup, ShrinkOptions } from '../messaging/index.ts'
+import type { PeerGroup, ShrinkOptions, VerbsLink } from '../messaging/index.ts'
 import { RankCollectives } from './rank-collectives.ts'
 import { RankLinks } from './rank-links.ts'
 import { RankMessages } from './rank-messages.ts'
@@ -54,6 +54,10 @@ class Programs implements RankPrograms {
 
   messages(options?: { readonly signal?: AbortSignal }): ReturnType<RankMessages['all']> {
     return this.#messages.all(options)
+  }
+
+  link(rank: number): VerbsLink | undefined {
+    return this.#links.link(rank)
   }
 
   fetch(): Promise<void> {

@@ -14,7 +14,16 @@ function whyNot(text: string): string | false {
   return /coherence: 'mesi'/.test(text) && /= region\.(float64|view)/.test(text) && (whyNoMesi() ?? false)
 }
 
-for (const name of readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.ts'))) {
+/** The programs of the folder, and those that have a folder in common. */
+function examples(): string[] {
+  return ['.', 'arrays'].flatMap((folder) =>
+    readdirSync(join(root, 'examples', folder))
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  )
+}
+
+for (const name of examples()) {
   const text = readFileSync(join(root, 'examples', name), 'utf8')
   test(`${name} prints what it says`, { skip: skip || whyNot(text) }, () => {
     const promised = promisedOutput(text)

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { type Addon, AetherError, native } from '../../src/native/index.ts'
 import { pageBytes } from './resources.ts'
+import { arrayCalls } from './wrong-array-numbers.ts'
 import { hostile, numbers, OfTheProgram, others } from './wrong-value-kinds.ts'
 
 const isSecondsLong = (value: unknown) => value === -1 || (typeof value === 'number' && value > 10 && value < 2 ** 31)
@@ -113,6 +114,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   unlockFile: [one(memory)],
   unguardEnvironment: [],
   throwSystemError: [one('mmap'), one(12)],
+  ...arrayCalls,
   add: [one(1), one(readEnd), one(words), zero],
   rearm: [one(1)],
   remove: [one(1)],

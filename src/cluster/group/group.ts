@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { type CollectiveCall, Collectives } from '../../collectives/index.ts'
-import type { PeerGroup, ShrinkOptions } from '../../messaging/index.ts'
+import type { PeerGroup, ShrinkOptions, VerbsLink } from '../../messaging/index.ts'
 import { AetherError, ArgumentError, ClosedError, checkFunction, mustBe } from '../../native/index.ts'
 import { identifyTrace, type Profile, publishWatchdog } from '../../profiling/index.ts'
 import type { Agent } from '../../runtime/index.ts'
@@ -253,6 +253,12 @@ export abstract class Group extends Collectives implements AsyncDisposable {
    */
   onTold(topic: string, listener: (rank: number, value: unknown) => void): () => void {
     return this.#topics.listen(topic, listener)
+  }
+
+  /** @internal The connection to another rank's program; undefined before the first collective. */
+  linkTo(rank: number): VerbsLink | undefined {
+    this.checkOpen()
+    return this.#programsNow().link(rank)
   }
 
   /** Leave, together with the others. Idempotent. */

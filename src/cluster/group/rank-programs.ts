@@ -1,5 +1,5 @@
 import type { CollectiveCall } from '../../collectives/index.ts'
-import type { PeerGroup, ShrinkOptions } from '../../messaging/index.ts'
+import type { PeerGroup, ShrinkOptions, VerbsLink } from '../../messaging/index.ts'
 import { UnsupportedError } from '../../native/index.ts'
 import type { Agent } from '../../runtime/index.ts'
 
@@ -31,6 +31,8 @@ export interface RankPrograms {
   shrinkSync(options: ShrinkOptions): PeerGroup
   send(rank: number, bytes: Uint8Array): Promise<void>
   messages(options?: { readonly signal?: AbortSignal }): AsyncGenerator<RankMessage, void, undefined>
+  /** The connection to a rank; undefined while there is none. */
+  link(rank: number): VerbsLink | undefined
   /** The agent has something for them. */
   fetch(): Promise<void>
   /** A rank is out of the group. */

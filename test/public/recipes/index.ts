@@ -7,6 +7,7 @@ import {
   socketIoRecipes,
   telemetryRecipes,
 } from './adapters.ts'
+import { arrayRecipes } from './arrays.ts'
 import { cmRecipes } from './cm.ts'
 import { mainRecipes } from './main.ts'
 import { messagingRecipes } from './messaging.ts'
@@ -19,6 +20,7 @@ import { verbsRecipes } from './verbs.ts'
 const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
   '.': mainRecipes,
   './structures': structureRecipes,
+  './arrays': arrayRecipes,
   './profiling': profilingRecipes,
   './rpc': rpcRecipes,
   './verbs': verbsRecipes,

@@ -1,0 +1,352 @@
+// Functions of 64-bit floating-point numbers over blocks of elements, in loops that a compiler makes vectors of. Every
+// product and sum is rounded, none is fused, so that the results are the same on all processors.
+//
+// Each function is right for the operands of its `fits`. The rest (huge, infinite, NaN) is computed one by one by the C
+// library. Polynomials are near-minimax (Chebyshev), computed with 90 digits. Reduction of arguments: Cody and Waite,
+// "Software Manual for the Elementary Functions", 1980; logarithm by atanh(f / (2 + f)) as Tang, ACM TOMS 16 (4), 1990.
+//
+// This file is included in a namespace for each set of instructions.
+
+constexpr size_t kMathBlock = 256;
+// Added to a number below 2^51, it leaves the nearest integer in the low bits.
+constexpr double kRounder = 0x1.8p52;
+
+inline uint64_t bitsOf(double value) {
+  uint64_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+inline double doubleOf(uint64_t bits) {
+  double value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// exp(r) - 1 - r for |r| <= log(2) / 2.
+inline double expTail(double r) {
+  double q = 0x1.af390ba7e6f47p-26;
+  q = q * r + 0x1.2891d4ffbb0f9p-22;
+  q = q * r + 0x1.71de0d85293b8p-19;
+  q = q * r + 0x1.a019b8ca26fcfp-16;
+  q = q * r + 0x1.a01a01a7cebcdp-13;
+  q = q * r + 0x1.6c16c1789d1d7p-10;
+  q = q * r + 0x1.11111111109a6p-7;
+  q = q * r + 0x1.5555555553d37p-5;
+  q = q * r + 0x1.5555555555556p-3;
+  return r * r * 0.5 + r * r * r * q;
+}
+
+struct Exponent {
+  double high, low;  // the rest, in two parts
+  uint64_t power;    // 2^k as bits
+};
+
+inline Exponent splitExponent(double x) {
+  const double shifted = x * 0x1.71547652b82fep+0 + kRounder;
+  const double k = shifted - kRounder;
+  return {x - k * 0x1.62e42feep-1, k * 0x1.a39ef35793c76p-33, (bitsOf(shifted) << 52) + 0x3ff0000000000000};
+}
+
+struct Exp {
+  static bool fits(double x) { return __builtin_fabs(x) < 708; }
+  static double of(double x) {
+    const Exponent e = splitExponent(x);
+    const double r = e.high - e.low;
+    // The error of r is below its last place and counts.
+    const double error = (e.high - r) - e.low;
+    return (1 + (r + (expTail(r) + error))) * doubleOf(e.power);
+  }
+  static double rest(double x) { return std::exp(x); }
+};
+
+inline double expm1Of(double x) {
+  const Exponent e = splitExponent(x);
+  const double r = e.high - e.low;
+  const double error = (e.high - r) - e.low;
+  const double tail = expTail(r) + (error + error * r);
+  const double power = doubleOf(e.power);
+  return (power - 1) + (power * r + power * tail);
+}
+
+struct Expm1 {
+  // Tiny ones keep their sign and their last place.
+  static bool fits(double x) { return (__builtin_fabs(x) < 708) & (__builtin_fabs(x) > 0x1p-54); }
+  static double of(double x) { return expm1Of(x); }
+  static double rest(double x) { return std::expm1(x); }
+};
+
+struct Logarithm {
+  double k;        // the exponent
+  double f, tail;  // log(1 + f) = f - tail
+};
+
+inline Logarithm splitLogarithm(double x) {
+  // From sqrt(1/2) to sqrt(2): the exponent counts from there, and is biased to be positive.
+  const uint64_t bits = bitsOf(x) - 0x3fe6a09e667f3bcd;
+  const uint64_t exponent = (bits + 0x4000000000000000) >> 52;
+  const double k = doubleOf(exponent + 0x4330000000000000) - (0x1p52 + 1024);
+  const double f = doubleOf((bits & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd) - 1;
+  const double s = f / (2 + f);
+  const double z = s * s;
+  double r = 0x1.2b6688a387e03p-3;
+  r = r * z + 0x1.39fd392179a95p-3;
+  r = r * z + 0x1.7462bd8f7796ep-3;
+  r = r * z + 0x1.c71c62c639fdep-3;
+  r = r * z + 0x1.2492492e09d4dp-2;
+  r = r * z + 0x1.9999999995204p-2;
+  r = r * z + 0x1.5555555555558p-1;
+  const double half = 0.5 * f * f;
+  return {k, f, half - s * (half + z * r)};
+}
+
+struct Log {
+  static bool fits(double x) { return (x >= 0x1p-1022) & (x < __builtin_inf()); }
+  static double of(double x) {
+    const Logarithm l = splitLogarithm(x);
+    return l.k * 0x1.62e42feep-1 - ((l.tail - l.k * 0x1.a39ef35793c76p-33) - l.f);
+  }
+  static double rest(double x) { return std::log(x); }
+};
+
+struct Log1p {
+  static bool fits(double x) { return (x > -0.99) & (x < 0x1p1000) & (__builtin_fabs(x) > 0x1p-54); }
+  static double of(double x) {
+    const double u = 1 + x;
+    // What the sum lost: of the smaller of both.
+    const double lost = __builtin_fabs(x) < 1 ? x - (u - 1) : 1 - (u - x);
+    const Logarithm l = splitLogarithm(u);
+    return l.k * 0x1.62e42feep-1 - ((l.tail - (l.k * 0x1.a39ef35793c76p-33 + lost / u)) - l.f);
+  }
+  static double rest(double x) { return std::log1p(x); }
+};
+
+// f - tail in two parts, the first of 26 bits, so that its products with numbers of 26 bits are exact.
+struct TwoParts {
+  double high, low;
+};
+inline TwoParts inTwo(const Logarithm& l) {
+  const double whole = l.f - l.tail;
+  const double high = doubleOf(bitsOf(whole) & 0xfffffffff8000000);
+  return {high, (l.f - high) - l.tail};
+}
+
+struct Log2 {
+  static bool fits(double x) { return Log::fits(x); }
+  static double of(double x) {
+    const Logarithm l = splitLogarithm(x);
+    const TwoParts p = inTwo(l);
+    const double first = p.high * 0x1.715476p+0;
+    const double rest = (p.high + p.low) * 0x1.4ae0bf85ddf44p-26 + p.low * 0x1.715476p+0;
+    const double sum = l.k + first;
+    return sum + ((l.k - sum) + first + rest);
+  }
+  static double rest(double x) { return std::log2(x); }
+};
+
+struct Log10 {
+  static bool fits(double x) { return Log::fits(x); }
+  static double of(double x) {
+    const Logarithm l = splitLogarithm(x);
+    const TwoParts p = inTwo(l);
+    const double first = p.high * 0x1.bcb7b1p-2;
+    const double whole = l.k * 0x1.34413508p-2;
+    const double rest = l.k * 0x1.f79fef311f12bp-34 + (p.high + p.low) * 0x1.49b9438ca9aaep-28 + p.low * 0x1.bcb7b1p-2;
+    const double sum = whole + first;
+    return sum + ((whole - sum) + first + rest);
+  }
+  static double rest(double x) { return std::log10(x); }
+};
+
+struct Quadrant {
+  double high, low;  // the angle less a multiple of pi / 2, in two parts
+  uint64_t number;   // of that multiple
+};
+
+inline Quadrant splitAngle(double x) {
+  const double shifted = x * 0x1.45f306dc9c883p-1 + kRounder;
+  const double k = shifted - kRounder;
+  // Products with the first two parts of pi / 2, of 33 bits each, are exact.
+  const double first = x - k * 0x1.921fb544p+0;
+  const double second = k * 0x1.0b4611a6p-34;
+  const double between = first - second;
+  const double third = k * 0x1.3198a2e037073p-69 - ((first - between) - second);
+  const double high = between - third;
+  return {high, (between - high) - third, bitsOf(shifted)};
+}
+
+inline double sineOf(const Quadrant& q) {
+  const double z = q.high * q.high;
+  double p = 0x1.5dfb39c3139b6p-33;
+  p = p * z - 0x1.ae5fde7f12068p-26;
+  p = p * z + 0x1.71de376b644ccp-19;
+  p = p * z - 0x1.a01a019e620eep-13;
+  p = p * z + 0x1.1111111110b23p-7;
+  const double cube = z * q.high;
+  // sin(h + l) = h + (l (1 - h^2 / 2) + h^3 (-1/6 + h^2 p))
+  return q.high - ((z * (0.5 * q.low - cube * p) - q.low) + cube * 0x1.5555555555555p-3);
+}
+
+inline double cosineOf(const Quadrant& q) {
+  const double z = q.high * q.high;
+  double p = -0x1.906dbf4fda044p-37;
+  p = p * z + 0x1.1eeb52a201da3p-29;
+  p = p * z - 0x1.27e4fa0241f7cp-22;
+  p = p * z + 0x1.a01a019f3dde1p-16;
+  p = p * z - 0x1.6c16c16c1691fp-10;
+  p = p * z + 0x1.5555555555555p-5;
+  const double half = 0.5 * z;
+  const double most = 1 - half;
+  return most + (((1 - most) - half) + (z * z * p - q.high * q.low));
+}
+
+inline bool isAngle(double x) { return __builtin_fabs(x) < 0x1p18; }
+
+struct Sin {
+  static bool fits(double x) { return isAngle(x) & (__builtin_fabs(x) > 0x1p-500); }
+  static double of(double x) {
+    const Quadrant q = splitAngle(x);
+    const double value = (q.number & 1) != 0 ? cosineOf(q) : sineOf(q);
+    return doubleOf(bitsOf(value) ^ ((q.number & 2) << 62));
+  }
+  static double rest(double x) { return std::sin(x); }
+};
+
+struct Cos {
+  static bool fits(double x) { return isAngle(x); }
+  static double of(double x) {
+    const Quadrant q = splitAngle(x);
+    const double value = (q.number & 1) != 0 ? sineOf(q) : cosineOf(q);
+    return doubleOf(bitsOf(value) ^ (((q.number + 1) & 2) << 62));
+  }
+  static double rest(double x) { return std::cos(x); }
+};
+
+struct Tan {
+  static bool fits(double x) { return Sin::fits(x); }
+  static double of(double x) {
+    const Quadrant q = splitAngle(x);
+    const double sine = sineOf(q), cosine = cosineOf(q);
+    const bool isOdd = (q.number & 1) != 0;
+    const double value = (isOdd ? cosine : sine) / (isOdd ? sine : cosine);
+    return doubleOf(bitsOf(value) ^ ((q.number & 1) << 63));
+  }
+  static double rest(double x) { return std::tan(x); }
+};
+
+struct Tanh {
+  static bool fits(double x) { return (__builtin_fabs(x) < 20) & (__builtin_fabs(x) > 0x1p-54); }
+  static double of(double x) {
+    const double t = expm1Of(2 * __builtin_fabs(x));
+    return __builtin_copysign(t / (t + 2), x);
+  }
+  static double rest(double x) { return std::tanh(x); }
+};
+
+struct Sinh {
+  static bool fits(double x) { return (__builtin_fabs(x) < 700) & (__builtin_fabs(x) > 0x1p-54); }
+  static double of(double x) {
+    const double t = expm1Of(__builtin_fabs(x));
+    return __builtin_copysign(0.5 * (t + t / (t + 1)), x);
+  }
+  static double rest(double x) { return std::sinh(x); }
+};
+
+struct Cosh {
+  static bool fits(double x) { return __builtin_fabs(x) < 700; }
+  static double of(double x) {
+    const double t = Exp::of(__builtin_fabs(x));
+    return 0.5 * t + 0.5 / t;
+  }
+  static double rest(double x) { return std::cosh(x); }
+};
+
+// atan(x) by the angle of 0, pi / 4 or pi / 2 that is nearest.
+struct Atan {
+  static bool fits(double x) { return (__builtin_fabs(x) < 0x1p60) & (__builtin_fabs(x) > 0x1p-500); }
+  static double of(double x) {
+    const double a = __builtin_fabs(x);
+    const bool isMiddle = a > 0x1.a827999fcef32p-2, isLarge = a > 0x1.3504f333f9de6p+1;
+    const double upper = isLarge ? -1.0 : isMiddle ? a - 1 : a;
+    const double lower = isLarge ? a : isMiddle ? a + 1 : 1.0;
+    const double t = upper / lower;
+    const double high = isLarge ? 0x1.921fb54442d18p+0 : isMiddle ? 0x1.921fb54442d18p-1 : 0.0;
+    const double low = isLarge ? 0x1.1a62633145c07p-54 : isMiddle ? 0x1.1a62633145c07p-55 : 0.0;
+    const double z = t * t;
+    double p = -0x1.355ae1fe465f5p-6;
+    p = p * z + 0x1.3f63e6e441d3dp-5;
+    p = p * z - 0x1.9fe7006e7a9bdp-5;
+    p = p * z + 0x1.dfc3cf85f40d7p-5;
+    p = p * z - 0x1.10f8768ae01e9p-4;
+    p = p * z + 0x1.3b123e394e01dp-4;
+    p = p * z - 0x1.745d098efb5fep-4;
+    p = p * z + 0x1.c71c717b0de45p-4;
+    p = p * z - 0x1.2492492425bfap-3;
+    p = p * z + 0x1.9999999999207p-3;
+    p = p * z - 0x1.5555555555555p-2;
+    return __builtin_copysign(high + (t + (t * z * p + low)), x);
+  }
+  static double rest(double x) { return std::atan(x); }
+};
+
+// One block, whose results are not written over its operands: those that do not fit are computed from them afterwards.
+template <class Function>
+__attribute__((noinline)) void computeBlock(const double* from, double* to, size_t length) {
+  uint64_t misfits = 0;
+  for (size_t i = 0; i < length; i++) {
+    to[i] = Function::of(from[i]);
+    misfits |= Function::fits(from[i]) ? 0 : 1;
+  }
+  if (misfits == 0) return;
+  for (size_t i = 0; i < length; i++)
+    if (!Function::fits(from[i])) to[i] = Function::rest(from[i]);
+}
+
+using ComputeBlock = void (*)(const double* from, double* to, size_t length);
+
+__attribute__((noinline)) void computeDoubles(ComputeBlock compute, double* out, const double* a, size_t count) {
+  double to[kMathBlock];
+  for (size_t start = 0; start < count; start += kMathBlock) {
+    const size_t length = count - start < kMathBlock ? count - start : kMathBlock;
+    compute(a + start, to, length);
+    __builtin_memcpy(out + start, to, length * sizeof *to);
+  }
+}
+
+// A float is computed as a double and rounded once.
+__attribute__((noinline)) void computeFloats(ComputeBlock compute, float* out, const float* a, size_t count) {
+  double from[kMathBlock], to[kMathBlock];
+  for (size_t start = 0; start < count; start += kMathBlock) {
+    const size_t length = count - start < kMathBlock ? count - start : kMathBlock;
+    for (size_t i = 0; i < length; i++) from[i] = static_cast<double>(a[start + i]);
+    compute(from, to, length);
+    for (size_t i = 0; i < length; i++) out[start + i] = static_cast<float>(to[i]);
+  }
+}
+
+template <class Function, class T>
+void mathKernel(void* out, const void* a, const void*, const void*, size_t count) {
+  const ComputeBlock compute = computeBlock<Function>;
+  if constexpr (sizeof(T) == 8) computeDoubles(compute, static_cast<T*>(out), static_cast<const T*>(a), count);
+  else computeFloats(compute, static_cast<T*>(out), static_cast<const T*>(a), count);
+}
+
+template <class F>
+void setMath(Kernel (&row)[kDTypes]) {
+  row[kFloat32] = mathKernel<F, float>;
+  row[kFloat64] = mathKernel<F, double>;
+}
+void fillMath(Kernel (&table)[kOperations][kDTypes]) {
+  setMath<Exp>(table[op_exp]);
+  setMath<Expm1>(table[op_expm1]);
+  setMath<Log>(table[op_log]);
+  setMath<Log1p>(table[op_log1p]);
+  setMath<Log2>(table[op_log2]);
+  setMath<Log10>(table[op_log10]);
+  setMath<Sin>(table[op_sin]);
+  setMath<Cos>(table[op_cos]);
+  setMath<Tan>(table[op_tan]);
+  setMath<Atan>(table[op_atan]);
+  setMath<Sinh>(table[op_sinh]);
+  setMath<Cosh>(table[op_cosh]);
+  setMath<Tanh>(table[op_tanh]);
+}

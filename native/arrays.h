@@ -1,0 +1,118 @@
+// What the files of the arrays room share: data types, the numbers of a call, and memory that a call may touch.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "support.h"
+
+namespace aether {
+
+// The order of DTYPES in src/arrays/types/dtype.ts.
+enum DType : uint8_t {
+  kBool,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kFloat32,
+  kFloat64,
+  kComplex64,
+  kComplex128,
+  kDTypes,
+};
+
+constexpr size_t kWidths[kDTypes] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
+constexpr size_t kAxesMax = 32;
+
+// An element of 16 bytes, to be moved.
+struct Sixteen {
+  uint64_t halves[2];
+};
+
+constexpr bool isComplex(DType type) { return type >= kComplex64; }
+constexpr DType realOf(DType type) {
+  return type == kComplex64 ? kFloat32 : type == kComplex128 ? kFloat64 : type;
+}
+// What an element must be aligned to.
+constexpr size_t alignmentOf(DType type) { return isComplex(type) ? kWidths[type] / 2 : kWidths[type]; }
+
+// The numbers that describe a call, read one after another. A number that is not what it must be ends the reading: `ok`
+// is false from then on, and zeros follow. The numbers are copied first, since another thread may share their memory.
+class Numbers {
+ public:
+  Numbers(Arguments* arguments, size_t index);
+
+  int64_t integer(int64_t least, int64_t most);
+  DType dtype() { return static_cast<DType>(integer(0, kDTypes - 1)); }
+  // Eight bytes as they lie there.
+  uint64_t raw();
+  bool ok() const { return ok_; }
+  void fail() { ok_ = false; }
+
+ private:
+  std::vector<double> values_;
+  size_t next_ = 0;
+  bool ok_ = true;
+};
+
+constexpr int64_t kCountMax = int64_t{1} << 53;
+
+struct Shape {
+  size_t rank = 0;
+  int64_t extents[kAxesMax] = {};
+  int64_t size = 1;
+
+  // Reads the rank and the extents.
+  void read(Numbers* numbers);
+};
+
+// Elements in memory and how to walk them. Strides count bytes.
+struct Span {
+  uint8_t* first = nullptr;
+  DType dtype = kBool;
+  int64_t strides[kAxesMax] = {};
+
+  // Do the elements lie in row-major order without gaps?
+  bool isWhole(const Shape& shape) const;
+};
+
+// The typed arrays of a call: an array of them.
+class Memories {
+ public:
+  Memories(Arguments* arguments, size_t index);
+
+  // Reads number of the memory, data type, offset and one stride for each axis. Fails `numbers` if an element would lie
+  // outside of the memory.
+  Span span(Numbers* numbers, const Shape& shape);
+
+ private:
+  std::vector<Bytes> memories_;
+};
+
+// Throws what a call with wrong numbers throws.
+napi_value throwNumbers(napi_env env);
+
+// Calls body(context, piece) for each piece, in up to `threads` threads of which the caller is one. Pieces start in
+// order.
+void inParallel(size_t pieces, size_t threads, void (*body)(void* context, size_t piece), void* context);
+
+template <class Body>
+void inParallel(size_t pieces, size_t threads, Body& body) {
+  inParallel(pieces, threads, [](void* context, size_t piece) { (*static_cast<Body*>(context))(piece); }, &body);
+}
+
+constexpr size_t kThreadsMax = 256;
+
+void registerArrayPrograms(napi_env env, napi_value exports);
+void registerArrayReductions(napi_env env, napi_value exports);
+void registerArrayRandom(napi_env env, napi_value exports);
+void registerArraySorting(napi_env env, napi_value exports);
+void registerArraySelecting(napi_env env, napi_value exports);
+void registerArrayProducts(napi_env env, napi_value exports);
+
+}  // namespace aether

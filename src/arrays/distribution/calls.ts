@@ -1,0 +1,69 @@
+import { sizeOf } from '../blocks/block.ts'
+import { sameShape } from '../blocks/layout.ts'
+import { ArrayError } from '../errors.ts'
+import type { Team } from '../exchange/team.ts'
+import { callEntry, isNode, mapIn, nodesIn } from '../functions/call.ts'
+import type { Entry, NodeEntry } from '../functions/entry.ts'
+import { FUNCTIONS } from '../functions/table.ts'
+import type { ArrayNode } from '../graph/node.ts'
+import { divide } from '../partitions/partition.ts'
+import { moved, partitionOf, type Sharing } from './distribution.ts'
+import { ruleFor } from './rules.ts'
+
+/** More than this does not go to every rank unless the call says so. */
+const GATHER_BYTES_MAX = 2 ** 28
+
+const entries: ReadonlyMap<string, Entry | NodeEntry> = new Map(FUNCTIONS.map((entry) => [entry.name, entry]))
+
+/** Arrays of a team: each function by the rule that moves least, or with all operands at every rank. */
+export class TeamSharing implements Sharing {
+  /** Those that are left, once a rank has died. */
+  team: Team
+
+  constructor(team: Team) {
+    this.team = team
+  }
+
+  call(name: string, operands: readonly unknown[]): unknown {
+    const entry = entries.get(name)
+    if (entry === undefined) throw new TypeError(`there is no function '${name}'`)
+    const present = mapIn(operands, isNode, (node) => this.#amongPresent(node)) as readonly unknown[]
+    return ruleFor(entry)?.(this, entry, present) ?? this.#gathered(entry, present)
+  }
+
+  /** An array of ranks of which one is gone is divided again. If that rank had elements, to need them is an error. */
+  #amongPresent(node: ArrayNode): ArrayNode {
+    const { ranks } = this.team
+    const partition = partitionOf(this, node)
+    const isPresent = partition.isReplicated || partition.ranks.every((rank) => ranks.includes(rank))
+    return isPresent ? node : moved(this, node, divide(node.shape, 'block', ranks))
+  }
+
+  /** Every rank gets all operands, and computes the same. What has the shape of an operand is divided as that is. */
+  #gathered(entry: Entry | NodeEntry, operands: readonly unknown[]): unknown {
+    if ('build' in entry) return entry.build(...operands)
+    const [given, isWanted] = withoutGather(operands)
+    const spread = nodesIn(given).filter((node) => node.spread !== undefined)
+    const bytes = spread.reduce((sum, node) => sum + sizeOf(node.shape) * node.dtype.bytes, 0)
+    if (bytes > GATHER_BYTES_MAX && !isWanted)
+      throw new ArrayError(
+        'PARTITION',
+        `${entry.name} moves all ${bytes} bytes of its operands to every rank; pass { gather: true } if that is wanted`,
+      )
+    const [first] = spread
+    const shape = first?.shape ?? []
+    const partition = first === undefined ? undefined : partitionOf(this, first)
+    const gathered = mapIn(given, isNode, (node) => node.spread?.gathered(node) ?? node) as readonly unknown[]
+    return mapIn(callEntry(entry, gathered), isNode, (node) =>
+      partition !== undefined && sameShape(node.shape, shape) ? moved(this, node, partition) : node,
+    )
+  }
+}
+
+/** The operands without the option `gather`, and whether it was true. */
+function withoutGather(operands: readonly unknown[]): [readonly unknown[], boolean] {
+  const last = operands[operands.length - 1]
+  if (typeof last !== 'object' || last === null || !('gather' in last)) return [operands, false]
+  const { gather, ...options } = last
+  return [[...operands.slice(0, -1), options], gather === true]
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import { rename, rm } from 'node:fs/promises'
+import { NdArray } from '../array.ts'
+import type { Block } from '../blocks/block.ts'
+import { elementsOf } from '../blocks/copying.ts'
+import { Distribution, moved } from '../distribution/distribution.ts'
+import { demand } from '../graph/demand.ts'
+import type { ArrayNode } from '../graph/node.ts'
+import { blockAxis, intervalOf } from '../partitions/axis-partition.ts'
+import { Partition } from '../partitions/partition.ts'
+import type { Elements } from '../types/dtype.ts'
+import { createNpy } from './npy.ts'
+import { writeNpz } from './npz.ts'
+import { ownRuns, type Progress, progressOf } from './own-runs.ts'
+import { createZarr, type ZarrOptions, type ZarrStore } from './zarr.ts'
+
+/**
+ * Writes an array to a .npy file. Every rank calls it and writes its own part. The file is whole when all have
+ * returned.
+ */
+export async function saveNpy(path: string, array: NdArray, options: Progress = {}): Promise<void> {
+  await array.compute()
+  const node = NdArray.nodeOf(array)
+  const elements = elementsOf(demand(node))
+  const { lanes } = array.dtype
+  const onStep = progressOf(options, elements.length / lanes, array.dtype)
+  await using file = await createNpy(path, array.dtype, array.shape)
+  let at = 0
+  for (const { start, length } of ownRuns(node)) {
+    await file.writeAt(start, elements.subarray(at * lanes, (at + length) * lanes) as Elements, onStep)
+    at += length
+  }
+}
+
+/**
+ * Writes arrays by name to a .npz file, stored or deflated. Among ranks every rank calls it, gets all elements, and
+ * writes the same file: it appears under its name when it is whole.
+ */
+export async function saveNpz(
+  path: string,
+  arrays: Readonly<Record<string, NdArray>>,
+  options: { readonly compressed?: boolean } = {},
+): Promise<void> {
+  const blocks = new Map<string, Block>()
+  for (const [name, array] of Object.entries(arrays)) {
+    await array.compute()
+    const node = NdArray.nodeOf(array)
+    blocks.set(name, demand(node.spread?.gathered(node) ?? node))
+  }
+  const scratch = `${path}.${randomUUID()}.part`
+  try {
+    await writeNpz(scratch, blocks, options.compressed ?? false)
+    await rename(scratch, path)
+  } catch (error) {
+    await rm(scratch, { force: true })
+    throw error
+  }
+}
+
+/**
+ * Writes an array as a Zarr array. Among ranks every rank calls it. What a rank lacks of the chunks that it writes
+ * moves to it before, so that no chunk is written by two.
+ */
+export async function saveZarr(where: string | ZarrStore, array: NdArray, options: ZarrOptions = {}): Promise<void> {
+  await array.compute()
+  const file = await createZarr(where, array.dtype, array.shape, options)
+  const { node, start } = alongChunks(NdArray.nodeOf(array), file.chunks)
+  await file.write(start, demand(node))
+}
+
+/** The array in a partition whose cuts are between chunks, and where this rank's part begins. */
+function alongChunks(
+  node: ArrayNode,
+  chunks: readonly number[],
+): { readonly node: ArrayNode; readonly start: number[] } {
+  const { spread } = node
+  if (!(spread instanceof Distribution)) return { node, start: node.shape.map(() => 0) }
+  const { axes, ranks, grid } = spread.partition
+  const cut = axes.map((axis, at) => (axis.kind === 'whole' ? axis : blockAxis(axis.extent, axis.parts, chunks[at])))
+  const partition = new Partition(cut, ranks, grid)
+  const parts = partition.partsOf(spread.rank)
+  return {
+    node: moved(spread.sharing, node, partition),
+    start: cut.map((axis, at) => intervalOf(axis, parts[at]!, 0).begin),
+  }
+}

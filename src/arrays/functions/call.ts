@@ -1,0 +1,116 @@
+import type { Block } from '../blocks/block.ts'
+import { copyOf } from '../blocks/copying.ts'
+import { captured, demand } from '../graph/demand.ts'
+import { ArrayNode, type Capture } from '../graph/node.ts'
+import { Storage } from '../graph/storage.ts'
+import { isComplexNumber } from '../types/complex.ts'
+import { int64, isDType } from '../types/dtype.ts'
+import { isScalar, scalarBeside } from '../types/scalar.ts'
+import { nodeOfLike, nodeOfScalar } from './as-node.ts'
+import type { ArrayLike, Entry, NodeEntry } from './entry.ts'
+import { parametersOf } from './parameters.ts'
+
+/** Calls a function of the namespace. Its arrays are nodes, in the operands as in what it returns. */
+export function callEntry(entry: Entry | NodeEntry, operands: readonly unknown[]): unknown {
+  if ('build' in entry) {
+    // An element-wise function aligns its operands itself.
+    const spread = entry.moves === 'nothing' ? nodesIn(operands).find((node) => node.spread)?.spread : undefined
+    return spread === undefined ? entry.build(...operands) : spread.call(entry.name, operands)
+  }
+  const given = withArrays(entry, operands)
+  const nodes = nodesIn(given)
+  const spread = nodes.find((node) => node.spread !== undefined)?.spread
+  if (spread !== undefined) return spread.call(entry.name, given)
+  return entry.result === undefined ? callNow(entry, given, nodes) : callLater(entry, given, nodes)
+}
+
+function callNow(entry: Entry, given: readonly unknown[], nodes: readonly ArrayNode[]): unknown {
+  const blocks = mapIn(given, isNode, demand) as unknown[]
+  return mapIn(entry.compute(...blocks), isBlock, (block) => wrapResult(block, nodes))
+}
+
+function callLater(entry: Entry, given: readonly unknown[], nodes: readonly ArrayNode[]): ArrayNode {
+  const type = entry.result!(...given)
+  const captures = new Map<ArrayNode, Capture>(nodes.map((node) => [node, node.capture()]))
+  const compute = (): Block => {
+    const blocks = mapIn(given, isNode, (node) => captured(captures.get(node)!)) as unknown[]
+    return entry.compute(...blocks) as Block
+  }
+  const node = ArrayNode.pending(type, { kind: 'call', operands: [...captures.values()], compute })
+  return settledIfShared(node, nodes)
+}
+
+/** What reads memory that others may write to is computed at once. */
+export function settledIfShared(node: ArrayNode, operands: readonly ArrayNode[]): ArrayNode {
+  if (node.weight > WEIGHT_MAX || operands.some(({ storage }) => storage?.isShared)) demand(node)
+  return node
+}
+
+/** Steps of a program. More are not waited for, so that chains without a demand stay bounded. */
+const WEIGHT_MAX = 64
+
+/** An array of a block that a function has returned. Over memory of an operand it is a view of that. */
+function wrapResult(block: Block, operands: readonly ArrayNode[]): ArrayNode {
+  const owner = operands.find(({ storage }) => storage?.data.buffer === block.data.buffer)
+  if (owner === undefined) return ArrayNode.of(block, new Storage(block.data))
+  const storage = owner.storage!
+  if (storage.data === block.data) return ArrayNode.of(block, storage)
+  const copy = copyOf(block)
+  return ArrayNode.of(copy, new Storage(copy.data))
+}
+
+/** The operands, with an array for each scalar, list or typed array that stands where an array is wanted. */
+function withArrays(entry: Entry, operands: readonly unknown[]): readonly unknown[] {
+  const { positional, isVariadic } = parametersOf(entry.parameters)
+  const last = positional.length - 1
+  const beside = operands.find(isNode)
+  return operands.map((operand, index) => {
+    if (operand instanceof ArrayNode) return operand
+    const name = positional[isVariadic ? Math.min(index, last) : index]
+    const isOptions = isVariadic && index === operands.length - 1 && isPlainObject(operand)
+    if (isOptions || name === undefined) return operand
+    if (name === 'arrays') return isVariadic ? asNode(operand as ArrayLike) : (operand as ArrayLike[]).map(asNode)
+    if (name === 'indices') return nodeOfLike(operand as ArrayLike, int64)
+    if (name !== 'x' && name !== 'x1' && name !== 'x2') return operand
+    if (name !== 'x' && beside !== undefined && isScalar(operand))
+      return nodeOfScalar(scalarBeside(operand, beside.dtype), beside.dtype)
+    return nodeOfLike(operand as ArrayLike)
+  })
+}
+
+/** An array itself, or the array that a scalar, a list or a typed array stands for. */
+export function asNode(value: ArrayNode | ArrayLike): ArrayNode {
+  return value instanceof ArrayNode ? value : nodeOfLike(value)
+}
+
+/** The arrays among operands, also in lists and options. */
+export function nodesIn(value: unknown): ArrayNode[] {
+  const nodes: ArrayNode[] = []
+  mapIn(value, isNode, (node) => {
+    nodes.push(node)
+    return node
+  })
+  return nodes
+}
+
+export function isNode(value: unknown): value is ArrayNode {
+  return value instanceof ArrayNode
+}
+
+export function isBlock(value: unknown): value is Block {
+  return typeof value === 'object' && value !== null && 'strides' in value && 'data' in value && 'dtype' in value
+}
+
+/** The same value with others in place of some, also in lists and in plain objects. */
+export function mapIn<From>(value: unknown, is: (one: unknown) => one is From, map: (one: From) => unknown): unknown {
+  if (is(value)) return map(value)
+  if (Array.isArray(value)) return value.map((one) => mapIn(one, is, map))
+  if (!isPlainObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapIn(one, is, map)]))
+}
+
+/** Is it a record, and nothing that has a meaning as a whole? */
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || isComplexNumber(value) || isDType(value)) return false
+  return Object.getPrototypeOf(value) === Object.prototype
+}

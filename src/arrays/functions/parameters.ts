@@ -1,0 +1,26 @@
+/** The parameters of a function, read from its signature as Python writes it. */
+export interface Parameters {
+  /** The names of what is positional, in order; those that take any number, as `*arrays`, without the star. */
+  readonly positional: readonly string[]
+  /** Does the last of them take all that is left? */
+  readonly isVariadic: boolean
+}
+
+/** `x1, x2, /, *, axis=-1` has x1 and x2. */
+export function parametersOf(text: string): Parameters {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  const names = text.split(',').map((part) => part.trim())
+  const star = names.findIndex((name) => name.startsWith('*'))
+  const isVariadic = star >= 0 && names[star] !== '*'
+  const end = star < 0 ? names.length : isVariadic ? star + 1 : star
+  const positional = names.slice(0, end).filter((name) => name !== '' && name !== '/')
+  const parameters = {
+    positional: positional.map((name) => name.replace(/^\*/, '').split(/[=:]/)[0]!.trim()),
+    isVariadic,
+  }
+  parsed.set(text, parameters)
+  return parameters
+}
+
+const parsed = new Map<string, Parameters>()

@@ -1,0 +1,30 @@
+import type { Block } from '../blocks/block.ts'
+import { isin, uniqueAll, uniqueCounts, uniqueInverse, uniqueValues } from '../local/sets.ts'
+import { bool } from '../types/dtype.ts'
+import { promote } from '../types/promotion.ts'
+import type { Entry } from './entry.ts'
+
+export const sets: readonly Entry[] = [
+  {
+    name: 'isin',
+    parameters: 'x1, x2, /, *, invert=False',
+    moves: 'everything',
+    compute: isin,
+    result: (x1: Block, x2: Block) => {
+      promote(x1.dtype, x2.dtype)
+      return { dtype: bool, shape: x1.shape }
+    },
+  },
+  { name: 'unique_all', parameters: 'x, /', moves: 'everything', compute: uniqueAll },
+  { name: 'unique_counts', parameters: 'x, /', moves: 'everything', compute: uniqueCounts },
+  { name: 'unique_inverse', parameters: 'x, /', moves: 'everything', compute: uniqueInverse },
+  { name: 'unique_values', parameters: 'x, /', moves: 'everything', compute: uniqueValues },
+]
+
+export interface Sets {
+  isin: typeof isin
+  uniqueAll: typeof uniqueAll
+  uniqueCounts: typeof uniqueCounts
+  uniqueInverse: typeof uniqueInverse
+  uniqueValues: typeof uniqueValues
+}

@@ -1,0 +1,69 @@
+import { native } from '../../native/index.ts'
+import { type Block, isContiguous, newBlock, sizeOf } from '../blocks/block.ts'
+import { bool, int64, uint32 } from '../types/dtype.ts'
+import { Call, kernels } from './call.ts'
+
+/** The numbers of the addon's selections. */
+const Selection = { Take: 0, Count: 1, Compress: 2, Places: 3 } as const
+
+function start(selection: number, picked: Block): Call | undefined {
+  const table = kernels()
+  if (table === undefined || !isContiguous(picked)) return undefined
+  const call = new Call()
+  call.put(table.threads)
+  call.put(selection)
+  putAs(call, picked, [sizeOf(picked.shape)])
+  return call
+}
+
+/** A contiguous block as one of another shape. */
+function putAs(call: Call, block: Block, shape: readonly number[]): void {
+  call.putShape(shape)
+  const strides = shape.map((_, axis) => sizeOf(shape.slice(axis + 1)))
+  call.putBlock({ ...block, shape, strides })
+}
+
+/**
+ * The elements at positions of one axis, in whose place come the axes of `indices`. Undefined where the twin has to do
+ * it, which also says which index is outside.
+ */
+export function takeNatively(block: Block, axis: number, indices: Block): Block | undefined {
+  if ((indices.dtype !== int64 && indices.dtype !== uint32) || !isContiguous(block)) return undefined
+  const call = start(Selection.Take, indices)
+  if (call === undefined) return undefined
+  const outer = block.shape.slice(0, axis)
+  const inner = block.shape.slice(axis + 1)
+  const [before, after, count] = [sizeOf(outer), sizeOf(inner), sizeOf(indices.shape)]
+  const result = newBlock(block.dtype, [...outer, ...indices.shape, ...inner])
+  putAs(call, result, [before, count, after])
+  putAs(call, block, [before, block.shape[axis] as number, after])
+  return call.run(native.selectFromArray) === count ? result : undefined
+}
+
+/** The elements where a mask over the first axes is true; undefined where the twin has to do it. */
+export function compressNatively(block: Block, mask: Block): Block | undefined {
+  const axes = mask.shape.length
+  const fits =
+    axes > 0 && axes <= block.shape.length && mask.shape.every((extent, axis) => extent === block.shape[axis])
+  if (mask.dtype !== bool || !fits || !isContiguous(block)) return undefined
+  const count = start(Selection.Count, mask)?.run(native.selectFromArray)
+  const call = start(Selection.Compress, mask)
+  if (count === undefined || call === undefined) return undefined
+  const inner = block.shape.slice(axes)
+  const result = newBlock(block.dtype, [count, ...inner])
+  putAs(call, result, [count, sizeOf(inner)])
+  putAs(call, block, [sizeOf(mask.shape), sizeOf(inner)])
+  call.run(native.selectFromArray)
+  return result
+}
+
+/** The places of a mask's true elements in row-major order; undefined where the twin has to do it. */
+export function placesNatively(mask: Block): BigInt64Array | undefined {
+  const count = mask.dtype === bool ? start(Selection.Count, mask)?.run(native.selectFromArray) : undefined
+  const call = start(Selection.Places, mask)
+  if (count === undefined || call === undefined) return undefined
+  const result = newBlock(int64, [count])
+  putAs(call, result, [count])
+  call.run(native.selectFromArray)
+  return result.data as BigInt64Array
+}

@@ -1,0 +1,74 @@
+import { native } from '../../native/index.ts'
+import type { Block } from '../blocks/block.ts'
+import { Call, isWalkable, kernels, typeNumber } from './call.ts'
+import type { Program } from './program.ts'
+
+/**
+ * The door to the native kernels. Each function returns whether it has done the work; where it has not, since there is no
+ * addon or no kernel, the caller computes it by the twin.
+ */
+
+/** Compute a program. Inputs are broadcast to its shape. */
+export function runNatively({ shape, inputs, constants, steps, outputs }: Program): boolean {
+  const table = kernels()
+  if (table === undefined || !isWalkable(shape)) return false
+  const numbersOfSteps: number[] = []
+  for (const { operation, from, to } of steps) {
+    const number = table.find(operation, from, to)
+    if (number === undefined) return false
+    numbersOfSteps.push(number)
+  }
+  const call = new Call()
+  call.put(table.threads)
+  call.putShape(shape)
+  for (const list of [inputs, constants, steps, outputs]) call.put(list.length)
+  for (const block of inputs) call.putBlock(block, shape)
+  for (const { dtype, value } of constants) call.putConstant(dtype, value)
+  steps.forEach(({ from, to, operands }, index) => {
+    call.put(numbersOfSteps[index] as number)
+    call.put(typeNumber(from))
+    call.put(typeNumber(to))
+    for (const register of operands) call.put(register)
+  })
+  for (const { register, block } of outputs) {
+    call.put(register)
+    call.putBlock(block)
+  }
+  call.run(native.runArrayProgram)
+  return true
+}
+
+const REDUCTIONS = ['sum', 'prod', 'min', 'max'] as const
+export type Reduction = (typeof REDUCTIONS)[number]
+
+/**
+ * Reduce the last axes of `input` into `output`, whose axes are the others. The elements are first cast to the type of
+ * `output`: for sums and products int64, uint64 or a floating type, for the least and greatest the type of `input`. There
+ * is at least one element. `reduce` in `reducing.ts` is the twin.
+ */
+export function reduceNatively(reduction: Reduction, input: Block, output: Block): boolean {
+  const table = kernels()
+  const { name, lanes } = output.dtype
+  const isSum = reduction === 'sum' || reduction === 'prod'
+  const fits = isSum
+    ? /^u?int64$|^float/.test(name) || (lanes === 2 && reduction === 'sum')
+    : lanes === 1 && input.dtype === output.dtype
+  const castable = input.dtype === output.dtype || table?.find('cast', input.dtype, output.dtype) !== undefined
+  if (table === undefined || !fits || !castable || !isWalkable(input.shape)) return false
+  const call = new Call()
+  call.put(table.threads)
+  call.put(REDUCTIONS.indexOf(reduction))
+  call.put(output.shape.length)
+  call.putShape(input.shape)
+  call.putBlock(input)
+  call.putBlock(output)
+  call.run(native.reduceArray)
+  return true
+}
+
+/** Blocks of Philox. `philoxTwin` in `local/random/philox.ts` is the twin. */
+export function philoxNatively(key: Uint32Array, counter: Uint32Array, words: Uint32Array): boolean {
+  if (kernels() === undefined) return false
+  native.philoxBlocks(key, counter, words)
+  return true
+}

@@ -1,0 +1,12 @@
+/** A complex number at the edge of an array: what `item()` gives and what functions take as a scalar. */
+export interface Complex {
+  readonly re: number
+  readonly im: number
+}
+
+/** One element as JavaScript has it: a BigInt for int64 and uint64, a Complex for complex types. */
+export type Scalar = boolean | number | bigint | Complex
+
+export function isComplexNumber(value: unknown): value is Complex {
+  return typeof value === 'object' && value !== null && 're' in value && 'im' in value
+}

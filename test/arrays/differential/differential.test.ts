@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nodeOf } from '../../../src/arrays/functions/as-node.ts'
+import { callEntry, mapIn } from '../../../src/arrays/functions/call.ts'
+import type { Entry, NodeEntry } from '../../../src/arrays/functions/entry.ts'
+import { FUNCTIONS } from '../../../src/arrays/functions/table.ts'
+import { demand } from '../../../src/arrays/graph/demand.ts'
+import { ArrayNode } from '../../../src/arrays/graph/node.ts'
+import { startNumpy, withoutNumpy } from '../support/numpy.ts'
+import { type Comparisons, compare, isBlock } from './comparison.ts'
+import { beyond } from './comparisons/beyond.ts'
+import { elementwise } from './comparisons/elementwise.ts'
+import { fft } from './comparisons/fft.ts'
+import { linalg } from './comparisons/linalg.ts'
+import {
+  creation,
+  dataTypes,
+  indexing,
+  manipulation,
+  searching,
+  sets,
+  sorting,
+  statistics,
+  utility,
+} from './comparisons/whole.ts'
+import { Draw } from './draw.ts'
+
+const comparisons: Comparisons = {
+  ...creation,
+  ...dataTypes,
+  ...elementwise,
+  ...indexing,
+  ...manipulation,
+  ...searching,
+  ...sets,
+  ...sorting,
+  ...statistics,
+  ...utility,
+  ...linalg,
+  ...fft,
+  ...beyond,
+}
+
+/** What gives no elements that NumPy gives too. Tests of their own are named. */
+const elsewhere: Readonly<Record<string, string>> = {
+  empty: 'its elements are whatever the memory has',
+  empty_like: 'as empty',
+  asarray: 'namespace.test.ts',
+  from_dlpack: 'it is asarray, by a name that Python needs',
+  can_cast: 'namespace.test.ts',
+  finfo: 'namespace.test.ts',
+  iinfo: 'namespace.test.ts',
+  isdtype: 'namespace.test.ts',
+  result_type: 'namespace.test.ts',
+  broadcast_shapes: 'namespace.test.ts',
+  'random.': 'local/random/generator.test.ts',
+  'sparse.': 'local/sparse/sparse.test.ts',
+}
+
+/** Calls a function of the namespace as users do, with arrays for blocks. */
+function calling(entry: Entry | NodeEntry): (...operands: unknown[]) => unknown {
+  return (...operands) => {
+    const result = callEntry(entry, mapIn(operands, isBlock, nodeOf) as unknown[])
+    return mapIn(result, (one): one is ArrayNode => one instanceof ArrayNode, demand)
+  }
+}
+
+test('every function gives what NumPy gives, for all types, odd shapes and scattered elements', {
+  skip: withoutNumpy,
+}, async (t) => {
+  await using numpy = await startNumpy()
+  for (const [number, [name, comparison]] of Object.entries(comparisons).entries()) {
+    await t.test(name, async () => {
+      const entry = FUNCTIONS.find((candidate) => candidate.name === name)
+      assert.ok(entry, `the namespace has no ${name}`)
+      assert.ok((await compare(name, calling(entry), comparison, new Draw(number), numpy)) > 0, 'no call was compared')
+    })
+  }
+})
+
+test('every function of the namespace is compared, or it is said where it is tested', () => {
+  const isTested = ({ name }: { readonly name: string }) =>
+    name in comparisons || name in elsewhere || name.replace(/\..*/, '.') in elsewhere
+  assert.deepEqual(
+    FUNCTIONS.filter((entry) => !isTested(entry)).map(({ name }) => name),
+    [],
+  )
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { crc32 } from 'node:zlib'
+import { ArrayError } from '../../../src/arrays/errors.ts'
+import { loadNpz } from '../../../src/arrays/files/loading.ts'
+import { encodeNpy } from '../../../src/arrays/files/npy.ts'
+import { saveNpz } from '../../../src/arrays/files/saving.ts'
+import { centralHeader, directoryEnd, localHeader, STORED } from '../../../src/arrays/files/zip-records.ts'
+import { openArrays } from '../../../src/arrays/open-arrays.ts'
+import { complex64, float64, int64 } from '../../../src/arrays/types/dtype.ts'
+import { arrayOf, blockOf } from '../support/arrays.ts'
+import { assertBlock, block } from '../support/blocks.ts'
+import { startNumpy, withoutNumpy } from '../support/numpy.ts'
+
+const numpy = (withoutNumpy === false ? await startNumpy() : undefined)!
+after(() => numpy?.[Symbol.asyncDispose]())
+
+const folder = await mkdtemp(join(tmpdir(), 'aether-npz-'))
+after(() => rm(folder, { recursive: true }))
+const path = (name: string): string => join(folder, name)
+const text = (name: string): string => JSON.stringify(path(name))
+
+const blocks = {
+  weights: block(
+    float64,
+    Array.from({ length: 1000 }, (_, index) => index % 7),
+  ),
+  größe: block(int64, [[1, -2]]),
+  z: block(complex64, { re: 1, im: 2 }),
+}
+const arrays = Object.fromEntries(Object.entries(blocks).map(([name, one]) => [name, arrayOf(one)]))
+const xp = await openArrays()
+
+test('arrays are found again by their names, stored or compressed', async () => {
+  for (const compressed of [false, true]) {
+    await saveNpz(path('a.npz'), arrays, { compressed })
+    const again = await loadNpz(xp, path('a.npz'))
+    assert.deepEqual(Object.keys(again), Object.keys(blocks))
+    for (const [name, one] of Object.entries(blocks)) assertBlock(blockOf(again[name]!), one, {}, name)
+    assert.equal((await stat(path('a.npz'))).size < 2000, compressed)
+  }
+  await saveNpz(path('empty.npz'), {})
+  assert.deepEqual(Object.keys(await loadNpz(xp, path('empty.npz'))), [])
+})
+
+test('NumPy reads what is written, and the other way round', { skip: withoutNumpy }, async () => {
+  for (const [compressed, save] of [
+    [false, 'savez'],
+    [true, 'savez_compressed'],
+  ] as const) {
+    await saveNpz(path('ours.npz'), arrays, { compressed })
+    const read = await numpy.call(`f = np.load(${text('ours.npz')})\n[f[name] for name in ['weights', 'größe', 'z']]`)
+    for (const [index, one] of Object.values(blocks).entries()) assertBlock(read[index]!, one)
+    await numpy.call(`np.${save}(${text('theirs.npz')}, x=a, y=b)\nnp.int8(0)`, [blocks.weights, blocks.z])
+    const { x, y } = await loadNpz(xp, path('theirs.npz'))
+    assertBlock(blockOf(x!), blocks.weights)
+    assertBlock(blockOf(y!), blocks.z)
+    assert.deepEqual(Object.keys(await loadNpz(xp, path('theirs.npz'), { names: ['y'] })), ['y'])
+  }
+})
+
+test('an archive may go beyond 4 GiB', async () => {
+  // A hole stands before the only entry. The first bytes are those by which NumPy knows an archive.
+  const bytes = encodeNpy(blocks['größe'])
+  const start = 2 ** 32 + 100
+  const entry = {
+    name: 'far.npy',
+    method: STORED,
+    checksum: crc32(bytes),
+    packedBytes: bytes.length,
+    bytes: bytes.length,
+    start,
+  }
+  const central = centralHeader(entry)
+  const parts = [localHeader(entry), bytes, central]
+  const directoryStart = start + parts[0]!.length + bytes.length
+  {
+    await using handle = await open(path('far.npz'), 'w')
+    const all = Buffer.concat([...parts, directoryEnd(1, central.length, directoryStart)])
+    await handle.write('PK\x03\x04', 0)
+    await handle.write(all, 0, all.length, start)
+  }
+  assertBlock(blockOf((await loadNpz(xp, path('far.npz')))['far']!), blocks['größe'])
+  if (withoutNumpy !== false) return
+  assertBlock((await numpy.call(`np.load(${text('far.npz')})['far']`))[0]!, blocks['größe'])
+})
+
+test('what is not there, or is damaged, is refused', async () => {
+  const refused = (call: Promise<unknown>, words: RegExp) =>
+    assert.rejects(
+      call,
+      (error) => error instanceof ArrayError && error.code === 'ERR_AETHER_ARRAY_VALUE' && words.test(error.message),
+    )
+  await saveNpz(path('b.npz'), arrays)
+  await refused(loadNpz(xp, path('b.npz'), { names: ['x'] }), /has no x\.npy; it has weights\.npy, größe\.npy, z\.npy/)
+  const bytes = await readFile(path('b.npz'))
+  await writeFile(path('c.npz'), bytes.fill(9, 500, 501))
+  await refused(loadNpz(xp, path('c.npz')), /c\.npz is damaged: weights\.npy has another checksum/)
+  await writeFile(path('c.npz'), bytes.subarray(0, -30))
+  await refused(loadNpz(xp, path('c.npz')), /c\.npz is not a zip archive/)
+  await writeFile(path('c.npz'), bytes.subarray(1000))
+  await refused(loadNpz(xp, path('c.npz')), /c\.npz is damaged/)
+})

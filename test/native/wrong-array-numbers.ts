@@ -1,0 +1,83 @@
+/** Numbers of calls of the arrays' functions that are right, and such with one number that may be wrong. */
+const float64 = 10
+const int64 = 4
+
+const row = (memory: number, ...strides: number[]): number[] => [memory, float64, 0, ...strides]
+
+/** As src/arrays/kernels writes them, without the count in front. */
+const right = {
+  // x + y, then times a constant: shape, how many of each, inputs, the constant, two steps, the output.
+  runArrayProgram: [
+    1,
+    1,
+    16,
+    2,
+    1,
+    2,
+    1,
+    ...row(0, 1),
+    ...row(1, 1),
+    float64,
+    2,
+    0,
+    0,
+    10,
+    10,
+    0,
+    1,
+    2,
+    10,
+    10,
+    3,
+    2,
+    4,
+    ...row(2, 1),
+  ],
+  reduceArray: [1, 0, 1, 2, 4, 4, ...row(0, 4, 1), ...row(2, 1)],
+  sortArray: [1, 0, 0, 2, 4, 4, ...row(0, 4, 1), ...row(2, 4, 1)],
+  selectFromArray: [1, 0, 1, 4, 3, int64, 0, 1, 3, 1, 4, 2, ...row(2, 8, 2, 1), 3, 1, 8, 2, ...row(0, 16, 2, 1)],
+  multiplyMatrices: [1, 2, 4, 3, ...row(0, 3, 1), 2, 3, 5, ...row(1, 5, 1), 2, 4, 5, ...row(2, 5, 1)],
+}
+
+const memories = [new Float64Array(32), new Float64Array(32), new Float64Array(32), new BigInt64Array(8)]
+const values = [
+  -1,
+  0,
+  1,
+  2,
+  3,
+  4,
+  5,
+  9,
+  12,
+  13,
+  31,
+  33,
+  64,
+  0.5,
+  2 ** 31,
+  2 ** 32,
+  2 ** 53,
+  -(2 ** 53),
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+]
+
+/** What each function's parameters may be. Each call has the next number in turn replaced by the next value. */
+export const arrayCalls: Readonly<Record<string, readonly (() => unknown)[]>> = {
+  arrayKernels: [],
+  philoxBlocks: [() => new Uint32Array(4), () => new Uint32Array(8), () => new Uint32Array(16)],
+  ...Object.fromEntries(
+    Object.entries(right).map(([name, own]) => {
+      let turn = 0
+      const next = (): Float64Array => {
+        const numbers = Float64Array.of(own.length + 1, ...own)
+        turn += 1
+        if (turn % 4 !== 0)
+          numbers[turn % numbers.length] = values[Math.floor(turn / numbers.length) % values.length] as number
+        return numbers
+      }
+      return [name, [next, () => memories]]
+    }),
+  ),
+}
