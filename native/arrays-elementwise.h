@@ -349,7 +349,8 @@ void complexEqual(void* out, const void* a, const void* b, const void*, size_t c
     static_cast<uint8_t*>(out)[i] = (x[2 * i] == y[2 * i] && x[2 * i + 1] == y[2 * i + 1]) == isEqual;
 }
 
-// ---- the table -------------------------------------------------------------------------------------------------------
+// ---- the table
+// -------------------------------------------------------------------------------------------------------
 using Row = Kernel[kDTypes];
 
 // The same code for integers with and without sign.

@@ -1,5 +1,5 @@
-// The kernels for x64 with AVX2. The target is set here and not for the whole file, so that functions of the C++ library
-// that are compiled with it are not taken for those of other files.
+// The kernels for x64 with AVX2. The target is set here and not for the whole file, so that functions of the C++
+// library that are compiled with it are not taken for those of other files.
 #include "arrays-kernels.h"
 
 #if defined(__x86_64__)

@@ -27,11 +27,12 @@ enum Operation : uint8_t {
 // out[i] = operation(a[i], b[i], c[i]). `out` may be an operand of elements of the same width, and else overlaps none.
 using Kernel = void (*)(void* out, const void* a, const void* b, const void* c, size_t count);
 
-// The sums (or products, …) of blocks of kReducedBlock neighbouring elements each, the last of which may be shorter. `out`
-// gets one for each block.
+// The sums (or products, …) of blocks of kReducedBlock neighbouring elements each, the last of which may be shorter.
+// `out` gets one for each block.
 using BlockReduction = void (*)(void* out, const void* elements, size_t count);
-// The same for `columns` neighbouring columns: adds rows `first` to `first + count` of a block to the eight lanes of each
-// column, which are lanes[8][kReducedColumns]. With the rows from 0 on, at least eight are given unless there are fewer.
+// The same for `columns` neighbouring columns: adds rows `first` to `first + count` of a block to the eight lanes of
+// each column, which are lanes[8][kReducedColumns]. With the rows from 0 on, at least eight are given unless there are
+// fewer.
 using ColumnReduction = void (*)(void* lanes, const uint8_t* const* rows, size_t first, size_t count, size_t columns);
 
 constexpr size_t kReducedBlock = 4096;

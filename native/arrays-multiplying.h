@@ -1,7 +1,7 @@
 // The innermost loop of a matrix product: a tile of the result in registers. Products and sums may be fused here: of
 // matrix products a bound is promised, not bits. Included in a namespace for each set of instructions, which defines
-// kTileBytes, the bytes of a vector, kTileRows and kTileVectors. The compiler does not define its own macros for a target
-// that is set for a part of a file: AETHER_INTRINSICS says the bits of the vectors that have functions.
+// kTileBytes, the bytes of a vector, kTileRows and kTileVectors. The compiler does not define its own macros for a
+// target that is set for a part of a file: AETHER_INTRINSICS says the bits of the vectors that have functions.
 
 template <class T>
 struct TileVector {

@@ -1,5 +1,5 @@
-// Element-wise programs: steps over registers that hold some thousand neighbouring elements at a time, so that what lies
-// between the first operand and the result stays in the cache. Threads take turns of such chunks.
+// Element-wise programs: steps over registers that hold some thousand neighbouring elements at a time, so that what
+// lies between the first operand and the result stays in the cache. Threads take turns of such chunks.
 #include <algorithm>
 #include <cstring>
 

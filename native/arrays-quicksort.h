@@ -1,6 +1,6 @@
-// Sorting of unsigned keys with AVX-512: quicksort that compresses what is less than a pivot to one side and the rest to
-// the other (after B. Bramas, "A Novel Hybrid Quicksort Algorithm Vectorized using AVX-512", 2017), and bitonic networks
-// (K. Batcher, 1968) for what fits the registers. Included in the namespace of the set of instructions.
+// Sorting of unsigned keys with AVX-512: quicksort that compresses what is less than a pivot to one side and the rest
+// to the other (after B. Bramas, "A Novel Hybrid Quicksort Algorithm Vectorized using AVX-512", 2017), and bitonic
+// networks (K. Batcher, 1968) for what fits the registers. Included in the namespace of the set of instructions.
 
 template <class Key>
 struct Vector;

@@ -1,5 +1,5 @@
-// Sorting lines of neighbouring elements, and the order of their elements. Elements become unsigned keys that compare as
-// they do; a key and the number of its element together are unique, so that equal elements keep their order.
+// Sorting lines of neighbouring elements, and the order of their elements. Elements become unsigned keys that compare
+// as they do; a key and the number of its element together are unique, so that equal elements keep their order.
 #include <algorithm>
 #include <cstring>
 #include <type_traits>

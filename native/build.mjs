@@ -90,7 +90,7 @@ function flagsOf(unit, arch) {
   const isWide = unit.startsWith('arrays-kernels-') && !(arch === 'x64' && unit.includes('baseline'))
   // Vectors are passed only between functions that are inlined: how others would take them does not matter.
   const flags = ['-ffp-contract=off', '-Wno-psabi']
-  return isWide ? ['-O3', ...flags] : flags
+  return isWide && arch === 'x64' ? ['-O2', '-ftree-vectorize', '-fvect-cost-model=dynamic', ...flags] : flags
 }
 
 /** Compile into `folder`, unless `target` is newer than every source and has the same parts. */
@@ -149,7 +149,15 @@ async function buildOwn(name, flags) {
   const compiler = ownCompiler()
   const folder = join(here, 'build', name)
   const missing = PARTS.filter((part) => !hasHeader(compiler, part.header))
-  await build({ compiler, arch: process.arch, folder, target: join(folder, 'aether.node'), missing, compileFlags: flags, linkFlags: [] })
+  await build({
+    compiler,
+    arch: process.arch,
+    folder,
+    target: join(folder, 'aether.node'),
+    missing,
+    compileFlags: flags,
+    linkFlags: [],
+  })
 }
 
 /** What a prebuilt addon asks of the machine: the versions of symbols by name, and no C++ library but its own. */
@@ -191,10 +199,17 @@ async function buildPrebuilt(isRelease) {
       folder: join(here, 'build', `Prebuilt-${arch}`),
       target,
       missing: PARTS.filter((part) => !hasHeader(compiler, part.header)),
-      compileFlags: ['-O2'],
+      // Small, since it travels: the whole package has at most 5 MB.
+      compileFlags: [
+        '-Os',
+        '-ffunction-sections',
+        '-fdata-sections',
+        '-fno-asynchronous-unwind-tables',
+        '-fvisibility-inlines-hidden',
+      ],
       // libgcc_s stays shared: Node.js needs it anyway, and the static one requires glibc 2.35.
       // Unused parts of libstdc++ are dropped, because they require 2.36.
-      linkFlags: ['-static-libstdc++', '-Wl,--exclude-libs,ALL,--gc-sections', '-s'],
+      linkFlags: ['-static-libstdc++', '-Wl,--exclude-libs,ALL,--gc-sections,-z,noseparate-code', '-s'],
     })
     if (isRelease) checkNeeds(target)
   }

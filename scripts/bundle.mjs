@@ -5,7 +5,7 @@
  *            folder, without comments and needless spaces, and with short names for variables. Importing them takes a
  *            quarter of the time that a thousand modules take.
  *   *.d.ts   what users see of the doors, with its documentation: without members that are `@internal`, and without
- *            indentation.
+ *            indentation and names of modules.
  *
  * Also writes dist/package.json, by which what lies in dist/ (tests, tools, examples) finds `aether-dsm` in dist/src.
  */
@@ -21,6 +21,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const compiled = join(root, 'dist/compiled/src')
 const target = join(root, 'dist/package')
 const description = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+/** Indentation, the asterisk of a line in a comment, and names of modules. */
+const MARGIN = /^[ \t]+(\*(?!\/) ?)?|^\/\/ dist\/compiled\/.*\n/gm
 
 /** Every path of package.json's `exports`: its name in dist/package, and the module behind it. */
 const doors = Object.entries(description.exports).flatMap(([path, conditions]) => {
@@ -102,14 +105,14 @@ function isCut({ tagName, comment }) {
 
 rmSync(target, { recursive: true, force: true })
 // Functions and classes keep their names, which stack traces and errors show.
-const minify = { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } }
+const minify = { compress: true, mangle: { toplevel: true, keepNames: true }, codegen: { removeWhitespace: true } }
 await bundle(Object.fromEntries(programs()), [flatten], { comments: false, minify })
 const forUsers = doors.filter(({ path }) => !path.startsWith('./internal/'))
 const declared = forUsers.map(({ name, module }) => [name, join(compiled, `${module}.d.ts`)])
 await bundle(Object.fromEntries(declared), [dts({ dtsInput: true })], {})
 for (const name of readdirSync(target).filter((each) => each.endsWith('.d.ts'))) {
   const path = join(target, name)
-  writeFileSync(path, withoutInternals(readFileSync(path, 'utf8')).replaceAll(/^[ \t]+/gm, ''))
+  writeFileSync(path, withoutInternals(readFileSync(path, 'utf8')).replaceAll(MARGIN, ''))
 }
 
 const inCheckout = Object.fromEntries(doors.map(({ path, module }) => [path, `./src/${module}.js`]))

@@ -238,6 +238,8 @@ export class NdArray extends Methods {
 
   /** As `at`, with the index as Python writes it: `x.slice('0:5, ..., ::-2')`. */
   slice(index: string): NdArray {
+    if (typeof index !== 'string')
+      throw new ArrayError('INDEX', "an index must be text as '0:5, ..., ::-2'; or use at()")
     return new NdArray(nodeAt(this.#node, index))
   }
 
@@ -357,9 +359,14 @@ export interface PlaceInPart {
 
 /** Indices counted from 0. @throws ArrayError */
 function positionsOf(shape: readonly number[], indices: number | readonly number[]): number[] {
-  const each = typeof indices === 'number' ? [indices] : indices
+  const each = typeof indices === 'number' ? [indices] : checkIndices(indices)
   if (each.length !== shape.length) throw needsAll(shape, each.length)
   return each.map((index, axis) => positionOf(index, shape[axis]!, axis))
+}
+
+function checkIndices(indices: readonly number[]): readonly number[] {
+  if (Array.isArray(indices)) return indices
+  throw new ArrayError('INDEX', 'indices must be an integer, or a list of one for each axis')
 }
 
 function placeOf({ shape, strides, offset }: Block, indices: number | readonly number[]): number {
@@ -367,7 +374,7 @@ function placeOf({ shape, strides, offset }: Block, indices: number | readonly n
     if (shape.length !== 1) throw needsAll(shape, 1)
     return offset + positionOf(indices, shape[0]!, 0) * strides[0]!
   }
-  if (indices.length !== shape.length) throw needsAll(shape, indices.length)
+  if (checkIndices(indices).length !== shape.length) throw needsAll(shape, indices.length)
   let place = offset
   for (let axis = 0; axis < indices.length; axis += 1)
     place += positionOf(indices[axis]!, shape[axis]!, axis) * strides[axis]!
@@ -389,7 +396,10 @@ function unwrapped(value: unknown): unknown {
 }
 
 function nodeIndex(index: Index): NodeIndex {
-  return typeof index === 'string' ? index : (index.map(unwrapped) as NodeIndex)
+  if (typeof index === 'string') return index
+  if (!Array.isArray(index))
+    throw new ArrayError('INDEX', "an index must be text as '0:5, ..., ::-2', or a list of its items")
+  return index.map(unwrapped) as NodeIndex
 }
 
 function isNode(value: unknown): value is ArrayNode {

@@ -18,7 +18,7 @@ export interface Constants {
 const constants: Constants = { e: Math.E, inf: Infinity, nan: Number.NaN, newaxis: null, pi: Math.PI }
 
 /** The functions of the namespace as users call them. */
-export type LiftedFunctions = { readonly [Name in keyof Functions]: Lifted<Functions[Name]> }
+type LiftedFunctions = { readonly [Name in keyof Functions]: Lifted<Functions[Name]> }
 
 /** The namespace of the standard: its functions in camelCase, its data types and constants. */
 export interface Arrays extends LiftedFunctions, Readonly<Record<DTypeName, DType>>, Constants {

@@ -330,8 +330,8 @@ export interface Addon {
   // number says how many there are; `src/arrays/kernels/call.ts` writes them. What would read or write outside of a
   // memory is an ArgumentError.
   /**
-   * The operations in their order, and which kernels there are: one byte for each operation and data type, then one for
-   * each pair of types that `cast` takes.
+   * The operations in their order, and which kernels there are. There is a byte for each operation and data type, then
+   * one for each pair of types that `cast` takes.
    */
   arrayKernels(): { readonly operations: readonly string[]; readonly table: Uint8Array }
   /** Compute a program of element-wise steps. */

@@ -9,7 +9,7 @@ test('the page for those who know NumPy lists every function, by its names and w
   const listed = [...rows].map(([, here, name, moves]) => `${here} ${name} ${moves}`)
   const functions = FUNCTIONS.map(({ name, moves }) => {
     const path = name.split('.')
-    return `${[...path.slice(0, -1), camel(path.at(-1) as string)].join('.')} ${name} ${moves}`
+    return `${[...path.slice(0, -1), camel(path.at(-1)!)].join('.')} ${name} ${moves}`
   })
   assert.deepEqual(listed.sort(), functions.sort())
 })

@@ -73,8 +73,7 @@ export const arrayCalls: Readonly<Record<string, readonly (() => unknown)[]>> = 
       const next = (): Float64Array => {
         const numbers = Float64Array.of(own.length + 1, ...own)
         turn += 1
-        if (turn % 4 !== 0)
-          numbers[turn % numbers.length] = values[Math.floor(turn / numbers.length) % values.length] as number
+        if (turn % 4 !== 0) numbers[turn % numbers.length] = values[Math.floor(turn / numbers.length) % values.length]!
         return numbers
       }
       return [name, [next, () => memories]]

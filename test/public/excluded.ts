@@ -5,8 +5,14 @@ export const excluded: readonly { readonly names: RegExp; readonly reason: strin
   { names: /^(EndpointHandlers\.\w+|Loan\.onOver)$/, reason: 'programs write it, and Aether calls it' },
   { names: /^SyncCallOptions\.onMetadata$/, reason: 'programs write it, and channels call it' },
   {
-    names: /^(Creation|DataTypes|Fourier|Indexing|LinearAlgebra|Manipulation|NumpyFunctions|Products|Searching|Sets|Sorting|Statistics|Utility|Readonly|random|sparse|Arrays)\./,
-    reason: 'functions of a namespace, with data of their own: test/arrays/differential/wrong-arguments.test.ts',
+    names:
+      /^(Creation|DataTypes|Fourier|Indexing|LinearAlgebra|Manipulation|NumpyFunctions|Products|Searching|Sets|Sorting|Statistics|Utility|Readonly|random|sparse|Arrays)\./,
+    reason: 'not tried yet; right arguments are in test/arrays/differential',
+  },
+  { names: /^NdArray\.\[toPrimitive\]$/, reason: 'the language calls it, with one of three hints' },
+  {
+    names: /^(NdArray\.(getBulk|putBulk)|GroupFunctions\.\w+|openArrays|(load|save)(Npy|Npz|Zarr))$/,
+    reason: 'not tried yet',
   },
   { names: /^ConnectionIdentifier\.onEvent$/, reason: 'programs set it, and the connection manager calls it' },
 ]

@@ -62,7 +62,7 @@ function copyRun(target: Elements, targetStart: number, source: Elements, start:
 }
 
 /** Do they share memory, so that a write of one may come before a read of the other? */
-export function mayOverlap(first: Block, second: Block): boolean {
+function mayOverlap(first: Block, second: Block): boolean {
   if (first.data.buffer !== second.data.buffer) return false
   const one = bytesOf(first)
   const two = bytesOf(second)

@@ -65,7 +65,7 @@ export function checkIndices(block: Block): void {
     throw new ArrayError('INDEX', `arrays used as indices must be of integer (or boolean) type, not ${block.dtype}`)
 }
 
-export function shapeOfPicking(block: Block, { before, shape, after }: Picking): number[] {
+function shapeOfPicking(block: Block, { before, shape, after }: Picking): number[] {
   const extent = (axis: number): number => block.shape[axis]!
   return [...before.map(extent), ...shape, ...after.map(extent)]
 }

@@ -7,8 +7,8 @@ import type { Block } from './block.ts'
  * names.
  */
 export type IndexItem = number | bigint | SliceItem | null | '...'
-export type SliceItem = readonly [start?: SliceBound, stop?: SliceBound, step?: SliceBound]
-export type SliceBound = number | bigint | null | undefined
+type SliceItem = readonly [start?: SliceBound, stop?: SliceBound, step?: SliceBound]
+type SliceBound = number | bigint | null | undefined
 
 /** What an index does to the axes of an array, in the order of the result. */
 export type Selection =
@@ -65,7 +65,7 @@ export function positionOf(index: number | bigint, extent: number, axis: number)
 }
 
 /** Which elements of an axis a slice takes. What lies outside of the axis is left out, as in Python. */
-export function sliceOf(
+function sliceOf(
   [from, to, by]: SliceItem,
   extent: number,
 ): { readonly start: number; readonly count: number; readonly step: number } {

@@ -168,7 +168,7 @@ function copyRuns(target: Block, source: Block, runs: readonly (readonly SharedR
     copyBox(
       target,
       source,
-      chosen.map((entry, axis) => runs[axis]?.[entry]!),
+      chosen.map((entry, axis) => runs[axis]![entry]!),
     )
     let axis = chosen.length - 1
     while (axis >= 0 && chosen[axis]! + 1 === (runs[axis] as SharedRuns[]).length) chosen[axis--] = 0

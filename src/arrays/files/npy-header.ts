@@ -44,13 +44,13 @@ const codes: Readonly<Record<string, DTypeName>> = {
 }
 
 /** NumPy's code of a data type: `<f8`, or `|b1` where there is no order of bytes. */
-export function npyCode(dtype: DType): string {
+function npyCode(dtype: DType): string {
   const code = Object.keys(codes).find((key) => codes[key] === dtype.name)!
   return `${dtype.bytes === 1 ? '|' : '<'}${code}`
 }
 
 /** The data type of such a code, and whether the highest byte of a number comes first. */
-export function npyDtype(code: string, file: string): { readonly dtype: DType; readonly bigEndian: boolean } {
+function npyDtype(code: string, file: string): { readonly dtype: DType; readonly bigEndian: boolean } {
   const name = codes[code.replace(/^[<>|=]/, '')]
   if (name === undefined)
     throw new ArrayError('TYPE', `${file} holds elements of type ${code}, which arrays do not have; convert them first`)

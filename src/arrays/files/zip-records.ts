@@ -7,7 +7,7 @@
  * ```
  */
 export const LOCAL = 0x04034b50
-export const CENTRAL = 0x02014b50
+const CENTRAL = 0x02014b50
 export const END = 0x06054b50
 export const END_64 = 0x06064b50
 export const LOCATOR_64 = 0x07064b50
@@ -16,7 +16,7 @@ export const DEFLATED = 8
 export const FULL_16 = 0xffff
 const FULL_32 = 0xffffffff
 export const LOCAL_BYTES = 30
-export const CENTRAL_BYTES = 46
+const CENTRAL_BYTES = 46
 export const END_BYTES = 22
 export const END_64_BYTES = 56
 export const LOCATOR_64_BYTES = 20

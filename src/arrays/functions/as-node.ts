@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { type Block, blockOver, newBlock } from '../blocks/block.ts'
 import { nested, writeElement } from '../blocks/elements.ts'
 import { ArrayError } from '../errors.ts'
@@ -71,7 +72,8 @@ function collect(value: ArrayLike | ArrayNode, depth: number, to: Collected): vo
     collect(nested(demand(node)) as ArrayLike, depth, to)
   } else if (Array.isArray(value)) collectList(value as readonly ArrayLike[], depth, to)
   else {
-    if (!isScalar(value)) throw new ArrayError('TYPE', `${String(value)} cannot be an element of an array`)
+    if (!isScalar(value))
+      throw new ArrayError('TYPE', `${inspect(value, { depth: 0 })} cannot be an element of an array`)
     if (depth !== to.shape.length) throw inhomogeneous()
     to.leaves.push(value)
   }

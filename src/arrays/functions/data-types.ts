@@ -48,7 +48,7 @@ function besideScalar(type: DType, scalar: Scalar): DType {
 }
 
 /** Limits of a floating type, or of the parts of a complex one. */
-export interface FloatingLimits {
+interface FloatingLimits {
   readonly bits: number
   readonly eps: number
   readonly max: number
@@ -74,7 +74,7 @@ function finfo(type: DType | ArrayNode): FloatingLimits {
 }
 
 /** Limits of an integer type. */
-export interface IntegerLimits {
+interface IntegerLimits {
   readonly bits: number
   readonly max: bigint
   readonly min: bigint

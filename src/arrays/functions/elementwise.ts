@@ -10,10 +10,10 @@ import { asNode, settledIfShared } from './call.ts'
 import type { ArrayLike, NodeEntry } from './entry.ts'
 
 /** What stands for an array in an element-wise function. A scalar takes the type of the arrays beside it. */
-export type Operand = ArrayNode | ArrayLike
+type Operand = ArrayNode | ArrayLike
 
 /** The pending array of an operation, element by element. @throws ArrayError */
-export function elementwise(operation: Operation, operands: readonly Operand[]): ArrayNode {
+function elementwise(operation: Operation, operands: readonly Operand[]): ArrayNode {
   const given = operands.map(nodeOrScalar)
   const type = typeOf(given)
   return step(
@@ -78,7 +78,7 @@ function clip(x: Operand, min?: Operand | null, max?: Operand | null): ArrayNode
 }
 
 /** @throws TypeError if there is none of this name, which only a mistake in this package can cause */
-export function operationOf(name: string): Operation {
+function operationOf(name: string): Operation {
   const operation = OPERATIONS.get(name)
   if (operation === undefined) throw new TypeError(`there is no operation ${name}`)
   return operation

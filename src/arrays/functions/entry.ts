@@ -50,7 +50,7 @@ export interface Entry {
 }
 
 /** Both take the operands of the call. */
-export interface PartFunctions {
+interface PartFunctions {
   /** The shape of the whole array; undefined if its parts cannot be made apart. */
   // biome-ignore lint/suspicious/noExplicitAny: as below
   readonly shape: (...operands: any[]) => number | bigint | readonly (number | bigint)[] | undefined
@@ -71,7 +71,7 @@ export interface NodeEntry {
 
 /** Takes arrays as nodes of the graph, scalars, lists and options. */
 // biome-ignore lint/suspicious/noExplicitAny: as below
-export type NodeFunction = (...operands: any[]) => unknown
+type NodeFunction = (...operands: any[]) => unknown
 
 /** Takes blocks, scalars, lists and options, and returns blocks: any function on blocks is one. */
 // biome-ignore lint/suspicious/noExplicitAny: the parameters of a function in a table are contravariant
@@ -79,7 +79,7 @@ export type BlockFunction = (...operands: any[]) => unknown
 
 /** Takes the same arguments. It looks only at `dtype` and `shape` of blocks, whose elements may not be there yet. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
-export type ResultFunction = (...operands: any[]) => { readonly dtype: DType; readonly shape: readonly number[] }
+type ResultFunction = (...operands: any[]) => { readonly dtype: DType; readonly shape: readonly number[] }
 
 /** `cumulative_sum` in camelCase. */
 export function camel(name: string): string {

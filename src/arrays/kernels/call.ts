@@ -7,7 +7,7 @@ import { DTYPES, type DType, isInteger, isWide } from '../types/dtype.ts'
 const typeNumbers = new Map(Object.values(DTYPES).map((type, number) => [type, number]))
 
 export function typeNumber(type: DType): number {
-  return typeNumbers.get(type) as number
+  return typeNumbers.get(type)!
 }
 
 /** Its memory is used for one call after another, since a call of the addon returns when all is done. */
@@ -30,8 +30,8 @@ function grow(): void {
 /**
  * What the addon is told: numbers, and the memories of blocks. There is one call at a time.
  *
- * A shape is its rank and extents. A block is the number of its memory, its type, its offset and its strides. A constant
- * is its type and 16 bytes, of which it has the first.
+ * A shape is its rank and extents. A block is the number of its memory, its type, its offset and its strides. A
+ * constant is its type and 16 bytes, of which it has the first.
  */
 export class Call {
   #length = 1
@@ -56,7 +56,7 @@ export class Call {
     const missing = shape.length - block.shape.length
     for (let axis = 0; axis < shape.length; axis += 1) {
       const own = axis - missing
-      this.put(own < 0 || block.shape[own] !== shape[axis] ? 0 : (block.strides[own] as number))
+      this.put(own < 0 || block.shape[own] !== shape[axis] ? 0 : block.strides[own]!)
     }
   }
 
@@ -87,7 +87,7 @@ export class Call {
 /** The most axes that the addon takes. */
 const AXES_MAX = 32
 
-/** Can the addon walk a block of so many axes? */
+/** Can the addon walk a block of this shape? */
 export function isWalkable(shape: readonly number[]): boolean {
   return shape.length <= AXES_MAX
 }

@@ -36,7 +36,7 @@ export function takeNatively(block: Block, axis: number, indices: Block): Block 
   const [before, after, count] = [sizeOf(outer), sizeOf(inner), sizeOf(indices.shape)]
   const result = newBlock(block.dtype, [...outer, ...indices.shape, ...inner])
   putAs(call, result, [before, count, after])
-  putAs(call, block, [before, block.shape[axis] as number, after])
+  putAs(call, block, [before, block.shape[axis]!, after])
   return call.run(native.selectFromArray) === count ? result : undefined
 }
 

@@ -4,8 +4,8 @@ import { Call, isWalkable, kernels, typeNumber } from './call.ts'
 import type { Program } from './program.ts'
 
 /**
- * The door to the native kernels. Each function returns whether it has done the work; where it has not, since there is no
- * addon or no kernel, the caller computes it by the twin.
+ * The door to the native kernels. Each function returns whether it has done the work. It has not where there is no
+ * addon or no kernel; then the caller computes it by the twin.
  */
 
 /** Compute a program. Inputs are broadcast to its shape. */
@@ -25,7 +25,7 @@ export function runNatively({ shape, inputs, constants, steps, outputs }: Progra
   for (const block of inputs) call.putBlock(block, shape)
   for (const { dtype, value } of constants) call.putConstant(dtype, value)
   steps.forEach(({ from, to, operands }, index) => {
-    call.put(numbersOfSteps[index] as number)
+    call.put(numbersOfSteps[index]!)
     call.put(typeNumber(from))
     call.put(typeNumber(to))
     for (const register of operands) call.put(register)
@@ -43,8 +43,8 @@ export type Reduction = (typeof REDUCTIONS)[number]
 
 /**
  * Reduce the last axes of `input` into `output`, whose axes are the others. The elements are first cast to the type of
- * `output`: for sums and products int64, uint64 or a floating type, for the least and greatest the type of `input`. There
- * is at least one element. `reduce` in `reducing.ts` is the twin.
+ * `output`. For sums and products that is int64, uint64 or a floating type, for the least and greatest that of `input`.
+ * There is at least one element. `reduce` in `reducing.ts` is the twin.
  */
 export function reduceNatively(reduction: Reduction, input: Block, output: Block): boolean {
   const table = kernels()

@@ -11,8 +11,8 @@ import { wideBinary, wideUnary } from './wide-twins.ts'
 export type Kernel = (operands: readonly Elements[], result: Elements, length: number) => void
 
 /**
- * The plain form of every kernel, which specifies it: the native one gives the same bits, or for transcendental
- * functions differs by the stated number of units in the last place.
+ * The plain form of every kernel, which specifies it. The native one gives the same bits; that of a transcendental
+ * function differs by at most the stated number of units in the last place.
  */
 export function twinOf(step: Step): Kernel {
   const key = `${step.operation} ${step.from} ${step.to}`

@@ -136,7 +136,7 @@ function takeSorted(x: Block, sorter: Block): Block {
 }
 
 /** Elements of an integer block as positions along an axis of the extent; negative ones count from its end. */
-export function positionsOf(indices: Block, extent: number): Uint32Array {
+function positionsOf(indices: Block, extent: number): Uint32Array {
   const elements = elementsOf(indices)
   const positions = new Uint32Array(elements.length)
   for (let at = 0; at < elements.length; at += 1) {

@@ -28,7 +28,7 @@ export interface SpreadOptions extends ReductionOptions {
 }
 
 /** The type of a sum or a product: integers are summed in 64 bits, and what is true counts as 1. */
-export function accumulatorOf(dtype: DType): DType {
+function accumulatorOf(dtype: DType): DType {
   if (dtype.kind === 'unsigned integer') return uint64
   return dtype === bool || isInteger(dtype) ? int64 : dtype
 }

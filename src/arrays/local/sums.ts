@@ -9,7 +9,7 @@ type Numbers = Float64Array
  * The sum of numbers that lie `step` apart: lane i of eight takes numbers i, i + 8, …, from -0 on, to which adding
  * changes nothing. The lanes are added as ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)).
  */
-export function sumNumbers(from: Numbers, start: number, count: number, step: number): number {
+function sumNumbers(from: Numbers, start: number, count: number, step: number): number {
   let a = -0
   let b = -0
   let c = -0
@@ -44,7 +44,7 @@ export function sumNumbers(from: Numbers, start: number, count: number, step: nu
 const round = Math.fround
 
 /** As above, with every sum rounded to float32. */
-export function sumSingles(from: Float32Array, start: number, count: number, step: number): number {
+function sumSingles(from: Float32Array, start: number, count: number, step: number): number {
   let a = round(-0)
   let b = a
   let c = a
@@ -149,7 +149,7 @@ function wideSum(from: DType, to: DType): Reduction {
 }
 
 /** Writes a whole number below 2^53 in magnitude as two words. */
-export function writeWords(to: Elements, at: number, value: number): void {
+function writeWords(to: Elements, at: number, value: number): void {
   to[2 * at] = value
   to[2 * at + 1] = Math.floor(value / 2 ** 32)
 }

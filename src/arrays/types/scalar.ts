@@ -44,6 +44,8 @@ export function scalarBeside(value: Scalar, type: DType): Scalar {
 
 /** The scalar as an element of the type: a fraction loses what follows the point. @throws ArrayError */
 export function elementOf(value: Scalar, type: DType): Scalar {
+  if (!isScalar(value))
+    throw new ArrayError('TYPE', `a scalar is needed for ${type}, not a value of type ${typeof value}`)
   if (type === bool) return isComplexNumber(value) ? value.re !== 0 || value.im !== 0 : Boolean(value)
   if (isComplex(type)) return isComplexNumber(value) ? value : { re: Number(value), im: 0 }
   if (isComplexNumber(value))

@@ -60,7 +60,7 @@ export async function compare(
     const expected = await numpy.call(expression, blocks)
     assert.equal(result.length, expected.length, `${what}: number of results`)
     for (const [index, block] of expected.entries()) {
-      assertBlock(result[index] as Block, block, comparison.closeness, `result ${index} of ${what}`)
+      assertBlock(result[index]!, block, comparison.closeness, `result ${index} of ${what}`)
     }
   }
   return calls
@@ -72,7 +72,7 @@ function expressionOf(name: string, { numpy }: Comparison, texts: string[]): str
 }
 
 /** The blocks in a result: itself, of a list, or of a record in its order. */
-export function blocksOf(result: unknown): Block[] {
+function blocksOf(result: unknown): Block[] {
   if (isBlock(result)) return [result]
   return Object.values(result as object).flatMap(blocksOf)
 }

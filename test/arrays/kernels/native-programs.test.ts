@@ -65,7 +65,7 @@ function operand(dtype: DType, size: number, seed: number, step: number): Block 
     const index = Math.floor(at / step)
     const isSpecial = at < values.length ** 2 * 2
     const random = isFloating(dtype) ? (next() - 0.5) * 10 ** Math.floor(4 * next()) : Math.floor((next() - 0.5) * 200)
-    const value = isSpecial ? (values[index % values.length] as number) : random
+    const value = isSpecial ? values[index % values.length]! : random
     const whole = dtype === bool ? Number(value > 0) : value
     block.data[at] = (isWide(dtype) ? BigInt(whole) : whole) as never
   }
@@ -164,17 +164,17 @@ test('a chain over views of any strides is computed as by twins', { skip }, () =
         blockOver(
           dense.data,
           float64,
-          order.map((axis) => own[axis] as number),
+          order.map((axis) => own[axis]!),
         ),
         own.map((_, axis) => order.indexOf(axis)),
       )
       if (next() < 0.5) return permuted
       const last = own.length - 1
-      const stride = permuted.strides[last] as number
+      const stride = permuted.strides[last]!
       return {
         ...permuted,
         strides: permuted.strides.with(last, -stride),
-        offset: stride * ((own[last] as number) - 1),
+        offset: stride * (own[last]! - 1),
       }
     }
     const inputs = [input(), input()]
@@ -210,7 +210,7 @@ test('a large program on several threads, and one with several outputs of which 
     return [own, other]
   }
   const [native, twin] = [run(runNatively), run(runByTwins)]
-  for (const [index, block] of native.entries()) assertSame(block, twin[index] as Block, 0, `output ${index}`)
+  for (const [index, block] of native.entries()) assertSame(block, twin[index]!, 0, `output ${index}`)
 })
 
 test('complex numbers and constants of every type', { skip }, () => {

@@ -18,7 +18,7 @@ test('elements by index, of every type and on every axis, are those that the twi
     for (const shape of [[40], [5, 7], [3, 4, 5]])
       for (const axis of shape.keys())
         for (const type of [int64, uint32]) {
-          const extent = shape[axis] as number
+          const extent = shape[axis]!
           const indices = Array.from(
             { length: 12 },
             () => Math.floor(next() * extent) - (type === int64 ? Math.floor(next() * 2) * extent : 0),
@@ -30,7 +30,7 @@ test('elements by index, of every type and on every axis, are those that the twi
           const block = randomBlock(dtype, shape, 3)
           const picker = blockOver(data, type, [3, 4])
           const expected = pick(block, pickingOf(block, [axis], [picker], false))
-          const taken = takeNatively(block, axis, picker) as Block
+          const taken = takeNatively(block, axis, picker)!
           assert.deepEqual(taken.shape, expected.shape)
           assert.deepEqual(taken.data, expected.data, `${dtype} along axis ${axis}`)
         }
@@ -53,10 +53,10 @@ test('elements where a mask is true, of every type, are those that the twin pick
         const block = randomBlock(dtype, shape, 5)
         const indices = indicesOfTrue(mask).map((found) => blockOver(found, float64, [found.length]))
         const expected = pick(block, pickingOf(block, [...mask.shape.keys()], indices, false))
-        const found = compressNatively(block, mask) as Block
+        const found = compressNatively(block, mask)!
         assert.deepEqual(found.shape, expected.shape)
         assert.deepEqual(found.data, expected.data, `${dtype}, ${axes} axes`)
-        const places = placesNatively(mask) as BigInt64Array
+        const places = placesNatively(mask)!
         assert.deepEqual(
           [...places].map(Number),
           [...mask.data].flatMap((value, at) => (value ? [at] : [])),
@@ -107,7 +107,7 @@ test('products of matrices of every type, of any extents and strides, are the su
           const bound = isFloating(dtype) ? inner * 4 * (realOf(dtype) === float64 ? 2 ** -52 : 2 ** -23) : 0
           found.forEach((value, lane) => {
             assert.ok(
-              Math.abs(value - (wrapped[lane] as number)) <= bound,
+              Math.abs(value - wrapped[lane]!) <= bound,
               `${dtype} ${rows}, ${inner}, ${columns}: ${value}, ${wrapped[lane]}`,
             )
           })
@@ -127,7 +127,7 @@ test('large products on several threads, and stacks that are broadcast', { skip 
   for (let place = 0; place < 300 * 260; place += 777) {
     const [i, j] = [Math.floor(place / 260), place % 260]
     let sum = 0
-    for (let k = 0; k < 500; k += 1) sum += (a[i * 500 + k] as number) * (b[k * 260 + j] as number)
+    for (let k = 0; k < 500; k += 1) sum += a[i * 500 + k]! * b[k * 260 + j]!
     assert.ok(Math.abs((result.data[place] as number) - sum) < 1e-12, `element ${i}, ${j}`)
   }
   const stack = newBlock(float64, [3, 300, 260])

@@ -28,7 +28,7 @@ const lines: Readonly<Record<string, Maker>> = {
   descending: (_, index, size) => size - index,
   'organ pipes': (_, index, size) => Math.min(index, size - index),
   'zeros, infinities and NaN': (next) =>
-    [0, -0, 1, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY][Math.floor(next() * 7)] as number,
+    [0, -0, 1, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY][Math.floor(next() * 7)]!,
   'close together': (next) => 1 + next() * 1e-9,
 }
 
@@ -73,7 +73,7 @@ test('lines of every type are sorted as by a stable sort of lists', { skip }, ()
         for (const descending of [false, true]) {
           const data = fill(dtype, count, size, make)
           const block = blockOver(data, dtype, [count, size])
-          const sorted = sortNatively(block, size, descending)?.data as Elements
+          const sorted = sortNatively(block, size, descending)!.data
           const order = orderNatively(block, size, descending)?.data as BigInt64Array
           for (let row = 0; row < count; row += 1) {
             const line = data.subarray(row * size, (row + 1) * size) as Elements
@@ -93,7 +93,7 @@ test('lines of every type are sorted as by a stable sort of lists', { skip }, ()
 test('a long line is sorted in several threads', { skip }, () => {
   for (const name of ['random', 'few different', 'all equal', 'ascending']) {
     const size = 140_000
-    const data = fill(DTYPES.float64, 1, size, lines[name] as Maker)
+    const data = fill(DTYPES.float64, 1, size, lines[name]!)
     const sorted = sortNatively(blockOver(data, DTYPES.float64, [size]), size, false)?.data
     assert.deepEqual(sorted, (data as Float64Array).slice().sort(), name)
     const order = orderNatively(blockOver(data, DTYPES.float64, [size]), size, false)?.data as BigInt64Array

@@ -9,8 +9,13 @@ export async function arrayRecipes(): Promise<Recipes> {
     objects: { NdArray: [array], DType: [xp.float64] },
     values: { items: () => 0, index: () => '0:2', indices: () => 1, value: () => 5, hint: () => 'default' },
     calls: {
-      'NdArray.item': { self: () => xp.asarray(1) },
       'NdArray.at': { args: () => [0] },
+      ...Object.fromEntries(
+        ['NdArray.slice', 'NdArray.setAt', 'NdArray.get', 'NdArray.set', 'NdArray.owner'].map((name) => [
+          name,
+          { self: () => xp.asarray([1, 2, 3]) },
+        ]),
+      ),
     },
     async close() {},
   }

@@ -2,7 +2,7 @@ import type { Block } from '../../blocks/block.ts'
 import { type DType, type Elements, isComplex, isFloating, isWide } from '../../types/dtype.ts'
 
 /** A vector in the memory of a block: where it starts, and how far apart its elements are. */
-export interface Run {
+interface Run {
   readonly data: Elements
   readonly dtype: DType
   readonly place: number

@@ -48,11 +48,11 @@ export function matmul(x1: Block, x2: Block): Block {
   }
 }
 
-export function asRow(x: Block): Block {
+function asRow(x: Block): Block {
   return { ...x, shape: [1, ...x.shape], strides: [0, ...x.strides] }
 }
 
-export function asColumn(x: Block): Block {
+function asColumn(x: Block): Block {
   return { ...x, shape: [...x.shape, 1], strides: [...x.strides, 0] }
 }
 

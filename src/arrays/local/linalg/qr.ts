@@ -43,7 +43,7 @@ export function qr(x: Block, { mode = 'reduced' }: QrOptions = {}): { Q: Block; 
 }
 
 /** Reflects each column, a row of the transposed matrix, onto its diagonal; leaves the vectors of reflections there. */
-export function triangulate(columns: Matrix): Reflector[] {
+function triangulate(columns: Matrix): Reflector[] {
   const reflectors: Reflector[] = []
   for (let k = 0; k < Math.min(columns.rows, columns.columns); k += 1) {
     const reflector = makeReflector(columns, k, k)
@@ -54,7 +54,7 @@ export function triangulate(columns: Matrix): Reflector[] {
 }
 
 /** What `triangulate` left above the diagonal, which is in the reflectors. */
-export function triangle(columns: Matrix, reflectors: readonly Reflector[], rows: number, scale: number): Matrix {
+function triangle(columns: Matrix, reflectors: readonly Reflector[], rows: number, scale: number): Matrix {
   const result = newMatrix(rows, columns.rows, columns)
   for (let j = 0; j < columns.rows; j += 1) {
     for (let i = 0; i < Math.min(rows, j); i += 1) {

@@ -479,7 +479,8 @@ export const dataTypes: Comparisons = {
     *calls(draw) {
       for (const from of all) {
         for (const to of all.filter(({ lanes }) => lanes >= from.lanes)) {
-          // What a negative or a large number becomes in an integer type that lacks it is not defined for floating types.
+          // What a negative or a large number becomes in an integer type that lacks it is not defined for floating
+          // types.
           for (const shape of [[], [7], [2, 3], [0]]) yield [draw.block(from, shape, { least: 0, greatest: 100 }), to]
         }
       }
