@@ -59,7 +59,7 @@ export const beyond: Comparisons = {
         const x = draw.block(dtype, [40])
         yield [x, {}]
         yield [x, { bins: 4, range: [-5, 5] }]
-        yield [x, { bins: [-9, -2, 0, 9], density: true }]
+        yield [x, { bins: [-9.5, -2, 0, 9], density: true }]
         yield [x, { bins: 3, weights: draw.block(float64, [40]) }]
       }
     },
