@@ -72,6 +72,12 @@ AETHER_BINARY(LessEqual, x <= y)
 AETHER_BINARY(Greater, x > y)
 AETHER_BINARY(GreaterEqual, x >= y)
 AETHER_BINARY(CopySign, static_cast<T>(__builtin_copysign(x, y)))
+// The hypot of glibc 2.35 and later is another symbol; prebuilt addons take the older one, which all have.
+#if defined(__GLIBC__) && defined(__x86_64__)
+asm(".symver hypot, hypot@GLIBC_2.2.5");
+#elif defined(__GLIBC__) && defined(__aarch64__)
+asm(".symver hypot, hypot@GLIBC_2.17");
+#endif
 AETHER_BINARY(Hypot, std::hypot(static_cast<double>(x), static_cast<double>(y)))
 AETHER_BINARY(NextAfter, std::nextafter(x, y))
 AETHER_BINARY(Atan2, std::atan2(static_cast<double>(x), static_cast<double>(y)))
