@@ -5,11 +5,15 @@ import { blockOver } from '../../../src/arrays/blocks/block.ts'
 import { DTYPES, type DTypeName } from '../../../src/arrays/types/dtype.ts'
 import { rowMajorElements } from './blocks.ts'
 
-const PYTHON = process.env['AETHER_PYTHON'] ?? 'python3'
+const hasNumpy = (python: string): boolean =>
+  spawnSync(python, ['-c', 'import numpy'], { stdio: 'ignore' }).status === 0
+
+const pythons = [process.env['AETHER_PYTHON'] ?? 'python3', '/usr/bin/python3']
+/** The first that has NumPy: that of Debian's package may not be the first on PATH. */
+const PYTHON = pythons.find(hasNumpy)
 
 /** The reason to skip tests that ask NumPy, for `test(name, { skip: withoutNumpy }, …)`; false where NumPy is there. */
-export const withoutNumpy: string | false =
-  spawnSync(PYTHON, ['-c', 'import numpy'], { stdio: 'ignore' }).status === 0 ? false : `${PYTHON} has no numpy`
+export const withoutNumpy: string | false = PYTHON === undefined ? `${pythons.join(' and ')} have no numpy` : false
 
 /** What NumPy raised: `type` is the name of Python's exception, `text` its words. */
 export class NumpyError extends Error {
@@ -79,6 +83,7 @@ export interface Numpy {
 }
 
 export async function startNumpy(): Promise<Numpy> {
+  if (PYTHON === undefined) throw new Error(`${withoutNumpy}`)
   const child = spawn(PYTHON, ['-c', SERVER], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, OPENBLAS_NUM_THREADS: '1' },

@@ -41,6 +41,8 @@ export const beyond: Comparisons = {
       yield [x, { weights: draw.block(float64, [20]) }]
       yield [draw.block(int64, [0]), {}]
     },
+    // NumPy before 2.0 refuses uint64.
+    numpy: (x, ...options) => `np.bincount(${[`${x}.astype('int64')`, ...options.filter(Boolean)].join(', ')})`,
     closeness: { epsilons: 8 },
   },
   einsum: {

@@ -271,8 +271,10 @@ export const linalg: Comparisons = {
         yield [x, draw.block(x.dtype, [x.shape.at(-1)!])]
       }
     },
-    // NumPy before 2.0 takes a stack of vectors for a matrix.
-    numpy: (a, b) => `np.linalg.solve(${a}, ${b}[:, None])[..., 0] if ${b}.ndim == 1 else np.linalg.solve(${a}, ${b})`,
+    // NumPy before 2.0 takes a matrix beside a stack of matrices for a stack of vectors.
+    numpy: (a, b) =>
+      `np.linalg.solve(${a}, ${b}[:, None])[..., 0] if ${b}.ndim == 1 else ` +
+      `np.linalg.solve(${a}, np.broadcast_to(${b}, ${a}.shape[:-2] + ${b}.shape))`,
     closeness: close,
   },
   'linalg.svd': each(floating, matrices, () => [[{}], [{ fullMatrices: false }]], {
