@@ -273,8 +273,8 @@ export const linalg: Comparisons = {
     },
     // NumPy before 2.0 takes a matrix beside a stack of matrices for a stack of vectors.
     numpy: (a, b) =>
-      `np.linalg.solve(${a}, ${b}[:, None])[..., 0] if ${b}.ndim == 1 else ` +
-      `np.linalg.solve(${a}, np.broadcast_to(${b}, ${a}.shape[:-2] + ${b}.shape))`,
+      `stack = lambda y: np.broadcast_to(y, ${a}.shape[:-2] + y.shape)\n` +
+      `np.linalg.solve(${a}, stack(${b}[:, None]))[..., 0] if ${b}.ndim == 1 else np.linalg.solve(${a}, stack(${b}))`,
     closeness: close,
   },
   'linalg.svd': each(floating, matrices, () => [[{}], [{ fullMatrices: false }]], {
