@@ -85,7 +85,7 @@ function unitsOf(sources, arch) {
   return [...units].map(([unit, names]) => ({ name: `${unit}unit`, names, flags: flagsOf(unit, arch) }))
 }
 
-/** Those of AVX-512 use no frames of AddressSanitizer on the heap: GCC 12 aligns these to 32 bytes, its vectors to 64. */
+/** Those of AVX-512 use no frames of AddressSanitizer on the heap: GCC 12 aligns them to 32 bytes, vectors to 64. */
 function flagsOf(unit, arch) {
   if (!isOfArrays(unit)) return []
   const isWide = unit.startsWith('arrays-kernels-') && !(arch === 'x64' && unit.includes('baseline'))
