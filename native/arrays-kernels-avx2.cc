@@ -9,7 +9,9 @@
 #include <type_traits>
 
 // Clang does not set a target for a part of a file: it makes what needs none of these instructions.
-#if !defined(__clang__)
+#if defined(__clang__)
+#define AETHER_INTRINSICS 0
+#else
 #define AETHER_INTRINSICS 256
 #endif
 #define AETHER_NARROW 0

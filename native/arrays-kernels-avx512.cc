@@ -13,7 +13,9 @@
 #include <utility>
 
 // Clang does not set a target for a part of a file: it makes what needs none of these instructions.
-#if !defined(__clang__)
+#if defined(__clang__)
+#define AETHER_INTRINSICS 0
+#else
 #define AETHER_INTRINSICS 512
 #endif
 
@@ -28,7 +30,7 @@ namespace {
 #include "arrays-math.h"
 #include "arrays-reducing.h"
 #include "arrays-radix-sort.h"
-#if defined(AETHER_INTRINSICS)
+#if AETHER_INTRINSICS != 0
 #include "arrays-quicksort.h"
 #endif
 
@@ -42,7 +44,7 @@ void fillAvx512(Kernels* table) {
   avx512::fillFloatReducers(table);
   avx512::fillMultipliers(table);
   avx512::fillKeys(table);
-#if defined(AETHER_INTRINSICS)
+#if AETHER_INTRINSICS != 0
   table->sort64 = {avx512::sortKeys<uint64_t>, avx512::splitKeys<uint64_t>};
   table->sort32 = {avx512::sortKeys<uint32_t>, avx512::splitKeys<uint32_t>};
 #endif

@@ -9,8 +9,11 @@ namespace aether {
 
 namespace {
 
-// Elements of a register. A run of fewer neighbouring elements than kRunMin is not worth a chunk of its own.
-constexpr size_t kChunk = 1024;
+// Bytes of a register's widest elements: of several registers and operands, all are in the first cache. Where no step
+// has an operand in scratch memory, longer chunks cost nothing.
+constexpr size_t kChunkBytes = 4096;
+constexpr size_t kDirectChunkBytes = 65536;
+// A run of fewer neighbouring elements is not worth a chunk of its own.
 constexpr int64_t kRunMin = 64;
 // What one thread does at least, in elements times steps.
 constexpr int64_t kThreadWork = 1 << 18;
@@ -98,7 +101,7 @@ class Program {
   std::vector<Output> outputs_;
   size_t slots_ = 0;
   size_t slotBytes_ = 0;
-  size_t chunk_ = kChunk;
+  size_t chunk_ = 1;  // elements of a register
   int64_t run_ = 1;            // neighbouring elements of the last axis
   int64_t chunksOfRun_ = 1;    // chunks that a run is cut into
   bool crossesRuns_ = false;   // a chunk holds elements of several runs
@@ -328,17 +331,15 @@ void Program::run() {
   run_ = shape_.rank == 0 ? 1 : shape_.extents[shape_.rank - 1];
   crossesRuns_ = run_ < kRunMin && run_ < shape_.size;
   placeRegisters();
-  // Without registers in scratch memory longer chunks cost nothing.
-  if (slots_ == 0) chunk_ = 8 * kChunk;
-  if (shape_.size < static_cast<int64_t>(chunk_)) chunk_ = static_cast<size_t>(shape_.size);
+  size_t width = 1;
+  for (const Register& each : registers_) width = std::max(width, kWidths[each.type]);
+  chunk_ = std::min((slots_ == 0 ? kDirectChunkBytes : kChunkBytes) / width, static_cast<size_t>(shape_.size));
   const auto chunk = static_cast<int64_t>(chunk_);
   chunksOfRun_ = (run_ + chunk - 1) / chunk;
   const int64_t chunks = crossesRuns_ ? (shape_.size + chunk - 1) / chunk : shape_.size / run_ * chunksOfRun_;
   const int64_t work = shape_.size / kThreadWork * static_cast<int64_t>(steps_.size() + 1);
   const size_t threads = work < 2 ? 1 : std::min(threads_, static_cast<size_t>(work));
   const size_t pieces = threads == 1 ? 1 : std::min(static_cast<size_t>(chunks), threads * 8);
-  size_t width = 1;
-  for (const Register& each : registers_) width = std::max(width, kWidths[each.type]);
   // Not a multiple of 4096: a load would seem to wait for a store at the same place of another page.
   slotBytes_ = (chunk_ * width + 63) / 64 * 64 + 320;
   const size_t scratchBytes = slots_ * slotBytes_ + 64;

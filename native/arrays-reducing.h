@@ -2,13 +2,27 @@
 // elements i, i + 8, …; then ((0 1) (2 3)) ((4 5) (6 7)). Lanes without an element are left out, which for a sum is to
 // begin with -0. Included in a namespace for each set of instructions.
 
-// Eight elements, whatever vectors the processor has.
+// Eight elements in vectors that the processor has: the compiler keeps wider ones in memory.
 template <class T>
-struct Eight {
-  typedef T Vector __attribute__((vector_size(8 * sizeof(T)), aligned(sizeof(T))));
+struct Lanes {
+  static constexpr size_t all = 8 * sizeof(T);
+  static constexpr size_t bytes = AETHER_INTRINSICS == 512 ? all : AETHER_INTRINSICS == 256 ? 32 : 16;
+  typedef T Part __attribute__((vector_size(bytes), aligned(sizeof(T))));
+  Part parts[all / bytes];
+
+  static inline __attribute__((always_inline)) Part at(const T* from, size_t part) {
+    return *reinterpret_cast<const Part*>(from + part * (bytes / sizeof(T)));
+  }
+  explicit inline __attribute__((always_inline)) Lanes(const T* from) {
+#pragma GCC unroll 4
+    for (size_t part = 0; part < all / bytes; part++) parts[part] = at(from, part);
+  }
+  template <class F>
+  inline __attribute__((always_inline)) void take(const T* from) {
+#pragma GCC unroll 4
+    for (size_t part = 0; part < all / bytes; part++) parts[part] = F::of(parts[part], at(from, part));
+  }
 };
-template <class T>
-using Lanes = typename Eight<T>::Vector;
 
 struct ReduceSum {
   template <class V> static inline V of(V x, V y) { return x + y; }
@@ -74,20 +88,19 @@ void reduceBlocks(void* out, const void* elements, size_t count) {
   T* o = static_cast<T*>(out);
   const T* x = static_cast<const T*>(elements);
   constexpr size_t step = kReducedBlock;
-  const auto at = [](const T* place) { return *reinterpret_cast<const Lanes<T>*>(place); };
 #if AETHER_INTRINSICS != 0
   const auto join = [](const Lanes<T>& lanes) {
     T each[8];
-    __builtin_memcpy(each, &lanes, sizeof each);
+    __builtin_memcpy(each, lanes.parts, sizeof each);
     return joinLanes<F>(each);
   };
   for (; count >= 4 * step; count -= 4 * step, x += 4 * step, o += 4) {
-    Lanes<T> a = at(x), b = at(x + step), c = at(x + 2 * step), d = at(x + 3 * step);
+    Lanes<T> a(x), b(x + step), c(x + 2 * step), d(x + 3 * step);
     for (size_t i = 8; i < step; i += 8) {
-      a = F::of(a, at(x + i));
-      b = F::of(b, at(x + step + i));
-      c = F::of(c, at(x + 2 * step + i));
-      d = F::of(d, at(x + 3 * step + i));
+      a.template take<F>(x + i);
+      b.template take<F>(x + step + i);
+      c.template take<F>(x + 2 * step + i);
+      d.template take<F>(x + 3 * step + i);
     }
     o[0] = join(a);
     o[1] = join(b);
@@ -102,11 +115,11 @@ void reduceBlocks(void* out, const void* elements, size_t count) {
       *o = reduceShort<F>(x, length);
       continue;
     }
-    Lanes<T> lanes = at(x);
+    Lanes<T> lanes(x);
     size_t i = 8;
-    for (; i + 8 <= length; i += 8) lanes = F::of(lanes, at(x + i));
+    for (; i + 8 <= length; i += 8) lanes.template take<F>(x + i);
     T each[8];
-    __builtin_memcpy(each, &lanes, sizeof each);
+    __builtin_memcpy(each, lanes.parts, sizeof each);
     for (size_t lane = 0; i + lane < length; lane++) each[lane] = F::of(each[lane], x[i + lane]);
     *o = joinLanes<F>(each);
   }

@@ -65,6 +65,7 @@ struct Taking {
     Taking copy = *this;
     copy.indices = own.get();
     if (!copy.areInside()) return false;
+    if (outer * width == 0) return true;
     const size_t work = outer * count * std::max<size_t>(1, width / 8) / kThreadPicks;
     const size_t used = work < 2 ? 1 : std::min(threads, work);
     const size_t slices = outer == 1 ? std::min(used * 4, count) : 1;
@@ -180,9 +181,6 @@ struct Selecting {
     if (selection == kCompress)
       return static_cast<double>(compressAny(indices.first, from.first, to.first, count, room,
                                              static_cast<size_t>(source.extents[1]) * kWidths[from.dtype]));
-    if (target.size == 0) return static_cast<double>(count);
-    // Without elements to take from, every index is outside.
-    if (source.size == 0) return -1;
     return indices.dtype == kInt64 ? take<int64_t>() : take<uint32_t>();
   }
 };

@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import type { Addon } from './addon.ts'
+import { AetherError } from './errors.ts'
 import { loadAddon } from './loader.ts'
+import { packageRoot } from './package-root.ts'
 import { tellUnknownSettings } from './settings.ts'
 
 /**
@@ -76,9 +79,20 @@ const names: ReadonlyArray<keyof Addon> = [
   'multiplyMatrices',
 ]
 
+/** An addon that an older checkout has built lacks functions. It is refused here, not where the first is called. */
+function loadWhole(): Addon {
+  const addon = loadAddon()
+  const missing = names.filter((name) => typeof addon[name] !== 'function')
+  if (missing.length === 0) return addon
+  throw new AetherError(
+    'ERR_AETHER_NATIVE_MISMATCH',
+    `the addon is of another version than the package: it has no ${missing.join(', ')}; build it again: node ${join(packageRoot(), 'native', 'build.mjs')}`,
+  )
+}
+
 function settle(): Addon {
   if (loaded === undefined) tellUnknownSettings()
-  loaded ??= loadAddon()
+  loaded ??= loadWhole()
   for (const name of names)
     Object.defineProperty(native, name, {
       value: loaded[name],

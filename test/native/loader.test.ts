@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { type Body, inChild } from './elsewhere.ts'
+import { staleAddon } from './stale-addon.ts'
 
 /** Prints the error of the first use, as it is thrown. */
 const firstUse: Body<void> = ({ aether }) => {
@@ -50,6 +51,13 @@ test('an addon that is garbage: the reason of the system is passed on', async ()
   assert.equal(name, 'NativeMissingError')
   assert.equal(tried.length, 1)
   assert.match(tried[0] ?? '', /aether\.node: .*(file too short|invalid ELF header)/)
+})
+
+test('an addon of an older version is refused at the first use, whatever is used: the missing functions are named', async () => {
+  using stale = staleAddon('multiplyMatrices')
+  const { name, code, message } = await report({ environment: { AETHER_NATIVE: stale.path } })
+  assert.deepEqual([name, code], ['AetherError', 'ERR_AETHER_NATIVE_MISMATCH'])
+  assert.match(message, /it has no multiplyMatrices; build it again: node .*native\/build\.mjs$/)
 })
 
 for (const platform of ['darwin', 'win32'])

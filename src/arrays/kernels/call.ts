@@ -1,4 +1,4 @@
-import { native } from '../../native/index.ts'
+import { NativeMissingError, native, UnsupportedError } from '../../native/index.ts'
 import type { Block } from '../blocks/block.ts'
 import type { Complex, Scalar } from '../types/complex.ts'
 import { DTYPES, type DType, isInteger, isWide } from '../types/dtype.ts'
@@ -104,6 +104,8 @@ let known: Kernels | undefined | null = null
 /**
  * The native kernels, or undefined if there is no addon or AETHER_NATIVE_ARRAYS=0 turns them off; then the twins
  * compute. `AETHER_ARRAY_THREADS` says with how many threads; without it, one for each processor of this process.
+ *
+ * @throws AetherError `ERR_AETHER_NATIVE_MISMATCH` if the addon is of another version than the package.
  */
 export function kernels(): Kernels | undefined {
   if (known === null) known = process.env['AETHER_NATIVE_ARRAYS'] === '0' ? undefined : load()
@@ -113,8 +115,10 @@ export function kernels(): Kernels | undefined {
 function load(): Kernels | undefined {
   try {
     return readKernels()
-  } catch {
-    return undefined
+  } catch (error) {
+    // Without an addon the twins compute. One that is there and does not fit would make all slow without a word.
+    if (error instanceof NativeMissingError || error instanceof UnsupportedError) return undefined
+    throw error
   }
 }
 

@@ -35,7 +35,7 @@ export function histogram(x: Block, options: HistogramOptions = {}): Histogram {
   const sums = sumsOf(values, edges, weights === undefined ? undefined : numbersOf(weights, 'weights'))
   const binEdges = edgeBlock(edges, x.dtype, options)
   if (density) return { histogram: densityOf(sums, edges), binEdges }
-  return { histogram: weights === undefined ? countsOf(sums.totals) : sumBlock(sums.totals, weights.dtype), binEdges }
+  return { histogram: weights === undefined ? countsOf(sums) : sumBlock(sums, weights.dtype), binEdges }
 }
 
 interface Edges {
@@ -44,11 +44,8 @@ interface Edges {
   readonly width: number | undefined
 }
 
-interface Sums {
-  readonly totals: Float64Array
-}
-
-function sumsOf(values: Float64Array, edges: Edges, weights: Float64Array | undefined): Sums {
+/** The sum of each bin's weights, or of ones. */
+function sumsOf(values: Float64Array, edges: Edges, weights: Float64Array | undefined): Float64Array {
   const find = edges.width === undefined ? searchBin(edges.edges) : computeBin(edges.edges, edges.width)
   const totals = new Float64Array(edges.edges.length - 1)
   const piece = new Float64Array(totals.length)
@@ -61,7 +58,7 @@ function sumsOf(values: Float64Array, edges: Edges, weights: Float64Array | unde
     for (let bin = 0; bin < totals.length; bin += 1) totals[bin] = totals[bin]! + piece[bin]!
     piece.fill(0)
   }
-  return { totals }
+  return totals
 }
 
 /** The bin of a value by its distance from the first edge; the edges have the last word where that is rounded. */
@@ -156,7 +153,7 @@ function edgeBlock({ edges }: Edges, dtype: DType, { bins }: HistogramOptions): 
   return blockOver(type === float32 ? new Float32Array(edges) : edges, type, [edges.length])
 }
 
-function densityOf({ totals }: Sums, { edges }: Edges): Block {
+function densityOf(totals: Float64Array, { edges }: Edges): Block {
   let sum = 0
   for (const total of totals) sum += total
   const density = totals.map((total, bin) => total / (edges[bin + 1]! - edges[bin]!) / sum)

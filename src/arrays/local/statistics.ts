@@ -110,12 +110,12 @@ export function spreadType(dtype: DType): DType {
   return realOf(meanType(dtype))
 }
 
-/** The greatest element; NaN if one is. 0 and -0 are equal: either may be it. */
+/** The greatest element; NaN if one is. 0 is greater than -0. */
 export function max(x: Block, options: ReductionOptions = {}): Block {
   return extremum(x, options, 'max')
 }
 
-/** The least element; NaN if one is. 0 and -0 are equal: either may be it. */
+/** The least element; NaN if one is. -0 is less than 0. */
 export function min(x: Block, options: ReductionOptions = {}): Block {
   return extremum(x, options, 'min')
 }

@@ -42,6 +42,16 @@ test('an index that is outside is left to the twin', { skip }, () => {
     assert.equal(takeNatively(block, 0, blockOver(new BigInt64Array([1n, index]), int64, [2])), undefined)
 })
 
+test('an index is checked where there is nothing to take, too', { skip }, () => {
+  const taken = (shape: readonly number[], axis: number, index: bigint): readonly number[] | undefined =>
+    takeNatively(newBlock(float64, shape), axis, blockOver(BigInt64Array.of(index), int64, [1]))?.shape
+  assert.deepEqual(taken([3, 0], 0, -3n), [1, 0])
+  assert.equal(taken([3, 0], 0, 3n), undefined)
+  assert.deepEqual(taken([0, 3], 1, 2n), [0, 1])
+  assert.equal(taken([0, 3], 1, -4n), undefined)
+  assert.equal(taken([0, 3], 0, 0n), undefined)
+})
+
 test('elements where a mask is true, of every type, are those that the twin picks', { skip }, () => {
   for (const dtype of types)
     for (const axes of [1, 2, 3])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type Block, blockOver, newBlock, sizeOf } from '../../../src/arrays/blocks/block.ts'
+import { copyOf } from '../../../src/arrays/blocks/copying.ts'
 import { permute } from '../../../src/arrays/blocks/layout.ts'
 import { cumulativeProd, cumulativeSum } from '../../../src/arrays/local/cumulating.ts'
 import { max, mean, min, prod, std, sum, variance } from '../../../src/arrays/local/statistics.ts'
@@ -213,7 +214,22 @@ suite('special cases', () => {
   test('a sum of -0 is -0', () => {
     assertBlock(sum(block(float64, [-0, -0])), block(float64, -0))
     assertBlock(cumulativeSum(block(float64, [-0, -0, 0])), block(float64, [-0, -0, 0]))
-    assertBlock(max(block(float64, [-0, 0])), block(float64, 0), { zerosEqual: true })
+  })
+
+  test('of zeros of both signs the greatest is 0 and the least is -0, wherever they stand', () => {
+    for (const dtype of [float32, float64])
+      for (const length of [2, 9, 5000])
+        for (const odd of [0, -0])
+          for (const place of [0, 1, length - 1]) {
+            // The same line as some rows, and as some columns, which the kernels read together.
+            const rows = newBlock(dtype, [9, length])
+            for (let at = 0; at < rows.data.length; at += 1) rows.data[at] = at % length === place ? odd : -odd
+            const all = new Array<number>(9)
+            for (const x of [rows, permute(copyOf(permute(rows, [1, 0])), [1, 0])]) {
+              assertBlock(max(x, { axis: 1 }), block(dtype, all.fill(0)))
+              assertBlock(min(x, { axis: 1 }), block(dtype, all.fill(-0)))
+            }
+          }
   })
 
   test('64-bit integers compare by all their bits', () => {
