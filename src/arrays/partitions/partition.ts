@@ -7,8 +7,6 @@ import {
   cyclicAxis,
   indexOfPlace,
   lengthOfPart,
-  partOf,
-  placeInPart,
   sameAxis,
   wholeAxis,
 } from './axis-partition.ts'
@@ -57,7 +55,7 @@ export class Partition {
 
   /** The part of each axis that a rank has. */
   partsOf(rank: number): number[] {
-    const standing = this.#standing(rank)
+    const standing = this.standing(rank)
     return this.axes.map(({ kind }, axis) => (kind === 'whole' ? 0 : standing[axis]!))
   }
 
@@ -70,28 +68,11 @@ export class Partition {
   /** The ranks of which a rank takes what it needs: all parts are there once, and its own part is its own. */
   giversFor(taker: number): readonly number[] {
     if (this.isReplicated) return this.has(taker) ? [taker] : this.ranks.slice(0, 1)
-    const standing = this.#standing(taker)
+    const standing = this.standing(taker)
     return this.ranks.filter((rank) => {
-      const theirs = this.#standing(rank)
+      const theirs = this.standing(rank)
       return this.axes.every(({ kind }, axis) => kind !== 'whole' || theirs[axis] === standing[axis])
     })
-  }
-
-  /** The rank of which `taker` takes an element: itself if it has it. */
-  owner(index: readonly number[], taker: number): number {
-    if (this.isReplicated) return this.giversFor(taker)[0]!
-    const standing = this.#standing(taker)
-    let at = 0
-    for (const [axis, partition] of this.axes.entries()) {
-      const part = partition.kind === 'whole' ? standing[axis] : partOf(partition, index[axis]!)
-      at = at * this.grid[axis]! + part!
-    }
-    return this.ranks[at]!
-  }
-
-  /** Where an element lies in the part of the rank that has it, by axis. */
-  place(index: readonly number[]): number[] {
-    return this.axes.map((axis, at) => placeInPart(axis, index[at]!))
   }
 
   /** The indices of an element of a rank's part. */
@@ -112,7 +93,7 @@ export class Partition {
   }
 
   /** Where a rank stands along each axis of the grid. One that does not belong to it takes what the first ones have. */
-  #standing(rank: number): number[] {
+  standing(rank: number): number[] {
     const standing = new Array<number>(this.axes.length).fill(0)
     let rest = Math.max(0, this.ranks.indexOf(rank))
     for (let axis = standing.length - 1; axis >= 0; axis -= 1) {
