@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { checkOptions, checkWhole, mustBe, shown } from '../native/index.ts'
 import type { Block } from './blocks/block.ts'
 import { isContiguous, newBlock, sizeOf } from './blocks/block.ts'
 import { copyOf, elementsOf } from './blocks/copying.ts'
@@ -180,7 +181,8 @@ export class NdArray extends Methods {
    * Copies elements of a rank's part, in row-major order from number `start` of the part on, until `target` is full:
    * without that rank's processor. What it writes at the same time may be seen or not.
    */
-  async getBulk<A extends Elements>({ rank, start = 0 }: PlaceInPart, target: A): Promise<A> {
+  async getBulk<A extends Elements>(place: PlaceInPart, target: A): Promise<A> {
+    const { rank, start } = checkedPlace('getBulk', place)
     await this.compute()
     const parts = this.#checkBulk(rank, start, target)
     if (parts === undefined) target.set(this.#ownBulk(start, target) as never)
@@ -189,7 +191,8 @@ export class NdArray extends Methods {
   }
 
   /** Writes to a rank's part, as `getBulk` reads of it. */
-  async putBulk({ rank, start = 0 }: PlaceInPart, source: Elements): Promise<void> {
+  async putBulk(place: PlaceInPart, source: Elements): Promise<void> {
+    const { rank, start } = checkedPlace('putBulk', place)
     await this.compute()
     writable(this.#node)
     const parts = this.#checkBulk(rank, start, source)
@@ -203,15 +206,12 @@ export class NdArray extends Methods {
   #checkBulk(rank: number, start: number, elements: Elements): Parts | undefined {
     const { dtype } = this
     if (!(elements instanceof dtype.Elements))
-      throw new ArrayError(
-        'TYPE',
-        `elements of ${dtype} are in a ${dtype.Elements.name}, not in a ${(elements as unknown)?.constructor.name}`,
-      )
+      throw new ArrayError('TYPE', `elements of ${dtype} are in a ${dtype.Elements.name}, not in ${shown(elements)}`)
     const { spread, block } = this.#node
     const isOwn = spread === undefined || rank === spread.rank
     const size = isOwn ? sizeOf(block!.shape) : spread.sizeOf(rank)
     const end = start + elements.length / dtype.lanes
-    if (!(Number.isInteger(start) && start >= 0 && Number.isInteger(end) && end <= size))
+    if (!(Number.isInteger(end) && end <= size))
       throw new ArrayError(
         'INDEX',
         `elements ${start} to ${end} are not in the part of rank ${rank}, which has ${size}`,
@@ -360,6 +360,16 @@ export class NdArray extends Methods {
 export interface PlaceInPart {
   readonly rank: number
   readonly start?: number
+}
+
+/** @throws ArgumentError */
+function checkedPlace(call: string, place: PlaceInPart): Required<PlaceInPart> {
+  if (place === undefined) throw mustBe('place', 'a rank and a start, as { rank: 1, start: 0 }', place)
+  checkOptions(call, place, { rank: true, start: true }, 'place')
+  const { rank, start = 0 } = place
+  checkWhole('place.rank', rank, 0, Number.MAX_SAFE_INTEGER)
+  checkWhole('place.start', start, 0, Number.MAX_SAFE_INTEGER)
+  return { rank, start }
 }
 
 /** Is there an index for each axis? @throws ArrayError */

@@ -1,3 +1,4 @@
+import { checkOptions, shown } from '../../native/index.ts'
 import { rowMajor } from '../blocks/block.ts'
 import { ArrayError, shapeText } from '../errors.ts'
 import {
@@ -147,7 +148,12 @@ export function broadcastBack(partition: Partition, shape: readonly number[]): P
 
 /** The partition of a new array of this shape. @throws ArrayError */
 export function divide(shape: readonly number[], division: Division, ranks: readonly number[]): Partition {
-  checkDivision(shape, division)
+  checkDivision(division)
+  if (isPerAxis(division) && division.length !== shape.length)
+    throw new ArrayError(
+      'PARTITION',
+      `a partition of ${division.length} axes does not fit shape ${shapeText(shape)}; give one for each axis, or one for the first`,
+    )
   const divisions = shape.map((_, axis) => divisionOf(division, axis))
   const divided = divisions.map((each, axis) => (each === 'replicated' ? -1 : axis)).filter((axis) => axis >= 0)
   const grid = gridOf(
@@ -164,20 +170,16 @@ export function divide(shape: readonly number[], division: Division, ranks: read
   return new Partition(axes, ranks)
 }
 
-function checkDivision(shape: readonly number[], division: Division): void {
-  const each = isPerAxis(division) ? division : [division]
-  if (isPerAxis(division) && division.length !== shape.length)
-    throw new ArrayError(
-      'PARTITION',
-      `a partition of ${division.length} axes does not fit shape ${shapeText(shape)}; give one for each axis, or one for the first`,
-    )
-  for (const one of each) {
+/** Is it a division of some array? @throws ArrayError; ArgumentError */
+export function checkDivision(division: Division): void {
+  for (const one of isPerAxis(division) ? division : [division]) {
     if (one === 'block' || one === 'cyclic' || one === 'replicated') continue
+    if (typeof one === 'object') checkOptions('partition', one ?? undefined, { blockCyclic: true }, 'partition')
     const block = (one as { readonly blockCyclic?: unknown } | null)?.blockCyclic
     if (Number.isSafeInteger(block) && (block as number) > 0) continue
     throw new ArrayError(
       'PARTITION',
-      `an axis is divided as 'block', 'cyclic', 'replicated' or { blockCyclic: length }, not as ${JSON.stringify(one)}`,
+      `an axis is divided as 'block', 'cyclic', 'replicated' or { blockCyclic: length }, not as ${shown(one)}`,
     )
   }
 }
