@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { checkOptions, checkWhole, mustBe, shown } from '../native/index.ts'
 import type { Block } from './blocks/block.ts'
 import { isContiguous, newBlock, sizeOf } from './blocks/block.ts'
 import { copyOf, elementsOf } from './blocks/copying.ts'
@@ -166,15 +167,22 @@ export class NdArray extends Methods {
 
   /** The rank that has an element; undefined if every rank has all. */
   owner(indices: number | readonly number[]): number | undefined {
-    const positions = positionsOf(this.shape, indices)
-    return this.#node.spread?.owner(positions)
+    const { spread, shape } = this.#node
+    checkIndices(shape, indices)
+    if (spread !== undefined) {
+      spread.finder.find(indices)
+      return spread.finder.rank
+    }
+    for (const [axis, index] of [indices].flat().entries()) positionOf(index, shape[axis]!, axis)
+    return undefined
   }
 
   /**
    * Copies elements of a rank's part, in row-major order from number `start` of the part on, until `target` is full:
    * without that rank's processor. What it writes at the same time may be seen or not.
    */
-  async getBulk<A extends Elements>({ rank, start = 0 }: PlaceInPart, target: A): Promise<A> {
+  async getBulk<A extends Elements>(place: PlaceInPart, target: A): Promise<A> {
+    const { rank, start } = checkedPlace('getBulk', place)
     await this.compute()
     const parts = this.#checkBulk(rank, start, target)
     if (parts === undefined) target.set(this.#ownBulk(start, target) as never)
@@ -183,7 +191,8 @@ export class NdArray extends Methods {
   }
 
   /** Writes to a rank's part, as `getBulk` reads of it. */
-  async putBulk({ rank, start = 0 }: PlaceInPart, source: Elements): Promise<void> {
+  async putBulk(place: PlaceInPart, source: Elements): Promise<void> {
+    const { rank, start } = checkedPlace('putBulk', place)
     await this.compute()
     writable(this.#node)
     const parts = this.#checkBulk(rank, start, source)
@@ -197,15 +206,12 @@ export class NdArray extends Methods {
   #checkBulk(rank: number, start: number, elements: Elements): Parts | undefined {
     const { dtype } = this
     if (!(elements instanceof dtype.Elements))
-      throw new ArrayError(
-        'TYPE',
-        `elements of ${dtype} are in a ${dtype.Elements.name}, not in a ${(elements as unknown)?.constructor.name}`,
-      )
+      throw new ArrayError('TYPE', `elements of ${dtype} are in a ${dtype.Elements.name}, not in ${shown(elements)}`)
     const { spread, block } = this.#node
     const isOwn = spread === undefined || rank === spread.rank
     const size = isOwn ? sizeOf(block!.shape) : spread.sizeOf(rank)
     const end = start + elements.length / dtype.lanes
-    if (!(Number.isInteger(start) && start >= 0 && Number.isInteger(end) && end <= size))
+    if (!(Number.isInteger(end) && end <= size))
       throw new ArrayError(
         'INDEX',
         `elements ${start} to ${end} are not in the part of rank ${rank}, which has ${size}`,
@@ -264,15 +270,14 @@ export class NdArray extends Methods {
     const block = demand(this.#node)
     const { spread } = this.#node
     if (spread === undefined) return elementAt(block, placeOf(block, indices))
-    const positions = positionsOf(this.shape, indices)
-    const owner = spread.owner(positions)
-    const place = spread.place(positions)
-    if (owner === spread.rank) return elementAt(block, placeOf(block, place))
-    const parts = this.#partsWith(owner)
-    const part = parts.blockOf(owner)
-    if (part !== undefined) return elementAt(part, placeOf(part, place))
+    checkIndices(this.shape, indices)
+    const { finder } = spread
+    const number = finder.find(indices)
+    const { rank } = finder
+    const part = rank === spread.rank ? block : this.#partsWith(rank).blockOf(rank)
+    if (part !== undefined) return elementAt(part, placeOfNumber(part, number))
     const element = newBlock(this.dtype, [])
-    runBlocking(parts.read(owner, parts.numberOf(owner, place), element.data))
+    runBlocking(this.#partsWith(rank).read(rank, number, element.data))
     return elementAt(element, 0)
   }
 
@@ -286,16 +291,16 @@ export class NdArray extends Methods {
       setElement(block, placeOf(block, indices), element)
       return this
     }
-    const positions = positionsOf(this.shape, indices)
-    const owner = spread.owner(positions)
-    const place = spread.place(positions)
-    const parts = owner === spread.rank ? undefined : this.#partsWith(owner)
-    const part = parts === undefined ? block : parts.blockOf(owner)
-    if (part !== undefined) setElement(part, placeOf(part, place), element)
-    else if (parts !== undefined) {
+    checkIndices(this.shape, indices)
+    const { finder } = spread
+    const number = finder.find(indices)
+    const { rank } = finder
+    const part = rank === spread.rank ? block : this.#partsWith(rank).blockOf(rank)
+    if (part !== undefined) setElement(part, placeOfNumber(part, number), element)
+    else {
       const one = newBlock(this.dtype, [])
       setElement(one, 0, element)
-      runBlocking(parts.write(owner, parts.numberOf(owner, place), one.data))
+      runBlocking(this.#partsWith(rank).write(rank, number, one.data))
     }
     return this
   }
@@ -357,28 +362,44 @@ export interface PlaceInPart {
   readonly start?: number
 }
 
-/** Indices counted from 0. @throws ArrayError */
-function positionsOf(shape: readonly number[], indices: number | readonly number[]): number[] {
-  const each = typeof indices === 'number' ? [indices] : checkIndices(indices)
-  if (each.length !== shape.length) throw needsAll(shape, each.length)
-  return each.map((index, axis) => positionOf(index, shape[axis]!, axis))
+/** @throws ArgumentError */
+function checkedPlace(call: string, place: PlaceInPart): Required<PlaceInPart> {
+  if (place === undefined) throw mustBe('place', 'a rank and a start, as { rank: 1, start: 0 }', place)
+  checkOptions(call, place, { rank: true, start: true }, 'place')
+  const { rank, start = 0 } = place
+  checkWhole('place.rank', rank, 0, Number.MAX_SAFE_INTEGER)
+  checkWhole('place.start', start, 0, Number.MAX_SAFE_INTEGER)
+  return { rank, start }
 }
 
-function checkIndices(indices: readonly number[]): readonly number[] {
-  if (Array.isArray(indices)) return indices
-  throw new ArrayError('INDEX', 'indices must be an integer, or a list of one for each axis')
+/** Is there an index for each axis? @throws ArrayError */
+function checkIndices(shape: readonly number[], indices: number | readonly number[]): void {
+  const isNumber = typeof indices === 'number'
+  if (!isNumber && !Array.isArray(indices))
+    throw new ArrayError('INDEX', 'indices must be an integer, or a list of one for each axis')
+  const given = isNumber ? 1 : indices.length
+  if (given !== shape.length) throw needsAll(shape, given)
 }
 
 function placeOf({ shape, strides, offset }: Block, indices: number | readonly number[]): number {
-  if (typeof indices === 'number') {
-    if (shape.length !== 1) throw needsAll(shape, 1)
-    return offset + positionOf(indices, shape[0]!, 0) * strides[0]!
-  }
-  if (checkIndices(indices).length !== shape.length) throw needsAll(shape, indices.length)
+  checkIndices(shape, indices)
+  if (typeof indices === 'number') return offset + positionOf(indices, shape[0]!, 0) * strides[0]!
   let place = offset
   for (let axis = 0; axis < indices.length; axis += 1)
     place += positionOf(indices[axis]!, shape[axis]!, axis) * strides[axis]!
   return place
+}
+
+/** The place of an element by its number in row-major order. */
+function placeOfNumber({ shape, strides, offset }: Block, number: number): number {
+  let place = offset
+  let rest = number
+  for (let axis = shape.length - 1; axis > 0; axis -= 1) {
+    const extent = shape[axis]!
+    place += (rest % extent) * strides[axis]!
+    rest = Math.floor(rest / extent)
+  }
+  return place + rest * strides[0]!
 }
 
 function needsAll(shape: readonly number[], given: number): ArrayError {

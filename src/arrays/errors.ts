@@ -22,6 +22,8 @@ export type ArrayErrorKind =
   | 'ORDER'
   /** There is not enough memory; nothing was taken. */
   | 'MEMORY'
+  /** A file cannot be opened, read or written: the cause is the system's error. */
+  | 'FILE'
 
 /** An operation on arrays was refused before anything was changed. */
 export class ArrayError extends AetherError {

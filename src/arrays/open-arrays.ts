@@ -1,4 +1,5 @@
-import type { RegionGroup } from '../dsm/index.ts'
+import { RegionGroup } from '../dsm/index.ts'
+import { checkInstance } from '../native/index.ts'
 import { invoke, type Lifted, NdArray } from './array.ts'
 import { type GroupFunctions, openGroupArrays } from './distribution/group-arrays.ts'
 import { ArrayError } from './errors.ts'
@@ -38,6 +39,7 @@ export async function openArrays(): Promise<Arrays>
 export async function openArrays(group: RegionGroup): Promise<SharedArrays>
 export async function openArrays(group?: RegionGroup): Promise<Arrays> {
   if (group === undefined) return namespaceOf(invoke)
+  checkInstance('group', group, RegionGroup, 'as join() returns')
   const { call, functions } = await openGroupArrays(group)
   const namespace = namespaceOf(call)
   return Object.defineProperties(namespace, Object.getOwnPropertyDescriptors(functions)) as SharedArrays

@@ -1,66 +1,74 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import fc from 'fast-check'
+import { after, test } from 'node:test'
 import { openArrays } from '../../src/arrays/open-arrays.ts'
-import type { AxisDivision, Division } from '../../src/arrays/partitions/partition.ts'
-import { DTYPES, type DTypeName } from '../../src/arrays/types/dtype.ts'
+import type { Division } from '../../src/arrays/partitions/partition.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
-import { Ranks } from '../support/rank-process.ts'
-import type { Move } from './fixtures/array-rank.ts'
+import { type RankProcess, Ranks } from '../support/rank-process.ts'
+import type { Way } from './fixtures/array-rank.ts'
 import { programs } from './fixtures/programs.ts'
+import { someMoves } from './support/moves.ts'
 
 useRuntimeDirectory()
-const fixture = new URL('./fixtures/array-rank.js', import.meta.url)
+/** Processes that are ranks of one job after the other: most of the time of a job is to start them. */
+const ranks = new Ranks(new URL('./fixtures/array-rank.js', import.meta.url), 7)
+after(() => ranks[Symbol.asyncDispose]())
+let jobs = 0
+let current: Job | undefined
+
+/** A job of so many of the processes: the one that is there, or a new one. */
+async function jobOf(size: number): Promise<Job> {
+  if (current?.processes.length === size) return current
+  await current?.all('close')
+  current = await Job.begin(ranks.processes.slice(0, size))
+  return current
+}
+
+class Job {
+  readonly processes: readonly RankProcess[]
+
+  private constructor(processes: readonly RankProcess[]) {
+    this.processes = processes
+  }
+
+  static async begin(processes: readonly RankProcess[]): Promise<Job> {
+    const job = { size: processes.length, rendezvous: `${ranks.rendezvous}-${++jobs}` }
+    await Promise.all(processes.map((process, rank) => process.call('join', { ...job, rank })))
+    return new Job(processes)
+  }
+
+  all<T = unknown>(scenario: string, ...args: readonly unknown[]): Promise<T[]> {
+    return Promise.all(this.processes.map((process) => process.call<T>(scenario, ...args)))
+  }
+}
+
 const alone = await openArrays()
-const names = Object.keys(programs)
-const expected = Object.fromEntries(names.map((name) => [name, programs[name]?.(alone, 'replicated')]))
+const expected = Object.entries(programs).map(([name, program]) => [name, program(alone, 'replicated')] as const)
 
-async function joined(size: number): Promise<Ranks> {
-  const ranks = new Ranks(fixture, size)
-  await ranks.all('join')
-  return ranks
-}
+const mapped = (partition: Division): Way => ({ partition, isApart: false })
+const apart = (partition: Division): Way => ({ partition, isApart: true })
+/** By number of ranks, how all programs run. Where several ways stand together, each program runs in one of them. */
+const turns: readonly (readonly [size: number, turns: readonly (readonly Way[])[]])[] = [
+  [1, [[mapped('block')], [apart('cyclic')]]],
+  [2, [[mapped('block')], [mapped('cyclic')], [apart({ blockCyclic: 3 })], [apart('replicated')]]],
+  [7, [[mapped({ blockCyclic: 2 }), apart('block')]]],
+  [3, [[mapped({ blockCyclic: 4 })], [apart('block')]]],
+]
 
-const division: fc.Arbitrary<AxisDivision> = fc.oneof(
-  fc.constantFrom('block' as const, 'cyclic' as const, 'replicated' as const),
-  fc.integer({ min: 2, max: 4 }).map((blockCyclic) => ({ blockCyclic })),
-)
-const moves: fc.Arbitrary<Move> = fc.array(fc.integer({ min: 0, max: 11 }), { maxLength: 3 }).chain((shape) =>
-  fc.record({
-    shape: fc.constant(shape),
-    from: fc.array(division, { minLength: shape.length, maxLength: shape.length }),
-    to: fc.array(division, { minLength: shape.length, maxLength: shape.length }),
-    dtype: fc.constantFrom(...(Object.keys(DTYPES) as DTypeName[])),
-    isShared: fc.boolean(),
-    isBlocking: fc.boolean(),
-  }),
-)
-
-/** Every size has some of them. */
-const divisions: Readonly<Record<number, readonly Division[]>> = {
-  1: ['block', 'cyclic'],
-  2: ['block', 'cyclic', { blockCyclic: 3 }, 'replicated'],
-  3: ['block', { blockCyclic: 4 }],
-  4: ['block', 'cyclic'],
-  7: ['block', { blockCyclic: 2 }],
-}
-
-for (const size of [1, 2, 3, 4, 7]) {
+for (const [size, each] of turns)
   test(`on ${size} ranks programs have the bits of one process, and no byte more moves than is needed`, async () => {
-    await using ranks = await joined(size)
-    const wanted = fc.sample(moves, { numRuns: 40, seed: size })
-    assert.deepEqual((await ranks.all<string[]>('moveAll', wanted)).flat(), [])
-    for (const [turn, each] of divisions[size]!.entries())
-      for (const name of names)
-        for (const [rank, results] of (await ranks.all('run', name, each, turn % 2 === 1)).entries())
-          assert.deepEqual(results, expected[name], `${name} at rank ${rank} with ${JSON.stringify(each)}`)
-    await ranks.all('close')
+    const job = await jobOf(size)
+    assert.deepEqual((await job.all<string[]>('moveAll', someMoves(5, size))).flat(), [])
+    for (const ways of each) {
+      const results = await job.all<Record<string, unknown>>('runAll', ways)
+      for (const [rank, said] of results.entries())
+        for (const [name, wanted] of expected)
+          assert.deepEqual(said[name], wanted, `${name} at rank ${rank} with ${JSON.stringify(ways)}`)
+    }
   })
-}
 
 test('ranks read and write elements and parts of each other, in memory that all map or over their connections', async () => {
-  await using ranks = await joined(3)
-  const answers = [...(await ranks.all<object>('elements', false)), ...(await ranks.all<object>('elements', true))]
+  const job = await jobOf(3)
+  const answers = [...(await job.all<object>('elements', false)), ...(await job.all<object>('elements', true))]
   for (const [at, said] of answers.entries()) {
     const rank = at % 3
     const next = (rank + 1) % 3
@@ -80,12 +88,11 @@ test('ranks read and write elements and parts of each other, in memory that all 
       partition: 'block',
     })
   }
-  await ranks.all('close')
 })
 
 test('what cannot be is refused at every rank, with what to do, and all go on', async () => {
-  await using ranks = await joined(2)
-  for (const said of await ranks.all<Record<string, { code: string; message: string }>>('refusals')) {
+  const job = await jobOf(3)
+  for (const said of await job.all<Record<string, { code: string; message: string }>>('refusals')) {
     const { after, ...errors } = said
     assert.equal(after, 8)
     const codes = Object.fromEntries(
@@ -106,31 +113,40 @@ test('what cannot be is refused at every rank, with what to do, and all go on', 
     })
     assert.match(errors['private']!.message, /make a copy\(\) of the array at every rank/)
   }
-  await ranks.all('close')
 })
 
 test('ranks that do different things are told so, each with what the others do, and may go on', async () => {
-  await using ranks = await joined(3)
-  for (const { error, after } of await ranks.all<{ error: { code: string; message: string }; after: number }>(
-    'differ',
-  )) {
+  const job = await jobOf(3)
+  for (const { error, after } of await job.all<{ error: { code: string; message: string }; after: number }>('differ')) {
     assert.equal(error.code, 'ERR_AETHER_ARRAY_ORDER')
     assert.match(error.message, /rank 0 sum of \(100\)/)
     assert.match(error.message, /rank 2 max of \(100\)/)
     assert.equal(after, 100)
   }
-  for (const { code } of await ranks.all<{ code: string }>('alone'))
-    assert.equal(code, 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
+test('ranks of which one does what moves elements, and others wait for it elsewhere, are told so', async () => {
+  const job = await Job.begin(ranks.processes.slice(5))
+  for (const { code } of await job.all<{ code: string }>('alone')) assert.equal(code, 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
+test('a group may have several namespaces, each with memory of its own', async () => {
+  const job = await jobOf(3)
+  assert.deepEqual(await job.all('twice'), [
+    [0, 9],
+    [1, 9],
+    [2, 9],
+  ])
 })
 
 test('memory is used again once every rank has dropped it', async () => {
-  await using ranks = await joined(3)
-  for (const most of await ranks.all<number>('reuse', 200)) assert.ok(most <= 12 * 8000, `${most} bytes`)
+  const job = await jobOf(3)
+  for (const most of await job.all<number>('reuse', 200)) assert.ok(most <= 12 * 8000, `${most} bytes`)
 })
 
 test('a rank that dies takes its parts along; the others go on without it', async () => {
-  await using ranks = await joined(3)
-  assert.deepEqual(await ranks.all('keep'), [66, 66, 66])
+  const job = await jobOf(3)
+  assert.deepEqual(await job.all('keep'), [66, 66, 66])
   await ranks.kill(1)
   const left = await Promise.all([0, 2].map((rank) => ranks.on<Record<string, unknown>>(rank, 'afterDeath')))
   for (const [at, said] of left.entries()) {

@@ -10,10 +10,6 @@ export const excluded: readonly { readonly names: RegExp; readonly reason: strin
     reason: 'not tried yet; right arguments are in test/arrays/differential',
   },
   { names: /^NdArray\.\[toPrimitive\]$/, reason: 'the language calls it, with one of three hints' },
-  {
-    names: /^(NdArray\.(getBulk|putBulk)|GroupFunctions\.\w+|openArrays|(load|save)(Npy|Npz|Zarr))$/,
-    reason: 'not tried yet',
-  },
   { names: /^ConnectionIdentifier\.onEvent$/, reason: 'programs set it, and the connection manager calls it' },
 ]
 

@@ -17,6 +17,7 @@ import {
   sameAxis,
   wholeAxis,
 } from '../partitions/axis-partition.ts'
+import { ElementFinder } from '../partitions/element-finder.ts'
 import { broadcastBack, Partition, permutedPartition } from '../partitions/partition.ts'
 import type { DType } from '../types/dtype.ts'
 import { dropParts, makeReachable, reachableParts } from './parts.ts'
@@ -32,6 +33,8 @@ export class Distribution implements Spread {
   readonly sharing: Sharing
   readonly partition: Partition
   readonly shape: readonly number[]
+  /** Most arrays are asked for no element. */
+  #finder: ElementFinder | undefined
 
   constructor(sharing: Sharing, partition: Partition) {
     this.sharing = sharing
@@ -91,12 +94,9 @@ export class Distribution implements Spread {
     return this.sharing.team.rank
   }
 
-  owner(index: readonly number[]): number {
-    return this.partition.owner(index, this.rank)
-  }
-
-  place(index: readonly number[]): readonly number[] {
-    return this.partition.place(index)
+  get finder(): ElementFinder {
+    this.#finder ??= new ElementFinder(this.partition, this.rank)
+    return this.#finder
   }
 
   sizeOf(rank: number): number {

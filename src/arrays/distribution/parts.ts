@@ -14,7 +14,7 @@ export class ReachableParts implements Parts {
   readonly #dtype: DType
   readonly #places: readonly Place[]
   /** By rank. The own part is not among them, so that its memory may go when nothing refers to it. */
-  readonly #mapped = new Map<number, Block | undefined>()
+  readonly #mapped = new Map<number, Block>()
 
   constructor(team: Team, partition: Partition, dtype: DType, places: readonly Place[]) {
     this.#team = team
@@ -24,15 +24,11 @@ export class ReachableParts implements Parts {
   }
 
   blockOf(rank: number): Block | undefined {
-    if (this.#mapped.has(rank)) return this.#mapped.get(rank)
+    const known = this.#mapped.get(rank)
+    if (known !== undefined) return known
     const block = this.#team.mappedPart(rank, this.#placeOf(rank), this.#dtype, this.#partition.shapeOf(rank))
-    this.#mapped.set(rank, block)
+    if (block !== undefined) this.#mapped.set(rank, block)
     return block
-  }
-
-  numberOf(rank: number, place: readonly number[]): number {
-    const shape = this.#partition.shapeOf(rank)
-    return place.reduce((number, at, axis) => number * shape[axis]! + at, 0)
   }
 
   *read(rank: number, first: number, target: Elements): Steps<void> {

@@ -194,14 +194,13 @@ export class Team {
   // ---- memory
   // ----------------------------------------------------------------------------------------------------------------
 
-  /** A block of zeros that other ranks reach by the places. Its memory is given back by number; see `drop`. */
+  /** A block of any elements that other ranks reach by the places. Its memory is given back by number; see `drop`. */
   *allocate(dtype: DType, shape: readonly number[]): Steps<{ block: Block; places: readonly Place[]; number: number }> {
     const number = this.#holdings.nextNumber++
     let piece: OwnPiece | undefined
     try {
       const places = yield* this.agree(`makes ${dtype} of ${shape.length} axes`, () => {
         piece = this.memory!.take(sizeOf(shape) * dtype.bytes)
-        piece.bytes.fill(0)
         return piece.place
       })
       const own = piece!

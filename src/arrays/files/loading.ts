@@ -1,3 +1,4 @@
+import { checkFunction, checkIterable, checkOptions, mustBe } from '../../native/index.ts'
 import { NdArray } from '../array.ts'
 import { sizeOf } from '../blocks/block.ts'
 import { copyInto, elementsOf } from '../blocks/copying.ts'
@@ -7,12 +8,13 @@ import { nodeOf } from '../functions/as-node.ts'
 import { demand } from '../graph/demand.ts'
 import type { Arrays } from '../open-arrays.ts'
 import { type AxisPartition, intervalOf } from '../partitions/axis-partition.ts'
-import type { AxisDivision, Division } from '../partitions/partition.ts'
+import { type AxisDivision, checkDivision, type Division } from '../partitions/partition.ts'
 import type { Elements } from '../types/dtype.ts'
+import { checkNamespace, checkPath, onFile } from './file-calls.ts'
 import { type NpyFile, openNpy } from './npy.ts'
 import { readNpz } from './npz.ts'
 import { ownRuns, type Progress, progressOf } from './own-runs.ts'
-import { openZarr, type ZarrRegion, type ZarrStore } from './zarr.ts'
+import { checkWhere, openZarr, type ZarrRegion, type ZarrStore } from './zarr.ts'
 
 export interface LoadOptions {
   /** How the array is to lie over the ranks of the namespace. */
@@ -27,8 +29,21 @@ export interface NpyLoadOptions extends LoadOptions, Progress {
 /**
  * Reads a .npy file into a new array of the namespace. With a partition each rank reads its own part, and no other: the
  * file may be larger than the memory of one machine.
+ * @throws ArgumentError; ArrayError
  */
 export async function loadNpy(xp: Arrays, path: string, options: NpyLoadOptions = {}): Promise<NdArray> {
+  checkNamespace(xp)
+  checkPath('path', path)
+  checkOptions('loadNpy', options, { partition: true, rows: true, onProgress: true })
+  const { partition, rows, onProgress } = options
+  if (partition !== undefined) checkDivision(partition)
+  if (rows !== undefined && !(Array.isArray(rows) && rows.length === 2))
+    throw mustBe('options.rows', 'two numbers of rows, as [start, stop]', rows)
+  if (onProgress !== undefined) checkFunction('options.onProgress', onProgress, 'which takes two numbers of bytes')
+  return onFile(path, () => loadNpyFile(xp, path, options))
+}
+
+async function loadNpyFile(xp: Arrays, path: string, options: NpyLoadOptions): Promise<NdArray> {
   await using file = await openNpy(path)
   const { first, shape } = rowsOf(file, options.rows)
   const { isColumnMajor } = file
@@ -48,30 +63,43 @@ export async function loadNpy(xp: Arrays, path: string, options: NpyLoadOptions 
   return isColumnMajor ? xp.permuteDims(array, [...shape.keys()].reverse()) : array
 }
 
-/** Reads arrays of a .npz file by name: those of `names`, or all. */
+/** Reads arrays of a .npz file by name: those of `names`, or all. @throws ArgumentError; ArrayError */
 export async function loadNpz(
   xp: Arrays,
   path: string,
   options: LoadOptions & { readonly names?: readonly string[] } = {},
 ): Promise<Record<string, NdArray>> {
+  checkNamespace(xp)
+  checkPath('path', path)
+  checkOptions('loadNpz', options, { partition: true, names: true })
+  const { names, partition } = options
+  if (partition !== undefined) checkDivision(partition)
+  if (names !== undefined) checkIterable('options.names', names, 'names')
   const arrays: Record<string, NdArray> = Object.create(null)
-  for (const [name, block] of await readNpz(path, options.names)) {
+  const blocks = await onFile(path, () => readNpz(path, names && [...names].map(String)))
+  for (const [name, block] of blocks) {
     const whole = new NdArray(nodeOf(block))
-    const { partition } = options
     arrays[name] = partition === undefined ? whole : xp.asarray(whole, { copy: true, partition })
   }
   return arrays
 }
 
-/** Reads a Zarr array, or a region of it. With a partition each rank reads the chunks of its own part. */
+/**
+ * Reads a Zarr array, or a region of it. With a partition each rank reads the chunks of its own part.
+ * @throws ArgumentError; ArrayError
+ */
 export async function loadZarr(
   xp: Arrays,
   where: string | ZarrStore,
   options: LoadOptions & { readonly region?: ZarrRegion } = {},
 ): Promise<NdArray> {
+  checkNamespace(xp)
+  checkWhere('where', where)
+  checkOptions('loadZarr', options, { partition: true, region: true })
+  const { partition, region: wanted = [] } = options
+  if (partition !== undefined) checkDivision(partition)
   const file = await openZarr(where)
-  const bounds = file.shape.map((extent, axis) => options.region?.[axis] ?? ([0, extent] as const))
-  const { partition } = options
+  const bounds = file.boundsOf(wanted)
   if (partition === undefined) return new NdArray(nodeOf(await file.read(bounds)))
   // Blocks of indices are read, and dealt out afterwards if that is wanted.
   const blocks = blocksOf(partition)
@@ -96,11 +124,12 @@ function rowsOf(
   const { shape } = file
   if (rows === undefined) return { first: 0, shape }
   const [start, stop] = rows
-  const extent = shape[0] ?? 0
+  const [extent] = shape
+  if (extent === undefined) throw new ArrayError('SHAPE', `${file.path} has no rows: its shape is ()`)
   if (!Number.isInteger(start) || !Number.isInteger(stop) || start < 0 || stop < start || stop > extent)
     throw new ArrayError(
       'INDEX',
-      `rows ${start} to ${stop} are out of bounds for shape ${shapeText(shape)} of ${file.path}`,
+      `rows ${String(start)} to ${String(stop)} are out of bounds for shape ${shapeText(shape)} of ${file.path}`,
     )
   if (file.isColumnMajor && shape.length > 1)
     throw new ArrayError('VALUE', `the rows of ${file.path} do not lie together, since it is in column-major order`)

@@ -1,5 +1,5 @@
 import { rowMajor, sizeOf } from '../blocks/block.ts'
-import { ArrayError } from '../errors.ts'
+import { ArrayError, shapeText } from '../errors.ts'
 import { DTYPES, type DType, type DTypeName } from '../types/dtype.ts'
 
 /**
@@ -23,6 +23,10 @@ export interface NpyHeader {
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
 const ALIGNMENT = 64
+/** A file may say that its head takes 4 GiB. NumPy, too, reads no more than this by default. */
+const HEADER_BYTES_MAX = 10_000
+/** NumPy has no more. */
+const AXES_MAX = 64
 
 /** As many bytes of a file as hold the length of its head. */
 export const NPY_PREFIX_BYTES = 12
@@ -51,31 +55,38 @@ function npyCode(dtype: DType): string {
 
 /** The data type of such a code, and whether the highest byte of a number comes first. */
 function npyDtype(code: string, file: string): { readonly dtype: DType; readonly bigEndian: boolean } {
-  const name = codes[code.replace(/^[<>|=]/, '')]
+  const plain = code.replace(/^[<>|=]/, '')
+  const name = Object.hasOwn(codes, plain) ? codes[plain] : undefined
   if (name === undefined)
     throw new ArrayError('TYPE', `${file} holds elements of type ${code}, which arrays do not have; convert them first`)
   return { dtype: DTYPES[name], bigEndian: code.startsWith('>') }
 }
 
-/** Where the elements begin, from the first `NPY_PREFIX_BYTES` of a file. */
+/** Where the elements begin, from the first `NPY_PREFIX_BYTES` of a file. @throws ArrayError */
 export function npyDataStart(prefix: Uint8Array, file: string): number {
   if (prefix.length < NPY_PREFIX_BYTES || MAGIC.some((byte, index) => prefix[index] !== byte))
     throw new ArrayError('VALUE', `${file} is not a .npy file: its first bytes are not \\x93NUMPY`)
   const version = prefix[6]!
   const view = new DataView(prefix.buffer, prefix.byteOffset, prefix.byteLength)
-  if (version === 1) return 10 + view.getUint16(8, true)
-  if (version === 2 || version === 3) return 12 + view.getUint32(8, true)
-  throw new ArrayError('VALUE', `${file} is a .npy file of version ${version}; versions 1 to 3 can be read`)
+  if (version < 1 || version > 3)
+    throw new ArrayError('VALUE', `${file} is a .npy file of version ${version}; versions 1 to 3 can be read`)
+  const start = version === 1 ? 10 : 12
+  const length = version === 1 ? view.getUint16(8, true) : view.getUint32(8, true)
+  if (length <= HEADER_BYTES_MAX) return start + length
+  throw new ArrayError(
+    'VALUE',
+    `${file} says that its header has ${length} bytes; ${HEADER_BYTES_MAX} are read at most`,
+  )
 }
 
-/** Reads a head, of which `bytes` hold at least all. */
+/** Reads a head, of which `bytes` hold at least all. @throws ArrayError */
 export function parseNpyHeader(bytes: Uint8Array, file: string): NpyHeader {
   const dataStart = npyDataStart(bytes, file)
   if (bytes.length < dataStart) throw new ArrayError('VALUE', `${file} ends within its header`)
   const text = Buffer.from(bytes.subarray(bytes[6] === 1 ? 10 : 12, dataStart)).toString('utf8')
   const code = /'descr'\s*:\s*'([^']+)'/.exec(text)?.[1]
   const order = /'fortran_order'\s*:\s*(True|False)/.exec(text)?.[1]
-  const extents = /'shape'\s*:\s*\(([\d\s,L]*)\)/.exec(text)?.[1]
+  const extents = /'shape'\s*:\s*\(((?:\s*\d+L?\s*(?:,|(?=\))))*)\s*\)/.exec(text)?.[1]
   if (/'descr'\s*:\s*\[/.test(text))
     throw new ArrayError('TYPE', `${file} holds records; save each of their fields as an array of its own`)
   if (code === undefined || order === undefined || extents === undefined)
@@ -84,7 +95,12 @@ export function parseNpyHeader(bytes: Uint8Array, file: string): NpyHeader {
     .split(',')
     .filter((part) => part.trim() !== '')
     .map((part) => Number.parseInt(part, 10))
-  return { ...npyDtype(code, file), shape, columnMajor: order === 'True', dataStart }
+  const { dtype, bigEndian } = npyDtype(code, file)
+  if (shape.length > AXES_MAX)
+    throw new ArrayError('SHAPE', `${file} has ${shape.length} axes; ${AXES_MAX} are read at most`)
+  if (![...shape, sizeOf(shape) * dtype.bytes].every(Number.isSafeInteger))
+    throw new ArrayError('SHAPE', `${file} says that its shape is ${shapeText(shape)}, which no array can have`)
+  return { dtype, bigEndian, shape, columnMajor: order === 'True', dataStart }
 }
 
 /** The head of a file of elements in row-major order. */

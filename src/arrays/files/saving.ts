@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { rename, rm } from 'node:fs/promises'
+import { checkBoolean, checkFunction, checkOptions, mustBe } from '../../native/index.ts'
 import { NdArray } from '../array.ts'
 import type { Block } from '../blocks/block.ts'
 import { elementsOf } from '../blocks/copying.ts'
@@ -9,16 +10,27 @@ import type { ArrayNode } from '../graph/node.ts'
 import { blockAxis, intervalOf } from '../partitions/axis-partition.ts'
 import { Partition } from '../partitions/partition.ts'
 import type { Elements } from '../types/dtype.ts'
+import { checkArray, checkPath, onFile } from './file-calls.ts'
 import { createNpy } from './npy.ts'
 import { writeNpz } from './npz.ts'
 import { ownRuns, type Progress, progressOf } from './own-runs.ts'
-import { createZarr, type ZarrOptions, type ZarrStore } from './zarr.ts'
+import { checkWhere, createZarr, type ZarrOptions, type ZarrStore } from './zarr.ts'
 
 /**
  * Writes an array to a .npy file. Every rank calls it and writes its own part. The file is whole when all have
  * returned.
+ * @throws ArgumentError; ArrayError
  */
 export async function saveNpy(path: string, array: NdArray, options: Progress = {}): Promise<void> {
+  checkPath('path', path)
+  checkArray('array', array)
+  checkOptions('saveNpy', options, { onProgress: true })
+  const { onProgress } = options
+  if (onProgress !== undefined) checkFunction('options.onProgress', onProgress, 'which takes two numbers of bytes')
+  await onFile(path, () => saveNpyFile(path, array, options))
+}
+
+async function saveNpyFile(path: string, array: NdArray, options: Progress): Promise<void> {
   await array.compute()
   const node = NdArray.nodeOf(array)
   const elements = elementsOf(demand(node))
@@ -35,12 +47,19 @@ export async function saveNpy(path: string, array: NdArray, options: Progress = 
 /**
  * Writes arrays by name to a .npz file, stored or deflated. Among ranks every rank calls it, gets all elements, and
  * writes the same file: it appears under its name when it is whole.
+ * @throws ArgumentError; ArrayError
  */
 export async function saveNpz(
   path: string,
   arrays: Readonly<Record<string, NdArray>>,
   options: { readonly compressed?: boolean } = {},
 ): Promise<void> {
+  checkPath('path', path)
+  if (typeof arrays !== 'object' || arrays === null) throw mustBe('arrays', 'an object with arrays by name', arrays)
+  for (const [name, array] of Object.entries(arrays)) checkArray(`arrays.${name}`, array)
+  checkOptions('saveNpz', options, { compressed: true })
+  const { compressed = false } = options
+  checkBoolean('options.compressed', compressed)
   const blocks = new Map<string, Block>()
   for (const [name, array] of Object.entries(arrays)) {
     await array.compute()
@@ -49,8 +68,10 @@ export async function saveNpz(
   }
   const scratch = `${path}.${randomUUID()}.part`
   try {
-    await writeNpz(scratch, blocks, options.compressed ?? false)
-    await rename(scratch, path)
+    await onFile(path, async () => {
+      await writeNpz(scratch, blocks, compressed)
+      await rename(scratch, path)
+    })
   } catch (error) {
     await rm(scratch, { force: true })
     throw error
@@ -60,8 +81,12 @@ export async function saveNpz(
 /**
  * Writes an array as a Zarr array. Among ranks every rank calls it. What a rank lacks of the chunks that it writes
  * moves to it before, so that no chunk is written by two.
+ * @throws ArgumentError; ArrayError
  */
 export async function saveZarr(where: string | ZarrStore, array: NdArray, options: ZarrOptions = {}): Promise<void> {
+  checkWhere('where', where, true)
+  checkArray('array', array)
+  checkOptions('saveZarr', options, { chunks: true, dimensionNames: true })
   await array.compute()
   const file = await createZarr(where, array.dtype, array.shape, options)
   const { node, start } = alongChunks(NdArray.nodeOf(array), file.chunks)

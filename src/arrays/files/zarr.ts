@@ -1,11 +1,13 @@
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { AetherError, mustBe } from '../../native/index.ts'
 import { type Block, newBlock, rowMajor, sizeOf } from '../blocks/block.ts'
 import { elementsOf } from '../blocks/copying.ts'
 import { elementAt, writeElement } from '../blocks/elements.ts'
 import { ArrayError, shapeText } from '../errors.ts'
 import type { Scalar } from '../types/complex.ts'
 import { bool, DTYPES, type DType, type DTypeName, type Elements, isComplex } from '../types/dtype.ts'
+import { checkPath } from './file-calls.ts'
 
 /**
  * Where the chunks of a Zarr array lie: a folder, or whatever keeps bytes by keys. Stores of the package zarrita do.
@@ -24,6 +26,17 @@ export interface ZarrOptions {
 
 /** From where to before where along each axis; null, or none, is the whole axis. */
 export type ZarrRegion = readonly (readonly [start: number, stop: number] | null)[]
+
+/** @throws ArgumentError */
+export function checkWhere(argument: string, where: string | ZarrStore, isWritten: boolean = false): void {
+  if (typeof where === 'string') {
+    checkPath(argument, where)
+    return
+  }
+  const { get, set } = Object(where) as Partial<ZarrStore>
+  if (typeof get !== 'function' || (isWritten && typeof set !== 'function'))
+    throw mustBe(argument, `a folder, or a store with get()${isWritten ? ' and set()' : ''}`, where)
+}
 
 /** The package that reads and writes Zarr, as far as it is used here. */
 interface Zarrita {
@@ -50,8 +63,9 @@ interface Chunk {
 /** Opens a Zarr array, version 2 or 3, of which regions are read and written. */
 export async function openZarr(where: string | ZarrStore): Promise<ZarrArray> {
   const zarrita = await loadZarrita()
-  const array = await zarrita.open(storeOf(where), { kind: 'array' })
-  return new ZarrArray(zarrita, array, placeOf(where))
+  const place = placeOf(where)
+  const array = await understood(place, () => zarrita.open(storeOf(where), { kind: 'array' }))
+  return new ZarrArray(zarrita, array, place)
 }
 
 /**
@@ -67,17 +81,24 @@ export async function createZarr(
   if (isComplex(dtype))
     throw new ArrayError('TYPE', `zarrita has no ${dtype}; save the real and the imaginary part, or a .npy file`)
   const chunks = options.chunks ?? shape.map((extent) => Math.max(1, extent))
+  if (!Array.isArray(chunks)) throw mustBe('options.chunks', 'the shape of a chunk, as [100, 100]', chunks)
+  const { dimensionNames } = options
+  if (dimensionNames !== undefined && !(Array.isArray(dimensionNames) && dimensionNames.length === shape.length))
+    throw mustBe('options.dimensionNames', 'a list of names, one for each axis', dimensionNames)
   if (chunks.length !== shape.length || chunks.some((extent) => !Number.isInteger(extent) || extent < 1))
     throw new ArrayError('SHAPE', `chunks of shape ${shapeText(chunks)} do not fit shape ${shapeText(shape)}`)
   const zarrita = await loadZarrita()
-  const array = await zarrita.create(storeOf(where), {
-    shape: [...shape],
-    chunkShape: [...chunks],
-    dtype: dtype.name,
-    fillValue: dtype === bool ? false : 0,
-    ...(options.dimensionNames === undefined ? {} : { dimensionNames: [...options.dimensionNames] }),
-  })
-  return new ZarrArray(zarrita, array, placeOf(where))
+  const place = placeOf(where)
+  const array = await understood(place, () =>
+    zarrita.create(storeOf(where), {
+      shape: [...shape],
+      chunkShape: [...chunks],
+      dtype: dtype.name,
+      fillValue: dtype === bool ? false : 0,
+      ...(dimensionNames === undefined ? {} : { dimensionNames: dimensionNames.map(String) }),
+    }),
+  )
+  return new ZarrArray(zarrita, array, place)
 }
 
 /** A Zarr array, which may be larger than memory. */
@@ -95,6 +116,11 @@ export class ZarrArray {
     const dtype = DTYPES[array.dtype as DTypeName]
     if (dtype === undefined)
       throw new ArrayError('TYPE', `${where} holds elements of type ${array.dtype}, which arrays do not have`)
+    if (!array.shape.every((extent) => Number.isSafeInteger(extent) && extent >= 0))
+      throw new ArrayError(
+        'SHAPE',
+        `${where} says that its shape is ${shapeText(array.shape)}, which no array can have`,
+      )
     this.dtype = dtype
     this.shape = array.shape
     this.chunks = array.chunks
@@ -103,13 +129,21 @@ export class ZarrArray {
     this.#where = where
   }
 
-  /** The elements of a region; without one, all. */
-  async read(region: ZarrRegion = []): Promise<Block> {
+  /** From where to before where a region is along each axis. @throws ArrayError INDEX */
+  boundsOf(region: ZarrRegion): (readonly [number, number])[] {
+    if (!Array.isArray(region) || region.length > this.shape.length)
+      throw mustBe('options.region', 'a list of [start, stop], one for each axis', region)
     const bounds = this.shape.map((extent, axis) => region[axis] ?? ([0, extent] as const))
     this.#check(bounds)
+    return bounds
+  }
+
+  /** The elements of a region; without one, all. */
+  async read(region: ZarrRegion = []): Promise<Block> {
+    const bounds = this.boundsOf(region)
     const shape = bounds.map(([start, stop]) => stop - start)
     if (sizeOf(shape) === 0) return newBlock(this.dtype, shape)
-    const found = await this.#zarrita.get(this.#array, this.#selection(bounds))
+    const found = await understood(this.#where, () => this.#zarrita.get(this.#array, this.#selection(bounds)))
     if (typeof found === 'object') return this.#blockOf(found)
     const block = newBlock(this.dtype, [])
     writeElement(block.data, 0, found)
@@ -138,7 +172,7 @@ export class ZarrArray {
         : elements
     const { shape } = block
     const value = shape.length === 0 ? elementAt(block, block.offset) : { data, shape, stride: rowMajor(shape) }
-    await this.#zarrita.set(this.#array, this.#selection(bounds), value)
+    await understood(this.#where, () => this.#zarrita.set(this.#array, this.#selection(bounds), value))
   }
 
   #selection(bounds: readonly (readonly [number, number])[]): unknown[] | null {
@@ -146,17 +180,37 @@ export class ZarrArray {
   }
 
   #check(bounds: readonly (readonly [number, number])[]): void {
-    for (const [axis, [start, stop]] of bounds.entries())
-      if (!Number.isInteger(start) || !Number.isInteger(stop) || start < 0 || stop < start || stop > this.shape[axis]!)
+    for (const [axis, bound] of bounds.entries()) {
+      const [start, stop]: readonly number[] = Array.isArray(bound) ? bound : []
+      const isInside =
+        Number.isInteger(start) &&
+        Number.isInteger(stop) &&
+        start! >= 0 &&
+        start! <= stop! &&
+        stop! <= this.shape[axis]!
+      if (!isInside)
         throw new ArrayError(
           'INDEX',
-          `${start} to ${stop} is out of bounds for axis ${axis} with size ${this.shape[axis]} of ${this.#where}`,
+          `${String(start)} to ${String(stop)} is out of bounds for axis ${axis} with size ${this.shape[axis]} of ${this.#where}`,
         )
+    }
   }
 
   #blockOf({ data, shape, stride }: Chunk): Block {
     const elements = this.dtype === bool ? Uint8Array.from(data as Iterable<boolean>, Number) : (data as Elements)
     return { dtype: this.dtype, shape, strides: stride, offset: 0, data: elements }
+  }
+}
+
+/** What the package or the store throws is about this array, or about the disk. @throws ArrayError */
+async function understood<T>(where: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (cause) {
+    if (cause instanceof AetherError) throw cause
+    const kind = (cause as NodeJS.ErrnoException).syscall === undefined ? 'VALUE' : 'FILE'
+    const { message } = cause as Error
+    throw new ArrayError(kind, `${where} cannot be used as a Zarr array: ${message}`, { cause })
   }
 }
 
@@ -169,11 +223,11 @@ class FolderStore implements ZarrStore {
   }
 
   async get(key: `/${string}`): Promise<Uint8Array | undefined> {
-    return readFile(join(this.#folder, key)).catch(undefinedIfMissing)
+    return readFile(this.#pathOf(key)).catch(undefinedIfMissing)
   }
 
   async set(key: `/${string}`, value: Uint8Array): Promise<void> {
-    const path = join(this.#folder, key)
+    const path = this.#pathOf(key)
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, value)
   }
@@ -183,18 +237,25 @@ class FolderStore implements ZarrStore {
     key: `/${string}`,
     range: { readonly offset: number; readonly length: number } | { readonly suffixLength: number },
   ): Promise<Uint8Array | undefined> {
-    const handle = await open(join(this.#folder, key)).catch(undefinedIfMissing)
+    const handle = await open(this.#pathOf(key)).catch(undefinedIfMissing)
     if (handle === undefined) return undefined
     try {
       const { size } = await handle.stat()
-      const length = 'length' in range ? range.length : range.suffixLength
-      const offset = 'offset' in range ? range.offset : size - length
+      const offset = 'offset' in range ? range.offset : Math.max(0, size - range.suffixLength)
+      // The index of a damaged shard may say anything.
+      const length = Math.max(0, Math.min('length' in range ? range.length : range.suffixLength, size - offset))
       const bytes = new Uint8Array(length)
       const { bytesRead } = await handle.read(bytes, 0, length, offset)
       return bytes.subarray(0, bytesRead)
     } finally {
       await handle.close()
     }
+  }
+
+  /** The metadata say what stands between the numbers of a chunk. */
+  #pathOf(key: string): string {
+    if (!key.split('/').includes('..')) return join(this.#folder, key)
+    throw new ArrayError('VALUE', `${this.#folder} has a chunk ${key}, which would lie outside of it`)
   }
 }
 

@@ -16,7 +16,7 @@ export const DEFLATED = 8
 export const FULL_16 = 0xffff
 const FULL_32 = 0xffffffff
 export const LOCAL_BYTES = 30
-const CENTRAL_BYTES = 46
+export const CENTRAL_BYTES = 46
 export const END_BYTES = 22
 export const END_64_BYTES = 56
 export const LOCATOR_64_BYTES = 20
@@ -111,7 +111,7 @@ export function directoryEnd(count: number, bytes: number, start: number): Buffe
   return Buffer.concat([wide, end])
 }
 
-/** The entry at a place of the central directory, and where the next begins. */
+/** The entry at a place of the central directory, and where the next begins. Undefined if there is none. */
 export function centralEntry(
   directory: Buffer,
   at: number,
@@ -119,6 +119,8 @@ export function centralEntry(
   if (at + CENTRAL_BYTES > directory.length || directory.readUInt32LE(at) !== CENTRAL) return undefined
   const nameEnd = at + CENTRAL_BYTES + directory.readUInt16LE(at + 28)
   const extraEnd = nameEnd + directory.readUInt16LE(at + 30)
+  const next = extraEnd + directory.readUInt16LE(at + 32)
+  if (next > directory.length) return undefined
   const wide = wideReader(directory.subarray(nameEnd, extraEnd))
   // In the order in which the extra field has them.
   const bytes = wide(directory.readUInt32LE(at + 24))
@@ -132,7 +134,7 @@ export function centralEntry(
     bytes,
     start,
   }
-  return { entry, next: extraEnd + directory.readUInt16LE(at + 32) }
+  return { entry, next }
 }
 
 /** Takes the next value of the extra field with 64-bit sizes for each that is all ones. */

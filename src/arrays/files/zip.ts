@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { crc32, deflateRaw, inflateRaw } from 'node:zlib'
+import { availableMemory, formatSize } from '../../dsm/index.ts'
 import { ArrayError } from '../errors.ts'
 import {
   centralEntry,
@@ -23,6 +24,8 @@ import {
 
 const compress = promisify(deflateRaw)
 const expand = promisify(inflateRaw)
+/** No deflated byte stands for more: a match of 258 bytes takes two bits at least. */
+const DEFLATE_RATIO_MAX = 1032
 
 /** An archive whose entries are read one by one. */
 export class ZipReader implements AsyncDisposable {
@@ -50,6 +53,7 @@ export class ZipReader implements AsyncDisposable {
     return [...this.#entries.keys()]
   }
 
+  /** The bytes of an entry. @throws ArrayError VALUE if it is not there, or damaged; MEMORY if it takes more than there is. */
   async read(name: string): Promise<Uint8Array> {
     const entry = this.#entries.get(name)
     if (entry === undefined)
@@ -78,6 +82,14 @@ export class ZipReader implements AsyncDisposable {
       throw new ArrayError(
         'VALUE',
         `${name} of ${this.#path} is compressed by method ${method}; only deflate can be read`,
+      )
+    if (bytes > packed.length * DEFLATE_RATIO_MAX)
+      throw damaged(this.#path, `${name} cannot have ${bytes} bytes, since ${packed.length} deflated ones are there`)
+    const available = availableMemory() ?? Number.POSITIVE_INFINITY
+    if (bytes > available)
+      throw new ArrayError(
+        'MEMORY',
+        `${name} of ${this.#path} takes ${formatSize(bytes)}, and ${formatSize(available)} of memory are available; drop arrays`,
       )
     return expand(packed, { maxOutputLength: Math.max(1, bytes) }).catch((cause: unknown) => {
       throw damaged(this.#path, `${name} cannot be decompressed`, { cause })
@@ -146,7 +158,16 @@ async function readDirectory(handle: FileHandle, path: string): Promise<Map<stri
     entries.set(found.entry.name, found.entry)
     at = found.next
   }
+  checkApart([...entries.values()], start, path)
   return entries
+}
+
+/** A small archive whose entries share their bytes would become a large one in memory. @throws ArrayError */
+function checkApart(entries: readonly ZipEntry[], directoryStart: number, path: string): void {
+  const inOrder = [...entries].sort((one, other) => one.start - other.start)
+  for (const [index, { name, start, packedBytes }] of inOrder.entries())
+    if (start + LOCAL_BYTES + packedBytes > (inOrder[index + 1]?.start ?? directoryStart))
+      throw damaged(path, `${name} reaches into what comes behind it`)
 }
 
 async function findDirectory(

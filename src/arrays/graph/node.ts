@@ -1,6 +1,7 @@
 import type { Block } from '../blocks/block.ts'
 import type { Selection } from '../blocks/slicing.ts'
 import type { Steps } from '../exchange/steps.ts'
+import type { ElementFinder } from '../partitions/element-finder.ts'
 import type { Scalar } from '../types/complex.ts'
 import type { DType, Elements } from '../types/dtype.ts'
 import { Epoch, Storage } from './storage.ts'
@@ -67,10 +68,8 @@ export interface Spread {
   drop(node: ArrayNode): void
   /** The parts where other ranks reach them; undefined if they do not. The elements are there. */
   parts(node: ArrayNode): Parts | undefined
-  /** The rank that has an element: this one if it has it. */
-  owner(index: readonly number[]): number
-  /** Where an element lies in the part that has it. */
-  place(index: readonly number[]): readonly number[]
+  /** Where elements lie. */
+  readonly finder: ElementFinder
   /** How many elements a rank's part has. */
   sizeOf(rank: number): number
   /** This rank. */
@@ -83,8 +82,6 @@ export interface Spread {
 export interface Parts {
   /** Another rank's part as it lies there: to write to it is to write to the array. Undefined if it is not mapped. */
   blockOf(rank: number): Block | undefined
-  /** The number of an element of a rank's part, in row-major order. */
-  numberOf(rank: number, place: readonly number[]): number
   /** Copies elements of another rank's part, from number `first` of it on. @throws ArrayError */
   read(rank: number, first: number, target: Elements): Steps<void>
   write(rank: number, first: number, source: Elements): Steps<void>

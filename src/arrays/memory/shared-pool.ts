@@ -18,6 +18,9 @@ const STEP_BYTES = 2 ** 22
 /** Memory that is free again stays taken up to this much: it is likely to be needed soon, and then costs no faults. */
 const KEPT_BYTES_MAX = 2 ** 28
 
+/** How many pools were opened in a group: every rank counts the same. */
+const opened = new WeakMap<RegionGroup, number>()
+
 /**
  * Memory of all ranks of one machine, which every rank maps. It is one region without memory at first, of which each
  * rank has a share of addresses. There it takes memory as it needs it.
@@ -41,11 +44,13 @@ export class SharedPool implements PartMemory {
     this.#free = new FreeRanges(shareBytes, ALIGNMENT)
   }
 
-  /** Collective. */
+  /** Collective. Each call opens another pool: two that took memory of one share would give it out twice. */
   static async open(group: RegionGroup): Promise<SharedPool> {
     const shareBytes = Math.ceil(totalmem() / SHARE_UNIT_BYTES) * SHARE_UNIT_BYTES
+    const number = (opened.get(group) ?? 0) + 1
+    opened.set(group, number)
     // The space may outlive the group, and another may meet in it.
-    const name = `aether/arrays/${group.members()[0]?.processId}`
+    const name = `aether/arrays/${group.members()[0]?.processId}/${number}`
     const region = await group.openBacked(name, { size: group.size * shareBytes, headBytes: PAGE_BYTES })
     return new SharedPool(region, group.rank, shareBytes)
   }

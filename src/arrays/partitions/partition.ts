@@ -1,3 +1,4 @@
+import { checkOptions, shown } from '../../native/index.ts'
 import { rowMajor } from '../blocks/block.ts'
 import { ArrayError, shapeText } from '../errors.ts'
 import {
@@ -7,8 +8,6 @@ import {
   cyclicAxis,
   indexOfPlace,
   lengthOfPart,
-  partOf,
-  placeInPart,
   sameAxis,
   wholeAxis,
 } from './axis-partition.ts'
@@ -57,7 +56,7 @@ export class Partition {
 
   /** The part of each axis that a rank has. */
   partsOf(rank: number): number[] {
-    const standing = this.#standing(rank)
+    const standing = this.standing(rank)
     return this.axes.map(({ kind }, axis) => (kind === 'whole' ? 0 : standing[axis]!))
   }
 
@@ -70,28 +69,11 @@ export class Partition {
   /** The ranks of which a rank takes what it needs: all parts are there once, and its own part is its own. */
   giversFor(taker: number): readonly number[] {
     if (this.isReplicated) return this.has(taker) ? [taker] : this.ranks.slice(0, 1)
-    const standing = this.#standing(taker)
+    const standing = this.standing(taker)
     return this.ranks.filter((rank) => {
-      const theirs = this.#standing(rank)
+      const theirs = this.standing(rank)
       return this.axes.every(({ kind }, axis) => kind !== 'whole' || theirs[axis] === standing[axis])
     })
-  }
-
-  /** The rank of which `taker` takes an element: itself if it has it. */
-  owner(index: readonly number[], taker: number): number {
-    if (this.isReplicated) return this.giversFor(taker)[0]!
-    const standing = this.#standing(taker)
-    let at = 0
-    for (const [axis, partition] of this.axes.entries()) {
-      const part = partition.kind === 'whole' ? standing[axis] : partOf(partition, index[axis]!)
-      at = at * this.grid[axis]! + part!
-    }
-    return this.ranks[at]!
-  }
-
-  /** Where an element lies in the part of the rank that has it, by axis. */
-  place(index: readonly number[]): number[] {
-    return this.axes.map((axis, at) => placeInPart(axis, index[at]!))
   }
 
   /** The indices of an element of a rank's part. */
@@ -112,7 +94,7 @@ export class Partition {
   }
 
   /** Where a rank stands along each axis of the grid. One that does not belong to it takes what the first ones have. */
-  #standing(rank: number): number[] {
+  standing(rank: number): number[] {
     const standing = new Array<number>(this.axes.length).fill(0)
     let rest = Math.max(0, this.ranks.indexOf(rank))
     for (let axis = standing.length - 1; axis >= 0; axis -= 1) {
@@ -166,7 +148,12 @@ export function broadcastBack(partition: Partition, shape: readonly number[]): P
 
 /** The partition of a new array of this shape. @throws ArrayError */
 export function divide(shape: readonly number[], division: Division, ranks: readonly number[]): Partition {
-  checkDivision(shape, division)
+  checkDivision(division)
+  if (isPerAxis(division) && division.length !== shape.length)
+    throw new ArrayError(
+      'PARTITION',
+      `a partition of ${division.length} axes does not fit shape ${shapeText(shape)}; give one for each axis, or one for the first`,
+    )
   const divisions = shape.map((_, axis) => divisionOf(division, axis))
   const divided = divisions.map((each, axis) => (each === 'replicated' ? -1 : axis)).filter((axis) => axis >= 0)
   const grid = gridOf(
@@ -183,20 +170,16 @@ export function divide(shape: readonly number[], division: Division, ranks: read
   return new Partition(axes, ranks)
 }
 
-function checkDivision(shape: readonly number[], division: Division): void {
-  const each = isPerAxis(division) ? division : [division]
-  if (isPerAxis(division) && division.length !== shape.length)
-    throw new ArrayError(
-      'PARTITION',
-      `a partition of ${division.length} axes does not fit shape ${shapeText(shape)}; give one for each axis, or one for the first`,
-    )
-  for (const one of each) {
+/** Is it a division of some array? @throws ArrayError; ArgumentError */
+export function checkDivision(division: Division): void {
+  for (const one of isPerAxis(division) ? division : [division]) {
     if (one === 'block' || one === 'cyclic' || one === 'replicated') continue
+    if (typeof one === 'object') checkOptions('partition', one ?? undefined, { blockCyclic: true }, 'partition')
     const block = (one as { readonly blockCyclic?: unknown } | null)?.blockCyclic
     if (Number.isSafeInteger(block) && (block as number) > 0) continue
     throw new ArrayError(
       'PARTITION',
-      `an axis is divided as 'block', 'cyclic', 'replicated' or { blockCyclic: length }, not as ${JSON.stringify(one)}`,
+      `an axis is divided as 'block', 'cyclic', 'replicated' or { blockCyclic: length }, not as ${shown(one)}`,
     )
   }
 }

@@ -8,5 +8,6 @@ export interface Complex {
 export type Scalar = boolean | number | bigint | Complex
 
 export function isComplexNumber(value: unknown): value is Complex {
-  return typeof value === 'object' && value !== null && 're' in value && 'im' in value
+  const { re, im } = Object(value) as Partial<Complex>
+  return typeof value === 'object' && typeof re === 'number' && typeof im === 'number'
 }

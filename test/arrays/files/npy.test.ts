@@ -113,6 +113,21 @@ test('rows of a file are read, with progress', async () => {
   assertBlock(await load('large.npy'), matrix)
 })
 
+test('a file of which any byte was changed, or that ends anywhere, is read or refused', () => {
+  const bytes = encodeNpy(matrix)
+  const tried = (changed: Uint8Array): void => {
+    try {
+      decodeNpy(changed)
+    } catch (error) {
+      assert.ok(error instanceof ArrayError, String(error))
+    }
+  }
+  for (const at of bytes.keys()) {
+    tried(bytes.subarray(0, at))
+    for (const byte of [0, 0x28, 0x39, 0xff]) tried(bytes.with(at, byte))
+  }
+})
+
 test('what is no such file, or does not fit, is refused', async () => {
   const bytes = encodeNpy(matrix)
   const header = (words: string): Uint8Array => {
@@ -136,11 +151,27 @@ test('what is no such file, or does not fit, is refused', async () => {
   )
   await refused(() => decodeNpy(header('{}')), 'VALUE', /a header that cannot be read/)
   await refused(() => decodeNpy(bytes.with(6, 9)), 'VALUE', /version 9/)
+  const shaped = (shape: string): Uint8Array => header(`{'descr': '<f8', 'fortran_order': False, 'shape': (${shape})}`)
+  await refused(() => decodeNpy(shaped('2 3,')), 'VALUE', /a header that cannot be read/)
+  await refused(() => decodeNpy(shaped('9007199254740993,')), 'SHAPE', /which no array can have/)
+  await refused(() => decodeNpy(shaped(`0, ${'9'.repeat(20)}`)), 'SHAPE', /which no array can have/)
+  await refused(() => decodeNpy(shaped('4294967296, 4294967296')), 'SHAPE', /which no array can have/)
+  await refused(
+    () => decodeNpy(header("{'descr': 'constructor', 'fortran_order': False, 'shape': ()}")),
+    'TYPE',
+    /type con/,
+  )
 
   await writeFile(path('short.npy'), bytes)
   await truncate(path('short.npy'), bytes.length - 1)
   await refused(() => openNpy(path('short.npy')), 'VALUE', /short\.npy has 11 bytes/)
   await assert.rejects(openNpy(path('none.npy')), { code: 'ENOENT' })
+  await refused(() => loadNpy(xp, path('none.npy')), 'FILE', /none\.npy cannot be used: ENOENT/)
+  await refused(() => saveNpy(folder, arrayOf(matrix)), 'FILE', /EISDIR/)
+  await writeFile(path('long.npy'), Buffer.from([...bytes.subarray(0, 6), 2, 0, 0xff, 0xff, 0xff, 0xff]))
+  await refused(() => openNpy(path('long.npy')), 'VALUE', /its header has 4294967295 bytes/)
+  await save('scalar.npy', block(float32, 2.5))
+  await refused(() => loadNpy(xp, path('scalar.npy'), { rows: [0, 1] }), 'SHAPE', /has no rows/)
 
   await save('small.npy', matrix)
   await refused(

@@ -3,12 +3,19 @@ import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { crc32 } from 'node:zlib'
+import { crc32, deflateRawSync } from 'node:zlib'
 import { ArrayError } from '../../../src/arrays/errors.ts'
 import { loadNpz } from '../../../src/arrays/files/loading.ts'
 import { encodeNpy } from '../../../src/arrays/files/npy.ts'
 import { saveNpz } from '../../../src/arrays/files/saving.ts'
-import { centralHeader, directoryEnd, localHeader, STORED } from '../../../src/arrays/files/zip-records.ts'
+import {
+  centralHeader,
+  DEFLATED,
+  directoryEnd,
+  localHeader,
+  STORED,
+  type ZipEntry,
+} from '../../../src/arrays/files/zip-records.ts'
 import { openArrays } from '../../../src/arrays/open-arrays.ts'
 import { complex64, float64, int64 } from '../../../src/arrays/types/dtype.ts'
 import { arrayOf, blockOf } from '../support/arrays.ts'
@@ -86,6 +93,39 @@ test('an archive may go beyond 4 GiB', async () => {
   assertBlock(blockOf((await loadNpz(xp, path('far.npz')))['far']!), blocks['größe'])
   if (withoutNumpy !== false) return
   assertBlock((await numpy.call(`np.load(${text('far.npz')})['far']`))[0]!, blocks['größe'])
+})
+
+test('a file of which any byte was changed, or that ends anywhere, is read or refused', async () => {
+  await saveNpz(path('small.npz'), { z: arrays['z']! }, { compressed: true })
+  const bytes = await readFile(path('small.npz'))
+  const tried = async (changed: Uint8Array): Promise<void> => {
+    await writeFile(path('changed.npz'), changed)
+    await loadNpz(xp, path('changed.npz')).catch((error: unknown) =>
+      assert.ok(error instanceof ArrayError, String(error)),
+    )
+  }
+  for (const at of bytes.keys()) {
+    await tried(bytes.subarray(0, at))
+    for (const byte of [0, 0xff]) await tried(Buffer.from(bytes).fill(byte, at, at + 1))
+  }
+})
+
+test('a small file does not become a large one in memory', async () => {
+  const refused = (words: RegExp) => assert.rejects(loadNpz(xp, path('bomb.npz')), { message: words })
+  const packed = deflateRawSync(new Uint8Array(2 ** 20))
+  const write = async (entries: readonly ZipEntry[], headers: readonly number[]): Promise<void> => {
+    const parts = headers.flatMap((entry) => [localHeader(entries[entry]!), packed])
+    const central = entries.map(centralHeader)
+    const lengths = [parts, central].map((each) => each.reduce((sum, { length }) => sum + length, 0))
+    await writeFile(path('bomb.npz'), [...parts, ...central, directoryEnd(entries.length, lengths[1]!, lengths[0]!)])
+  }
+  const entry = { name: 'a.npy', method: DEFLATED, checksum: 0, packedBytes: packed.length, bytes: 2 ** 20, start: 0 }
+  await write([{ ...entry, bytes: 2 ** 40 }], [0])
+  await refused(/a\.npy cannot have 1099511627776 bytes/)
+  await write([entry, { ...entry, name: 'b.npy' }], [0])
+  await refused(/a\.npy reaches into what comes behind it/)
+  await write([{ ...entry, bytes: 2 ** 19 }], [0])
+  await refused(/a\.npy cannot be decompressed/)
 })
 
 test('what is not there, or is damaged, is refused', async () => {
