@@ -9,8 +9,8 @@ import { printed } from './blocks/printing.ts'
 import { type IndexItem, positionOf, tooMany } from './blocks/slicing.ts'
 import { ArrayError, shapeText } from './errors.ts'
 import { runAwaiting, runBlocking } from './exchange/steps.ts'
-import { nodeOf, nodeOfScalar } from './functions/as-node.ts'
-import { asNode, callEntry, mapIn } from './functions/call.ts'
+import { asNode, nodeOf, nodeOfScalar } from './functions/as-node.ts'
+import { callEntry, mapIn } from './functions/call.ts'
 import { cast } from './functions/elementwise.ts'
 import { type ArrayLike, camel, type Entry, type NodeEntry } from './functions/entry.ts'
 import { gathered, type NodeIndex, nodeAt, setNodeAt, viewOf, writable } from './functions/indexing.ts'
@@ -411,7 +411,8 @@ function isArray(value: unknown): value is NdArray {
   return value instanceof NdArray
 }
 
-function unwrapped(value: unknown): unknown {
+/** The value with the node of each array in place of it, also in lists and in options. */
+export function unwrapped(value: unknown): unknown {
   if (value instanceof NdArray) return NdArray.nodeOf(value)
   return typeof value === 'object' ? mapIn(value, isArray, NdArray.nodeOf) : value
 }

@@ -35,13 +35,22 @@ export function rowMajor(shape: readonly number[]): number[] {
 /** A new block of zeros in row-major order. @throws ArrayError if there is not enough memory */
 export function newBlock(dtype: DType, shape: readonly number[]): Block {
   const size = sizeOf(shape)
+  const bytes = size * dtype.bytes
+  const refusal = (cause?: unknown): ArrayError => {
+    const what = `an array with shape ${shapeText(shape)} and data type ${dtype}`
+    return new ArrayError('MEMORY', `Unable to allocate ${bytes} bytes for ${what}`, { cause })
+  }
+  // The system promises more memory than it has, and ends a process that touches it.
+  if (bytes >= PROMISED_BYTES && bytes > process.availableMemory()) throw refusal()
   try {
     return blockOver(new dtype.Elements(size * dtype.lanes), dtype, shape)
   } catch (cause) {
-    const what = `an array with shape ${shapeText(shape)} and data type ${dtype}`
-    throw new ArrayError('MEMORY', `Unable to allocate ${size * dtype.bytes} bytes for ${what}`, { cause })
+    throw refusal(cause)
   }
 }
+
+/** To ask how much memory there is takes some microseconds, which are nothing beside filling so much. */
+const PROMISED_BYTES = 2 ** 26
 
 /** A block over elements that lie in row-major order from the start of `data` on. */
 export function blockOver(data: Elements, dtype: DType, shape: readonly number[]): Block {

@@ -1,9 +1,10 @@
 import type { RegionGroup } from '../../dsm/index.ts'
-import { invoke, NdArray, type Operand } from '../array.ts'
+import { invoke, NdArray, type Operand, unwrapped } from '../array.ts'
 import type { Block } from '../blocks/block.ts'
 import { runAwaiting } from '../exchange/steps.ts'
 import { type Moved, Team } from '../exchange/team.ts'
-import { asNode, callEntry } from '../functions/call.ts'
+import { asNode } from '../functions/as-node.ts'
+import { callEntry } from '../functions/call.ts'
 import { shapeOf } from '../functions/creation.ts'
 import type { ArrayLike, Entry, NodeEntry } from '../functions/entry.ts'
 import type { ArrayNode } from '../graph/node.ts'
@@ -109,7 +110,6 @@ function created(
     const part = { shape: partition.shapeOf(rank), runs: runsOf(partition, rank) }
     return placed(sharing, nodeOfPart(sharing, entry.part.compute(part, ...operands), partition), partition, isReadOnly)
   }
-  const unwrapped = operands.map((one) => (one instanceof NdArray ? NdArray.nodeOf(one) : one))
-  const node = callEntry(entry, unwrapped) as ArrayNode
+  const node = callEntry(entry, operands.map(unwrapped)) as ArrayNode
   return placed(sharing, node, divide(node.shape, division, ranks), isReadOnly)
 }

@@ -16,6 +16,11 @@ export function nodeOf(block: Block): ArrayNode {
   return ArrayNode.of(block, new Storage(block.data))
 }
 
+/** An array itself, or the array that a scalar, a list or a typed array stands for. @throws ArrayError */
+export function asNode(value: ArrayNode | ArrayLike): ArrayNode {
+  return value instanceof ArrayNode ? value : nodeOfLike(value)
+}
+
 /** An array of no axes. */
 export function nodeOfScalar(value: Scalar, dtype: DType): ArrayNode {
   const block = newBlock(dtype, [])
@@ -54,7 +59,8 @@ function nodeOfTyped(view: ArrayBufferView): ArrayNode {
       'TYPE',
       `a ${view.constructor.name} has no data type; pass a typed array of numbers or bigints`,
     )
-  const data = view as unknown as Elements
+  // One without elements may have lost its memory to another thread.
+  const data = view.byteLength === 0 ? new type.Elements(0) : (view as unknown as Elements)
   return ArrayNode.of(blockOver(data, type, [data.length]), new Storage(data, { isShared: true }))
 }
 
@@ -69,7 +75,7 @@ function collect(value: ArrayLike | ArrayNode, depth: number, to: Collected): vo
   if (value instanceof ArrayNode || ArrayBuffer.isView(value)) {
     const node = value instanceof ArrayNode ? value : nodeOfTyped(value)
     to.types.add(node.dtype)
-    collect(nested(demand(node)) as ArrayLike, depth, to)
+    collect(nested(demand(node.spread?.gathered(node) ?? node)) as ArrayLike, depth, to)
   } else if (Array.isArray(value)) collectList(value as readonly ArrayLike[], depth, to)
   else {
     if (!isScalar(value))

@@ -6,22 +6,24 @@ import { Storage } from '../graph/storage.ts'
 import { isComplexNumber } from '../types/complex.ts'
 import { int64, isDType } from '../types/dtype.ts'
 import { isScalar, scalarBeside } from '../types/scalar.ts'
-import { nodeOfLike, nodeOfScalar } from './as-node.ts'
+import { asNode, nodeOfLike, nodeOfScalar } from './as-node.ts'
+import { checkedOperands } from './checking.ts'
 import type { ArrayLike, Entry, NodeEntry } from './entry.ts'
 import { parametersOf } from './parameters.ts'
 
 /** Calls a function of the namespace. Its arrays are nodes, in the operands as in what it returns. */
-export function callEntry(entry: Entry | NodeEntry, operands: readonly unknown[]): unknown {
+export function callEntry(entry: Entry | NodeEntry, given: readonly unknown[]): unknown {
+  const operands = checkedOperands(entry.name, entry.parameters, given)
   if ('build' in entry) {
     // An element-wise function aligns its operands itself.
     const spread = entry.moves === 'nothing' ? nodesIn(operands).find((node) => node.spread)?.spread : undefined
     return spread === undefined ? entry.build(...operands) : spread.call(entry.name, operands)
   }
-  const given = withArrays(entry, operands)
-  const nodes = nodesIn(given)
+  const arrays = withArrays(entry, operands)
+  const nodes = nodesIn(arrays)
   const spread = nodes.find((node) => node.spread !== undefined)?.spread
-  if (spread !== undefined) return spread.call(entry.name, given)
-  return entry.result === undefined ? callNow(entry, given, nodes) : callLater(entry, given, nodes)
+  if (spread !== undefined) return spread.call(entry.name, arrays)
+  return entry.result === undefined ? callNow(entry, arrays, nodes) : callLater(entry, arrays, nodes)
 }
 
 function callNow(entry: Entry, given: readonly unknown[], nodes: readonly ArrayNode[]): unknown {
@@ -70,17 +72,12 @@ function withArrays(entry: Entry, operands: readonly unknown[]): readonly unknow
     const isOptions = isVariadic && index === operands.length - 1 && isPlainObject(operand)
     if (isOptions || name === undefined) return operand
     if (name === 'arrays') return isVariadic ? asNode(operand as ArrayLike) : (operand as ArrayLike[]).map(asNode)
-    if (name === 'indices') return nodeOfLike(operand as ArrayLike, int64)
+    if (name === 'indices' || (name === 'repeats' && Array.isArray(operand))) return nodeOfLike(operand as ArrayLike, int64)
     if (name !== 'x' && name !== 'x1' && name !== 'x2') return operand
     if (name !== 'x' && beside !== undefined && isScalar(operand))
       return nodeOfScalar(scalarBeside(operand, beside.dtype), beside.dtype)
     return nodeOfLike(operand as ArrayLike)
   })
-}
-
-/** An array itself, or the array that a scalar, a list or a typed array stands for. */
-export function asNode(value: ArrayNode | ArrayLike): ArrayNode {
-  return value instanceof ArrayNode ? value : nodeOfLike(value)
 }
 
 /** The arrays among operands, also in lists and options. */

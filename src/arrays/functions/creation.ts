@@ -9,7 +9,7 @@ import type { Division } from '../partitions/partition.ts'
 import { isComplexNumber, type Scalar } from '../types/complex.ts'
 import { bool, complex128, type DType, float64, int64, isComplex, isInteger, isWide } from '../types/dtype.ts'
 import { dtypeOfScalar, elementOf } from '../types/scalar.ts'
-import { nodeOf, nodeOfLike } from './as-node.ts'
+import { asNode, nodeOf, nodeOfLike } from './as-node.ts'
 import { cast } from './elementwise.ts'
 import type { ArrayLike, Entry, NodeEntry } from './entry.ts'
 
@@ -54,16 +54,18 @@ function full(shape: Shape, value: Scalar, { dtype = dtypeOfScalar(value) }: Cre
 }
 
 /** The functions `…Like` look at the type and shape of an array only, so that it stays pending. */
-function zerosLike(x: ArrayNode, { dtype = x.dtype }: CreationOptions = {}): ArrayNode {
-  return nodeOf(newBlock(dtype, x.shape))
+function zerosLike(x: ArrayNode | ArrayLike, { dtype }: CreationOptions = {}): ArrayNode {
+  const like = asNode(x)
+  return nodeOf(newBlock(dtype ?? like.dtype, like.shape))
 }
 
-function onesLike(x: ArrayNode, { dtype = x.dtype }: CreationOptions = {}): ArrayNode {
-  return nodeOf(filled(x.shape, 1, dtype))
+function onesLike(x: ArrayNode | ArrayLike, options: CreationOptions = {}): ArrayNode {
+  return fullLike(x, 1, options)
 }
 
-function fullLike(x: ArrayNode, value: Scalar, { dtype = x.dtype }: CreationOptions = {}): ArrayNode {
-  return nodeOf(filled(x.shape, value, dtype))
+function fullLike(x: ArrayNode | ArrayLike, value: Scalar, { dtype }: CreationOptions = {}): ArrayNode {
+  const like = asNode(x)
+  return nodeOf(filled(like.shape, value, dtype ?? like.dtype))
 }
 
 /** start, start + step, … before stop. Without a stop, from 0 to before start. Options may follow any of them. */

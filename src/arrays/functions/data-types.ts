@@ -1,17 +1,23 @@
+import { inspect } from 'node:util'
 import { copyOf } from '../blocks/copying.ts'
 import { ArrayError } from '../errors.ts'
 import { demand } from '../graph/demand.ts'
 import { ArrayNode } from '../graph/node.ts'
 import type { Scalar } from '../types/complex.ts'
-import { DTYPES, type DType, isFloating, isInteger, type Kind, realOf } from '../types/dtype.ts'
+import { DTYPES, type DType, isDType, isFloating, isInteger, type Kind, realOf } from '../types/dtype.ts'
 import { promote, canCast as typeCanCast } from '../types/promotion.ts'
 import { dtypeOfScalar, integerBounds, isScalar, scalarBeside } from '../types/scalar.ts'
-import { nodeOf } from './as-node.ts'
+import { asNode, nodeOf } from './as-node.ts'
 import { cast } from './elementwise.ts'
-import type { NodeEntry } from './entry.ts'
+import type { ArrayLike, NodeEntry } from './entry.ts'
 
 /** The array in another data type. Without `copy`, an array that has the type is itself. */
-function astype(x: ArrayNode, dtype: DType, { copy = true }: { readonly copy?: boolean } = {}): ArrayNode {
+function astype(
+  like: ArrayNode | ArrayLike,
+  dtype: DType,
+  { copy = true }: { readonly copy?: boolean } = {},
+): ArrayNode {
+  const x = asNode(like)
   if (x.dtype !== dtype) {
     if (x.dtype.kind === 'complex floating' && dtype.kind !== 'complex floating')
       throw new ArrayError('TYPE', `a complex array cannot become ${dtype}; take its real() or imag() part first`)
@@ -32,7 +38,8 @@ function resultType(...operands: readonly (DType | ArrayNode | Scalar)[]): DType
   for (const operand of operands) {
     if (operand instanceof ArrayNode) types.push(operand.dtype)
     else if (isScalar(operand)) scalars.push(operand)
-    else types.push(operand)
+    else if (isDType(operand)) types.push(operand)
+    else throw new ArrayError('TYPE', `${inspect(operand, { depth: 0 })} is no array, data type or scalar`)
   }
   if (types.length === 0) throw new ArrayError('TYPE', 'at least one array or data type is required')
   const type = types.reduce(promote)

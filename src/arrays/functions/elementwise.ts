@@ -6,7 +6,8 @@ import type { Scalar } from '../types/complex.ts'
 import { bool, type DType } from '../types/dtype.ts'
 import { promote } from '../types/promotion.ts'
 import { dtypeOfScalar, isScalar, scalarBeside } from '../types/scalar.ts'
-import { asNode, settledIfShared } from './call.ts'
+import { asNode } from './as-node.ts'
+import { settledIfShared } from './call.ts'
 import type { ArrayLike, NodeEntry } from './entry.ts'
 
 /** What stands for an array in an element-wise function. A scalar takes the type of the arrays beside it. */

@@ -172,9 +172,10 @@ function isPicker(item: IndexItem | Picker): item is Picker {
   return typeof item === 'object' && item !== null && 'isNew' in item
 }
 
+/** A mask with an extent of 0 picks nothing, and fits any axis, as in NumPy. */
 function checkExtent({ extent }: Picker, view: Block, axis: number): void {
   const size = view.shape[axis]
-  if (extent !== undefined && extent !== size)
+  if (extent !== undefined && extent !== size && extent !== 0)
     throw new ArrayError(
       'INDEX',
       `boolean index did not match indexed array along axis ${axis}; size of axis is ${size} but size of corresponding ` +

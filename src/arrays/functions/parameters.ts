@@ -4,6 +4,10 @@ export interface Parameters {
   readonly positional: readonly string[]
   /** Does the last of them take all that is left? */
   readonly isVariadic: boolean
+  /** How many of them stand first that have no default. */
+  readonly required: number
+  /** Are there others, which are given by name in one object? */
+  readonly hasOptions: boolean
 }
 
 /** `x1, x2, /, *, axis=-1` has x1 and x2. */
@@ -18,6 +22,8 @@ export function parametersOf(text: string): Parameters {
   const parameters = {
     positional: positional.map((name) => name.replace(/^\*/, '').split(/[=:]/)[0]!.trim()),
     isVariadic,
+    required: positional.filter((name) => !/[*=]/.test(name)).length,
+    hasOptions: star >= 0 && names.length > star + 1,
   }
   parsed.set(text, parameters)
   return parameters

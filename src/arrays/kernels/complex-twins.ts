@@ -33,6 +33,8 @@ function exponential({ re, im }: Complex): Complex {
 
 function exponentialLess1({ re, im }: Complex): Complex {
   if (Math.abs(re) === Infinity && !Number.isFinite(im)) return re < 0 ? complex(-1, 0) : complex(re, Number.NaN)
+  // Of -0 it is 0 by the standard, which looks at e^z.
+  if (re === 0 && im === 0) return complex(0, im)
   const sine = Math.sin(im / 2)
   const { im: imaginary } = exponential({ re, im })
   return complex(im === 0 ? Math.expm1(re) : Math.expm1(re) * Math.cos(im) - 2 * sine * sine, imaginary)
@@ -101,7 +103,7 @@ function hyperbolicTangent({ re, im }: Complex): Complex {
   if (im === 0) return complex(Math.tanh(re), im)
   if (Math.abs(re) === Infinity)
     return complex(withSign(1, re), Number.isFinite(im) ? withSign(0, Math.sin(2 * im)) : 0)
-  if (re === 0 && !Number.isFinite(im)) return complex(re, Number.NaN)
+  if (!Number.isFinite(im)) return complex(re === 0 ? re : Number.NaN, Number.NaN)
   if (Math.abs(re) > 22) return complex(withSign(1, re), 4 * Math.sin(im) * Math.cos(im) * Math.exp(-2 * Math.abs(re)))
   const tangent = Math.tan(im)
   const sine = Math.sinh(re)

@@ -23,12 +23,15 @@ export function runByTwins(program: Program): void {
   const readers = program.inputs.map((block) => runReader(broadcastTo(block, program.shape), chunk))
   const kernels = program.steps.map(twinOf)
   const first = program.inputs.length + program.constants.length
-  // What a step computes is written to where it is wanted, if elements lie there as they do in a register.
+  // What a step computes is written to where it is wanted, if elements lie there as they do in a register. Over an
+  // input it is not, as later steps and outputs may read the input: all of a chunk is computed before it is written.
+  const readIn = new Set(program.inputs.map(({ data }) => data.buffer))
   const direct = new Map<number, RunReader>()
   const copied: { readonly register: number; readonly block: Block }[] = []
   for (const output of program.outputs) {
-    const takes = output.register >= first && !direct.has(output.register) && isContiguous(output.block)
-    if (takes) direct.set(output.register, runReader(output.block, chunk))
+    const { register, block } = output
+    const isApart = isContiguous(block) && !readIn.has(block.data.buffer)
+    if (register >= first && !direct.has(register) && isApart) direct.set(register, runReader(block, chunk))
     else copied.push(output)
   }
   const registers: Elements[] = [

@@ -98,7 +98,7 @@ function edgesOf(values: Float64Array, dtype: DType, { bins = 10, range }: Histo
   if (count < 1) throw new ArrayError('VALUE', '`bins` must be positive, when an integer')
   const [first, last] = outerEdges(values, range)
   const width = (last - first) / count
-  const edges = new Float64Array(count + 1)
+  const edges = newBlock(float64, [count + 1]).data as Float64Array
   for (let edge = 0; edge <= count; edge += 1)
     edges[edge] = rounded(edge === count ? last : first + edge * width, dtype)
   for (let edge = 0; edge < count; edge += 1)

@@ -37,7 +37,8 @@ export function diff(x: Block, { axis = -1, n = 1, prepend, append }: DiffOption
   const parts = [prepend, x, append].filter((part) => part !== undefined && part !== null)
   for (const part of parts) if (part !== x) checkBeside(part, x, position)
   let result = parts.length === 1 ? x : concat(parts, { axis: position })
-  for (let time = 0; time < n; time += 1) result = differences(result, position)
+  const times = Math.min(Number(n), result.shape[position]!)
+  for (let time = 0; time < times; time += 1) result = differences(result, position)
   return result
 }
 

@@ -93,7 +93,9 @@ export const DTYPES: Readonly<Record<DTypeName, DType>> = {
 }
 
 export function isDType(value: unknown): value is DType {
-  return typeof value === 'object' && value !== null && DTYPES[(value as DType).name] === value
+  if (typeof value !== 'object' || value === null) return false
+  const { name } = value as DType
+  return typeof name === 'string' && DTYPES[name] === value
 }
 
 export function isInteger(type: DType): boolean {

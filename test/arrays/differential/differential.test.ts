@@ -7,39 +7,9 @@ import { FUNCTIONS } from '../../../src/arrays/functions/table.ts'
 import { demand } from '../../../src/arrays/graph/demand.ts'
 import { ArrayNode } from '../../../src/arrays/graph/node.ts'
 import { startNumpy, withoutNumpy } from '../support/numpy.ts'
-import { type Comparisons, compare, isBlock } from './comparison.ts'
-import { beyond } from './comparisons/beyond.ts'
-import { elementwise } from './comparisons/elementwise.ts'
-import { fft } from './comparisons/fft.ts'
-import { linalg } from './comparisons/linalg.ts'
-import {
-  creation,
-  dataTypes,
-  indexing,
-  manipulation,
-  searching,
-  sets,
-  sorting,
-  statistics,
-  utility,
-} from './comparisons/whole.ts'
+import { compare, isBlock } from './comparison.ts'
+import { comparisons } from './comparisons/index.ts'
 import { Draw } from './draw.ts'
-
-const comparisons: Comparisons = {
-  ...creation,
-  ...dataTypes,
-  ...elementwise,
-  ...indexing,
-  ...manipulation,
-  ...searching,
-  ...sets,
-  ...sorting,
-  ...statistics,
-  ...utility,
-  ...linalg,
-  ...fft,
-  ...beyond,
-}
 
 /** What gives no elements that NumPy gives too. Tests of their own are named. */
 const elsewhere: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ import { runByTwins } from '../../../src/arrays/kernels/run-program.ts'
 import {
   bool,
   complex64,
+  complex128,
   DTYPES,
   type DType,
   float32,
@@ -211,6 +212,52 @@ test('a large program on several threads, and one with several outputs of which 
   }
   const [native, twin] = [run(runNatively), run(runByTwins)]
   for (const [index, block] of native.entries()) assertSame(block, twin[index]!, 0, `output ${index}`)
+})
+
+test('a twin does not write an output over an input that is read later', () => {
+  const program = (registers: readonly [number, number]): number[][] => {
+    const own = blockOver(Float64Array.of(1, 2, 3), float64, [3])
+    const other = newBlock(float64, [3])
+    const steps: Step[] = [
+      { operation: 'add', from: float64, to: float64, operands: [0, 1] },
+      { operation: 'multiply', from: float64, to: float64, operands: [2, 0] },
+    ]
+    const outputs = [own, other].map((block, index) => ({ register: registers[index]!, block }))
+    runByTwins({ shape: [3], inputs: [own], constants: [{ dtype: float64, value: 1 }], steps, outputs })
+    return [own, other].map(({ data }) => [...data].map(Number))
+  }
+  assert.deepEqual(program([2, 3]), [
+    [2, 3, 4],
+    [2, 6, 12],
+  ])
+  assert.deepEqual(program([3, 2]), [
+    [2, 6, 12],
+    [2, 3, 4],
+  ])
+})
+
+test('special complex numbers are those of the standard', () => {
+  const { NaN, POSITIVE_INFINITY: inf } = Number
+  const cases: readonly [operation: string, operand: readonly number[], result: readonly number[]][] = [
+    ['tanh', [1, inf], [NaN, NaN]],
+    ['tanh', [-30, inf], [NaN, NaN]],
+    ['tanh', [30, NaN], [NaN, NaN]],
+    ['tanh', [0, inf], [0, NaN]],
+    ['tanh', [0, NaN], [0, NaN]],
+    ['tanh', [inf, inf], [1, 0]],
+    ['expm1', [-0, 0], [0, 0]],
+    ['expm1', [0, 0], [0, 0]],
+    ['expm1', [0, -0], [0, -0]],
+    ['expm1', [inf, 0], [inf, 0]],
+    ['expm1', [-inf, 0], [-1, 0]],
+    ['expm1', [1, inf], [NaN, NaN]],
+  ]
+  for (const [operation, parts, expected] of cases) {
+    const output = newBlock(complex128, [])
+    const step = { operation, from: complex128, to: complex128, operands: [0] }
+    runByTwins(programOf([step], [blockOver(Float64Array.from(parts), complex128, [])], output))
+    assert.deepEqual([...output.data], expected, `${operation}(${parts})`)
+  }
 })
 
 test('complex numbers and constants of every type', { skip }, () => {

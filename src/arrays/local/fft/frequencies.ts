@@ -1,4 +1,4 @@
-import { type Block, blockOver } from '../../blocks/block.ts'
+import { type Block, newBlock } from '../../blocks/block.ts'
 import { ArrayError } from '../../errors.ts'
 import { type DType, float32, float64 } from '../../types/dtype.ts'
 
@@ -17,20 +17,21 @@ export function fftfreq(n: number | bigint, options: FrequencyOptions = {}): Blo
 /** The frequencies of the elements of `rfft`: 0, 1, …, n/2, divided by n d. */
 export function rfftfreq(n: number | bigint, options: FrequencyOptions = {}): Block {
   const length = lengthOf(n)
-  const { data, dtype, shape } = frequencies(length, (length >> 1) + 1, options)
+  const block = frequencies(length, Math.floor(length / 2) + 1, options)
   // The highest frequency of an even length is positive here.
-  if (length % 2 === 0) data[length / 2] = -(data[length / 2] as number)
-  return blockOver(data, dtype, shape)
+  if (length % 2 === 0) block.data[length / 2] = -(block.data[length / 2] as number)
+  return block
 }
 
 function frequencies(length: number, count: number, { d = 1, dtype }: FrequencyOptions): Block {
   const type = dtype ?? float64
   if (type !== float32 && type !== float64) throw new ArrayError('TYPE', `frequencies are real floating, not ${type}`)
   const step = 1 / (length * Number(d))
-  const data = new type.Elements(count)
-  const positive = (length + 1) >> 1
+  const block = newBlock(type, [count])
+  const { data } = block
+  const positive = Math.ceil(length / 2)
   for (let k = 0; k < count; k += 1) data[k] = (k < positive ? k : k - length) * step
-  return blockOver(data, type, [count])
+  return block
 }
 
 function lengthOf(n: number | bigint): number {

@@ -1,0 +1,116 @@
+import { inspect } from 'node:util'
+import { ArrayError } from '../errors.ts'
+import { ArrayNode } from '../graph/node.ts'
+import { RandomGenerator } from '../local/random/generator.ts'
+import { isComplexNumber } from '../types/complex.ts'
+import { isDType } from '../types/dtype.ts'
+import { isScalar } from '../types/scalar.ts'
+import { asNode } from './as-node.ts'
+import type { ArrayLike } from './entry.ts'
+import { type Parameters, parametersOf } from './parameters.ts'
+
+/** What a parameter takes, in words and as a test. */
+interface Kind {
+  readonly words: string
+  readonly fits: (value: unknown) => boolean
+}
+
+const isNumber = (value: unknown): boolean => typeof value === 'number'
+const isWhole = (value: unknown): boolean => typeof value === 'number' || typeof value === 'bigint'
+const areWhole = (value: unknown): boolean => isWhole(value) || listOf(value, areWhole)
+const areListed = (value: unknown): boolean => listOf(value, isWhole)
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+const isNode = (value: unknown): boolean => value instanceof ArrayNode
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isTypeKind = (value: unknown): boolean => isDType(value) || isText(value) || listOf(value, isTypeKind)
+
+function listOf(value: unknown, fits: Kind['fits']): boolean {
+  return Array.isArray(value) && value.every(fits)
+}
+
+/** What the parameters of these names take: in all functions that have them, or in that which is named before. */
+const kinds: readonly (readonly [names: string, words: string, fits: Kind['fits']])[] = [
+  ['correction d high k low mean deviation minlength n n_cols n_rows num offset', 'a number', isWhole],
+  ['axes axis destination repetitions s shape shapes shift size source', 'a whole number or a list of them', areWhole],
+  ['broadcast_to.shape permute_dims.axes reshape.shape s tile.repetitions', 'a list of whole numbers', areListed],
+  ['fft.fftn.axes fft.ifftn.axes fft.rfftn.axes fft.irfftn.axes', 'a list of whole numbers', areListed],
+  ['copy density descending endpoint fullMatrices hermitian includeInitial', 'true or false', isBoolean],
+  ['invert keepdims stable upper', 'true or false', isBoolean],
+  ['fill_value start step stop', 'a scalar', isScalar],
+  ['ord', "a number, 'fro' or 'nuc'", (value) => isWhole(value) || isText(value)],
+  ['repeats', 'a whole number, a list or an array', (value) => areWhole(value) || isNode(value)],
+  ['bins', 'a number, a list or an array', (value) => isWhole(value) || isNode(value) || listOf(value, isNumber)],
+  ['q', 'a number, a list or an array', (value) => isNumber(value) || isNode(value) || listOf(value, isNumber)],
+  ['rtol', 'a number or an array', (value) => isWhole(value) || isNode(value)],
+  ['range', 'a list of two numbers', (value) => listOf(value, isNumber) && (value as unknown[]).length === 2],
+  ['indexing method mode norm side subscripts', 'text', isText],
+  ['arrays', 'a list of arrays', Array.isArray],
+  ['dtype to', 'a data type, such as xp.float64', isDType],
+  ['from_ type', 'a data type or an array', (value) => isDType(value) || isNode(value)],
+  ['kind', 'a data type, the name of a kind, or a list of them', isTypeKind],
+  ['generator', 'a generator of xp.random.generator()', (value) => value instanceof RandomGenerator],
+]
+
+const kindOf: ReadonlyMap<string, Kind> = new Map(
+  kinds.flatMap(([names, words, fits]) => names.split(' ').map((name) => [name, { words, fits }] as const)),
+)
+
+/** Options that are arrays, for which lists may stand. */
+const ARRAY_OPTIONS: ReadonlySet<string> = new Set(['append', 'prepend', 'sorter', 'weights'])
+
+/**
+ * The operands of a function of the namespace, of which those that are no arrays are what their parameters take. What
+ * may be left out is undefined where null was given, Python's None. Bounds are looked at by the functions.
+ *
+ * @throws ArrayError
+ */
+export function checkedOperands(name: string, text: string, operands: readonly unknown[]): readonly unknown[] {
+  const parameters = parametersOf(text)
+  const { positional, isVariadic, hasOptions } = parameters
+  const given = operands.map((operand, index) => checkedOperand(name, parameters, operand, index))
+  const after = given[positional.length]
+  if (hasOptions && !isVariadic && after !== undefined && !isRecord(after))
+    throw new ArrayError('TYPE', `${name}() takes its options as one object at the end, not ${shown(after)}`)
+  for (let index = given.length; index < parameters.required; index += 1) check(name, positional[index]!, undefined)
+  return given
+}
+
+function checkedOperand(name: string, parameters: Parameters, operand: unknown, index: number): unknown {
+  const { positional, isVariadic, required, hasOptions } = parameters
+  if (index >= required && operand === null && !isVariadic) return undefined
+  if (hasOptions && index >= required && isRecord(operand)) return checkedOptions(name, operand)
+  const isRest = isVariadic && index >= positional.length - 1
+  const parameter = positional[isRest ? positional.length - 1 : index]
+  if (parameter === undefined || (index >= required && !isRest && operand === undefined)) return operand
+  // Of `*arrays` each operand is one array, or what stands for one.
+  if (!isRest || parameter !== 'arrays') check(name, parameter, operand)
+  else if (isRecord(operand)) throw new ArrayError('TYPE', `${name}() takes arrays, not ${shown(operand)}`)
+  return operand
+}
+
+function checkedOptions(name: string, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const checked: Record<string, unknown> = {}
+  for (const [option, value] of Object.entries(options)) {
+    if (value === undefined || value === null) continue
+    check(name, option, value)
+    checked[option] = ARRAY_OPTIONS.has(option) ? asNode(value as ArrayNode | ArrayLike) : value
+  }
+  return checked
+}
+
+function check(name: string, parameter: string, value: unknown): void {
+  const kind = kindOf.get(`${name}.${parameter}`) ?? kindOf.get(parameter)
+  if (kind !== undefined && !kind.fits(value))
+    throw new ArrayError('TYPE', `${parameter} of ${name}() must be ${kind.words}, not ${shown(value)}`)
+}
+
+function shown(value: unknown): string {
+  return inspect(value, { depth: 0, maxStringLength: 20, maxArrayLength: 3 })
+}
+
+/** Is it an object that has options, and nothing that has a meaning as a whole? */
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || isComplexNumber(value) || isDType(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
