@@ -31,6 +31,7 @@ function listOf(value: unknown, fits: Kind['fits']): boolean {
 /** What the parameters of these names take: in all functions that have them, or in that which is named before. */
 const kinds: readonly (readonly [names: string, words: string, fits: Kind['fits']])[] = [
   ['correction d high k low mean deviation minlength n n_cols n_rows num offset', 'a number', isWhole],
+  ['concat.axis', 'a whole number or null', (value) => isWhole(value) || value === null],
   ['axes axis destination repetitions s shape shapes shift size source', 'a whole number or a list of them', areWhole],
   ['broadcast_to.shape permute_dims.axes reshape.shape s tile.repetitions', 'a list of whole numbers', areListed],
   ['fft.fftn.axes fft.ifftn.axes fft.rfftn.axes fft.irfftn.axes', 'a list of whole numbers', areListed],
@@ -91,15 +92,19 @@ function checkedOperand(name: string, parameters: Parameters, operand: unknown, 
 function checkedOptions(name: string, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const checked: Record<string, unknown> = {}
   for (const [option, value] of Object.entries(options)) {
-    if (value === undefined || value === null) continue
+    if (value === undefined || (value === null && kindFor(name, option)?.fits(null) !== true)) continue
     check(name, option, value)
     checked[option] = ARRAY_OPTIONS.has(option) ? asNode(value as ArrayNode | ArrayLike) : value
   }
   return checked
 }
 
+function kindFor(name: string, parameter: string): Kind | undefined {
+  return kindOf.get(`${name}.${parameter}`) ?? kindOf.get(parameter)
+}
+
 function check(name: string, parameter: string, value: unknown): void {
-  const kind = kindOf.get(`${name}.${parameter}`) ?? kindOf.get(parameter)
+  const kind = kindFor(name, parameter)
   if (kind !== undefined && !kind.fits(value))
     throw new ArrayError('TYPE', `${parameter} of ${name}() must be ${kind.words}, not ${shown(value)}`)
 }

@@ -88,7 +88,10 @@ async function stoppedWhileItWrites(moment: number): Promise<boolean> {
   await three.all('open', 'large', { coherence: 'mesi', size: 6 * LARGE_PAGE_BYTES, pageSize: LARGE_PAGE_BYTES })
   for (const page of [2, 3]) await three.on(1, 'writeBytes', 'large', page * LARGE_PAGE_BYTES, Uint8Array.of(9))
   const began = performance.now()
-  await three.on(0, 'readBytes', 'large', 2 * LARGE_PAGE_BYTES, 1)
+  // Where the machine is busy, the page may take longer than the lease.
+  const first = await three.on(0, 'readBytes', 'large', 2 * LARGE_PAGE_BYTES, 1).catch((error: Error) => error)
+  if (first instanceof Error && first.name === 'PageLostError') return false
+  if (first instanceof Error) throw first
   const tookMs = performance.now() - began
   const reading = three.on(0, 'readBytes', 'large', 3 * LARGE_PAGE_BYTES, 1)
   // Either it had sent the page before it was stopped, or the page is lost with it.
