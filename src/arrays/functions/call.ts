@@ -72,7 +72,8 @@ function withArrays(entry: Entry, operands: readonly unknown[]): readonly unknow
     const isOptions = isVariadic && index === operands.length - 1 && isPlainObject(operand)
     if (isOptions || name === undefined) return operand
     if (name === 'arrays') return isVariadic ? asNode(operand as ArrayLike) : (operand as ArrayLike[]).map(asNode)
-    if (name === 'indices' || (name === 'repeats' && Array.isArray(operand))) return nodeOfLike(operand as ArrayLike, int64)
+    if (name === 'indices' || (name === 'repeats' && Array.isArray(operand)))
+      return nodeOfLike(operand as ArrayLike, int64)
     if (name !== 'x' && name !== 'x1' && name !== 'x2') return operand
     if (name !== 'x' && beside !== undefined && isScalar(operand))
       return nodeOfScalar(scalarBeside(operand, beside.dtype), beside.dtype)
