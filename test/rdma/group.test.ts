@@ -53,3 +53,17 @@ test('a rank that is killed is named at once; what it held of the device is give
   assert.match(output, /aether: rank 1 \(process \d+ on b\) was ended by SIGKILL/)
   assert.deepEqual(resources(), before)
 })
+
+test('arrays of two ranks have the bits of one process; elements and parts of the other are read and written', async () => {
+  const before = resources()
+  using program = run(at('../arrays/fixtures/hosts-rank.js'), 'elementwise', 'reductions', 'alongAxes')
+  const { status, output } = await program.finished(PATIENCE_MS)
+  assert.equal(status, 0, output)
+  assert.doesNotMatch(output, /other bits/)
+  for (const [rank, bulk] of ['6 7', '1 2'].entries()) {
+    assert.match(output, new RegExp(`\\[${rank}\\] alongAxes: same bits`))
+    assert.match(output, new RegExp(`\\[${rank}\\] elements: 101 1 2 3 4 100 6 7 8 9`))
+    assert.match(output, new RegExp(`\\[${rank}\\] bulk: ${bulk}`))
+  }
+  assert.deepEqual(resources(), before)
+})

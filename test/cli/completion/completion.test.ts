@@ -29,10 +29,12 @@ function skipped(name: string): string | false {
   return spawnSync(name, ['--version']).error === undefined ? false : `no ${name} here`
 }
 
+const scripts = { bash: aether('completion', 'bash').stdout, zsh: aether('completion', 'zsh').stdout }
+
 /** What bash offers for the last of `words`. */
 function inBash(...words: string[]): string[] {
   const typed = words.map((word) => `'${word}'`).join(' ')
-  const script = `${aether('completion', 'bash').stdout}
+  const script = `${scripts.bash}
 COMP_WORDS=(${typed}); COMP_CWORD=${words.length - 1}; _aether; printf '%s\\n' "\${COMPREPLY[@]}"`
   return shell('bash', script).trim().split('\n').sort()
 }
@@ -54,7 +56,7 @@ function inZsh(...words: string[]): string {
   const script = `compdef() { : }
 _describe() { print -l "$1" "\${(@P)2}" }
 _arguments() { print -l arguments "$@" }
-${aether('completion', 'zsh').stdout}
+${scripts.zsh}
 words=(${typed}); CURRENT=${words.length}; _aether; true`
   return shell('zsh', script)
 }
@@ -72,7 +74,7 @@ test('zsh is told of commands, options, words and spaces', { skip: skipped('zsh'
   const spaces = shell(
     'zsh',
     `compdef() { : }\n_describe() { print -l "\${(@P)2}" }
-${aether('completion', 'zsh').stdout}\n_aether_spaces`,
+${scripts.zsh}\n_aether_spaces`,
   )
   assert.deepEqual(spaces.trim().split('\n'), ['shop', 'shop-floor', 'stage'])
 })
