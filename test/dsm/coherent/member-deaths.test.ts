@@ -15,6 +15,8 @@ const fixture = new URL('./fixtures/rank.js', import.meta.url)
 const probe = probeUserfault()
 const noViews = 'refused' in probe ? probe.refused.message : false
 
+const names = [...protocols.keys()]
+
 /** Three ranks with an open region of 12 pages: 0 to 3 at home at rank 0, and so on. */
 async function three(options: object = {}, environment: Record<string, string> = {}): Promise<Ranks> {
   const ranks = new Ranks(fixture, 3, environment)
@@ -23,92 +25,112 @@ async function three(options: object = {}, environment: Record<string, string> =
   return ranks
 }
 
-const read = (ranks: Ranks, rank: number, page: number): Promise<Uint8Array> =>
-  ranks.on(rank, 'readBytes', 'r', page * 4096, 1)
+const read = (ranks: Ranks, rank: number, page: number, name: string = 'r'): Promise<Uint8Array> =>
+  ranks.on(rank, 'readBytes', name, page * 4096, 1)
 const lost = (rank: number, page: number): object => ({
   name: 'PageLostError',
   message: new RegExp(`page ${page} .*rank ${rank},`),
 })
 
-for (const coherence of protocols.keys()) {
-  test(`${coherence}: pages that a killed rank alone had are lost, by its name; all others live on`, async () => {
-    await using ranks = await three({ coherence })
-    await ranks.on(1, 'fillPages', 'r', 0, 2, 5)
-    await ranks.on(0, 'fillPages', 'r', 2, 4, 6)
-    await ranks.on(2, 'fillPages', 'r', 3, 4, 7)
-    const waiting = ranks.on(2, 'barrier')
-    await ranks.kill(1)
-    await assert.rejects(waiting, { name: 'MemberEndedError' })
-    for (const rank of [0, 2]) {
-      await assert.rejects(read(ranks, rank, 0), lost(1, 0))
-      await assert.rejects(ranks.on(rank, 'fetchAddSync', 'r', 4096, 1n), lost(1, 1))
-      assert.deepEqual([(await read(ranks, rank, 2))[0], (await read(ranks, rank, 3))[0]], [6, 7])
-      // Its pages were at home there.
-      await assert.rejects(read(ranks, rank, 4), lost(1, 4))
-    }
-    await ranks.on(0, 'writeBytes', 'r', 2 * 4096, Uint8Array.of(8))
-    assert.equal((await read(ranks, 2, 2))[0], 8)
-    await Promise.all([0, 2].map((rank) => ranks.on(rank, 'closeGroup')))
-  })
-
-  test(`${coherence}: what is asked for at the very moment of a death is had or lost, by name, and nobody hangs`, async () => {
-    for (let round = 0; round < 2; round += 1) {
-      await using ranks = await three({ coherence })
-      // Page 1 is at home at rank 0, page 4 at the victim's.
-      const page = round % 2 === 0 ? 1 : 4
-      const hammering = [0, 2].map((rank) => ranks.on(rank, 'hammer', 'r', page, 300).catch((error: unknown) => error))
-      void ranks.on(1, 'hammer', 'r', page, 1_000_000).catch(() => {})
-      await ranks.on(0, 'page', 'r', page)
-      await ranks.kill(1)
-      for (const said of await Promise.all(hammering)) {
-        if (said === undefined) continue
-        const { name, message } = said as Error
-        assert.equal(name, 'PageLostError', message)
-        assert.match(message, /rank 1,/)
-      }
-    }
-  })
-
-  test(`${coherence}: what anybody holds lives on when its home is killed, for readers and writers`, async () => {
-    await using ranks = await three({ coherence })
-    await ranks.on(2, 'fillPages', 'r', 4, 5, 5)
-    await ranks.all('readBytes', 'r', 5 * 4096, 1)
-    await ranks.kill(1)
-    await assert.rejects(ranks.on(0, 'barrier'), { name: 'MemberEndedError' })
-    assert.equal((await read(ranks, 2, 4))[0], 5)
-    await ranks.on(2, 'fillPages', 'r', 4, 5, 6)
-    assert.equal((await read(ranks, 0, 5))[0], 0)
-    assert.equal(await ranks.on(0, 'fetchAdd', 'r', 5 * 4096, 1n), 0n)
-    assert.equal((await read(ranks, 2, 5))[0], 1)
-    assert.equal((await read(ranks, 0, 4))[0], 6)
-  })
-
-  test(`${coherence}: a sharer that is killed is not waited for by who wants to write`, async () => {
-    await using ranks = await three({ coherence })
-    await ranks.all('readBytes', 'r', 0, 1)
-    const victim = ranks.processes[1]
-    // It cannot acknowledge while it is stopped, so the writer waits for it.
-    victim?.child.kill('SIGSTOP')
-    const writing = ranks.on<bigint>(2, 'fetchAdd', 'r', 0, 3n)
-    await ranks.on(0, 'sleep', 100)
-    await victim?.kill()
-    assert.equal(await writing, 0n)
-    assert.equal(await ranks.on(0, 'fetchAdd', 'r', 0, 0n), 3n)
-  })
-
-  test(`${coherence}: a requester that is killed holds nobody up`, async () => {
-    await using ranks = await three({ coherence })
-    await ranks.on(0, 'fillPages', 'r', 8, 9, 5)
-    ranks.processes[0]?.child.kill('SIGSTOP')
-    // Rank 1 waits for rank 0, and the home, rank 2, waits for rank 1 to say that it has the page.
-    ranks.on(1, 'readBytes', 'r', 8 * 4096, 1).catch(() => {})
-    await ranks.on(2, 'sleep', 100)
-    await ranks.kill(1)
-    ranks.processes[0]?.child.kill('SIGCONT')
-    assert.equal((await read(ranks, 2, 8))[0], 5)
-    await ranks.on(2, 'fetchAdd', 'r', 8 * 4096, 1n)
-  })
+/** Three ranks with such a region of each protocol, by its name: one death is met by all protocols. */
+async function threeWithAll(): Promise<Ranks> {
+  const ranks = new Ranks(fixture, 3)
+  await ranks.all('join')
+  for (const coherence of names) await ranks.all('open', coherence, { coherence, size: 12 * 4096 })
+  return ranks
 }
+
+test('pages that a killed rank alone had are lost, by its name; all others live on', async () => {
+  await using ranks = await threeWithAll()
+  for (const name of names) {
+    await ranks.on(1, 'fillPages', name, 0, 2, 5)
+    await ranks.on(0, 'fillPages', name, 2, 4, 6)
+    await ranks.on(2, 'fillPages', name, 3, 4, 7)
+  }
+  const waiting = ranks.on(2, 'barrier')
+  await ranks.kill(1)
+  await assert.rejects(waiting, { name: 'MemberEndedError' })
+  for (const name of names) {
+    for (const rank of [0, 2]) {
+      await assert.rejects(read(ranks, rank, 0, name), lost(1, 0), name)
+      await assert.rejects(ranks.on(rank, 'fetchAddSync', name, 4096, 1n), lost(1, 1), name)
+      const kept = [(await read(ranks, rank, 2, name))[0], (await read(ranks, rank, 3, name))[0]]
+      assert.deepEqual(kept, [6, 7], name)
+      // Its pages were at home there.
+      await assert.rejects(read(ranks, rank, 4, name), lost(1, 4), name)
+    }
+    await ranks.on(0, 'writeBytes', name, 2 * 4096, Uint8Array.of(8))
+    assert.equal((await read(ranks, 2, 2, name))[0], 8, name)
+  }
+  await Promise.all([0, 2].map((rank) => ranks.on(rank, 'closeGroup')))
+})
+
+// Page 1 is at home at rank 0, page 4 at the victim's.
+for (const page of [1, 4])
+  test(`what is asked for of page ${page} at the very moment of a death is had or lost, by name, and nobody hangs`, async () => {
+    await using ranks = await threeWithAll()
+    const hammering = names.flatMap((name) =>
+      [0, 2].map((rank) => ranks.on(rank, 'hammer', name, page, 300).catch((error: unknown) => error)),
+    )
+    for (const name of names) void ranks.on(1, 'hammer', name, page, 1_000_000).catch(() => {})
+    for (const name of names) await ranks.on(0, 'page', name, page)
+    await ranks.kill(1)
+    for (const said of await Promise.all(hammering)) {
+      if (said === undefined) continue
+      const { name, message } = said as Error
+      assert.equal(name, 'PageLostError', message)
+      assert.match(message, /rank 1,/)
+    }
+  })
+
+test('what anybody holds lives on when its home is killed, for readers and writers', async () => {
+  await using ranks = await threeWithAll()
+  for (const name of names) {
+    await ranks.on(2, 'fillPages', name, 4, 5, 5)
+    await ranks.all('readBytes', name, 5 * 4096, 1)
+  }
+  await ranks.kill(1)
+  await assert.rejects(ranks.on(0, 'barrier'), { name: 'MemberEndedError' })
+  for (const name of names) {
+    assert.equal((await read(ranks, 2, 4, name))[0], 5, name)
+    await ranks.on(2, 'fillPages', name, 4, 5, 6)
+    assert.equal((await read(ranks, 0, 5, name))[0], 0, name)
+    assert.equal(await ranks.on(0, 'fetchAdd', name, 5 * 4096, 1n), 0n, name)
+    assert.equal((await read(ranks, 2, 5, name))[0], 1, name)
+    assert.equal((await read(ranks, 0, 4, name))[0], 6, name)
+  }
+})
+
+test('a sharer that is killed is not waited for by who wants to write', async () => {
+  await using ranks = await threeWithAll()
+  for (const name of names) await ranks.all('readBytes', name, 0, 1)
+  const victim = ranks.processes[1]
+  // It cannot acknowledge while it is stopped, so the writers wait for it.
+  victim?.child.kill('SIGSTOP')
+  const writing = names.map((name) => ranks.on<bigint>(2, 'fetchAdd', name, 0, 3n))
+  await ranks.on(0, 'sleep', 100)
+  await victim?.kill()
+  assert.deepEqual(
+    await Promise.all(writing),
+    names.map(() => 0n),
+  )
+  for (const name of names) assert.equal(await ranks.on(0, 'fetchAdd', name, 0, 0n), 3n, name)
+})
+
+test('a requester that is killed holds nobody up', async () => {
+  await using ranks = await threeWithAll()
+  for (const name of names) await ranks.on(0, 'fillPages', name, 8, 9, 5)
+  ranks.processes[0]?.child.kill('SIGSTOP')
+  // Rank 1 waits for rank 0, and the home, rank 2, waits for rank 1 to say that it has the page.
+  for (const name of names) ranks.on(1, 'readBytes', name, 8 * 4096, 1).catch(() => {})
+  await ranks.on(2, 'sleep', 100)
+  await ranks.kill(1)
+  ranks.processes[0]?.child.kill('SIGCONT')
+  for (const name of names) {
+    assert.equal((await read(ranks, 2, 8, name))[0], 5, name)
+    await ranks.on(2, 'fetchAdd', name, 8 * 4096, 1n)
+  }
+})
 
 test('a region that is made after a death has its pages at the living: none is lost', async () => {
   for (const placement of ['block', 'cyclic', 'first-touch']) {
