@@ -31,8 +31,14 @@ const steps = [
   },
   {
     name: 'values',
-    purpose: 'every wrong value at every place of every public function',
-    command: node('scripts/test.mjs', 'test/public/bad-arguments'),
+    purpose: 'every wrong value at every place of every public function and of every function of arrays',
+    command: node('scripts/test.mjs', 'test/public/bad-arguments', 'arrays/differential/wrong-arguments'),
+    environment: { AETHER_TEST_VALUES: 'all' },
+  },
+  {
+    name: 'advice',
+    purpose: 'what is said of pages that bounce, in every protocol',
+    command: node('scripts/test.mjs', 'dsm/advice'),
     environment: { AETHER_TEST_VALUES: 'all' },
   },
   {
