@@ -1,38 +1,22 @@
 import type { Recipes } from '../recipe.ts'
-import {
-  keyvRecipes,
-  limiterRecipes,
-  queueRecipes,
-  sessionRecipes,
-  socketIoRecipes,
-  telemetryRecipes,
-} from './adapters.ts'
-import { arrayRecipes } from './arrays.ts'
-import { cmRecipes } from './cm.ts'
-import { mainRecipes } from './main.ts'
-import { messagingRecipes } from './messaging.ts'
-import { profilingRecipes } from './profiling.ts'
-import { rpcRecipes } from './rpc.ts'
-import { structureRecipes } from './structures.ts'
-import { testingRecipes } from './testing.ts'
-import { verbsRecipes } from './verbs.ts'
 
+/** Each is loaded where it is needed: a process tries one export path. */
 const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
-  '.': mainRecipes,
-  './structures': structureRecipes,
-  './arrays': arrayRecipes,
-  './profiling': profilingRecipes,
-  './rpc': rpcRecipes,
-  './verbs': verbsRecipes,
-  './messaging': messagingRecipes,
-  './cm': cmRecipes,
-  './testing': testingRecipes,
-  './adapters/keyv': keyvRecipes,
-  './adapters/express-session': sessionRecipes,
-  './adapters/rate-limiter-flexible': limiterRecipes,
-  './adapters/socket.io': socketIoRecipes,
-  './adapters/bullmq': queueRecipes,
-  './adapters/opentelemetry': telemetryRecipes,
+  '.': async () => (await import('./main.ts')).mainRecipes(),
+  './structures': async () => (await import('./structures.ts')).structureRecipes(),
+  './arrays': async () => (await import('./arrays.ts')).arrayRecipes(),
+  './profiling': async () => (await import('./profiling.ts')).profilingRecipes(),
+  './rpc': async () => (await import('./rpc.ts')).rpcRecipes(),
+  './verbs': async () => (await import('./verbs.ts')).verbsRecipes(),
+  './messaging': async () => (await import('./messaging.ts')).messagingRecipes(),
+  './cm': async () => (await import('./cm.ts')).cmRecipes(),
+  './testing': async () => (await import('./testing.ts')).testingRecipes(),
+  './adapters/keyv': async () => (await import('./adapters.ts')).keyvRecipes(),
+  './adapters/express-session': async () => (await import('./adapters.ts')).sessionRecipes(),
+  './adapters/rate-limiter-flexible': async () => (await import('./adapters.ts')).limiterRecipes(),
+  './adapters/socket.io': async () => (await import('./adapters.ts')).socketIoRecipes(),
+  './adapters/bullmq': async () => (await import('./adapters.ts')).queueRecipes(),
+  './adapters/opentelemetry': async () => (await import('./adapters.ts')).telemetryRecipes(),
 }
 
 /** How to call what an export path offers. */
