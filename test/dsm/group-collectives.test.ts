@@ -20,7 +20,7 @@ for (const size of [1, 2, 5]) {
   test(`every collective in its blocking form among ${size} ranks, between barriers of the group`, async () => {
     await using ranks = await joined(size)
     assert.deepEqual(await ranks.all('spinThrough'), Array(size).fill(20))
-    await ranks.all('close')
+    await ranks.all('closeGroup')
   })
 }
 
@@ -28,13 +28,13 @@ test('the first call connects the ranks, whether it blocks or not', async () => 
   await using ranks = await joined(4)
   const calls = [0, 1, 2, 3].map((rank) => ranks.on(rank, rank % 2 === 0 ? 'sum' : 'sumSync'))
   assert.deepEqual(await Promise.all(calls), Array(4).fill([6, 4]))
-  await ranks.all('close')
+  await ranks.all('closeGroup')
 })
 
 test('calls that are made before the ranks are connected keep their order', async () => {
   await using ranks = await joined(3)
   assert.deepEqual(await ranks.all('mixed'), Array(3).fill([[3, 3], [0], [0, 1, 2]]))
-  await ranks.all('close')
+  await ranks.all('closeGroup')
 })
 
 for (const blocking of [false, true]) {
@@ -62,7 +62,7 @@ for (const blocking of [false, true]) {
       two,
       [0, 1].map((rank) => ({ members: [0, 1], rank, sum: 1 })),
     )
-    await Promise.all([0, 1].map((rank) => ranks.on(rank, 'close')))
+    await Promise.all([0, 1].map((rank) => ranks.on(rank, 'closeGroup')))
   })
 
   test(`a rank that was killed before the first collective is named, and left out, ${how}`, async () => {
@@ -128,13 +128,13 @@ for (const [what, calls] of [
 test('a rank that closes the group instead of calling is named', async () => {
   await using ranks = await joined(3)
   const sums = [0, 2].map((rank) => ranks.on(rank, 'sum'))
-  const closing = ranks.on(1, 'close')
+  const closing = ranks.on(1, 'closeGroup')
   for (const sum of sums) {
     const error = (await sum.catch((each) => each)) as { code: string; fields: { rank?: number; ranks?: number[] } }
     assert.ok(['ERR_AETHER_COLLECTIVE_ABANDONED', 'ERR_AETHER_MEMBER_ENDED'].includes(error.code), error.code)
     assert.equal(error.fields.rank ?? error.fields.ranks?.[0], 1)
   }
-  await Promise.all([0, 2].map((rank) => ranks.on(rank, 'close')))
+  await Promise.all([0, 2].map((rank) => ranks.on(rank, 'closeGroup')))
   await closing
 })
 
@@ -176,7 +176,7 @@ test('messages arrive in order, at any rank and at the sender itself, short and 
   await ranks.on(2, 'sendLong', 2, 5)
   assert.deepEqual(await toItself, ['2:2 2 2 2 2'])
   const counts = [0, 1, 2].map((rank) => ranks.on(rank, 'receiveUntilEnd'))
-  await ranks.all('close')
+  await ranks.all('closeGroup')
   assert.deepEqual(await Promise.all(counts), [0, 0, 0])
 })
 
@@ -218,7 +218,7 @@ test('what a rank had sent before it was killed is taken, and others who wait fo
   await ranks.kill(1)
   // What is still on its way when the group is closed is given up.
   while (await ranks.on(0, 'isMember', 1)) await sleep(5)
-  await ranks.on(0, 'close')
+  await ranks.on(0, 'closeGroup')
   assert.equal(await waiting, 3)
 })
 
@@ -226,7 +226,7 @@ test('what a group does not offer is refused', async () => {
   await using ranks = await joined(1)
   await assert.rejects(ranks.on(0, 'shrink', { quorum: 'any' }), { name: 'ArgumentError', message: /majority/ })
   assert.deepEqual(await ranks.on(0, 'shrink', {}), [0])
-  await ranks.on(0, 'close')
+  await ranks.on(0, 'closeGroup')
   for (const call of ['sum', 'sumSync', 'shrink'])
     await assert.rejects(ranks.on(0, call, {}), { code: 'ERR_AETHER_CLOSED' })
   await assert.rejects(ranks.on(0, 'send', 0, 'x'), { code: 'ERR_AETHER_CLOSED' })

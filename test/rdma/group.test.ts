@@ -29,13 +29,18 @@ function resources(): { readonly pairs: number; readonly memories: number } {
   return { pairs: count('qp'), memories: count('mr') }
 }
 
-test('a group and its region work over a real device, and leave nothing behind', async () => {
+test('a group, its region and its arrays work over a real device, and leave nothing behind', async () => {
   const before = resources()
-  using program = run(at('../cluster/hosts/fixtures/joining-rank.js'))
+  using program = run(at('../arrays/fixtures/hosts-rank.js'), 'elementwise', 'reductions', 'alongAxes')
   const { status, output } = await program.finished(PATIENCE_MS)
   assert.equal(status, 0, output)
-  assert.match(output, /\[0\] 200/)
-  assert.match(output, /\[1\] 200/)
+  assert.doesNotMatch(output, /other bits/)
+  for (const [rank, bulk] of ['6 7', '1 2'].entries()) {
+    assert.match(output, new RegExp(`\\[${rank}\\] counted: 200`))
+    assert.match(output, new RegExp(`\\[${rank}\\] alongAxes: same bits`))
+    assert.match(output, new RegExp(`\\[${rank}\\] elements: 101 1 2 3 4 100 6 7 8 9`))
+    assert.match(output, new RegExp(`\\[${rank}\\] bulk: ${bulk}`))
+  }
   assert.deepEqual(resources(), before)
 })
 
@@ -51,19 +56,5 @@ test('a rank that is killed is named at once; what it held of the device is give
   assert.match(output, /\[0\] barrier: ERR_AETHER_MEMBER_ENDED/)
   assert.match(output, /\[0\] page: ERR_AETHER_PAGE_LOST/)
   assert.match(output, /aether: rank 1 \(process \d+ on b\) was ended by SIGKILL/)
-  assert.deepEqual(resources(), before)
-})
-
-test('arrays of two ranks have the bits of one process; elements and parts of the other are read and written', async () => {
-  const before = resources()
-  using program = run(at('../arrays/fixtures/hosts-rank.js'), 'elementwise', 'reductions', 'alongAxes')
-  const { status, output } = await program.finished(PATIENCE_MS)
-  assert.equal(status, 0, output)
-  assert.doesNotMatch(output, /other bits/)
-  for (const [rank, bulk] of ['6 7', '1 2'].entries()) {
-    assert.match(output, new RegExp(`\\[${rank}\\] alongAxes: same bits`))
-    assert.match(output, new RegExp(`\\[${rank}\\] elements: 101 1 2 3 4 100 6 7 8 9`))
-    assert.match(output, new RegExp(`\\[${rank}\\] bulk: ${bulk}`))
-  }
   assert.deepEqual(resources(), before)
 })

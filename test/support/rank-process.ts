@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import process from 'node:process'
+import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { processStatus } from '../../src/native/index.ts'
@@ -37,6 +38,9 @@ const CALL_MS_MAX = Number(process.env['AETHER_TEST_CALL_MS'] ?? 60_000)
  */
 const LEASE_MS = 120_000
 
+/** How long a process may take to leave its group after a test. */
+const LEAVE_MS_MAX = 1000
+
 /** A process that does what it is told; see scenario-server.ts. */
 export class RankProcess {
   readonly child: ChildProcess
@@ -65,6 +69,22 @@ export class RankProcess {
       for (const { reject } of this.#waiting.values()) reject(gone)
       this.#waiting.clear()
     })
+  }
+
+  /** From now on it has these variables, too, as a process that has just been started. */
+  adopt(environment: Readonly<Record<string, string>>): void {
+    this.#err = ''
+    this.child.send({ environment })
+  }
+
+  /** Whether it has left its group, by itself or now, so that it can join another. */
+  async leave(): Promise<boolean> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null || this.#waiting.size > 0) return false
+    const left = this.call('closeGroup').then(
+      () => true,
+      () => false,
+    )
+    return await Promise.race([left, sleep(LEAVE_MS_MAX, false)])
   }
 
   get processId(): number {
@@ -138,17 +158,41 @@ export class RankProcess {
 
 let lastSpace = 0
 
-/** N processes with the environment that `aether run` gives to ranks. Killed on dispose. */
+/**
+ * Processes of tests before that have left their groups, by fixture and variables. They are as good as new ones, which
+ * take longer to start than what most tests do with them.
+ */
+const spares = new Map<string, RankProcess[]>()
+/** Whether the tests of the file have ended, though hooks may follow. */
+let isOver = false
+after(async () => {
+  isOver = true
+  await Promise.all([...spares.values()].flat().map((process) => process.kill()))
+})
+
+/**
+ * N processes with the environment that `aether run` gives to ranks. On dispose, those that can leave their group are
+ * kept for other tests of the file; the others are killed.
+ */
 export class Ranks implements AsyncDisposable {
   readonly processes: readonly RankProcess[]
   readonly rendezvous: string
+  readonly #spares: RankProcess[]
 
   constructor(fixture: URL, size: number, environment: Readonly<Record<string, string>> = {}) {
     this.rendezvous = `local:test-${process.pid}-${++lastSpace}`
-    this.processes = Array.from(
-      { length: size },
-      (_, rank) => new RankProcess(fixture, { ...this.environment(rank, size), ...environment }),
+    const kind = JSON.stringify([fixture.href, environment])
+    this.#spares = spares.get(kind) ?? []
+    spares.set(kind, this.#spares)
+    this.processes = Array.from({ length: size }, (_, rank) =>
+      this.#processWith(fixture, { ...this.environment(rank, size), ...environment }),
     )
+  }
+
+  #processWith(fixture: URL, environment: Readonly<Record<string, string>>): RankProcess {
+    const spare = this.#spares.pop()
+    spare?.adopt(environment)
+    return spare ?? new RankProcess(fixture, environment)
   }
 
   environment(rank: number, size: number): Readonly<Record<string, string>> {
@@ -170,6 +214,10 @@ export class Ranks implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.processes.map((rank) => rank.kill()))
+    const leaving = this.processes.map(async (process) => {
+      if (!isOver && (await process.leave())) this.#spares.push(process)
+      else await process.kill()
+    })
+    await Promise.all(leaving)
   }
 }

@@ -20,9 +20,17 @@ interface Order {
   readonly args: readonly unknown[]
 }
 
+/** Variables that are set from now on. */
+interface Adoption {
+  readonly environment: Readonly<Record<string, string>>
+}
+
 /** In a child process: run what the test asks for, and answer with the result or the error. */
 export function serveScenarios(scenarios: Scenarios): void {
-  process.on('message', (order: Order) => void obey(scenarios, order))
+  process.on('message', (order: Order | Adoption) => {
+    if ('environment' in order) Object.assign(process.env, order.environment)
+    else void obey(scenarios, order)
+  })
   // A test that was killed leaves nobody.
   process.on('disconnect', () => process.exit(0))
 }
