@@ -16,13 +16,14 @@ const rate = 0.25
 await using group = await join()
 const xp = await openArrays(group)
 
-const rod = xp.zeros(length, { partition: 'block' })
-rod.setAt('400:600', 1)
-for (let step = 0; step < steps; step += 1) {
-  const [left, middle, right] = [rod.slice(':-2'), rod.slice('1:-1'), rod.slice('2:')]
-  const change = left.subtract(middle.multiply(2)).add(right).multiply(rate)
-  rod.setAt('1:-1', middle.add(change))
-}
+const start = xp.zeros(length, { partition: 'block' })
+start.setAt('400:600', 1)
+let rod = start
+for (let step = 0; step < steps; step += 1)
+  rod = xp.stencil(rod, 1, (part) => {
+    const [left, middle, right] = [part.slice(':-2'), part.slice('1:-1'), part.slice('2:')]
+    return middle.add(left.subtract(middle.multiply(2)).add(right).multiply(rate))
+  })
 const result = rod.toTypedArray()
 
 const plain = new Float64Array(length).fill(1, 400, 600)

@@ -2,6 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  type AxisMap,
+  pickedMap,
+  repeatedMap,
+  rolledMap,
+  shiftedMap,
+  slicedMap,
+  tiledMap,
+} from '../../src/arrays/partitions/axis-map.ts'
+import {
   type AxisPartition,
   blockAxis,
   cutAxis,
@@ -15,8 +24,9 @@ import {
   wholeAxis,
 } from '../../src/arrays/partitions/axis-partition.ts'
 import { ElementFinder } from '../../src/arrays/partitions/element-finder.ts'
-import { countShared, intersect } from '../../src/arrays/partitions/intersection.ts'
+import { countShared, intersect, intersectRuns, type SharedRuns } from '../../src/arrays/partitions/intersection.ts'
 import { divide, Partition } from '../../src/arrays/partitions/partition.ts'
+import { runsOf } from '../../src/arrays/partitions/runs.ts'
 
 /** Any partition of an axis of this extent. */
 function axes(extent: number): fc.Arbitrary<AxisPartition> {
@@ -84,6 +94,16 @@ test('blocks differ by one unit at most, and begin at multiples of it', () => {
   )
 })
 
+/** The pairs of places that runs stand for, in order. */
+function pairsOf(runs: readonly SharedRuns[]): (readonly [from: number, into: number])[] {
+  return runs.flatMap(({ from, into, length, step, count, fromStep, intoStep }) =>
+    range(count * length).map((each) => {
+      const [turn, within] = [Math.floor(each / length), each % length]
+      return [from + turn * fromStep + within * step, into + turn * intoStep + within] as const
+    }),
+  )
+}
+
 test('shared runs are what two parts have in common, each element once, at its places in both', () => {
   fc.assert(
     fc.property(twoOfOne, ([from, into]) => {
@@ -93,12 +113,7 @@ test('shared runs are what two parts have in common, each element once, at its p
           const theirs = indicesOf(into, taker)
           const common = mine.filter((index) => theirs.includes(index))
           const runs = intersect(from, giver, into, taker)
-          const pairs = runs.flatMap(({ from: at, into: to, length, count, fromStep, intoStep }) =>
-            range(count * length).map((each) => {
-              const [turn, within] = [Math.floor(each / length), each % length]
-              return [at + turn * fromStep + within, to + turn * intoStep + within] as const
-            }),
-          )
+          const pairs = pairsOf(runs)
           assert.equal(countShared(runs), common.length)
           assert.deepEqual(
             pairs.map(([at]) => mine[at]),
@@ -112,6 +127,82 @@ test('shared runs are what two parts have in common, each element once, at its p
       }
     }),
   )
+})
+
+const anyIndices = fc.integer({ min: 1, max: 40 }).chain((extent) =>
+  fc.oneof(
+    fc.constant([shiftedMap(extent, 0, 0), extent] as const),
+    fc.integer({ min: -50, max: 50 }).map((shift) => [rolledMap(extent, shift), extent] as const),
+    fc.integer({ min: 1, max: 4 }).map((times) => [tiledMap(extent, times), extent] as const),
+    fc
+      .array(fc.integer({ min: 0, max: 3 }), { minLength: extent, maxLength: extent })
+      .map((times) => [repeatedMap(times), extent] as const),
+    fc.array(fc.integer({ min: 0, max: extent - 1 })).map((indices) => [pickedMap(indices), extent] as const),
+    fc.tuple(fc.nat(extent - 1), fc.constantFrom(-7, -3, -1, 1, 2, 5)).map(([start, step]) => {
+      const count = Math.ceil((step > 0 ? extent - start : start + 1) / Math.abs(step))
+      return [slicedMap({ start, count, step }), extent] as const
+    }),
+  ),
+)
+
+/** The index of each position of a result. */
+function mapped(map: AxisMap): number[] {
+  const indices: number[] = []
+  for (const { into, from, count, step } of map) for (const k of range(count)) indices[into + k] = from + k * step
+  return indices
+}
+
+test('a map of indices says what each position of a result gets from a part, in any partition of both', () => {
+  fc.assert(
+    fc.property(
+      anyIndices.chain(([map, extent]) => fc.tuple(fc.constant(map), axes(extent), axes(mapped(map).length))),
+      ([map, from, into]) => {
+        const indices = mapped(map)
+        for (const taker of range(into.parts)) {
+          const theirs = indicesOf(into, taker)
+          const got = theirs.map(() => -1)
+          for (const giver of range(from.parts)) {
+            const mine = indicesOf(from, giver)
+            const pairs = pairsOf(intersect(from, giver, into, taker, map))
+            for (const [at, to] of pairs) {
+              assert.equal(got[to], -1, 'each position is got once')
+              got[to] = mine[at]!
+            }
+          }
+          assert.deepEqual(
+            got,
+            theirs.map((position) => indices[position]),
+          )
+        }
+      },
+    ),
+  )
+})
+
+test('elements in row-major order are shared by parts of two shapes, each once', () => {
+  const shapes = [[4, 6], [3, 8], [24], [2, 3, 4], [24, 1]] as const
+  const divisions = ['block', 'cyclic', { blockCyclic: 2 }] as const
+  for (const size of [1, 2, 3, 7])
+    for (const one of shapes)
+      for (const other of shapes)
+        for (const division of divisions) {
+          const from = divide(one, division, range(size))
+          const into = divide(other, 'cyclic', range(size))
+          const elements = (partition: Partition, rank: number): number[] =>
+            [...runsOf(partition, rank)].flatMap(({ start, length }) => range(length).map((at) => start + at))
+          for (const taker of range(size)) {
+            const theirs = elements(into, taker)
+            const got = range(size).flatMap((giver) =>
+              pairsOf(intersectRuns(runsOf(from, giver), runsOf(into, taker))).map(
+                ([at, to]) => [to, elements(from, giver)[at]!] as const,
+              ),
+            )
+            assert.deepEqual(
+              got.sort(([left], [right]) => left - right),
+              theirs.map((element, to) => [to, element]),
+            )
+          }
+        }
 })
 
 test('a block and a cyclic axis share few entries, however long they are', () => {

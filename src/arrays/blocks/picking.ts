@@ -1,5 +1,5 @@
 import { ArrayError, shapeText } from '../errors.ts'
-import { type Elements, isInteger } from '../types/dtype.ts'
+import { type DType, type Elements, isInteger } from '../types/dtype.ts'
 import { type Block, newBlock, sizeOf } from './block.ts'
 import { copyOf, elementsOf, rowsOf } from './copying.ts'
 import { broadcastShapes, broadcastTo } from './layout.ts'
@@ -60,9 +60,9 @@ function addPlaces(places: Float64Array, indices: Elements, block: Block, axis: 
   }
 }
 
-export function checkIndices(block: Block): void {
-  if (!isInteger(block.dtype))
-    throw new ArrayError('INDEX', `arrays used as indices must be of integer (or boolean) type, not ${block.dtype}`)
+export function checkIndices(dtype: DType): void {
+  if (!isInteger(dtype))
+    throw new ArrayError('INDEX', `arrays used as indices must be of integer (or boolean) type, not ${dtype}`)
 }
 
 function shapeOfPicking(block: Block, { before, shape, after }: Picking): number[] {

@@ -1,5 +1,6 @@
 import { sizeOf } from '../blocks/block.ts'
 import { sameShape } from '../blocks/layout.ts'
+import type { Selection } from '../blocks/slicing.ts'
 import { ArrayError } from '../errors.ts'
 import type { Team } from '../exchange/team.ts'
 import { callEntry, isNode, mapIn, nodesIn } from '../functions/call.ts'
@@ -7,8 +8,11 @@ import type { Entry, NodeEntry } from '../functions/entry.ts'
 import { FUNCTIONS } from '../functions/table.ts'
 import type { ArrayNode } from '../graph/node.ts'
 import { divide } from '../partitions/partition.ts'
+import { assignParts } from './assigning.ts'
 import { moved, partitionOf, type Sharing } from './distribution.ts'
-import { ruleFor } from './rules.ts'
+import { pickParts } from './rules/searching.ts'
+import { ruleFor } from './rules/table.ts'
+import { selectParts } from './selecting.ts'
 
 /** More than this does not go to every rank unless the call says so. */
 const GATHER_BYTES_MAX = 2 ** 28
@@ -29,6 +33,18 @@ export class TeamSharing implements Sharing {
     if (entry === undefined) throw new TypeError(`there is no function '${name}'`)
     const present = mapIn(operands, isNode, (node) => this.#amongPresent(node)) as readonly unknown[]
     return ruleFor(entry)?.(this, entry, present) ?? this.#gathered(entry, present)
+  }
+
+  select(node: ArrayNode, selections: readonly Selection[]): ArrayNode {
+    return selectParts(this, node, selections)
+  }
+
+  pick(node: ArrayNode, picker: ArrayNode): ArrayNode | undefined {
+    return pickParts(this, node, picker)
+  }
+
+  assign(node: ArrayNode, selections: readonly Selection[], value: ArrayNode): void {
+    assignParts(this, node, selections, value)
   }
 
   /** An array of ranks of which one is gone is divided again. If that rank had elements, to need them is an error. */

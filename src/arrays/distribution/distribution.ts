@@ -1,22 +1,14 @@
 import { type Block, sizeOf } from '../blocks/block.ts'
 import { copyInto, copyOf } from '../blocks/copying.ts'
-import { broadcastTo, permute, withAxis, withoutAxes } from '../blocks/layout.ts'
-import { type Selection, select, shapeOfSelections } from '../blocks/slicing.ts'
-import { redistribute } from '../exchange/redistribution.ts'
+import { permute } from '../blocks/layout.ts'
+import type { Selection } from '../blocks/slicing.ts'
+import { exchange, redistribute, routeOf } from '../exchange/redistribution.ts'
 import type { Steps } from '../exchange/steps.ts'
 import type { Team } from '../exchange/team.ts'
-import { writable } from '../functions/indexing.ts'
-import { demand } from '../graph/demand.ts'
 import { ArrayNode, type Parts, type Spread } from '../graph/node.ts'
 import { Storage } from '../graph/storage.ts'
-import {
-  type AxisPartition,
-  blockAxis,
-  cutAxis,
-  lengthOfPart,
-  sameAxis,
-  wholeAxis,
-} from '../partitions/axis-partition.ts'
+import type { AxisMap } from '../partitions/axis-map.ts'
+import { type AxisPartition, blockAxis, wholeAxis } from '../partitions/axis-partition.ts'
 import { ElementFinder } from '../partitions/element-finder.ts'
 import { broadcastBack, Partition, permutedPartition } from '../partitions/partition.ts'
 import type { DType } from '../types/dtype.ts'
@@ -26,6 +18,9 @@ import { dropParts, makeReachable, reachableParts } from './parts.ts'
 export interface Sharing {
   readonly team: Team
   call(name: string, operands: readonly unknown[]): unknown
+  select(node: ArrayNode, selections: readonly Selection[]): ArrayNode
+  pick(node: ArrayNode, picker: ArrayNode): ArrayNode | undefined
+  assign(node: ArrayNode, selections: readonly Selection[], value: ArrayNode): void
 }
 
 /** How the elements of an array lie over the ranks of a team. */
@@ -66,8 +61,12 @@ export class Distribution implements Spread {
     return moved(this.sharing, node, Partition.replicated(node.shape, this.sharing.team.ranks))
   }
 
-  select(node: ArrayNode, selections: readonly Selection[]): ArrayNode | undefined {
-    return selectParts(this.sharing, node, this.partition, selections)
+  select(node: ArrayNode, selections: readonly Selection[]): ArrayNode {
+    return this.sharing.select(node, selections)
+  }
+
+  pick(node: ArrayNode, picker: ArrayNode): ArrayNode | undefined {
+    return this.sharing.pick(node, picker)
   }
 
   permuted(node: ArrayNode, order: readonly number[]): ArrayNode {
@@ -75,7 +74,7 @@ export class Distribution implements Spread {
   }
 
   assign(node: ArrayNode, selections: readonly Selection[], value: ArrayNode): void {
-    assignParts(this.sharing, node, this.partition, selections, value)
+    this.sharing.assign(node, selections, value)
   }
 
   copied(node: ArrayNode): ArrayNode {
@@ -162,6 +161,22 @@ export function moved(sharing: Sharing, node: ArrayNode, to: Partition): ArrayNo
   return exchanged(sharing, node.dtype, to, [node], ([block]) => redistribute(sharing.team, block!, from, to))
 }
 
+/**
+ * A result with as many axes as the operand. Elements come from the same indices of an axis, or from those that its map
+ * says.
+ */
+export function carried(
+  sharing: Sharing,
+  node: ArrayNode,
+  to: Partition,
+  maps: readonly (AxisMap | undefined)[],
+): ArrayNode {
+  const from = partitionOf(sharing, node)
+  return exchanged(sharing, node.dtype, to, [node], ([block]) =>
+    exchange(sharing.team, block!, routeOf(from, to, maps)),
+  )
+}
+
 /** The array in memory that every rank reaches, in any partition. */
 export function placed(sharing: Sharing, node: ArrayNode, to: Partition, isReadOnly: boolean = false): ArrayNode {
   const from = partitionOf(sharing, node)
@@ -191,143 +206,15 @@ function stretched(partition: Partition, shape: readonly number[]): Partition {
   return new Partition(axes, partition.ranks, [...new Array<number>(added).fill(1), ...partition.grid])
 }
 
-/** Each rank selects of its part. Undefined where an element is taken of a divided axis, or nothing stays divided. */
-function selectParts(
+/** A view of each part. */
+export function viewByPart(
   sharing: Sharing,
   node: ArrayNode,
-  from: Partition,
-  selections: readonly Selection[],
-): ArrayNode | undefined {
-  const taken = selections.filter((each) => each.kind === 'one').map(({ axis }) => axis)
-  if (taken.some((axis) => from.axes[axis]?.kind !== 'whole' || from.grid[axis] !== 1)) return undefined
-  const chosen = chosenParts(sharing, from, selections)
-  if (chosen === undefined || chosen.partition.isReplicated) return undefined
-  const { partition, own } = chosen
-  return viewByPart(sharing, node, partition, (block) => select(block, own))
-}
-
-/** A view of each part. */
-function viewByPart(sharing: Sharing, node: ArrayNode, partition: Partition, view: (block: Block) => Block): ArrayNode {
-  const spread = new Distribution(sharing, partition)
+  partition: Partition,
+  view: (block: Block) => Block,
+): ArrayNode {
+  const spread = spreadOf(sharing, partition)
   const { shape } = partition
   if (node.block !== undefined) return ArrayNode.of(view(node.block), node.storage!, spread, shape)
   return ArrayNode.pending({ dtype: node.dtype, shape }, { kind: 'view', base: node, view }, spread)
-}
-
-/** How what is selected lies over the ranks, and what each selects of its own part. */
-function chosenParts(
-  { team }: Sharing,
-  from: Partition,
-  selections: readonly Selection[],
-): { readonly partition: Partition; readonly own: readonly Selection[] } | undefined {
-  const parts = from.partsOf(team.rank)
-  const axes: AxisPartition[] = []
-  const grid: number[] = []
-  const own: Selection[] = []
-  for (const selection of selections) {
-    if (selection.kind === 'one') own.push(selection)
-    else if (selection.kind === 'new') {
-      axes.push(wholeAxis(1))
-      grid.push(1)
-      own.push(selection)
-    } else {
-      const chosen = slicedAxis(from.axes[selection.axis]!, parts[selection.axis]!, selection)
-      if (chosen === undefined) return undefined
-      axes.push(chosen.axis)
-      grid.push(from.grid[selection.axis]!)
-      own.push({ ...selection, ...chosen.own })
-    }
-  }
-  return { partition: new Partition(axes, from.ranks, grid), own }
-}
-
-/** Each rank writes to what is selected of its part. */
-function assignParts(
-  sharing: Sharing,
-  node: ArrayNode,
-  from: Partition,
-  selections: readonly Selection[],
-  value: ArrayNode,
-): void {
-  // An axis of which one element is taken stays, with an extent of 1, since its element is of one part.
-  const slices = selections.map(
-    (each): Selection =>
-      each.kind === 'one' ? { kind: 'slice', axis: each.axis, start: each.position, count: 1, step: 1 } : each,
-  )
-  const chosen = chosenParts(sharing, from, slices)
-  if (chosen === undefined) {
-    assignGathered(sharing, node, from, slices, wholeValue(value, selections))
-    return
-  }
-  const { partition, own } = chosen
-  const hasTaken = selections.some(({ kind }) => kind === 'one')
-  const shape = shapeOfSelections(selections)
-  const divided = value.spread !== undefined && !hasTaken && value.shape.length <= shape.length ? value : undefined
-  const part = demand(
-    divided === undefined
-      ? moved(sharing, nodeOfWhole(wholeValue(value, selections)), partition)
-      : moved(sharing, divided, broadcastBack(partition, divided.shape)),
-  )
-  const block = writable(node)
-  node.storage?.startEpoch()
-  copyInto(select(block, own), part)
-}
-
-/** Where parts of what is selected would not be in order, all elements come to every rank, which keeps its part. */
-function assignGathered(
-  sharing: Sharing,
-  node: ArrayNode,
-  from: Partition,
-  slices: readonly Selection[],
-  value: Block,
-): void {
-  const whole = copyOf(demand(moved(sharing, node, Partition.replicated(from.shape, from.ranks))))
-  copyInto(select(whole, slices), value)
-  const part = demand(moved(sharing, nodeOfWhole(whole), from))
-  const block = writable(node)
-  node.storage?.startEpoch()
-  copyInto(block, part)
-}
-
-/** The value as it is written, in the shape of the slices, at every rank. */
-function wholeValue(value: ArrayNode, selections: readonly Selection[]): Block {
-  const block = demand(value.spread?.gathered(value) ?? value)
-  const selected = shapeOfSelections(selections)
-  // In NumPy, too, leading axes of extent 1 that the target does not have may go.
-  const extra = Math.max(0, block.shape.length - selected.length)
-  const isTrimmed = block.shape.slice(0, extra).every((extent) => extent === 1)
-  const fitted = isTrimmed ? withoutAxes(block, [...new Array(extra).keys()]) : block
-  let whole = broadcastTo(fitted, selected)
-  for (const [axis, { kind }] of selections.entries()) if (kind === 'one') whole = withAxis(whole, axis)
-  return whole
-}
-
-/** An array that every rank has. */
-function nodeOfWhole(block: Block): ArrayNode {
-  return ArrayNode.of(block, new Storage(block.data))
-}
-
-interface Slice {
-  readonly start: number
-  readonly count: number
-  readonly step: number
-}
-
-/** Where a slice lies, and which elements of a part are in it. Undefined where parts would not be in order. */
-function slicedAxis(
-  axis: AxisPartition,
-  part: number,
-  { start, count, step }: Slice,
-): { readonly axis: AxisPartition; readonly own: Slice } | undefined {
-  if (axis.kind === 'whole') return { axis: wholeAxis(count), own: { start, count, step } }
-  const isAll = start === 0 && step === 1 && count === axis.extent
-  if (axis.kind === 'cyclic')
-    return isAll ? { axis, own: { start: 0, count: lengthOfPart(axis, part), step: 1 } } : undefined
-  if (step < 0) return undefined
-  // The first of the slice at or behind each cut.
-  const cuts = axis.cuts.map((cut) => Math.min(count, Math.max(0, Math.ceil((cut - start) / step))))
-  const [first, next] = [cuts[part]!, cuts[part + 1]!]
-  const own = { start: start + first * step - axis.cuts[part]!, count: next - first, step }
-  const chosen = cutAxis(cuts)
-  return { axis: sameAxis(chosen, axis) ? axis : chosen, own }
 }

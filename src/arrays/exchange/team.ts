@@ -164,12 +164,9 @@ export class Team {
 
   /** Parts of the lengths in `counts`, one behind the other, at every rank. */
   *collect<A extends ElementArray>(own: A, counts: readonly number[]): Steps<A> {
-    const total = counts.reduce((sum, count) => sum + count, 0)
-    const all = new (own.constructor as new (length: number) => A)(total)
-    return yield* this.together({
-      blocking: () => this.#collectives.allGatherSync(own, all, { counts }),
-      awaited: () => this.#collectives.allGather(own, all, { counts }),
-    })
+    const all = yield* this.#gather(own, counts)
+    this.countMoved(all.byteLength - own.byteLength)
+    return all
   }
 
   /** `counts[k]` bytes for the k-th rank, one behind the other. As many as `expected` says come from each. */
@@ -242,8 +239,18 @@ export class Team {
   // ---- inside
   // ----------------------------------------------------------------------------------------------------------------
 
+  /** What ranks tell each other about elements; it is not counted as moved. */
   *#allGather<A extends ElementArray>(own: A): Steps<A> {
-    return yield* this.collect(own, new Array<number>(this.size).fill(own.length))
+    return yield* this.#gather(own, new Array<number>(this.size).fill(own.length))
+  }
+
+  *#gather<A extends ElementArray>(own: A, counts: readonly number[]): Steps<A> {
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    const all = new (own.constructor as new (length: number) => A)(total)
+    return yield* this.together({
+      blocking: () => this.#collectives.allGatherSync(own, all, { counts }),
+      awaited: () => this.#collectives.allGather(own, all, { counts }),
+    })
   }
 
   *#compare(all: Float64Array): Steps<void> {

@@ -26,19 +26,25 @@ function itemsOf(index: NodeIndex): Items {
 export function nodeAt(node: ArrayNode, index: NodeIndex): ArrayNode {
   const items = itemsOf(index)
   if (items.some((item) => item instanceof ArrayNode)) {
-    const block = demand(gathered(node))
-    const picked = items.length === 1 ? pickNatively(block, demand(items[0] as ArrayNode)) : undefined
-    if (picked !== undefined) return nodeOf(picked)
-    const { view, picking } = resolve(block, items)
-    return nodeOf(pick(view, picking))
+    const [picker] = items
+    const inParts = items.length === 1 && picker instanceof ArrayNode ? node.spread?.pick(node, picker) : undefined
+    return inParts ?? nodeOf(pickedOf(demand(gathered(node)), items))
   }
   const selections = selectionsOf(items as readonly IndexItem[], node.shape)
-  if (node.spread !== undefined) {
-    const selected = node.spread.select(node, selections)
-    if (selected !== undefined) return selected
-    return viewOf(gathered(node), shapeOfSelections(selections), (block) => select(block, selections))
-  }
+  if (node.spread !== undefined) return node.spread.select(node, selections)
   return viewOf(node, shapeOfSelections(selections), (block) => select(block, selections))
+}
+
+function pickedOf(block: Block, items: Items): Block {
+  const picked = items.length === 1 ? pickNatively(block, demand(gathered(items[0] as ArrayNode))) : undefined
+  if (picked !== undefined) return picked
+  const { view, picking } = resolve(block, items)
+  return pick(view, picking)
+}
+
+/** The elements where a mask of the first axes is true. */
+export function compress(block: Block, mask: Block): Block {
+  return pickedOf(block, [nodeOf(mask)])
 }
 
 /** One mask, or one array of indices for the first axis. */
@@ -155,7 +161,7 @@ function pickersOf(item: IndexItem | ArrayNode): (IndexItem | Picker)[] {
   if (!(item instanceof ArrayNode)) return [item]
   const block = demand(gathered(item))
   if (block.dtype !== bool) {
-    checkIndices(block)
+    checkIndices(block.dtype)
     return [{ indices: block, isNew: false }]
   }
   const places = block.shape.length === 0 ? [0].slice(0, Number(elementAt(block, block.offset))) : undefined
@@ -185,7 +191,7 @@ function checkExtent({ extent }: Picker, view: Block, axis: number): void {
 
 /** The elements at positions of one axis; `indices` may have any shape where no axis needs to be named. */
 function take(x: Block, indices: Block, options: { readonly axis?: number } = {}): Block {
-  checkIndices(indices)
+  checkIndices(indices.dtype)
   if (options.axis === undefined && x.shape.length !== 1)
     throw new ArrayError('AXIS', `take() needs an axis for an array with shape ${shapeText(x.shape)}`)
   const axis = axisOf(options.axis ?? 0, x.shape.length)
@@ -193,8 +199,8 @@ function take(x: Block, indices: Block, options: { readonly axis?: number } = {}
 }
 
 /** For each element of `indices` the element at that position of the axis, and at the same place of the other axes. */
-function takeAlongAxis(x: Block, indices: Block, options: { readonly axis?: number } = {}): Block {
-  checkIndices(indices)
+export function takeAlongAxis(x: Block, indices: Block, options: { readonly axis?: number } = {}): Block {
+  checkIndices(indices.dtype)
   if (indices.shape.length !== x.shape.length)
     throw new ArrayError(
       'SHAPE',

@@ -17,10 +17,10 @@ import type { BlockFunction, Entry } from './entry.ts'
 
 /** The functions of linear algebra that the standard has in its main namespace, and in the extension `linalg` too. */
 const products: readonly Entry[] = [
-  { name: 'matmul', parameters: 'x1, x2, /', moves: 'everything', compute: matmul },
+  { name: 'matmul', parameters: 'x1, x2, /', moves: 'exchange', compute: matmul },
   { name: 'matrix_transpose', parameters: 'x, /', moves: 'exchange', compute: matrixTranspose },
   { name: 'tensordot', parameters: 'x1, x2, /, *, axes=2', moves: 'everything', compute: tensordot },
-  { name: 'vecdot', parameters: 'x1, x2, /, *, axis=-1', moves: 'everything', compute: vecdot },
+  { name: 'vecdot', parameters: 'x1, x2, /, *, axis=-1', moves: 'reduction', compute: vecdot },
 ]
 
 /** A function of whole matrices, which each rank needs. */

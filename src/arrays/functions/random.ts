@@ -107,7 +107,7 @@ export const randomFunctions: readonly Entry[] = [
   {
     name: 'random.permutation',
     parameters: 'generator, population, /, *, axis=0',
-    moves: 'everything',
+    moves: 'exchange',
     compute: permutation,
   },
 ]

@@ -13,7 +13,7 @@ import {
 import { int64 } from '../types/dtype.ts'
 import type { Entry } from './entry.ts'
 
-/** All but `where`, which is element-wise. What sorts or looks for single elements needs all of them. */
+/** All but `where`, which is element-wise. */
 export const searching: readonly Entry[] = [
   {
     name: 'argmax',
@@ -39,11 +39,11 @@ export const searching: readonly Entry[] = [
       shape: reducedShape(shape, options),
     }),
   },
-  { name: 'nonzero', parameters: 'x, /', moves: 'everything', compute: nonzero },
+  { name: 'nonzero', parameters: 'x, /', moves: 'exchange', compute: nonzero },
   {
     name: 'searchsorted',
     parameters: "x1, x2, /, *, side='left', sorter=None",
-    moves: 'everything',
+    moves: 'exchange',
     compute: searchsorted,
     result: searchsortedResult,
   },

@@ -8,7 +8,7 @@ export const sets: readonly Entry[] = [
   {
     name: 'isin',
     parameters: 'x1, x2, /, *, invert=False',
-    moves: 'everything',
+    moves: 'exchange',
     compute: isin,
     result: (x1: Block, x2: Block) => {
       promote(x1.dtype, x2.dtype)

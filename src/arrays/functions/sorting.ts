@@ -10,14 +10,14 @@ export const sorting: readonly Entry[] = [
   {
     name: 'argsort',
     parameters,
-    moves: 'everything',
+    moves: 'exchange',
     compute: argsort,
     result: (x: Block, options: SortOptions = {}) => ({ dtype: int64, shape: sortedShape(x, options) }),
   },
   {
     name: 'sort',
     parameters,
-    moves: 'everything',
+    moves: 'exchange',
     compute: sort,
     result: (x: Block, options: SortOptions = {}) => ({ dtype: x.dtype, shape: sortedShape(x, options) }),
   },

@@ -39,19 +39,19 @@ function accumulatedTo(name: string) {
   })
 }
 
-/** Sums and products go over fixed pieces, whose results are all that moves. Cumulating goes from rank to rank. */
+/** Sums and products go over fixed pieces, whose results are all that moves. To cumulate, ranks tell their last. */
 export const statistics: readonly Entry[] = [
   {
     name: 'cumulative_prod',
     parameters: cumulative,
-    moves: 'everything',
+    moves: 'exchange',
     compute: cumulativeProd,
     result: cumulativeResult('cumulative_prod'),
   },
   {
     name: 'cumulative_sum',
     parameters: cumulative,
-    moves: 'everything',
+    moves: 'exchange',
     compute: cumulativeSum,
     result: cumulativeResult('cumulative_sum'),
   },

@@ -56,8 +56,10 @@ export interface Spread {
   call(name: string, operands: readonly unknown[]): unknown
   /** The array with all its elements at every rank. */
   gathered(node: ArrayNode): ArrayNode
-  /** What is selected of an array; undefined where only all elements tell. */
-  select(node: ArrayNode, selections: readonly Selection[]): ArrayNode | undefined
+  /** What is selected of an array. */
+  select(node: ArrayNode, selections: readonly Selection[]): ArrayNode
+  /** What a mask or an array of indices of the first axis picks; undefined where only all elements tell. */
+  pick(node: ArrayNode, picker: ArrayNode): ArrayNode | undefined
   /** A view with the axes in another order. */
   permuted(node: ArrayNode, order: readonly number[]): ArrayNode
   /** Writes to what is selected: each rank to its part. The value is broadcast. @throws ArrayError */

@@ -168,7 +168,7 @@ export function repeat(x: Block, repeats: Block | Whole, { axis }: JoinOptions =
 }
 
 /** How often each position is repeated: one number for all, or one for each. */
-function timesOf(repeats: Block | Whole, extent: number): number | number[] {
+export function timesOf(repeats: Block | Whole, extent: number): number | number[] {
   if (typeof repeats !== 'object') return nonNegative(repeats)
   if (!isInteger(repeats.dtype))
     throw new ArrayError('TYPE', `repeats must be integers, not ${repeats.dtype}; convert them with astype()`)

@@ -86,10 +86,47 @@ export function intervalsOf(axis: AxisPartition, part: number): number {
 
 /** Interval `turn` of a part, in the order of indices. */
 export function intervalOf(axis: AxisPartition, part: number, turn: number): Interval {
-  if (axis.kind === 'whole') return { begin: 0, end: axis.extent }
-  if (axis.kind === 'cuts') return { begin: axis.cuts[part]!, end: axis.cuts[part + 1]! }
-  const begin = (turn * axis.parts + part) * axis.block
-  return { begin, end: Math.min(axis.extent, begin + axis.block) }
+  const begin = intervalBegin(axis, part, turn)
+  return { begin, end: begin + intervalLength(axis, part, turn) }
+}
+
+/** Its first index. */
+export function intervalBegin(axis: AxisPartition, part: number, turn: number): number {
+  if (axis.kind === 'whole') return 0
+  return axis.kind === 'cuts' ? axis.cuts[part]! : (turn * axis.parts + part) * axis.block
+}
+
+export function intervalLength(axis: AxisPartition, part: number, turn: number): number {
+  if (axis.kind === 'whole') return axis.extent
+  if (axis.kind === 'cuts') return axis.cuts[part + 1]! - axis.cuts[part]!
+  return Math.min(axis.block, axis.extent - intervalBegin(axis, part, turn))
+}
+
+/** Which intervals of a part meet the indices from `begin` to before `end`: the first, and the next behind them. */
+export function intervalsWithin(
+  axis: AxisPartition,
+  part: number,
+  begin: number,
+  end: number,
+): readonly [first: number, next: number] {
+  if (begin >= end) return [0, 0]
+  if (axis.kind !== 'cyclic') return [0, intervalsOf(axis, part)]
+  const { parts, block } = axis
+  const round = parts * block
+  const first = Math.floor((begin - (part + 1) * block) / round) + 1
+  return [Math.max(0, first), Math.ceil((Math.min(end, axis.extent) - part * block) / round)]
+}
+
+/** How many elements of a part lie before interval `turn` of it. */
+export function elementsBefore(axis: AxisPartition, turn: number): number {
+  return axis.kind === 'cyclic' ? turn * axis.block : 0
+}
+
+/** An axis of another extent that is divided in the same way, among as many. */
+export function likeAxis(axis: AxisPartition, extent: number): AxisPartition {
+  if (axis.extent === extent) return axis
+  if (axis.kind === 'whole') return wholeAxis(extent)
+  return axis.kind === 'cuts' ? blockAxis(extent, axis.parts) : cyclicAxis(extent, axis.parts, axis.block)
 }
 
 export function sameAxis(one: AxisPartition, other: AxisPartition): boolean {

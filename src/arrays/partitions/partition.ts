@@ -8,6 +8,7 @@ import {
   cyclicAxis,
   indexOfPlace,
   lengthOfPart,
+  likeAxis,
   sameAxis,
   wholeAxis,
 } from './axis-partition.ts'
@@ -144,6 +145,27 @@ export function broadcastBack(partition: Partition, shape: readonly number[]): P
   // An array without the first axes is the same along them, which no grid over the others tells.
   if (before > 1 && axes.some(({ kind }) => kind !== 'whole')) return Partition.replicated(shape, partition.ranks)
   return new Partition(axes, partition.ranks, after)
+}
+
+/**
+ * The partition of an array of as many axes, divided along the same ones. Those in `undivided` are whole in it; if one
+ * of them was divided, the first of the others that is takes all ranks.
+ */
+export function likePartition(
+  { axes, grid, ranks }: Partition,
+  shape: readonly number[],
+  undivided: readonly number[] = [],
+): Partition {
+  const isDivided = (axis: number): boolean => axes[axis]!.kind !== 'whole' || grid[axis] !== 1
+  if (!undivided.some(isDivided)) {
+    const alike = shape.map((extent, axis) => likeAxis(axes[axis]!, extent))
+    return new Partition(alike, ranks, grid)
+  }
+  const first = axes.findIndex(({ kind }, axis) => kind !== 'whole' && !undivided.includes(axis))
+  return new Partition(
+    shape.map((extent, axis) => (axis === first ? blockAxis(extent, ranks.length) : wholeAxis(extent))),
+    ranks,
+  )
 }
 
 /** The partition of a new array of this shape. @throws ArrayError */

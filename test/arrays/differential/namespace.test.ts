@@ -112,5 +112,7 @@ test('a mask with an extent of 0 picks nothing of any axis, as in NumPy', async 
   const mask = xp.zeros([1, 0], { dtype: xp.bool })
   assert.deepEqual(xp.asarray([[132, 6]]).at(mask).shape, [0])
   assert.deepEqual(xp.asarray([[132, 6]]).at(xp.zeros([0], { dtype: xp.bool })).shape, [0, 2])
-  assert.throws(() => xp.asarray([[132, 6]]).at(xp.zeros([1, 3], { dtype: xp.bool })), { code: 'ERR_AETHER_ARRAY_INDEX' })
+  assert.throws(() => xp.asarray([[132, 6]]).at(xp.zeros([1, 3], { dtype: xp.bool })), {
+    code: 'ERR_AETHER_ARRAY_INDEX',
+  })
 })

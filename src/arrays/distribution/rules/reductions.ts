@@ -1,0 +1,278 @@
+import { type Block, blockOver, newBlock, rowMajor, sizeOf } from '../../blocks/block.ts'
+import { elementsOf } from '../../blocks/copying.ts'
+import { axesOf, axisOf, withAxis, withoutAxes } from '../../blocks/layout.ts'
+import { pick, pickingOf } from '../../blocks/picking.ts'
+import { type AlignedRows, alignedColumn, alignedRows, isInRows, reduceRows } from '../../exchange/ordered-reduction.ts'
+import type { Steps } from '../../exchange/steps.ts'
+import type { Team } from '../../exchange/team.ts'
+import type { Entry } from '../../functions/entry.ts'
+import { takeAlongAxis } from '../../functions/indexing.ts'
+import { ArrayNode } from '../../graph/node.ts'
+import { castTo } from '../../local/casting.ts'
+import { flattened } from '../../local/lines.ts'
+import { productOf } from '../../local/products.ts'
+import { PIECE, type Reduction, type ReductionOptions, reducedShape } from '../../local/reduction.ts'
+import {
+  accumulatedType,
+  fillWithOne,
+  meanType,
+  type SpreadOptions,
+  sum,
+  type TypedOptions,
+} from '../../local/statistics.ts'
+import { squaresAbout, sumOf } from '../../local/sums.ts'
+import { indexOfPlace, wholeAxis } from '../../partitions/axis-partition.ts'
+import { Partition } from '../../partitions/partition.ts'
+import { type DType, float64, int64, isFloating, isInteger, isWide } from '../../types/dtype.ts'
+import { exchanged, partitionOf, type Sharing } from '../distribution.ts'
+import { applied, withWholeAxes } from './along-axis.ts'
+import { type LocalOptions, optionsOf, type Rule, rowsOf } from './rule.ts'
+
+/** A reduction of which no reduced axis is divided, or another axis can be instead. */
+function reducedByPart(
+  sharing: Sharing,
+  entry: Entry,
+  x: ArrayNode,
+  others: readonly unknown[],
+  axes: readonly number[],
+): unknown {
+  const source = withWholeAxes(sharing, x, axes)
+  if (source === undefined) return undefined
+  return applied(sharing, entry, source, others, (from, shape) =>
+    shape.length === from.length
+      ? from.map((axis, at) => (axes.includes(at) ? wholeAxis(1) : axis))
+      : from.filter((_, at) => !axes.includes(at)),
+  )
+}
+
+/** Reduces parts, with the bits of one process: rows as `align` gives them, `count` elements to one. */
+type Reducer = (
+  team: Team,
+  own: Block,
+  align: (source: Block) => Steps<AlignedRows>,
+  count: number,
+  options: LocalOptions,
+) => Steps<Block>
+
+/** Columns are reduced as they lie where there are pieces for each rank. */
+function isTall(x: ArrayNode, from: Partition, axes: readonly number[]): boolean {
+  return axes.length === 1 && axes[0] === 0 && isInRows(from) && x.shape[0]! >= PIECE * from.ranks.length
+}
+
+function reduction(reducer: Reducer): Rule {
+  return (sharing, entry, [x, ...others]) => {
+    if (!(x instanceof ArrayNode) || 'build' in entry || entry.result === undefined) return undefined
+    const { team } = sharing
+    const options = optionsOf(others)
+    const axes = axesOf((options as ReductionOptions).axis, x.shape.length)
+    const byColumn = isTall(x, partitionOf(sharing, x), axes)
+    const byPart = byColumn ? undefined : reducedByPart(sharing, entry, x, others, axes)
+    if (byPart !== undefined) return byPart
+    if (!byColumn && axes.length < x.shape.length && sizeOf(reducedShape(x.shape, { axis: axes })) !== 1)
+      return undefined
+    const { dtype, shape } = entry.result(x, ...others)
+    const source = rowsOf(sharing, x)
+    const from = partitionOf(sharing, source)
+    const align = byColumn ? alignedRows : alignedColumn
+    const count = sizeOf(axes.map((axis) => x.shape[axis]!))
+    return exchanged(sharing, dtype, Partition.replicated(shape, team.ranks), [source], function* ([own]) {
+      yield* team.agree(`${entry.name} of (${x.shape.join(', ')})`)
+      const result = yield* reducer(team, own!, (block) => align(team, block, from), count, options)
+      return blockOver(result.data, dtype, shape)
+    })
+  }
+}
+
+function summed(name: 'sum' | 'prod'): Reducer {
+  return function* (team, own, align, _, options: TypedOptions) {
+    const to = accumulatedType(own.dtype, options, name)
+    const fits = isInteger(to) && !isFloating(own.dtype) && (isWide(to) || !isWide(own.dtype))
+    const source = fits ? own : castTo(own, to)
+    const result = yield* reduceRows(team, yield* align(source), (name === 'sum' ? sumOf : productOf)(source.dtype, to))
+    if (result !== undefined) return result
+    const empty = newBlock(to, [own.shape.length > 1 ? own.shape[1]! : 1])
+    if (name === 'prod') fillWithOne(empty)
+    return empty
+  }
+}
+
+const mean: Reducer = function* (team, own, align, count) {
+  return (yield* meanOf(team, own, align, count)).center
+}
+
+function* meanOf(
+  team: Team,
+  own: Block,
+  align: (source: Block) => Steps<AlignedRows>,
+  count: number,
+): Steps<{ center: Block; rows: AlignedRows }> {
+  const rows = yield* align(isWide(own.dtype) ? castTo(own, float64) : own)
+  const type = meanType(own.dtype)
+  const center = (yield* reduceRows(team, rows, sumOf(rows.own.dtype, type))) ?? newBlock(type, [rows.own.shape[1]!])
+  divideBy(center, count)
+  return { center, rows }
+}
+
+function spread(isRoot: boolean): Reducer {
+  return function* (team, own, align, count, { correction = 0 }: SpreadOptions) {
+    const { center, rows } = yield* meanOf(team, own, align, count)
+    const squares: Reduction = squaresAbout(center.data, meanType(own.dtype))
+    const result = (yield* reduceRows(team, rows, squares)) ?? newBlock(squares.to, center.shape)
+    const divisor = count - Number(correction)
+    divideBy(result, divisor > 0 ? divisor : Number.NaN)
+    const numbers = result.data as Float64Array
+    if (isRoot) for (let at = 0; at < numbers.length; at += 1) numbers[at] = Math.sqrt(numbers[at]!)
+    return result
+  }
+}
+
+function divideBy({ data }: Block, divisor: number): void {
+  const numbers = data as Float64Array
+  for (let at = 0; at < numbers.length; at += 1) numbers[at] = numbers[at]! / divisor
+}
+
+/** What a rank makes of its part, and what is made of those of all, which have a row for each rank. */
+interface Combining {
+  /** The types of what `ofPart` makes. */
+  readonly types: (from: DType, to: DType) => readonly DType[]
+  readonly ofPart: (entry: Entry, own: Block, options: ReductionOptions, part: PartPlace) => readonly Block[]
+  readonly ofAll: (entry: Entry, results: readonly Block[]) => Block
+}
+
+/** Where a part lies. */
+interface PartPlace {
+  readonly from: Partition
+  readonly rank: number
+}
+
+/**
+ * What may be taken of the results of ranks in any order: each reduces its part, and the results of those that have
+ * elements are combined.
+ */
+function inAnyOrder({ types, ofPart, ofAll }: Combining): Rule {
+  return (sharing, entry, [x, ...others]) => {
+    if (!(x instanceof ArrayNode) || 'build' in entry || entry.result === undefined) return undefined
+    const options = optionsOf(others) as ReductionOptions
+    const axes = axesOf(options.axis, x.shape.length)
+    const { dtype, shape } = entry.result(x, ...others)
+    const from = partitionOf(sharing, x)
+    const keepsDivided = from.axes.some(({ kind }, axis) => kind !== 'whole' && !axes.includes(axis))
+    if (keepsDivided || sizeOf(x.shape) === 0) return reducedByPart(sharing, entry, x, others, axes)
+    const { team } = sharing
+    const kept = reducedShape(x.shape, { axis: axes, keepdims: false })
+    return exchanged(sharing, dtype, Partition.replicated(shape, team.ranks), [x], function* ([own]) {
+      yield* team.agree(`${entry.name} of (${x.shape.join(', ')})`)
+      const part = { from, rank: team.rank }
+      const made =
+        sizeOf(own!.shape) > 0 ? ofPart(entry, own!, { axis: options.axis ?? null, keepdims: false }, part) : []
+      const results: Block[] = []
+      for (const [at, type] of types(x.dtype, dtype).entries())
+        results.push(yield* collected(team, made[at] ?? newBlock(type, [0]), kept, from))
+      return blockOver(ofAll(entry, results).data, dtype, shape)
+    })
+  }
+}
+
+/** The results of ranks with elements, one after another. Of ranks that have the same elements, one counts. */
+function* collected(team: Team, own: Block, kept: readonly number[], from: Partition): Steps<Block> {
+  const { dtype } = own
+  const length = sizeOf(kept) * dtype.lanes
+  const sources = team.ranks.filter((rank) => sizeOf(from.shapeOf(rank)) > 0)
+  const counts = team.ranks.map((rank) => (sources.includes(rank) ? length : 0))
+  const all = yield* team.collect(elementsOf(own), counts)
+  const givers = from.giversFor(team.rank)
+  const chosen = [...sources.keys()].filter((at) => givers.includes(sources[at]!))
+  const results = newBlock(dtype, [chosen.length, ...kept])
+  for (const [row, at] of chosen.entries())
+    results.data.set(all.subarray(at * length, (at + 1) * length) as never, row * length)
+  return results
+}
+
+/** Results that are reduced again as elements were. */
+const ofItself = inAnyOrder({
+  types: (_, to) => [to],
+  ofPart: ({ compute }, own, options) => [compute(own, options) as Block],
+  ofAll: ({ compute }, [results]) => compute(results, { axis: 0 }) as Block,
+})
+
+const counted = inAnyOrder({
+  types: (_, to) => [to],
+  ofPart: ({ compute }, own, options) => [compute(own, options) as Block],
+  ofAll: (_, [results]) => sum(results!, { axis: 0 }),
+})
+
+/** Of each part the extreme element and where it is in the whole. The first of the extreme ones is taken. */
+const argument = (isBetter: (one: number, other: number) => boolean): Rule =>
+  inAnyOrder({
+    types: (from) => [from, int64],
+    ofPart: ({ compute }, own, options, place) => {
+      const positions = compute(own, options) as Block
+      const { axis } = options as { axis: number | null }
+      return [elementsAt(own, positions, axis), indicesOf(positions, own.shape, axis, place)]
+    },
+    ofAll: (_, [values, indices]) => firstBest(values!, indices!, isBetter),
+  })
+
+/** The elements at positions of an axis, or of the whole block in row-major order. */
+function elementsAt(own: Block, positions: Block, axis: number | null): Block {
+  if (axis === null) return pick(flattened(own), pickingOf(flattened(own), [0], [positions], false))
+  return withoutAxes(takeAlongAxis(own, withAxis(positions, axisOf(axis, own.shape.length)), { axis }), [
+    axisOf(axis, own.shape.length),
+  ])
+}
+
+/** Positions of a part as indices of the whole array: of an axis, or of all elements in row-major order. */
+function indicesOf(positions: Block, shape: readonly number[], axis: number | null, { from, rank }: PartPlace): Block {
+  const parts = from.partsOf(rank)
+  const { data } = positions as { data: BigInt64Array }
+  if (axis !== null) {
+    const at = axisOf(axis, shape.length)
+    return { ...positions, data: data.map((place) => BigInt(indexOfPlace(from.axes[at]!, parts[at]!, Number(place)))) }
+  }
+  const strides = rowMajor(shape)
+  const whole = rowMajor(from.shape)
+  return {
+    ...positions,
+    data: data.map((number) => {
+      let [rest, index] = [Number(number), 0]
+      for (const [at, stride] of strides.entries()) {
+        index += indexOfPlace(from.axes[at]!, parts[at]!, Math.floor(rest / stride)) * whole[at]!
+        rest %= stride
+      }
+      return BigInt(index)
+    }),
+  }
+}
+
+/** For each column the index of the best value, the first where several are equal. NaN is the best of all. */
+function firstBest(values: Block, indices: Block, isBetter: (one: number, other: number) => boolean): Block {
+  const [rows, ...kept] = values.shape
+  const columns = sizeOf(kept)
+  const result = newBlock(int64, kept)
+  const [from, at, to] = [values.data as Float64Array, indices.data, result.data] as const
+  for (let column = 0; column < columns; column += 1) {
+    let best = column
+    for (let one = column + columns; one < rows! * columns; one += columns) {
+      const [value, other] = [from[one]!, from[best]!]
+      const isEqual = value === other || (Number.isNaN(value) && Number.isNaN(other))
+      const isFirst = isEqual
+        ? at[one]! < at[best]!
+        : Number.isNaN(value) || (!Number.isNaN(other) && isBetter(value, other))
+      if (isFirst) best = one
+    }
+    to[column] = at[best]!
+  }
+  return result
+}
+
+export const reductions: readonly (readonly [string, Rule])[] = [
+  ['sum', reduction(summed('sum'))],
+  ['prod', reduction(summed('prod'))],
+  ['mean', reduction(mean)],
+  ['var', reduction(spread(false))],
+  ['std', reduction(spread(true))],
+  ...['max', 'min', 'all', 'any'].map((name) => [name, ofItself] as const),
+  ['count_nonzero', counted],
+  ['argmax', argument((one, other) => one > other)],
+  ['argmin', argument((one, other) => one < other)],
+]

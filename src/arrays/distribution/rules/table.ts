@@ -1,0 +1,27 @@
+import type { Entry, NodeEntry } from '../../functions/entry.ts'
+import { alongAxis } from './along-axis.ts'
+import { creations } from './creation.ts'
+import { cumulations } from './cumulating.ts'
+import { movements } from './moving.ts'
+import { products } from './products.ts'
+import { reductions } from './reductions.ts'
+import type { Rule } from './rule.ts'
+import { searches } from './searching.ts'
+import { sortings } from './sorting.ts'
+
+const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ...creations,
+  ...movements,
+  ...cumulations,
+  ...sortings,
+  ...searches,
+  ...products,
+  ...['fft.fft', 'fft.ifft', 'fft.rfft', 'fft.irfft', 'fft.hfft', 'fft.ihfft'].map(
+    (name) => [name, alongAxis(-1)] as const,
+  ),
+  ...reductions,
+])
+
+export function ruleFor({ name }: Entry | NodeEntry): Rule | undefined {
+  return rules.get(name)
+}
