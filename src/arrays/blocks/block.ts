@@ -1,5 +1,6 @@
 import { ArrayError, shapeText } from '../errors.ts'
 import type { DType, Elements } from '../types/dtype.ts'
+import { takeResultMemory } from './result-memory.ts'
 
 /**
  * Elements in the memory of this process: a typed array and how to walk it. All computing is done on blocks; an array
@@ -34,6 +35,18 @@ export function rowMajor(shape: readonly number[]): number[] {
 
 /** A new block of zeros in row-major order. @throws ArrayError if there is not enough memory */
 export function newBlock(dtype: DType, shape: readonly number[]): Block {
+  return allocated(dtype, shape, (length) => new dtype.Elements(length))
+}
+
+/** The same with anything in it: the caller writes every element. @throws ArrayError if there is not enough memory */
+export function newResult(dtype: DType, shape: readonly number[]): Block {
+  return allocated(dtype, shape, (length) => {
+    const memory = takeResultMemory(length * dtype.Elements.BYTES_PER_ELEMENT)
+    return memory === undefined ? new dtype.Elements(length) : new dtype.Elements(memory)
+  })
+}
+
+function allocated(dtype: DType, shape: readonly number[], allocate: (length: number) => Elements): Block {
   const size = sizeOf(shape)
   const bytes = size * dtype.bytes
   const refusal = (cause?: unknown): ArrayError => {
@@ -43,7 +56,7 @@ export function newBlock(dtype: DType, shape: readonly number[]): Block {
   // The system promises more memory than it has, and ends a process that touches it.
   if (bytes >= PROMISED_BYTES && bytes > process.availableMemory()) throw refusal()
   try {
-    return blockOver(new dtype.Elements(size * dtype.lanes), dtype, shape)
+    return blockOver(allocate(size * dtype.lanes), dtype, shape)
   } catch (cause) {
     throw refusal(cause)
   }

@@ -1,5 +1,5 @@
 import { ClosedError } from '../../native/index.ts'
-import { type Block, newBlock } from '../blocks/block.ts'
+import { type Block, newResult } from '../blocks/block.ts'
 import { sameShape } from '../blocks/layout.ts'
 import { runBlocking, type Steps } from '../exchange/steps.ts'
 import type { Program, Step } from '../kernels/program.ts'
@@ -79,7 +79,7 @@ function runChain(root: ArrayNode): void {
   const kept = nodes.all.filter((node) => node === root || isShared(node))
   const outputs = kept.map((node) => ({
     register: starts.steps + nodes.find(node)!,
-    block: newBlock(node.dtype, shape),
+    block: newResult(node.dtype, shape),
   }))
   const steps = nodes.all.map((node, index) =>
     stepOf(
