@@ -28,6 +28,9 @@ constexpr size_t kFreeBytesMax = size_t{256} << 20;
 // Lent since the collector last ran. Then V8 is asked to look whether it shall run.
 constexpr size_t kLentBytesMax = size_t{32} << 20;
 
+// Less is as fast from malloc.
+constexpr size_t kScratchMin = size_t{64} << 10;
+
 struct Mapped {
   void* first = nullptr;
   size_t length = 0;
@@ -171,6 +174,22 @@ Loan* loanOf(napi_env env, Pool* pool, napi_value buffer) {
 }
 
 }  // namespace
+
+Scratch::Scratch(napi_env env, size_t bytes) : env_(env) {
+  if (bytes >= kScratchMin) {
+    Mapped mapped = takeUnused(poolOf(env), lengthFor(bytes));
+    if (mapped.length == 0) mapped = map(lengthFor(bytes));
+    first_ = mapped.first;
+    length_ = mapped.length;
+  }
+  if (length_ == 0) first_ = ::operator new(bytes);
+}
+
+Scratch::~Scratch() {
+  Mapped mapped{first_, length_};
+  if (length_ == 0) ::operator delete(first_);
+  else poolOf(env_)->putBack(&mapped);
+}
 
 // takeArrayMemory(bytes): an ArrayBuffer with anything in it, or undefined if there is no memory, or if this runtime
 // takes no external buffers.
