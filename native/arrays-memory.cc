@@ -199,15 +199,12 @@ static napi_value TakeArrayMemory(napi_env env, napi_callback_info info) {
   if (!arguments.ok()) return nullptr;
   Pool* const pool = poolOf(env);
   const size_t length = lengthFor(bytes);
+  // V8 counts the bytes of young buffers. When it allocates one, it looks whether to collect these.
+  napi_value small = nullptr;
+  void* data = nullptr;
+  if (pool->lentBytes >= kLentBytesMax) napi_create_arraybuffer(env, 1, &data, &small);
+  if (pool->unused.empty() || pool->lentBytes >= kLentBytesMax) collect(env, pool);
   Mapped mapped = takeUnused(pool, length);
-  if (mapped.length == 0) {
-    // V8 counts the bytes of young buffers. When it allocates one, it looks whether to collect these.
-    napi_value small = nullptr;
-    void* data = nullptr;
-    if (pool->lentBytes >= kLentBytesMax) napi_create_arraybuffer(env, 1, &data, &small);
-    collect(env, pool);
-    mapped = takeUnused(pool, length);
-  }
   if (mapped.length == 0) mapped = map(length);
   if (mapped.length == 0) return makeUndefined(env);
   auto* const loan = new Loan{std::static_pointer_cast<Pool>(environmentOf(env)->arrayMemory), mapped, nullptr, {}};
