@@ -2,6 +2,20 @@
 // to the other (after B. Bramas, "A Novel Hybrid Quicksort Algorithm Vectorized using AVX-512", 2017), and bitonic
 // networks (K. Batcher, 1968) for what fits the registers. Included in the namespace of the set of instructions.
 
+// For each mask of eight lanes the lanes in it, and behind them the others, both in their order.
+struct PartedLanes {
+  uint8_t lanes[256][8] = {};
+
+  constexpr PartedLanes() {
+    for (size_t mask = 0; mask < 256; mask++)
+      for (size_t turn = 0, place = 0; turn < 2; turn++)
+        for (size_t lane = 0; lane < 8; lane++)
+          if ((mask >> lane & 1) != turn) lanes[mask][place++] = static_cast<uint8_t>(lane);
+  }
+};
+
+alignas(64) constexpr PartedLanes kPartedLanes;
+
 template <class Key>
 struct Vector;
 
@@ -19,8 +33,8 @@ struct Vector<uint64_t> {
   static __m512i compress(Mask mask, __m512i v) { return _mm512_maskz_compress_epi64(mask, v); }
   // Those of the mask in front, behind them the others, both in their order.
   static __m512i parted(Mask mask, __m512i v) {
-    const auto behind = static_cast<Mask>(0xff << __builtin_popcount(mask));
-    return _mm512_mask_expand_epi64(compress(mask, v), behind, compress(static_cast<Mask>(~mask), v));
+    const auto* const lanes = reinterpret_cast<const __m128i*>(kPartedLanes.lanes[mask]);
+    return _mm512_permutexvar_epi64(_mm512_cvtepu8_epi64(_mm_loadl_epi64(lanes)), v);
   }
   static __m512i blend(Mask mask, __m512i a, __m512i b) { return _mm512_mask_blend_epi64(mask, a, b); }
   static __m512i mirror(__m512i v, size_t bits) {
