@@ -65,11 +65,14 @@ void sortAll(Key* keys, Key* scratch, size_t count, size_t threads) {
   inParallel(parts.size(), threads, body);
 }
 
-// The keys lie where the sorted elements shall.
+// Keys lie where the sorted elements shall, if they are as wide.
+template <class T>
+constexpr bool kKeysInPlace = sizeof(KeyOf<T>) == sizeof(T);
+
 template <class T>
 void sortLine(const T* from, T* to, size_t count, bool isDescending, KeyOf<T>* scratch, size_t threads) {
   using Key = KeyOf<T>;
-  auto* const keys = reinterpret_cast<Key*>(to);
+  auto* const keys = kKeysInPlace<T> ? reinterpret_cast<Key*>(to) : scratch + count;
   const Key flip = isDescending ? static_cast<Key>(~Key{0}) : 0;
   // Equal zeros keep their order: their signs, in the order of the line.
   std::vector<bool> signs;
@@ -149,7 +152,7 @@ struct Lines {
 
   template <class T>
   void sort(napi_env env) const {
-    const size_t scratchBytes = isOrder ? 2 * length * sizeof(uint64_t) : length * sizeof(T);
+    const size_t scratchBytes = isOrder ? 2 * length * sizeof(uint64_t) : (kKeysInPlace<T> ? 1 : 2) * length * sizeof(KeyOf<T>);
     // One line has all threads, else each piece has one.
     const auto sortPiece = [&](size_t first, size_t last, void* scratch, size_t ownThreads) {
       for (size_t line = first; line < last; line++) {
