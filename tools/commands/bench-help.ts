@@ -63,7 +63,7 @@ rpc          calls
              Compared with child_process messages, a Unix socket, unary calls of gRPC, and ECHO of Redis with as many in
              progress, and with memcpy
 ops          operations per second of ${defaultOpsProcesses.join(' and ')} processes at the same time. Reads and writes of coherent memory, compared with GET
-             and SET of Redis and get and put of lmdb. Calls of one server, compared with ECHO of Redis
+             and SET of Redis and get and put of lmdb. Elements of an array in parts. Calls of one server, compared with ECHO of Redis
 jobs         job queues, compared with BullMQ on Redis and on shared memory
                add                add a job, one after the other
                work-N             jobs that N worker processes finish, with 8 in hand each

@@ -39,13 +39,18 @@ export class ArrayCrew implements AsyncDisposable {
 
   /** Times are those of rank 0, bytes that of all. */
   async measure(order: ArrayOrder): Promise<ArrayReport> {
+    const reports = await this.measureEach(order)
+    return { ns: reports[0]!.ns, movedBytes: reports.reduce((sum, { movedBytes }) => sum + movedBytes, 0) }
+  }
+
+  /** All at once: what each found. */
+  async measureEach(order: ArrayOrder): Promise<ArrayReport[]> {
     const answers = await Promise.all(
       this.#children.map((child) =>
         askProcess<FromArrayProcess, 'measured'>(child, { kind: 'measure', order }, 'measured'),
       ),
     )
-    const movedBytes = answers.reduce((sum, { report }) => sum + report.movedBytes, 0)
-    return { ns: answers[0]!.report.ns, movedBytes }
+    return answers.map(({ report }) => report)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

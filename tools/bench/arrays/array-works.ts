@@ -214,6 +214,30 @@ export const rankWorks: readonly RankWork[] = [
     neededBytes: (elements, size) => 8 * movedByCycling(elements, size),
   },
   {
+    op: 'get, any rank',
+    prepare: (xp, elements, rank) => {
+      const x = divided(xp, elements)
+      let at = rank
+      return () => {
+        at = (at + 7919) % elements
+        return x.get(at)
+      }
+    },
+    neededBytes: () => null,
+  },
+  {
+    op: 'set, any rank',
+    prepare: (xp, elements, rank) => {
+      const x = divided(xp, elements)
+      let at = rank
+      return () => {
+        at = (at + 7919) % elements
+        return x.set(at, 0.5)
+      }
+    },
+    neededBytes: () => null,
+  },
+  {
     op: 'get, remote',
     isOneSided: true,
     prepare: (xp, elements) => {

@@ -126,7 +126,7 @@ async function benchLocal(cell: LocalCell, keep: (row: ArraysRow) => void): Prom
 }
 
 /** How many operations take the time, after so many that the engine has compiled the code. */
-async function fitted(timed: Timed, timeMs: number): Promise<Pick<ArrayOrder, 'samples' | 'batch'>> {
+export async function fitted(timed: Timed, timeMs: number): Promise<Pick<ArrayOrder, 'samples' | 'batch'>> {
   let eachNs = Math.min(...(await timed({ samples: 3, batch: 1 })))
   let done = 0
   const mostMs = Math.min(WARM_MS_MAX, WARM_TIMES_MAX * timeMs)
