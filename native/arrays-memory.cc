@@ -7,7 +7,7 @@
 //                         └──────────────────take()─────────────────────┘──── too much, or idle ──▶ unmapped
 //
 // A finalizer would run only in a turn of the event loop, and a loop that computes has none. So each loan has a weak
-// reference. It is empty as soon as the collector has found that nothing refers to the buffer: no typed array, no block.
+// reference. It is empty once the collector has found that nothing refers to the buffer: no typed array, no block.
 // The one other way to the bytes would be ArrayBuffer.prototype.transfer(). Code that could call it never sees a buffer
 // before keepArrayMemory() was called: from then on its memory is free only after its finalizer.
 #include <sys/mman.h>

@@ -72,8 +72,8 @@ jobs         job queues, compared with BullMQ on Redis and on shared memory
 dsm          loads, stores and calls on coherent memory: some need another process, some do not
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter in shared memory, compared with a Map in one process, Redis over a Unix socket, and lmdb
-arrays       operations on arrays of float64: in one process beside NumPy, with one thread and several, and among ranks of one
-             thread each, with the bytes that moved and those that have to
+arrays       operations on arrays of float64: in one process beside NumPy, with one thread and several. Among ranks of one
+             thread each, also the bytes that moved and those that have to
 spaces       map, queue and counter of a space in memory, in a directory on tmpfs and in one on a disk, taking turns
                set, write-back    the same while the kernel writes the changed pages to the disk once a second
                open               a large store, from the call in a new process to its first value. The space in memory

@@ -62,7 +62,7 @@ function refusal(dtype: DType, shape: readonly number[], cause?: unknown): Array
   return new ArrayError('MEMORY', `Unable to allocate ${sizeOf(shape) * dtype.bytes} bytes for ${what}`, { cause })
 }
 
-/** To ask how much memory there is takes some microseconds, which are nothing beside filling so much. */
+/** To ask how much memory there is takes some microseconds, which are nothing beside filling as much. */
 const PROMISED_BYTES = 2 ** 26
 
 /** A block over elements that lie in row-major order from the start of `data` on. */

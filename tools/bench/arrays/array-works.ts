@@ -6,7 +6,7 @@ export type SharedArrays = Awaited<ReturnType<typeof openArrays>>
 /** Does one operation. What it returns is dropped. */
 export type Act = () => unknown
 
-/** What is done to arrays of float64 with so many elements. */
+/** What is done to arrays of float64 of one length. */
 export interface LocalWork {
   readonly op: string
   readonly prepare: (xp: Arrays, elements: number) => Act
@@ -158,8 +158,8 @@ export interface RankWork {
   readonly op: string
   readonly prepare: (xp: SharedArrays, elements: number, rank: number, size: number) => Act
   /**
-   * Bytes that no way of doing it could spare to move, at all ranks together. Null where nobody has said, and for single
-   * elements, which are loaded from mapped memory and not counted.
+   * Bytes that no way of doing it could spare to move, at all ranks together. Null if the least is not known, and for
+   * single elements, which are loaded from mapped memory and not counted.
    */
   readonly neededBytes: (elements: number, size: number) => number | null
   /** Only rank 0 does it, to elements of the last rank; there are at least two. */

@@ -42,8 +42,8 @@ const BYTES_EACH = 120
 type Timed = (order: Pick<ArrayOrder, 'samples' | 'batch'>) => Promise<readonly number[]>
 
 /**
- * Operations on arrays of float64: in one process with one thread and with several, beside NumPy with as many; and
- * among ranks of one thread each, with the bytes that moved. NumPy and this package take turns.
+ * Operations on arrays of float64. In one process, with one thread and with several, they take turns with NumPy. Ranks
+ * have one thread each, and tell the bytes that moved.
  */
 export async function benchArrays(options: ArraysBenchOptions = {}): Promise<ArraysRow[]> {
   const { elements = defaultElements, ranks = defaultArrayRanks, threads = defaultThreads, onRow, onMissing } = options
