@@ -41,6 +41,7 @@ static napi_value ThrowSystemError(napi_env env, napi_callback_info info) {
 static void endEnvironment(napi_env env, void* data, void*) {
   auto* environment = static_cast<Environment*>(data);
   forgetViews(env, environment);
+  endArrayMemory(env, environment);
   // Node.js does not delete references that were made for us, not even at the end of their environment.
   for (napi_ref reference : {environment->argumentError, environment->systemError, environment->bufferOf})
     if (reference != nullptr) napi_delete_reference(env, reference);
@@ -108,6 +109,7 @@ NAPI_MODULE_INIT() {
   registerArraySelecting(env, exports);
   registerArrayRandom(env, exports);
   registerArrayProducts(env, exports);
+  registerArrayMemory(env, exports);
 #ifdef AETHER_VERBS
   exportVerbs(env, exports);
 #endif

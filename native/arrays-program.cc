@@ -1,7 +1,5 @@
 // Element-wise programs: steps over registers that hold some thousand neighbouring elements at a time, so that what
 // lies between the first operand and the result stays in the cache. Threads take turns of such chunks.
-#include <malloc.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -370,23 +368,9 @@ static napi_value RunArrayProgram(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// Results of megabytes come with every call and go with the garbage collector. By default glibc gives each back to the
-// system at once, and its pages are new again at the next call: that takes ten times as long as to add two arrays. So
-// freed memory is kept for the next results, up to a bound. This holds for all memory of the process.
-static void keepFreedMemory() {
-#ifdef __GLIBC__
-  constexpr int kKeptBytesMax = 256 << 20;
-  // Larger blocks are mapped one by one. glibc takes no greater number, and would come to this one by itself.
-  constexpr int kMappedBytesMin = 32 << 20;
-  mallopt(M_MMAP_THRESHOLD, kMappedBytesMin);
-  mallopt(M_TRIM_THRESHOLD, kKeptBytesMax);
-#endif
-}
-
 // arrayKernels(): the names of the operations in their order, and which have a kernel for which type: one byte for each
-// operation and type, then one for each pair of types that cast takes. It is called before the first kernel.
+// operation and type, then one for each pair of types that cast takes.
 static napi_value ArrayKernels(napi_env env, napi_callback_info) {
-  keepFreedMemory();
   static const char* const names[] = {
 #define AETHER_NAME(name) #name,
       AETHER_ARRAY_OPERATIONS(AETHER_NAME)

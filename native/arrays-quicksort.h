@@ -2,6 +2,20 @@
 // to the other (after B. Bramas, "A Novel Hybrid Quicksort Algorithm Vectorized using AVX-512", 2017), and bitonic
 // networks (K. Batcher, 1968) for what fits the registers. Included in the namespace of the set of instructions.
 
+// For each mask of eight lanes the lanes in it, and behind them the others, both in their order.
+struct PartedLanes {
+  uint8_t lanes[256][8] = {};
+
+  constexpr PartedLanes() {
+    for (size_t mask = 0; mask < 256; mask++)
+      for (size_t turn = 0, place = 0; turn < 2; turn++)
+        for (size_t lane = 0; lane < 8; lane++)
+          if ((mask >> lane & 1) != turn) lanes[mask][place++] = static_cast<uint8_t>(lane);
+  }
+};
+
+alignas(64) constexpr PartedLanes kPartedLanes;
+
 template <class Key>
 struct Vector;
 
@@ -17,6 +31,11 @@ struct Vector<uint64_t> {
   static __m512i most(__m512i a, __m512i b) { return _mm512_max_epu64(a, b); }
   static Mask less(__m512i a, __m512i b) { return _mm512_cmplt_epu64_mask(a, b); }
   static __m512i compress(Mask mask, __m512i v) { return _mm512_maskz_compress_epi64(mask, v); }
+  // Those of the mask in front, behind them the others, both in their order.
+  static __m512i parted(Mask mask, __m512i v) {
+    const auto* const lanes = reinterpret_cast<const __m128i*>(kPartedLanes.lanes[mask]);
+    return _mm512_permutexvar_epi64(_mm512_cvtepu8_epi64(_mm_loadl_epi64(lanes)), v);
+  }
   static __m512i blend(Mask mask, __m512i a, __m512i b) { return _mm512_mask_blend_epi64(mask, a, b); }
   static __m512i mirror(__m512i v, size_t bits) {
     const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
@@ -36,6 +55,10 @@ struct Vector<uint32_t> {
   static __m512i most(__m512i a, __m512i b) { return _mm512_max_epu32(a, b); }
   static Mask less(__m512i a, __m512i b) { return _mm512_cmplt_epu32_mask(a, b); }
   static __m512i compress(Mask mask, __m512i v) { return _mm512_maskz_compress_epi32(mask, v); }
+  static __m512i parted(Mask mask, __m512i v) {
+    const auto behind = static_cast<Mask>(0xffff << __builtin_popcount(mask));
+    return _mm512_mask_expand_epi32(compress(mask, v), behind, compress(static_cast<Mask>(~mask), v));
+  }
   static __m512i blend(Mask mask, __m512i a, __m512i b) { return _mm512_mask_blend_epi32(mask, a, b); }
   static __m512i mirror(__m512i v, size_t bits) {
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -145,15 +168,16 @@ size_t partition(const Key* keys, Key* to, size_t count, Key pivot) {
   Key* low = to;
   Key* high = to + count;
   size_t i = 0;
-  // A whole register is written as long as what it writes too much lies between the two sides.
+  // A whole register is written to both sides as long as what it writes too much lies between them.
   for (; i + 2 * V::lanes <= count; i += V::lanes) {
     const __m512i v = V::load(keys + i);
     const Mask below = V::less(v, bound);
     const auto lows = static_cast<size_t>(__builtin_popcount(below));
-    _mm512_storeu_si512(low, V::compress(below, v));
+    const __m512i parted = V::parted(below, v);
+    _mm512_storeu_si512(low, parted);
+    _mm512_storeu_si512(high - V::lanes, parted);
     low += lows;
     high -= V::lanes - lows;
-    V::storeSome(high, static_cast<Mask>(whole >> lows), V::compress(static_cast<Mask>(~below & whole), v));
   }
   for (; i < count; i += V::lanes) {
     const size_t left = count - i;

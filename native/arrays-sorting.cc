@@ -65,38 +65,29 @@ void sortAll(Key* keys, Key* scratch, size_t count, size_t threads) {
   inParallel(parts.size(), threads, body);
 }
 
-template <class Key>
-struct Room {
-  explicit Room(size_t count) : memory(new Key[2 * count]), keys(memory.get()), scratch(keys + count) {}
-  std::unique_ptr<Key[]> memory;
-  Key* keys;
-  Key* scratch;
-};
+// Keys lie where the sorted elements shall, if they are as wide.
+template <class T>
+constexpr bool kKeysInPlace = sizeof(KeyOf<T>) == sizeof(T);
 
 template <class T>
-void sortLine(const T* from, T* to, size_t count, bool isDescending, Room<KeyOf<T>>& room, size_t threads) {
+void sortLine(const T* from, T* to, size_t count, bool isDescending, KeyOf<T>* scratch, size_t threads) {
   using Key = KeyOf<T>;
+  auto* const keys = kKeysInPlace<T> ? reinterpret_cast<Key*>(to) : scratch + count;
   const Key flip = isDescending ? static_cast<Key>(~Key{0}) : 0;
-  size_t negativeZeros = 0;
-  if constexpr (std::is_floating_point_v<T>) {
-    const FloatKeys<T>& convert = floatKeys<T>();
-    negativeZeros = convert.from(from, room.keys, count, flip);
-  } else {
-    for (size_t i = 0; i < count; i++) room.keys[i] = keyOf(from[i]) ^ flip;
-  }
   // Equal zeros keep their order: their signs, in the order of the line.
   std::vector<bool> signs;
-  if constexpr (std::is_floating_point_v<T>)
-    if (negativeZeros != 0)
+  if constexpr (std::is_floating_point_v<T>) {
+    if (floatKeys<T>().from(from, keys, count, flip) != 0)
       for (size_t i = 0; i < count; i++)
         if (from[i] == 0) signs.push_back(__builtin_signbit(from[i]));
-  sortAll(room.keys, room.scratch, count, threads);
-  if constexpr (std::is_floating_point_v<T>) floatKeys<T>().to(room.keys, to, count, flip);
+  } else {
+    for (size_t i = 0; i < count; i++) keys[i] = keyOf(from[i]) ^ flip;
+  }
+  sortAll(keys, scratch, count, threads);
+  T* place = to + (signs.empty() ? 0 : std::lower_bound(keys, keys + count, keyOf(T{0}) ^ flip) - keys);
+  if constexpr (std::is_floating_point_v<T>) floatKeys<T>().to(keys, to, count, flip);
   else
-    for (size_t i = 0; i < count; i++) to[i] = valueOf<T>(room.keys[i] ^ flip);
-  if (signs.empty()) return;
-  const Key zero = keyOf(T{0}) ^ flip;
-  T* place = to + (std::lower_bound(room.keys, room.keys + count, zero) - room.keys);
+    for (size_t i = 0; i < count; i++) to[i] = valueOf<T>(keys[i] ^ flip);
   for (const bool isNegative : signs) *place++ = static_cast<T>(isNegative ? -0.0 : 0.0);
 }
 
@@ -116,19 +107,20 @@ void countLine(const T* from, T* to, size_t count, bool isDescending) {
 
 // Numbers of elements in the order of the upper half of their keys, then those of equal upper halves by the lower half.
 template <class T>
-void orderLine(const T* from, int64_t* to, size_t count, bool isDescending, Room<uint64_t>& room, size_t threads) {
+void orderLine(const T* from, int64_t* to, size_t count, bool isDescending, uint64_t* keys, size_t threads) {
+  uint64_t* const scratch = keys + count;
   using Key = KeyOf<T>;
   const Key flip = isDescending ? static_cast<Key>(~Key{0}) : 0;
   constexpr size_t shift = sizeof(Key) == 8 ? 32 : 0;
   for (size_t i = 0; i < count; i++)
-    room.keys[i] = static_cast<uint64_t>((keyOf(from[i]) ^ flip) >> shift) << 32 | i;
-  sortAll(room.keys, room.scratch, count, threads);
+    keys[i] = static_cast<uint64_t>((keyOf(from[i]) ^ flip) >> shift) << 32 | i;
+  sortAll(keys, scratch, count, threads);
   if constexpr (sizeof(Key) == 8) {
     for (size_t start = 0; start < count;) {
       size_t end = start + 1;
-      while (end < count && room.keys[end] >> 32 == room.keys[start] >> 32) end++;
+      while (end < count && keys[end] >> 32 == keys[start] >> 32) end++;
       if (end - start > 1) {
-        uint64_t* const run = room.keys + start;
+        uint64_t* const run = keys + start;
         for (size_t i = 0; i < end - start; i++) {
           const uint64_t number = run[i] & 0xffffffff;
           run[i] = static_cast<uint64_t>(keyOf(from[number]) ^ flip) << 32 | number;
@@ -141,13 +133,13 @@ void orderLine(const T* from, int64_t* to, size_t count, bool isDescending, Room
             run[at] = key;
           }
         } else {
-          sorting<uint64_t>().sort(run, room.scratch + start, end - start);
+          sorting<uint64_t>().sort(run, scratch + start, end - start);
         }
       }
       start = end;
     }
   }
-  for (size_t i = 0; i < count; i++) to[i] = static_cast<int64_t>(room.keys[i] & 0xffffffff);
+  for (size_t i = 0; i < count; i++) to[i] = static_cast<int64_t>(keys[i] & 0xffffffff);
 }
 
 struct Lines {
@@ -159,22 +151,30 @@ struct Lines {
   size_t threads = 1;
 
   template <class T>
-  void sort() const {
-    const bool isLong = count == 1;
-    auto body = [&](size_t piece) {
-      const size_t pieces = piecesOf();
-      std::unique_ptr<Room<uint64_t>> wide(isOrder ? new Room<uint64_t>(length) : nullptr);
-      std::unique_ptr<Room<KeyOf<T>>> room(isOrder ? nullptr : new Room<KeyOf<T>>(sizeof(T) == 1 ? 1 : length));
-      for (size_t line = count * piece / pieces; line < count * (piece + 1) / pieces; line++) {
-        const T* const first = reinterpret_cast<const T*>(from) + line * length;
-        const size_t ownThreads = isLong ? threads : 1;
-        if (isOrder) orderLine(first, reinterpret_cast<int64_t*>(to) + line * length, length, isDescending, *wide, ownThreads);
-        else if constexpr (sizeof(T) == 1) countLine(first, reinterpret_cast<T*>(to) + line * length, length, isDescending);
-        else sortLine(first, reinterpret_cast<T*>(to) + line * length, length, isDescending, *room, ownThreads);
+  void sort(napi_env env) const {
+    const size_t scratchBytes = isOrder ? 2 * length * sizeof(uint64_t) : (kKeysInPlace<T> ? 1 : 2) * length * sizeof(KeyOf<T>);
+    // One line has all threads, else each piece has one.
+    const auto sortPiece = [&](size_t first, size_t last, void* scratch, size_t ownThreads) {
+      for (size_t line = first; line < last; line++) {
+        const T* const source = reinterpret_cast<const T*>(from) + line * length;
+        T* const target = reinterpret_cast<T*>(to) + line * length;
+        if (isOrder)
+          orderLine(source, reinterpret_cast<int64_t*>(to) + line * length, length, isDescending,
+                    static_cast<uint64_t*>(scratch), ownThreads);
+        else if constexpr (sizeof(T) == 1) countLine(source, target, length, isDescending);
+        else sortLine(source, target, length, isDescending, static_cast<KeyOf<T>*>(scratch), ownThreads);
       }
     };
-    if (isLong) body(0);
-    else inParallel(piecesOf(), threads, body);
+    const size_t pieces = piecesOf();
+    if (pieces == 1) {
+      const Scratch scratch(env, scratchBytes);
+      return sortPiece(0, count, scratch.data(), count == 1 ? threads : 1);
+    }
+    auto body = [&](size_t piece) {
+      const std::unique_ptr<uint64_t[]> scratch(new uint64_t[scratchBytes / sizeof(uint64_t) + 1]);
+      sortPiece(count * piece / pieces, count * (piece + 1) / pieces, scratch.get(), 1);
+    };
+    inParallel(pieces, threads, body);
   }
 
   size_t piecesOf() const {
@@ -209,16 +209,16 @@ static napi_value SortArray(napi_env env, napi_callback_info info) {
   lines.length = static_cast<size_t>(shape.extents[1]);
   switch (from.dtype) {
     case kBool:
-    case kUint8: lines.sort<uint8_t>(); break;
-    case kInt8: lines.sort<int8_t>(); break;
-    case kInt16: lines.sort<int16_t>(); break;
-    case kUint16: lines.sort<uint16_t>(); break;
-    case kInt32: lines.sort<int32_t>(); break;
-    case kUint32: lines.sort<uint32_t>(); break;
-    case kInt64: lines.sort<int64_t>(); break;
-    case kUint64: lines.sort<uint64_t>(); break;
-    case kFloat32: lines.sort<float>(); break;
-    default: lines.sort<double>(); break;
+    case kUint8: lines.sort<uint8_t>(env); break;
+    case kInt8: lines.sort<int8_t>(env); break;
+    case kInt16: lines.sort<int16_t>(env); break;
+    case kUint16: lines.sort<uint16_t>(env); break;
+    case kInt32: lines.sort<int32_t>(env); break;
+    case kUint32: lines.sort<uint32_t>(env); break;
+    case kInt64: lines.sort<int64_t>(env); break;
+    case kUint64: lines.sort<uint64_t>(env); break;
+    case kFloat32: lines.sort<float>(env); break;
+    default: lines.sort<double>(env); break;
   }
   return nullptr;
 }

@@ -108,11 +108,29 @@ void inParallel(size_t pieces, size_t threads, Body& body) {
 
 constexpr size_t kThreadsMax = 256;
 
+// Memory that a call needs for itself, which is kept for the next ones where it is large (arrays-memory.cc).
+class Scratch {
+ public:
+  Scratch(napi_env env, size_t bytes);
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  void* data() const { return first_; }
+
+ private:
+  napi_env env_;
+  void* first_ = nullptr;
+  size_t length_ = 0;  // 0 if it is of malloc
+};
+
 void registerArrayPrograms(napi_env env, napi_value exports);
 void registerArrayReductions(napi_env env, napi_value exports);
 void registerArrayRandom(napi_env env, napi_value exports);
 void registerArraySorting(napi_env env, napi_value exports);
 void registerArraySelecting(napi_env env, napi_value exports);
 void registerArrayProducts(napi_env env, napi_value exports);
+void registerArrayMemory(napi_env env, napi_value exports);
+void endArrayMemory(napi_env env, Environment* environment);
 
 }  // namespace aether

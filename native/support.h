@@ -33,6 +33,8 @@ struct Environment {
   std::shared_ptr<void> verbs;
   // The connection identifiers (rdmacm-identifiers.h), likewise.
   std::shared_ptr<void> rdmacm;
+  // The memory of results of array functions (arrays-memory.cc), likewise.
+  std::shared_ptr<void> arrayMemory;
 };
 
 Environment* environmentOf(napi_env env);

@@ -62,7 +62,7 @@ function quick(words) {
   const isOverhead = words[0].endsWith('measure-overhead.mjs')
   const suite = words[1]
   const takes = {
-    '--time-ms': ['latency', 'bandwidth', 'messaging', 'rpc', 'ops', 'spaces'].includes(suite),
+    '--time-ms': ['latency', 'bandwidth', 'messaging', 'rpc', 'ops', 'spaces', 'arrays'].includes(suite),
     '--size': suite === 'spaces',
     '--cell-ms': ['collectives', 'dsm', 'structures'].includes(suite),
     '--iterations': suite === 'dsm',

@@ -25,6 +25,14 @@ const shapes = [
     numbers: ['bytes', 'samples', 'meanNs', 'p50Ns', 'p99Ns', 'maxNs', 'writtenBytes?', 'ratio?'],
   },
   {
+    key: 'neededBytes',
+    texts: ['op', 'provider', 'baseline?'],
+    numbers: [
+      ...['elements', 'ranks', 'threads', 'samples', 'meanNs', 'p50Ns', 'p99Ns', 'maxNs'],
+      ...['movedBytes?', 'neededBytes?', 'ratio?'],
+    ],
+  },
+  {
     key: 'provider',
     texts: ['op', 'provider', 'baseline?'],
     numbers: ['bytes', 'p50Ns?', 'p99Ns?', 'maxNs?', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp?', 'ratio?'],

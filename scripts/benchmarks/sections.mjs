@@ -219,6 +219,31 @@ export const sections = [
       }),
     ],
   },
+  {
+    name: 'arrays',
+    commands: [['bench', 'arrays', '--elements', '1000,1000000']],
+    tables: ([rows]) => [
+      pivot(
+        rows.filter(({ ranks }) => ranks === 0),
+        {
+          title: 'p50 / p99 (ratio)',
+          line: ({ op, threads }) => `${op}, ${threads}`,
+          column: ({ provider, elements }) => `${provider}, ${formatCount(elements)}`,
+          cell: (row) => both(row) + inBrackets(row.ratio),
+        },
+      ),
+      pivot(
+        rows.filter(({ ranks }) => ranks > 0),
+        {
+          title: 'p50, moved / needed',
+          line: ({ op, elements }) => `${op}, ${formatCount(elements)}`,
+          column: ({ ranks }) => `${ranks} ${ranks === 1 ? 'rank' : 'ranks'}`,
+          cell: ({ p50Ns, movedBytes, neededBytes }) =>
+            time(p50Ns) + (neededBytes ? `, ${formatBytes(movedBytes)} / ${formatBytes(neededBytes)}` : ''),
+        },
+      ),
+    ],
+  },
   { name: 'overhead', commands: [['scripts/measure-overhead.mjs']] },
   {
     name: 'soft-roce',

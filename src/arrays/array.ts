@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { checkOptions, checkWhole, mustBe, shown } from '../native/index.ts'
 import type { Block } from './blocks/block.ts'
 import { isContiguous, newBlock, sizeOf } from './blocks/block.ts'
-import { copyOf, elementsOf } from './blocks/copying.ts'
+import { copyInto, copyOf } from './blocks/copying.ts'
 import { elementAt, type NestedArray, nested, setElement } from './blocks/elements.ts'
 import { permute } from './blocks/layout.ts'
 import { printed } from './blocks/printing.ts'
@@ -325,7 +325,11 @@ export class NdArray extends Methods {
 
   /** A new typed array of the elements in row-major order; of complex ones the parts in turn. */
   toTypedArray(): Elements {
-    return elementsOf(copyOf(demand(gathered(this.#node))))
+    const block = demand(gathered(this.#node))
+    // Not a result: who has it may transfer it.
+    const copy = newBlock(block.dtype, block.shape)
+    copyInto(copy, block)
+    return copy.data
   }
 
   /** A new array with the same elements in memory of its own. */

@@ -346,4 +346,13 @@ export interface Addon {
   selectFromArray(numbers: Float64Array, memories: readonly ArrayBufferView[]): number
   /** Matrix products. */
   multiplyMatrices(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
+  /**
+   * Memory for a result, with anything in it. Once the collector has found that nothing refers to the buffer, another
+   * result may have its memory. Undefined if there is no memory, or if this runtime takes no external buffers.
+   */
+  takeArrayMemory(bytes: number): ArrayBuffer | undefined
+  /** The buffer is given to code that may transfer() it: no other result has its memory before it is finalized. */
+  keepArrayMemory(buffer: ArrayBufferLike): void
+  /** Give what no result has back to the system. */
+  trimArrayMemory(): void
 }

@@ -77,6 +77,9 @@ const names: ReadonlyArray<keyof Addon> = [
   'sortArray',
   'selectFromArray',
   'multiplyMatrices',
+  'takeArrayMemory',
+  'keepArrayMemory',
+  'trimArrayMemory',
 ]
 
 /** An addon that an older checkout has built lacks functions. It is refused here, not where the first is called. */

@@ -2,6 +2,7 @@ import { collectiveNames } from 'aether-dsm/internal/collectives'
 import { openDevice } from 'aether-dsm/internal/verbs'
 import type { CommonName } from '../bench/results/common-kinds.ts'
 import { storeNames } from '../bench/structures/bench-store.ts'
+import { arraysBench } from './bench-arrays.ts'
 import { collectivesBench } from './bench-collectives.ts'
 import { type CommonOptions, commonBench, commonTakes } from './bench-common.ts'
 import { dsmBench } from './bench-dsm.ts'
@@ -48,6 +49,7 @@ const short: Readonly<Record<string, (options: AllOptions) => PreparedBench>> = 
       writes: [0, 100],
       timeMs,
     }),
+  arrays: ({ timeMs, peers }) => arraysBench({ elements: [1e3, 1e5], ranks: [2], threads: [1], timeMs, peers }),
   spaces: ({ timeMs, peers }) => spacesBench({ sizeBytes: 2 ** 26, timeMs, peers }),
 }
 

@@ -1,5 +1,6 @@
 import { formatBytes } from 'aether-dsm/internal/cli'
 import { collectiveNames } from 'aether-dsm/internal/collectives'
+import { DEFAULT_ARRAYS_TIME_MS, defaultArrayRanks, defaultElements, defaultThreads } from '../bench/arrays/arrays.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from '../bench/dsm.ts'
 import { defaultJobsProcesses } from '../bench/jobs/jobs.ts'
 import { DEFAULT_TIME_MS, defaultSizes } from '../bench/latency.ts'
@@ -27,6 +28,7 @@ export const benchHelp: string = `Usage: aether bench latency [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
+       aether bench arrays [options]
        aether bench spaces [options]
        aether bench all [options]
 
@@ -61,7 +63,7 @@ rpc          calls
              Compared with child_process messages, a Unix socket, unary calls of gRPC, and ECHO of Redis with as many in
              progress, and with memcpy
 ops          operations per second of ${defaultOpsProcesses.join(' and ')} processes at the same time. Reads and writes of coherent memory, compared with GET
-             and SET of Redis and get and put of lmdb. Calls of one server, compared with ECHO of Redis
+             and SET of Redis and get and put of lmdb. Elements of an array in parts. Calls of one server, compared with ECHO of Redis
 jobs         job queues, compared with BullMQ on Redis and on shared memory
                add                add a job, one after the other
                work-N             jobs that N worker processes finish, with 8 in hand each
@@ -70,6 +72,8 @@ jobs         job queues, compared with BullMQ on Redis and on shared memory
 dsm          loads, stores and calls on coherent memory: some need another process, some do not
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter in shared memory, compared with a Map in one process, Redis over a Unix socket, and lmdb
+arrays       operations on arrays of float64: in one process beside NumPy, with one thread and several. Among ranks of one
+             thread each, also the bytes that moved and those that have to
 spaces       map, queue and counter of a space in memory, in a directory on tmpfs and in one on a disk, taking turns
                set, write-back    the same while the kernel writes the changed pages to the disk once a second
                open               a large store, from the call in a new process to its first value. The space in memory
@@ -112,7 +116,7 @@ Options of collectives:
   --json                rows have "suite", "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns",
                         "maxNs", "quantilesNs", "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes"
 
-More options of latency, messaging, rpc, ops, jobs and all:
+More options of latency, messaging, rpc, ops, jobs, arrays and all:
   --peers LIST       ${peerNames.join(', ')}, all (default) or none. A benchmark uses the peers that
                      have what it measures. A peer that is not installed is left out, with a message
 
@@ -168,6 +172,16 @@ Options of structures:
                         The ratio divides the median by that of the shared structure's row, which baseline names.
                         The peakShare is opsPerSec divided by the best rate that any number of processes reached
 
+Options of arrays:
+  --elements N,N,...  elements of an array (default ${defaultElements.join(',')}). What memory does not hold is left out, with a
+                      message. sort and fft have at most 10^7, matmul 4 x 10^6
+  --ranks N,N,...     ranks that have parts of an array (default ${defaultArrayRanks.join(',')}), or none
+  --threads N,N,...   threads of one process (default ${defaultThreads.join(',')}: one, and one for each processor)
+  --time-ms N         how long each row is measured (default ${DEFAULT_ARRAYS_TIME_MS})
+  --json              rows have "suite", "op", "provider", "elements", "ranks", "threads", "samples", "meanNs", "p50Ns",
+                      "p99Ns", "maxNs", "quantilesNs", "movedBytes", "neededBytes", "baseline", "ratio". The ranks of a
+                      process alone are 0. The bytes are null where nothing has parts, or where the least is not known
+
 Options of spaces:
   --size SIZE        keys and values of each store when it is opened (default ${formatBytes(DEFAULT_SPACES_BYTES)}). Four stores at a time
                      take about twice that each: of memory in a space in memory and on tmpfs, of the disk otherwise
@@ -192,6 +206,7 @@ Examples:
   aether bench dsm --ranks 2 --page-sizes 4096
   aether bench dsm --json > dsm.json
   aether bench dsm --compare dsm.json --html dsm.html
+  aether bench arrays --elements 1000,1000000 --ranks none
   aether bench all --html bench.html
   aether bench structures --processes 1 --stores aether,Map
   aether bench spaces --size 100MiB --directory /var/tmp`

@@ -28,6 +28,8 @@ const texts = [
   'suites',
   'size',
   'directory',
+  'elements',
+  'threads',
   'trace',
   'compare',
   'html',

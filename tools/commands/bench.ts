@@ -3,6 +3,7 @@ import { parseOptions, UsageError, withTraceFile } from 'aether-dsm/internal/cli
 import { nearestWord } from 'aether-dsm/internal/native'
 import type { CommonName } from '../bench/results/common-kinds.ts'
 import { allBenchesOf, allTakes, suiteNames } from './bench-all.ts'
+import { arraysBenchOf, arraysTakes } from './bench-arrays.ts'
 import { collectivesBenchOf, collectivesTakes } from './bench-collectives.ts'
 import { commonBenchOf, commonTakes } from './bench-common.ts'
 import { dsmBenchOf, dsmTakes } from './bench-dsm.ts'
@@ -30,6 +31,7 @@ const choices: Readonly<Record<string, BenchChoice>> = {
   dsm: { takes: dsmTakes, of: dsmBenchOf },
   scaling: { takes: scalingTakes, of: scalingBenchOf },
   spaces: { takes: spacesTakes, of: spacesBenchOf },
+  arrays: { takes: arraysTakes, of: arraysBenchOf },
   structures: { takes: structuresTakes, of: structuresBenchOf },
   all: { takes: allTakes, of: allBenchesOf },
 }

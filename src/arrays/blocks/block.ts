@@ -1,5 +1,6 @@
 import { ArrayError, shapeText } from '../errors.ts'
 import type { DType, Elements } from '../types/dtype.ts'
+import { takeResultMemory } from './result-memory.ts'
 
 /**
  * Elements in the memory of this process: a typed array and how to walk it. All computing is done on blocks; an array
@@ -34,22 +35,34 @@ export function rowMajor(shape: readonly number[]): number[] {
 
 /** A new block of zeros in row-major order. @throws ArrayError if there is not enough memory */
 export function newBlock(dtype: DType, shape: readonly number[]): Block {
+  return allocated(dtype, shape, false)
+}
+
+/** The same with anything in it: the caller writes every element. @throws ArrayError if there is not enough memory */
+export function newResult(dtype: DType, shape: readonly number[]): Block {
+  return allocated(dtype, shape, true)
+}
+
+function allocated(dtype: DType, shape: readonly number[], isResult: boolean): Block {
   const size = sizeOf(shape)
   const bytes = size * dtype.bytes
-  const refusal = (cause?: unknown): ArrayError => {
-    const what = `an array with shape ${shapeText(shape)} and data type ${dtype}`
-    return new ArrayError('MEMORY', `Unable to allocate ${bytes} bytes for ${what}`, { cause })
-  }
   // The system promises more memory than it has, and ends a process that touches it.
-  if (bytes >= PROMISED_BYTES && bytes > process.availableMemory()) throw refusal()
+  if (bytes >= PROMISED_BYTES && bytes > process.availableMemory()) throw refusal(dtype, shape)
   try {
-    return blockOver(new dtype.Elements(size * dtype.lanes), dtype, shape)
+    const memory = isResult ? takeResultMemory(bytes) : undefined
+    const { Elements } = dtype
+    return blockOver(memory === undefined ? new Elements(size * dtype.lanes) : new Elements(memory), dtype, shape)
   } catch (cause) {
-    throw refusal(cause)
+    throw refusal(dtype, shape, cause)
   }
 }
 
-/** To ask how much memory there is takes some microseconds, which are nothing beside filling so much. */
+function refusal(dtype: DType, shape: readonly number[], cause?: unknown): ArrayError {
+  const what = `an array with shape ${shapeText(shape)} and data type ${dtype}`
+  return new ArrayError('MEMORY', `Unable to allocate ${sizeOf(shape) * dtype.bytes} bytes for ${what}`, { cause })
+}
+
+/** To ask how much memory there is takes some microseconds, which are nothing beside filling as much. */
 const PROMISED_BYTES = 2 ** 26
 
 /** A block over elements that lie in row-major order from the start of `data` on. */

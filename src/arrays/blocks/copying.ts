@@ -1,5 +1,5 @@
 import type { Elements } from '../types/dtype.ts'
-import { type Block, isContiguous, newBlock, sizeOf } from './block.ts'
+import { type Block, isContiguous, newResult, sizeOf } from './block.ts'
 import { broadcastTo } from './layout.ts'
 import { moveWords, wordsOf } from './words.ts'
 
@@ -18,7 +18,7 @@ export function contiguous(block: Block): Block {
 
 /** The same elements in new memory, in row-major order. */
 export function copyOf(block: Block): Block {
-  const copy = newBlock(block.dtype, block.shape)
+  const copy = newResult(block.dtype, block.shape)
   copyInto(copy, block)
   return copy
 }

@@ -1,6 +1,6 @@
 import { ArrayError, shapeText } from '../errors.ts'
 import { type DType, type Elements, isInteger } from '../types/dtype.ts'
-import { type Block, newBlock, sizeOf } from './block.ts'
+import { type Block, newResult, sizeOf } from './block.ts'
 import { copyOf, elementsOf, rowsOf } from './copying.ts'
 import { broadcastShapes, broadcastTo } from './layout.ts'
 import { takeComplex, takeNumbers } from './runs.ts'
@@ -72,7 +72,7 @@ function shapeOfPicking(block: Block, { before, shape, after }: Picking): number
 
 /** The picked elements, in new memory. */
 export function pick(block: Block, picking: Picking): Block {
-  const picked = newBlock(block.dtype, shapeOfPicking(block, picking))
+  const picked = newResult(block.dtype, shapeOfPicking(block, picking))
   const take = block.dtype.lanes === 2 ? takeComplex : takeNumbers
   eachPicked(block, picking, picked, (place, step, at, atStep, count) => {
     take(picked.data, at, atStep, block.data, place, step, count)

@@ -4,6 +4,7 @@ import { AetherError, mustBe } from '../../native/index.ts'
 import { type Block, newBlock, rowMajor, sizeOf } from '../blocks/block.ts'
 import { elementsOf } from '../blocks/copying.ts'
 import { elementAt, writeElement } from '../blocks/elements.ts'
+import { keepResultMemory } from '../blocks/result-memory.ts'
 import { ArrayError, shapeText } from '../errors.ts'
 import type { Scalar } from '../types/complex.ts'
 import { bool, DTYPES, type DType, type DTypeName, type Elements, isComplex } from '../types/dtype.ts'
@@ -166,6 +167,8 @@ export class ZarrArray {
     this.#check(bounds)
     if (sizeOf(block.shape) === 0) return
     const elements = elementsOf(block)
+    // A store is code of others, and may transfer what it is given.
+    keepResultMemory(elements)
     const data =
       this.dtype === bool
         ? new this.#zarrita.BoolArray(elements.buffer, elements.byteOffset, elements.length)

@@ -1,4 +1,4 @@
-import { type Block, newBlock, sizeOf } from '../blocks/block.ts'
+import { type Block, newBlock, newResult, sizeOf } from '../blocks/block.ts'
 import { copyOf } from '../blocks/copying.ts'
 import { writeElement } from '../blocks/elements.ts'
 import { broadcastTo } from '../blocks/layout.ts'
@@ -33,7 +33,7 @@ export function shapeOf(shape: Shape): number[] {
 }
 
 function filled(shape: readonly number[], value: Scalar, dtype: DType): Block {
-  const block = newBlock(dtype, shape)
+  const block = newResult(dtype, shape)
   const element = elementOf(value, dtype)
   if (typeof element === 'object')
     for (let index = 0; index < sizeOf(shape); index += 1) writeElement(block.data, index, element)
@@ -94,7 +94,7 @@ function arange(
 
 /** Elements by their index. Real ones must be within the bounds of the type. */
 function sequence(length: number, dtype: DType, elementOfIndex: (index: number) => Scalar): Block {
-  const block = newBlock(dtype, [length])
+  const block = newResult(dtype, [length])
   const { data } = block
   if (isComplex(dtype) || dtype === bool)
     for (let index = 0; index < length; index += 1) writeElement(data, index, elementOf(elementOfIndex(index), dtype))

@@ -1,5 +1,5 @@
 import { ClosedError } from '../../native/index.ts'
-import { type Block, newBlock } from '../blocks/block.ts'
+import { type Block, newResult } from '../blocks/block.ts'
 import { sameShape } from '../blocks/layout.ts'
 import { runBlocking, type Steps } from '../exchange/steps.ts'
 import type { Program, Step } from '../kernels/program.ts'
@@ -79,7 +79,7 @@ function runChain(root: ArrayNode): void {
   const kept = nodes.all.filter((node) => node === root || isShared(node))
   const outputs = kept.map((node) => ({
     register: starts.steps + nodes.find(node)!,
-    block: newBlock(node.dtype, shape),
+    block: newResult(node.dtype, shape),
   }))
   const steps = nodes.all.map((node, index) =>
     stepOf(
@@ -106,21 +106,25 @@ function stepOf(node: ArrayNode, operands: readonly number[]): Step {
   return { operation: pending.operation, from: pending.from, to: node.dtype, operands }
 }
 
-/** Things in a list, each once. */
+/** Things in a list, each once. Most programs have few, among which a search is faster than a table. */
 class Places<Thing> {
   readonly all: Thing[] = []
-  readonly #places = new Map<Thing, number>()
+  #places: Map<Thing, number> | undefined
 
   find(thing: Thing): number | undefined {
-    return this.#places.get(thing)
+    if (this.#places !== undefined) return this.#places.get(thing)
+    const place = this.all.indexOf(thing)
+    return place < 0 ? undefined : place
   }
 
   place(thing: Thing): number {
-    const known = this.#places.get(thing)
+    const known = this.find(thing)
     if (known !== undefined) return known
-    const place = this.all.length
-    this.all.push(thing)
-    this.#places.set(thing, place)
+    const place = this.all.push(thing) - 1
+    if (place === FEW) this.#places = new Map(this.all.map((one, index) => [one, index]))
+    else this.#places?.set(thing, place)
     return place
   }
 }
+
+const FEW = 16

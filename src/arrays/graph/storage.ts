@@ -1,3 +1,4 @@
+import { keepResultMemory } from '../blocks/result-memory.ts'
 import type { Elements } from '../types/dtype.ts'
 
 /**
@@ -53,6 +54,7 @@ export class Storage {
   /** Before the memory is given to someone who may write to it unseen. */
   share(): void {
     this.startEpoch()
+    keepResultMemory(this.data)
     this.isShared = true
   }
 }

@@ -1,4 +1,5 @@
-import { NativeMissingError, native, UnsupportedError } from '../../native/index.ts'
+import type { Addon } from '../../native/index.ts'
+import { addon } from '../blocks/addon.ts'
 import type { Block } from '../blocks/block.ts'
 import type { Complex, Scalar } from '../types/complex.ts'
 import { DTYPES, type DType, isInteger, isWide } from '../types/dtype.ts'
@@ -99,30 +100,20 @@ export interface Kernels {
   find(operation: string, from: DType, to: DType): number | undefined
 }
 
-let known: Kernels | undefined | null = null
+let known: Kernels | undefined
 
 /**
- * The native kernels, or undefined if there is no addon or AETHER_NATIVE_ARRAYS=0 turns them off; then the twins
- * compute. `AETHER_ARRAY_THREADS` says with how many threads; without it, one for each processor of this process.
- *
- * @throws AetherError `ERR_AETHER_NATIVE_MISMATCH` if the addon is of another version than the package.
+ * The native kernels, or undefined without the addon; then the twins compute. `AETHER_ARRAY_THREADS` says with how many
+ * threads; without it, one for each processor of this process.
  */
 export function kernels(): Kernels | undefined {
-  if (known === null) known = process.env['AETHER_NATIVE_ARRAYS'] === '0' ? undefined : load()
+  if (known !== undefined) return known
+  const native = addon()
+  known = native && readKernels(native)
   return known
 }
 
-function load(): Kernels | undefined {
-  try {
-    return readKernels()
-  } catch (error) {
-    // Without an addon the twins compute. One that is there and does not fit would make all slow without a word.
-    if (error instanceof NativeMissingError || error instanceof UnsupportedError) return undefined
-    throw error
-  }
-}
-
-function readKernels(): Kernels {
+function readKernels(native: Addon): Kernels {
   const { operations, table } = native.arrayKernels()
   const numberOf = new Map(operations.map((name, number) => [name, number]))
   const types = typeNumbers.size

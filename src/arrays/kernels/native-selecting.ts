@@ -1,5 +1,5 @@
 import { native } from '../../native/index.ts'
-import { type Block, isContiguous, newBlock, sizeOf } from '../blocks/block.ts'
+import { type Block, isContiguous, newResult, sizeOf } from '../blocks/block.ts'
 import { bool, int64, uint32 } from '../types/dtype.ts'
 import { Call, kernels } from './call.ts'
 
@@ -34,7 +34,7 @@ export function takeNatively(block: Block, axis: number, indices: Block): Block 
   const outer = block.shape.slice(0, axis)
   const inner = block.shape.slice(axis + 1)
   const [before, after, count] = [sizeOf(outer), sizeOf(inner), sizeOf(indices.shape)]
-  const result = newBlock(block.dtype, [...outer, ...indices.shape, ...inner])
+  const result = newResult(block.dtype, [...outer, ...indices.shape, ...inner])
   putAs(call, result, [before, count, after])
   putAs(call, block, [before, block.shape[axis]!, after])
   return call.run(native.selectFromArray) === count ? result : undefined
@@ -50,7 +50,7 @@ export function compressNatively(block: Block, mask: Block): Block | undefined {
   const call = start(Selection.Compress, mask)
   if (count === undefined || call === undefined) return undefined
   const inner = block.shape.slice(axes)
-  const result = newBlock(block.dtype, [count, ...inner])
+  const result = newResult(block.dtype, [count, ...inner])
   putAs(call, result, [count, sizeOf(inner)])
   putAs(call, block, [sizeOf(mask.shape), sizeOf(inner)])
   call.run(native.selectFromArray)
@@ -62,7 +62,7 @@ export function placesNatively(mask: Block): BigInt64Array | undefined {
   const count = mask.dtype === bool ? start(Selection.Count, mask)?.run(native.selectFromArray) : undefined
   const call = start(Selection.Places, mask)
   if (count === undefined || call === undefined) return undefined
-  const result = newBlock(int64, [count])
+  const result = newResult(int64, [count])
   putAs(call, result, [count])
   call.run(native.selectFromArray)
   return result.data as BigInt64Array

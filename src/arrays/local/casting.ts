@@ -1,11 +1,11 @@
-import { type Block, newBlock } from '../blocks/block.ts'
+import { type Block, newResult } from '../blocks/block.ts'
 import { runProgram } from '../kernels/run-program.ts'
 import { bool, type DType } from '../types/dtype.ts'
 
 /** The block itself if it is of the type, else its elements as that type. */
 export function castTo(block: Block, to: DType): Block {
   if (block.dtype === to) return block
-  const result = newBlock(to, block.shape)
+  const result = newResult(to, block.shape)
   runProgram({
     shape: block.shape,
     inputs: [block],

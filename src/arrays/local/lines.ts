@@ -1,4 +1,4 @@
-import { type Block, newBlock, sizeOf } from '../blocks/block.ts'
+import { type Block, newResult, sizeOf } from '../blocks/block.ts'
 import { contiguous, copyOf } from '../blocks/copying.ts'
 import { axisOf, permute, reshapeView } from '../blocks/layout.ts'
 import { type Words, wordsOf } from '../blocks/words.ts'
@@ -50,7 +50,7 @@ export function takeRows(
   shape: readonly number[],
   areShared = false,
 ): Block {
-  const result = newBlock(block.dtype, shape)
+  const result = newResult(block.dtype, shape)
   const rows = length === 0 ? 0 : sizeOf(block.shape) / length
   const perRow = rows === 0 ? 0 : positions.length / (areShared ? 1 : rows)
   const { words: from, each } = wordsOf(block.data, block.dtype)

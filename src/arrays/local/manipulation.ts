@@ -1,4 +1,4 @@
-import { type Block, newBlock, sizeOf } from '../blocks/block.ts'
+import { type Block, newResult, sizeOf } from '../blocks/block.ts'
 import { copyInto, copyOf } from '../blocks/copying.ts'
 import {
   axesOf,
@@ -42,7 +42,7 @@ export interface JoinOptions {
 /** The blocks one after another along an axis; flattened, if the axis is null. */
 export function concat(arrays: readonly Block[], options: JoinOptions = {}): Block {
   const { dtype, shape, axis } = concatResult(arrays, options)
-  const result = newBlock(dtype, shape)
+  const result = newResult(dtype, shape)
   let start = 0
   for (const block of axis === undefined ? arrays.map(flattened) : arrays) {
     const extent = block.shape[axis ?? 0]!
@@ -236,7 +236,7 @@ export function roll(
   // Shifts of one axis are added up. Then each axis is cut in two, and each of the parts has its place.
   const cuts = x.shape.map(() => 0)
   for (const [index, position] of axes.entries()) cuts[position]! += shifts[index]!
-  const result = newBlock(x.dtype, x.shape)
+  const result = newResult(x.dtype, x.shape)
   if (sizeOf(x.shape) > 0) rollParts(result, x, cuts, 0)
   return result
 }

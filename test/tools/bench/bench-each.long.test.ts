@@ -29,6 +29,7 @@ const cheapRuns: readonly (readonly string[])[] = [
   ['rpc', '--loads', '0,1', '--rounds', '1', '--time-ms', '1', '--clients', '1'],
   ['ops', '--processes', '1,2', '--time-ms', '1', '--peers', 'none'],
   ['collectives', '--collectives', 'allReduce,barrier', '--processes', '2', '--value-sizes', '64', '--cell-ms', '1'],
+  ['arrays', '--elements', '1000', '--ranks', '2', '--threads', '1', '--time-ms', '1', '--peers', 'none'],
   ['scaling', '--nodes', '2,4'],
   ['structures', '--stores', 'aether,Map', '--processes', '1', '--value-sizes', '16', '--cell-ms', '1'],
   ...(whyNoMesi() === undefined

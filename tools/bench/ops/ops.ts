@@ -1,3 +1,5 @@
+import { ArrayCrew } from '../arrays/array-crew.ts'
+import { fitted } from '../arrays/arrays.ts'
 import { benchCalls } from '../calls/call-rows.ts'
 import { type BenchOptions, DEFAULT_TIME_MS } from '../latency.ts'
 import { packageVersion } from '../peers/optional-package.ts'
@@ -34,6 +36,7 @@ type Store = RegionName | 'Redis' | 'lmdb'
  * - `reads-N`, `writes-N`: N processes read or write random values of a common set, in a region of coherent memory.
  *   `hardware` is memory of one machine. `directory` is the protocol between machines, with its messages through shared
  *   memory here. Compared with GET and SET of Redis, and get and put of lmdb.
+ * - `array-gets-N`, `array-sets-N`: N ranks read or write elements of an array that lies in parts over them.
  * - `calls-N`: N clients with 16 calls in progress each call one server. Compared with ECHO of Redis.
  */
 export async function benchOps(options: OpsBenchOptions = {}): Promise<BenchRow[]> {
@@ -60,8 +63,10 @@ export async function benchOps(options: OpsBenchOptions = {}): Promise<BenchRow[
     const provider = `lmdb ${packageVersion('lmdb')}`.trimEnd()
     await unlessMissing('lmdb', onMissing, () => benchStore('lmdb', provider, plan, keepIn(stores)))
   }
+  const arrays: BenchRow[] = []
+  for (const count of processes) await benchElements(count, timeMs, keepIn(arrays))
   const own = await benchServer(device, plan, server, onMissing, keepIn(calls))
-  return [...withBaselines(stores, 'hardware'), ...withBaselines(calls, own)]
+  return [...withBaselines(stores, 'hardware'), ...arrays, ...withBaselines(calls, own)]
 }
 
 interface OpsPlan {
@@ -91,6 +96,25 @@ async function benchStore(store: Store, provider: string, plan: OpsPlan, keep: K
         keep(opsRow({ op, provider, bytes }, (await crew.measure(job)).flat()))
       }
     }
+  }
+}
+
+const ARRAY_ELEMENTS = 1e6
+const ELEMENT_BYTES = 8
+
+/** Elements of an array in parts, one at a time, those of all ranks in turn. */
+async function benchElements(ranks: number, timeMs: number, keep: Keep): Promise<void> {
+  await using crew = await ArrayCrew.start({ ranks, threads: 1 })
+  for (const what of ['get', 'set'] as const) {
+    const array = { op: `${what}, any rank`, elements: ARRAY_ELEMENTS }
+    const order = await fitted(async (each) => (await crew.measure({ ...each, ...array })).ns, timeMs)
+    const found = (await crew.measureEach({ ...order, ...array })).map(({ ns }) => ({
+      op: what,
+      ns: Float64Array.from(ns),
+      operations: order.samples * order.batch,
+      totalNs: order.batch * ns.reduce((sum, each) => sum + each, 0),
+    }))
+    keep(opsRow({ op: `array-${what}s-${ranks}`, provider: 'arrays', bytes: ELEMENT_BYTES }, found))
   }
 }
 

@@ -1,9 +1,19 @@
 /** What is measured beside messages, calls and coherent memory: each beside what does the like. */
-export const peerNames = ['child_process', 'socket', 'gRPC', 'Redis', 'lmdb', 'SQLite', 'UCX', 'libfabric'] as const
+export const peerNames = [
+  'child_process',
+  'socket',
+  'gRPC',
+  'Redis',
+  'lmdb',
+  'SQLite',
+  'UCX',
+  'libfabric',
+  'NumPy',
+] as const
 export type PeerName = (typeof peerNames)[number]
 
 /** Peers that connect programs in JavaScript, beside what is measured: `aether`. */
-export type WayName = 'aether' | Exclude<PeerName, 'UCX' | 'libfabric' | 'lmdb' | 'SQLite'>
+export type WayName = 'aether' | Exclude<PeerName, 'UCX' | 'libfabric' | 'lmdb' | 'SQLite' | 'NumPy'>
 
 /** Said of a peer that is not here: why, and what to type. */
 export type OnMissing = (peer: PeerName, why: string) => void

@@ -1,4 +1,4 @@
-import { type Block, newBlock } from '../../blocks/block.ts'
+import { type Block, newResult } from '../../blocks/block.ts'
 import { rowsOf } from '../../blocks/copying.ts'
 import { withoutAxes } from '../../blocks/layout.ts'
 import { type DType, type Elements, isComplex, isWide } from '../../types/dtype.ts'
@@ -29,7 +29,7 @@ export function transformAlong(block: Block, along: AxisTransform): Block {
   const shape = [...block.shape]
   const available = shape[axis]!
   shape[axis] = kind === 'to half' ? half : length
-  const result = newBlock(dtype, shape)
+  const result = newResult(dtype, shape)
   if (result.data.length === 0) return result
   const taken = Math.min(available, kind === 'from half' ? half : length)
   const line: Split = { re: new Float64Array(length + 1), im: new Float64Array(length + 1) }

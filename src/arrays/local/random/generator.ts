@@ -1,4 +1,4 @@
-import { type Block, newBlock, sizeOf } from '../../blocks/block.ts'
+import { type Block, newResult, sizeOf } from '../../blocks/block.ts'
 import { contiguous } from '../../blocks/copying.ts'
 import { axisOf } from '../../blocks/layout.ts'
 import { ArrayError } from '../../errors.ts'
@@ -53,7 +53,7 @@ export class RandomGenerator {
   randomPart(size: Size, part: PartOfArray): Block {
     const stream = this.#stream
     const first = stream.position
-    const block = newBlock(float64, part.shape)
+    const block = newResult(float64, part.shape)
     const data = block.data as Float64Array
     let at = 0
     for (const { start, length } of part.runs) {
@@ -102,7 +102,7 @@ export class RandomGenerator {
     if (from < min) throw new ArrayError('VALUE', `low is out of bounds for ${dtype}`)
     if (to > max) throw new ArrayError('VALUE', `high is out of bounds for ${dtype}`)
     if (from > to) throw new ArrayError('VALUE', endpoint ? 'low > high' : 'low >= high')
-    const block = newBlock(dtype, shapeOf(size))
+    const block = newResult(dtype, shapeOf(size))
     fillIntegers(this.#stream, block.data, dtype, from, to - from)
     return block
   }
@@ -141,7 +141,7 @@ export class RandomGenerator {
   #reals(size: Size, dtype: DType = float64): { block: Block; data: Float32Array | Float64Array } {
     if (dtype !== float32 && dtype !== float64)
       throw new ArrayError('TYPE', `Unsupported dtype ${dtype}; random real numbers are float32 or float64`)
-    const block = newBlock(dtype, shapeOf(size))
+    const block = newResult(dtype, shapeOf(size))
     return { block, data: block.data as Float64Array }
   }
 
@@ -175,7 +175,7 @@ function wholeOf(value: number | bigint, name: string): bigint {
 
 /** Written as halves: a BigInt for each would take longer. */
 function int64Block(order: Uint32Array): Block {
-  const block = newBlock(int64, [order.length])
+  const block = newResult(int64, [order.length])
   const halves = new Uint32Array(block.data.buffer)
   for (let index = 0; index < order.length; index += 1) halves[2 * index] = order[index]!
   return block
@@ -183,7 +183,7 @@ function int64Block(order: Uint32Array): Block {
 
 /** A copy whose part i along an axis is part `order[i]` of the source. */
 function inOrder(source: Block, axis: number, order: Uint32Array): Block {
-  const target = newBlock(source.dtype, source.shape)
+  const target = newResult(source.dtype, source.shape)
   const inner = sizeOf(source.shape.slice(axis + 1)) * source.dtype.lanes
   const outer = sizeOf(source.shape.slice(0, axis))
   const start = source.offset * source.dtype.lanes
