@@ -53,7 +53,10 @@ export class ZipReader implements AsyncDisposable {
     return [...this.#entries.keys()]
   }
 
-  /** The bytes of an entry. @throws ArrayError VALUE if it is not there, or damaged; MEMORY if it takes more than there is. */
+  /**
+   * The bytes of an entry.
+   * @throws ArrayError VALUE if it is not there, or damaged; MEMORY if it takes more than there is.
+   */
   async read(name: string): Promise<Uint8Array> {
     const entry = this.#entries.get(name)
     if (entry === undefined)

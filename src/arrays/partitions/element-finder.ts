@@ -2,7 +2,10 @@ import { positionOf } from '../blocks/slicing.ts'
 import { lengthOfPart, partOf, placeInPart } from './axis-partition.ts'
 import type { Partition } from './partition.ts'
 
-/** Finds elements of an array that is divided, for one rank. To find one allocates nothing, since programs do so in their inner loops. */
+/**
+ * Finds elements of an array that is divided, for one rank. To find one allocates nothing, since programs do so in
+ * their inner loops.
+ */
 export class ElementFinder {
   /** The rank of which the element that was found last is taken: the own one if it has it. */
   rank = 0

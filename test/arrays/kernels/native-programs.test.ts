@@ -237,20 +237,20 @@ test('a twin does not write an output over an input that is read later', () => {
 })
 
 test('special complex numbers are those of the standard', () => {
-  const { NaN, POSITIVE_INFINITY: inf } = Number
+  const { NaN: nan, POSITIVE_INFINITY: inf } = Number
   const cases: readonly [operation: string, operand: readonly number[], result: readonly number[]][] = [
-    ['tanh', [1, inf], [NaN, NaN]],
-    ['tanh', [-30, inf], [NaN, NaN]],
-    ['tanh', [30, NaN], [NaN, NaN]],
-    ['tanh', [0, inf], [0, NaN]],
-    ['tanh', [0, NaN], [0, NaN]],
+    ['tanh', [1, inf], [nan, nan]],
+    ['tanh', [-30, inf], [nan, nan]],
+    ['tanh', [30, nan], [nan, nan]],
+    ['tanh', [0, inf], [0, nan]],
+    ['tanh', [0, nan], [0, nan]],
     ['tanh', [inf, inf], [1, 0]],
     ['expm1', [-0, 0], [0, 0]],
     ['expm1', [0, 0], [0, 0]],
     ['expm1', [0, -0], [0, -0]],
     ['expm1', [inf, 0], [inf, 0]],
     ['expm1', [-inf, 0], [-1, 0]],
-    ['expm1', [1, inf], [NaN, NaN]],
+    ['expm1', [1, inf], [nan, nan]],
   ]
   for (const [operation, parts, expected] of cases) {
     const output = newBlock(complex128, [])
