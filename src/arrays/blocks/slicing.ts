@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { ArrayError } from '../errors.ts'
 import type { Block } from './block.ts'
 
@@ -56,9 +57,11 @@ export function tooMany(axes: number, given: number): ArrayError {
 
 /** The index counted from 0; a negative one counts from the end. @throws ArrayError */
 export function positionOf(index: number | bigint, extent: number, axis: number): number {
-  const position = Number(index)
-  if (!Number.isInteger(position))
-    throw new ArrayError('INDEX', `${String(index)} is no index; use integers, [start, stop, step], null or '...'`)
+  const position = wholeOf(index)
+  if (position === undefined) {
+    const shown = inspect(index, { depth: 0 })
+    throw new ArrayError('INDEX', `${shown} is no index; use integers, [start, stop, step], null or '...'`)
+  }
   if (position < -extent || position >= extent)
     throw new ArrayError('INDEX', `index ${index} is out of bounds for axis ${axis} with size ${extent}`)
   return position < 0 ? position + extent : position
@@ -82,9 +85,15 @@ function sliceOf(
 
 function boundOf(bound: SliceBound): number | undefined {
   if (bound === undefined || bound === null) return undefined
-  const value = Number(bound)
-  if (!Number.isInteger(value)) throw new ArrayError('INDEX', `slice indices must be integers, not ${String(bound)}`)
+  const value = wholeOf(bound)
+  if (value === undefined)
+    throw new ArrayError('INDEX', `slice indices must be integers, not ${inspect(bound, { depth: 0 })}`)
   return value
+}
+
+function wholeOf(value: unknown): number | undefined {
+  const number = typeof value === 'bigint' ? Number(value) : value
+  return Number.isInteger(number) ? (number as number) : undefined
 }
 
 /** The items of an index as text: `'1, 0:5, ..., newaxis, ::-2'`. @throws ArrayError */

@@ -14,7 +14,7 @@ import { LinkMemory } from '../memory/link-memory.ts'
 import { SharedPool } from '../memory/shared-pool.ts'
 import { checkDivision, type Division, divide } from '../partitions/partition.ts'
 import { runsOf } from '../partitions/runs.ts'
-import { DTYPES, type DType, float64 } from '../types/dtype.ts'
+import { DTYPES, type DType, float64, isDType } from '../types/dtype.ts'
 import { TeamSharing } from './calls.ts'
 import { nodeOfPart, placed } from './distribution.ts'
 import { type Edge, stencil, withHalo } from './halo.ts'
@@ -154,6 +154,11 @@ function describe(name: string, options: NamedOptions): ArrayDescription | undef
   if (typeof name !== 'string' || name === '') throw mustBe('name', 'text that is not empty', name)
   const { shape, dtype = float64, partition = 'replicated', access = 'write' } = options
   if (shape === undefined) return undefined
+  const extents: readonly unknown[] = Array.isArray(shape) ? shape : [shape]
+  if (!extents.every((extent) => typeof extent === 'number' || typeof extent === 'bigint'))
+    throw mustBe('options.shape', 'a whole number or a list of them', shape)
+  if (!isDType(dtype)) throw mustBe('options.dtype', 'a data type, such as xp.float64', dtype)
+  if (access !== 'read' && access !== 'write') throw mustBe('options.access', "'read' or 'write'", access)
   checkDivision(partition)
   return { shape: shapeOf(shape), dtype: dtype.name, partition, access }
 }

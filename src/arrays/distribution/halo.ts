@@ -24,7 +24,7 @@ export type Edge = 'wrap' | 'nearest' | Scalar
  * @throws ArrayError
  */
 export function withHalo(sharing: Sharing, x: ArrayNode, width: number | readonly number[], edge: Edge): ArrayNode {
-  const widths = widthsOf(width, x.shape.length)
+  const widths = widthsOf(width, x.shape)
   const from = partitionOf(sharing, x)
   const axes = from.axes.map((axis, at) => haloAxis(axis, widths[at]!, edge))
   const to = new Partition(
@@ -67,11 +67,16 @@ export function stencil(
   })
 }
 
-function widthsOf(width: number | readonly number[], axes: number): readonly number[] {
-  const widths = typeof width === 'number' ? new Array<number>(axes).fill(width) : width
-  const areWhole = Array.isArray(widths) && widths.every((each) => Number.isSafeInteger(each) && each >= 0)
-  if (!areWhole || widths.length !== axes)
-    throw new ArrayError('VALUE', `the width of a halo is a whole number from 0 on, or one for each of ${axes} axes`)
+function widthsOf(width: number | readonly number[], shape: readonly number[]): readonly number[] {
+  const widths = typeof width === 'number' ? shape.map(() => width) : width
+  const fits = (each: number, axis: number): boolean =>
+    Number.isSafeInteger(each) && each >= 0 && (each <= shape[axis]! || shape[axis] === 0)
+  if (!Array.isArray(widths) || widths.length !== shape.length || !widths.every(fits))
+    throw new ArrayError(
+      'VALUE',
+      `the width of a halo of an array of shape ${shapeText(shape)} is a whole number from 0 to its extent, or one for ` +
+        `each of ${shape.length} axes`,
+    )
   return widths
 }
 

@@ -73,7 +73,7 @@ export async function saveNpz(
       await rename(scratch, path)
     })
   } catch (error) {
-    await rm(scratch, { force: true })
+    await rm(scratch, { force: true }).catch(() => {})
     throw error
   }
 }

@@ -12,6 +12,8 @@ export async function arrayRecipes(): Promise<Recipes> {
   const array = xp.asarray([1, 2, 3])
   const divided = shared.zeros(3, { partition: 'block' })
   const folder = await mkdtemp(join(tmpdir(), 'aether-array-arguments-'))
+  let tables = 0
+  const middle = (part: typeof array): typeof array => part.slice('1:-1')
   const path = (name: string): string => join(folder, name)
   await module.saveNpy(path('right.npy'), array)
   await module.saveNpz(path('right.npz'), { array })
@@ -36,6 +38,11 @@ export async function arrayRecipes(): Promise<Recipes> {
         ]),
       ),
       'GroupFunctions.redistribute': { args: () => [divided, 'cyclic'] },
+      'GroupFunctions.named': {
+        args: () => [`table ${++tables}`, { shape: [3], dtype: xp.float64, partition: 'block' }],
+      },
+      'GroupFunctions.exchangeHalo': { args: () => [divided, 1, { edge: 'wrap' }] },
+      'GroupFunctions.stencil': { args: () => [divided, 1, middle, { edge: 0, dtype: xp.float64 }] },
       // A second namespace of the group has memory of its own, which it gives back with the group.
       openArrays: { args: () => [group], valuesMax: 20 },
       loadNpy: { args: () => [xp, path('right.npy'), { rows: [0, 2] }] },
