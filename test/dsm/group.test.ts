@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeGroupCard } from '../../src/cluster/group/group-card.ts'
 import { Membership } from '../../src/cluster/membership.ts'
 import { rendezvousFiles, until, useRuntimeDirectory } from '../cluster/support.ts'
-import { RankProcess, Ranks, type ScenarioError } from '../support/rank-process.ts'
+import { endSpares, RankProcess, Ranks, type ScenarioError } from '../support/rank-process.ts'
 
 const runtime = useRuntimeDirectory()
 const fixture = new URL('./coherent/fixtures/rank.js', import.meta.url)
@@ -203,6 +203,7 @@ test('a program that runs to its end without close() leaves in order', async () 
 })
 
 test('nothing is left behind: no process, nothing in /dev/shm', async () => {
+  await endSpares()
   const mark = `AETHER_RENDEZVOUS=local:test-${process.pid}-`
   const left = (): string[] =>
     readdirSync('/proc').filter((entry) => /^\d+$/.test(entry) && environmentOf(entry).includes(mark))

@@ -167,8 +167,13 @@ const spares = new Map<string, RankProcess[]>()
 let isOver = false
 after(async () => {
   isOver = true
-  await Promise.all([...spares.values()].flat().map((process) => process.kill()))
+  await endSpares()
 })
+
+export async function endSpares(): Promise<void> {
+  const all = [...spares.values()].flatMap((processes) => processes.splice(0))
+  await Promise.all(all.map((process) => process.kill()))
+}
 
 /**
  * N processes with the environment that `aether run` gives to ranks. On dispose, those that can leave their group are

@@ -248,7 +248,7 @@ function placesOf(runs: readonly SharedRuns[]): Places {
   return places
 }
 
-/** A run of several entries has two axes in the boxes: its turns, and the neighbours in each. */
+/** A run of several entries has two axes in the boxes: its turns, and the neighbours in each, if there are several. */
 function copyBox(target: Block, source: Block, runs: readonly (SharedRuns | Places)[]): void {
   const [into, from] = [boxOf(target), boxOf(source)]
   let listed: { readonly axis: number; readonly places: Places } | undefined
@@ -256,16 +256,20 @@ function copyBox(target: Block, source: Block, runs: readonly (SharedRuns | Plac
     const [intoStride, fromStride] = [target.strides[axis]!, source.strides[axis]!]
     if (!('count' in run)) {
       listed = { axis: into.shape.length, places: run }
-      addAxis(into, 0, target.shape[axis]!, intoStride)
-      addAxis(from, 0, source.shape[axis]!, fromStride)
+      addAxis(into, target.shape[axis]!, intoStride)
+      addAxis(from, source.shape[axis]!, fromStride)
       continue
     }
+    into.offset += run.into * intoStride
+    from.offset += run.from * fromStride
     if (run.count > 1) {
-      addAxis(into, 0, run.count, run.intoStep * intoStride)
-      addAxis(from, 0, run.count, run.fromStep * fromStride)
+      addAxis(into, run.count, run.intoStep * intoStride)
+      addAxis(from, run.count, run.fromStep * fromStride)
     }
-    addAxis(into, run.into * intoStride, run.length, intoStride)
-    addAxis(from, run.from * fromStride, run.length, run.step * fromStride)
+    if (run.length > 1) {
+      addAxis(into, run.length, intoStride)
+      addAxis(from, run.length, run.step * fromStride)
+    }
   }
   if (listed === undefined) copyInto(into, from)
   else {
@@ -286,8 +290,7 @@ interface Box extends Block {
   offset: number
 }
 
-function addAxis(box: Box, offset: number, extent: number, stride: number): void {
-  box.offset += offset
+function addAxis(box: Box, extent: number, stride: number): void {
   box.shape.push(extent)
   box.strides.push(stride)
 }
