@@ -1,4 +1,4 @@
-import { type Block, blockOver, newBlock, rowMajor, sizeOf } from '../blocks/block.ts'
+import { type Block, blockOver, newBlock, newResult, rowMajor, sizeOf } from '../blocks/block.ts'
 import { contiguous, copyInto } from '../blocks/copying.ts'
 import { sameShape } from '../blocks/layout.ts'
 import { type Picking, pick, pickingOf, putPicked } from '../blocks/picking.ts'
@@ -71,7 +71,7 @@ export function* redistribute(team: Team, own: Block, from: Partition, to: Parti
 export function* exchange(team: Team, own: Block, route: Route, into?: Block): Steps<Block> {
   const { from, to } = route
   const given = reshaped(own, route.givenShape(team.rank))
-  const target = (): Block => into ?? newBlock(own.dtype, to.shapeOf(team.rank))
+  const target = (): Block => into ?? newResult(own.dtype, to.shapeOf(team.rank))
   const isHere = team.size === 1 || (route.isLocal && from.ranks.length === team.size) || hasAll(team, from)
   if (isHere) {
     const part = target()

@@ -1,5 +1,12 @@
 import { type AxisMap, type MappedRun, shiftedMap } from './axis-map.ts'
-import { type AxisPartition, elementsBefore, intervalBegin, intervalLength, intervalsWithin } from './axis-partition.ts'
+import {
+  type AxisPartition,
+  elementsBefore,
+  intervalBegin,
+  intervalLength,
+  intervalsWithin,
+  wholeAxis,
+} from './axis-partition.ts'
 import type { Run } from './runs.ts'
 
 /**
@@ -23,12 +30,13 @@ export interface SharedRuns {
  * the parts of a cyclic axis take few.
  */
 export function intersect(
-  from: AxisPartition,
+  source: AxisPartition,
   giver: number,
-  into: AxisPartition,
+  result: AxisPartition,
   taker: number,
-  map: AxisMap = shiftedMap(into.extent, 0, 0),
+  map: AxisMap = shiftedMap(result.extent, 0, 0),
 ): SharedRuns[] {
+  const [from, into] = [undivided(source), undivided(result)]
   const shared: SharedRuns[] = []
   for (const run of map) {
     // A slice of a long cyclic axis has many intervals: no object is made for each.
@@ -42,6 +50,11 @@ export function intersect(
     }
   }
   return shared
+}
+
+/** What is dealt out to one part is no row of intervals. */
+function undivided(axis: AxisPartition): AxisPartition {
+  return axis.kind === 'cyclic' && axis.parts === 1 ? wholeAxis(axis.extent) : axis
 }
 
 /** The positions of a run, without those at its ends whose indices the giver cannot have. */
