@@ -221,7 +221,7 @@ export const sections = [
   },
   {
     name: 'arrays',
-    commands: [['bench', 'arrays', '--elements', '1000,1000000']],
+    commands: [['bench', 'arrays', '--elements', '1000,1000000', '--threads', '1']],
     tables: ([rows]) => [
       pivot(
         rows.filter(({ ranks }) => ranks === 0),
