@@ -326,7 +326,7 @@ export class NdArray extends Methods {
   /** A new typed array of the elements in row-major order; of complex ones the parts in turn. */
   toTypedArray(): Elements {
     const block = demand(gathered(this.#node))
-    // Not a result: who has it may transfer it.
+    // In memory of its own, since the caller may transfer it.
     const copy = newBlock(block.dtype, block.shape)
     copyInto(copy, block)
     return copy.data

@@ -74,6 +74,9 @@ test('a halo that cannot be, and a stencil that makes another shape, are refused
     assert.throws(() => xp.exchangeHalo(xp.zeros([6], { partition: 'cyclic' }), 1), code('PARTITION'))
     assert.throws(() => xp.exchangeHalo(x, -1), code('VALUE'))
     assert.throws(() => xp.exchangeHalo(x, [1, 1]), code('VALUE'))
+    for (const width of [7, 2 ** 31, 2 ** 53]) assert.throws(() => xp.exchangeHalo(x, width), code('VALUE'))
+    // Two parts of 3 elements, each with 6 on both sides.
+    assert.deepEqual((await xp.exchangeHalo(x, 6).compute()).shape, [2 * (3 + 12)])
     await assert.rejects(xp.stencil(x, 1, (part) => part).compute(), code('SHAPE'))
     await assert.rejects(xp.stencil(x, 0, (part) => part.greater(0)).compute(), code('TYPE'))
     const mask = await xp.stencil(x, 0, (part) => part.greater(0), { dtype: xp.bool }).compute()

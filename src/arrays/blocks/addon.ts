@@ -3,7 +3,7 @@ import { type Addon, NativeMissingError, native, UnsupportedError } from '../../
 let known: Addon | undefined | null = null
 
 /**
- * The addon, or undefined if there is none or AETHER_NATIVE_ARRAYS=0 turns it off for arrays; then all is done without.
+ * The addon. Undefined if there is none, or if AETHER_NATIVE_ARRAYS=0 turns it off for arrays: the twins compute then.
  *
  * @throws AetherError `ERR_AETHER_NATIVE_MISMATCH` if the addon is of another version than the package.
  */

@@ -20,7 +20,8 @@ export type Edge = 'wrap' | 'nearest' | Scalar
 
 /**
  * An array in which each part has `width` elements of its neighbours before and behind its own, along every axis. Only
- * these move. Its shape counts them for each part, so that it is an array as any other.
+ * these move. The shape of the result counts them for each part, so it is an array like any other. No width is greater
+ * than the extent of its axis.
  * @throws ArrayError
  */
 export function withHalo(sharing: Sharing, x: ArrayNode, width: number | readonly number[], edge: Edge): ArrayNode {

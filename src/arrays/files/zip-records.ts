@@ -111,7 +111,7 @@ export function directoryEnd(count: number, bytes: number, start: number): Buffe
   return Buffer.concat([wide, end])
 }
 
-/** The entry at a place of the central directory, and where the next begins. Undefined if there is none. */
+/** The entry at a place of the central directory, and the place of the next; undefined if no entry is there. */
 export function centralEntry(
   directory: Buffer,
   at: number,

@@ -1,15 +1,11 @@
 /** `aether bench arrays`: its rows, the bytes that move, and what it says of what is missing; nothing of speed. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import process from 'node:process'
 import { describe, it } from 'node:test'
 import { localWorks, rankWorks } from '../../../tools/bench/arrays/array-works.ts'
 import { type ArraysRow, arraysRow, heldAgainst } from '../../../tools/bench/arrays/arrays-row.ts'
 import { aether, aetherWith } from '../../cli/command-line.ts'
-import { root } from '../../repository/checkout.ts'
+import { checkedRows } from './checked-rows.ts'
 
 const options = { skip: process.platform === 'linux' ? false : 'shared memory needs Linux' }
 const small = ['bench', 'arrays', '--elements', '1000', '--time-ms', '1', '--threads', '1']
@@ -20,16 +16,7 @@ describe('aether bench arrays', options, () => {
   it('prints the promised rows as JSON, beside NumPy or why it is not there', () => {
     const { status, stdout, stderr } = aether(...small, '--ranks', '2', '--json')
     assert.equal(status, 0, stderr)
-    const directory = mkdtempSync(join(tmpdir(), 'aether-bench-test-'))
-    try {
-      const file = join(directory, 'rows.json')
-      writeFileSync(file, stdout)
-      const check = spawnSync(process.execPath, [join(root, 'scripts/check-bench.mjs'), file], { encoding: 'utf8' })
-      assert.equal(check.status, 0, check.stderr)
-    } finally {
-      rmSync(directory, { recursive: true })
-    }
-    const rows = JSON.parse(stdout) as ArraysRow[]
+    const rows = checkedRows<ArraysRow>(stdout)
     const local = localWorks.map(({ op }) => op)
     assert.deepEqual(
       opsOf(rows, ({ provider, ranks }) => provider === 'aether' && ranks === 0),

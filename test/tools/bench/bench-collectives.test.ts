@@ -1,13 +1,9 @@
 /** `aether bench collectives`: its rows and its table; nothing of how fast anything is. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import process from 'node:process'
 import { describe, it } from 'node:test'
 import { aether } from '../../cli/command-line.ts'
-import { root } from '../../repository/checkout.ts'
+import { checkedRows } from './checked-rows.ts'
 
 const options = { skip: process.platform === 'linux' ? false : 'shared memory needs Linux' }
 
@@ -25,16 +21,7 @@ describe('aether bench collectives', options, () => {
     const cells = ['--processes', '3', '--value-sizes', '2400', '--cell-ms', '1']
     const { status, stdout, stderr } = aether('bench', 'collectives', '--json', ...cells)
     assert.equal(status, 0, stderr)
-    const directory = mkdtempSync(join(tmpdir(), 'aether-bench-test-'))
-    try {
-      const file = join(directory, 'rows.json')
-      writeFileSync(file, stdout)
-      const check = spawnSync(process.execPath, [join(root, 'scripts/check-bench.mjs'), file], { encoding: 'utf8' })
-      assert.equal(check.status, 0, check.stderr)
-    } finally {
-      rmSync(directory, { recursive: true })
-    }
-    const rows = JSON.parse(stdout) as Row[]
+    const rows = checkedRows<Row>(stdout)
     const sums = rows.filter(({ op }) => op === 'allReduce')
     assert.deepEqual(
       sums.map(({ algorithm, chosen }) => `${algorithm} ${chosen}`.trim()),

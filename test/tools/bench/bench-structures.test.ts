@@ -1,9 +1,5 @@
 /** `aether bench structures`: its rows and its table; nothing of how fast anything is. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import process from 'node:process'
 import { describe, it } from 'node:test'
 import { keySequence, SEQUENCE_LENGTH, writeSequence } from '../../../tools/bench/structures/key-sequence.ts'
@@ -11,7 +7,7 @@ import { estimateMs, planOf } from '../../../tools/bench/structures/plan.ts'
 import { rowsOf, withRatios, withShares } from '../../../tools/bench/structures/structures-row.ts'
 import { fullGrid, quickGrid } from '../../../tools/commands/bench-structures.ts'
 import { aether } from '../../cli/command-line.ts'
-import { root } from '../../repository/checkout.ts'
+import { checkedRows } from './checked-rows.ts'
 
 const options = { skip: process.platform === 'linux' ? false : 'shared memory needs Linux' }
 const small = ['--value-sizes', '4096', '--writes', '50', '--cell-ms', '1']
@@ -37,16 +33,7 @@ describe('aether bench structures', options, () => {
       ...small,
     )
     assert.equal(status, 0, stderr)
-    const directory = mkdtempSync(join(tmpdir(), 'aether-bench-test-'))
-    try {
-      const file = join(directory, 'rows.json')
-      writeFileSync(file, stdout)
-      const check = spawnSync(process.execPath, [join(root, 'scripts/check-bench.mjs'), file], { encoding: 'utf8' })
-      assert.equal(check.status, 0, check.stderr)
-    } finally {
-      rmSync(directory, { recursive: true })
-    }
-    const rows = JSON.parse(stdout) as Row[]
+    const rows = checkedRows<Row>(stdout)
     const worksOf = (name: string, count: number): string =>
       rows.flatMap(({ op, store, processes }) => (store === name && processes === count ? [op] : [])).join('; ')
     for (const count of [1, 2]) assert.equal(worksOf('aether', count), 'get, 50 % set; update; push; pop; add')
