@@ -20,7 +20,7 @@ export class NamedArrays {
   /**
    * The array of this name. If no rank has it, it is made as those say that give a description; ranks that give none
    * are told. All ranks call it.
-   * @throws ArrayError at every rank if descriptions differ, or if nobody gives one.
+   * @throws ArrayError at every rank if descriptions differ, or if no rank gives one.
    */
   *open(
     team: Team,
