@@ -83,6 +83,7 @@ export {
   VECTOR_WORDS,
   VectorWord,
   type VerbsAddon,
+  type OpenedVerbsDevice,
   type VerbsDeviceFacts,
   type VerbsGidEntry,
   type VerbsMemoryFacts,

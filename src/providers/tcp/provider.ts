@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import type { OpenDeviceOptions, Provider, ProviderDevice } from '../contract.ts'
+import { IbverbsDevice } from '../ibverbs/device.ts'
+import { addonOrReason } from '../ibverbs/library.ts'
+import { attempt } from '../ibverbs/verb.ts'
+
+const PREFIX = 'tcp'
+const KEY_BYTES = 16
+const NO_KEY = new Uint8Array(0)
+
+/**
+ * Devices that need no RDMA hardware: iWARP over TCP, spoken by this process itself (native/tcp-device.h). One for each
+ * network interface that is up, `tcp-eth0`, and `tcp0`, the best of them. They are driven by the same calls as the
+ * devices of libibverbs.
+ */
+export const tcpProvider: Provider = {
+  name: 'tcp',
+  deviceNames(): string[] {
+    const addon = addonOrReason()
+    return typeof addon === 'string' ? [] : addon.tcpDeviceNames()
+  },
+  open(name: string, options: OpenDeviceOptions): ProviderDevice | undefined {
+    if (!name.startsWith(PREFIX)) return undefined
+    const addon = addonOrReason()
+    if (typeof addon === 'string' || !addon.tcpDeviceNames().includes(name)) return undefined
+    const opened = attempt(() => addon.openTcpDevice(name, keyOf(options.secret)))
+    return new IbverbsDevice(addon, 'tcp', name, opened, options)
+  },
+}
+
+/** The key of the device: what both ends of a connection prove to each other that they know. */
+function keyOf(secret: Uint8Array | undefined): Uint8Array {
+  if (secret === undefined) return NO_KEY
+  return createHash('sha256').update('aether tcp device').update(secret).digest().subarray(0, KEY_BYTES)
+}
