@@ -30,7 +30,7 @@ constexpr uint64_t kGuestNs = 60000 * kMillisecond;
 constexpr size_t kGuestsMost = 4096;
 // What acknowledges is a process and not a device, so it may take some scheduling. A process that ended is known at
 // once, by its reset.
-constexpr uint64_t kTimeoutLeast = 2000 * kMillisecond;
+constexpr uint64_t kTimeoutLeast = 5000 * kMillisecond;
 constexpr int kUserTimeoutMs = 30000;
 constexpr int kUnsentMost = 256 * 1024;
 

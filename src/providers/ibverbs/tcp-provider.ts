@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { secretOfEnvironment } from '../../runtime/index.ts'
 import type { OpenDeviceOptions, Provider, ProviderDevice } from '../contract.ts'
-import { IbverbsDevice } from '../ibverbs/device.ts'
-import { addonOrReason } from '../ibverbs/library.ts'
-import { attempt } from '../ibverbs/verb.ts'
+import { IbverbsDevice } from './device.ts'
+import { addonOrReason } from './library.ts'
+import { attempt } from './verb.ts'
 
 const PREFIX = 'tcp'
 const KEY_BYTES = 16
@@ -23,7 +24,7 @@ export const tcpProvider: Provider = {
     if (!name.startsWith(PREFIX)) return undefined
     const addon = addonOrReason()
     if (typeof addon === 'string' || !addon.tcpDeviceNames().includes(name)) return undefined
-    const opened = attempt(() => addon.openTcpDevice(name, keyOf(options.secret)))
+    const opened = attempt(() => addon.openTcpDevice(name, keyOf(options.secret ?? secretOfEnvironment())))
     return new IbverbsDevice(addon, 'tcp', name, opened, options)
   },
 }
