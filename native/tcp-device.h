@@ -291,6 +291,7 @@ struct Context : ibv_context {
   MacKey key;
   bool hasKey = false;
   uint64_t guid = 0;
+  uint16_t firstPort = 0, lastPort = 0;
   Keys keys;
 
   std::mutex tableLock;

@@ -28,6 +28,8 @@ constexpr uint64_t kRestNs = 1000000000;
 constexpr uint64_t kPollsNs = 10000, kStoppedNs = 50000;
 constexpr uint64_t kLookNs = 200000;
 constexpr int kEventsAtOnce = 64;
+// As src/providers/ibverbs/port-attributes.ts has it.
+constexpr uint8_t kLinkLayer = 128;
 constexpr char kBest[] = "tcp0";
 constexpr char kPrefix[] = "tcp-";
 
@@ -282,10 +284,14 @@ void takeBack(QueuePair* pair) {
 
 // A number that is free for TCP and UDP alike. 0, or -1 and errno.
 int openPort(Context* context) {
-  for (int attempt = 0; attempt < kPortTries; attempt++) {
+  const int span = context->lastPort - context->firstPort + 1;
+  const int tries = context->firstPort == 0 ? kPortTries : span;
+  for (int attempt = 0; attempt < tries; attempt++) {
     auto port = std::make_unique<Port>();
     sockaddr_in6 address = context->address;
+    address.sin6_port = htons(context->firstPort == 0 ? 0 : static_cast<uint16_t>(context->firstPort + attempt));
     port->listener = openSocket(SOCK_STREAM, address);
+    if (port->listener < 0 && errno == EADDRINUSE && context->firstPort != 0) continue;
     if (port->listener < 0) return -1;
     socklen_t length = sizeof address;
     getsockname(port->listener, reinterpret_cast<sockaddr*>(&address), &length);
@@ -327,7 +333,7 @@ static void closeAll(Context* context) {
     if (descriptor >= 0) close(descriptor);
 }
 
-ibv_context* openDevice(const std::string& name, const MacKey* key) {
+ibv_context* openDevice(const std::string& name, const MacKey* key, uint16_t firstPort, uint16_t lastPort) {
   Interface found;
   if (!findInterface(name, &found)) {
     errno = ENODEV;
@@ -354,6 +360,8 @@ ibv_context* openDevice(const std::string& name, const MacKey* key) {
   memcpy(context->gid.raw, &found.address.sin6_addr, 16);
   if (key != nullptr) context->key = *key;
   context->hasKey = key != nullptr;
+  context->firstPort = firstPort;
+  context->lastPort = lastPort;
   if (getrandom(&context->guid, sizeof context->guid, 0) != sizeof context->guid) context->guid = nowNs();
   context->async_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   context->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -421,7 +429,7 @@ int queryPort(ibv_context*, uint8_t port, ibv_port_attr* a) {
   a->max_msg_sz = 1U << 31;
   a->pkey_tbl_len = 1;
   a->phys_state = 5;  // LinkUp
-  a->link_layer = IBV_LINK_LAYER_ETHERNET;
+  a->link_layer = kLinkLayer;
   return 0;
 }
 
