@@ -230,7 +230,7 @@ void replyArrived(QueuePair* pair) {
 
 void readReply(QueuePair* pair) {
   Stream& stream = pair->stream;
-  if (stream.in.size() < kFpduMost) stream.in.resize(kFpduMost + 8192);
+  if (stream.in.size() < kHandshakeBytes) stream.in.resize(kInFirst);
   const ssize_t count =
       recv(stream.descriptor, stream.in.data() + stream.inEnd, kHandshakeBytes - stream.inEnd, MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -349,8 +349,10 @@ static bool settle(Context* context, Guest* guest) {
   const auto found = context->pairs.find(guest->greeting.destination);
   if (found == context->pairs.end()) return true;
   QueuePair* pair = found->second;
-  std::lock_guard<std::recursive_mutex> guard(pair->lock);
+  // One that is on its way to RTR has its lock for as long as the network takes to answer.
+  const std::unique_lock<std::recursive_mutex> guard(pair->lock, std::try_to_lock);
   table.unlock();
+  if (!guard.owns_lock()) return false;
   if (!pair->isConnected() || pair->now == IBV_QPS_ERR) return true;
   Stream& stream = pair->stream;
   if (pair->now == IBV_QPS_RESET || pair->now == IBV_QPS_INIT) return false;

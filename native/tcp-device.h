@@ -382,6 +382,9 @@ void takeBack(QueuePair* pair);
 void startEngine(Context* context);
 void stopEngine(Context* context);
 
+// A stream's buffer for what comes in, at first: it grows to hold a whole segment where one has to be.
+constexpr size_t kInFirst = 16384;
+
 // What the epoll instance names its descriptors by.
 constexpr uint64_t kOfWaker = 0, kOfPair = 1ULL << 32, kOfGuest = 2ULL << 32, kOfListener = 3ULL << 32,
                    kOfDatagrams = 4ULL << 32, kNameMask = 0xffffffffULL;

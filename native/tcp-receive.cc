@@ -10,7 +10,9 @@ namespace aether::tcp {
 
 namespace {
 
-constexpr size_t kInBytes = kFpduMost + 8192;
+constexpr size_t kInMost = kFpduMost + 8192;
+// A peer that lets as much wait for it does not take its answers, or asks for more than it may.
+constexpr size_t kOutMostWaiting = 4 << 20;
 // A stream is left for others after so many bytes.
 constexpr size_t kBudget = 256 * 1024;
 constexpr size_t kJobsMost = 256;
@@ -476,7 +478,10 @@ bool step(QueuePair* pair) {
     return false;
   }
   const bool isPieced = isPlaced(stream.header) && !stream.crc;
-  if (!isPieced && have < whole) return false;
+  if (!isPieced && have < whole) {
+    if (stream.in.size() < whole) stream.in.resize(kInMost);
+    return false;
+  }
   if (stream.crc) {
     uint32_t crc = 0;
     memcpy(&crc, data + whole - kCrcBytes, kCrcBytes);
@@ -592,7 +597,7 @@ static ssize_t readToPlace(QueuePair* pair) {
 bool receive(QueuePair* pair) {
   Stream& stream = pair->stream;
   bool received = false;
-  if (stream.in.empty()) stream.in.resize(kInBytes);
+  if (stream.in.size() < kInFirst) stream.in.resize(kInFirst);
   for (size_t taken = 0; taken < kBudget && isAlive(pair);) {
     if (stream.inAt > 0) {
       memmove(stream.in.data(), stream.in.data() + stream.inAt, stream.inEnd - stream.inAt);
@@ -615,6 +620,10 @@ bool receive(QueuePair* pair) {
     received = true;
     taken += static_cast<size_t>(count);
     while (step(pair)) {
+    }
+    if (stream.outEnd - stream.outAt > kOutMostWaiting) {
+      breakStream(pair);
+      return true;
     }
     // Less than there was room for: the socket is empty.
     if (!isPlaced && static_cast<size_t>(count) < space) return true;

@@ -23,7 +23,8 @@ constexpr size_t kDirectLeast = 16384;
 // Room for a segment at the end of what goes out.
 uint8_t* room(Stream* stream, size_t length) {
   if (stream->outAt == stream->outEnd) stream->outAt = stream->outEnd = 0;
-  if (stream->out.size() < stream->outEnd + length) stream->out.resize(std::max(stream->outEnd + length, kOutMost));
+  if (stream->out.size() < stream->outEnd + length) 
+    stream->out.resize(std::max(stream->outEnd + length, std::min(2 * stream->out.size() + 1024, kOutMost)));
   return stream->out.data() + stream->outEnd;
 }
 
@@ -299,9 +300,11 @@ bool flush(QueuePair* pair) {
     if (errno == EINTR) continue;
     if (errno == EAGAIN) {
       watch(pair, true);
-    } else {
-      breakStream(pair);
+      return false;
     }
+    // What the peer said last may say why.
+    if (stream.phase == Stream::Phase::Up) receive(pair);
+    if (stream.descriptor >= 0) breakStream(pair);
     return false;
   }
   if (stream.watchesWrites) watch(pair, false);
