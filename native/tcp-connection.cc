@@ -357,10 +357,11 @@ static bool settle(Context* context, Guest* guest) {
   if (!isPeer || isCaller(pair)) return true;
   // One that the peer has given up may still seem to be there.
   if (stream.phase != Stream::Phase::None) return false;
+  // Nothing of a caller that proved nothing may be left.
+  stream = Stream();
   stream.descriptor = guest->descriptor;
   guest->descriptor = -1;
   stream.phase = Stream::Phase::Proving;
-  stream.inAt = stream.inEnd = 0;
   stream.nonce = randomWord();
   stream.peerNonce = guest->greeting.nonce;
   stream.peerExpects = guest->greeting.psn;
