@@ -255,6 +255,8 @@ void lookAtClock(QueuePair* pair) {
     call(pair);
   } else if (isConnecting && now >= stream.connectUntil) {
     retryLater(pair);
+  } else if (stream.phase == Stream::Phase::Proving && now >= stream.connectUntil) {
+    breakStream(pair);
   }
   if (pair->head == pair->tail || pair->now == IBV_QPS_ERR || stream.waiting) return;
   const bool waits = pair->now == IBV_QPS_RTS || pair->at(pair->head).begun;
@@ -362,6 +364,7 @@ static bool settle(Context* context, Guest* guest) {
   stream.descriptor = guest->descriptor;
   guest->descriptor = -1;
   stream.phase = Stream::Phase::Proving;
+  stream.connectUntil = nowNs() + kHandshakeNs;
   stream.nonce = randomWord();
   stream.peerNonce = guest->greeting.nonce;
   stream.peerExpects = guest->greeting.psn;
