@@ -388,7 +388,9 @@ bool takeControlMessage(QueuePair* pair, const uint8_t* data) {
       completeSends(pair);
       return true;
     case ControlKind::Wait:
-      if (static_cast<int32_t>(stream.messages - control.count) < 0) return false;
+      if (static_cast<int32_t>(stream.messages - control.count) < 0 ||
+          static_cast<int32_t>(control.count - stream.taken) < 0)
+        return false;
       waitForReceiver(pair, control);
       return true;
     case ControlKind::Resume:
