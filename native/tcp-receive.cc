@@ -117,6 +117,7 @@ bool beginSend(QueuePair* pair) {
 bool beginWrite(QueuePair* pair) {
   Stream& stream = pair->stream;
   const Header& header = stream.header;
+  if (stream.receiving) return false;
   if ((pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0) {
     refuse(pair, stream.carriedOut, IBV_WC_REM_INV_REQ_ERR);
     return true;
