@@ -96,7 +96,7 @@ void finishAnswer(QueuePair* pair, Send* send) {
 bool beginSend(QueuePair* pair) {
   Stream& stream = pair->stream;
   if (stream.header.offset == 0) {
-    if (stream.receiving) return false;
+    if (stream.receiving || stream.messageBytes > 0) return false;
     if (!takeReceive(pair, &stream.receive)) {
       notReady(pair);
       return true;
