@@ -142,7 +142,7 @@ bool beginAnswer(QueuePair* pair) {
   Stream& stream = pair->stream;
   uint64_t index = 0;
   Send* send = answered(pair, stream.header.stag, &index);
-  if (send == nullptr || stream.header.offset != send->received ||
+  if (send == nullptr || send->isAtomic() || stream.header.offset != send->received ||
       send->received + stream.payloadLeft > send->length)
     return false;
   stream.placeAt = send->received;
