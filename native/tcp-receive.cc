@@ -14,6 +14,8 @@ constexpr size_t kInBytes = kFpduMost + 8192;
 // A stream is left for others after so many bytes.
 constexpr size_t kBudget = 256 * 1024;
 constexpr size_t kJobsMost = 256;
+// Bytes that wait for the socket; a peer that keeps to its depth stays far below.
+constexpr size_t kAnswersMost = 4 << 20;
 
 // Calls `copy(at, done, length)` for each piece of the segments within the range; false where a key does not allow it.
 template <class Copy>
@@ -275,7 +277,8 @@ void carryOutAtomic(QueuePair* pair, const uint8_t* data) {
   AtomicRequest request;
   const bool isKnown = takeAtomicRequest(data, &request);
   const bool allowed = (pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC) != 0;
-  if (!isKnown || !allowed || pair->attributes.max_dest_rd_atomic == 0 || request.offset % 8 != 0) {
+  const bool isFlood = stream.outEnd - stream.outAt > kAnswersMost;
+  if (!isKnown || !allowed || isFlood || pair->attributes.max_dest_rd_atomic == 0 || request.offset % 8 != 0) {
     refuse(pair, stream.carriedOut, IBV_WC_REM_INV_REQ_ERR);
     return;
   }
