@@ -182,6 +182,7 @@ bool place(QueuePair* pair, const uint8_t* data, size_t length) {
     Send* send = answered(pair, stream.header.stag, &index);
     if (send == nullptr) return false;
     send->received += length;
+    pair->progressAt = nowNs();
     if (scatter(pair, send->segments, at, data, length)) return true;
     failSend(pair, index, IBV_WC_LOC_PROT_ERR);
     return false;
