@@ -73,8 +73,8 @@ export class IwarpPeer {
   /** The request as it should be. */
   request(nonce: bigint = 1n): Buffer {
     const { number, gid, crc } = this.#options
-    const destination = this.#target.queuePairNumber
-    return encodeRequest({ source: number, destination, psn: 0, gid, nonce, proof: 0n }, crc)
+    const { queuePairNumber: destination, psn } = this.#target
+    return encodeRequest({ source: number, destination, psn, gid, nonce, proof: 0n }, crc)
   }
 
   /** Say the request, read the reply, and send the proof, changed by `change`. */
