@@ -244,7 +244,8 @@ bool flush(QueuePair* pair) {
                               MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       stream.outAt += static_cast<size_t>(sent);
-      pair->progressAt = nowNs();
+      // Only of the oldest request: what is sent behind it says nothing about the peer.
+      if (pair->head == pair->next) pair->progressAt = nowNs();
       continue;
     }
     if (errno == EINTR) continue;
