@@ -114,7 +114,7 @@ void closeStream(QueuePair* pair, Stream::Phase phase) {
   // Closing takes it out of the epoll instance, too.
   if (stream.descriptor >= 0) close(stream.descriptor);
   stream.descriptor = -1;
-  stream.watchesWrites = false;
+  stream.watchesWrites = stream.isLeft = false;
   stream.phase = phase;
 }
 
@@ -289,8 +289,9 @@ void breakStream(QueuePair* pair) {
   giveUp(pair);
 }
 
-void progress(QueuePair* pair) {
+void progress(QueuePair* pair, bool polls) {
   Stream& stream = pair->stream;
+  bool received = false;
   if (stream.phase == Stream::Phase::Connecting) {
     struct pollfd ready = {stream.descriptor, POLLOUT, 0};
     if (poll(&ready, 1, 0) > 0) {
@@ -309,10 +310,11 @@ void progress(QueuePair* pair) {
     flush(pair);
     if (stream.phase == Stream::Phase::Requested) readReply(pair);
   }
-  if (stream.phase == Stream::Phase::Proving || stream.phase == Stream::Phase::Up) receive(pair);
+  if (stream.phase == Stream::Phase::Proving || stream.phase == Stream::Phase::Up) received = receive(pair);
   if (stream.phase == Stream::Phase::Broken && pair->now == IBV_QPS_RTS) giveUp(pair);
   lookAtClock(pair);
-  if (pair->now != IBV_QPS_ERR) transmit(pair);
+  // Where the engine looks after it, too, an acknowledgement is sent in any case within its period.
+  if (pair->now != IBV_QPS_ERR) transmit(pair, polls && received && stream.isLeft);
 }
 
 // ---- the side that is called

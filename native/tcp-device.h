@@ -5,7 +5,8 @@
 // Threads. A context is used by the JavaScript thread that opened it, and by its engine, a thread of its own, which
 // sleeps until a socket is readable. A post writes to the socket itself; a poll of an empty completion queue reads from
 // the sockets; what comes in while the program computes is served by the engine. So a queue pair is driven by whoever
-// holds its lock.
+// holds its lock. While a program polls without a pause, the engine leaves its queue pairs to it, and looks every
+// 200 µs whether it still does: two threads that wait for one socket would take each other's processor.
 //
 // Locks are taken in this order: the context's table, a queue pair, then (none within another) keys, a shared receive
 // queue, a completion queue with its channel, the events. Keys are a reader-writer lock: whoever copies to or from
@@ -17,6 +18,7 @@
 #pragma once
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
+#include <sys/uio.h>
 
 #include <atomic>
 #include <deque>
@@ -204,6 +206,7 @@ struct Stream {
   Phase phase = Phase::None;
   int descriptor = -1;
   bool watchesWrites = false;
+  bool isLeft = false;  // to the program, which polls
   bool crc = false;
   uint64_t nonce = 0, peerNonce = 0;
   uint64_t retryAt = 0, retryNs = 0, connectUntil = 0;
@@ -249,6 +252,7 @@ struct QueuePair : ibv_qp {
   std::vector<Send> sends;
   uint64_t head = 0, next = 0, tail = 0, freed = 0;
   uint64_t progressAt = 0;
+  std::atomic<uint64_t> polledAt{0};
   ReceiveRing receives;
   Stream stream;
 
@@ -287,6 +291,7 @@ struct Context : ibv_context {
   MacKey key;
   bool hasKey = false;
   uint64_t guid = 0;
+  uint16_t firstPort = 0, lastPort = 0;
   Keys keys;
 
   std::mutex tableLock;
@@ -300,6 +305,7 @@ struct Context : ibv_context {
   int epoll = -1, waker = -1;
   std::atomic<bool> ends{false}, sleeps{false}, active{false};
   std::map<uint64_t, std::unique_ptr<Guest>> guests;  // of the engine only
+  std::vector<uint32_t> left;                         // likewise: the queue pairs that it has left to the program
   uint64_t nextGuest = 1;
 
   void raise(ibv_event_type type, QueuePair* pair, ibv_cq* queue, ibv_srq* shared);
@@ -329,7 +335,8 @@ bool bindWindow(QueuePair* pair, Send* send);
 bool invalidate(QueuePair* pair, uint32_t key, bool remote);
 
 // ---- tcp-send.cc
-void transmit(QueuePair* pair);
+// With `defers` an acknowledgement that would go alone may wait for what the program posts next.
+void transmit(QueuePair* pair, bool defers = false);
 void sendControl(QueuePair* pair, ControlKind kind, uint32_t count, uint64_t value);
 // Writes what is in `out`; false where the socket takes no more, or has failed.
 bool flush(QueuePair* pair);
@@ -340,11 +347,15 @@ void answerAtomic(QueuePair* pair, uint32_t identifier, uint64_t value);
 void refuse(QueuePair* pair, uint32_t message, ibv_wc_status status, ibv_wc_status receiveStatus = IBV_WC_WR_FLUSH_ERR);
 
 // ---- tcp-receive.cc
-// Reads and carries out what is there, within a budget.
-void receive(QueuePair* pair);
+// Reads and carries out what is there, within a budget. True where there was something.
+bool receive(QueuePair* pair);
 // Copies between the bytes and the segments, from `offset` of the whole on; false where a key does not allow it.
 bool scatter(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offset, const uint8_t* data, size_t length);
 bool gather(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offset, uint8_t* data, size_t length);
+// The places of a range of the segments, of which there are at most kSegmentsMost: how many, or -1 where a key does not
+// allow it. They hold while the caller has the lock of the keys.
+int piecesOf(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offset, size_t length, int access,
+             struct iovec* pieces);
 
 // ---- tcp-connection.cc
 // 0, or the errno of the modify: ETIMEDOUT where no such address answers.
@@ -352,8 +363,8 @@ int connectPair(QueuePair* pair);
 void disconnect(QueuePair* pair);
 // It was up, and is not any more.
 void breakStream(QueuePair* pair);
-// Whatever the socket and the clock bring: connects, reads, writes.
-void progress(QueuePair* pair);
+// Whatever the socket and the clock bring: connects, reads, writes. `polls` where it is the program that asks.
+void progress(QueuePair* pair, bool polls = false);
 void acceptGuests(Context* context, Port* port);
 void serveGuest(Context* context, uint64_t number);
 void matchGuests(Context* context);
@@ -366,6 +377,8 @@ ibv_wc_status sendDatagram(QueuePair* pair, Send* send);
 // ---- tcp-engine.cc
 int openPort(Context* context);
 void watch(QueuePair* pair, bool writes);
+// The program does not poll any more: the engine waits for the socket again.
+void takeBack(QueuePair* pair);
 void startEngine(Context* context);
 void stopEngine(Context* context);
 

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,7 +24,12 @@ constexpr int kPortTries = 64;
 // How often the engine looks at the clock while anything waits, and how long after the last time.
 constexpr int kTickMs = 10, kSoonMs = 1;
 constexpr uint64_t kRestNs = 1000000000;
+// A program that has polled within the first is polling; one that has not within the second does not any more.
+constexpr uint64_t kPollsNs = 10000, kStoppedNs = 50000;
+constexpr uint64_t kLookNs = 200000;
 constexpr int kEventsAtOnce = 64;
+// As src/providers/ibverbs/port-attributes.ts has it.
+constexpr uint8_t kLinkLayer = 128;
 constexpr char kBest[] = "tcp0";
 constexpr char kPrefix[] = "tcp-";
 
@@ -135,6 +141,49 @@ int tick(Context* context) {
   return wait;
 }
 
+// Leaves a queue pair to the program that polls it.
+void leave(Context* context, QueuePair* pair) {
+  const std::unique_lock<std::recursive_mutex> guard(pair->lock, std::try_to_lock);
+  if (!guard.owns_lock() || pair->stream.descriptor < 0 || pair->stream.isLeft) return;
+  struct epoll_event event = {};
+  event.data.u64 = kOfPair | pair->qp_num;
+  epoll_ctl(context->epoll, EPOLL_CTL_MOD, pair->stream.descriptor, &event);
+  pair->stream.isLeft = true;
+  context->left.push_back(pair->qp_num);
+}
+
+// Takes those back whose program has stopped to poll.
+void lookAfterLeft(Context* context) {
+  std::lock_guard<std::mutex> table(context->tableLock);
+  auto& left = context->left;
+  const auto isOver = [&](uint32_t number) {
+    const auto found = context->pairs.find(number);
+    if (found == context->pairs.end()) return true;
+    QueuePair* pair = found->second;
+    if (nowNs() - pair->polledAt.load(std::memory_order_relaxed) < kStoppedNs) return false;
+    const std::unique_lock<std::recursive_mutex> guard(pair->lock, std::try_to_lock);
+    if (!guard.owns_lock()) return false;
+    if (pair->stream.isLeft) {
+      takeBack(pair);
+      progress(pair);
+    }
+    return true;
+  };
+  left.erase(std::remove_if(left.begin(), left.end(), isOver), left.end());
+}
+
+// epoll_wait(2) for so many milliseconds, or until it is time to look after those that were left.
+int await(Context* context, struct epoll_event* events, int wait) {
+#ifdef SYS_epoll_pwait2
+  if (!context->left.empty()) {
+    const struct timespec time = {0, static_cast<long>(kLookNs)};
+    const auto count = syscall(SYS_epoll_pwait2, context->epoll, events, kEventsAtOnce, &time, nullptr, 0);
+    if (count >= 0 || errno != ENOSYS) return static_cast<int>(count);
+  }
+#endif
+  return epoll_wait(context->epoll, events, kEventsAtOnce, context->left.empty() ? wait : kSoonMs);
+}
+
 void serve(Context* context, const struct epoll_event& event) {
   const uint64_t name = event.data.u64 & kNameMask;
   switch (event.data.u64 & ~kNameMask) {
@@ -143,6 +192,10 @@ void serve(Context* context, const struct epoll_event& event) {
       const auto found = context->pairs.find(static_cast<uint32_t>(name));
       if (found == context->pairs.end()) return;
       QueuePair* pair = found->second;
+      if (nowNs() - pair->polledAt.load(std::memory_order_relaxed) < kPollsNs) {
+        leave(context, pair);
+        return;
+      }
       std::lock_guard<std::recursive_mutex> guard(pair->lock);
       table.unlock();
       progress(pair);
@@ -181,13 +234,14 @@ void run(Context* context) {
     context->sleeps = wait < 0;
     // Whoever stirs after this sees that it sleeps, and wakes it.
     if (wait < 0 && context->active) wait = kTickMs;
-    const int count = epoll_wait(context->epoll, events, kEventsAtOnce, wait);
+    const int count = await(context, events, wait);
     context->sleeps = false;
     for (int index = 0; index < count && !context->ends; index++) serve(context, events[index]);
+    if (!context->left.empty()) lookAfterLeft(context);
     const uint64_t now = nowNs();
     if (context->active.exchange(false)) restAt = now + kRestNs;
     const uint64_t period = (wait > 0 ? static_cast<uint64_t>(wait) : static_cast<uint64_t>(kTickMs)) * 1000000;
-    if (now - tickedAt < period && count > 0) {
+    if (now - tickedAt < period && (count > 0 || !context->left.empty())) {
       wait = wait < 0 ? kTickMs : wait;
       continue;
     }
@@ -219,16 +273,26 @@ void watch(QueuePair* pair, bool writes) {
   event.events = writes ? EPOLLIN | EPOLLOUT : EPOLLIN;
   event.data.u64 = kOfPair | pair->qp_num;
   stream.watchesWrites = writes;
+  stream.isLeft = false;
   if (epoll_ctl(pair->device->epoll, EPOLL_CTL_MOD, stream.descriptor, &event) != 0)
     epoll_ctl(pair->device->epoll, EPOLL_CTL_ADD, stream.descriptor, &event);
 }
 
+void takeBack(QueuePair* pair) {
+  pair->stream.isLeft = false;
+  watch(pair, pair->stream.watchesWrites);
+}
+
 // A number that is free for TCP and UDP alike. 0, or -1 and errno.
 int openPort(Context* context) {
-  for (int attempt = 0; attempt < kPortTries; attempt++) {
+  const int span = context->lastPort - context->firstPort + 1;
+  const int tries = context->firstPort == 0 ? kPortTries : span;
+  for (int attempt = 0; attempt < tries; attempt++) {
     auto port = std::make_unique<Port>();
     sockaddr_in6 address = context->address;
+    address.sin6_port = htons(context->firstPort == 0 ? 0 : static_cast<uint16_t>(context->firstPort + attempt));
     port->listener = openSocket(SOCK_STREAM, address);
+    if (port->listener < 0 && errno == EADDRINUSE && context->firstPort != 0) continue;
     if (port->listener < 0) return -1;
     socklen_t length = sizeof address;
     getsockname(port->listener, reinterpret_cast<sockaddr*>(&address), &length);
@@ -270,7 +334,7 @@ static void closeAll(Context* context) {
     if (descriptor >= 0) close(descriptor);
 }
 
-ibv_context* openDevice(const std::string& name, const MacKey* key) {
+ibv_context* openDevice(const std::string& name, const MacKey* key, uint16_t firstPort, uint16_t lastPort) {
   Interface found;
   if (!findInterface(name, &found)) {
     errno = ENODEV;
@@ -297,6 +361,8 @@ ibv_context* openDevice(const std::string& name, const MacKey* key) {
   memcpy(context->gid.raw, &found.address.sin6_addr, 16);
   if (key != nullptr) context->key = *key;
   context->hasKey = key != nullptr;
+  context->firstPort = firstPort;
+  context->lastPort = lastPort;
   if (getrandom(&context->guid, sizeof context->guid, 0) != sizeof context->guid) context->guid = nowNs();
   context->async_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   context->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -364,7 +430,7 @@ int queryPort(ibv_context*, uint8_t port, ibv_port_attr* a) {
   a->max_msg_sz = 1U << 31;
   a->pkey_tbl_len = 1;
   a->phys_state = 5;  // LinkUp
-  a->link_layer = IBV_LINK_LAYER_ETHERNET;
+  a->link_layer = kLinkLayer;
   return 0;
 }
 

@@ -186,7 +186,9 @@ static void assist(CompletionQueue* queue) {
       continue;
     }
     const std::unique_lock<std::recursive_mutex> guard(pair->lock, std::try_to_lock);
-    if (guard.owns_lock()) progress(pair);
+    if (!guard.owns_lock()) continue;
+    pair->polledAt.store(nowNs(), std::memory_order_relaxed);
+    progress(pair, true);
   }
 }
 
@@ -209,6 +211,12 @@ int pollCq(ibv_cq* cq, int count, ibv_wc* wc) {
 
 int reqNotifyCq(ibv_cq* cq, int solicitedOnly) {
   auto* queue = static_cast<CompletionQueue*>(cq);
+  // The program is about to sleep.
+  for (QueuePair* pair : queue->pairs) {
+    pair->polledAt.store(0, std::memory_order_relaxed);
+    std::lock_guard<std::recursive_mutex> guard(pair->lock);
+    if (pair->stream.isLeft) takeBack(pair);
+  }
   std::lock_guard<std::mutex> guard(queue->lock);
   if (solicitedOnly == 0)
     queue->armed = CompletionQueue::Armed::Any;

@@ -16,29 +16,8 @@ constexpr size_t kBudget = 256 * 1024;
 constexpr size_t kJobsMost = 256;
 // Bytes that wait for the socket; a peer that keeps to its depth stays far below.
 constexpr size_t kAnswersMost = 4 << 20;
-
-// Calls `copy(at, done, length)` for each piece of the segments within the range; false where a key does not allow it.
-template <class Copy>
-bool walk(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offset, size_t length, int access, Copy copy) {
-  Keys& keys = pair->device->keys;
-  std::shared_lock<std::shared_mutex> guard(keys.lock);
-  size_t done = 0;
-  for (const ibv_sge& segment : segments) {
-    if (done == length) break;
-    if (offset >= segment.length) {
-      offset -= segment.length;
-      continue;
-    }
-    const auto piece = static_cast<size_t>(std::min<uint64_t>(segment.length - offset, length - done));
-    // The whole segment has to be covered, as a device asks it.
-    uint8_t* at = keys.reach(segment.lkey, segment.addr, segment.length, access, pair->domain(), 0);
-    if (at == nullptr) return false;
-    copy(at + offset, done, piece);
-    done += piece;
-    offset = 0;
-  }
-  return done == length;
-}
+// From this length on the rest of a payload is read straight to its place.
+constexpr size_t kReadDirectLeast = 8192;
 
 bool isRequest(Op op) {
   switch (op) {
@@ -533,19 +512,93 @@ bool step(QueuePair* pair) {
 
 }  // namespace
 
+int piecesOf(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offset, size_t length, int access,
+             struct iovec* pieces) {
+  int count = 0;
+  for (const ibv_sge& segment : segments) {
+    if (length == 0) break;
+    if (offset >= segment.length) {
+      offset -= segment.length;
+      continue;
+    }
+    const auto piece = static_cast<size_t>(std::min<uint64_t>(segment.length - offset, length));
+    // The whole segment has to be covered, as a device asks it.
+    uint8_t* at = pair->device->keys.reach(segment.lkey, segment.addr, segment.length, access, pair->domain(), 0);
+    if (at == nullptr) return -1;
+    pieces[count++] = {at + offset, piece};
+    length -= piece;
+    offset = 0;
+  }
+  return length == 0 ? count : -1;
+}
+
 bool scatter(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offset, const uint8_t* data,
              size_t length) {
-  return walk(pair, segments, offset, length, IBV_ACCESS_LOCAL_WRITE,
-              [&](uint8_t* at, size_t done, size_t piece) { memcpy(at, data + done, piece); });
+  struct iovec pieces[kSegmentsMost];
+  std::shared_lock<std::shared_mutex> guard(pair->device->keys.lock);
+  const int count = piecesOf(pair, segments, offset, length, IBV_ACCESS_LOCAL_WRITE, pieces);
+  for (int index = 0; index < count; index++) {
+    memcpy(pieces[index].iov_base, data, pieces[index].iov_len);
+    data += pieces[index].iov_len;
+  }
+  return count >= 0;
 }
 
 bool gather(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offset, uint8_t* data, size_t length) {
-  return walk(pair, segments, offset, length, 0,
-              [&](const uint8_t* at, size_t done, size_t piece) { memcpy(data + done, at, piece); });
+  struct iovec pieces[kSegmentsMost];
+  std::shared_lock<std::shared_mutex> guard(pair->device->keys.lock);
+  const int count = piecesOf(pair, segments, offset, length, 0, pieces);
+  for (int index = 0; index < count; index++) {
+    memcpy(data, pieces[index].iov_base, pieces[index].iov_len);
+    data += pieces[index].iov_len;
+  }
+  return count >= 0;
 }
 
-void receive(QueuePair* pair) {
+// Reads what is left of a long payload straight to its place, and what follows into the buffer, which is empty. The
+// bytes read, or as recv(2); -2 where this is not to be done.
+static ssize_t readToPlace(QueuePair* pair) {
   Stream& stream = pair->stream;
+  if (!stream.inPayload || stream.discards || stream.payloadLeft < kReadDirectLeast || stream.inEnd > 0) return -2;
+  struct iovec pieces[kSegmentsMost + 1];
+  int count = -1;
+  std::shared_lock<std::shared_mutex> guard(pair->device->keys.lock);
+  if (stream.header.op == Op::Write) {
+    uint8_t* at = pair->device->keys.reach(stream.header.stag, stream.placeAt, stream.payloadLeft,
+                                           IBV_ACCESS_REMOTE_WRITE, pair->domain(), pair->qp_num);
+    if (at != nullptr) pieces[0] = {at, stream.payloadLeft};
+    count = at == nullptr ? -1 : 1;
+  } else {
+    uint64_t index = 0;
+    const bool isAnswer = stream.header.op == Op::ReadResponse;
+    const Send* send = isAnswer ? answered(pair, stream.header.stag, &index) : nullptr;
+    if (!isAnswer || send != nullptr)
+      count = piecesOf(pair, isAnswer ? send->segments : stream.receive.segments, stream.placeAt, stream.payloadLeft,
+                       IBV_ACCESS_LOCAL_WRITE, pieces);
+  }
+  if (count < 0) return -2;
+  pieces[count] = {stream.in.data(), stream.in.size()};
+  struct msghdr message = {};
+  message.msg_iov = pieces;
+  message.msg_iovlen = static_cast<size_t>(count) + 1;
+  const ssize_t got = recvmsg(stream.descriptor, &message, MSG_DONTWAIT);
+  if (got <= 0) return got;
+  const size_t placed = std::min(static_cast<size_t>(got), stream.payloadLeft);
+  stream.placeAt += placed;
+  stream.payloadLeft -= placed;
+  stream.inEnd = static_cast<size_t>(got) - placed;
+  guard.unlock();
+  if (stream.header.op == Op::ReadResponse) {
+    uint64_t index = 0;
+    answered(pair, stream.header.stag, &index)->received += placed;
+  }
+  pair->progressAt = nowNs();
+  return got;
+}
+
+bool receive(QueuePair* pair) {
+  Stream& stream = pair->stream;
+  bool received = false;
   if (stream.in.empty()) stream.in.resize(kInBytes);
   for (size_t taken = 0; taken < kBudget && isAlive(pair);) {
     if (stream.inAt > 0) {
@@ -554,20 +607,26 @@ void receive(QueuePair* pair) {
       stream.inAt = 0;
     }
     const size_t space = stream.in.size() - stream.inEnd;
-    const ssize_t count = recv(stream.descriptor, stream.in.data() + stream.inEnd, space, MSG_DONTWAIT);
+    ssize_t count = readToPlace(pair);
+    const bool isPlaced = count != -2;
+    if (!isPlaced) {
+      count = recv(stream.descriptor, stream.in.data() + stream.inEnd, space, MSG_DONTWAIT);
+      if (count > 0) stream.inEnd += static_cast<size_t>(count);
+    }
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0 && errno == EAGAIN) return received;
     if (count <= 0) {
       breakStream(pair);
-      return;
+      return received;
     }
-    stream.inEnd += static_cast<size_t>(count);
+    received = true;
     taken += static_cast<size_t>(count);
     while (step(pair)) {
     }
     // Less than there was room for: the socket is empty.
-    if (static_cast<size_t>(count) < space) return;
+    if (!isPlaced && static_cast<size_t>(count) < space) return true;
   }
+  return received;
 }
 
 }  // namespace aether::tcp

@@ -15,6 +15,10 @@ constexpr size_t kOutMost = 2 * kFpduMost;
 // A READ up to this length is answered with what is there when it comes.
 constexpr uint32_t kAnsweredAtOnce = 4096;
 constexpr size_t kAnswersInOutMost = 1 << 20;
+// So many requests may wait for their acknowledgement.
+constexpr uint32_t kDeferredMost = 16;
+// From this length on the bytes of a segment go from their place to the socket, without a copy.
+constexpr size_t kDirectLeast = 16384;
 
 // Room for a segment at the end of what goes out.
 uint8_t* room(Stream* stream, size_t length) {
@@ -39,6 +43,37 @@ bool addSegment(Stream* stream, const Header& header, size_t payload, Fill fill)
   }
   stream->outEnd += total;
   return true;
+}
+
+// Sends what is in `out`, then a segment whose payload lies in `pieces`, in one call and without a copy. What the socket
+// does not take is copied to `out`. The caller holds the lock of the keys.
+void sendDirect(QueuePair* pair, const Header& header, size_t payload, struct iovec* pieces, int count) {
+  Stream& stream = pair->stream;
+  const size_t trailer = trailerBytes(header.bytes() + payload);
+  room(&stream, kLengthBytes + header.bytes() + payload + trailer);
+  stream.outEnd += putHeader(stream.out.data() + stream.outEnd, header, payload);
+  const uint8_t zeros[kCrcBytes + 3] = {};
+  struct iovec parts[kSegmentsMost + 2];
+  parts[0] = {stream.out.data() + stream.outAt, stream.outEnd - stream.outAt};
+  for (int index = 0; index < count; index++) parts[index + 1] = pieces[index];
+  parts[count + 1] = {const_cast<uint8_t*>(zeros), trailer};
+  struct msghdr message = {};
+  message.msg_iov = parts;
+  message.msg_iovlen = static_cast<size_t>(count) + 2;
+  ssize_t sent = stream.descriptor < 0 ? -1 : sendmsg(stream.descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent > 0 && pair->head == pair->next) pair->progressAt = nowNs();
+  // An error shows again with the next call (flush).
+  auto done = static_cast<size_t>(std::max<ssize_t>(sent, 0));
+  const size_t fromOut = std::min(done, stream.outEnd - stream.outAt);
+  stream.outAt += fromOut;
+  done -= fromOut;
+  for (int index = 1; index < count + 2; index++) {
+    const size_t skipped = std::min(done, parts[index].iov_len);
+    done -= skipped;
+    const size_t left = parts[index].iov_len - skipped;
+    if (left > 0) memcpy(stream.out.data() + stream.outEnd, static_cast<const uint8_t*>(parts[index].iov_base) + skipped, left);
+    stream.outEnd += left;
+  }
 }
 
 Header untagged(Stream* stream, Op op, Queue queue) {
@@ -80,9 +115,17 @@ bool addData(QueuePair* pair, const Send& send) {
     header.message = stream.numbers[kSendQueue];
     header.offset = stream.segmentAt;
   }
-  if (!addSegment(&stream, header, payload,
-                  [&](uint8_t* at) { return gatherSend(pair, send, stream.segmentAt, at, payload); }))
+  if (payload >= kDirectLeast && !stream.crc && (send.flags & IBV_SEND_INLINE) == 0) {
+    struct iovec pieces[kSegmentsMost];
+    std::shared_lock<std::shared_mutex> guard(pair->device->keys.lock);
+    const int count = piecesOf(pair, send.segments, stream.segmentAt, payload, 0, pieces);
+    if (count < 0) return false;
+    sendDirect(pair, header, payload, pieces, count);
+  } else if (!addSegment(&stream, header, payload, [&](uint8_t* at) {
+               return gatherSend(pair, send, stream.segmentAt, at, payload);
+             })) {
     return false;
+  }
   stream.segmentAt += payload;
   if (!header.last) return true;
   if (!header.tagged) stream.numbers[kSendQueue]++;
@@ -199,24 +242,30 @@ bool addAnswer(QueuePair* pair, ReadJob* job) {
   header.stag = request.sinkStag;
   header.offset = request.sinkOffset + job->done;
   header.last = job->done + payload == request.length;
+  Keys& keys = pair->device->keys;
+  std::shared_lock<std::shared_mutex> guard(keys.lock);
+  uint8_t* from = payload == 0 ? nullptr
+                               : keys.reach(request.sourceStag, request.sourceOffset + job->done, payload,
+                                            IBV_ACCESS_REMOTE_READ, pair->domain(), pair->qp_num);
+  if (payload > 0 && from == nullptr) return false;
   job->done += payload;
+  if (payload >= kDirectLeast && !stream.crc) {
+    struct iovec piece = {from, payload};
+    sendDirect(pair, header, payload, &piece, 1);
+    return true;
+  }
   return addSegment(&stream, header, payload, [&](uint8_t* at) {
-    if (payload == 0) return true;
-    Keys& keys = pair->device->keys;
-    std::shared_lock<std::shared_mutex> guard(keys.lock);
-    const uint8_t* from = keys.reach(request.sourceStag, request.sourceOffset + job->done - payload, payload,
-                                     IBV_ACCESS_REMOTE_READ, pair->domain(), pair->qp_num);
-    if (from != nullptr) memcpy(at, from, payload);
-    return from != nullptr;
+    if (payload > 0) memcpy(at, from, payload);
+    return true;
   });
 }
 
 // Adds what is next; false where there is nothing to add.
-bool addNext(QueuePair* pair) {
+bool addNext(QueuePair* pair, bool defers) {
   Stream& stream = pair->stream;
   bool added = false;
   if (stream.phase == Stream::Phase::Up) {
-    if (stream.carriedOut != stream.told) {
+    if (stream.carriedOut != stream.told && !(defers && stream.carriedOut - stream.told < kDeferredMost)) {
       stream.told = stream.carriedOut;
       sendControl(pair, ControlKind::Taken, stream.told, 0);
       added = true;
@@ -260,7 +309,7 @@ bool flush(QueuePair* pair) {
   return true;
 }
 
-void transmit(QueuePair* pair) {
+void transmit(QueuePair* pair, bool defers) {
   if (!pair->isConnected()) {
     while (pair->next != pair->tail && pair->now == IBV_QPS_RTS) {
       Send& send = pair->at(pair->next);
@@ -275,7 +324,7 @@ void transmit(QueuePair* pair) {
   for (;;) {
     if (stream.outAt != stream.outEnd && !flush(pair)) return;
     bool added = false;
-    while (stream.outEnd - stream.outAt < kOutMost / 2 && addNext(pair)) added = true;
+    while (stream.outEnd - stream.outAt < kOutMost / 2 && addNext(pair, defers)) added = true;
     if (!added) return;
   }
 }

@@ -14,8 +14,9 @@ bool isOurs(const ibv_context* context);
 
 // The devices: one for each interface that is up and has an address, and tcp0, the best of them.
 std::vector<std::string> deviceNames();
-// Null, and errno: ENODEV where there is no such device. Without a key only this machine's own processes connect.
-ibv_context* openDevice(const std::string& name, const MacKey* key);
+// Null, and errno: ENODEV where there is no such device. Without a key only this machine's own processes connect. It
+// listens at ports from the first to the last; 0 and 0 take any.
+ibv_context* openDevice(const std::string& name, const MacKey* key, uint16_t firstPort, uint16_t lastPort);
 int closeDevice(ibv_context* context);
 int queryDevice(ibv_context* context, ibv_device_attr* attributes);
 int queryPort(ibv_context* context, uint8_t port, ibv_port_attr* attributes);

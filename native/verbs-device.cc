@@ -56,17 +56,19 @@ static napi_value TcpDeviceNames(napi_env env, napi_callback_info) {
   return names;
 }
 
-// openTcpDevice(name, key): key has 16 bytes, or none.
+// openTcpDevice(name, key, firstPort, lastPort): key has 16 bytes, or none; ports of 0 and 0 are any.
 static napi_value OpenTcpDevice(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const std::string name = arguments.text(0, "name", 255);
   const Bytes bytes = arguments.bytes(1, "key");
+  const auto firstPort = static_cast<uint16_t>(arguments.integer(2, "firstPort", 0, UINT16_MAX));
+  const auto lastPort = static_cast<uint16_t>(arguments.integer(3, "lastPort", firstPort, UINT16_MAX));
   if (!arguments.ok()) return nullptr;
   tcp::MacKey key;
   if (bytes.length != 0 && bytes.length != sizeof key.words) return throwArgument(env, "key", "key must have 16 bytes, or none");
   if (bytes.length != 0) memcpy(key.words, bytes.data, sizeof key.words);
   auto* device = createObject<VerbsDevice>(env, "ibv_open_device", {}, [&](VerbsDevice* made) {
-    made->context = tcp::openDevice(name, bytes.length == 0 ? nullptr : &key);
+    made->context = tcp::openDevice(name, bytes.length == 0 ? nullptr : &key, firstPort, lastPort);
     return errnoOf(made->context);
   });
   if (device == nullptr) return nullptr;

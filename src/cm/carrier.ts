@@ -1,6 +1,6 @@
 /**
- * The seam of this room: what it needs of a carrier of connection messages. There are three: librdmacm for real devices,
- * sockets in the runtime directory for the embedded one, and TCP ports for the tcp devices. The shape is that of rdma_cm(7): identifiers, calls that
+ * The seam of this room: what it needs of a carrier of connection messages. There are three: librdmacm for real
+ * devices, sockets in the runtime directory for the embedded one, and TCP ports for the tcp devices. The shape is that of rdma_cm(7): identifiers, calls that
  * return at once, and events.
  *
  * - Calls that fail at once throw; calls that take time end with an event. Events are never given from within a call.

@@ -179,8 +179,11 @@ export interface VerbsAddon {
   openDevice(name: string): OpenedVerbsDevice
   /** The names of the devices that speak iWARP over TCP; they need no library. */
   tcpDeviceNames(): string[]
-  /** Open one. Without a key (of 16 bytes) only processes of this machine connect to it. */
-  openTcpDevice(name: string, key: Uint8Array): OpenedVerbsDevice
+  /**
+   * Open one. Without a key (of 16 bytes) only processes of this machine connect to it. It listens at ports from the
+   * first to the last; 0 and 0 are any.
+   */
+  openTcpDevice(name: string, key: Uint8Array, firstPort: number, lastPort: number): OpenedVerbsDevice
   /**
    * Destroy what the token names: ibv_close_device, ibv_dealloc_pd, ibv_dereg_mr, … Returns 0 or the errno: EBUSY while
    * an object of this environment uses it.

@@ -1,4 +1,12 @@
-import { checkBoolean, checkBytes, checkOptions, checkText, checkWhole, mustBe, type OptionNames } from '../native/index.ts'
+import {
+  checkBoolean,
+  checkBytes,
+  checkOptions,
+  checkText,
+  checkWhole,
+  mustBe,
+  type OptionNames,
+} from '../native/index.ts'
 import {
   type DeviceAttributes,
   type Gid,
@@ -52,7 +60,14 @@ const openNames: OptionNames<OpenDeviceOptions> = {
 
 function checkOpening(options: OpenDeviceOptions): void {
   checkOptions('openDevice', options, openNames)
-  const { allowProcessCopy = false, physicalBytes = 0, port = 1, sourceGidIndex = 0, addressFamily = 'ipv4', secret } = options
+  const {
+    allowProcessCopy = false,
+    physicalBytes = 0,
+    port = 1,
+    sourceGidIndex = 0,
+    addressFamily = 'ipv4',
+    secret,
+  } = options
   checkBoolean('options.allowProcessCopy', allowProcessCopy)
   checkWhole('options.physicalBytes', physicalBytes, 0, PHYSICAL_BYTES_MAX)
   checkWhole('options.port', port, 1, PORT_MAX)

@@ -96,7 +96,14 @@ export class TcpMeeting implements Meeting {
       }
       const values = await line.gather(Round.Introduction, own, signal)
       const introductions = values.map((value, from) => checkIntroduction(value, from))
-      const device = inspectDevice(chooseDevice(plan.device, introductions, introductions.every(({ rdma }) => rdma)), size)
+      const device = inspectDevice(
+        chooseDevice(
+          plan.device,
+          introductions,
+          introductions.every(({ rdma }) => rdma),
+        ),
+        size,
+      )
       const membership = await Membership.enter(`run-${introductions[0]!.group}`, { timeoutMs })
       return new TcpMeeting(plan, line, introductions, device, membership)
     } catch (error) {

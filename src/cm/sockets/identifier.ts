@@ -15,9 +15,9 @@ import { checkTimeout } from '../deadline.ts'
 import { ConnectionError, RejectStatus } from '../errors.ts'
 import { checkBacklog, checkedParameters, checkTransition } from '../identifier-arguments.ts'
 import { checkedPrivateData, type PrivateDataUse, paddedPrivateData } from '../private-data.ts'
-import type { MeetingPlace, SocketPlace } from './place.ts'
 import type { Message, MessageKind } from './message.ts'
 import { MessageSocket } from './message-socket.ts'
+import type { MeetingPlace, SocketPlace } from './place.ts'
 
 /** A caller that does not say what it wants within this time is not listened to any longer. */
 const SILENCE_MS_MAX = 5000

@@ -14,6 +14,6 @@ export interface SocketPlace {
   readonly deviceName: string
   /** @throws ConnectionError if the address is taken, or is none of this machine. */
   listen(portSpace: PortSpace, local: ConnectionAddress, arrived: (socket: Socket) => void): Promise<MeetingPlace>
-  /** Undefined if nobody listens there. */
+  /** Undefined if no process listens there. */
   meet(portSpace: PortSpace, remote: ConnectionAddress): Promise<Socket | undefined>
 }

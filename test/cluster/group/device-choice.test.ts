@@ -19,7 +19,8 @@ test('ranks of one machine are connected through its memory, unless another devi
 test('shared memory does not reach another machine', () => {
   assert.throws(
     () => chooseDevice('shm0', twoMachines, true),
-    (error) => error instanceof JoinError && /ranks 0, 2 are on a, rank 1 is on b; name no device, or tcp0/.test(error.message),
+    (error) =>
+      error instanceof JoinError && /ranks 0, 2 are on a, rank 1 is on b; name no device, or tcp0/.test(error.message),
   )
 })
 
