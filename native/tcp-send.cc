@@ -301,7 +301,9 @@ bool flush(QueuePair* pair) {
     if (errno == EAGAIN) {
       watch(pair, true);
     } else {
-      breakStream(pair);
+      // What the peer said before it ended is heard first: why it refuses.
+      if (stream.phase == Stream::Phase::Up) receive(pair);
+      if (stream.descriptor >= 0) breakStream(pair);
     }
     return false;
   }
