@@ -255,6 +255,8 @@ void lookAtClock(QueuePair* pair) {
     call(pair);
   } else if (isConnecting && now >= stream.connectUntil) {
     retryLater(pair);
+  } else if (stream.phase == Stream::Phase::Proving && now >= stream.connectUntil) {
+    breakStream(pair);
   }
   if (pair->head == pair->tail || pair->now == IBV_QPS_ERR || stream.waiting) return;
   const bool waits = pair->now == IBV_QPS_RTS || pair->at(pair->head).begun;
@@ -361,10 +363,12 @@ static bool settle(Context* context, Guest* guest) {
   if (!isPeer || isCaller(pair)) return true;
   // One that the peer has given up may still seem to be there.
   if (stream.phase != Stream::Phase::None) return false;
+  // Nothing of a caller that proved nothing may be left.
+  stream = Stream();
   stream.descriptor = guest->descriptor;
   guest->descriptor = -1;
   stream.phase = Stream::Phase::Proving;
-  stream.inAt = stream.inEnd = 0;
+  stream.connectUntil = nowNs() + kHandshakeNs;
   stream.nonce = randomWord();
   stream.peerNonce = guest->greeting.nonce;
   stream.peerExpects = guest->greeting.psn;

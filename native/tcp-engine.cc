@@ -131,7 +131,8 @@ int tick(Context* context) {
     if (!pair->isConnected()) continue;
     const Stream& stream = pair->stream;
     const bool isWaiting = pair->head != pair->tail || stream.retryAt != 0 ||
-                           stream.phase == Stream::Phase::Connecting || stream.phase == Stream::Phase::Requested;
+                           stream.phase == Stream::Phase::Connecting || stream.phase == Stream::Phase::Requested ||
+                           stream.phase == Stream::Phase::Proving;
     if (!isWaiting) continue;
     progress(pair);
     if (stream.waiting) wait = kSoonMs;

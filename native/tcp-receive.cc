@@ -16,6 +16,8 @@ constexpr size_t kOutMostWaiting = 4 << 20;
 // A stream is left for others after so many bytes.
 constexpr size_t kBudget = 256 * 1024;
 constexpr size_t kJobsMost = 256;
+// Bytes that wait for the socket; a peer that keeps to its depth stays far below.
+constexpr size_t kAnswersMost = 4 << 20;
 // From this length on the rest of a payload is read straight to its place.
 constexpr size_t kReadDirectLeast = 8192;
 
@@ -77,7 +79,7 @@ void finishAnswer(QueuePair* pair, Send* send) {
 bool beginSend(QueuePair* pair) {
   Stream& stream = pair->stream;
   if (stream.header.offset == 0) {
-    if (stream.receiving) return false;
+    if (stream.receiving || stream.messageBytes > 0) return false;
     if (!takeReceive(pair, &stream.receive)) {
       notReady(pair);
       return true;
@@ -98,6 +100,7 @@ bool beginSend(QueuePair* pair) {
 bool beginWrite(QueuePair* pair) {
   Stream& stream = pair->stream;
   const Header& header = stream.header;
+  if (stream.receiving) return false;
   if ((pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0) {
     refuse(pair, stream.carriedOut, IBV_WC_REM_INV_REQ_ERR);
     return true;
@@ -122,7 +125,7 @@ bool beginAnswer(QueuePair* pair) {
   Stream& stream = pair->stream;
   uint64_t index = 0;
   Send* send = answered(pair, stream.header.stag, &index);
-  if (send == nullptr || stream.header.offset != send->received ||
+  if (send == nullptr || send->isAtomic() || stream.header.offset != send->received ||
       send->received + stream.payloadLeft > send->length)
     return false;
   stream.placeAt = send->received;
@@ -160,6 +163,7 @@ bool place(QueuePair* pair, const uint8_t* data, size_t length) {
     Send* send = answered(pair, stream.header.stag, &index);
     if (send == nullptr) return false;
     send->received += length;
+    pair->progressAt = nowNs();
     if (scatter(pair, send->segments, at, data, length)) return true;
     failSend(pair, index, IBV_WC_LOC_PROT_ERR);
     return false;
@@ -255,7 +259,8 @@ void carryOutAtomic(QueuePair* pair, const uint8_t* data) {
   AtomicRequest request;
   const bool isKnown = takeAtomicRequest(data, &request);
   const bool allowed = (pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC) != 0;
-  if (!isKnown || !allowed || pair->attributes.max_dest_rd_atomic == 0 || request.offset % 8 != 0) {
+  const bool isFlood = stream.outEnd - stream.outAt > kAnswersMost;
+  if (!isKnown || !allowed || isFlood || pair->attributes.max_dest_rd_atomic == 0 || request.offset % 8 != 0) {
     refuse(pair, stream.carriedOut, IBV_WC_REM_INV_REQ_ERR);
     return;
   }
@@ -369,7 +374,9 @@ bool takeControlMessage(QueuePair* pair, const uint8_t* data) {
       completeSends(pair);
       return true;
     case ControlKind::Wait:
-      if (static_cast<int32_t>(stream.messages - control.count) < 0) return false;
+      if (static_cast<int32_t>(stream.messages - control.count) < 0 ||
+          static_cast<int32_t>(control.count - stream.taken) < 0)
+        return false;
       waitForReceiver(pair, control);
       return true;
     case ControlKind::Resume:

@@ -62,7 +62,7 @@ void sendDirect(QueuePair* pair, const Header& header, size_t payload, struct io
   message.msg_iov = parts;
   message.msg_iovlen = static_cast<size_t>(count) + 2;
   ssize_t sent = stream.descriptor < 0 ? -1 : sendmsg(stream.descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent > 0) pair->progressAt = nowNs();
+  if (sent > 0 && pair->head == pair->next) pair->progressAt = nowNs();
   // An error shows again with the next call (flush).
   auto done = static_cast<size_t>(std::max<ssize_t>(sent, 0));
   const size_t fromOut = std::min(done, stream.outEnd - stream.outAt);
@@ -294,7 +294,8 @@ bool flush(QueuePair* pair) {
                               MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       stream.outAt += static_cast<size_t>(sent);
-      pair->progressAt = nowNs();
+      // Only of the oldest request: what is sent behind it says nothing about the peer.
+      if (pair->head == pair->next) pair->progressAt = nowNs();
       continue;
     }
     if (errno == EINTR) continue;

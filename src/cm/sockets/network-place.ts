@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { UnsupportedError } from '../../native/index.ts'
 import { secretOfEnvironment } from '../../runtime/index.ts'
 import { type ConnectionAddress, connectionAddress, formatAddress } from '../address.ts'
 import type { PortSpace } from '../carrier.ts'
@@ -14,6 +15,9 @@ const PROOF_BYTES = 32
 const PROOF_MS_MAX = 5000
 const V4_MAPPED = /^::ffff:(?=[\d.]+$)/
 
+/** Listeners of this process. */
+const listeners = new Set<{ readonly portSpace: PortSpace; readonly port: number }>()
+
 /**
  * TCP ports. Both port spaces share them. The listener draws a nonce, and the caller answers with a proof over it that
  * it knows the secret of the environment (docs/hosts.md). Without a secret, only processes of this machine are heard.
@@ -25,21 +29,25 @@ export class NetworkPlace implements SocketPlace {
     this.deviceName = deviceName
   }
 
-  listen(_: PortSpace, local: ConnectionAddress, arrived: (socket: Socket) => void): Promise<MeetingPlace> {
+  listen(portSpace: PortSpace, local: ConnectionAddress, arrived: (socket: Socket) => void): Promise<MeetingPlace> {
     const secret = secretOfEnvironment()
     const server = createServer((socket) => {
       if (secret === undefined && !isOfThisMachine(socket)) socket.destroy()
       else hearProof(socket, secret, arrived)
     }).unref()
     return new Promise((done, reject) => {
-      server.once('error', (cause: NodeJS.ErrnoException) => reject(explain(local, cause)))
+      server.once('error', (cause: NodeJS.ErrnoException) => reject(explain(portSpace, local, cause)))
       const { address: host, port } = local
       // Exclusive: in a worker of node:cluster the socket would otherwise be its primary's.
       server.listen({ host, port, exclusive: true, backlog: CALLERS_MAX }, () => {
         server.removeAllListeners('error')
         // An arrival that fails is that arrival's loss.
         server.on('error', () => undefined)
-        done({ address: connectionAddress(host, portOf(server)), close: () => server.close() })
+        const address = connectionAddress(host, portOf(server))
+        const listener = { portSpace, port: address.port }
+        listeners.add(listener)
+        server.once('close', () => listeners.delete(listener))
+        done({ address, close: () => server.close() })
       })
     })
   }
@@ -65,8 +73,13 @@ function portOf(server: Server): number {
   return (server.address() as { readonly port: number }).port
 }
 
-function explain(local: ConnectionAddress, cause: NodeJS.ErrnoException): ConnectionError {
+function explain(portSpace: PortSpace, local: ConnectionAddress, cause: NodeJS.ErrnoException): Error {
   const where = formatAddress(local)
+  const own = [...listeners].find(({ port }) => port === local.port)
+  if (cause.code === 'EADDRINUSE' && own !== undefined && own.portSpace !== portSpace)
+    return new UnsupportedError(
+      `port spaces share their ports over a tcp device, and a ${own.portSpace} listener has ${where}; choose another port`,
+    )
   const why =
     cause.code === 'EADDRINUSE'
       ? `another process listens at ${where}; choose another port, or pass 0 for a free one`
