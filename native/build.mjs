@@ -112,6 +112,8 @@ async function build({ compiler, arch, folder, target, missing, compileFlags, li
     '-std=c++17',
     '-fPIC',
     '-fvisibility=hidden',
+    // Nothing throws, and of memory that is not there the process dies either way.
+    '-fno-exceptions',
     '-Wall',
     '-Wextra',
     '-Werror=return-type',
@@ -208,6 +210,7 @@ async function buildPrebuilt(isRelease) {
         '-ffunction-sections',
         '-fdata-sections',
         '-fno-asynchronous-unwind-tables',
+        '-fno-unwind-tables',
         '-fvisibility-inlines-hidden',
       ],
       // libgcc_s stays shared: Node.js needs it anyway, and the static one requires glibc 2.35.
