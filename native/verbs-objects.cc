@@ -53,6 +53,20 @@ int VerbsDeviceMemory::release() {
   return errnoOf(ibv_free_dm(dm));
 }
 
+static void endTable(void* data) {
+  static_cast<Environment*>(data)->verbs.reset();
+}
+
+void VerbsMemory::hold(napi_env of, napi_value bytes) {
+  env = of;
+  napi_create_reference(env, bytes, 1, &buffer);
+  // Node.js frees each external buffer in a hook that it added when the buffer was made, the latest first. Ours has to
+  // run before: until then a device may write there.
+  Environment* environment = environmentOf(env);
+  napi_remove_env_cleanup_hook(env, endTable, environment);
+  napi_add_env_cleanup_hook(env, endTable, environment);
+}
+
 int VerbsMemory::release() {
   const int error = mr == nullptr ? 0 : errnoOf(ibv_dereg_mr(mr));
   if (error == 0 && buffer != nullptr) napi_delete_reference(env, buffer);
@@ -64,8 +78,7 @@ VerbsTable* VerbsTable::of(napi_env env) {
   if (environment->verbs == nullptr) {
     environment->verbs = std::make_shared<VerbsTable>();
     // Runs before what Node-API does at the end of an environment, while references may still be deleted.
-    napi_add_env_cleanup_hook(
-        env, [](void* data) { static_cast<Environment*>(data)->verbs.reset(); }, environment);
+    napi_add_env_cleanup_hook(env, endTable, environment);
   }
   return static_cast<VerbsTable*>(environment->verbs.get());
 }

@@ -52,6 +52,7 @@ struct VerbsMemory : VerbsObject {
   // The buffer: the device writes into its pages for as long as they are registered.
   napi_env env = nullptr;
   napi_ref buffer = nullptr;
+  void hold(napi_env of, napi_value bytes);
   int release() override;
 };
 
