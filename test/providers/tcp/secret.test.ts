@@ -151,7 +151,10 @@ test('a datagram of one that does not know the secret is dropped', async () => {
   for (let round = 0; round < 4; round += 1) wrong.send(target)
   right.send(target)
   let received = 0
-  await until(() => (received += target.received()) > 0, 'the right one is heard')
+  await until(() => {
+    received += target.received()
+    return received > 0
+  }, 'the right one is heard')
   // What was sent before it has been looked at, too: one socket is read in order.
   assert.equal(received + target.received(), 1)
   for (const { device } of ends) device.close()
