@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "mappings.h"
 #include "verbs-job.h"
 
 namespace aether {
@@ -53,18 +54,10 @@ int VerbsDeviceMemory::release() {
   return errnoOf(ibv_free_dm(dm));
 }
 
-static void endTable(void* data) {
-  static_cast<Environment*>(data)->verbs.reset();
-}
-
-void VerbsMemory::hold(napi_env of, napi_value bytes) {
+void VerbsMemory::hold(napi_env of, napi_value value, const void* bytes) {
   env = of;
-  napi_create_reference(env, bytes, 1, &buffer);
-  // Node.js frees each external buffer in a hook that it added when the buffer was made, the latest first. Ours has to
-  // run before: until then a device may write there.
-  Environment* environment = environmentOf(env);
-  napi_remove_env_cleanup_hook(env, endTable, environment);
-  napi_add_env_cleanup_hook(env, endTable, environment);
+  napi_create_reference(env, value, 1, &buffer);
+  mapping = holdMapping(reinterpret_cast<uintptr_t>(bytes));
 }
 
 int VerbsMemory::release() {
@@ -78,7 +71,8 @@ VerbsTable* VerbsTable::of(napi_env env) {
   if (environment->verbs == nullptr) {
     environment->verbs = std::make_shared<VerbsTable>();
     // Runs before what Node-API does at the end of an environment, while references may still be deleted.
-    napi_add_env_cleanup_hook(env, endTable, environment);
+    napi_add_env_cleanup_hook(
+        env, [](void* data) { static_cast<Environment*>(data)->verbs.reset(); }, environment);
   }
   return static_cast<VerbsTable*>(environment->verbs.get());
 }
