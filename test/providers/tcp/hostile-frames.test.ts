@@ -238,7 +238,9 @@ test('a peer that has everything sent again and again only keeps its own queue p
   pair.close()
 })
 
-test('what comes of a peer that reads nothing is not kept: memory stays bounded', async () => {
+const sanitized = process.env['ASAN_OPTIONS'] !== undefined && 'AddressSanitizer keeps what was freed for a while'
+
+test('what comes of a peer that reads nothing is not kept: memory stays bounded', { skip: sanitized }, async () => {
   using victim = new VictimDevice()
   const remote = { address: victim.memory.address, key: victim.memory.remoteKey }
   const floods = {
