@@ -123,7 +123,7 @@ export function fetchAdd(identifier: number, { address, key }: Remote, add: bigi
 
 // ---- connecting
 
-export interface Greeting {
+interface Greeting {
   readonly source: number
   readonly destination: number
   readonly psn: number
@@ -175,7 +175,7 @@ export function decodeReply(bytes: Buffer): Greeting | undefined {
   }
 }
 
-export interface Proven {
+interface Proven {
   readonly caller: number
   readonly responder: number
   readonly nonce: bigint
@@ -202,7 +202,7 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, index) => {
 })
 
 /** RFC 3720, appendix B.4. */
-export function crc32c(bytes: Uint8Array): number {
+function crc32c(bytes: Uint8Array): number {
   let crc = 0xffffffff
   for (const byte of bytes) crc = (crc >>> 8) ^ crcTable[(crc ^ byte) & 0xff]!
   return ~crc >>> 0
@@ -211,7 +211,7 @@ export function crc32c(bytes: Uint8Array): number {
 const MASK = 0xffff_ffff_ffff_ffffn
 
 /** SipHash-2-4 (Aumasson, Bernstein 2012). */
-export function sipHash(key: Buffer, text: Buffer): bigint {
+function sipHash(key: Buffer, text: Buffer): bigint {
   const [low, high] = [key.readBigUInt64LE(0), key.readBigUInt64LE(8)]
   let [v0, v1] = [low ^ 0x736f6d6570736575n, high ^ 0x646f72616e646f6dn]
   let [v2, v3] = [low ^ 0x6c7967656e657261n, high ^ 0x7465646279746573n]

@@ -14,8 +14,7 @@ export class TwoNetworks implements Disposable {
   static reasonAgainst(): string | false {
     const name = `aether-probe-${process.pid}`
     const made = spawnSync('ip', ['netns', 'add', name], { encoding: 'utf8' })
-    if (made.status !== 0)
-      return `network namespaces cannot be made here: ${made.error?.message ?? made.stderr.trim()}`
+    if (made.status !== 0) return `network namespaces cannot be made here: ${made.error?.message ?? made.stderr.trim()}`
     spawnSync('ip', ['netns', 'del', name])
     return false
   }

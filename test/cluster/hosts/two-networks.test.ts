@@ -1,14 +1,14 @@
 /** Ranks on two machines, as far as the network tells, over a tcp device. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { TwoNetworks } from '../../support/two-networks.ts'
 
 const skip = TwoNetworks.reasonAgainst()
@@ -50,7 +50,10 @@ test('regions of every protocol, locks, collectives, messages and structures spa
   using networks = TwoNetworks.make()
   const { status, out, err } = await run(networks, script)
   assert.equal(status, 0, out + err)
-  assert.deepEqual(out.trimEnd().split('\n').sort(), [0, 1, 2].map((rank) => `[${rank}] all of it on tcp0`))
+  assert.deepEqual(
+    out.trimEnd().split('\n').sort(),
+    [0, 1, 2].map((rank) => `[${rank}] all of it on tcp0`),
+  )
 })
 
 test('when the rank on the other machine is killed, the others go on', { skip }, async () => {

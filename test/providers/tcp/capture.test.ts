@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSecret } from '../../../src/runtime/index.ts'
+import { until } from '../../cluster/support.ts'
 import { Op } from '../../support/iwarp.ts'
 import { RankProcess } from '../../support/rank-process.ts'
 import { TwoNetworks } from '../../support/two-networks.ts'
@@ -23,14 +24,12 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 async function captured(networks: TwoNetworks, conversation: () => Promise<void>): Promise<string> {
   const file = join(folder, 'capture.pcapng')
   const [command = '', ...words] = networks.in(0)
-  const recorder = spawn(command, [...words, 'tshark', '-q', '-i', 'cable', '-w', file], {
+  const recorder = spawn(command, [...words, 'dumpcap', '-q', '-i', 'cable', '-w', file], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let said = ''
   recorder.stderr.on('data', (chunk) => (said += chunk))
-  while (!said.includes('Capturing on')) await sleep(10)
-  // It says so a little before it is so.
-  await sleep(500)
+  await until(() => said.includes('File:'), 'the recording begins')
   await conversation()
   await sleep(500)
   recorder.kill('SIGINT')
@@ -38,25 +37,23 @@ async function captured(networks: TwoNetworks, conversation: () => Promise<void>
   return file
 }
 
-const decode = (file: string, ...words: readonly string[]): string => {
-  const { status, stdout, stderr } = spawnSync('tshark', ['-r', file, ...words], { encoding: 'utf8' })
+function decode(file: string, ...words: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync('tshark', ['-r', file, ...words], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  })
   assert.equal(status, 0, stderr)
   return stdout
 }
 
-/** All values of a field, in the order of the capture. */
-const valuesOf = (file: string, field: string): number[] =>
-  decode(file, '-T', 'fields', '-e', field)
-    .split(/[\s,]+/)
-    .filter((text) => text !== '')
-    .map(Number)
+const sent = ['Write', 'ReadRequest', 'ReadResponse', 'Send', 'Immediate', 'AtomicRequest', 'AtomicResponse'] as const
+const ATOMIC = ['opcode', 'add_data', 'swap_data', 'compare_data'].map((name) => `iwarp_rdma.atomic.${name}`)
 
 test('a capture decodes as iWARP, CRC and all, and says what was meant', { skip }, async () => {
   using networks = TwoNetworks.make()
   const secret = join(folder, 'secret')
   writeFileSync(secret, makeSecret(), { mode: 0o600 })
-  const start = (end: 0 | 1): RankProcess =>
-    new RankProcess(fixture, { AETHER_SECRET_FILE: secret }, networks.in(end))
+  const start = (end: 0 | 1): RankProcess => new RankProcess(fixture, { AETHER_SECRET_FILE: secret }, networks.in(end))
   const [one, other] = [start(0), start(1)]
   try {
     const file = await captured(networks, async () => {
@@ -69,13 +66,16 @@ test('a capture decodes as iWARP, CRC and all, and says what was meant', { skip 
     const text = decode(file, '-V', '-o', 'tcp.desegment_tcp_streams:TRUE')
     assert.doesNotMatch(text, /Malformed|Bad CRC|\[incorrect/i)
     assert.match(text, /Request frame header[\s\S]*Reply frame header/)
-    const opcodes = new Set(valuesOf(file, 'iwarp_rdma.opcode'))
-    for (const op of ['Write', 'ReadRequest', 'ReadResponse', 'Send', 'Immediate', 'AtomicRequest', 'AtomicResponse'] as const)
-      assert.ok(opcodes.has(Op[op]), `${op} is not in ${[...opcodes]}`)
-    // Fetch and add, compare and swap: RFC 7306, section 5.
-    assert.deepEqual(valuesOf(file, 'iwarp_rdma.atomic.opcode'), [0, 2])
-    assert.deepEqual(valuesOf(file, 'iwarp_rdma.atomic.add_data'), [5])
-    assert.deepEqual(valuesOf(file, 'iwarp_rdma.atomic.compare_data'), [1])
+    const fields = ['iwarp_rdma.opcode', ...ATOMIC].flatMap((name) => ['-e', name])
+    const rows = decode(file, '-T', 'fields', ...fields, '-Y', 'iwarp_rdma')
+      .trimEnd()
+      .split('\n')
+      .map((row) => row.split('\t'))
+    const opcodes = new Set(rows.flatMap(([all = '']) => all.split(',').map(Number)))
+    for (const op of sent) assert.ok(opcodes.has(Op[op]), `${op} is not in ${[...opcodes]}`)
+    // Fetch and add, then compare and swap: RFC 7306, section 5.
+    const atomics = rows.map(([, ...atomic]) => atomic.join(' ').trim()).filter((row) => row !== '')
+    assert.deepEqual(atomics, ['0 5  0', '2  2 1'])
   } finally {
     await Promise.all([one, other].map((end) => end.kill()))
   }

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import {
-  connectionCases,
   conformanceCases,
+  connectionCases,
   formatConnectionReport,
   formatReport,
   type Placement,

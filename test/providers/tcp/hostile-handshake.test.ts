@@ -1,8 +1,8 @@
 /** Strangers at the port of a device, before they have proved anything. */
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { until } from '../../cluster/support.ts'
 import { CompletionStatus, type QueuePair, QueuePairState } from '../../../src/verbs/index.ts'
+import { until } from '../../cluster/support.ts'
 import { ControlKind, control, fetchAdd, Op, Queue, readRequest, type Segment } from '../../support/iwarp.ts'
 import { IwarpPeer } from '../../support/iwarp-peer.ts'
 import { callerAndCalled, VictimDevice } from './victim-device.ts'

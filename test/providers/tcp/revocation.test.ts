@@ -4,8 +4,8 @@ import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CompletionStatus, type MemoryRegion } from '../../../src/verbs/index.ts'
-import { ALL_ACCESS } from '../../verbs/loopback.ts'
 import { RankProcess } from '../../support/rank-process.ts'
+import { ALL_ACCESS } from '../../verbs/loopback.ts'
 import { failureOf, fixture, Survivor } from './survivor.ts'
 
 const LENGTH = 8 << 20

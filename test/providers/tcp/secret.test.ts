@@ -105,7 +105,7 @@ test('a listener of the connection manager hears only those that know its secret
     await assert.rejects(connect(asking), { message: /./ })
   }
   process.env['AETHER_SECRET_FILE'] = one
-  const accepting = listener.accept()
+  const accepting = listener.next().then((request) => request!.accept())
   await using connection = await connect({ ...asking, timeoutMs: 20_000 })
   await using accepted = await accepting
   assert.equal(connection.pair.query().destinationQueuePair, accepted.pair.number)
@@ -139,7 +139,7 @@ function datagramEnd(secret: Uint8Array): DatagramEnd {
     received: () => queue.poll(batch),
     send(target) {
       const handle = domain.createAddressHandle(target.to)
-      const to = { addressHandle: handle, queuePairNumber: target.pair.number, queueKey: 0x11111111 }
+      const to = { addressHandle: handle, number: target.pair.number }
       pair.prepareSend({ local: memory.subarray(1024, 1040), to }).post(1)
     },
   }
@@ -151,7 +151,10 @@ test('a datagram of one that does not know the secret is dropped', async () => {
   for (let round = 0; round < 4; round += 1) wrong.send(target)
   right.send(target)
   let received = 0
-  await until(() => (received += target.received()) > 0, 'the right one is heard')
+  await until(() => {
+    received += target.received()
+    return received > 0
+  }, 'the right one is heard')
   // What was sent before it has been looked at, too: one socket is read in order.
   assert.equal(received + target.received(), 1)
   for (const { device } of ends) device.close()

@@ -77,4 +77,3 @@ export function callerAndCalled(victim: VictimDevice): readonly [caller: QueuePa
   const pairs = [victim.pair(), victim.pair()].sort((one, other) => one.number - other.number)
   return pairs as [QueuePair, QueuePair]
 }
-
