@@ -32,6 +32,7 @@ constexpr size_t kGuestsMost = 4096;
 // once, by its reset.
 constexpr uint64_t kTimeoutLeast = 5000 * kMillisecond;
 constexpr int kUserTimeoutMs = 30000;
+constexpr int kNoDescriptorUs = 1000;
 constexpr int kUnsentMost = 256 * 1024;
 
 uint64_t randomWord() {
@@ -325,7 +326,11 @@ void acceptGuests(Context* context, Port* port) {
     socklen_t length = sizeof from;
     const int descriptor =
         accept4(port->listener, reinterpret_cast<sockaddr*>(&from), &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (descriptor < 0) return;
+    if (descriptor < 0) {
+      // Without a descriptor to spare the caller stays in the queue, and would be told of without a pause.
+      if (errno == EMFILE || errno == ENFILE) usleep(kNoDescriptorUs);
+      return;
+    }
     // Without a key, only who is on this machine.
     if (context->guests.size() >= kGuestsMost || (!context->hasKey && !isOwnAddress(from))) {
       close(descriptor);

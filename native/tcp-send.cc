@@ -15,6 +15,8 @@ constexpr size_t kOutMost = 2 * kFpduMost;
 // A READ up to this length is answered with what is there when it comes.
 constexpr uint32_t kAnsweredAtOnce = 4096;
 constexpr size_t kAnswersInOutMost = 1 << 20;
+// A stream is left for others after so many segments.
+constexpr int kSegmentsAtOnce = 64;
 // So many requests may wait for their acknowledgement.
 constexpr uint32_t kDeferredMost = 16;
 // From this length on the bytes of a segment go from their place to the socket, without a copy.
@@ -22,8 +24,13 @@ constexpr size_t kDirectLeast = 16384;
 
 // Room for a segment at the end of what goes out.
 uint8_t* room(Stream* stream, size_t length) {
-  if (stream->outAt == stream->outEnd) stream->outAt = stream->outEnd = 0;
-  if (stream->out.size() < stream->outEnd + length) 
+  // What the socket has taken makes room, once it is as much as what waits.
+  if (stream->outAt > 0 && stream->outAt >= stream->outEnd - stream->outAt) {
+    memmove(stream->out.data(), stream->out.data() + stream->outAt, stream->outEnd - stream->outAt);
+    stream->outEnd -= stream->outAt;
+    stream->outAt = 0;
+  }
+  if (stream->out.size() < stream->outEnd + length)
     stream->out.resize(std::max(stream->outEnd + length, std::min(2 * stream->out.size() + 1024, kOutMost)));
   return stream->out.data() + stream->outEnd;
 }
@@ -324,12 +331,17 @@ void transmit(QueuePair* pair, bool defers) {
     return;
   }
   Stream& stream = pair->stream;
-  for (;;) {
+  for (int segments = 0; segments < kSegmentsAtOnce;) {
     if (stream.outAt != stream.outEnd && !flush(pair)) return;
-    bool added = false;
-    while (stream.outEnd - stream.outAt < kOutMost / 2 && addNext(pair, defers)) added = true;
-    if (!added) return;
+    const int before = segments;
+    while (segments < kSegmentsAtOnce && stream.outEnd - stream.outAt < kOutMost / 2 && addNext(pair, defers))
+      segments++;
+    if (segments > before) continue;
+    if (stream.watchesWrites && stream.descriptor >= 0) watch(pair, false);
+    return;
   }
+  // Others wait, too: the engine goes on when it comes round, which the socket tells it at once.
+  if (flush(pair) && stream.descriptor >= 0) watch(pair, true);
 }
 
 void sendControl(QueuePair* pair, ControlKind kind, uint32_t count, uint64_t value) {
