@@ -25,6 +25,7 @@ const PREBUILT = [
 /** Parts of the addon whose headers a machine may lack. An own build leaves them out; a prebuilt addon has them all. */
 const PARTS = [
   { prefix: 'verbs-', header: 'infiniband/verbs.h', define: 'AETHER_VERBS', package: 'libibverbs-dev' },
+  { prefix: 'tcp-', header: 'infiniband/verbs.h', define: 'AETHER_TCP', package: 'libibverbs-dev' },
   { prefix: 'rdmacm-', header: 'rdma/rdma_cma.h', define: 'AETHER_RDMACM', package: 'librdmacm-dev' },
   { prefix: 'mlx5-', header: 'infiniband/mlx5dv.h', define: 'AETHER_MLX5', package: 'libibverbs-dev' },
 ]

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tcp-verbs.h"
 #include "verbs-objects.h"
 
 namespace aether {
@@ -40,6 +41,40 @@ static napi_value DeviceNames(napi_env env, napi_callback_info info) {
   }
   ibv_free_device_list(list);
   return names;
+}
+
+// The names of the tcp provider's devices, which need no library.
+static napi_value TcpDeviceNames(napi_env env, napi_callback_info) {
+  napi_value names = nullptr;
+  napi_create_array(env, &names);
+  uint32_t index = 0;
+  for (const std::string& each : tcp::deviceNames()) {
+    napi_value name = nullptr;
+    napi_create_string_utf8(env, each.c_str(), each.size(), &name);
+    napi_set_element(env, names, index++, name);
+  }
+  return names;
+}
+
+// openTcpDevice(name, key, firstPort, lastPort): key has 16 bytes, or none; ports of 0 and 0 are any.
+static napi_value OpenTcpDevice(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const std::string name = arguments.text(0, "name", 255);
+  const Bytes bytes = arguments.bytes(1, "key");
+  const auto firstPort = static_cast<uint16_t>(arguments.integer(2, "firstPort", 0, UINT16_MAX));
+  const auto lastPort = static_cast<uint16_t>(arguments.integer(3, "lastPort", firstPort, UINT16_MAX));
+  if (!arguments.ok()) return nullptr;
+  tcp::MacKey key;
+  if (bytes.length != 0 && bytes.length != sizeof key.words) return throwArgument(env, "key", "key must have 16 bytes, or none");
+  if (bytes.length != 0) memcpy(key.words, bytes.data, sizeof key.words);
+  auto* device = createObject<VerbsDevice>(env, "ibv_open_device", {}, [&](VerbsDevice* made) {
+    made->context = tcp::openDevice(name, bytes.length == 0 ? nullptr : &key, firstPort, lastPort);
+    return errnoOf(made->context);
+  });
+  if (device == nullptr) return nullptr;
+  return describeNumbers(env, {{"handle", device->token},
+                               {"asyncDescriptor", device->context->async_fd},
+                               {"completionVectors", device->context->num_comp_vectors}});
 }
 
 constexpr uint32_t kRxeVendor = 0xffffff;
@@ -255,7 +290,7 @@ static napi_value ReadAsyncEvents(napi_env env, napi_callback_info info) {
     words[0] = event.event_type;
     words[2] = 0;
     words[1] = subjectOf(event, &words[2]);
-    ibv_ack_async_event(&event);
+    if (!tcp::isOurs(device->context)) ibv_ack_async_event(&event);
   }
   return makeNumber(env, static_cast<double>(count));
 }
@@ -263,6 +298,8 @@ static napi_value ReadAsyncEvents(napi_env env, napi_callback_info info) {
 void registerVerbsDevices(napi_env env, napi_value exports) {
   define(env, exports, "deviceNames", DeviceNames);
   define(env, exports, "openDevice", OpenDevice);
+  define(env, exports, "tcpDeviceNames", TcpDeviceNames);
+  define(env, exports, "openTcpDevice", OpenTcpDevice);
   define(env, exports, "destroy", Destroy);
   define(env, exports, "queryDevice", QueryDevice);
   define(env, exports, "queryPort", QueryPort);

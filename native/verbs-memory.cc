@@ -22,8 +22,7 @@ static napi_value RegisterMemory(napi_env env, napi_callback_info info) {
     // The header's: it takes the function that knows the optional flags where they are asked for.
     made->mr = ibv_reg_mr(domain->pd, bytes.data, bytes.length, access);
     if (made->mr == nullptr) return errnoOf(made->mr);
-    made->env = env;
-    napi_create_reference(env, arguments.at(1), 1, &made->buffer);
+    made->hold(env, arguments.at(1), bytes.data);
     return 0;
   });
   return memory == nullptr ? nullptr : describe(env, memory);
@@ -81,8 +80,7 @@ static napi_value ReregisterMemory(napi_env env, napi_callback_info info) {
   if (domain != nullptr) VerbsTable::exchange(memory, memory->uses[0], domain);
   if (bytes.data != nullptr) {
     if (memory->buffer != nullptr) napi_delete_reference(env, memory->buffer);
-    memory->env = env;
-    napi_create_reference(env, arguments.at(2), 1, &memory->buffer);
+    memory->hold(env, arguments.at(2), bytes.data);
   }
   return describe(env, memory);
 }

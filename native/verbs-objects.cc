@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "mappings.h"
 #include "verbs-job.h"
 
 namespace aether {
@@ -51,6 +52,12 @@ int VerbsThreadDomain::release() {
 }
 int VerbsDeviceMemory::release() {
   return errnoOf(ibv_free_dm(dm));
+}
+
+void VerbsMemory::hold(napi_env of, napi_value value, const void* bytes) {
+  env = of;
+  napi_create_reference(env, value, 1, &buffer);
+  mapping = holdMapping(reinterpret_cast<uintptr_t>(bytes));
 }
 
 int VerbsMemory::release() {

@@ -52,6 +52,9 @@ struct VerbsMemory : VerbsObject {
   // The buffer: the device writes into its pages for as long as they are registered.
   napi_env env = nullptr;
   napi_ref buffer = nullptr;
+  // Of the buffer's own pages. Node.js frees external buffers before it runs any hook, so a reference is not enough.
+  std::shared_ptr<void> mapping;
+  void hold(napi_env of, napi_value value, const void* bytes);
   int release() override;
 };
 

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "tcp-verbs.h"
+
 namespace aether {
 
 constexpr double kRequestsMost = 1 << 16;
@@ -48,7 +50,7 @@ bool takeSegments(const Batch& batch, const double* request, bool isInline, stru
 
 // 0, or the errno with which the request is refused. A bind to nothing has no memory, and the library asks for none
 // then.
-int takeBind(napi_env env, const double* request, struct ibv_send_wr* wr) {
+int takeBind(napi_env env, const VerbsQueuePair* pair, const double* request, struct ibv_send_wr* wr) {
   bool ok = true;
   auto* window = liveOf<VerbsWindow>(env, request[kWindow]);
   auto* memory = liveOf<VerbsMemory>(env, request[kMemory]);
@@ -58,9 +60,9 @@ int takeBind(napi_env env, const double* request, struct ibv_send_wr* wr) {
   wr->bind_mw.bind_info.mw_access_flags = static_cast<unsigned>(wholeNumber(request[kRequestAccess], INT32_MAX, &ok));
   if (!ok || window == nullptr || (memory == nullptr && request[kMemory] != 0)) return EINVAL;
   // The drivers look into the region without asking whether there is one.
-  if (memory == nullptr) return EINVAL;
+  if (memory == nullptr && !tcp::isOurs(pair->qp->context)) return EINVAL;
   wr->bind_mw.mw = window->mw;
-  wr->bind_mw.bind_info.mr = memory->mr;
+  wr->bind_mw.bind_info.mr = memory == nullptr ? nullptr : memory->mr;
   return 0;
 }
 
@@ -80,9 +82,9 @@ int takeDestination(napi_env env, enum ibv_qp_type type, const double* request, 
   return 0;
 }
 
-int takeSend(napi_env env, const double* request, struct ibv_send_wr* wr) {
+int takeSend(napi_env env, const VerbsQueuePair* pair, const double* request, struct ibv_send_wr* wr) {
   bool ok = true;
-  if (wr->opcode == IBV_WR_BIND_MW) return takeBind(env, request, wr);
+  if (wr->opcode == IBV_WR_BIND_MW) return takeBind(env, pair, request, wr);
   const uint64_t address = wholeNumber(request[kRemoteAddress], kSafeIntegerMax, &ok);
   const auto key = static_cast<uint32_t>(wholeNumber(request[kRemoteKey], UINT32_MAX, &ok));
   const auto immediate = static_cast<uint32_t>(wholeNumber(request[kImmediate], UINT32_MAX, &ok));
@@ -152,6 +154,19 @@ bool takeBatch(Arguments& arguments, Batch* batch) {
   return arguments.ok();
 }
 
+// The tcp device takes masked atomics as IBV_WR_DRIVER1, with the masks where `tso.hdr` points, and 1 in `tso.mss` for a
+// fetch-add. They are read by the post.
+int takeMaskedAtomic(double* request, struct ibv_send_wr* wr) {
+  bool ok = true;
+  wr->wr.atomic.remote_addr = wholeNumber(request[kRemoteAddress], kSafeIntegerMax, &ok);
+  wr->wr.atomic.rkey = static_cast<uint32_t>(wholeNumber(request[kRemoteKey], UINT32_MAX, &ok));
+  wr->wr.atomic.compare_add = bitsOf(request, kCompareAdd);
+  wr->wr.atomic.swap = bitsOf(request, kSwap);
+  wr->tso.hdr = request + kMasks;
+  wr->tso.mss = request[kOpcode] == kMaskedFetchAdd ? 1 : 0;
+  return ok ? 0 : EINVAL;
+}
+
 napi_value outcome(napi_env env, int error, size_t taken) {
   return makeSmall(env, error * kErrnoUnit + static_cast<int32_t>(taken));
 }
@@ -178,6 +193,10 @@ static bool takeOpcode(const VerbsQueuePair* pair, double opcode, struct ibv_sen
     wr->opcode = static_cast<enum ibv_wr_opcode>(static_cast<int>(opcode));
     return true;
   }
+  if (tcp::isOurs(pair->qp->context)) {
+    wr->opcode = IBV_WR_DRIVER1;
+    return opcode == kMaskedCompareSwap || opcode == kMaskedFetchAdd;
+  }
 #ifdef AETHER_MLX5
   if (needsMlx5(pair, opcode)) {
     wr->opcode = opcode == kConfigureIndirectKey ? IBV_WR_DRIVER1
@@ -185,8 +204,6 @@ static bool takeOpcode(const VerbsQueuePair* pair, double opcode, struct ibv_sen
                                                  : IBV_WR_ATOMIC_FETCH_AND_ADD;
     return opcode == kConfigureIndirectKey || opcode == kMaskedCompareSwap || opcode == kMaskedFetchAdd;
   }
-#else
-  (void)pair;
 #endif
   return false;
 }
@@ -206,7 +223,7 @@ static int buildSends(napi_env env, VerbsQueuePair* pair, const Batch& batch, si
   makeRoom(chain, &chain->sends, batch);
   const size_t perRequest = (batch.stride - kSegments) / kSegmentSlots;
   for (*built = 0; *built < batch.count; ++*built) {
-    const double* request = batch.slots + *built * batch.stride;
+    double* request = batch.slots + *built * batch.stride;
     struct ibv_send_wr* wr = &chain->sends[*built];
     memset(wr, 0, sizeof *wr);
     bool ok = true;
@@ -218,8 +235,11 @@ static int buildSends(napi_env env, VerbsQueuePair* pair, const Batch& batch, si
     wr->sg_list = chain->segments.data() + *built * perRequest;
     if (!ok || !takeSegments(batch, request, (wr->send_flags & IBV_SEND_INLINE) != 0, wr->sg_list, &wr->num_sge))
       return EINVAL;
-    if (wr->opcode != IBV_WR_DRIVER1)
-      if (const int error = takeSend(env, request, wr)) return error;
+    if (wr->opcode != IBV_WR_DRIVER1) {
+      if (const int error = takeSend(env, pair, request, wr)) return error;
+    } else if (tcp::isOurs(pair->qp->context)) {
+      if (const int error = takeMaskedAtomic(request, wr)) return error;
+    }
     if (const int error = takeDestination(env, pair->qp->qp_type, request, wr)) return error;
     if (*built > 0) chain->sends[*built - 1].next = wr;
   }

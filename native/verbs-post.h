@@ -24,6 +24,8 @@ enum RequestSlot : size_t {
   kSegments,
 };
 constexpr size_t kSegmentSlots = 3;
+// Of masked atomics: two words, in the place of a bind's window and memory.
+constexpr size_t kMasks = kWindow;
 // Opcodes that `enum ibv_wr_opcode` does not have.
 constexpr double kConfigureIndirectKey = 11, kMaskedCompareSwap = 20, kMaskedFetchAdd = 21;
 

@@ -79,8 +79,7 @@ static napi_value RegisterMemoryAsync(napi_env env, napi_callback_info info) {
   if (lock) job->lockFirst();
   auto* memory = createObject<VerbsMemory>(env, "ibv_reg_mr", {domain}, [&](VerbsMemory* made) {
     made->ready = false;
-    made->env = env;
-    napi_create_reference(env, arguments.at(1), 1, &made->buffer);
+    made->hold(env, arguments.at(1), bytes.data);
     return 0;
   });
   if (memory == nullptr) return nullptr;

@@ -66,6 +66,18 @@ const steps = [
     command: node('scripts/test.mjs', 'providers/kill.stress', 'dsm/crash.stress', 'structures/map.kill'),
     environment: { AETHER_TEST_KILLS: '1000' },
   },
+  {
+    name: 'tcp',
+    purpose: 'tcp devices: 300 deaths and ends of threads, 40,000 hostile conversations',
+    command: node('scripts/test.mjs', 'providers/tcp/'),
+    environment: { AETHER_TEST_KILLS: '300', AETHER_TEST_MUTANTS: '20000' },
+  },
+  {
+    name: 'tcp-sanitized',
+    purpose: 'the same for a while with AddressSanitizer and UBSan',
+    command: node('scripts/test-sanitized.mjs', 'providers/tcp/'),
+    environment: { AETHER_TEST_KILLS: '30', AETHER_TEST_MUTANTS: '2000' },
+  },
   { name: 'modelcheck', purpose: 'every interleaving of three nodes, too', command: npm('modelcheck') },
   { name: 'simulate', purpose: '50,000 simulated clusters', command: npm('simulate', '--seeds', '50000') },
   { name: 'torture', purpose: 'processes killed and stopped', command: npm('torture', '--seconds', '60') },

@@ -13,7 +13,8 @@ const table = {
 
 const help = `Usage: aether devices [name] [options]
 
-Lists the verbs devices of this machine: the embedded device (shm0), RDMA cards and soft-RoCE. It finds out what a
+Lists the verbs devices of this machine: the embedded device (shm0), RDMA cards and soft-RoCE. Devices called tcp0 and
+tcp-INTERFACE need no RDMA. It finds out what a
 device can do by creating one object of each kind.
 
 Options:

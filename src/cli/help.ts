@@ -9,7 +9,7 @@ export function formatOverview(entries: readonly CommandEntry[]): string {
   const width = Math.max(...entries.map((entry) => entry.name.length))
   const listed = (some: readonly CommandEntry[]): string =>
     some.map((entry) => `  ${entry.name.padEnd(width)}   ${entry.summary}`).join('\n')
-  return `Aether: shared memory for Node.js, between processes and, over RDMA, between machines.
+  return `Aether: shared memory for Node.js, between processes and, over RDMA or TCP, between machines.
 
 Usage: aether <command> [options]
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
 import type { Readable, Writable } from 'node:stream'
-import { SECRET_FILE_VARIABLE } from './hosts/secret.ts'
+import { SECRET_FILE_VARIABLE } from '../runtime/index.ts'
 import type { LaunchPlan } from './launch-options.ts'
 import type { LaunchedRank, RankEnd } from './launched-rank.ts'
 

@@ -1,7 +1,7 @@
 /**
- * The seam of this room: what it needs of a carrier of connection messages. There are two: librdmacm for real devices,
- * and sockets in the runtime directory for the embedded one. The shape is that of rdma_cm(7): identifiers, calls that
- * return at once, and events.
+ * The seam of this room: what it needs of a carrier of connection messages. There are three: librdmacm for real
+ * devices, sockets in the runtime directory for the embedded one, and TCP ports for the tcp devices. The shape is that
+ * of rdma_cm(7): identifiers, calls that return at once, and events.
  *
  * - Calls that fail at once throw; calls that take time end with an event. Events are never given from within a call.
  * - After `destroy` no event of that identifier is delivered, and all it took is released. It may be called from an
@@ -106,6 +106,6 @@ export interface ConnectionIdentifier {
 }
 
 export interface Carrier {
-  readonly name: 'shm' | 'rdmacm'
+  readonly name: 'shm' | 'rdmacm' | 'tcp'
   createIdentifier(portSpace: PortSpace): ConnectionIdentifier
 }

@@ -2,7 +2,7 @@ import { checkInstance, mustBe } from '../native/index.ts'
 import { Device, deviceNames, ProtectionDomain } from '../verbs/index.ts'
 import type { Carrier, PortSpace } from './carrier.ts'
 import { rdmacmCarrier } from './rdmacm/carrier.ts'
-import { shmCarrier } from './shm/carrier.ts'
+import { shmCarrier, tcpCarrier } from './sockets/carrier.ts'
 
 /** Which device a connection runs over. */
 export interface DeviceChoice {
@@ -27,8 +27,8 @@ export function chooseCarrier({ device, domain }: DeviceChoice): CarrierChoice {
   checkDevice(device)
   if (domain !== undefined) checkInstance('domain', domain, ProtectionDomain, 'as createProtectionDomain() returns')
   const deviceName = typeof device === 'string' ? device : (device?.name ?? domain?.device.name)
-  const carried = deviceName === undefined ? !deviceNames().every(isEmbedded) : !isEmbedded(deviceName)
-  return { carrier: carried ? rdmacmCarrier : shmCarrier, deviceName }
+  if (deviceName !== undefined) return { carrier: carrierOf(deviceName), deviceName }
+  return { carrier: deviceNames().some(isRdma) ? rdmacmCarrier : shmCarrier, deviceName }
 }
 
 /** @throws ArgumentError */
@@ -44,7 +44,12 @@ export function checkPortSpace(portSpace: PortSpace): void {
   if (portSpace !== 'tcp' && portSpace !== 'udp') throw mustBe('portSpace', "'tcp' or 'udp'", portSpace)
 }
 
-/** Devices of the embedded provider are called `shm…`. */
-function isEmbedded(deviceName: string): boolean {
-  return deviceName.startsWith('shm')
+function carrierOf(deviceName: string): Carrier {
+  if (isRdma(deviceName)) return rdmacmCarrier
+  return deviceName.startsWith('tcp') ? tcpCarrier(deviceName) : shmCarrier
+}
+
+/** Devices of the embedded provider are called `shm…`, those that need no RDMA hardware `tcp…`. */
+function isRdma(deviceName: string): boolean {
+  return !deviceName.startsWith('shm') && !deviceName.startsWith('tcp')
 }

@@ -1,4 +1,4 @@
-import type { QueuePair, RemoteEndpoint } from '../verbs/index.ts'
+import { linkTimeout, type QueuePair, type RemoteEndpoint } from '../verbs/index.ts'
 import { DeviceContext } from './device-context.ts'
 import { LinkEnd } from './link-end.ts'
 import { type LinkOptions, linkSettings } from './link-options.ts'
@@ -19,12 +19,6 @@ export interface LinkWay {
   /** The longest packet, in bytes; default: the port's. */
   readonly pathMtu?: number | undefined
 }
-
-/**
- * 4.096 µs × 2^17, repeated six times, is 3.8 s until a peer that does not answer is given up. As in the mesh of the
- * agents.
- */
-const NETWORK_TIMEOUT = 17
 
 /**
  * One end of a link whose two ends have another way to tell each other their cards than the connection manager. Each
@@ -60,8 +54,7 @@ export class UnconnectedLink {
   connect({ endpoint, hello }: LinkCard, { peerText, pathMtu }: LinkWay = {}): VerbsLink {
     const pair = this.#pair
     try {
-      // In shared memory the peer may be starting still, and its death is told by other means than a time-out.
-      const timeout = pair.domain.device.attributes.linkLayer === 'shared-memory' ? 0 : NETWORK_TIMEOUT
+      const timeout = linkTimeout(pair.domain.device.attributes.linkLayer)
       pair.connect(endpoint, { timeout, ...(pathMtu === undefined ? {} : { pathMtu }) })
       this.#end.prepare(pair)
       return linkOverPair({ pair, said: hello, peerText, close: () => pair.close() }, this.#end, this.#context)

@@ -77,6 +77,7 @@ export {
   ASYNC_EVENT_WORDS,
   ATTRIBUTE_WORDS,
   AttributeWord,
+  type OpenedVerbsDevice,
   PAIR_WORDS,
   PairWord,
   POST_ERRNO_UNIT,

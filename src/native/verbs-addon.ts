@@ -1,12 +1,19 @@
 /**
- * The verbs part of the addon: calls of libibverbs, no policy. It exists only if the addon was compiled with
- * `<infiniband/verbs.h>`. {@link VerbsAddon.load} opens the library itself.
+ * The verbs part of the addon: calls of libibverbs and of the tcp device, no policy. It exists only if the addon was
+ * compiled with `<infiniband/verbs.h>`. {@link VerbsAddon.load} opens the library itself.
  *
  * Objects are named by tokens, numbers that mean an object of this JavaScript environment while it lives. Afterwards
  * they mean nothing, so a stale one throws ArgumentError. Failing calls throw SystemError with the verb as `syscall`.
  * Calls that may fail in normal work return an errno.
  */
 export type VerbsToken = number
+
+export interface OpenedVerbsDevice {
+  readonly handle: VerbsToken
+  /** Readable while an asynchronous event waits. */
+  readonly asyncDescriptor: number
+  readonly completionVectors: number
+}
 
 export interface VerbsDeviceFacts {
   readonly firmware: string
@@ -169,11 +176,14 @@ export interface VerbsAddon {
   /** ibv_get_device_list(3). Empty if the kernel has no RDMA. */
   deviceNames(): string[]
   /** ibv_open_device(3). The descriptor of its asynchronous events does not block. */
-  openDevice(name: string): {
-    readonly handle: VerbsToken
-    readonly asyncDescriptor: number
-    readonly completionVectors: number
-  }
+  openDevice(name: string): OpenedVerbsDevice
+  /** The names of the devices that speak iWARP over TCP; they need no library. */
+  tcpDeviceNames(): string[]
+  /**
+   * Open one. Without a key (of 16 bytes) only processes of this machine connect to it. It listens at ports from the
+   * first to the last; 0 and 0 are any.
+   */
+  openTcpDevice(name: string, key: Uint8Array, firstPort: number, lastPort: number): OpenedVerbsDevice
   /**
    * Destroy what the token names: ibv_close_device, ibv_dealloc_pd, ibv_dereg_mr, … Returns 0 or the errno: EBUSY while
    * an object of this environment uses it.

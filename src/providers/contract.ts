@@ -311,6 +311,11 @@ export interface OpenDeviceOptions {
   readonly port?: number
   /** ibverbs only: the gid to talk from, by its index in the port's table; default: the one with the best score. */
   readonly sourceGidIndex?: number
+  /**
+   * tcp only: what all devices that connect have in common; one that does not know it is refused. Default: the secret
+   * in the file that AETHER_SECRET_FILE names. Without one, only processes of this machine connect.
+   */
+  readonly secret?: Uint8Array
   /** ibverbs only: which gids to prefer on Ethernet; default ipv4. */
   readonly addressFamily?: 'ipv4' | 'ipv6'
 }

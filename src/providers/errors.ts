@@ -15,6 +15,7 @@ export const Errno = {
   EMFILE: 24,
   EOVERFLOW: 75,
   EOPNOTSUPP: 95,
+  EADDRINUSE: 98,
   ETIMEDOUT: 110,
   ECANCELED: 125,
 } as const

@@ -1,7 +1,7 @@
 import type { Gid } from './gid.ts'
 
 /** What a device's port is made of, and so how messages are addressed from it. */
-export type LinkLayer = 'shared-memory' | 'ethernet' | 'infiniband'
+export type LinkLayer = 'shared-memory' | 'tcp' | 'ethernet' | 'infiniband'
 
 /** ibv_query_port(3). */
 export interface PortAttributes {

@@ -1,11 +1,12 @@
 import type { OpenDeviceOptions, Provider, ProviderDevice } from './contract.ts'
 import { Errno, VerbsError } from './errors.ts'
 import { ibverbsProvider } from './ibverbs/provider.ts'
+import { tcpProvider } from './ibverbs/tcp-provider.ts'
 import { shmProvider } from './shm/provider.ts'
 import { simProvider } from './sim/provider.ts'
 
 /** Every provider of this build, in the order in which names are looked up. */
-const providers: readonly Provider[] = [shmProvider, ibverbsProvider, simProvider]
+const providers: readonly Provider[] = [shmProvider, ibverbsProvider, simProvider, tcpProvider]
 
 /** Names of all devices of all providers. */
 export function listDeviceNames(): string[] {

@@ -30,7 +30,6 @@ export {
   MemberEndedError,
   MissingMembersError,
   RendezvousError,
-  SecretError,
   SpaceError,
   type SpaceEvent,
 } from '../cluster/index.ts'
@@ -75,6 +74,7 @@ export {
   TimeoutError,
   UnsupportedError,
 } from '../native/index.ts'
+export { SecretError } from '../runtime/index.ts'
 
 // Saving is seldom needed, so it is loaded when it is.
 provideSaver(async () => (await import('../saving/index.ts')).saver)

@@ -4,6 +4,7 @@ import {
   type AddressVector,
   type DeviceAttributes,
   type Gid,
+  type LinkLayer,
   type QueuePairAttributes,
   QueuePairState,
   type QueuePairType,
@@ -88,6 +89,23 @@ const DEFAULT_RETRY_COUNT = 6
 const DEFAULT_RNR_RETRY = 7
 const DEFAULT_MIN_RNR_TIMER = 12
 const DEFAULT_PATH_MTU = 1024
+
+const LINK_TIMEOUTS: Readonly<Record<LinkLayer, number>> = {
+  'shared-memory': 0,
+  ethernet: 17,
+  infiniband: 17,
+  tcp: 19,
+}
+
+/**
+ * The `timeout` of a link between long-lived ends, with the default of six retries. In shared memory there is none: the
+ * peer may still be starting, and its process reports its death. RDMA networks may be interrupted for 3.8 s (an adapter
+ * may take up to four times that). Over TCP it is 15 s: the end of a process is reported at once, and one that is
+ * stopped for a while has no adapter that acknowledges for it.
+ */
+export function linkTimeout(linkLayer: LinkLayer): number {
+  return LINK_TIMEOUTS[linkLayer]
+}
 
 /** Types whose queue pairs send to one peer that they are connected to. */
 function isConnected(type: QueuePairType): boolean {

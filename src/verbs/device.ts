@@ -1,4 +1,12 @@
-import { checkBoolean, checkOptions, checkText, checkWhole, mustBe, type OptionNames } from '../native/index.ts'
+import {
+  checkBoolean,
+  checkBytes,
+  checkOptions,
+  checkText,
+  checkWhole,
+  mustBe,
+  type OptionNames,
+} from '../native/index.ts'
 import {
   type DeviceAttributes,
   type Gid,
@@ -47,17 +55,27 @@ const openNames: OptionNames<OpenDeviceOptions> = {
   port: true,
   sourceGidIndex: true,
   addressFamily: true,
+  secret: true,
 }
 
 function checkOpening(options: OpenDeviceOptions): void {
   checkOptions('openDevice', options, openNames)
-  const { allowProcessCopy = false, physicalBytes = 0, port = 1, sourceGidIndex = 0, addressFamily = 'ipv4' } = options
+  const {
+    allowProcessCopy = false,
+    physicalBytes = 0,
+    port = 1,
+    sourceGidIndex = 0,
+    addressFamily = 'ipv4',
+    secret,
+  } = options
   checkBoolean('options.allowProcessCopy', allowProcessCopy)
   checkWhole('options.physicalBytes', physicalBytes, 0, PHYSICAL_BYTES_MAX)
   checkWhole('options.port', port, 1, PORT_MAX)
   checkWhole('options.sourceGidIndex', sourceGidIndex, 0, 0xffff)
   if (addressFamily !== 'ipv4' && addressFamily !== 'ipv6')
     throw mustBe('options.addressFamily', "'ipv4' or 'ipv6'", addressFamily)
+  if (secret !== undefined) checkBytes('options.secret', secret)
+  if (secret?.length === 0) throw mustBe('options.secret', 'at least one byte', secret)
 }
 
 function checkPath(path: string): void {

@@ -115,6 +115,8 @@ const right: Readonly<Record<keyof VerbsAddon, readonly Right[]>> = {
   layout: [],
   deviceNames: [],
   openDevice: [anyOf('standin0', 'standin1', 'nobody')],
+  tcpDeviceNames: [],
+  openTcpDevice: [anyOf('tcp-lo', 'nobody'), () => new Uint8Array(16), one(0), one(0)],
   destroy: [() => verbs.allocateDomain(device)],
   queryDevice: [one(device)],
   queryPort: [one(device), one(1)],

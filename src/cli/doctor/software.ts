@@ -36,7 +36,7 @@ export function checkModules(machine: Machine): Finding[] {
     return [
       warn(
         'modules',
-        'the kernel has no RDMA modules loaded: there is only shm0, for processes on one machine',
+        'the kernel has no RDMA modules loaded: machines are connected over TCP (tcp0) only',
         'modprobe -a ib_uverbs rdma_ucm, and the driver of the card (mlx5_ib, irdma, bnxt_re, rdma_rxe, …)',
       ),
     ]
@@ -54,11 +54,11 @@ export function checkModules(machine: Machine): Finding[] {
 export function checkDevices(machine: Machine): Finding[] {
   const devices = rdmaDevices(machine)
   if (devices.length > 0) return [ok('devices', devices.join(', '))]
-  const text = 'no RDMA device: there is only shm0, for processes on one machine'
+  const text = 'no RDMA device: machines are connected over TCP (tcp0)'
   const inSoftware = 'modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0'
   return wantsRdma(machine)
     ? [warn('devices', text, `RDMA in software over any network card: ${inSoftware}`)]
-    : [ok('devices', `${text}; ranks on several machines need one, also in software (${inSoftware})`)]
+    : [ok('devices', `${text}; to try RDMA without a card: ${inSoftware}`)]
 }
 
 /** Every device has its own file. The connection manager has one for all devices. */

@@ -5,27 +5,37 @@ import { DEVICE_VARIABLE } from './group-options.ts'
 import { LINK_BYTES } from './mesh-limits.ts'
 
 const SHM = 'shm0'
+/** The device on the best network interface. */
+const TCP = 'tcp0'
 
 /**
  * The verbs device that connects the ranks: the requested one if there is a request. Otherwise it is shared memory if
- * all ranks run on one machine, else the first RDMA device whose port is active.
+ * all ranks run on one machine, else the first active RDMA device if every rank has one, else TCP.
  * @throws JoinError if there is no such device, or shared memory was requested and the ranks are on several machines.
  */
-export function chooseDevice(wanted: string | undefined, machines: readonly Machine[]): string {
+export function chooseDevice(wanted: string | undefined, machines: readonly Machine[], everywhere: boolean): string {
   const own = machines[0]!
   const reachable = machines.every((machine) => machine.processes === own.processes)
   if (wanted === SHM && !reachable)
-    throw new JoinError(`device ${SHM} works on one machine only, but ${whereTheyAre(machines)}; choose an RDMA device`)
+    throw new JoinError(
+      `device ${SHM} works on one machine only, but ${whereTheyAre(machines)}; name no device, or ${TCP}`,
+    )
   if (wanted !== undefined) return wanted
   if (machines.every((machine) => machine.space === own.space)) return SHM
-  const names = deviceNames().filter((name) => name !== SHM)
-  const active = names.find(isActive)
-  if (active !== undefined) return active
-  const none = names.length === 0 ? 'there is no RDMA device here' : `no port of ${names.join(', ')} is active here`
+  const found = (everywhere ? rdmaNames().find(isActive) : undefined) ?? deviceNames().find((name) => name === TCP)
+  if (found !== undefined) return found
   throw new JoinError(
-    `${whereTheyAre(machines)}, and ${none}: load its driver, or add a software device (rdma link add rxe0 type rxe netdev …); ` +
-      `set ${DEVICE_VARIABLE} to choose a device by name`,
+    `${whereTheyAre(machines)}, and no device connects them: bring a network interface up (ip link set … up), or set ${DEVICE_VARIABLE} to choose a device by name`,
   )
+}
+
+/** True if this machine has an RDMA device whose port is active. */
+export function hasRdma(): boolean {
+  return rdmaNames().some(isActive)
+}
+
+function rdmaNames(): string[] {
+  return deviceNames().filter((name) => name !== SHM && !name.startsWith('tcp'))
 }
 
 /** A device that connects the ranks. */

@@ -9,7 +9,7 @@ import {
   type OptionNames,
   shown,
 } from '../../native/index.ts'
-import { SECRET_FILE_VARIABLE } from '../hosts/index.ts'
+import { SECRET_FILE_VARIABLE } from '../../runtime/index.ts'
 import { JoinError } from './errors.ts'
 import { GROUP_SIZE_MAX } from './group-card.ts'
 import { rankSettings, rendezvousSetting, type Setting } from './rank-environment.ts'

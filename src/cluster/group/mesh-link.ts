@@ -4,6 +4,7 @@ import {
   type CompletionQueue,
   Errno,
   type LinkLayer,
+  linkTimeout,
   type MemoryRegion,
   type PreparedReceive,
   type PreparedRequest,
@@ -14,12 +15,6 @@ import {
 } from '../../verbs/index.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
-
-/**
- * Exponent: an unacknowledged request is repeated after 4.096 µs × 2^17 = 0.54 s, six times. So a network may be
- * interrupted for 3.8 s (and an adapter may take up to four times that) before a peer counts as dead.
- */
-const NETWORK_TIMEOUT = 17
 
 /** A message without content, so that something completes. */
 const NOTHING = Uint8Array.of(MeshChannel.Nothing)
@@ -85,8 +80,7 @@ export class MeshLink {
   }
 
   connect(remote: RemoteEndpoint, linkLayer: LinkLayer, pathMtu: number | undefined): void {
-    // In shared memory the peer may still be starting, and its process reports its death, not a time-out.
-    const timeout = linkLayer === 'shared-memory' ? 0 : NETWORK_TIMEOUT
+    const timeout = linkTimeout(linkLayer)
     this.#pair.connect(remote, { timeout, ...(pathMtu === undefined ? {} : { pathMtu }) })
     for (let slot = 0; slot < RECEIVES_PER_LINK; slot += 1) this.repost(slot)
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { endianness } from 'node:os'
 import process from 'node:process'
+import { readSecret, SECRET_FILE_VARIABLE } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import {
   ControlLine,
@@ -9,12 +10,11 @@ import {
   isIndex,
   isRecord,
   type Machine,
-  readSecret,
   thisMachine,
 } from '../hosts/index.ts'
 import { MEMBERS_MAX } from '../layout.ts'
 import { Membership } from '../membership.ts'
-import { chooseDevice, type GroupDevice, inspectDevice } from './device-choice.ts'
+import { chooseDevice, type GroupDevice, hasRdma, inspectDevice } from './device-choice.ts'
 import { JoinError } from './errors.ts'
 import { decodeGroupCard, encodeGroupCard } from './group-card.ts'
 import type { JoinPlan } from './group-options.ts'
@@ -23,7 +23,7 @@ import type { RankPeer } from './rank-member.ts'
 import type { RendezvousPlace } from './rendezvous-place.ts'
 
 /** Increased whenever ranks of earlier versions would misunderstand present ones. */
-const PROTOCOL = 1
+const PROTOCOL = 2
 /** What is gathered, in order. */
 const Round = { Introduction: 0, Card: 1, Connected: 2, Left: 3 } as const
 /** How long a rank that has left waits until the others have heard of it. */
@@ -36,6 +36,8 @@ interface Introduction extends Machine {
   readonly processId: number
   /** A random name for the group; rank 0's is used. */
   readonly group: string
+  /** Whether it has an RDMA device that could be used. */
+  readonly rdma: boolean
 }
 
 /** How a rank is reached. */
@@ -80,6 +82,8 @@ export class TcpMeeting implements Meeting {
   static async begin(plan: JoinPlan, place: RendezvousPlace & { readonly kind: 'tcp' }): Promise<TcpMeeting> {
     const { rank, size, timeoutMs, signal } = plan
     const secret = readSecret(plan.secretFile)
+    // Devices of this process, in its Workers too, prove to their peers that they know it.
+    process.env[SECRET_FILE_VARIABLE] ??= plan.secretFile
     const line = new ControlLine({ ...place, rank, size, timeoutMs, secret, limits: connectionLimits() })
     try {
       const own: Introduction = {
@@ -87,11 +91,19 @@ export class TcpMeeting implements Meeting {
         endianness: endianness(),
         processId: process.pid,
         group: randomBytes(8).toString('hex'),
+        rdma: hasRdma(),
         ...thisMachine(),
       }
       const values = await line.gather(Round.Introduction, own, signal)
       const introductions = values.map((value, from) => checkIntroduction(value, from))
-      const device = inspectDevice(chooseDevice(plan.device, introductions), size)
+      const device = inspectDevice(
+        chooseDevice(
+          plan.device,
+          introductions,
+          introductions.every(({ rdma }) => rdma),
+        ),
+        size,
+      )
       const membership = await Membership.enter(`run-${introductions[0]!.group}`, { timeoutMs })
       return new TcpMeeting(plan, line, introductions, device, membership)
     } catch (error) {

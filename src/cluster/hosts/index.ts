@@ -5,11 +5,10 @@
 
 export { ControlLine, type ControlPlace } from './control-line.ts'
 export { type EndNotice, EndNotices } from './end-notices.ts'
-export { RendezvousError, SecretError } from './errors.ts'
+export { RendezvousError } from './errors.ts'
 export { type HostSlots, parseHosts, slotsOf } from './host-slots.ts'
 
 export { type Machine, thisMachine } from './machine.ts'
 export { isIndex, isRecord } from './messages.ts'
 
 export { connectionLimits } from './sealed-connection.ts'
-export { readSecret, SECRET_FILE_VARIABLE } from './secret.ts'

@@ -6,16 +6,14 @@ import { linkLayerOf } from './port-attributes.ts'
 const atomics: readonly DeviceAttributes['atomics'][] = ['none', 'device', 'global']
 
 export function deviceAttributes(
-  name: string,
+  opened: Pick<DeviceAttributes, 'name' | 'provider' | 'completionVectors'>,
   facts: VerbsDeviceFacts,
   port: VerbsPortFacts,
-  completionVectors: number,
   probeMaxInlineBytes: () => number,
 ): DeviceAttributes {
   let maxInlineBytes: number | undefined
   return {
-    name,
-    provider: 'ibverbs',
+    ...opened,
     maxQueuePairs: facts.maxQueuePairs,
     maxRequests: facts.maxRequests,
     maxSegments: facts.maxSegments,
@@ -41,7 +39,6 @@ export function deviceAttributes(
     maxAddressHandles: facts.maxAddressHandles,
     maxMulticastGroups: facts.maxMulticastGroups,
     maxMulticastQueuePairs: facts.maxMulticastQueuePairs,
-    completionVectors,
     firmwareVersion: facts.firmware,
     nodeGuid: facts.nodeGuid,
     vendorId: facts.vendorId,

@@ -1,4 +1,4 @@
-import type { VerbsAddon, VerbsDeviceFacts, VerbsToken } from '../../native/index.ts'
+import type { OpenedVerbsDevice, VerbsAddon, VerbsDeviceFacts, VerbsToken } from '../../native/index.ts'
 import type { ProviderAsyncEvent } from '../async-event.ts'
 import type {
   DeviceAttributes,
@@ -32,7 +32,19 @@ import { IbverbsXrcDomain } from './xrc-domain.ts'
 
 const RXE_VENDOR = 0xffffff
 
-/** An open RDMA device, one per JavaScript environment and `openDevice`. */
+/** Open an RDMA device. */
+export function openRdmaDevice(verbs: VerbsAddon, name: string, options: OpenDeviceOptions): IbverbsDevice {
+  const opened = attempt(
+    () => verbs.openDevice(name),
+    (errno) => explainOpen(name, errno),
+  )
+  return new IbverbsDevice(verbs, 'ibverbs', name, opened, options)
+}
+
+/**
+ * An open device behind the functions of libibverbs, one per JavaScript environment and `openDevice`: an RDMA device,
+ * or one of the tcp provider.
+ */
 export class IbverbsDevice implements ProviderDevice {
   readonly verbs: VerbsAddon
   readonly handle: VerbsToken
@@ -50,20 +62,25 @@ export class IbverbsDevice implements ProviderDevice {
   readonly windows: Map<VerbsToken, IbverbsMemoryWindow> = new Map<VerbsToken, IbverbsMemoryWindow>()
   readonly #events: AsyncEventQueue
 
-  constructor(verbs: VerbsAddon, name: string, options: OpenDeviceOptions) {
+  constructor(
+    verbs: VerbsAddon,
+    provider: string,
+    name: string,
+    opened: OpenedVerbsDevice,
+    options: OpenDeviceOptions,
+  ) {
     this.verbs = verbs
-    const opened = attempt(
-      () => verbs.openDevice(name),
-      (errno) => explainOpen(name, errno),
-    )
     this.handle = opened.handle
     this.asyncDescriptor = opened.asyncDescriptor
     this.#events = new AsyncEventQueue(this)
     try {
       this.facts = attempt(() => verbs.queryDevice(this.handle))
       this.port = new IbverbsPort(verbs, this.handle, name, options)
-      this.attributes = deviceAttributes(name, this.facts, this.port.facts, opened.completionVectors, () =>
-        attempt(() => probeMaxInlineBytes(verbs, this.handle)),
+      this.attributes = deviceAttributes(
+        { name, provider, completionVectors: opened.completionVectors },
+        this.facts,
+        this.port.facts,
+        () => attempt(() => probeMaxInlineBytes(verbs, this.handle)),
       )
     } catch (error) {
       verbs.destroy(this.handle)

@@ -37,7 +37,8 @@ export function requireVerbs(): VerbsAddon {
   return addonOrReason() as VerbsAddon
 }
 
-function addonOrReason(): VerbsAddon | string {
+/** The verbs calls of the addon, or why there are none. The library may still be missing. */
+export function addonOrReason(): VerbsAddon | string {
   if (checked !== undefined) return checked
   let addon: VerbsAddon | undefined
   try {

@@ -1,6 +1,9 @@
 import type { VerbsGidEntry, VerbsPortFacts } from '../../native/index.ts'
 import type { GidEntry, LinkLayer, PortAttributes } from '../port.ts'
 
+/** Of the tcp device (native/tcp-engine.cc); libibverbs has no such number. */
+const LINK_LAYER_TCP = 128
+
 /** `enum ibv_port_state` */
 const states: readonly PortAttributes['state'][] = ['unknown', 'down', 'init', 'armed', 'active', 'active-defer']
 /** The numbers of the InfiniBand specification's PortPhysicalState. */
@@ -22,6 +25,7 @@ const speeds: Readonly<Record<number, number>> = { 1: 2.5, 2: 5, 4: 10, 8: 10, 1
 const gidTypes: readonly GidEntry['type'][] = ['infiniband', 'roce-v1', 'roce-v2']
 
 export function linkLayerOf(facts: VerbsPortFacts): LinkLayer {
+  if (facts.linkLayer === LINK_LAYER_TCP) return 'tcp'
   return facts.linkLayer === 1 ? 'infiniband' : 'ethernet'
 }
 

@@ -1,5 +1,5 @@
 import type { OpenDeviceOptions, Provider, ProviderDevice } from '../contract.ts'
-import { IbverbsDevice } from './device.ts'
+import { openRdmaDevice } from './device.ts'
 import { ibverbsStatus, requireVerbs } from './library.ts'
 
 /** RDMA devices of this machine, through rdma-core's libibverbs, which is opened at the first use. */
@@ -9,7 +9,7 @@ export const ibverbsProvider: Provider = {
   open(name: string, options: OpenDeviceOptions): ProviderDevice | undefined {
     if (ibverbsStatus().state !== 'ready') return undefined
     const verbs = requireVerbs()
-    return verbs.deviceNames().includes(name) ? new IbverbsDevice(verbs, name, options) : undefined
+    return verbs.deviceNames().includes(name) ? openRdmaDevice(verbs, name, options) : undefined
   },
   whyNone(): string | undefined {
     const { state, message } = ibverbsStatus()

@@ -6,7 +6,7 @@ import type {
   QueuePair,
   RemoteEndpoint,
 } from '../../verbs/index.ts'
-import { QueuePairState } from '../../verbs/index.ts'
+import { linkTimeout, QueuePairState } from '../../verbs/index.ts'
 import type { BatchInFlight } from './batch-in-flight.ts'
 import type { Command } from './command.ts'
 import { HomeLostError } from './errors.ts'
@@ -14,12 +14,6 @@ import { BATCH_MAX } from './remote-words.ts'
 
 /** Requests that the send queue of a link holds: two batches of the greatest size. */
 export const REQUESTS_MAX: number = 2 * BATCH_MAX
-
-/**
- * As in the mesh of the agents: 4.096 µs × 2^17, repeated six times, is 3.8 s until a peer that does not answer is
- * given up.
- */
-const NETWORK_TIMEOUT = 17
 
 /**
  * What counts as waiting between two looks, at most: a program that was stopped, or busy, for longer did not look for
@@ -80,7 +74,7 @@ export class HomeLink {
   connect(remote: RemoteEndpoint, memory: RemoteMemory, linkLayer: LinkLayer): void {
     this.#memory = memory
     // In shared memory the peer may be starting still, and its death is told by the group, not by a time-out.
-    this.#pair.connect(remote, { timeout: linkLayer === 'shared-memory' ? 0 : NETWORK_TIMEOUT })
+    this.#pair.connect(remote, { timeout: linkTimeout(linkLayer) })
   }
 
   start(batch: BatchInFlight): void {

@@ -79,7 +79,7 @@ test('a machine without RDMA works: it is told how to have it, and not warned', 
   const files = { '/proc/self/limits': 'Max locked memory 8388608 8388608 bytes' }
   const findings = examine(new RecordedMachine({ facts, files, access: {} }))
   assert.ok(findings.every(({ level }) => level === 'ok'))
-  assert.match(textOf(findings, 'devices'), /there is only shm0, .* rdma link add rxe0 type rxe netdev/)
+  assert.match(textOf(findings, 'devices'), /over TCP \(tcp0\).* rdma link add rxe0 type rxe netdev/)
 })
 
 test('a machine with a card or a module but no device is warned', () => {

@@ -3,8 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { SecretError } from '../../../src/cluster/hosts/errors.ts'
-import { makeSecret, readSecret, SECRET_BYTES_MIN } from '../../../src/cluster/hosts/secret.ts'
+import { makeSecret, readSecret, SECRET_BYTES_MIN, SecretError } from '../../../src/runtime/secret.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aether-test-secret-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { connectionAddress } from '../../../src/cm/address.ts'
-import { decodeMessage, encodeMessage, MESSAGE_BYTES, type Message } from '../../../src/cm/shm/message.ts'
+import { decodeMessage, encodeMessage, MESSAGE_BYTES, type Message } from '../../../src/cm/sockets/message.ts'
 
 const byte = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max })
 const address: fc.Arbitrary<ReturnType<typeof connectionAddress>> = fc

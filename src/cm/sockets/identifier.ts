@@ -15,11 +15,10 @@ import { checkTimeout } from '../deadline.ts'
 import { ConnectionError, RejectStatus } from '../errors.ts'
 import { checkBacklog, checkedParameters, checkTransition } from '../identifier-arguments.ts'
 import { checkedPrivateData, type PrivateDataUse, paddedPrivateData } from '../private-data.ts'
-import { MeetingPoint, meet } from './meeting-point.ts'
 import type { Message, MessageKind } from './message.ts'
 import { MessageSocket } from './message-socket.ts'
+import type { MeetingPlace, SocketPlace } from './place.ts'
 
-const DEVICE_NAME = 'shm0'
 /** A caller that does not say what it wants within this time is not listened to any longer. */
 const SILENCE_MS_MAX = 5000
 /** Callers that have not said yet what they want, at a time. */
@@ -43,14 +42,15 @@ const NO_PARAMETERS: ConnectionParameters = {
   endpoint: { gid: 0n, queuePairNumber: 0, psn: 0 },
 }
 
-/** An identifier of the embedded carrier: a listener, or one end of a connection with its socket. */
-export class ShmIdentifier implements ConnectionIdentifier {
+/** An identifier of the carriers whose ends meet at sockets: a listener, or one end of a connection with its socket. */
+export class SocketIdentifier implements ConnectionIdentifier {
   onEvent: (event: ConnectionEvent) => void = () => undefined
   readonly portSpace: PortSpace
-  readonly deviceName: string = DEVICE_NAME
+  readonly deviceName: string
   local: ConnectionAddress | undefined
   remote: ConnectionAddress | undefined
-  #point: MeetingPoint | undefined
+  readonly #place: SocketPlace
+  #point: MeetingPlace | undefined
   readonly #callers = new Set<MessageSocket>()
   #socket: MessageSocket | undefined
   #peer: ConnectionParameters = NO_PARAMETERS
@@ -59,7 +59,9 @@ export class ShmIdentifier implements ConnectionIdentifier {
   #peerLeft = false
   #destroyed = false
 
-  constructor(portSpace: PortSpace) {
+  constructor(place: SocketPlace, portSpace: PortSpace) {
+    this.#place = place
+    this.deviceName = place.deviceName
     this.portSpace = portSpace
   }
 
@@ -71,7 +73,7 @@ export class ShmIdentifier implements ConnectionIdentifier {
     checkBacklog(backlog)
     if (this.#point !== undefined)
       throw new ConnectionError('listen', 0, 'the identifier listens already; make another one for another address')
-    const point = await MeetingPoint.open(this.portSpace, local, (socket) => this.#called(socket))
+    const point = await this.#place.listen(this.portSpace, local, (socket) => this.#called(socket))
     if (this.#destroyed) {
       point.close()
       return
@@ -85,7 +87,7 @@ export class ShmIdentifier implements ConnectionIdentifier {
       socket.destroy()
       return
     }
-    const identifier = new ShmIdentifier(this.portSpace)
+    const identifier = new SocketIdentifier(this.#place, this.portSpace)
     const hangUp = (): void => {
       forget()
       messages.destroy()
@@ -113,7 +115,7 @@ export class ShmIdentifier implements ConnectionIdentifier {
     this.#callers.add(messages)
   }
 
-  #asked(identifier: ShmIdentifier, messages: MessageSocket, message: Message): void {
+  #asked(identifier: SocketIdentifier, messages: MessageSocket, message: Message): void {
     identifier.#socket = messages
     identifier.#peer = message.parameters
     identifier.#retryCount = message.parameters.retryCount
@@ -144,7 +146,7 @@ export class ShmIdentifier implements ConnectionIdentifier {
     const checked = checkedParameters(parameters, this.portSpace, 'connect')
     if (this.remote === undefined)
       throw new ConnectionError('connect', 0, 'the identifier has no destination; call resolveAddress() first')
-    const meeting = meet(this.portSpace, this.remote)
+    const meeting = this.#place.meet(this.portSpace, this.remote)
     this.#retryCount = checked.retryCount
     meeting.then(
       (socket) => this.#met(socket, checked),

@@ -1,7 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import process from 'node:process'
-import { SecretError } from './errors.ts'
+import { AetherError } from '../native/index.ts'
+
+/** The shared secret is missing or not acceptable. Ranks of several machines cannot meet without it. */
+export class SecretError extends AetherError {
+  override readonly name = 'SecretError'
+  /** The file; undefined if none was named. */
+  readonly path: string | undefined
+
+  constructor(path: string | undefined, message: string, options?: ErrorOptions) {
+    super('ERR_AETHER_SECRET', message, options)
+    this.path = path
+  }
+}
 
 /** The variable that names the file. */
 export const SECRET_FILE_VARIABLE = 'AETHER_SECRET_FILE'
@@ -39,6 +51,15 @@ export function readSecret(path: string | undefined): Buffer {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/**
+ * The secret that the environment names, or undefined where it names none.
+ * @throws SecretError, as {@link readSecret}.
+ */
+export function secretOfEnvironment(): Buffer | undefined {
+  const path = process.env[SECRET_FILE_VARIABLE]
+  return path === undefined || path === '' ? undefined : readSecret(path)
 }
 
 function openSecret(path: string): number {
