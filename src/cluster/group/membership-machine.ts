@@ -43,8 +43,9 @@
  * 2. Once A is settled nothing else goes on from V: a quorum of V has a member that installed A, and states nothing
  *    about V any more.
  * 3. A member of V does not listen to x before it has installed A itself.
- * 4. A dead member that had considered this one dead still counts. It may have gone on and admitted a process that is
- *    unknown here. It told the accused first, so they know.
+ * 4. A dead member that had considered this one dead still counts, as does one that was in a later view than this one.
+ *    It may have gone on with a process that is unknown here. It told the accused first, and a new member last. So who
+ *    learns of its death knows.
  *
  * The test plays these cases and random faults to check the argument, and `membership-explorer` plays every order.
  */
@@ -187,6 +188,11 @@ export class MembershipMachine {
     return this.#isCandidate
   }
 
+  /** It has no quorum, and ends if that lasts. */
+  get isStuck(): boolean {
+    return this.#out.size > 0 && !this.#isQuorum(this.#remaining(), this.#certain)
+  }
+
   /** Everything that decides what it does next, as text: for a search through its states. */
   get state(): string {
     const { epoch, members, out, certain, joining } = this.#ownStatement()
@@ -294,6 +300,8 @@ export class MembershipMachine {
       // A sender that we suspect has not heard our last statement; its view leads nowhere.
       else if (!this.#out.has(from) && statement.epoch === this.#view.epoch + 1)
         this.#install(statement.members, statement.admitted)
+      // In a group that grows, a view that leads nowhere here may have a member that is unknown here.
+      else if (this.#grows && (this.#out.has(from) || statement.out.includes(this.#rank))) this.#accusedBy(from)
     }
     if (this.#ended) return
     if (statement.epoch < this.#view.epoch) this.#hearOld(from, statement)
@@ -390,9 +398,14 @@ export class MembershipMachine {
     )
   }
 
+  /** The remaining members suffice whoever is dead. So in a group that grows they need not agree on that. */
+  #countsAll(): boolean {
+    return this.#grows && this.#out.size > 0 && this.#isQuorum(this.#remaining(), new Set())
+  }
+
   #saysTheSame(rank: number, own: MembershipStatement): boolean {
     const statement = this.#statements.get(rank)
-    return statement !== undefined && sameStatement(statement, own)
+    return statement !== undefined && sameStatement(statement, own, this.#countsAll())
   }
 
   /** `admitted`: the candidate that comes to the members, with the highest rank; 0 if none. */
@@ -446,9 +459,10 @@ export class MembershipMachine {
   }
 }
 
-function sameStatement(a: MembershipStatement, b: MembershipStatement): boolean {
+function sameStatement(a: MembershipStatement, b: MembershipStatement, whoeverIsDead = false): boolean {
   const isOfOneView = a.epoch === b.epoch && a.admitted === b.admitted && same(a.members, b.members)
-  return isOfOneView && same(a.out, b.out) && same(a.certain, b.certain) && same(a.joining, b.joining)
+  if (!isOfOneView || !same(a.out, b.out) || !same(a.joining, b.joining)) return false
+  return whoeverIsDead || same(a.certain, b.certain)
 }
 
 /** More than half of `members`, or exactly half with the lowest. Or all others are in `dead`. */
