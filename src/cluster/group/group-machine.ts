@@ -97,6 +97,10 @@ const COORDINATOR = 0
  */
 const BEAT_NS_MAX = 1e9
 const BEATS_PER_LEASE = 5
+/** How long a candidate that is not admitted takes to say so to those who are ready for it. */
+const WITHDRAWAL_NS_MAX = 2e8
+/** How long a member that leaves waits until the others have its farewell; who is stopped takes it later. */
+const FAREWELL_NS_MAX = 2e9
 /** Ends the process: the others continue without it, or might. */
 const REMOVED_EXIT_CODE = 72
 const gone: RegistryAnswer = { kind: 'gone', rank: COORDINATOR }
@@ -306,7 +310,7 @@ export class GroupMachine {
     for (let effect = this.#effects[0]; effect !== undefined; effect = this.#effects[0]) {
       if (effect.type === 'state') this.mesh.send(effect.to, encodeStatement(effect.statement, size))
       else if (effect.type === 'view') this.#install(effect.view, effect.gone, effect.joined)
-      else if (this.#membership.isCandidate) this.#refused(effect.why)
+      else if (this.#isNew) this.#refused(effect.why)
       else this.#endProcess(effect.why)
       this.#effects.shift()
     }
@@ -416,6 +420,11 @@ export class GroupMachine {
     this.mesh.dropCandidates()
   }
 
+  /** It is a candidate, or does not know yet which barrier is next: its program is not in the group. */
+  get #isNew(): boolean {
+    return this.#membership.isCandidate || this.#barrier.passed < 0
+  }
+
   #refused(why: string): void {
     this.#hasLeft = true
     this.#context.notify({ type: 'refused', why } satisfies GroupNote)
@@ -430,8 +439,17 @@ export class GroupMachine {
       return
     }
     if (!isCandidate) this.locks.leave()
+    for (const rank of this.#leavers) this.mesh.bury(rank)
     this.#broadcast({ op: 'leave', passed: 0 })
-    this.mesh.afterWrites(() => reply.resolve(undefined))
+    // Who does not take it, because it is stopped or knows no such candidate any more, does without.
+    let isOver = false
+    const end = (): void => {
+      if (!isOver) reply.resolve(undefined)
+      isOver = true
+    }
+    this.mesh.afterWrites(end)
+    const { now, timers } = this.#context.runtime
+    timers.at(now() + (isCandidate ? WITHDRAWAL_NS_MAX : FAREWELL_NS_MAX), end)
   }
 
   #endProcess(why: string): void {
@@ -589,6 +607,8 @@ export class GroupMachine {
       case 'leave':
         if (this.#grows) {
           this.#leavers.add(from)
+          // Who leaves, too, does not wait until the others have agreed on that.
+          if (this.#hasLeft) this.mesh.bury(from)
           this.#later({ type: 'ended', rank: from, why: 'it left the group' })
         } else this.#end(from, 'left', 'it left the group', control.passed)
         break

@@ -148,11 +148,10 @@ export abstract class Group extends Collectives implements AsyncDisposable {
     this.#barriers += 1
     try {
       await this.parts.barrier.wait(options, this.#lookFromBarrier(false))
-      if (this.parts.grows)
-        this.#regroup((await this.parts.agent.command('barrierView', undefined)) as MembershipView)
     } finally {
       this.#barriers -= 1
     }
+    if (this.parts.grows) this.#regroup((await this.parts.agent.command('barrierView', undefined)) as MembershipView)
   }
 
   /** As {@link barrier}, blocking the thread. */
@@ -162,11 +161,11 @@ export abstract class Group extends Collectives implements AsyncDisposable {
     this.#barriers += 1
     try {
       this.parts.barrier.waitSync(options, this.#lookFromBarrier(true))
-      if (this.parts.grows)
-        this.#regroup(this.parts.agent.commandSync('barrierView', undefined, AGENT_MS) as MembershipView)
     } finally {
       this.#barriers -= 1
     }
+    if (this.parts.grows)
+      this.#regroup(this.parts.agent.commandSync('barrierView', undefined, AGENT_MS) as MembershipView)
   }
 
   /**

@@ -35,7 +35,7 @@
  *    until it has been back for a lease.
  *
  * A group that grows admits one *candidate* at a time, by a statement that *every* member of V makes and that suspects
- * no one. Its rank was never given before, so a process that comes back has another. Four rules keep the argument:
+ * no one. No view before has given its rank, so a process that comes back has another. Four rules keep the argument:
  *
  * 1. A view A = V + x is *settled* for a member once it has heard from a quorum of V that they installed A. Until then
  *    what goes on from A must also be a quorum of V, with at least one member of V. Otherwise {2, 3, x} could go on from

@@ -88,10 +88,22 @@ export class MembershipExplorer {
     this.#size = options.members + options.candidates
   }
 
-  /** @throws Error with the shortest known way to a state that must not be. */
+  /** Every order. @throws Error with a way to a state that must not be. */
   run(): Exploration {
     this.#add(this.#first(), undefined)
     for (let next = this.#stack.pop(); next !== undefined; next = this.#stack.pop()) this.#expand(next.world, next.path)
+    return { states: this.#seen.size, endings: this.#endings, admissions: this.#admissions }
+  }
+
+  /** One order, drawn. @throws Error as {@link run}. */
+  walk(random: { below(limit: number): number }): Exploration {
+    this.#seen.clear()
+    this.#add(this.#first(), undefined)
+    for (let next = this.#stack.pop(); next !== undefined; ) {
+      this.#expand(next.world, next.path)
+      const steps = this.#stack.splice(0)
+      next = steps[random.below(Math.max(1, steps.length))]
+    }
     return { states: this.#seen.size, endings: this.#endings, admissions: this.#admissions }
   }
 
@@ -180,7 +192,9 @@ export class MembershipExplorer {
       if (!isLive(node) || node.local.isCandidate) continue
       for (const [rank, other] of node.links) {
         const peer = world.nodes[other]!
-        if (!isLive(peer) || peer.local.isCandidate || peer.local.members.includes(node.rank)) continue
+        // Another process may have this one's rank there.
+        const isThere = isLive(peer) && peer.local.members.includes(node.rank) && leadsTo(peer, node.rank, process)
+        if (!isLive(peer) || peer.local.isCandidate || isThere) continue
         if (has(node.told, other + 16) || !node.local.members.includes(rank)) continue
         this.#suspect(world, process, node, other, then)
       }
@@ -406,6 +420,10 @@ type Then = (what: string, next: World) => void
 
 const has = (bits: number, index: number): boolean => ((bits >> index) & 1) === 1
 const isLive = (node: Node): node is Node & { readonly local: Local } => !node.dead && node.local !== undefined
+
+function leadsTo({ links }: Node, rank: number, process: number): boolean {
+  return links.some(([each, to]) => each === rank && to === process)
+}
 
 function replaced(nodes: readonly Node[], process: number, node: Node): readonly Node[] {
   return nodes.map((each, index) => (index === process ? node : each))

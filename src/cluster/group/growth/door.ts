@@ -13,6 +13,8 @@ export class Door {
   readonly #bell: readonly [number, number]
   readonly #count = new SharedArrayBuffer(4)
   readonly #ended: Promise<void>
+  /** Rejects if the thread fails: then this member is not met there any more. */
+  readonly #failed: Promise<never>
 
   constructor(options: {
     readonly group: string
@@ -29,15 +31,17 @@ export class Door {
     })
     this.#worker.unref()
     this.#ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()))
+    this.#failed = new Promise((_, reject) => this.#worker.once('error', reject))
+    this.#failed.catch(() => {})
   }
 
   /** Listen at the first seed's address. Resolves with the reason why that is not possible. */
   begin(): Promise<string | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#worker.once('error', reject)
+    const answer = new Promise<string | undefined>((resolve) => {
       this.#worker.once('message', ({ trouble }: DoorReport) => resolve(trouble))
-      this.#order({ type: 'begin' })
     })
+    this.#order({ type: 'begin' })
+    return Promise.race([answer, this.#failed])
   }
 
   /** There is a group. Returns where its agent is asked, with a port to be transferred to it. */
