@@ -1,4 +1,4 @@
-import { MemberEndedError, type ProgramsHost, ranksInWords } from '../cluster/index.ts'
+import { JoinError, MemberEndedError, type MembershipView, type ProgramsHost, ranksInWords } from '../cluster/index.ts'
 import { type CollectiveCall, checkCollective } from '../collectives/index.ts'
 import { agreementCall, PeerGroup, type ShrinkOptions } from '../messaging/index.ts'
 import { ClosedError, TimeoutError } from '../native/index.ts'
@@ -35,7 +35,9 @@ export class RankCollectives {
   constructor(links: RankLinks, host: ProgramsHost) {
     this.#links = links
     this.#host = host
-    this.#ranks = Array.from({ length: host.size }, (_, rank) => rank)
+    const { view } = host
+    this.#ranks = view === undefined ? Array.from({ length: host.size }, (_, rank) => rank) : membersIn(view)
+    if (view === 'none') this.#failure = new JoinError(NO_BARRIER)
     this.#others = this.#ranks.filter((rank) => rank !== host.rank)
   }
 
@@ -106,6 +108,12 @@ export class RankCollectives {
   connect(): void {
     void this.#connect()
     if (this.#links.areSettled(this.#others)) this.#settled()
+  }
+
+  /** Other members carry out collectives from now on. */
+  end(): void {
+    this.#fail(new ClosedError('the collectives of the members before the last barrier'))
+    this.#all?.close()
   }
 
   close(): void {
@@ -189,7 +197,8 @@ export class RankCollectives {
 
   #of(ranks: readonly number[]): PeerGroup {
     const { hub } = this.#links.peers
-    const engine = hub.group(ranks)
+    const { view } = this.#host
+    const engine = hub.group(ranks, typeof view === 'object' ? `epoch ${view.epoch}` : undefined)
     engine.elsewhere = () => (this.#host.isInBarrier() ? 'barrier' : undefined)
     return new PeerGroup(hub, engine, this.#links)
   }
@@ -199,6 +208,11 @@ export class RankCollectives {
     for (const { fail } of this.#early.splice(0)) fail(this.#failure)
   }
 }
+
+const NO_BARRIER =
+  'a rank that has joined a group takes part in collectives after its first barrier: call group.barrier()'
+
+const membersIn = (view: MembershipView | 'none'): readonly number[] => (view === 'none' ? [] : view.members)
 
 function notBegun({ name, options }: CollectiveCall<unknown>, why: string): TimeoutError {
   return new TimeoutError(`${name} did not begin within ${options.timeoutMs} ms: ${why}`)
