@@ -47,6 +47,7 @@ export interface GroupStart {
   readonly control: ControlPlace | undefined
   readonly barrierWords: SharedArrayBuffer
   readonly leaseMs: number
+  readonly onQuorumLost?: 'end' | 'wait'
   /** Undefined for a group whose ranks are all there at first. */
   readonly growth?: GroupGrowth
 }
@@ -174,18 +175,17 @@ export class GroupMachine {
       onStuck: (rank) => this.#endWith(rank),
       onSuspicion: (rank, why) => this.#trouble({ type: 'suspected', rank, why }),
     })
-    const { rank, size } = start
     const leaseNs = start.leaseMs * 1e6
     this.#beatNs = Math.min(BEAT_NS_MAX, leaseNs / BEATS_PER_LEASE)
-    this.#membership = new MembershipMachine({ rank, size, leaseNs, beatNs: this.#beatNs, ...(growth && { growth }) })
+    this.#membership = new MembershipMachine({ ...start, leaseNs, beatNs: this.#beatNs })
     const words = new Int32Array(start.barrierWords)
     const send = (rank: number, bytes: Uint8Array): void => this.mesh.send(rank, bytes)
     this.#barrier = growth === undefined ? new BarrierMachine({ ...start, words, send }) : this.#viewBarrier(growth, words)
-    const members = growth && [...growth.view.members, ...(growth.candidate === undefined ? [] : [rank])]
+    const members = growth && [...growth.view.members, ...(growth.candidate === undefined ? [] : [start.rank])]
     this.locks = new LockMachine({ ...start, send, ...(members && { members }) })
     this.watch = this.#newWatch(waits, words)
     for (const [index, member] of (growth?.view.members ?? []).entries()) this.#cards.set(member, growth!.cards[index]!)
-    if (growth?.candidate !== undefined) this.#cards.set(rank, growth.card)
+    if (growth?.candidate !== undefined) this.#cards.set(start.rank, growth.card)
     else if (growth !== undefined) this.#begin()
   }
 

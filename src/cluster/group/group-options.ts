@@ -75,7 +75,10 @@ export interface JoinOptions {
    * the group at the first of them. Default one address of the loopback interface, derived from `name`.
    */
   readonly seeds?: readonly string[]
-  /** What a member without a quorum does: `end`, the default, ends its process. */
+  /**
+   * What a member of a group that grows does without a quorum: it ends its process (`end`, the default), or waits until
+   * the deaths of the others are certain. It ends in any case once the others have gone on without it.
+   */
   readonly onQuorumLost?: 'end' | 'wait'
 }
 
@@ -115,6 +118,7 @@ export interface JoinPlan extends CommonPlan {
 export interface GrowthPlan extends CommonPlan {
   readonly name: string
   readonly seeds: readonly Seed[]
+  readonly onQuorumLost: 'end' | 'wait'
 }
 
 const NO_RENDEZVOUS =
@@ -148,12 +152,10 @@ export function planGrowth(name: string, options: JoinOptions): GrowthPlan {
     throw new ArgumentError(other, `${other} is for a group of a fixed size: leave it out, or leave out name`)
   const { seeds = [`127.0.0.1:${portOf(name)}`], onQuorumLost = 'end' } = options
   if (onQuorumLost !== 'end' && onQuorumLost !== 'wait') throw mustBe('onQuorumLost', "'end' or 'wait'", onQuorumLost)
-  if (onQuorumLost === 'wait')
-    throw new UnsupportedError("onQuorumLost: 'wait' is not available yet; leave it out: a member without a quorum ends")
   const common = planCommon(options)
   if (common.device !== undefined && common.device !== 'shm0')
     throw new UnsupportedError(`a group that grows works on one machine, over shm0, and not yet over ${common.device}`)
-  return { name, seeds: parseSeeds(seeds), ...common }
+  return { name, seeds: parseSeeds(seeds), onQuorumLost, ...common }
 }
 
 function planCommon(options: JoinOptions): CommonPlan {

@@ -14,7 +14,8 @@
  * it died, and neither may have been able to say so here.
  *
  * A member that can no longer be part of a quorum ends itself. It does so at once if nothing could change that, else
- * after a grace in which the death of silent members may become certain.
+ * after a grace in which the death of silent members may become certain. With `onQuorumLost: 'wait'` the grace does not
+ * end: a member without a quorum installs nothing, however long that lasts.
  *
  * Why two halves cannot both go on. Take two sets A and B of members that both installed a view of the same epoch,
  * after a view V. A member of each is alive.
@@ -38,9 +39,9 @@
  * no one. No view before has given its rank, so a process that comes back has another. Four rules keep the argument:
  *
  * 1. A view A = V + x is *settled* for a member once it has heard from a quorum of V that they installed A. Until then
- *    what goes on from A must also be a quorum of V, with at least one member of V. Otherwise {2, 3, x} could go on from
- *    A = {0, 1, 2, 3, x} while {0, 1} went on from V, never having heard that all had agreed on x.
- * 2. Once A is settled nothing else goes on from V: a quorum of V has a member that installed A, and states nothing
+ *    what goes on from A must also be a quorum of V, with a member of V. Otherwise, after A = {0, 1, 2, 3, x}, the set
+ *    {2, 3, x} could go on from A. Meanwhile {0, 1}, which do not know that all agreed on x, go on from V.
+ * 2. Once A is settled nothing else goes on from V. A quorum of V has a member that installed A. It states nothing
  *    about V any more.
  * 3. A member of V does not listen to x before it has installed A itself.
  * 4. A dead member that had considered this one dead still counts, as does one that was in a later view than this one.
@@ -103,6 +104,8 @@ export interface MembershipOptions {
   readonly leaseNs: number
   /** How often a member sends something. */
   readonly beatNs: number
+  /** What it does without a quorum. Default `end`. */
+  readonly onQuorumLost?: 'end' | 'wait'
   /** Undefined for a group whose members were all there at first. */
   readonly growth?: MembershipGrowth
 }
@@ -389,7 +392,8 @@ export class MembershipMachine {
     if (Number.isNaN(this.#withoutQuorumNs)) this.#withoutQuorumNs = nowNs
     // The deaths of all who are silent may yet become certain.
     const hopeless = [...this.#out.keys()].some((rank) => this.#hostile.has(rank) && !this.#certain.has(rank))
-    if (!hopeless && nowNs - this.#withoutQuorumNs < GRACE * this.#options.leaseNs) return
+    const { onQuorumLost, leaseNs } = this.#options
+    if (!hopeless && (onQuorumLost === 'wait' || nowNs - this.#withoutQuorumNs < GRACE * leaseNs)) return
     const held = [...this.#out].map(([rank, why]) => `rank ${rank}: ${why}`).join('; ')
     this.#end(
       this.#hostile.size > 0
@@ -398,7 +402,7 @@ export class MembershipMachine {
     )
   }
 
-  /** The remaining members suffice whoever is dead. So in a group that grows they need not agree on that. */
+  /** The remaining members suffice, no matter who is dead. So in a group that grows they need not agree on that. */
   #countsAll(): boolean {
     return this.#grows && this.#out.size > 0 && this.#isQuorum(this.#remaining(), new Set())
   }

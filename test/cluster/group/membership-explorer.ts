@@ -21,6 +21,8 @@ export interface ExplorerOptions {
   readonly candidates: number
   readonly deaths: number
   readonly suspicions: number
+  /** A process without a quorum does not end. */
+  readonly waits?: boolean
 }
 
 export interface Exploration {
@@ -180,7 +182,8 @@ export class MembershipExplorer {
       this.#add(next, { what, before: path })
     }
     if (this.#hearWhatChangesNothing(world, path)) return
-    for (const [process, node] of world.nodes.entries()) if (isLive(node)) this.#happensAt(world, process, node, path, then)
+    for (const [process, node] of world.nodes.entries())
+      if (isLive(node)) this.#happensAt(world, process, node, path, then)
     this.#maybeAdmit(world, then)
     if (!any) this.#fallSilent(world, then)
     if (!any) this.#checkQuiet(world, path)
@@ -243,7 +246,7 @@ export class MembershipExplorer {
     this.#maybeSuspect(world, process, node, then)
     if (world.deaths > 0 && path === undefined)
       then(`${process} dies`, { ...this.#kill(world, process), deaths: world.deaths - 1 })
-    if (isQuiet && node.local.isStuck) then(`${process} gives up`, this.#kill(world, process))
+    if (isQuiet && node.local.isStuck && this.#options.waits !== true) then(`${process} gives up`, this.#kill(world, process))
   }
 
   /** Who is not a member here yet is heard later. A candidate knows the members of the view that it is to join. */
@@ -396,7 +399,12 @@ export class MembershipExplorer {
       const [view, rank] = each.split('|') as [string, string]
       by.set(view, (by.get(view) ?? new Set()).add(rank))
     }
-    const complete = [...by].filter(([view, ranks]) => view.split(':')[1]!.split(',').every((rank) => ranks.has(rank)))
+    const complete = [...by].filter(([view, ranks]) =>
+      view
+        .split(':')[1]!
+        .split(',')
+        .every((rank) => ranks.has(rank)),
+    )
     const epochs = complete.map(([view]) => view.split(':')[0])
     if (new Set(epochs).size < epochs.length)
       throw failure(`two views of one epoch: ${complete.map(([view]) => view).join(' and ')}`, path)
@@ -404,11 +412,13 @@ export class MembershipExplorer {
 
   /** Nothing can happen any more, but for deaths: all that go on are in one view, and are its members. */
   #checkQuiet(world: World, path: Path): void {
-    const living = world.nodes.filter(isLive).filter(({ local }) => !local.isCandidate)
+    const members = world.nodes.filter(isLive).filter(({ local }) => !local.isCandidate)
+    const living = members.filter(({ local }) => !local.isStuck)
     const views = new Set(living.map(({ local }) => local.view))
     if (views.size > 1) throw failure(`two groups go on: ${[...views].join(' and ')}`, path)
     const [first] = living
-    if (first !== undefined && first.local.members.length !== living.length)
+    const noneWaits = living.length === members.length
+    if (noneWaits && first !== undefined && first.local.members.length !== living.length)
       throw failure(`the view is ${first.local.view}, and ${living.map(({ rank }) => rank).join()} live`, path)
     this.#endings.set(living.length, (this.#endings.get(living.length) ?? 0) + 1)
     if (living.some(({ rank }) => rank >= this.#options.members)) this.#admissions += 1

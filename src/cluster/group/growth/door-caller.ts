@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { CallerHandshake } from '../../hosts/handshake.ts'
 import { type ConnectionEnd, type ConnectionLimits, SealedConnection } from '../../hosts/sealed-connection.ts'
-import { DOOR_PROTOCOL, type DoorRequest, readDoorReply } from './door-message.ts'
+import { DOOR_PROTOCOL, type DoorRequest, ELSEWHERE, readDoorReply } from './door-message.ts'
 import type { DoorQuestion } from './introduction.ts'
 import type { Seed } from './seeds.ts'
 
@@ -19,6 +19,9 @@ export class SeedSilence extends Error {
   }
 }
 
+/** Which group is wanted. */
+type GroupAddress = { readonly group: string; readonly space: string }
+
 interface Waiting {
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: Error) => void
@@ -32,12 +35,12 @@ export class DoorCaller {
   #nextToken = 1
   #over: Error | undefined
 
-  private constructor(socket: Socket, secret: Buffer, limits: ConnectionLimits, group: string, greeting: Waiting) {
+  private constructor(socket: Socket, secret: Buffer, limits: ConnectionLimits, group: GroupAddress, greeting: Waiting) {
     this.#greeting = greeting
     this.#connection = new SealedConnection(socket, new CallerHandshake(secret), limits, {
       ready: () => {
         this.#connection.admit()
-        this.#send({ group, protocol: DOOR_PROTOCOL })
+        this.#send({ ...group, protocol: DOOR_PROTOCOL })
       },
       message: (value) => this.#hear(value),
       ended: (end) => this.#end(silenceOf(end)),
@@ -45,7 +48,7 @@ export class DoorCaller {
   }
 
   /** @throws SeedSilence */
-  static async connect(seed: Seed, group: string, secret: Buffer, limits: ConnectionLimits): Promise<DoorCaller> {
+  static async connect(seed: Seed, group: GroupAddress, secret: Buffer, limits: ConnectionLimits): Promise<DoorCaller> {
     const socket = await reach(seed, limits)
     return await new Promise((resolve, reject) => {
       const caller: DoorCaller = new DoorCaller(socket, secret, limits, group, {
@@ -115,7 +118,7 @@ function reach({ host, port }: Seed, limits: ConnectionLimits): Promise<Socket> 
 
 function silenceOf(end: ConnectionEnd): SeedSilence {
   if (end.kind === 'refused' || end.kind === 'secret')
-    return new SeedSilence('it has another secret than this process', { final: true })
+    return new SeedSilence(`it has another secret than this process, and ${ELSEWHERE}`, { final: true })
   if (end.kind === 'protocol') return new SeedSilence('what listens there is not a member of a group', { final: true })
   return new SeedSilence('message' in end ? end.message : 'it ended the connection')
 }

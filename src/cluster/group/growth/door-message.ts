@@ -3,9 +3,13 @@ import { isRecord } from '../../hosts/index.ts'
 /** Increased whenever members of earlier versions would misunderstand present ones. */
 export const DOOR_PROTOCOL = 1
 
+/** Why members may not know each other. */
+export const ELSEWHERE =
+  'the members of a group are on one machine, in one pid namespace and with one AETHER_RUNTIME_DIRECTORY'
+
 /** What a process that wants to join sends, after the handshake. */
 export type DoorRequest =
-  | { readonly group: string; readonly protocol: number }
+  | { readonly group: string; readonly space: string; readonly protocol: number }
   | { readonly token: number; readonly question: unknown }
 
 /** What it hears. */

@@ -9,12 +9,14 @@ import { native } from '../../../native/index.ts'
 import { ListenerHandshake } from '../../hosts/handshake.ts'
 import { isRecord } from '../../hosts/messages.ts'
 import { type ConnectionLimits, SealedConnection } from '../../hosts/sealed-connection.ts'
-import { DOOR_PROTOCOL, type DoorReply } from './door-message.ts'
+import { DOOR_PROTOCOL, type DoorReply, ELSEWHERE } from './door-message.ts'
 import type { Seed } from './seeds.ts'
 
 /** What the worker is started with. */
 export interface DoorStart {
   readonly group: string
+  /** The number of its space. */
+  readonly space: string
   readonly secret: Uint8Array
   readonly seeds: readonly Seed[]
   readonly limits: ConnectionLimits
@@ -104,9 +106,10 @@ function greet(socket: Socket): void {
   connections.add(connection)
 }
 
-function hello(connection: SealedConnection, { group, protocol }: Readonly<Record<string, unknown>>): boolean {
+function hello(connection: SealedConnection, { group, space, protocol }: Readonly<Record<string, unknown>>): boolean {
   if (protocol !== DOOR_PROTOCOL) return refuse(connection, 'it is another version of Aether')
   if (group !== start.group) return refuse(connection, `this address is of the group '${start.group}'`)
+  if (space !== start.space) return refuse(connection, `this process does not see it, and ${ELSEWHERE}`)
   connection.admit()
   reply(connection, { type: 'welcome' })
   return true

@@ -1,9 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { native } from '../../../native/index.ts'
-import type { ConnectionLimits } from '../../hosts/sealed-connection.ts'
 import type { DoorPlace } from './agent-door.ts'
 import type { DoorOrder, DoorReport, DoorStart } from './door-worker.ts'
-import type { Seed } from './seeds.ts'
 
 const CLOSE_MS_MAX = 2000
 
@@ -16,12 +14,7 @@ export class Door {
   /** Rejects if the thread fails: then this member is not met there any more. */
   readonly #failed: Promise<never>
 
-  constructor(options: {
-    readonly group: string
-    readonly secret: Buffer
-    readonly seeds: readonly Seed[]
-    readonly limits: ConnectionLimits
-  }) {
+  constructor(options: Omit<DoorStart, 'count' | 'bell'>) {
     this.#bell = native.createPipe()
     const workerData: DoorStart = { ...options, count: this.#count, bell: this.#bell[1] }
     this.#worker = new Worker(new URL('./door-worker.js', import.meta.url), {

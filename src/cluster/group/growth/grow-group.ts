@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, KeepAlive } from '../../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../../verbs/index.ts'
 import { readSecret } from '../../hosts/index.ts'
-import { type ConnectionLimits, connectionLimits } from '../../hosts/sealed-connection.ts'
+import { connectionLimits } from '../../hosts/sealed-connection.ts'
+import type { Member } from '../../member-table.ts'
 import { Membership } from '../../membership.ts'
+import { describeProcess } from '../../process-identity.ts'
 import type { GroupAgentData } from '../assemble-group.ts'
 import { Barrier } from '../barrier.ts'
 import { JoinError, MissingMembersError } from '../errors.ts'
@@ -29,13 +31,10 @@ import {
   plainEndpoint,
 } from './introduction.ts'
 import { RANKS_MAX } from './limits.ts'
-import { ownSecret } from './own-secret.ts'
-import { inWords, isLoopback, type Seed } from './seeds.ts'
+import { inWords, type Seed } from './seeds.ts'
 
 /** Between two attempts, at least and at most: processes that start together do not stay in step. */
 const PAUSE_MS = [30, 120] as const
-/** A member that takes over a seed's address needs less than this. */
-const TAKE_OVER_MS = 400
 /** What a member of the group, or one that is about to be, publishes in the space. */
 const IN_GROUP = Uint8Array.of(0x67, 0x72, 0x6f, 0x77)
 const NOT_IN_GROUP = new Uint8Array()
@@ -49,47 +48,63 @@ interface Assembled {
 /**
  * Join the group of that name, or make it.
  *
- * Who makes it. Only the process that listens at the first seed's address, which one process can do. It must also find
- * that no other process of this machine is in the group, and that no process listens at any other seed's address. An
- * address that does not answer is no proof of that.
+ * Who makes it. Only a process that holds the first seed's address, and finds no other process of the group's space in
+ * the group. It finds that, and says that it is in the group itself, under the lock of the space. A process says so
+ * before it asks to be admitted, and until its agent has ended. So while a member lives no one makes a second group:
+ *
+ * 1. Take a member M of a group, and a process F that makes another. Each said that it is in the group under a time.
+ * 2. M said so first: F found M. M has left, or its process has ended; the space knows by the start of its thread.
+ * 3. F said so first, and M made its group: M found F. M was admitted: the member that admitted it is as M, and was in
+ *    the group before. The first of them made it.
+ *
+ * The time that a member takes to answer at a seed does not matter to this. Processes that do not share a space are not
+ * in one group: who meets one at a seed is told so.
  *
  * How others join. Any member that listens tells the present view. The candidate makes a connection for each member,
  * and they for it. Then the members agree on it; see membership-machine.ts. If the view changes meanwhile, it begins
  * again, with another rank and other connections.
  */
 export function growGroup(plan: GrowthPlan, machine: URL, extra: object): Promise<Assembled> {
-  return new KeepAlive().during(new Growing(plan, machine, extra).run())
+  return new KeepAlive().during(grow(plan, machine, extra))
+}
+
+async function grow(plan: GrowthPlan, machine: URL, extra: object): Promise<Assembled> {
+  const membership = await Membership.enter(`group-${plan.name}`, plan)
+  try {
+    return await new Growing(plan, membership, machine, extra).run()
+  } catch (error) {
+    await membership.close()
+    throw error
+  }
 }
 
 class Growing {
   readonly #plan: GrowthPlan
+  readonly #membership: Membership
   readonly #machine: URL
   readonly #extra: object
   readonly #secret: Buffer
-  readonly #limits: ConnectionLimits
+  readonly #limits = connectionLimits()
   readonly #deadline: number
   /** Why each seed did not answer, as of the last look. */
   readonly #silences = new Map<Seed, SeedSilence>()
   #door: Door
-  #membership: Membership | undefined
 
-  constructor(plan: GrowthPlan, machine: URL, extra: object) {
+  constructor(plan: GrowthPlan, membership: Membership, machine: URL, extra: object) {
     this.#plan = plan
+    this.#membership = membership
     this.#machine = machine
     this.#extra = extra
-    const isOwn = plan.secretFile === undefined && plan.seeds.every(isLoopback)
-    this.#secret = isOwn ? ownSecret(plan.name) : readSecret(plan.secretFile)
-    this.#limits = connectionLimits()
+    // Only processes of this user can read the number of the space.
+    this.#secret = plan.secretFile === undefined ? Buffer.from(this.#space) : readSecret(plan.secretFile)
     this.#deadline = performance.now() + plan.timeoutMs
     this.#door = this.#newDoor()
   }
 
   async run(): Promise<Assembled> {
-    const { name, timeoutMs, signal } = this.#plan
     try {
-      this.#membership = await Membership.enter(`group-${name}`, { timeoutMs })
       for (;;) {
-        signal?.throwIfAborted()
+        this.#plan.signal?.throwIfAborted()
         const assembled = (await this.#join()) ?? (await this.#make())
         if (assembled !== undefined) return assembled
         if (performance.now() > this.#deadline) throw this.#late()
@@ -97,23 +112,30 @@ class Growing {
       }
     } catch (error) {
       await this.#door.close()
-      await this.#membership?.close()
       throw error
     }
   }
 
+  get #space(): string {
+    return this.#membership.arena.identity.nonce
+  }
+
   #newDoor(): Door {
     const { name, seeds } = this.#plan
-    return new Door({ group: name, secret: this.#secret, seeds, limits: this.#limits })
+    return new Door({ group: name, space: this.#space, secret: this.#secret, seeds, limits: this.#limits })
   }
 
   #late(): MissingMembersError {
     const { name, timeoutMs, seeds } = this.#plan
     const found = seeds.map((seed) => `${inWords(seed)}: ${this.#silences.get(seed)?.message ?? 'no group there yet'}`)
-    const rule = 'the first process of a group has to listen at the first seed, while no process listens at the others'
+    const others = this.#othersInGroup().map(({ processId }) => describeProcess(processId))
+    const why =
+      others.length > 0
+        ? `it cannot make the group, since others are in it: ${others.join(', ')}; end them, or pass the seeds that they have`
+        : 'it cannot make the group, since that is for a process that can listen at the first seed; start one there'
     return new MissingMembersError(
       [],
-      `no member of group '${name}' let this process in within ${timeoutMs} ms, and it cannot make the group (${found.join('; ')}); ${rule}`,
+      `no member of group '${name}' let this process in within ${timeoutMs} ms (${found.join('; ')}), and ${why}`,
     )
   }
 
@@ -122,46 +144,43 @@ class Growing {
 
   /** Undefined if that is not possible now. */
   async #make(): Promise<Assembled | undefined> {
-    const [first, ...others] = this.#plan.seeds
-    if (!this.#isFree([first!, ...others])) return undefined
+    if (!this.#isSilent() || this.#othersInGroup().length > 0) return undefined
     const trouble = await this.#door.begin()
-    if (trouble !== undefined) {
-      await this.#renewDoor()
-      this.#silences.set(first!, new SeedSilence(`cannot listen there: ${trouble}`))
-      return undefined
-    }
-    if (await this.#isThereAGroup(others)) {
-      // Its members are to listen there.
-      await this.#renewDoor()
-      await sleep(TAKE_OVER_MS)
+    if (trouble !== undefined || !(await this.#found())) {
+      if (trouble !== undefined)
+        this.#silences.set(this.#plan.seeds[0]!, new SeedSilence(`this process cannot listen there: ${trouble}`))
+      // If there is a group, its members are to listen there.
+      await this.#door.close()
+      this.#door = this.#newDoor()
       return undefined
     }
     const card = this.#card()
     const growth = { view: { epoch: 0, members: [0] }, given: 1, card, cards: [card] }
-    this.#membership!.publish(IN_GROUP)
     const start = await this.#startAgent(0, growth, this.#plan.leaseMs)
     return start.assembled([])
   }
 
-  #isFree(seeds: readonly Seed[]): boolean {
-    return seeds.every((seed) => this.#silences.get(seed)?.nobody === true)
+  /** No process listens at any seed. One that does would let this one in, or say why not. */
+  #isSilent(): boolean {
+    return this.#plan.seeds.every((seed) => this.#silences.get(seed)?.nobody === true)
   }
 
-  async #isThereAGroup(others: readonly Seed[]): Promise<boolean> {
-    const membership = this.#membership!
-    const isIn = membership.members().some((member) => {
+  /** Be the first in the group; false if another is. */
+  #found(): Promise<boolean> {
+    const membership = this.#membership
+    return membership.locked(() => {
+      membership.settleMembers()
+      if (this.#othersInGroup().length > 0) return false
+      membership.publish(IN_GROUP)
+      return true
+    })
+  }
+
+  #othersInGroup(): readonly Member[] {
+    const membership = this.#membership
+    return membership.members().filter((member) => {
       return member.slot !== membership.self.slot && (membership.card(member)?.length ?? 0) > 0
     })
-    if (isIn || others.length === 0) return isIn
-    await sleep(TAKE_OVER_MS)
-    const caller = await this.#call(others)
-    caller?.close()
-    return caller !== undefined || !this.#isFree(others)
-  }
-
-  async #renewDoor(): Promise<void> {
-    await this.#door.close()
-    this.#door = this.#newDoor()
   }
 
   // ---- joining it
@@ -191,7 +210,7 @@ class Growing {
   async #call(seeds: readonly Seed[]): Promise<DoorCaller | undefined> {
     for (const seed of seeds) {
       try {
-        const caller = await DoorCaller.connect(seed, this.#plan.name, this.#secret, this.#limits)
+        const caller = await DoorCaller.connect(seed, { group: this.#plan.name, space: this.#space }, this.#secret, this.#limits)
         this.#silences.delete(seed)
         return caller
       } catch (error) {
@@ -211,7 +230,7 @@ class Growing {
     const growth: GroupGrowth = { view, given, candidate, card, cards }
     const start = await this.#startAgent(given, growth, leaseMs)
     try {
-      this.#membership!.publish(IN_GROUP)
+      this.#membership.publish(IN_GROUP)
       const admitted = start.outcome(2 * leaseMs)
       admitted.catch(() => {})
       const isProposed = await this.#propose(caller, start.agent, { view, cards, candidate, card })
@@ -226,7 +245,7 @@ class Growing {
 
   async #withdraw(start: Start): Promise<void> {
     await start.close()
-    if (this.#membership?.closed === false) this.#membership.publish(NOT_IN_GROUP)
+    this.#membership.publish(NOT_IN_GROUP)
   }
 
   async #propose(
@@ -252,16 +271,17 @@ class Growing {
   // ----------------------------------------------------------------------------------------------------------------
 
   #card(): MemberCard {
-    const { slot, epoch } = this.#membership!.self
+    const { slot, epoch } = this.#membership.self
     return { processId: process.pid, host: hostname(), slot, epoch }
   }
 
   async #startAgent(rank: number, growth: GroupGrowth, leaseMs: number): Promise<Start> {
-    const membership = this.#membership!
+    const membership = this.#membership
     const barrier = new Barrier(RANKS_MAX)
     const { place, open } = this.#door.place()
     const group = {
       ...{ rank, size: RANKS_MAX, device: DEVICE, control: undefined, barrierWords: barrier.words, leaseMs },
+      onQuorumLost: this.#plan.onQuorumLost,
       growth,
     }
     const data: GroupAgentData = { ...this.#extra, ...shownPlaces(membership), group, door: place }

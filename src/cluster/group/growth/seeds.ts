@@ -21,8 +21,3 @@ export function parseSeeds(seeds: readonly string[]): readonly Seed[] {
 }
 
 export const inWords = ({ host, port }: Seed): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
-
-/** Whether only processes of this machine can connect there. */
-export function isLoopback({ host }: Seed): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-}
