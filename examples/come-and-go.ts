@@ -37,6 +37,7 @@ if (process.argv.length > 2) {
     const [ranks, members] = await addUp()
     const died = next('died')
     child.kill('SIGKILL')
+    await addUp() // ends without the one that is dead
     return `${came} came, ${members} members with the sum ${ranks}, ${await died} went`
   }
   console.log(await comeAndGo()) // prints 1 came, 2 members with the sum 1, 1 went

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { freePort } from '../../tools/bench/peers/free-port.ts'
 import { GrowingRank, killAndRestart } from './growing-group.ts'
@@ -16,10 +17,6 @@ async function joined(name: string, count: number, options: object = {}): Promis
   return members
 }
 
-async function endAll(members: readonly GrowingRank[]): Promise<void> {
-  await Promise.all(members.map((member) => member.kill()))
-}
-
 test('the first member makes the group, others join it, and each leaves by itself', async () => {
   const [first, second, third] = (await joined('one-by-one', 3)) as [GrowingRank, GrowingRank, GrowingRank]
   assert.deepEqual(await first.call('ranks'), [0, 1, 2])
@@ -33,7 +30,6 @@ test('the first member makes the group, others join it, and each leaves by itsel
   ])
   assert.equal(await second.call('isMember', 0), false)
   assert.equal(await second.call('size'), 2)
-  await endAll([first, second, third])
 })
 
 test('processes that start at once make one group', async () => {
@@ -42,14 +38,39 @@ test('processes that start at once make one group', async () => {
   assert.deepEqual(all.map(({ rank }) => rank).sort(), [0, 1, 2, 3])
   await Promise.all(members.map((member) => member.call('barrier')))
   assert.deepEqual(await Promise.all(members.map((member) => member.call('sum'))), Array(4).fill([6, 4]))
-  await endAll(members)
+})
+
+test('processes that start at once with different seeds make one group, and who does not reach it is told whose it is', async () => {
+  const members = Array.from({ length: 8 }, () => new GrowingRank())
+  const ports = await Promise.all(members.map(freePort))
+  await Promise.all(members.map((member) => member.call('isReady')))
+  const outcomes = await Promise.allSettled(
+    members.map((member, index) =>
+      member.call('join', 'apart', { seeds: [`127.0.0.1:${ports[index]}`], timeoutMs: 3000 }),
+    ),
+  )
+  const inGroup = members.filter((_, index) => outcomes[index]!.status === 'fulfilled')
+  assert.equal(inGroup.length, 1)
+  for (const outcome of outcomes.filter((each) => each.status === 'rejected')) {
+    assert.equal(outcome.reason.code, 'ERR_AETHER_MISSING_MEMBERS')
+    assert.match(outcome.reason.message, new RegExp(`others are in it: process ${inGroup[0]!.child.pid} `))
+  }
+})
+
+test('a member that is stopped keeps its group: no process makes another, and it is joined when it is continued', async () => {
+  const [first] = (await joined('kept', 1)) as [GrowingRank]
+  first.child.kill('SIGSTOP')
+  const second = new GrowingRank()
+  await assert.rejects(second.call('join', 'kept', { timeoutMs: 500 }), { code: 'ERR_AETHER_MISSING_MEMBERS' })
+  const joining = second.call('join', 'kept')
+  first.child.kill('SIGCONT')
+  assert.deepEqual(await joining, { rank: 1, ranks: [0, 1] })
 })
 
 test('a rank that has joined takes part in collectives after its first barrier; blocking calls work alike', async () => {
   const members = await joined('blocking', 3)
   await assert.rejects(members[2]!.call('sum'), { code: 'ERR_AETHER_JOIN', message: /call group\.barrier\(\)/ })
   assert.deepEqual(await Promise.all(members.map((member) => member.call('sumSync'))), Array(3).fill([3, 3]))
-  await endAll(members)
 })
 
 test('a process joins while the programs of the members block, and they wait for it in their barrier', async () => {
@@ -60,7 +81,6 @@ test('a process joins while the programs of the members block, and they wait for
   const barriers = [waiting, second.call('barrierSync'), third.call('barrier')]
   await Promise.all(barriers)
   assert.deepEqual(await Promise.all([first, second, third].map((each) => each.call('sum'))), Array(3).fill([3, 3]))
-  await endAll([first, second, third])
 })
 
 test('regions, locks and messages are there for a rank that joins, also after the death of the first', async () => {
@@ -78,7 +98,6 @@ test('regions, locks and messages are there for a rank that joins, also after th
   assert.deepEqual(await message, [1, 'hello'])
   await assert.rejects(second.call('send', 0, 'hello'), { code: 'ERR_AETHER_PEER_LOST' })
   await assert.rejects(second.call('send', 9, 'hello'), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
-  await endAll([second, third])
 })
 
 test('a barrier goes on without a rank that dies, and does not name one that has', async () => {
@@ -91,7 +110,6 @@ test('a barrier goes on without a rank that dies, and does not name one that has
     message: /rank 2 did not arrive/,
   })
   await Promise.all([second, third].map((each) => each.call('barrier')))
-  await endAll([second, third])
 })
 
 test('three processes, each killed and restarted under load: the others go on, and nothing acknowledged is lost', async () => {
@@ -108,7 +126,16 @@ test('a process that is stopped for longer than a lease is out, and ends when it
   const { code, err } = await stopped.ended()
   assert.equal(code, 72)
   assert.match(err, /rank 1 is out of its group/)
-  await endAll(others)
+})
+
+test('a member without a quorum waits where it is told to, and goes on when the death of the other is certain', async () => {
+  const [first, second] = (await joined('waiting', 2, { leaseMs: 1500, onQuorumLost: 'wait' })) as GrowingRank[]
+  await first!.stop()
+  const barrier = second!.call('barrier')
+  await sleep(4000)
+  assert.equal(second!.child.exitCode, null)
+  await first!.kill()
+  assert.deepEqual(await barrier, [1])
 })
 
 test('what a seed is not, and what cannot be had, is said in words', async () => {
@@ -125,18 +152,18 @@ test('what a seed is not, and what cannot be had, is said in words', async () =>
   })
   await assert.rejects(other.call('join', 'words', { seeds: ['nonsense'] }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
   await assert.rejects(other.call('join', 'words', { rank: 0 }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
-  await assert.rejects(other.call('join', 'words', { onQuorumLost: 'wait' }), { code: 'ERR_AETHER_UNSUPPORTED' })
+  await assert.rejects(other.call('join', 'words', { onQuorumLost: 'perhaps' }), {
+    code: 'ERR_AETHER_INVALID_ARGUMENT',
+  })
   await assert.rejects(members[0]!.call('openRegion', { coherence: 'mesi' }), { code: 'ERR_AETHER_UNSUPPORTED' })
   await assert.rejects(members[0]!.call('openStructures'), { code: 'ERR_AETHER_UNSUPPORTED' })
-  await endAll([...members, other])
 })
 
 test('another member listens at the seed when the one that did is gone', async () => {
   const seeds = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
-  const [first, second] = (await joined('seeds', 2, { seeds })) as [GrowingRank, GrowingRank]
+  const [first] = (await joined('seeds', 2, { seeds })) as [GrowingRank, GrowingRank]
   await first.kill()
   const third = new GrowingRank()
   assert.deepEqual(await third.call('join', 'seeds', { seeds: [seeds[1], seeds[0]] }), { rank: 2, ranks: [1, 2] })
-  await endAll([second, third])
 })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { afterEach } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RankProcess } from '../support/rank-process.ts'
 
@@ -13,12 +14,20 @@ interface Progress {
   readonly members: number
 }
 
-/** A process that is, was, or will be a member of a group that grows. */
+const all = new Set<GrowingRank>()
+
+/** A process that is, was, or will be a member of a group that grows. It ends with its test. */
 export class GrowingRank extends RankProcess {
   constructor(environment: Readonly<Record<string, string>> = {}) {
     super(fixture, environment)
+    all.add(this)
   }
 }
+
+afterEach(async () => {
+  await Promise.all([...all].map((member) => member.kill()))
+  all.clear()
+})
 
 /** Processes of one group under a load of map writes, barriers and collectives. */
 export class GrowingLoad {
@@ -74,10 +83,6 @@ export class GrowingLoad {
     await Promise.all(this.#members.map((member) => member.call('close')))
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#members.map((member) => member.kill()))
-  }
-
   async #look(index: number): Promise<Progress> {
     const progress = await this.#members[index]!.call<Progress>('progress')
     this.#written.set(this.#begins[index]!, progress.written)
@@ -87,7 +92,7 @@ export class GrowingLoad {
 
 /** Three processes, each killed and restarted `times` times, and the one that has been there for longest, too. */
 export async function killAndRestart(name: string, times: number): Promise<void> {
-  await using load = new GrowingLoad(name)
+  const load = new GrowingLoad(name)
   const ranks = await Promise.all([0, 1, 2].map((index) => load.start(index)))
   await load.goOn([0, 1, 2])
   for (let turn = 0; turn < 3 * times; turn += 1) {

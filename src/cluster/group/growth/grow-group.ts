@@ -116,6 +116,10 @@ class Growing {
     }
   }
 
+  #leftMs(): number {
+    return Math.max(1, this.#deadline - performance.now())
+  }
+
   get #space(): string {
     return this.#membership.arena.identity.nonce
   }
@@ -190,6 +194,10 @@ class Growing {
   async #join(): Promise<Assembled | undefined> {
     const caller = await this.#call(this.#plan.seeds)
     if (caller === undefined) return undefined
+    const { signal } = this.#plan
+    const end = (): void => caller.close()
+    const timer = setTimeout(end, this.#leftMs())
+    signal?.addEventListener('abort', end)
     try {
       const status = (await caller.ask({ ask: 'status' })) as GroupStatus | typeof MOVED | null
       if (status === null || status === MOVED) return undefined
@@ -202,15 +210,18 @@ class Growing {
       if (error instanceof SeedSilence) return undefined
       throw error
     } finally {
-      caller.close()
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      end()
     }
   }
 
   /** The first seed that answers. @throws JoinError if one will not take this process. */
   async #call(seeds: readonly Seed[]): Promise<DoorCaller | undefined> {
     for (const seed of seeds) {
+      const limits = { ...this.#limits, handshakeMs: Math.min(this.#limits.handshakeMs, this.#leftMs()) }
       try {
-        const caller = await DoorCaller.connect(seed, { group: this.#plan.name, space: this.#space }, this.#secret, this.#limits)
+        const caller = await DoorCaller.connect(seed, { group: this.#plan.name, space: this.#space }, this.#secret, limits)
         this.#silences.delete(seed)
         return caller
       } catch (error) {
