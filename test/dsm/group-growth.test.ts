@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { useRuntimeDirectory } from '../cluster/support.ts'
 import { freePort } from '../../tools/bench/peers/free-port.ts'
+import { useRuntimeDirectory } from '../cluster/support.ts'
 import { GrowingRank, killAndRestart } from './growing-group.ts'
 
 useRuntimeDirectory()
@@ -20,7 +20,10 @@ async function joined(name: string, count: number, options: object = {}): Promis
 test('the first member makes the group, others join it, and each leaves by itself', async () => {
   const [first, second, third] = (await joined('one-by-one', 3)) as [GrowingRank, GrowingRank, GrowingRank]
   assert.deepEqual(await first.call('ranks'), [0, 1, 2])
-  assert.deepEqual(await Promise.all([first, second, third].map((each) => each.call('barrier'))), Array(3).fill([0, 1, 2]))
+  assert.deepEqual(
+    await Promise.all([first, second, third].map((each) => each.call('barrier'))),
+    Array(3).fill([0, 1, 2]),
+  )
   assert.deepEqual(await Promise.all([first, second, third].map((each) => each.call('sum'))), Array(3).fill([3, 3]))
   await first.call('close')
   assert.deepEqual(await Promise.all([second, third].map((each) => each.call('barrier'))), Array(2).fill([1, 2]))
@@ -166,4 +169,3 @@ test('another member listens at the seed when the one that did is gone', async (
   const third = new GrowingRank()
   assert.deepEqual(await third.call('join', 'seeds', { seeds: [seeds[1], seeds[0]] }), { rank: 2, ranks: [1, 2] })
 })
-

@@ -37,6 +37,8 @@ export class GrowingLoad {
   readonly #written = new Map<number, number>()
   readonly #begins: number[] = []
   readonly #working: Promise<unknown>[] = []
+  /** Of those that were killed, too. */
+  readonly #failures: string[] = []
   #next = 0
 
   constructor(name: string) {
@@ -51,8 +53,7 @@ export class GrowingLoad {
     this.#next += KEYS
     const { rank } = await member.call<{ rank: number }>('join', this.#name)
     this.#working[index] = member.call('work', this.#begins[index])
-    // One that is killed does not finish.
-    this.#working[index].catch(() => {})
+    this.#working[index].catch((error) => this.#failures.push(`${rank}: ${error}`))
     return rank
   }
 
@@ -66,11 +67,14 @@ export class GrowingLoad {
     const before = await Promise.all(indices.map((index) => this.#look(index)))
     for (let looks = 0; looks < 2000; looks += 1) {
       const now = await Promise.all(indices.map((index) => this.#look(index)))
-      const isThere = now.every(({ members, rounds }, at) => members === indices.length && rounds > before[at]!.rounds + 2)
+      const isThere = now.every(
+        ({ members, rounds }, at) => members === indices.length && rounds > before[at]!.rounds + 2,
+      )
       if (isThere) return
       await sleep(20)
     }
-    assert.fail(`the members ${indices.join()} do not go on`)
+    const states = await Promise.all(indices.map((index) => this.#members[index]!.call('state').catch(String)))
+    assert.fail(`the members ${indices.join()} do not go on: ${JSON.stringify(states)}; ${this.#failures.join('; ')}`)
   }
 
   /** All stop and leave, and what was written is there. */

@@ -180,7 +180,8 @@ export class GroupMachine {
     this.#membership = new MembershipMachine({ ...start, leaseNs, beatNs: this.#beatNs })
     const words = new Int32Array(start.barrierWords)
     const send = (rank: number, bytes: Uint8Array): void => this.mesh.send(rank, bytes)
-    this.#barrier = growth === undefined ? new BarrierMachine({ ...start, words, send }) : this.#viewBarrier(growth, words)
+    this.#barrier =
+      growth === undefined ? new BarrierMachine({ ...start, words, send }) : this.#viewBarrier(growth, words)
     const members = growth && [...growth.view.members, ...(growth.candidate === undefined ? [] : [start.rank])]
     this.locks = new LockMachine({ ...start, send, ...(members && { members }) })
     this.watch = this.#newWatch(waits, words)

@@ -129,8 +129,7 @@ const NO_RENDEZVOUS =
 export function planJoin(options: JoinOptions): JoinPlan {
   checkOptions('join', options, names)
   const lonely = (['seeds', 'onQuorumLost'] as const).find((each) => options[each] !== undefined)
-  if (lonely !== undefined)
-    throw new ArgumentError(lonely, `${lonely} is for a group that grows: pass its name, too`)
+  if (lonely !== undefined) throw new ArgumentError(lonely, `${lonely} is for a group that grows: pass its name, too`)
   const found = rankSettings()
   const size = numberFrom(options.size, found.size, 'size')
   const rank = numberFrom(options.rank, found.rank, 'rank')

@@ -355,6 +355,8 @@ export class Mesh {
     // What it sent before it ended comes first.
     this.#reap()
     while (this.#handleInbox()) this.#reap()
+    // A message that was handled now may have buried it.
+    if (link.dead) return
     const { ends, onStuck, peersMax } = this.#options
     if (!link.bury() && !this.#kill(link.peer)) onStuck(link.peer)
     ends.forget(link.peer)

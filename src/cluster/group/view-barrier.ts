@@ -142,8 +142,7 @@ export class ViewBarrier {
     if (this.#isCandidate) return
     const report = { entered: this.#entered, passed: this.#passed, passedIn: this.#passedIn }
     if (this.#root === this.#options.rank) this.#take(this.#root, report)
-    else
-      this.#send(this.#root, Kind.Report, [this.#view.epoch, report.entered, report.passed, report.passedIn, 0])
+    else this.#send(this.#root, Kind.Report, [this.#view.epoch, report.entered, report.passed, report.passedIn, 0])
   }
 
   #take(from: number, report: Report): void {

@@ -246,7 +246,8 @@ export class MembershipExplorer {
     this.#maybeSuspect(world, process, node, then)
     if (world.deaths > 0 && path === undefined)
       then(`${process} dies`, { ...this.#kill(world, process), deaths: world.deaths - 1 })
-    if (isQuiet && node.local.isStuck && this.#options.waits !== true) then(`${process} gives up`, this.#kill(world, process))
+    if (isQuiet && node.local.isStuck && this.#options.waits !== true)
+      then(`${process} gives up`, this.#kill(world, process))
   }
 
   /** Who is not a member here yet is heard later. A candidate knows the members of the view that it is to join. */

@@ -35,7 +35,13 @@ export class DoorCaller {
   #nextToken = 1
   #over: Error | undefined
 
-  private constructor(socket: Socket, secret: Buffer, limits: ConnectionLimits, group: GroupAddress, greeting: Waiting) {
+  private constructor(
+    socket: Socket,
+    secret: Buffer,
+    limits: ConnectionLimits,
+    group: GroupAddress,
+    greeting: Waiting,
+  ) {
     this.#greeting = greeting
     this.#connection = new SealedConnection(socket, new CallerHandshake(secret), limits, {
       ready: () => {

@@ -221,7 +221,12 @@ class Growing {
     for (const seed of seeds) {
       const limits = { ...this.#limits, handshakeMs: Math.min(this.#limits.handshakeMs, this.#leftMs()) }
       try {
-        const caller = await DoorCaller.connect(seed, { group: this.#plan.name, space: this.#space }, this.#secret, limits)
+        const caller = await DoorCaller.connect(
+          seed,
+          { group: this.#plan.name, space: this.#space },
+          this.#secret,
+          limits,
+        )
         this.#silences.delete(seed)
         return caller
       } catch (error) {
