@@ -442,7 +442,7 @@ export class GroupMachine {
     if (!isCandidate) this.locks.leave()
     for (const rank of this.#leavers) this.mesh.bury(rank)
     this.#broadcast({ op: 'leave', passed: 0 })
-    // Who does not take it, because it is stopped or knows no such candidate any more, does without.
+    // A member does without it if it is stopped, or knows no such candidate any more.
     let isOver = false
     const end = (): void => {
       if (!isOver) reply.resolve(undefined)
@@ -608,7 +608,7 @@ export class GroupMachine {
       case 'leave':
         if (this.#grows) {
           this.#leavers.add(from)
-          // Who leaves, too, does not wait until the others have agreed on that.
+          // A member that leaves as well does not wait until the others have agreed on that.
           if (this.#hasLeft) this.mesh.bury(from)
           this.#later({ type: 'ended', rank: from, why: 'it left the group' })
         } else this.#end(from, 'left', 'it left the group', control.passed)

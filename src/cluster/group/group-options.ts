@@ -59,7 +59,8 @@ export interface JoinOptions {
   readonly leaseMs?: number
   /**
    * How long the agent of this rank looks for work before it sleeps, in milliseconds, 0 to 1000. Default
-   * `AETHER_SPIN_MS`, else 0.02 if each rank of this machine has two processors, and 0 otherwise.
+   * `AETHER_SPIN_MS`, else 0.02 if each rank of this machine has two processors, and 0 otherwise, as in a
+   * group that grows.
    */
   readonly spinMs?: number
   /** How long to wait for the others, in milliseconds. Default 60,000. */
@@ -76,8 +77,8 @@ export interface JoinOptions {
    */
   readonly seeds?: readonly string[]
   /**
-   * What a member of a group that grows does without a quorum: it ends its process (`end`, the default), or waits until
-   * the deaths of the others are certain. It ends in any case once the others have gone on without it.
+   * What a member of a group that grows does without a quorum. By default it ends its process: `end`. With `wait` it
+   * waits until the deaths of the others are certain, and ends only if they have gone on without it.
    */
   readonly onQuorumLost?: 'end' | 'wait'
 }

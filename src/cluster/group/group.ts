@@ -136,8 +136,8 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   /**
    * Wait until every rank is here. What each rank wrote before is visible to all afterwards.
    *
-   * In a group that grows these are the members at the end of the barrier: it waits for one that joins meanwhile, and no
-   * longer for one that ends. Collectives that follow are among those who were in it.
+   * In a group that grows these are the members at the end of the barrier. It waits for one that joins meanwhile, and
+   * no longer for one that ends. Collectives that follow are among those who were in it.
    * @throws MissingMembersError naming ranks that did not arrive in time (the same barrier may then be waited for
    *   again).
    * @throws MemberEndedError if a rank has died or left, unless the group grows.
