@@ -15,8 +15,9 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 /**
  * Collectives of all ranks of a group. The connections are made with the first.
  *
- * A barrier of the group is counted by the agents, and is one of the calls that all ranks make in the same order. So a
- * rank in a barrier that hears of a collective of others, which say so while they wait, has called something else.
+ * A barrier of the group is counted by the agents, and is one of the calls that all ranks make in the same order. A
+ * rank that waits in a collective says so. If another waits in a barrier that this one has not entered, then the two
+ * have made different calls. One that has entered it is past it, and the release has not come to the other yet.
  */
 export class RankCollectives {
   readonly #links: RankLinks
@@ -199,7 +200,7 @@ export class RankCollectives {
     const { hub } = this.#links.peers
     const { view } = this.#host
     const engine = hub.group(ranks, typeof view === 'object' ? `epoch ${view.epoch}` : undefined)
-    engine.elsewhere = () => (this.#host.isInBarrier() ? 'barrier' : undefined)
+    engine.elsewhere = (rank) => (this.#host.isMissingFromBarrier(rank) ? 'barrier' : undefined)
     return new PeerGroup(hub, engine, this.#links)
   }
 

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
+import process from 'node:process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DoorCaller } from '../../src/cluster/group/growth/door-caller.ts'
+import { plainEndpoint } from '../../src/cluster/group/growth/introduction.ts'
+import { CONNECTION_LIMITS } from '../../src/cluster/hosts/sealed-connection.ts'
+import { Membership } from '../../src/cluster/membership.ts'
+import { openDevice } from '../../src/verbs/index.ts'
 import { freePort } from '../../tools/bench/peers/free-port.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { GrowingRank, killAndRestart } from './growing-group.ts'
@@ -139,6 +145,29 @@ test('a member without a quorum waits where it is told to, and goes on when the 
   assert.equal(second!.child.exitCode, null)
   await first!.kill()
   assert.deepEqual(await barrier, [1])
+})
+
+test('a process joins after many that were introduced and came no further', async () => {
+  const port = await freePort()
+  const seeds = [`127.0.0.1:${port}`]
+  await joined('crowd', 1, { seeds })
+  await using space = await Membership.enter('group-crowd')
+  const { nonce } = space.arena.identity
+  const address = { group: 'crowd', space: nonce }
+  const caller = await DoorCaller.connect({ host: '127.0.0.1', port }, address, Buffer.from(nonce), CONNECTION_LIMITS)
+  const card = { processId: process.pid, host: 'here', slot: space.self.slot, epoch: space.self.epoch }
+  const device = openDevice('shm0')
+  const queue = device.createCompletionQueue({ depth: 16 })
+  const domain = device.createProtectionDomain()
+  for (let candidate = 1; candidate <= 10; candidate += 1) {
+    const pair = domain.createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: queue })
+    const introduction = { candidate, epoch: 0, card, endpoints: [plainEndpoint(pair.endpoint)] }
+    assert.equal(((await caller.ask({ ask: 'introduce', introduction })) as unknown[]).length, 1)
+  }
+  caller.close()
+  device.close()
+  const second = new GrowingRank()
+  assert.deepEqual(await second.call('join', 'crowd', { seeds }), { rank: 1, ranks: [0, 1] })
 })
 
 test('what a seed is not, and what cannot be had, is said in words', async () => {

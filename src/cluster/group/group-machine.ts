@@ -325,7 +325,7 @@ export class GroupMachine {
     for (const { rank, why } of gone) this.#remove(rank, why)
     if (joined?.rank === this.#start.rank) this.#begin()
     else if (joined !== undefined) this.#promote(joined.rank, joined.candidate)
-    this.#dropCandidates()
+    for (const candidate of [...this.#candidates.keys()]) this.#drop(candidate)
     if (this.#barrier instanceof ViewBarrier) this.#barrier.viewChanged(view)
     trace.publish(TraceLevel.Info, 'epoch', () => ({ epoch: view.epoch, members: view.members }))
     this.#listener?.viewChanged(view)
@@ -385,15 +385,30 @@ export class GroupMachine {
   }
 
   #meet({ candidate, epoch, card, endpoint }: IntroductionPart): IntroductionAnswer {
-    const isFull = this.mesh.candidates >= CANDIDATES_MAX || this.view.members.length >= MEMBERS_AT_ONCE_MAX
+    const isFull = this.view.members.length >= MEMBERS_AT_ONCE_MAX
     if (epoch !== this.view.epoch || isFull || this.#hasLeft || this.#candidates.has(candidate)) return null
+    this.#makeRoom()
     this.#candidates.set(candidate, card)
     try {
       return plainEndpoint(this.mesh.prepare(candidate, { endpoint: endpointOf(endpoint), pathMtu: undefined }))
     } catch {
       // Its process has ended, or memory is used up.
+      this.#candidates.delete(candidate)
       return null
     }
+  }
+
+  /** The candidate that came first and was not proposed may have ended. It begins again if it has not. */
+  #makeRoom(): void {
+    if (this.#candidates.size < CANDIDATES_MAX) return
+    const { joining } = this.#membership
+    const oldest = [...this.#candidates.keys()].find((candidate) => !joining.has(candidate))
+    if (oldest !== undefined) this.#drop(oldest)
+  }
+
+  #drop(candidate: number): void {
+    this.#candidates.delete(candidate)
+    this.mesh.drop(candidate)
   }
 
   /** The members have agreed on a candidate. One that this rank knows nothing of cannot be reached. */
@@ -404,6 +419,7 @@ export class GroupMachine {
       this.#later({ type: 'suspected', rank, why: 'it is not known here' })
       return
     }
+    this.#candidates.delete(candidate)
     this.#cards.set(rank, card)
     this.#processes.set(rank, card.processId)
     this.#context.notify({ type: 'joined', rank, card } satisfies GroupNote)
@@ -414,11 +430,6 @@ export class GroupMachine {
   #later(event: MembershipEvent & { readonly rank: number }): void {
     const { now, timers } = this.#context.runtime
     timers.at(now(), () => this.#trouble(event))
-  }
-
-  #dropCandidates(): void {
-    this.#candidates.clear()
-    this.mesh.dropCandidates()
   }
 
   /** It is a candidate, or does not know yet which barrier is next: its program is not in the group. */

@@ -64,8 +64,6 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   readonly #onBeforeExit = (): void => void this.close()
   /** Made when they are first needed. */
   #programs: RankPrograms | undefined
-  /** In how many barriers this rank waits. */
-  #barriers = 0
   #closing: Promise<void> | undefined
 
   protected constructor(parts: GroupParts, notes: NoteBox) {
@@ -145,12 +143,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
     checkBarrier(options)
     this.checkOpen()
-    this.#barriers += 1
-    try {
-      await this.parts.barrier.wait(options, this.#lookFromBarrier(false))
-    } finally {
-      this.#barriers -= 1
-    }
+    await this.parts.barrier.wait(options, this.#lookFromBarrier(false))
     if (this.parts.grows) this.#regroup((await this.parts.agent.command('barrierView', undefined)) as MembershipView)
   }
 
@@ -158,12 +151,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   barrierSync(options: BarrierOptions = {}): void {
     checkBarrierSync(options)
     this.checkOpen()
-    this.#barriers += 1
-    try {
-      this.parts.barrier.waitSync(options, this.#lookFromBarrier(true))
-    } finally {
-      this.#barriers -= 1
-    }
+    this.parts.barrier.waitSync(options, this.#lookFromBarrier(true))
     if (this.parts.grows)
       this.#regroup(this.parts.agent.commandSync('barrierView', undefined, AGENT_MS) as MembershipView)
   }
@@ -349,7 +337,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
         device: meeting.device,
         agent,
         pathMtu: (rank) => this.#ranks.get(rank)?.pathMtu,
-        isInBarrier: () => this.#barriers > 0,
+        isMissingFromBarrier: (rank) => this.parts.barrier.isMissing(rank),
       })
       for (const [rank, how] of this.#gone) this.#programs.ended(rank, how)
     }

@@ -186,6 +186,11 @@ export class MembershipMachine {
     return this.#given
   }
 
+  /** Candidates that may be in the next view. */
+  get joining(): ReadonlySet<number> {
+    return this.#joining
+  }
+
   /** It is not a member yet. */
   get isCandidate(): boolean {
     return this.#isCandidate

@@ -120,9 +120,14 @@ export class Mesh {
   /** Make ready for a process that may become a member. Returns how it reaches us. */
   prepare(candidate: number, { endpoint, pathMtu }: Omit<MeshPeer, 'processId'>): RemoteEndpoint {
     const link = this.#newLink(NO_RANK)
-    link.connect(endpoint, this.#device.attributes.linkLayer, pathMtu)
     this.#candidates.set(candidate, link)
-    return link.endpoint
+    try {
+      link.connect(endpoint, this.#device.attributes.linkLayer, pathMtu)
+      return link.endpoint
+    } catch (error) {
+      this.drop(candidate)
+      throw error
+    }
   }
 
   /** The candidate is rank `rank` now. What it has sent is handled from now on. False if nothing is known of it. */
@@ -135,18 +140,14 @@ export class Mesh {
     return true
   }
 
-  /** None of the candidates that are left can become a member. */
-  dropCandidates(): void {
-    for (const link of this.#candidates.values()) {
-      this.#byNumber.delete(link.number)
-      link.close()
-    }
-    this.#candidates.clear()
+  /** The candidate cannot become a member. */
+  drop(candidate: number): void {
+    const link = this.#candidates.get(candidate)
+    if (link === undefined) return
+    this.#candidates.delete(candidate)
+    this.#byNumber.delete(link.number)
+    link.close()
     this.#early = this.#early.filter(({ link }) => !link.dead)
-  }
-
-  get candidates(): number {
-    return this.#candidates.size
   }
 
   /** Watch over the process of a member. False if it has ended. */

@@ -23,8 +23,8 @@ export interface ProgramsHost {
   readonly agent: Agent
   /** The longest packet to a rank, in bytes; undefined if that does not apply. */
   pathMtu(rank: number): number | undefined
-  /** True while this rank waits in a barrier of the group. */
-  isInBarrier(): boolean
+  /** Whether this rank waits in a barrier that `rank` has not entered. It takes two calls to find out. */
+  isMissingFromBarrier(rank: number): boolean
 }
 
 /** What the programs of the ranks do together, beside their agents: see `src/ranks/`. */

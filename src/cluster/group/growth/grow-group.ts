@@ -30,7 +30,7 @@ import {
   type PlainEndpoint,
   plainEndpoint,
 } from './introduction.ts'
-import { RANKS_MAX } from './limits.ts'
+import { MEMBERS_AT_ONCE_MAX, RANKS_MAX } from './limits.ts'
 import { inWords, type Seed } from './seeds.ts'
 
 /** Between two attempts, at least and at most: processes that start together do not stay in step. */
@@ -88,6 +88,8 @@ class Growing {
   readonly #deadline: number
   /** Why each seed did not answer, as of the last look. */
   readonly #silences = new Map<Seed, SeedSilence>()
+  /** As of the last look. */
+  #isFull = false
   #door: Door
 
   constructor(plan: GrowthPlan, membership: Membership, machine: URL, extra: object) {
@@ -132,6 +134,10 @@ class Growing {
   #late(): MissingMembersError {
     const { name, timeoutMs, seeds } = this.#plan
     const found = seeds.map((seed) => `${inWords(seed)}: ${this.#silences.get(seed)?.message ?? 'no group there yet'}`)
+    if (this.#isFull) {
+      const why = `it has ${MEMBERS_AT_ONCE_MAX} members, the maximum; end one first`
+      return new MissingMembersError([], `group '${name}' did not let this process in within ${timeoutMs} ms: ${why}`)
+    }
     const others = this.#othersInGroup().map(({ processId }) => describeProcess(processId))
     const why =
       others.length > 0
@@ -205,7 +211,8 @@ class Growing {
         const why = `group '${this.#plan.name}' has given all of its ${RANKS_MAX} ranks`
         throw new JoinError(`${why}, and gives none twice; end its members and start it again`)
       }
-      return await this.#enter(caller, status)
+      this.#isFull = status.view.members.length >= MEMBERS_AT_ONCE_MAX
+      return this.#isFull ? undefined : await this.#enter(caller, status)
     } catch (error) {
       if (error instanceof SeedSilence) return undefined
       throw error
