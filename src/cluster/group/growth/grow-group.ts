@@ -36,7 +36,7 @@ import { inWords, type Seed } from './seeds.ts'
 /** Between two attempts, at least and at most: processes that start together do not stay in step. */
 const PAUSE_MS = [30, 120] as const
 /** What a member of the group, or one that is about to be, publishes in the space. */
-const IN_GROUP = Uint8Array.of(0x67, 0x72, 0x6f, 0x77)
+const IN_GROUP = Buffer.from('in the group')
 const NOT_IN_GROUP = new Uint8Array()
 const DEVICE = 'shm0'
 
@@ -48,17 +48,17 @@ interface Assembled {
 /**
  * Join the group of that name, or make it.
  *
- * Who makes it. Only a process that holds the first seed's address, and finds no other process of the group's space in
- * the group. It finds that, and says that it is in the group itself, under the lock of the space. A process says so
- * before it asks to be admitted, and until its agent has ended. So while a member lives no one makes a second group:
+ * Who makes it. A process that holds the first seed's address, and only if no other process of the group's space is in
+ * the group. It looks, and publishes that it is in the group itself, under the lock of the space. A candidate publishes
+ * the same before it asks to be admitted. It stays published until the agent or the thread of the process has ended. So
+ * there is one group:
  *
- * 1. Take a member M of a group, and a process F that makes another. Each said that it is in the group under a time.
- * 2. M said so first: F found M. M has left, or its process has ended; the space knows by the start of its thread.
- * 3. F said so first, and M made its group: M found F. M was admitted: the member that admitted it is as M, and was in
- *    the group before. The first of them made it.
+ * 1. Of two processes that make groups, one is second. It found no process in the group that the first has made.
+ * 2. So at that time the first group had neither a member nor a candidate.
+ * 3. Only a member admits others. So the first group has no member later either.
  *
- * The time that a member takes to answer at a seed does not matter to this. Processes that do not share a space are not
- * in one group: who meets one at a seed is told so.
+ * No time-out takes part in this. Processes that do not share a space are not in one group. A process that meets a
+ * member of another space at a seed is told so.
  *
  * How others join. Any member that listens tells the present view. The candidate makes a connection for each member,
  * and they for it. Then the members agree on it; see membership-machine.ts. If the view changes meanwhile, it begins
@@ -71,6 +71,11 @@ export function growGroup(plan: GrowthPlan, machine: URL, extra: object): Promis
 async function grow(plan: GrowthPlan, machine: URL, extra: object): Promise<Assembled> {
   const membership = await Membership.enter(`group-${plan.name}`, plan)
   try {
+    const { directory } = membership.arena
+    if (directory !== undefined) {
+      const why = `space '${membership.name}' is in ${directory}, where processes of several containers meet`
+      throw new JoinError(`cannot join: ${why}, and members need one; choose another name`)
+    }
     return await new Growing(plan, membership, machine, extra).run()
   } catch (error) {
     await membership.close()
@@ -189,7 +194,8 @@ class Growing {
   #othersInGroup(): readonly Member[] {
     const membership = this.#membership
     return membership.members().filter((member) => {
-      return member.slot !== membership.self.slot && (membership.card(member)?.length ?? 0) > 0
+      const said = membership.card(member)
+      return member.slot !== membership.self.slot && said !== undefined && IN_GROUP.equals(said)
     })
   }
 
