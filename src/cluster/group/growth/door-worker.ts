@@ -42,6 +42,8 @@ export interface DoorReport {
 const RETRY_MS = 100
 /** Connections at a time; more are refused. */
 const CONNECTIONS_MAX = 64
+/** How long a process may take to join before another has its turn as well. */
+const TURN_MS = 10_000
 
 const start = workerData as DoorStart
 const parent = parentPort!
@@ -50,6 +52,12 @@ const count = new Int32Array(start.count)
 const servers = new Map<number, Server>()
 const connections = new Set<SealedConnection>()
 const waiting = new Map<number, (answer: unknown) => void>()
+/**
+ * Processes that want to join, in order. The first has its turn until its connection ends: a view admits one, and the
+ * others would have to begin again.
+ */
+const line: { readonly connection: SealedConnection; readonly begin: () => void }[] = []
+let turn: NodeJS.Timeout | undefined
 let agent: MessagePort | undefined
 let retry: NodeJS.Timeout | undefined
 let nextToken = 1
@@ -101,7 +109,7 @@ function greet(socket: Socket): void {
       else if (isGreeted) ask(connection, value)
       else isGreeted = hello(connection, value)
     },
-    ended: () => connections.delete(connection),
+    ended: () => forget(connection),
   })
   connections.add(connection)
 }
@@ -127,9 +135,34 @@ function ask(connection: SealedConnection, { token, question }: Readonly<Record<
     return
   }
   waiting.set(own, done)
-  agent.postMessage({ token: own, question })
-  Atomics.add(count, 0, 1)
-  native.ringPipe(start.bell)
+  const begin = (): void => {
+    agent?.postMessage({ token: own, question })
+    Atomics.add(count, 0, 1)
+    native.ringPipe(start.bell)
+  }
+  const isFirst = isRecord(question) && question['ask'] === 'status'
+  if (!isFirst) begin()
+  else if (line.push({ connection, begin }) === 1) nextTurn()
+}
+
+function nextTurn(): void {
+  clearTimeout(turn)
+  const [first] = line
+  if (first === undefined) return
+  first.begin()
+  turn = setTimeout(() => leaveLine(first.connection), TURN_MS)
+}
+
+function leaveLine(connection: SealedConnection): void {
+  const at = line.findIndex((each) => each.connection === connection)
+  if (at < 0) return
+  line.splice(at, 1)
+  if (at === 0) nextTurn()
+}
+
+function forget(connection: SealedConnection): void {
+  connections.delete(connection)
+  leaveLine(connection)
 }
 
 function reply(connection: SealedConnection, message: DoorReply): void {
@@ -143,13 +176,14 @@ function refuse(connection: SealedConnection, reason: string): false {
 }
 
 function end(connection: SealedConnection): void {
-  connections.delete(connection)
+  forget(connection)
   connection.close()
 }
 
 function close(): void {
   isClosed = true
   clearTimeout(retry)
+  clearTimeout(turn)
   for (const server of servers.values()) server.close()
   for (const connection of connections) connection.close()
   agent?.close()
