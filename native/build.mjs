@@ -111,6 +111,8 @@ async function build({ compiler, arch, folder, target, missing, compileFlags, li
     '-std=c++17',
     '-fPIC',
     '-fvisibility=hidden',
+    // Nothing throws, and of memory that is not there the process dies either way.
+    '-fno-exceptions',
     '-Wall',
     '-Wextra',
     '-Werror=return-type',
@@ -207,6 +209,7 @@ async function buildPrebuilt(isRelease) {
         '-ffunction-sections',
         '-fdata-sections',
         '-fno-asynchronous-unwind-tables',
+        '-fno-unwind-tables',
         '-fvisibility-inlines-hidden',
       ],
       // libgcc_s stays shared: Node.js needs it anyway, and the static one requires glibc 2.35.

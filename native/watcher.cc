@@ -24,8 +24,6 @@
 #include <climits>
 #include <memory>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -63,7 +61,8 @@ struct Watcher {
   int epoll = -1;
   int stop = -1;
   int owners = 1;
-  std::thread thread;
+  bool hasThread = false;
+  pthread_t thread;
   std::mutex mutex;
   std::unordered_map<int32_t, Entry> entries;
   std::vector<Fired> fired;
@@ -99,14 +98,15 @@ static void fire(Watcher* watcher, uint64_t key) {
   napi_call_threadsafe_function(watcher->notify, nullptr, napi_tsfn_nonblocking);
 }
 
-static void watch(Watcher* watcher) {
+static void* watch(void* data) {
+  auto* watcher = static_cast<Watcher*>(data);
   pthread_setname_np(pthread_self(), "aether-watcher");
   struct epoll_event events[64];
   for (;;) {
     const int count = epoll_wait(watcher->epoll, events, 64, -1);
-    if (count < 0 && errno != EINTR) return;
+    if (count < 0 && errno != EINTR) return nullptr;
     for (int index = 0; index < count; index++) {
-      if (events[index].data.u64 == kStopKey) return;
+      if (events[index].data.u64 == kStopKey) return nullptr;
       fire(watcher, events[index].data.u64);
     }
   }
@@ -219,11 +219,12 @@ static void releaseSelf(Watcher* watcher) {
 }
 
 static void stopThread(Watcher* watcher) {
-  if (!watcher->thread.joinable()) return;
+  if (!watcher->hasThread) return;
   const uint64_t one = 1;
   while (write(watcher->stop, &one, sizeof one) < 0 && errno == EINTR) {
   }
-  watcher->thread.join();
+  pthread_join(watcher->thread, nullptr);
+  watcher->hasThread = false;
 }
 
 static void closeDescriptors(const Watcher* watcher) {
@@ -297,12 +298,8 @@ static int runThread(Watcher* watcher) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  int error = 0;
-  try {
-    watcher->thread = std::thread(watch, watcher);
-  } catch (const std::system_error& failure) {
-    error = failure.code().value();
-  }
+  const int error = pthread_create(&watcher->thread, nullptr, watch, watcher);
+  watcher->hasThread = error == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return error;
 }

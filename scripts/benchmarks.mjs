@@ -7,8 +7,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { sections } from './benchmarks/sections.mjs'
-import { acceleratorOptions } from './rdma-guest/accelerator.mjs'
-import { isEmulated } from './rdma-guest/run-guests.mjs'
+import { acceleratorOptions, isEmulated } from './rdma-guest/accelerator.mjs'
 
 const help = `Usage: node scripts/benchmarks.mjs [options] [SECTION…]
 

@@ -84,9 +84,7 @@ async function bundle(input, plugins, output) {
 function withoutInternals(text) {
   const cuts = []
   const visit = (node) => {
-    const isMember = ts.isClassElement(node) || ts.isTypeElement(node)
-    const isInternal = isMember && ts.getJSDocTags(node).some(isCut)
-    if (isInternal) cuts.push([node.getFullStart(), node.end, ts.isConstructorDeclaration(node)])
+    if (isHidden(node)) cuts.push([node.getFullStart(), node.end, ts.isConstructorDeclaration(node)])
     else ts.forEachChild(node, visit)
   }
   visit(ts.createSourceFile('bundle.d.ts', text, ts.ScriptTarget.Latest, true))
@@ -99,8 +97,20 @@ function withoutInternals(text) {
   return kept + text.slice(begin)
 }
 
+function isHidden(node) {
+  if (!ts.isClassElement(node) && !ts.isTypeElement(node)) return false
+  const isProtected = node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ProtectedKeyword) === true
+  return isProtected || ts.getJSDocTags(node).some(isCut)
+}
+
 function isCut({ tagName, comment }) {
   return tagName.text === 'internal' && ts.getTextOfJSDocComment(comment)?.startsWith('but declared') !== true
+}
+
+/** Before bundling, so that what only such members name is left out, too. */
+const internalsCut = {
+  name: 'internals-cut',
+  transform: { order: 'pre', filter: { id: /\.d\.ts$/ }, handler: withoutInternals },
 }
 
 rmSync(target, { recursive: true, force: true })
@@ -109,10 +119,10 @@ const minify = { compress: true, mangle: { toplevel: true, keepNames: true }, co
 await bundle(Object.fromEntries(programs()), [flatten], { comments: false, minify })
 const forUsers = doors.filter(({ path }) => !path.startsWith('./internal/'))
 const declared = forUsers.map(({ name, module }) => [name, join(compiled, `${module}.d.ts`)])
-await bundle(Object.fromEntries(declared), [dts({ dtsInput: true })], {})
+await bundle(Object.fromEntries(declared), [internalsCut, dts({ dtsInput: true })], {})
 for (const name of readdirSync(target).filter((each) => each.endsWith('.d.ts'))) {
   const path = join(target, name)
-  writeFileSync(path, withoutInternals(readFileSync(path, 'utf8')).replaceAll(MARGIN, ''))
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll(MARGIN, ''))
 }
 
 const inCheckout = Object.fromEntries(doors.map(({ path, module }) => [path, `./src/${module}.js`]))

@@ -20,6 +20,15 @@ const npm = (script, ...options) => ['npm', 'run', '--silent', script, '--', ...
 const node = (...words) => ['node', ...words]
 const earlyShapes = ['--shape', 'SB,MP,CoRR,CoWW,CoRW1,CoRW2,CoWR', '--coherence', 'mesi,hardware']
 
+/** Files that draw variants. */
+const drawing = [
+  'dsm/advice',
+  'dsm/coherent/page-cache',
+  'dsm/coherent/untouched',
+  'dsm/group-coll',
+  'structures/map.test',
+]
+
 /** Each step: what it looks for, its command, and what it sets in the environment. */
 const steps = [
   { name: 'files', purpose: 'every test in a *.long.test.ts', command: node('scripts/test.mjs', '--long') },
@@ -36,9 +45,9 @@ const steps = [
     environment: { AETHER_TEST_VALUES: 'all' },
   },
   {
-    name: 'advice',
-    purpose: 'what is said of pages that bounce, in every protocol',
-    command: node('scripts/test.mjs', 'dsm/advice'),
+    name: 'variants',
+    purpose: 'all variants of which other runs draw some (test/support/drawn.ts)',
+    command: node('scripts/test.mjs', ...drawing),
     environment: { AETHER_TEST_VALUES: 'all' },
   },
   {

@@ -21,9 +21,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { isEmulated } from './rdma-guest/accelerator.mjs'
 import { temporaryFolder } from './rdma-guest/cleanup.mjs'
 import { missingSentence } from './rdma-guest/requirements.mjs'
-import { isEmulated, runGuests } from './rdma-guest/run-guests.mjs'
+import { runGuests } from './rdma-guest/run-guests.mjs'
 import { printSummary } from './rdma-guest/summary.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -9,13 +9,29 @@ const PROBE_TIMEOUT_MS = 5000
 const PROBE_STATUS = (0x10 << 1) | 1
 const EXIT_PORT = 0xf4
 
+/**
+ * An emulated processor, without what costs it more than it saves: copying byte by byte (erms), a block of instructions
+ * ended around each copy from and to a program (smap), and a fifth level of page tables (la57).
+ */
+const EMULATED = ['-accel', 'tcg,thread=multi', '-cpu', 'max,erms=off,smap=off,la57=off']
+/**
+ * Pages are not cleared before they are cleared for a program, and the counter of cycles is the clock. The kernel
+ * would not trust that of two emulated processors, and ask a device for the time, in the kernel, at each look at it.
+ */
+const EMULATED_KERNEL = 'init_on_alloc=0 tsc=reliable'
+
+/** Emulated, a guest needs far longer for the same work. */
+export const isEmulated = (accelerator) => accelerator.includes('tcg,thread=multi')
+
+/** Words for the kernel's command line. */
+export const kernelOptions = (accelerator) => (isEmulated(accelerator) ? EMULATED_KERNEL : '')
+
 /** Options of qemu. AETHER_RDMA_ACCELERATOR=kvm or tcg takes the decision away from us. */
 export function acceleratorOptions(folder) {
   const kvm = ['-accel', 'kvm', '-cpu', 'host']
-  const tcg = ['-accel', 'tcg,thread=multi', '-cpu', 'max']
   const wanted = process.env.AETHER_RDMA_ACCELERATOR
-  if (wanted !== undefined) return wanted === 'kvm' ? kvm : tcg
-  return isKvmOffered() && runsProbe(folder, kvm) ? kvm : tcg
+  if (wanted !== undefined) return wanted === 'kvm' ? kvm : EMULATED
+  return isKvmOffered() && runsProbe(folder, kvm) ? kvm : EMULATED
 }
 
 function isKvmOffered() {

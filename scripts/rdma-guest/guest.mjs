@@ -3,6 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { kernelOptions } from './accelerator.mjs'
 import { atEnd } from './cleanup.mjs'
 import { findTool } from './requirements.mjs'
 
@@ -139,7 +140,7 @@ function machine(plan, job) {
     ],
     // The kernel counts ticks against a loop of its own to see whether the timer works, and panics where an emulated
     // processor had to wait meanwhile.
-    ...['-append', 'console=ttyS0 quiet panic=-1 mitigations=off no_timer_check'],
+    ...['-append', `console=ttyS0 quiet panic=-1 mitigations=off no_timer_check ${kernelOptions(plan.accelerator)}`],
     ...['-serial', `file:${join(job, 'console')}`],
     ...['-chardev', 'stdio,id=output,signal=off', '-device', 'virtio-serial'],
     ...['-device', 'virtserialport,chardev=output,name=output'],

@@ -6,9 +6,6 @@ import { makeInitrd, runGuest } from './guest.mjs'
 import { guestKernel } from './kernel.mjs'
 import { linePrefixer } from './line-prefixer.mjs'
 
-/** Emulated, a guest needs far longer for the same work. */
-export const isEmulated = (accelerator) => accelerator.includes('tcg,thread=multi')
-
 /**
  * @param options
  * `{ hosts = 1, timeoutS = 300, share, memory = '4G', processors = 2, command, directory = cwd, companion = false,

@@ -14,7 +14,7 @@ import { open } from '../../src/public/index.ts'
 import { descriptors, rendezvousFiles, until, useRuntimeDirectory } from '../cluster/support.ts'
 
 /** How many processes are killed; AETHER_TEST_KILLS=5000 makes a soak of it. */
-const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 40)
+const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 24)
 const AT_A_TIME = 4
 const directory = useRuntimeDirectory()
 const fixture = fileURLToPath(new URL('./fixtures/churn.js', import.meta.url))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { useRuntimeDirectory } from '../cluster/support.ts'
+import { drawn } from '../support/drawn.ts'
 import { Ranks } from '../support/rank-process.ts'
 
 useRuntimeDirectory()
@@ -97,13 +98,14 @@ test('a rank that is stopped is out after a lease, and the others go on', async 
   assert.equal((await ranks.processes[1]!.ended()).code, 72)
 })
 
-for (const [what, calls] of [
+const mismatches = [
   ['another collective', ['sum', 'broadcast', 'broadcastSync']],
   ['a barrier', ['sum', 'barrier', 'barrierSync']],
   ['the only collective among barriers', ['barrier', 'sumSync', 'barrier']],
   ['the only barrier among collectives', ['sumSync', 'sum', 'barrierSync']],
-] as const) {
-  for (const isConnected of [false, true]) {
+] as const
+for (const isConnected of [false, true]) {
+  for (const [what, calls] of drawn(mismatches, 2)) {
     const when = isConnected ? 'later' : 'at first'
     test(`ranks that call ${what}, ${when}: each gets an error that names a rank and an operation`, async () => {
       await using ranks = await joined(3)

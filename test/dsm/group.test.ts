@@ -18,7 +18,7 @@ async function joined(size: number): Promise<Ranks> {
   return ranks
 }
 
-for (const size of [1, 2, 4, 10]) {
+for (const size of [1, 2, 7]) {
   test(`${size} ranks join, meet at barriers of both kinds, and leave together`, async () => {
     await using ranks = await joined(size)
     await ranks.all('barriers', 10)

@@ -1,6 +1,13 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { conformanceCases, formatReport, type Placement, runProviderConformance } from '../../src/testing/index.ts'
+import {
+  type ConformanceSetup,
+  conformanceCases,
+  formatReport,
+  type Placement,
+  runProviderConformance,
+  type Until,
+} from '../../src/testing/index.ts'
 
 /** Cases that the shm provider may answer with Unsupported, and why. It may answer none. */
 const allowUnsupported: Readonly<Record<string, string>> = {}
@@ -13,6 +20,25 @@ for (const placement of ['one-process', 'two-processes'] satisfies Placement[]) 
     assert.equal(report.results.length, conformanceCases.length)
   })
 }
+
+test('a device that is known to stay silent is not waited for as long as others', async () => {
+  const only = 'posts in ERR are taken and flushed'
+  const patience = async (allowDifferent: ConformanceSetup['allowDifferent']): Promise<number> => {
+    const deadlines: number[] = []
+    const until: Until = async (holds, deadlineMs) => {
+      deadlines.push(deadlineMs)
+      while (!(await holds())) await new Promise(setImmediate)
+    }
+    const setup = { provider: 'shm', device: 'shm0', placement: 'one-process', only, until } as const
+    const report = await runProviderConformance({ ...setup, ...(allowDifferent && { allowDifferent }) })
+    assert.deepEqual([report.passed, report.results.length], [1, 1])
+    return Math.max(...deadlines)
+  }
+  const behaviour = 'it does nothing'
+  assert.equal(await patience(undefined), 10_000)
+  assert.equal(await patience({ [only]: { behaviour, failure: /refused/ } }), 10_000)
+  assert.equal(await patience({ [only]: { behaviour, failure: /did not happen within/ } }), 2000)
+})
 
 test('the suite is as large as promised, and every case has a name of its own and a source', () => {
   assert.ok(conformanceCases.length >= 200, `${conformanceCases.length} cases`)

@@ -1,5 +1,5 @@
 /**
- * SIGKILL at random moments. `AETHER_TEST_KILLS` says how many (default 60; `AETHER_TEST_KILLS=5000` for a long
+ * SIGKILL at random moments. `AETHER_TEST_KILLS` says how many (default 36; `AETHER_TEST_KILLS=5000` for a long
  * night). One survivor keeps its device, completion queue and memory through all of them; each victim gets a queue pair
  * of its own.
  */
@@ -23,7 +23,7 @@ import {
 } from '../../src/verbs/index.ts'
 import type { Invitation } from './fixtures/victim.ts'
 
-const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 60)
+const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 36)
 const VICTIMS_AT_ONCE = 3
 const RECEIVES = 32
 const MESSAGE_BYTES = 64

@@ -9,9 +9,9 @@ import type { Recipe, Recipes } from './recipe.ts'
 const CALL_MS_MAX = 30_000
 /** So long a call is given that may wait for others. */
 const WAIT_MS = 10
-/** Tries every value at every place. Otherwise a place gets every sixth, and its neighbours the others. */
+/** Tries every value at every place. Otherwise a place gets every twelfth, and its neighbours the others. */
 const ALL_VALUES = process.env['AETHER_TEST_VALUES'] === 'all'
-const SHARE = 6
+const SHARE = 12
 /** Calls in which several arguments are wrong. */
 const MIXED_CALLS = ALL_VALUES ? 20 : 5
 

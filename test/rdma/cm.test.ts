@@ -15,7 +15,7 @@ const address = process.env['AETHER_RDMA_ADDRESS'] ?? ''
 const address6 = process.env['AETHER_RDMA_ADDRESS6'] ?? ''
 const PATIENCE = { timeoutMs: 60_000 }
 /** Of 32 connections each. AETHER_TEST_CONNECTIONS=1000 is a soak. */
-const ROUNDS = Math.ceil(Number(process.env['AETHER_TEST_CONNECTIONS'] ?? 96) / 32)
+const ROUNDS = Math.ceil(Number(process.env['AETHER_TEST_CONNECTIONS'] ?? 32) / 32)
 /** In the guest's network, and nobody's. */
 const SILENT_ADDRESS = '10.9.0.77'
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openPeers } from '../../src/messaging/index.ts'
 import { algorithmRounds, callAll } from '../messaging/peers/call-all.ts'
-import { killOneOfFour } from '../messaging/peers/kill-one.ts'
 
 const device = 'rxe0'
 const address = process.env['AETHER_RDMA_ADDRESS'] ?? ''
@@ -23,6 +22,3 @@ test('over a real device: every collective, short and long, and messages between
   // Each closes at its own time, so a peer that went first is no loss.
   for (const { lastError } of all) assert.equal(lastError, undefined)
 })
-
-test('over a real device: one of four processes is killed in a collective, the others are told which, and go on', (t) =>
-  killOneOfFour(t, device, address))

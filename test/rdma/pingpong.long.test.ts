@@ -1,5 +1,9 @@
-/** Sleeping on events, long messages, small packets and many queue pairs against rdma-core's programs. */
+/**
+ * Sleeping on events, long messages, small packets and many queue pairs against rdma-core's programs, and what
+ * pingpong.test.ts leaves out of the short games.
+ */
 import { type Game, testGame } from './support/pingpong.ts'
+import { srq, uc, ud } from './support/pingpong-games.ts'
 
 const games: readonly Game[] = [
   { name: 'rc, sleeping on events', type: 'rc', words: ['-n', '100', '-e'], checks: true },
@@ -9,4 +13,7 @@ const games: readonly Game[] = [
   { name: 'srq, 16 queue pairs', type: 'srq', words: ['-n', '400', '-q', '16'], checks: false },
 ]
 
-for (const game of games) testGame(game)
+for (const game of games) for (const caller of ['ours', 'theirs'] as const) testGame(game, caller)
+testGame(uc, 'theirs')
+testGame(ud, 'ours')
+testGame(srq, 'theirs')

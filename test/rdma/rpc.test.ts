@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { after, before } from 'node:test'
 import { connectLink } from '../../src/messaging/index.ts'
 import { type Channel, openChannel, RpcError } from '../../src/rpc/index.ts'
 import { station } from '../rpc/fixtures/contract.ts'
@@ -10,13 +10,22 @@ const address = process.env['AETHER_RDMA_ADDRESS'] ?? ''
 /** A guest without hardware for it is slow. */
 const timeoutMs = 120_000
 
-function channelTo({ port }: StationProcess): Channel {
+/** It serves all that do not kill it: emulated, the start of a process takes seconds. */
+let server: StationProcess
+
+before(async () => {
+  server = await startStation(device, address)
+})
+
+after(() => server[Symbol.asyncDispose]())
+
+function channelToServer(): Channel {
+  const { port } = server
   return openChannel({ device, address, port, connectTimeoutMs: timeoutMs }, { timeoutMs, helloMsMax: timeoutMs })
 }
 
 test('over a real device: calls and blocking calls between two processes', async () => {
-  await using server = await startStation(device, address)
-  await using channel = channelTo(server)
+  await using channel = channelToServer()
   const client = channel.client(station)
   assert.equal(await client.pid(), server.pid)
   const times = await Promise.all(Array.from({ length: 300 }, (_, n) => client.mark(n)))
@@ -25,8 +34,7 @@ test('over a real device: calls and blocking calls between two processes', async
 })
 
 test('over a real device: a stream, read slowly, comes whole and in order', async () => {
-  await using server = await startStation(device, address)
-  await using channel = channelTo(server)
+  await using channel = channelToServer()
   const got: number[] = []
   for await (const n of channel.client(station).count(500)) {
     got.push(n)
@@ -39,8 +47,7 @@ test('over a real device: a stream, read slowly, comes whole and in order', asyn
 })
 
 test('over a real device: a body of 1 MB goes there and comes back', async () => {
-  await using server = await startStation(device, address)
-  await using channel = channelTo(server)
+  await using channel = channelToServer()
   const body = new Uint8Array(1_000_000).map((_, index) => index * 13)
   assert.ok(Buffer.from(await channel.client(station).echo(body)).equals(body))
 })

@@ -7,6 +7,8 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 /** Under these names distributions install it. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 const ANSWER_MS_MAX = 60_000
+/** How long a browser without a page stays for the next. */
+const IDLE_MS = 300
 
 /** Where Chromium is; undefined where it is not on PATH. */
 export function findChromium(): string | undefined {
@@ -14,30 +16,66 @@ export function findChromium(): string | undefined {
   return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isExecutable)
 }
 
-/** A real browser without a window, with one page. */
-export class Chromium implements AsyncDisposable {
-  /** What the page threw and nobody caught. */
-  readonly errors: string[] = []
-  readonly #browser: Browser
-  readonly #page: Page
+/** The browser of this process, while pages of it are open: to start one takes three seconds of a processor. */
+class SharedBrowser {
+  #browser: Promise<Browser> | undefined
+  #pages = 0
+  #closing: NodeJS.Timeout | undefined
 
-  private constructor(browser: Browser, page: Page) {
-    this.#browser = browser
-    this.#page = page
-    page.on('pageerror', (error) => this.errors.push(error.stack ?? error.message))
-  }
-
-  /** @throws Error where it does not start. */
-  static async start(
-    path: string,
-    { width = 1440, height = 900 }: { readonly width?: number; readonly height?: number } = {},
-  ): Promise<Chromium> {
-    const browser = await chromium.launch({
+  async openPage(path: string, viewport: { readonly width: number; readonly height: number }): Promise<Page> {
+    clearTimeout(this.#closing)
+    this.#pages += 1
+    this.#browser ??= chromium.launch({
       executablePath: path,
       args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
       timeout: ANSWER_MS_MAX,
     })
-    return new Chromium(browser, await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1 }))
+    try {
+      const browser = await this.#browser
+      // With a context of its own: pages see nothing of each other.
+      return await browser.newPage({ viewport, deviceScaleFactor: 1 })
+    } catch (error) {
+      this.#leave()
+      throw error
+    }
+  }
+
+  async closePage(page: Page): Promise<void> {
+    await page.close()
+    this.#leave()
+  }
+
+  #leave(): void {
+    this.#pages -= 1
+    if (this.#pages === 0) this.#closing = setTimeout(() => this.#close(), IDLE_MS)
+  }
+
+  #close(): void {
+    const browser = this.#browser
+    this.#browser = undefined
+    browser?.then((open) => open.close()).catch(() => {})
+  }
+}
+
+const shared = new SharedBrowser()
+
+/** A page in a real browser without a window. */
+export class Chromium implements AsyncDisposable {
+  /** What the page threw and nobody caught. */
+  readonly errors: string[] = []
+  readonly #page: Page
+
+  private constructor(page: Page) {
+    this.#page = page
+    page.on('pageerror', (error) => this.errors.push(error.stack ?? error.message))
+  }
+
+  /** @throws Error where no browser starts. */
+  static async start(
+    path: string,
+    { width = 1440, height = 900 }: { readonly width?: number; readonly height?: number } = {},
+  ): Promise<Chromium> {
+    return new Chromium(await shared.openPage(path, { width, height }))
   }
 
   async goTo(url: string): Promise<void> {
@@ -86,7 +124,7 @@ export class Chromium implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#browser.close()
+    await shared.closePage(this.#page)
   }
 }
 

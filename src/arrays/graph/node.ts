@@ -93,10 +93,14 @@ export interface Parts {
 export class ArrayNode {
   readonly dtype: DType
   readonly shape: readonly number[]
+  /** @internal */
   readonly spread: Spread | undefined
-  /** How many steps are pending to get here, each path counted by itself. */
+  /** @internal How many steps are pending to get here, each path counted by itself. */
   readonly weight: number
-  /** How many pending arrays were made of it while it was pending, and in how many programs it was a step unseen. */
+  /**
+   * @internal How many pending arrays were made of it while it was pending, and in how many programs it was a step
+   * unseen.
+   */
   uses = 0
   #block: Block | undefined
   #storage: Storage | undefined
@@ -110,7 +114,7 @@ export class ArrayNode {
     this.weight = weight
   }
 
-  /** An array whose elements are there. With a spread, `shape` is that of the whole array. */
+  /** @internal An array whose elements are there. With a spread, `shape` is that of the whole array. */
   static of(block: Block, storage: Storage, spread?: Spread, shape: readonly number[] = block.shape): ArrayNode {
     const node = new ArrayNode({ dtype: block.dtype, shape }, spread, 0)
     node.#block = block
@@ -118,7 +122,7 @@ export class ArrayNode {
     return node
   }
 
-  /** An array that is to be computed. It counts as a reader of its operands until it is. */
+  /** @internal An array that is to be computed. It counts as a reader of its operands until it is. */
   static pending(type: { dtype: DType; shape: readonly number[] }, pending: Pending, spread?: Spread): ArrayNode {
     let weight = 1
     if (pending.kind === 'view') weight += pending.base.weight
@@ -134,20 +138,22 @@ export class ArrayNode {
     return node
   }
 
+  /** @internal */
   get block(): Block | undefined {
     return this.#block
   }
 
+  /** @internal */
   get pending(): Pending | undefined {
     return this.#pending
   }
 
-  /** The memory of an array whose elements are there. */
+  /** @internal The memory of an array whose elements are there. */
   get storage(): Storage | undefined {
     return this.#storage
   }
 
-  /** Its elements are not there any more. */
+  /** @internal Its elements are not there any more. */
   close(): void {
     this.spread?.drop(this)
     this.#block = undefined
@@ -155,12 +161,12 @@ export class ArrayNode {
     this.#pending = undefined
   }
 
-  /** The shape of this rank's part. */
+  /** @internal The shape of this rank's part. */
   get localShape(): readonly number[] {
     return this.spread?.shape ?? this.shape
   }
 
-  /** The array as an operand of another that is made now. */
+  /** @internal The array as an operand of another that is made now. */
   capture(): Capture {
     return { node: this, epoch: this.#epochNow() }
   }
@@ -172,7 +178,10 @@ export class ArrayNode {
     return this.#epoch
   }
 
-  /** The elements are computed. They lie in the memory of `storage` if they are a view, else in memory of their own. */
+  /**
+   * @internal The elements are computed. They lie in the memory of `storage` if they are a view, else in memory of
+   * their own.
+   */
   settle(block: Block, storage: Storage = new Storage(block.data, { epoch: this.#epoch })): void {
     const pending = this.#pending
     if (pending !== undefined && pending.kind !== 'view')

@@ -22,7 +22,9 @@ export class SimulatedCluster {
    * A name for `openDevice`: each opening is a host of its own. For hosts with names of their own, see {@link addHost}.
    */
   readonly device: string
+  /** @internal */
   readonly kernel: Kernel
+  /** @internal */
   readonly network: Network
   /** @internal Draws numbers that only have to differ, so `choose` does not decide them. */
   readonly names: Stream

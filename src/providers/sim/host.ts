@@ -18,6 +18,7 @@ export interface HostListener {
 /** One machine: a processor, an adapter, a link. Faults change its state; its users read that state and act on it. */
 export class Host {
   readonly index: number
+  /** @internal */
   readonly kernel: Kernel
   readonly adapter: AdapterOptions
   /** @internal True while the adapter reads and writes memory. */
@@ -28,6 +29,7 @@ export class Host {
   stopsInWrite = false
   /** @internal The factor by which everything that the adapter does is slower. */
   slowness = 1
+  /** @internal */
   readonly listeners: Set<HostListener> = new Set<HostListener>()
   readonly #processes: Process[] = []
   /** The time when the link is free for the next packet. */
@@ -39,6 +41,7 @@ export class Host {
   /** The rest of a WRITE in whose middle the processor is stopped. */
   #unfinished: (() => void) | undefined
 
+  /** @internal */
   constructor(index: number, kernel: Kernel, adapter: AdapterOptions) {
     this.index = index
     this.kernel = kernel

@@ -1,10 +1,10 @@
 /** Real ranks with known layouts: who writes where in the pages that bounce, in every protocol. */
 import assert from 'node:assert/strict'
-import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { type Advice, adviceText, type PageAdvice, protocols } from '../../../src/dsm/index.ts'
 import { probeUserfault } from '../../../src/dsm/mmu/probe.ts'
 import { useRuntimeDirectory } from '../../cluster/support.ts'
+import { drawn } from '../../support/drawn.ts'
 import { Ranks } from '../../support/rank-process.ts'
 
 useRuntimeDirectory()
@@ -31,10 +31,8 @@ async function adviceAfter(
   }
 }
 
-/** What is seen of a page hangs on where a protocol has its requests. The others of a kind are for the long run. */
-const watched = process.env['AETHER_TEST_VALUES'] === 'all' ? [...protocols.keys()] : ['mesi', 'token']
-
-for (const coherence of watched) {
+/** What is seen of a page hangs on where a protocol has its requests. */
+for (const coherence of drawn([...protocols.keys()], 1)) {
   describe(`a ${coherence} region with advise`, () => {
     let four: Ranks
     let two: Ranks

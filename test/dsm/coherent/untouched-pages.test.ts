@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { probeUserfault } from '../../../src/dsm/mmu/probe.ts'
 import { useRuntimeDirectory } from '../../cluster/support.ts'
+import { drawn } from '../../support/drawn.ts'
 import { Ranks } from '../../support/rank-process.ts'
 
 useRuntimeDirectory()
@@ -11,6 +12,7 @@ const noViews = 'refused' in probe ? probe.refused.message : false
 
 const RANKS = 2
 const PAGES = 512
+const watched = drawn(['mesi', 'moesi', 'directory', 'token'], 2)
 
 describe('pages that are touched for the first time', { skip: noViews }, () => {
   let ranks: Ranks
@@ -20,7 +22,7 @@ describe('pages that are touched for the first time', { skip: noViews }, () => {
   })
   after(() => ranks[Symbol.asyncDispose]())
 
-  for (const coherence of ['mesi', 'moesi', 'directory', 'token'])
+  for (const coherence of watched)
     for (const placement of ['block', 'cyclic'])
       for (const downwards of [false, true])
         test(`lose no store of all at once: ${coherence}, ${placement}, ${downwards ? 'down' : 'up'}wards`, async () => {
@@ -31,7 +33,7 @@ describe('pages that are touched for the first time', { skip: noViews }, () => {
             assert.deepEqual(await ranks.on(rank, 'pagesOtherThan', name, PAGES, RANKS), [], `seen by rank ${rank}`)
         })
 
-  for (const coherence of ['mesi', 'moesi', 'directory', 'token'])
+  for (const coherence of watched)
     test(`lose no store of one after the other: ${coherence}`, async () => {
       const name = `turns-${coherence}`
       await ranks.all('open', name, { size: RANKS * PAGES * 4096, coherence, placement: 'block' })

@@ -40,8 +40,15 @@ async function finish(game: Game, us: Program, them: Program): Promise<void> {
   if (game.checks) assert.ok(checked > 0, own.output)
 }
 
-/** A test for each direction. */
-export function testGame(game: Game): void {
+/** Which of the two connects. */
+export type Caller = 'ours' | 'theirs'
+
+export function testGame(game: Game, caller: Caller): void {
+  if (caller === 'ours') testOursCalling(game)
+  else testTheirsCalling(game)
+}
+
+function testOursCalling(game: Game): void {
   test(`${game.name}: ours calls theirs`, async () => {
     const port = nextPort++
     using them = theirs(game, port)
@@ -50,7 +57,9 @@ export function testGame(game: Game): void {
     using us = ours(game, port, address)
     await finish(game, us, them)
   })
+}
 
+function testTheirsCalling(game: Game): void {
   test(`${game.name}: theirs calls ours`, async () => {
     const port = nextPort++
     using us = ours(game, port)

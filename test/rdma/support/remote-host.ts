@@ -63,13 +63,14 @@ export class RemoteHost implements Disposable {
 
   /**
    * The other guest is gone at once, as if its power had been cut, and does not come back in this boot. Its programs
-   * count as ended.
+   * count as ended. Resolves when it answers nobody any more: on a busy machine it takes a while to hear of this.
    */
-  cutPower(): void {
+  async cutPower(): Promise<void> {
     // The harness would take it for a crash.
     writeFileSync(join(process.env['AETHER_RDMA_SHARE']!, 'power-cut'), '')
     this.start('sh', '-c', 'echo b > /proc/sysrq-trigger')
     this.#lose()
+    for (let answer = await tryConnect(); !(answer instanceof Error); answer = await tryConnect()) answer.destroy()
   }
 
   /** Its programs are killed by the other end. */
