@@ -30,7 +30,7 @@ afterEach(async () => {
 })
 
 /** Processes of one group under a load of map writes, barriers and collectives. */
-export class GrowingLoad {
+class GrowingLoad {
   readonly #name: string
   readonly #members: GrowingRank[] = []
   /** By key that a process begins with: how many it has said that it has written. */

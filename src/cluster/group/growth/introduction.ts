@@ -85,9 +85,9 @@ function isHead({ candidate, epoch, card }: Readonly<Record<string, unknown>>): 
   return isCandidate(candidate) && isIndex(epoch) && isCard(card)
 }
 
-export const isCandidate = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0
+const isCandidate = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0
 
-export function isCard(value: unknown): value is MemberCard {
+function isCard(value: unknown): value is MemberCard {
   if (!isRecord(value)) return false
   const { processId, host, slot, epoch } = value
   return isIndex(processId) && typeof host === 'string' && host.length < 256 && isIndex(slot) && isIndex(epoch)
