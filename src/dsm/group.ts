@@ -62,6 +62,12 @@ export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
   }
 }
 
+function notInAGroupThatGrows(name: string, coherence: string): UnsupportedError {
+  return new UnsupportedError(
+    `region '${name}' cannot have coherence '${coherence}' in a group that grows yet: its pages would have homes that leave; use 'hardware', or a group of a fixed size`,
+  )
+}
+
 /** One rank's place in a group of N ranks that compute together and share regions. */
 export class RegionGroup extends Group {
   readonly #host: RegionHost & { readonly coherent: CoherentHost }
@@ -69,12 +75,12 @@ export class RegionGroup extends Group {
   /** @internal Made by {@link join}. */
   constructor(parts: GroupParts, notes: NoteBox, demands: DemandRing, userfault: UserfaultProbe) {
     super(parts, notes)
-    const { agent, plan } = parts
+    const { agent, size } = parts
     const { membership } = parts.meeting
     const coherent: CoherentHost = {
       agent,
       locks: this.locks,
-      ranks: plan.size,
+      ranks: size,
       demands,
       userfault,
       regions: new Map(),
@@ -100,6 +106,7 @@ export class RegionGroup extends Group {
     const { oneMachine } = this.parts.meeting
     const request = parseRegionRequest(name, options, oneMachine ? 'hardware' : AUTOMATIC_PROTOCOL)
     if (request.coherence === 'hardware' && !oneMachine) throw this.#notOneMachine(name)
+    if (request.coherence !== 'hardware' && this.parts.grows) throw notInAGroupThatGrows(name, request.coherence)
     return await openRegionOf(this.#host, request)
   }
 

@@ -1,4 +1,4 @@
-import { MemberEndedError, type ProgramsHost, ranksInWords } from '../cluster/index.ts'
+import { JoinError, MemberEndedError, type MembershipView, type ProgramsHost, ranksInWords } from '../cluster/index.ts'
 import { type CollectiveCall, checkCollective } from '../collectives/index.ts'
 import { agreementCall, PeerGroup, type ShrinkOptions } from '../messaging/index.ts'
 import { ClosedError, TimeoutError } from '../native/index.ts'
@@ -15,8 +15,9 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 /**
  * Collectives of all ranks of a group. The connections are made with the first.
  *
- * A barrier of the group is counted by the agents, and is one of the calls that all ranks make in the same order. So a
- * rank in a barrier that hears of a collective of others, which say so while they wait, has called something else.
+ * A barrier of the group is counted by the agents, and is one of the calls that all ranks make in the same order. A
+ * rank that waits in a collective says so. If another waits in a barrier that this one has not entered, then the two
+ * have made different calls. One that has entered it is past it, and the release has not come to the other yet.
  */
 export class RankCollectives {
   readonly #links: RankLinks
@@ -35,7 +36,9 @@ export class RankCollectives {
   constructor(links: RankLinks, host: ProgramsHost) {
     this.#links = links
     this.#host = host
-    this.#ranks = Array.from({ length: host.size }, (_, rank) => rank)
+    const { view } = host
+    this.#ranks = view === undefined ? Array.from({ length: host.size }, (_, rank) => rank) : membersIn(view)
+    if (view === 'none') this.#failure = new JoinError(NO_BARRIER)
     this.#others = this.#ranks.filter((rank) => rank !== host.rank)
   }
 
@@ -106,6 +109,12 @@ export class RankCollectives {
   connect(): void {
     void this.#connect()
     if (this.#links.areSettled(this.#others)) this.#settled()
+  }
+
+  /** Other members carry out collectives from now on. */
+  end(): void {
+    this.#fail(new ClosedError('the collectives of the members before the last barrier'))
+    this.#all?.close()
   }
 
   close(): void {
@@ -189,8 +198,9 @@ export class RankCollectives {
 
   #of(ranks: readonly number[]): PeerGroup {
     const { hub } = this.#links.peers
-    const engine = hub.group(ranks)
-    engine.elsewhere = () => (this.#host.isInBarrier() ? 'barrier' : undefined)
+    const { view } = this.#host
+    const engine = hub.group(ranks, typeof view === 'object' ? `epoch ${view.epoch}` : undefined)
+    engine.elsewhere = (rank) => (this.#host.isMissingFromBarrier(rank) ? 'barrier' : undefined)
     return new PeerGroup(hub, engine, this.#links)
   }
 
@@ -199,6 +209,11 @@ export class RankCollectives {
     for (const { fail } of this.#early.splice(0)) fail(this.#failure)
   }
 }
+
+const NO_BARRIER =
+  'a rank that has joined a group takes part in collectives after its first barrier: call group.barrier()'
+
+const membersIn = (view: MembershipView | 'none'): readonly number[] => (view === 'none' ? [] : view.members)
 
 function notBegun({ name, options }: CollectiveCall<unknown>, why: string): TimeoutError {
   return new TimeoutError(`${name} did not begin within ${options.timeoutMs} ms: ${why}`)

@@ -2,7 +2,7 @@
  * What the programs of a group's ranks do together: collectives, and messages to a rank. Loaded with the first call;
  * see `src/public/index.ts`.
  */
-import { type ProgramsHost, provideRankPrograms, type RankPrograms } from '../cluster/index.ts'
+import { type MembershipView, type ProgramsHost, provideRankPrograms, type RankPrograms } from '../cluster/index.ts'
 import type { CollectiveCall } from '../collectives/index.ts'
 import type { PeerGroup, ShrinkOptions, VerbsLink } from '../messaging/index.ts'
 import { RankCollectives } from './rank-collectives.ts'
@@ -12,11 +12,13 @@ import { RankMessages } from './rank-messages.ts'
 class Programs implements RankPrograms {
   readonly #rank: number
   readonly #links: RankLinks
-  readonly #collectives: RankCollectives
+  readonly #host: ProgramsHost
+  #collectives: RankCollectives
   readonly #messages = new RankMessages()
 
   constructor(host: ProgramsHost) {
     this.#rank = host.rank
+    this.#host = host
     this.#links = new RankLinks(host)
     this.#collectives = new RankCollectives(this.#links, host)
     this.#links.onPeer = (peer) => this.#messages.add(peer)
@@ -40,6 +42,11 @@ class Programs implements RankPrograms {
 
   shrinkSync(options: ShrinkOptions): PeerGroup {
     return this.#collectives.shrinkSync(options)
+  }
+
+  regroup(view: MembershipView): void {
+    this.#collectives.end()
+    this.#collectives = new RankCollectives(this.#links, { ...this.#host, view })
   }
 
   send(rank: number, bytes: Uint8Array): Promise<void> {

@@ -8,6 +8,8 @@ export interface AgentOptions {
   readonly machine: URL
   /** Passed to `createMachine` by structured clone; SharedArrayBuffers are shared. */
   readonly data: unknown
+  /** Ports in `data` that become the machine's. */
+  readonly transferList?: readonly MessagePort[]
   readonly spinNs: number
   readonly seed: number
   /** Receives the machine's unsolicited notes. */
@@ -54,7 +56,7 @@ export class Agent {
     // The parent's flags (an inspector, a loader) are not for this thread.
     this.#worker = new Worker(new URL('./agent-worker.js', import.meta.url), {
       workerData: start,
-      transferList: [syncPort],
+      transferList: [syncPort, ...(options.transferList ?? [])],
       execArgv: [],
       name: 'aether-agent',
     })

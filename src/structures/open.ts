@@ -1,6 +1,6 @@
 import { Group } from '../cluster/index.ts'
 import { Space } from '../dsm/index.ts'
-import { mustBe } from '../native/index.ts'
+import { mustBe, UnsupportedError } from '../native/index.ts'
 import { type GroupStructures, type GroupStructuresOptions, openGroupStructures } from './distributed/index.ts'
 import { openStructures as openSpaceStructures, type Structures, type StructuresOptions } from './structures.ts'
 
@@ -37,7 +37,13 @@ export async function openStructures(
   where: Space | Group,
   options: StructuresOptions & GroupStructuresOptions = {},
 ): Promise<Structures | GroupStructures> {
+  if (where instanceof Group && where.grows) throw notInAGroupThatGrows()
   if (where instanceof Group) return await openGroupStructures(where, options)
   if (where instanceof Space) return await openSpaceStructures(where, options)
   throw mustBe('space', 'a space, as open() resolves with, or a group, as join() does', where)
+}
+
+function notInAGroupThatGrows(): UnsupportedError {
+  const why = 'structures of a group that grows are not available yet, since their homes would leave'
+  return new UnsupportedError(`${why}; its processes are on one machine: open a space, and openStructures(space)`)
 }

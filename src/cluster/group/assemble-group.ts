@@ -1,40 +1,26 @@
 import { availableParallelism, hostname } from 'node:os'
 import process from 'node:process'
-import { PROFILING_AREA_BYTES, WAIT_TABLE_BYTES } from '../../profiling/index.ts'
 import { Agent } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
-import { PROFILING_OFFSET, WAITS_OFFSET } from '../layout.ts'
-import type { Membership } from '../membership.ts'
 import { Barrier } from './barrier.ts'
 import { MemberEndedError, ranksInWords } from './errors.ts'
 import type { GroupParts } from './group.ts'
 import type { GroupPeer, GroupStart } from './group-machine.ts'
-import { type JoinOptions, type JoinPlan, planJoin } from './group-options.ts'
+import { type JoinOptions, type JoinPlan, planGrowth, planJoin } from './group-options.ts'
+import type { DoorPlace } from './growth/agent-door.ts'
+import { growGroup } from './growth/grow-group.ts'
 import { LocalMeeting } from './local-meeting.ts'
 import type { Meeting } from './meeting.ts'
 import { NoteBox } from './note-box.ts'
 import type { RankMember } from './rank-member.ts'
+import { type ShownPlaces, shownPlaces } from './shown-places.ts'
 import { TcpMeeting } from './tcp-meeting.ts'
 
-/** Where the agent finds the place for its counters, or for its waits. */
-export interface ProfilingPlace {
-  readonly descriptor: number
-  readonly offsetBytes: number
-  readonly lengthBytes: number
-}
-
-/** How the agent learns that there is a watcher, and where it publishes what it shows. */
-interface WatchingPlace {
-  readonly descriptor: number
-  readonly slot: number
-}
-
 /** What the machine's module is started with, besides what the room above adds. */
-export interface GroupAgentData {
+export interface GroupAgentData extends ShownPlaces {
   readonly group: GroupStart
-  readonly profiling: ProfilingPlace
-  readonly watching: WatchingPlace
-  readonly waits: ProfilingPlace
+  /** Where the agent of a group that grows is asked by processes that want to join. */
+  readonly door?: DoorPlace
 }
 
 /**
@@ -53,6 +39,7 @@ export async function assembleGroup(
   machine: URL,
   extra: object,
 ): Promise<{ parts: GroupParts; notes: NoteBox }> {
+  if (options.name !== undefined) return growGroup(planGrowth(options.name, options), machine, extra)
   const plan = planJoin(options)
   const meeting = await meet(plan)
   const barrier = new Barrier(plan.size)
@@ -72,16 +59,15 @@ export async function assembleGroup(
     const data: GroupAgentData = {
       ...extra,
       group,
-      profiling: profilingPlace(membership),
-      watching: { descriptor: membership.arena.descriptor, slot: membership.self.slot },
-      waits: waitsPlace(membership),
+      ...shownPlaces(membership),
     }
     const spinNs = plan.spinMs === undefined ? defaultSpinNs(meeting.ranksHere) : plan.spinMs * 1e6
     agent = await Agent.start({ machine, data, spinNs, seed: process.pid, onNote: notes.take })
     barrier.attach(agent)
     const ranks = await connect(agent, meeting, plan)
     await barrier.wait({ timeoutMs: plan.timeoutMs, ...(plan.signal && { signal: plan.signal }) })
-    return { parts: { plan, meeting, agent, barrier, ranks }, notes }
+    const { rank, size } = plan
+    return { parts: { rank, size, grows: false, meeting, agent, barrier, ranks }, notes }
   } catch (error) {
     await agent?.close()
     await meeting.close((error as Error).message)
@@ -112,14 +98,4 @@ async function connect(agent: Agent, meeting: Meeting, plan: JoinPlan): Promise<
     pathMtu: undefined,
   }
   return [...peers, self].sort((a, b) => a.rank - b.rank)
-}
-
-function profilingPlace(membership: Membership): ProfilingPlace {
-  const offsetBytes = PROFILING_OFFSET + membership.self.slot * PROFILING_AREA_BYTES
-  return { descriptor: membership.arena.descriptor, offsetBytes, lengthBytes: PROFILING_AREA_BYTES }
-}
-
-function waitsPlace(membership: Membership): ProfilingPlace {
-  const offsetBytes = WAITS_OFFSET + membership.self.slot * WAIT_TABLE_BYTES
-  return { descriptor: membership.arena.descriptor, offsetBytes, lengthBytes: WAIT_TABLE_BYTES }
 }

@@ -1,3 +1,4 @@
+import { BarrierInquiry } from './barrier-inquiry.ts'
 import { BarrierTree } from './barrier-tree.ts'
 import { BarrierWord } from './barrier-words.ts'
 import { MeshChannel } from './mesh-channel.ts'
@@ -39,12 +40,11 @@ export class BarrierMachine {
   #reported = 0
   /** By child: the last generation at which all ranks below it have arrived. */
   readonly #below = new Map<number, number>()
-  #question = 0
-  /** Ranks that have not yet said where they are. */
-  #silent = new Set<number>()
+  readonly #inquiry: BarrierInquiry
 
   constructor(options: BarrierMachineOptions) {
     this.#options = options
+    this.#inquiry = new BarrierInquiry(options.words)
     this.#tree = new BarrierTree(options.rank, options.size)
     for (const child of this.#tree.children) this.#below.set(child, 0)
   }
@@ -53,13 +53,13 @@ export class BarrierMachine {
   turn(): boolean {
     const { words } = this.#options
     const entered = Atomics.load(words, BarrierWord.Entered)
-    const question = Atomics.load(words, BarrierWord.Question)
-    const any = entered !== this.#entered || question !== this.#question
+    const question = this.#inquiry.turn()
+    const any = entered !== this.#entered || question !== undefined
     if (entered !== this.#entered) {
       this.#entered = entered
       this.#reportIfComplete()
     }
-    if (question !== this.#question) this.#ask(question)
+    if (question !== undefined) this.#ask(question)
     return any
   }
 
@@ -79,7 +79,7 @@ export class BarrierMachine {
         this.#send(from, Kind.Here, Atomics.load(this.#options.words, BarrierWord.Entered), argument)
         return true
       case Kind.Here:
-        this.#takeAnswer(from, generation, argument)
+        this.#inquiry.take(from, generation >= this.#entered, argument)
         return true
       case Kind.Failed:
         return this.#rootSaysFailed(from, argument, generation)
@@ -154,31 +154,11 @@ export class BarrierMachine {
     Atomics.notify(words, BarrierWord.Released)
   }
 
-  /** The main thread asks which ranks are missing: all of them, until they report that they are there. */
   #ask(question: number): void {
     const { rank, size } = this.#options
-    this.#question = question
-    this.#silent = new Set(Array.from({ length: size }, (_, other) => other).filter((other) => other !== rank))
-    for (const other of this.#silent) {
-      this.#setMissing(other, true)
-      this.#send(other, Kind.Where, 0, question)
-    }
-    this.#setMissing(rank, false)
-    if (this.#silent.size === 0) this.#publish(BarrierWord.Answer, question)
-  }
-
-  #takeAnswer(from: number, entered: number, question: number): void {
-    if (question !== this.#question || !this.#silent.delete(from)) return
-    if (entered >= this.#entered) this.#setMissing(from, false)
-    if (this.#silent.size === 0) this.#publish(BarrierWord.Answer, question)
-  }
-
-  #setMissing(rank: number, isMissing: boolean): void {
-    const { words } = this.#options
-    const at = BarrierWord.Missing + (rank >>> 5)
-    const bit = 1 << (rank & 31)
-    if (isMissing) Atomics.or(words, at, bit)
-    else Atomics.and(words, at, ~bit)
+    const others = Array.from({ length: size }, (_, other) => other).filter((other) => other !== rank)
+    this.#inquiry.begin(question, rank, others)
+    for (const other of others) this.#send(other, Kind.Where, 0, question)
   }
 
   #publish(word: number, value: number): void {

@@ -50,6 +50,8 @@ export class Barrier {
    * then.
    */
   #givenUp = 0
+  /** By rank: the last question that {@link isMissing} has put about it, and in which barrier. */
+  readonly #questions = new Map<number, { readonly generation: number; readonly question: number }>()
 
   constructor(size: number) {
     this.#size = size
@@ -96,6 +98,24 @@ export class Barrier {
     } finally {
       Atomics.sub(this.#words, BarrierWord.Waiting, 1)
     }
+  }
+
+  /**
+   * Whether this rank waits in a barrier that `rank` has not entered, according to its agent. Asks it, so that only a
+   * later call can return true.
+   */
+  isMissing(rank: number): boolean {
+    const generation = Atomics.load(this.#words, BarrierWord.Entered)
+    const isWaiting = Atomics.load(this.#words, BarrierWord.Waiting) > 0
+    if (!isWaiting || Atomics.load(this.#words, BarrierWord.Released) >= generation) return false
+    const asked = this.#questions.get(rank)
+    if (asked?.generation !== generation) {
+      this.#questions.set(rank, { generation, question: this.#ask() })
+      return false
+    }
+    // While a later question is under way, all ranks are missing that have not answered it.
+    const latest = Math.max(asked.question, Atomics.load(this.#words, BarrierWord.Question))
+    return this.#isAnswered(latest) && this.#isMarked(rank)
   }
 
   #waitReleased(generation: number, timeoutMs: number, look: () => void): void {
@@ -178,12 +198,13 @@ export class Barrier {
     return question
   }
 
+  #isMarked(rank: number): boolean {
+    return (Atomics.load(this.#words, BarrierWord.Missing + (rank >>> 5)) & (1 << (rank & 31))) !== 0
+  }
+
   #missing(timeoutMs: number): MissingMembersError {
     const ranks: number[] = []
-    for (let rank = 0; rank < this.#size; rank += 1) {
-      const word = Atomics.load(this.#words, BarrierWord.Missing + (rank >>> 5))
-      if ((word & (1 << (rank & 31))) !== 0) ranks.push(rank)
-    }
+    for (let rank = 0; rank < this.#size; rank += 1) if (this.#isMarked(rank)) ranks.push(rank)
     // All have just arrived, but the release is still on its way. The next wait is for the same barrier, and returns
     // once the release is here.
     const who =

@@ -5,11 +5,28 @@ import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
 import { BarrierMachine } from './barrier-machine.ts'
 import { type ControlMessage, decodeControl } from './control-message.ts'
+import {
+  type DoorAnswer,
+  type DoorQuestion,
+  endpointOf,
+  type GroupStatus,
+  type Introduction,
+  type IntroductionAnswer,
+  type IntroductionPart,
+  isEndpoint,
+  isIntroductionPart,
+  type MemberCard,
+  MOVED,
+  type PlainEndpoint,
+  plainEndpoint,
+} from './growth/introduction.ts'
+import { CANDIDATES_MAX, MEMBERS_AT_ONCE_MAX } from './growth/limits.ts'
 import { LinkMail, type Mail } from './link-mail.ts'
 import { LockMachine } from './locks/index.ts'
 import {
   type MembershipEffect,
   type MembershipEvent,
+  type MembershipGrowth,
   MembershipMachine,
   type MembershipView,
 } from './membership-machine.ts'
@@ -18,6 +35,7 @@ import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import type { PeerEnds } from './peer-ends.ts'
 import { RegionRegistry, type RegistryAnswer } from './region-registry.ts'
+import { ViewBarrier } from './view-barrier.ts'
 import { BarrierWaits, GroupWatch, isWatchQuestion, LeaveWaits, LockWaits, type ShownWaits } from './waits/index.ts'
 
 /** What the agent of a group is started with. */
@@ -29,6 +47,16 @@ export interface GroupStart {
   readonly control: ControlPlace | undefined
   readonly barrierWords: SharedArrayBuffer
   readonly leaseMs: number
+  readonly onQuorumLost?: 'end' | 'wait'
+  /** Undefined for a group whose ranks are all there at first. */
+  readonly growth?: GroupGrowth
+}
+
+/** Where this rank begins in a group that grows. */
+export interface GroupGrowth extends MembershipGrowth {
+  readonly card: MemberCard
+  /** Of the members of the view, in its order. */
+  readonly cards: readonly MemberCard[]
 }
 
 /** How a peer is reached. */
@@ -44,6 +72,12 @@ export interface GroupPeer {
 /** What the agent tells the main thread without being asked. */
 export type GroupNote =
   | { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
+  /** A process has become a member. */
+  | { readonly type: 'joined'; readonly rank: number; readonly card: MemberCard }
+  /** This rank is a member, and knows which barrier is next. */
+  | { readonly type: 'admitted' }
+  /** The group goes on without this candidate. */
+  | { readonly type: 'refused'; readonly why: string }
   /** A wait has lasted too long. */
   | { readonly type: 'watchdog'; readonly message: WatchdogMessage }
   /** The program of another rank sends something to this one's. */
@@ -64,6 +98,10 @@ const COORDINATOR = 0
  */
 const BEAT_NS_MAX = 1e9
 const BEATS_PER_LEASE = 5
+/** How long a candidate that is not admitted takes to say so to those who are ready for it. */
+const WITHDRAWAL_NS_MAX = 2e8
+/** How long a member that leaves waits until the others have its farewell; who is stopped takes it later. */
+const FAREWELL_NS_MAX = 2e9
 /** Ends the process: the others continue without it, or might. */
 const REMOVED_EXIT_CODE = 72
 const gone: RegistryAnswer = { kind: 'gone', rank: COORDINATOR }
@@ -86,7 +124,16 @@ export class GroupMachine {
   readonly mesh: Mesh
   readonly #context: AgentContext
   readonly #start: GroupStart
-  readonly #barrier: BarrierMachine
+  readonly #barrier: BarrierMachine | ViewBarrier
+  /** In a group that grows, of each member. */
+  readonly #cards = new Map<number, MemberCard>()
+  /** Of candidates that are known here. */
+  readonly #candidates = new Map<number, MemberCard>()
+  #isConnected = false
+  /** What came before this candidate was a member. */
+  #heldBack: { readonly from: number; readonly bytes: Uint8Array }[] = []
+  /** Ranks that have said that they leave, and are in the view still. */
+  readonly #leavers = new Set<number>()
   readonly locks: LockMachine
   readonly watch: GroupWatch
   /** The processes of ranks that can be seen. */
@@ -116,9 +163,11 @@ export class GroupMachine {
   constructor(context: AgentContext, start: GroupStart, ends: PeerEnds, waits: ShownWaits) {
     this.#context = context
     this.#start = start
+    const { growth } = start
     this.mesh = new Mesh({
       rank: start.rank,
       size: start.size,
+      ...(growth && { peers: growth.view.members, peersMax: MEMBERS_AT_ONCE_MAX }),
       device: start.device,
       ends,
       onMessage: ({ from, bytes }) => this.#receive(from, bytes),
@@ -126,15 +175,30 @@ export class GroupMachine {
       onStuck: (rank) => this.#endWith(rank),
       onSuspicion: (rank, why) => this.#trouble({ type: 'suspected', rank, why }),
     })
-    const { rank, size } = start
     const leaseNs = start.leaseMs * 1e6
     this.#beatNs = Math.min(BEAT_NS_MAX, leaseNs / BEATS_PER_LEASE)
-    this.#membership = new MembershipMachine({ rank, size, leaseNs, beatNs: this.#beatNs })
+    this.#membership = new MembershipMachine({ ...start, leaseNs, beatNs: this.#beatNs })
     const words = new Int32Array(start.barrierWords)
     const send = (rank: number, bytes: Uint8Array): void => this.mesh.send(rank, bytes)
-    this.#barrier = new BarrierMachine({ ...start, words, send })
-    this.locks = new LockMachine({ ...start, send })
+    this.#barrier =
+      growth === undefined ? new BarrierMachine({ ...start, words, send }) : this.#viewBarrier(growth, words)
+    const members = growth && [...growth.view.members, ...(growth.candidate === undefined ? [] : [start.rank])]
+    this.locks = new LockMachine({ ...start, send, ...(members && { members }) })
     this.watch = this.#newWatch(waits, words)
+    for (const [index, member] of (growth?.view.members ?? []).entries()) this.#cards.set(member, growth!.cards[index]!)
+    if (growth?.candidate !== undefined) this.#cards.set(start.rank, growth.card)
+    else if (growth !== undefined) this.#begin()
+  }
+
+  #viewBarrier({ view, candidate }: GroupGrowth, words: Int32Array): ViewBarrier {
+    return new ViewBarrier({
+      rank: this.#start.rank,
+      words,
+      view,
+      isCandidate: candidate !== undefined,
+      send: (rank, bytes) => this.mesh.send(rank, bytes),
+      onBegin: () => this.#context.notify({ type: 'admitted' } satisfies GroupNote),
+    })
   }
 
   #newWatch(shown: ShownWaits, barrierWords: Int32Array): GroupWatch {
@@ -156,7 +220,8 @@ export class GroupMachine {
 
   /** The other ranks that are present and have not left. */
   #others(): number[] {
-    const ranks = Array.from({ length: this.#start.size }, (_, rank) => rank)
+    const { growth, size } = this.#start
+    const ranks = growth === undefined ? Array.from({ length: size }, (_, rank) => rank) : this.view.members
     return ranks.filter((rank) => rank !== this.#start.rank && !this.#gone.has(rank))
   }
 
@@ -170,7 +235,7 @@ export class GroupMachine {
 
   turn(): boolean {
     const any = this.mesh.turn()
-    if (!this.#complete && this.#barrier.passed > 0) this.#begin()
+    if (!this.#complete && this.#start.growth === undefined && this.#barrier.passed > 0) this.#begin()
     return this.#barrier.turn() || any
   }
 
@@ -182,7 +247,10 @@ export class GroupMachine {
   endpoints(): RemoteEndpoint[] {
     const { rank, size } = this.#start
     const none: RemoteEndpoint = { gid: 0n, queuePairNumber: 0, psn: 0 }
-    const endpoints = Array.from({ length: size }, (_, peer) => (peer === rank ? none : this.mesh.endpointFor(peer)))
+    const isAbsent = (peer: number): boolean => this.#grows && !this.view.members.includes(peer)
+    const endpoints = Array.from({ length: size }, (_, peer) =>
+      peer === rank || isAbsent(peer) ? none : this.mesh.endpointFor(peer),
+    )
     const gid = endpoints.find((endpoint) => endpoint.gid !== 0n)?.gid ?? 0n
     return endpoints.map((endpoint) => ({ ...endpoint, gid }))
   }
@@ -190,7 +258,9 @@ export class GroupMachine {
   /** Connect to the peers. Returns the ranks that have ended in the meantime. */
   connect(peers: readonly GroupPeer[]): number[] {
     for (const { rank, processId } of peers) if (processId !== undefined) this.#processes.set(rank, processId)
-    return peers.filter(({ rank, ...peer }) => !this.mesh.connect(rank, peer)).map(({ rank }) => rank)
+    const ended = peers.filter(({ rank, ...peer }) => !this.mesh.connect(rank, peer)).map(({ rank }) => rank)
+    this.#isConnected = ended.length === 0
+    return ended
   }
 
   /** The first barrier, which ends `join()`, has ended here: from now on the group outlives its members. */
@@ -204,7 +274,7 @@ export class GroupMachine {
   #beat(): void {
     const { now, timers } = this.#context.runtime
     // All other ranks have left or died: there is none left to wait for, and none waits for us.
-    if (this.#isAlone()) return
+    if (this.#isAlone() || (this.#grows && this.#hasLeft)) return
     this.#step({ type: 'tick', heard: this.mesh.takeHeard() })
     timers.at(now() + this.#beatNs, () => this.#beat())
   }
@@ -213,8 +283,16 @@ export class GroupMachine {
     return this.#hasLeft && this.#gone.size === this.#start.size - 1
   }
 
+  get #grows(): boolean {
+    return this.#start.growth !== undefined
+  }
+
   #trouble(event: MembershipEvent & { readonly rank: number }): void {
     const { rank, why } = event as { rank: number; why: string }
+    if (this.#grows) {
+      if (!this.#hasLeft) this.#step(event)
+      return
+    }
     // A rank that has left stays until all have. If it ends after we left, its end does not matter.
     if (this.#hasLeft && this.#gone.get(rank) === 'left') return
     trace.publish(TraceLevel.Warn, event.type, () => ({ of: rank, why }))
@@ -232,20 +310,162 @@ export class GroupMachine {
     if (!isOutermost) return
     for (let effect = this.#effects[0]; effect !== undefined; effect = this.#effects[0]) {
       if (effect.type === 'state') this.mesh.send(effect.to, encodeStatement(effect.statement, size))
-      else if (effect.type === 'view') this.#install(effect.view, effect.gone)
+      else if (effect.type === 'view') this.#install(effect.view, effect.gone, effect.joined)
+      else if (this.#isNew) this.#refused(effect.why)
       else this.#endProcess(effect.why)
       this.#effects.shift()
     }
   }
 
-  #install(view: MembershipView, gone: readonly { readonly rank: number; readonly why: string }[]): void {
+  #install(
+    view: MembershipView,
+    gone: readonly { readonly rank: number; readonly why: string }[],
+    joined?: { readonly rank: number; readonly candidate: number },
+  ): void {
     for (const { rank, why } of gone) this.#remove(rank, why)
+    if (joined?.rank === this.#start.rank) this.#begin()
+    else if (joined !== undefined) this.#promote(joined.rank, joined.candidate)
+    for (const candidate of [...this.#candidates.keys()]) this.#drop(candidate)
+    if (this.#barrier instanceof ViewBarrier) this.#barrier.viewChanged(view)
     trace.publish(TraceLevel.Info, 'epoch', () => ({ epoch: view.epoch, members: view.members }))
     this.#listener?.viewChanged(view)
+    const heldBack = this.#heldBack
+    this.#heldBack = []
+    for (const { from, bytes } of heldBack) this.#handle(from, bytes)
+  }
+
+  // ---- a group that grows
+  // ----------------------------------------------------------------------------------------------------------------
+
+  /** What a process that wants to join asks. */
+  atDoor(question: DoorQuestion, done: (answer: DoorAnswer) => void): void {
+    if (this.#hasLeft || this.#membership.isCandidate) done(MOVED)
+    else if (question.ask === 'status') done(this.#status())
+    else if (question.ask === 'introduce') this.#introduce(question.introduction, done)
+    else if (question.epoch !== this.view.epoch || !this.#candidates.has(question.candidate)) done(MOVED)
+    else {
+      done('proposed')
+      this.#step({ type: 'admit', candidate: question.candidate })
+    }
+  }
+
+  /** The view whose members were in the last barrier: collectives are theirs. */
+  get barrierView(): MembershipView {
+    return this.#barrier instanceof ViewBarrier ? this.#barrier.passedView : this.view
+  }
+
+  #status(): GroupStatus {
+    const { view, given } = this.#membership
+    const cards = view.members.map((rank) => this.#cards.get(rank)!)
+    return { view, given, cards, leaseMs: this.#start.leaseMs }
+  }
+
+  /** Make ready for a candidate, here and at every other member. */
+  #introduce(introduction: Introduction, done: (answer: DoorAnswer) => void): void {
+    const { epoch, endpoints, ...head } = introduction
+    const { members } = this.view
+    if (epoch !== this.view.epoch || endpoints.length !== members.length) {
+      done(MOVED)
+      return
+    }
+    const answers = new Map<number, PlainEndpoint>()
+    let left = members.length
+    const take = (rank: number, answer: unknown): void => {
+      left -= 1
+      if (isEndpoint(answer)) answers.set(rank, answer)
+      if (left > 0) return
+      const all = members.map((member) => answers.get(member)).filter((each) => each !== undefined)
+      done(all.length === members.length ? all : MOVED)
+    }
+    for (const [index, rank] of members.entries()) {
+      const part: IntroductionPart = { ...head, epoch, endpoint: endpoints[index]! }
+      if (rank === this.#start.rank) take(rank, this.#meet(part))
+      else this.ask(rank, part, (answer) => take(rank, answer))
+    }
+  }
+
+  #meet({ candidate, epoch, card, endpoint }: IntroductionPart): IntroductionAnswer {
+    const isFull = this.view.members.length >= MEMBERS_AT_ONCE_MAX
+    if (epoch !== this.view.epoch || isFull || this.#hasLeft || this.#candidates.has(candidate)) return null
+    this.#makeRoom()
+    this.#candidates.set(candidate, card)
+    try {
+      return plainEndpoint(this.mesh.prepare(candidate, { endpoint: endpointOf(endpoint), pathMtu: undefined }))
+    } catch {
+      // Its process has ended, or memory is used up.
+      this.#candidates.delete(candidate)
+      return null
+    }
+  }
+
+  /** The candidate that came first and was not proposed may have ended. It begins again if it has not. */
+  #makeRoom(): void {
+    if (this.#candidates.size < CANDIDATES_MAX) return
+    const { joining } = this.#membership
+    const oldest = [...this.#candidates.keys()].find((candidate) => !joining.has(candidate))
+    if (oldest !== undefined) this.#drop(oldest)
+  }
+
+  #drop(candidate: number): void {
+    this.#candidates.delete(candidate)
+    this.mesh.drop(candidate)
+  }
+
+  /** The members have agreed on a candidate. One that this rank knows nothing of cannot be reached. */
+  #promote(rank: number, candidate: number): void {
+    const card = this.#candidates.get(candidate)
+    this.locks.memberJoined(rank)
+    if (card === undefined || !this.mesh.promote(candidate, rank)) {
+      this.#later({ type: 'suspected', rank, why: 'it is not known here' })
+      return
+    }
+    this.#candidates.delete(candidate)
+    this.#cards.set(rank, card)
+    this.#processes.set(rank, card.processId)
+    this.#context.notify({ type: 'joined', rank, card } satisfies GroupNote)
+    if (!this.mesh.watch(rank, card.processId)) this.#later({ type: 'ended', rank, why: 'its process ended' })
+  }
+
+  /** Not within a step. */
+  #later(event: MembershipEvent & { readonly rank: number }): void {
+    const { now, timers } = this.#context.runtime
+    timers.at(now(), () => this.#trouble(event))
+  }
+
+  /** It is a candidate, or does not know yet which barrier is next: its program is not in the group. */
+  get #isNew(): boolean {
+    return this.#membership.isCandidate || this.#barrier.passed < 0
+  }
+
+  #refused(why: string): void {
+    this.#hasLeft = true
+    this.#context.notify({ type: 'refused', why } satisfies GroupNote)
+  }
+
+  /** A member goes: the others go on when they have agreed on that. */
+  #depart(reply: Reply): void {
+    const { isCandidate } = this.#membership
+    this.#hasLeft = true
+    if (isCandidate && !this.#isConnected) {
+      reply.resolve(undefined)
+      return
+    }
+    if (!isCandidate) this.locks.leave()
+    for (const rank of this.#leavers) this.mesh.bury(rank)
+    this.#broadcast({ op: 'leave', passed: 0 })
+    // A member does without it if it is stopped, or knows no such candidate any more.
+    let isOver = false
+    const end = (): void => {
+      if (!isOver) reply.resolve(undefined)
+      isOver = true
+    }
+    this.mesh.afterWrites(end)
+    const { now, timers } = this.#context.runtime
+    timers.at(now() + (isCandidate ? WITHDRAWAL_NS_MAX : FAREWELL_NS_MAX), end)
   }
 
   #endProcess(why: string): void {
-    if (this.#isAlone()) return
+    if (this.#isAlone() || (this.#grows && this.#hasLeft)) return
     const { rank } = this.#start
     trace.publish(TraceLevel.Error, 'removed', () => ({ why }))
     this.#context.exit(
@@ -338,6 +558,10 @@ export class GroupMachine {
 
   /** Leave the group. The reply comes when every other rank has left too or is dead. Until then this agent serves. */
   leave(reply: Reply): void {
+    if (this.#grows) {
+      this.#depart(reply)
+      return
+    }
     this.#leaving = reply
     this.#leavingSinceNs = monotonicNow()
     this.#hasLeft = true
@@ -352,6 +576,13 @@ export class GroupMachine {
   }
 
   #receive(from: number, bytes: Uint8Array): void {
+    // Members may say more to a new one than that it is one, and before that.
+    if (this.#membership.isCandidate && bytes[0] !== MeshChannel.Membership)
+      this.#heldBack.push({ from, bytes: bytes.slice() })
+    else this.#handle(from, bytes)
+  }
+
+  #handle(from: number, bytes: Uint8Array): void {
     switch (bytes[0]) {
       case MeshChannel.Nothing:
         break
@@ -375,7 +606,7 @@ export class GroupMachine {
   #hearStatement(from: number, bytes: Uint8Array): void {
     const statement = decodeStatement(bytes, this.#start.size)
     if (statement === undefined) this.mesh.reject(from)
-    else if (!this.#isAlone()) this.#step({ type: 'stated', from, statement })
+    else if (!this.#isAlone() && !(this.#grows && this.#hasLeft)) this.#step({ type: 'stated', from, statement })
   }
 
   #obeyIfSound(from: number, control: ControlMessage | undefined): void {
@@ -386,7 +617,12 @@ export class GroupMachine {
   #obey(from: number, control: ControlMessage): void {
     switch (control.op) {
       case 'leave':
-        this.#end(from, 'left', 'it left the group', control.passed)
+        if (this.#grows) {
+          this.#leavers.add(from)
+          // A member that leaves as well does not wait until the others have agreed on that.
+          if (this.#hasLeft) this.mesh.bury(from)
+          this.#later({ type: 'ended', rank: from, why: 'it left the group' })
+        } else this.#end(from, 'left', 'it left the group', control.passed)
         break
       case 'open': {
         const answer = this.#registry.open(from, control.name, control.parameters ?? undefined)
@@ -426,6 +662,7 @@ export class GroupMachine {
   }
 
   #answer(question: unknown): unknown {
+    if (isIntroductionPart(question)) return this.#meet(question)
     if (isWatchQuestion(question)) return this.watch.answer(question)
     return this.#listener?.answer(question) ?? null
   }
@@ -434,9 +671,11 @@ export class GroupMachine {
   #remove(rank: number, reason: string): void {
     this.mesh.bury(rank)
     if (this.#gone.get(rank) === 'died') return
+    this.#processes.delete(rank)
+    this.#cards.delete(rank)
     this.#listener?.memberDied(rank)
     this.locks.memberDied(rank)
-    this.#end(rank, 'died', reason)
+    this.#end(rank, this.#leavers.delete(rank) ? 'left' : 'died', reason)
     for (const id of this.#registry.memberEnded(rank)) this.#freed(id)
   }
 
@@ -448,7 +687,8 @@ export class GroupMachine {
       this.#asked.delete(token)
       asked.done(asked.ifGone)
     }
-    if (passed === undefined) this.#barrier.memberDied(rank)
+    if (this.#barrier instanceof ViewBarrier) this.#leavers.delete(rank)
+    else if (passed === undefined) this.#barrier.memberDied(rank)
     else this.#barrier.memberLeft(rank, passed)
     this.#context.notify({ type, rank, reason } satisfies GroupNote)
     this.#maybeLeft()
@@ -473,7 +713,9 @@ export class GroupMachine {
   }
 
   #broadcast(control: ControlMessage): void {
-    for (let peer = 0; peer < this.#start.size; peer += 1) if (peer !== this.#start.rank) this.#control(peer, control)
+    const { growth, size, rank } = this.#start
+    const ranks = growth === undefined ? Array.from({ length: size }, (_, peer) => peer) : this.view.members
+    for (const peer of ranks) if (peer !== rank) this.#control(peer, control)
   }
 
   #control(to: number, control: ControlMessage): void {

@@ -8,11 +8,14 @@ import {
   mustBe,
   type OptionNames,
   shown,
+  UnsupportedError,
 } from '../../native/index.ts'
 import { SECRET_FILE_VARIABLE } from '../../runtime/index.ts'
+import { checkSpaceName } from '../space-name.ts'
 import { JoinError } from './errors.ts'
 import { GROUP_SIZE_MAX } from './group-card.ts'
-import { rankSettings, rendezvousSetting, type Setting } from './rank-environment.ts'
+import { parseSeeds, type Seed } from './growth/seeds.ts'
+import { portOf, rankSettings, rendezvousSetting, type Setting } from './rank-environment.ts'
 import { parseRendezvous, type RendezvousPlace } from './rendezvous-place.ts'
 
 /** The variable that names the verbs device. */
@@ -56,12 +59,28 @@ export interface JoinOptions {
   readonly leaseMs?: number
   /**
    * How long the agent of this rank looks for work before it sleeps, in milliseconds, 0 to 1000. Default
-   * `AETHER_SPIN_MS`, else 0.02 if each rank of this machine has two processors, and 0 otherwise.
+   * `AETHER_SPIN_MS`, else 0.02 if each rank of this machine has two processors, and 0 otherwise, as in a
+   * group that grows.
    */
   readonly spinMs?: number
   /** How long to wait for the others, in milliseconds. Default 60,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
+  /**
+   * The name of a group that grows: it is made by its first member, and processes join and leave it one by one. Not
+   * together with `rank`, `size` and `rendezvous`.
+   */
+  readonly name?: string
+  /**
+   * Addresses at which members of a group that grows are met, like `a:7471`; the same at all. The first member makes
+   * the group at the first of them. Default one address of the loopback interface, derived from `name`.
+   */
+  readonly seeds?: readonly string[]
+  /**
+   * What a member of a group that grows does without a quorum. By default it ends its process: `end`. With `wait` it
+   * waits until the deaths of the others are certain, and ends only if they have gone on without it.
+   */
+  readonly onQuorumLost?: 'end' | 'wait'
 }
 
 const names: OptionNames<JoinOptions> = {
@@ -74,12 +93,12 @@ const names: OptionNames<JoinOptions> = {
   spinMs: true,
   timeoutMs: true,
   signal: true,
+  name: true,
+  seeds: true,
+  onQuorumLost: true,
 }
 
-export interface JoinPlan {
-  readonly rank: number
-  readonly size: number
-  readonly place: RendezvousPlace
+interface CommonPlan {
   readonly secretFile: string | undefined
   /** Undefined: to be chosen. */
   readonly device: string | undefined
@@ -90,6 +109,19 @@ export interface JoinPlan {
   readonly signal: AbortSignal | undefined
 }
 
+export interface JoinPlan extends CommonPlan {
+  readonly rank: number
+  readonly size: number
+  readonly place: RendezvousPlace
+}
+
+/** How to join a group that grows. */
+export interface GrowthPlan extends CommonPlan {
+  readonly name: string
+  readonly seeds: readonly Seed[]
+  readonly onQuorumLost: 'end' | 'wait'
+}
+
 const NO_RENDEZVOUS =
   "join() needs a rendezvous: start this program with 'aether-dsm run -n N', or give { rendezvous: 'local:NAME' }; for several machines " +
   "'tcp:HOST:PORT' of rank 0, or AETHER_RENDEZVOUS (mpirun -x AETHER_RENDEZVOUS=tcp:HOST:PORT …)"
@@ -97,22 +129,42 @@ const NO_RENDEZVOUS =
 /** @throws JoinError if a value is neither given nor in the environment; ArgumentError if one is invalid. */
 export function planJoin(options: JoinOptions): JoinPlan {
   checkOptions('join', options, names)
+  const lonely = (['seeds', 'onQuorumLost'] as const).find((each) => options[each] !== undefined)
+  if (lonely !== undefined) throw new ArgumentError(lonely, `${lonely} is for a group that grows: pass its name, too`)
   const found = rankSettings()
   const size = numberFrom(options.size, found.size, 'size')
   const rank = numberFrom(options.rank, found.rank, 'rank')
   if (size < 1 || size > GROUP_SIZE_MAX)
     throw mustBe('size', `a whole number of ranks from 1 to ${GROUP_SIZE_MAX}`, size)
   if (rank >= size) throw mustBe('rank', `from 0 to ${size - 1}, one of ${size} ranks`, rank)
-  const { timeoutMs = 60_000, signal, secretFile, device, rendezvous = rendezvousSetting() } = options
+  const { rendezvous = rendezvousSetting() } = options
+  const common = planCommon(options)
+  if (rendezvous === undefined) throw new JoinError(NO_RENDEZVOUS)
+  return { rank, size, place: parseRendezvous(rendezvous), ...common }
+}
+
+/** Plan to join the group that grows of that name. @throws ArgumentError; UnsupportedError. */
+export function planGrowth(name: string, options: JoinOptions): GrowthPlan {
+  checkOptions('join', options, names)
+  checkSpaceName(name)
+  const other = (['rank', 'size', 'rendezvous'] as const).find((each) => options[each] !== undefined)
+  if (other !== undefined)
+    throw new ArgumentError(other, `${other} is for a group of a fixed size: leave it out, or leave out name`)
+  const { seeds = [`127.0.0.1:${portOf(name)}`], onQuorumLost = 'end' } = options
+  if (onQuorumLost !== 'end' && onQuorumLost !== 'wait') throw mustBe('onQuorumLost', "'end' or 'wait'", onQuorumLost)
+  const common = planCommon(options)
+  if (common.device !== undefined && common.device !== 'shm0')
+    throw new UnsupportedError(`a group that grows works on one machine, over shm0, and not yet over ${common.device}`)
+  return { name, seeds: parseSeeds(seeds), onQuorumLost, ...common }
+}
+
+function planCommon(options: JoinOptions): CommonPlan {
+  const { timeoutMs = 60_000, signal, secretFile, device } = options
   checkMilliseconds('timeoutMs', timeoutMs)
   checkSignal('signal', signal)
   if (secretFile !== undefined) checkText('secretFile', secretFile)
   if (device !== undefined) checkText('device', device)
-  if (rendezvous === undefined) throw new JoinError(NO_RENDEZVOUS)
   return {
-    rank,
-    size,
-    place: parseRendezvous(rendezvous),
     secretFile: secretFile ?? textFrom(SECRET_FILE_VARIABLE),
     device: device ?? textFrom(DEVICE_VARIABLE),
     leaseMs: leaseFrom(options.leaseMs),

@@ -7,9 +7,10 @@ import type { Agent } from '../../runtime/index.ts'
 import { checkAttached } from '../../verbs/index.ts'
 import { type Barrier, type BarrierOptions, checkBarrier, checkBarrierSync } from './barrier.ts'
 import type { GroupNote, LinksSaid } from './group-machine.ts'
-import type { JoinPlan } from './group-options.ts'
+import type { MemberCard } from './growth/introduction.ts'
 import { type HeldLock, type LockRequest, Locks } from './locks/index.ts'
-import type { Meeting } from './meeting.ts'
+import type { MeetingPlace } from './meeting.ts'
+import type { MembershipView } from './membership-machine.ts'
 import { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
 import type { NoteBox } from './note-box.ts'
 import type { RankMember } from './rank-member.ts'
@@ -20,9 +21,9 @@ import type { GroupWaits } from './waits/index.ts'
 /** How long the agent may take to answer a blocked thread. */
 const AGENT_MS = 10_000
 
-/** A rank left or died. */
+/** A rank left or died; or joined, in a group that grows. */
 export interface GroupEvent {
-  readonly type: 'left' | 'died'
+  readonly type: 'left' | 'died' | 'joined'
   readonly rank: number
   /** The cause, as a sentence. */
   readonly reason: string
@@ -30,8 +31,12 @@ export interface GroupEvent {
 
 /** What a group consists of; for the rooms above, which add regions to it. */
 export interface GroupParts {
-  readonly plan: JoinPlan
-  readonly meeting: Meeting
+  readonly rank: number
+  /** The number of ranks; in a group that grows, how many it can give. */
+  readonly size: number
+  /** Members come and go, and the number of ranks with them. */
+  readonly grows: boolean
+  readonly meeting: MeetingPlace
   readonly agent: Agent
   readonly barrier: Barrier
   readonly ranks: readonly RankMember[]
@@ -42,43 +47,54 @@ export interface GroupParts {
  *
  * Leaving is collective, as MPI_Finalize is: an agent serves the pages it holds until every other rank has left too, so
  * `close()` resolves then. A process that ends without it is dead to the others.
+ *
+ * In a group that grows (`join({ name, seeds })`) each rank is given once, and members leave one by one.
  */
 export abstract class Group extends Collectives implements AsyncDisposable {
   readonly rank: number
-  readonly size: number
   protected readonly parts: GroupParts
   protected readonly locks: Locks
-  readonly #ranks: readonly RankMember[]
+  /** By rank. */
+  readonly #ranks: Map<number, RankMember>
+  /** In a group that grows: the view whose members were in the last barrier. */
+  #barrierView: MembershipView | undefined
   readonly #listeners = new Set<(event: GroupEvent) => void>()
   readonly #topics = new Topics()
   readonly #gone = new Map<number, 'left' | 'died'>()
   readonly #onBeforeExit = (): void => void this.close()
   /** Made when they are first needed. */
   #programs: RankPrograms | undefined
-  /** In how many barriers this rank waits. */
-  #barriers = 0
   #closing: Promise<void> | undefined
 
   protected constructor(parts: GroupParts, notes: NoteBox) {
     super()
     this.parts = parts
     this.locks = new Locks(parts.agent)
-    this.rank = parts.plan.rank
+    this.rank = parts.rank
     identifyTrace({ rank: this.rank })
-    this.size = parts.plan.size
-    this.#ranks = parts.ranks
+    this.#ranks = new Map(parts.ranks.map((each) => [each.rank, each]))
     notes.open((note) => this.#hear(note))
     // A program that runs to its end without close() still leaves in order.
     process.once('beforeExit', this.#onBeforeExit)
+  }
+
+  /** Whether members come and go: it was joined with `{ name, seeds }`. */
+  get grows(): boolean {
+    return this.parts.grows
   }
 
   get closed(): boolean {
     return this.#closing !== undefined
   }
 
-  /** Every rank with its process and the name of its machine, by rank. */
+  /** The number of ranks; in a group that grows, of the present members. */
+  get size(): number {
+    return this.parts.grows ? this.#ranks.size : this.parts.size
+  }
+
+  /** Every rank with its process and the name of its machine, by rank. In a group that grows, the present members. */
   members(): readonly { readonly rank: number; readonly processId: number; readonly host: string }[] {
-    return this.#ranks.map(({ rank, processId, host }) => ({ rank, processId, host }))
+    return [...this.#ranks.values()].map(({ rank, processId, host }) => ({ rank, processId, host }))
   }
 
   /** Name of the verbs device that connects the ranks. */
@@ -95,13 +111,13 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   profile(rank: number = this.rank): Profile | undefined {
     checkRank(rank)
     this.checkOpen()
-    const member = this.#ranks[rank]?.member
+    const member = this.#ranks.get(rank)?.member
     return member && this.parts.meeting.membership.profile(member)
   }
 
   /** Counters of all ranks of this machine, by rank; `Profile.merge(group.profiles().values())` is the sum. */
   profiles(): ReadonlyMap<number, Profile> {
-    const profiles = this.#ranks.map(({ rank }) => [rank, this.profile(rank)] as const)
+    const profiles = [...this.#ranks.keys()].map((rank) => [rank, this.profile(rank)] as const)
     return new Map(profiles.filter((entry): entry is [number, Profile] => entry[1] !== undefined))
   }
 
@@ -117,31 +133,27 @@ export abstract class Group extends Collectives implements AsyncDisposable {
 
   /**
    * Wait until every rank is here. What each rank wrote before is visible to all afterwards.
+   *
+   * In a group that grows these are the members at the end of the barrier. It waits for one that joins meanwhile, and
+   * no longer for one that ends. Collectives that follow are among those who were in it.
    * @throws MissingMembersError naming ranks that did not arrive in time (the same barrier may then be waited for
    *   again).
-   * @throws MemberEndedError if a rank has died or left.
+   * @throws MemberEndedError if a rank has died or left, unless the group grows.
    */
   async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
     checkBarrier(options)
     this.checkOpen()
-    this.#barriers += 1
-    try {
-      await this.parts.barrier.wait(options, this.#lookFromBarrier(false))
-    } finally {
-      this.#barriers -= 1
-    }
+    await this.parts.barrier.wait(options, this.#lookFromBarrier(false))
+    if (this.parts.grows) this.#regroup((await this.parts.agent.command('barrierView', undefined)) as MembershipView)
   }
 
   /** As {@link barrier}, blocking the thread. */
   barrierSync(options: BarrierOptions = {}): void {
     checkBarrierSync(options)
     this.checkOpen()
-    this.#barriers += 1
-    try {
-      this.parts.barrier.waitSync(options, this.#lookFromBarrier(true))
-    } finally {
-      this.#barriers -= 1
-    }
+    this.parts.barrier.waitSync(options, this.#lookFromBarrier(true))
+    if (this.parts.grows)
+      this.#regroup(this.parts.agent.commandSync('barrierView', undefined, AGENT_MS) as MembershipView)
   }
 
   /**
@@ -152,8 +164,10 @@ export abstract class Group extends Collectives implements AsyncDisposable {
    */
   async send(rank: number, bytes: Uint8Array): Promise<void> {
     this.checkOpen()
-    if (!(Number.isSafeInteger(rank) && rank >= 0 && rank < this.size))
-      throw mustBe('rank', `a rank from 0 to ${this.size - 1}`, rank)
+    const { size } = this.parts
+    if (!(Number.isSafeInteger(rank) && rank >= 0 && rank < size))
+      throw mustBe('rank', `a rank from 0 to ${size - 1}`, rank)
+    if (!this.#ranks.has(rank) && !this.#gone.has(rank)) throw mustBe('rank', 'a rank that the group has given', rank)
     checkAttached('bytes', bytes)
     await this.#programsNow().send(rank, bytes)
   }
@@ -234,7 +248,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   /** Whether `rank` is still a member: it has neither left nor died. */
   isMember(rank: number): boolean {
     checkRank(rank)
-    return rank >= 0 && rank < this.size && !this.#gone.has(rank)
+    return this.#ranks.has(rank) && !this.#gone.has(rank)
   }
 
   /**
@@ -315,18 +329,32 @@ export abstract class Group extends Collectives implements AsyncDisposable {
 
   #programsNow(): RankPrograms {
     if (this.#programs === undefined) {
-      const { meeting, agent, ranks } = this.parts
+      const { meeting, agent, size, grows } = this.parts
       this.#programs = makeRankPrograms({
         rank: this.rank,
-        size: this.size,
+        size,
+        ...(grows && { view: this.#barrierView ?? 'none' }),
         device: meeting.device,
         agent,
-        pathMtu: (rank) => ranks[rank]!.pathMtu,
-        isInBarrier: () => this.#barriers > 0,
+        pathMtu: (rank) => this.#ranks.get(rank)?.pathMtu,
+        isMissingFromBarrier: (rank) => this.parts.barrier.isMissing(rank),
       })
       for (const [rank, how] of this.#gone) this.#programs.ended(rank, how)
     }
     return this.#programs
+  }
+
+  /** The members that were in a barrier: collectives are theirs from now on. */
+  #regroup(view: MembershipView): void {
+    if (view.epoch === this.#barrierView?.epoch) return
+    this.#barrierView = view
+    this.#programs?.regroup(view)
+  }
+
+  #joined(rank: number, { processId, host, slot, epoch }: MemberCard): void {
+    this.#ranks.set(rank, { rank, processId, host, member: { slot, epoch, processId }, pathMtu: undefined })
+    const event = { type: 'joined', rank, reason: `process ${processId} joined the group` } as const
+    for (const listener of [...this.#listeners]) listener(event)
   }
 
   #hear(note: GroupNote): void {
@@ -345,7 +373,13 @@ export abstract class Group extends Collectives implements AsyncDisposable {
           .catch(() => {})
       return
     }
+    if (note.type === 'admitted' || note.type === 'refused') return
+    if (note.type === 'joined') {
+      this.#joined(note.rank, note.card)
+      return
+    }
     this.#gone.set(note.rank, note.type)
+    if (this.parts.grows) this.#ranks.delete(note.rank)
     this.#programs?.ended(note.rank, note.type)
     for (const listener of [...this.#listeners]) listener(note)
   }

@@ -3,7 +3,7 @@
  * are added in `dsm/`.
  */
 
-export { assembleGroup, type GroupAgentData, type ProfilingPlace } from './assemble-group.ts'
+export { assembleGroup, type GroupAgentData } from './assemble-group.ts'
 export { type BarrierOptions, checkBarrier, checkBarrierSync } from './barrier.ts'
 export { BarrierMachine, type BarrierMachineOptions } from './barrier-machine.ts'
 export { BarrierWord, newBarrierWords } from './barrier-words.ts'
@@ -18,6 +18,7 @@ export {
   type LinksSaid,
 } from './group-machine.ts'
 export type { JoinOptions } from './group-options.ts'
+export { AgentDoor } from './growth/agent-door.ts'
 export {
   HeldLock,
   LOCK_NAME_BYTES_MAX,
@@ -42,6 +43,7 @@ export { NoteBox } from './note-box.ts'
 export { type PeerEnds, ProcessEnds } from './peer-ends.ts'
 export { type ProgramsHost, provideRankPrograms, type RankMessage, type RankPrograms } from './rank-programs.ts'
 export type { RegistryAnswer } from './region-registry.ts'
+export type { ProfilingPlace } from './shown-places.ts'
 export type {
   GroupWaits,
   OpenWait,

@@ -14,7 +14,8 @@
  * it died, and neither may have been able to say so here.
  *
  * A member that can no longer be part of a quorum ends itself. It does so at once if nothing could change that, else
- * after a grace in which the death of silent members may become certain.
+ * after a grace in which the death of silent members may become certain. With `onQuorumLost: 'wait'` the grace does not
+ * end: a member without a quorum installs nothing, however long that lasts.
  *
  * Why two halves cannot both go on. Take two sets A and B of members that both installed a view of the same epoch,
  * after a view V. A member of each is alive.
@@ -34,7 +35,20 @@
  * 3. A member that was itself stopped for as long as a lease may have missed what others said. It calls nothing certain
  *    until it has been back for a lease.
  *
- * The test plays the two cases and random faults to check the argument.
+ * A group that grows admits one *candidate* at a time, by a statement that *every* member of V makes and that suspects
+ * no one. No view before has given its rank, so a process that comes back has another. Four rules keep the argument:
+ *
+ * 1. A view A = V + x is *settled* for a member once it has heard from a quorum of V that they installed A. Until then
+ *    what goes on from A must also be a quorum of V, with a member of V. Otherwise, after A = {0, 1, 2, 3, x}, the set
+ *    {2, 3, x} could go on from A. Meanwhile {0, 1}, which do not know that all agreed on x, go on from V.
+ * 2. Once A is settled nothing else goes on from V. A quorum of V has a member that installed A. It states nothing
+ *    about V any more.
+ * 3. A member of V does not listen to x before it has installed A itself.
+ * 4. A dead member that had considered this one dead still counts, as does one that was in a later view than this one.
+ *    It may have gone on with a process that is unknown here. It told the accused first, and a new member last. So who
+ *    learns of its death knows.
+ *
+ * The test plays these cases and random faults to check the argument, and `membership-explorer` plays every order.
  */
 
 /** The members of one epoch. */
@@ -50,6 +64,10 @@ export interface MembershipStatement extends MembershipView {
   readonly out: readonly number[]
   /** Those of them whose death is certain. */
   readonly certain: readonly number[]
+  /** Candidates that may be in the next view, by their numbers. Ascending, and empty if anyone is out. */
+  readonly joining: readonly number[]
+  /** The candidate that this view has admitted; 0 if none. */
+  readonly admitted: number
 }
 
 export type MembershipEvent =
@@ -63,6 +81,8 @@ export type MembershipEvent =
   /** A rank cannot be reached, or does what no rank does. */
   | { readonly type: 'suspected'; readonly rank: number; readonly why: string }
   | { readonly type: 'stated'; readonly from: number; readonly statement: MembershipStatement }
+  /** Every member of the present view is ready for this candidate. A number from 1 to 2^53 - 1, drawn at random. */
+  | { readonly type: 'admit'; readonly candidate: number }
 
 export type MembershipEffect =
   | { readonly type: 'state'; readonly to: number; readonly statement: MembershipStatement }
@@ -71,6 +91,8 @@ export type MembershipEffect =
       readonly type: 'view'
       readonly view: MembershipView
       readonly gone: readonly { readonly rank: number; readonly why: string }[]
+      /** The candidate that is a member now. */
+      readonly joined?: { readonly rank: number; readonly candidate: number }
     }
   /** This member does not belong to the group any more and must end itself. */
   | { readonly type: 'end'; readonly why: string }
@@ -82,6 +104,20 @@ export interface MembershipOptions {
   readonly leaseNs: number
   /** How often a member sends something. */
   readonly beatNs: number
+  /** What it does without a quorum. Default `end`. */
+  readonly onQuorumLost?: 'end' | 'wait'
+  /** Undefined for a group whose members were all there at first. */
+  readonly growth?: MembershipGrowth
+}
+
+/** Where a member of a group that grows begins. `size` is then the number of ranks that can be given. */
+export interface MembershipGrowth {
+  /** The present view. The rank after its highest and after {@link given} is the next to be given. */
+  readonly view: MembershipView
+  /** How many ranks have been given, those of former members included. */
+  readonly given: number
+  /** The number of this member while it is a candidate: its rank is `given`, and it is not in the view. */
+  readonly candidate?: number
 }
 
 /**
@@ -101,7 +137,19 @@ const same = (a: readonly number[], b: readonly number[]): boolean =>
 export class MembershipMachine {
   readonly #rank: number
   readonly #options: MembershipOptions
+  readonly #grows: boolean
   #view: MembershipView
+  /** How many ranks have been given. */
+  #given: number
+  /** Waits to be admitted: it hears statements, and makes none. */
+  #isCandidate: boolean
+  readonly #joining = new Set<number>()
+  #admitted = 0
+  /** Members of the view before, while this one has admitted a candidate and is not settled. */
+  #before: readonly number[] | undefined
+  /** Those of them that are known to have installed this view. */
+  readonly #installed = new Set<number>()
+  #nowNs = 0
   /** Suspected members, with the reason. */
   #out = new Map<number, string>()
   #certain = new Set<number>()
@@ -119,9 +167,13 @@ export class MembershipMachine {
   #effects: MembershipEffect[] = []
 
   constructor(options: MembershipOptions) {
-    this.#rank = options.rank
+    const { rank, size, growth } = options
+    this.#rank = rank
     this.#options = options
-    this.#view = { epoch: 0, members: Array.from({ length: options.size }, (_, rank) => rank) }
+    this.#grows = growth !== undefined
+    this.#view = growth?.view ?? { epoch: 0, members: Array.from({ length: size }, (_, each) => each) }
+    this.#given = growth?.given ?? size
+    this.#isCandidate = growth?.candidate !== undefined
     this.#heardNs = new Array<number>(options.size).fill(Number.NaN)
   }
 
@@ -129,11 +181,42 @@ export class MembershipMachine {
     return this.#view
   }
 
+  /** How many ranks have been given, those of former members included. */
+  get given(): number {
+    return this.#given
+  }
+
+  /** Candidates that may be in the next view. */
+  get joining(): ReadonlySet<number> {
+    return this.#joining
+  }
+
+  /** It is not a member yet. */
+  get isCandidate(): boolean {
+    return this.#isCandidate
+  }
+
+  /** It has no quorum, and ends if that lasts. */
+  get isStuck(): boolean {
+    return this.#out.size > 0 && !this.#isQuorum(this.#remaining(), this.#certain)
+  }
+
+  /** Everything that decides what it does next, as text: for a search through its states. */
+  get state(): string {
+    const { epoch, members, out, certain, joining } = this.#ownStatement()
+    const heard = [...this.#statements].sort(([a], [b]) => a - b).map(([rank, said]) => [rank, Object.values(said)])
+    const unsettled = this.#before === undefined ? 0 : [this.#before, ascending(this.#installed)]
+    const flags = [this.#isCandidate, this.#ended, this.#admitted, this.#given, ascending(this.#hostile)]
+    return JSON.stringify([epoch, members, out, certain, joining, heard, unsettled, flags])
+  }
+
   step(event: MembershipEvent, nowNs: number): readonly MembershipEffect[] {
     this.#effects = []
     if (this.#ended) return this.#effects
+    this.#nowNs = nowNs
     const before = this.#ownStatement()
     this.#take(event, nowNs)
+    if (this.#isCandidate) return this.#effects
     this.#conclude(before, nowNs)
     if (event.type === 'tick' && !this.#ended) this.#state(this.#view.members)
     return this.#effects
@@ -142,7 +225,8 @@ export class MembershipMachine {
   #take(event: MembershipEvent, nowNs: number): void {
     switch (event.type) {
       case 'tick':
-        this.#tick(event.heard, nowNs)
+        // A candidate hears from no one until it is admitted.
+        if (!this.#isCandidate) this.#tick(event.heard, nowNs)
         break
       case 'ended':
         this.#accuse(event.rank, event.why)
@@ -153,8 +237,32 @@ export class MembershipMachine {
         this.#accuse(event.rank, event.why)
         break
       case 'stated':
-        this.#hear(event.from, event.statement)
+        if (this.#isCandidate) this.#hearAsCandidate(event.from, event.statement)
+        else this.#hear(event.from, event.statement)
+        break
+      case 'admit':
+        this.#propose([event.candidate])
     }
+  }
+
+  /** Someone who is out comes first. */
+  #propose(candidates: readonly number[]): void {
+    const isFull = this.#given >= this.#options.size
+    if (!this.#grows || this.#isCandidate || isFull || this.#out.size > 0) return
+    for (const candidate of candidates) this.#joining.add(candidate)
+  }
+
+  #hearAsCandidate(from: number, statement: MembershipStatement): void {
+    const { epoch, members } = this.#view
+    if (!members.includes(from) || statement.epoch <= epoch) return
+    const isAdmitted = statement.epoch === epoch + 1 && statement.admitted === this.#options.growth?.candidate
+    if (!isAdmitted) {
+      this.#end(`the group is in epoch ${statement.epoch} without this rank`)
+      return
+    }
+    this.#isCandidate = false
+    this.#install(statement.members, statement.admitted)
+    this.#hear(from, statement)
   }
 
   #tick(heard: readonly number[], nowNs: number): void {
@@ -174,6 +282,7 @@ export class MembershipMachine {
   #accuse(rank: number, why: string): void {
     if (rank === this.#rank || this.#out.has(rank) || !this.#view.members.includes(rank)) return
     this.#out.set(rank, why)
+    this.#joining.clear()
   }
 
   #allOthersAreDead(): boolean {
@@ -186,8 +295,9 @@ export class MembershipMachine {
     this.#notYetCertain.clear()
   }
 
+  /** In a group that grows, who considered this member dead may have gone on and admitted others. */
   #makeCertain(rank: number): void {
-    if (this.#out.has(rank)) this.#certain.add(rank)
+    if (this.#out.has(rank) && !(this.#grows && this.#hostile.has(rank))) this.#certain.add(rank)
   }
 
   #hear(from: number, statement: MembershipStatement): void {
@@ -196,7 +306,10 @@ export class MembershipMachine {
       if (!statement.members.includes(this.#rank))
         this.#end(`rank ${from} says that the others go on without this rank`)
       // A sender that we suspect has not heard our last statement; its view leads nowhere.
-      else if (!this.#out.has(from) && statement.epoch === this.#view.epoch + 1) this.#install(statement.members)
+      else if (!this.#out.has(from) && statement.epoch === this.#view.epoch + 1)
+        this.#install(statement.members, statement.admitted)
+      // In a group that grows, a view that leads nowhere here may have a member that is unknown here.
+      else if (this.#grows && (this.#out.has(from) || statement.out.includes(this.#rank))) this.#accusedBy(from)
     }
     if (this.#ended) return
     if (statement.epoch < this.#view.epoch) this.#hearOld(from, statement)
@@ -210,16 +323,18 @@ export class MembershipMachine {
   }
 
   #hearPresent(from: number, statement: MembershipStatement): void {
-    if (!same(statement.members, this.#view.members)) {
+    if (!same(statement.members, this.#view.members) || statement.admitted !== this.#admitted) {
       this.#end(`rank ${from} says that the others go on without this rank`)
       return
     }
+    this.#installed.add(from)
     if (statement.out.includes(this.#rank)) {
       this.#accusedBy(from)
       return
     }
     if (this.#out.has(from)) return
     this.#statements.set(from, statement)
+    this.#propose(statement.joining)
     for (const rank of statement.out)
       this.#accuse(rank, statement.certain.includes(rank) ? 'its process ended' : `rank ${from} does not reach it`)
     for (const rank of statement.certain) this.#makeCertain(rank)
@@ -228,6 +343,7 @@ export class MembershipMachine {
   #accusedBy(rank: number): void {
     this.#accuse(rank, 'it considers this rank dead')
     this.#hostile.add(rank)
+    if (this.#grows) this.#certain.delete(rank)
   }
 
   /** Draw the conclusions from the present suspicions. */
@@ -235,7 +351,12 @@ export class MembershipMachine {
     while (!this.#ended) {
       const own = this.#ownStatement()
       if (!sameStatement(own, before)) this.#stateToAccusedFirst(before, own)
-      if (this.#out.size === 0) return
+      if (this.#out.size === 0) {
+        if (!this.#agreesOnCandidate(own)) return
+        this.#install([...this.#view.members, this.#given], own.joining[0]!)
+        before = own
+        continue
+      }
       const remaining = this.#remaining()
       if (!this.#isQuorum(remaining, this.#certain)) {
         this.#withoutQuorum(nowNs)
@@ -249,22 +370,35 @@ export class MembershipMachine {
     }
   }
 
+  #agreesOnCandidate(own: MembershipStatement): boolean {
+    return own.joining.length > 0 && own.members.every((rank) => rank === this.#rank || this.#saysTheSame(rank, own))
+  }
+
   #remaining(): number[] {
     return this.#view.members.filter((rank) => !this.#out.has(rank))
   }
 
   /** True if `ranks` may continue alone, given that the deaths of `dead` are certain. */
   #isQuorum(ranks: readonly number[], dead: ReadonlySet<number>): boolean {
-    const { members } = this.#view
-    if (members.every((rank) => ranks.includes(rank) || dead.has(rank))) return true
-    return 2 * ranks.length > members.length || (2 * ranks.length === members.length && ranks[0] === members[0])
+    if (!isQuorumOf(this.#view.members, ranks, dead)) return false
+    if (this.#isSettled()) return true
+    const before = this.#before!.filter((rank) => ranks.includes(rank))
+    return before.length > 0 && isQuorumOf(this.#before!, before, dead)
+  }
+
+  /** Nothing else can have come of the view before. */
+  #isSettled(): boolean {
+    const installed = this.#before?.filter((rank) => rank === this.#rank || this.#installed.has(rank))
+    if (installed !== undefined && isQuorumOf(this.#before!, installed, new Set())) this.#before = undefined
+    return this.#before === undefined
   }
 
   #withoutQuorum(nowNs: number): void {
     if (Number.isNaN(this.#withoutQuorumNs)) this.#withoutQuorumNs = nowNs
     // The deaths of all who are silent may yet become certain.
     const hopeless = [...this.#out.keys()].some((rank) => this.#hostile.has(rank) && !this.#certain.has(rank))
-    if (!hopeless && nowNs - this.#withoutQuorumNs < GRACE * this.#options.leaseNs) return
+    const { onQuorumLost, leaseNs } = this.#options
+    if (!hopeless && (onQuorumLost === 'wait' || nowNs - this.#withoutQuorumNs < GRACE * leaseNs)) return
     const held = [...this.#out].map(([rank, why]) => `rank ${rank}: ${why}`).join('; ')
     this.#end(
       this.#hostile.size > 0
@@ -273,23 +407,42 @@ export class MembershipMachine {
     )
   }
 
-  #saysTheSame(rank: number, own: MembershipStatement): boolean {
-    const statement = this.#statements.get(rank)
-    return statement !== undefined && sameStatement(statement, own)
+  /** The remaining members suffice, no matter who is dead. So in a group that grows they need not agree on that. */
+  #countsAll(): boolean {
+    return this.#grows && this.#out.size > 0 && this.#isQuorum(this.#remaining(), new Set())
   }
 
-  #install(members: readonly number[]): void {
+  #saysTheSame(rank: number, own: MembershipStatement): boolean {
+    const statement = this.#statements.get(rank)
+    return statement !== undefined && sameStatement(statement, own, this.#countsAll())
+  }
+
+  /** `admitted`: the candidate that comes to the members, with the highest rank; 0 if none. */
+  #install(members: readonly number[], admitted = 0): void {
     const gone = this.#view.members
       .filter((rank) => !members.includes(rank))
       .map((rank) => ({ rank, why: this.#out.get(rank) ?? 'the others consider it dead' }))
+    this.#before = admitted === 0 ? undefined : this.#view.members
+    this.#installed.clear()
     this.#view = { epoch: this.#view.epoch + 1, members: [...members] }
+    this.#admitted = admitted
     const stays = (rank: number): boolean => members.includes(rank)
     this.#out = new Map([...this.#out].filter(([rank]) => stays(rank)))
     this.#certain = new Set([...this.#certain].filter(stays))
     this.#hostile = new Set([...this.#hostile].filter(stays))
     this.#statements.clear()
+    this.#joining.clear()
     this.#withoutQuorumNs = Number.NaN
-    this.#effects.push({ type: 'view', view: this.#view, gone })
+    const joined = admitted === 0 ? undefined : { rank: members.at(-1)!, candidate: admitted }
+    if (joined !== undefined) this.#admit(joined.rank)
+    this.#effects.push({ type: 'view', view: this.#view, gone, ...(joined && { joined }) })
+  }
+
+  #admit(rank: number): void {
+    this.#given = rank + 1
+    // The lease of the new member begins, and all of a member that was a candidate.
+    if (rank === this.#rank) this.#heardNs.fill(this.#nowNs)
+    else this.#heardNs[rank] = this.#nowNs
   }
 
   /** The accused must hear of it even if we die while sending. */
@@ -305,7 +458,8 @@ export class MembershipMachine {
 
   #ownStatement(): MembershipStatement {
     const { epoch, members } = this.#view
-    return { epoch, members, out: ascending(this.#out.keys()), certain: ascending(this.#certain) }
+    const [out, certain] = [ascending(this.#out.keys()), ascending(this.#certain)]
+    return { epoch, members, out, certain, joining: ascending(this.#joining), admitted: this.#admitted }
   }
 
   #end(why: string): void {
@@ -314,6 +468,14 @@ export class MembershipMachine {
   }
 }
 
-function sameStatement(a: MembershipStatement, b: MembershipStatement): boolean {
-  return a.epoch === b.epoch && same(a.members, b.members) && same(a.out, b.out) && same(a.certain, b.certain)
+function sameStatement(a: MembershipStatement, b: MembershipStatement, whoeverIsDead = false): boolean {
+  const isOfOneView = a.epoch === b.epoch && a.admitted === b.admitted && same(a.members, b.members)
+  if (!isOfOneView || !same(a.out, b.out) || !same(a.joining, b.joining)) return false
+  return whoeverIsDead || same(a.certain, b.certain)
+}
+
+/** More than half of `members`, or exactly half with the lowest. Or all others are in `dead`. */
+function isQuorumOf(members: readonly number[], ranks: readonly number[], dead: ReadonlySet<number>): boolean {
+  if (members.every((rank) => ranks.includes(rank) || dead.has(rank))) return true
+  return 2 * ranks.length > members.length || (2 * ranks.length === members.length && ranks[0] === members[0])
 }

@@ -19,6 +19,9 @@ import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } fr
 /** A message without content, so that something completes. */
 const NOTHING = Uint8Array.of(MeshChannel.Nothing)
 
+/** The peer of a link to a candidate, which is not a member yet. */
+export const NO_RANK = -1
+
 type Place = { readonly address: number; readonly key: number }
 type Waiting =
   | { readonly bytes: Uint8Array }
@@ -31,7 +34,8 @@ type Waiting =
  * request that used the slot has completed.
  */
 export class MeshLink {
-  readonly peer: number
+  /** Its rank; {@link NO_RANK} while it is a candidate. */
+  peer: number
   /** Why a request failed; undefined if none has. */
   broken: string | undefined
   /** True once it was reported that the link is broken, or that the peer is silent. */
@@ -125,6 +129,14 @@ export class MeshLink {
     const isFenced = this.#reset()
     for (const { done } of this.#flushes.splice(0)) done()
     return isFenced
+  }
+
+  /** Nothing is left to be said or heard: give back its memory. */
+  close(): void {
+    this.dead = true
+    this.#pair.close()
+    this.#outbox.close()
+    this.#inbox.close()
   }
 
   #reset(): boolean {

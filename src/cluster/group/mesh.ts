@@ -15,7 +15,7 @@ import {
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK } from './mesh-limits.ts'
-import { MeshLink } from './mesh-link.ts'
+import { MeshLink, NO_RANK } from './mesh-link.ts'
 import type { PeerEnds } from './peer-ends.ts'
 
 const trace = traceChannel('cluster')
@@ -40,6 +40,10 @@ export interface MeshPeer {
 export interface MeshOptions {
   readonly rank: number
   readonly size: number
+  /** The peers at first; by default all other ranks. */
+  readonly peers?: readonly number[]
+  /** How many peers there may be at a time; by default all other ranks. */
+  readonly peersMax?: number
   /** Name of the verbs device. */
   readonly device: string
   readonly ends: PeerEnds
@@ -74,6 +78,10 @@ export class Mesh {
   readonly #queue: CompletionQueue
   readonly #links: (MeshLink | undefined)[]
   readonly #byNumber = new Map<number, MeshLink>()
+  /** Links to processes that may become members. */
+  readonly #candidates = new Map<number, MeshLink>()
+  /** What a candidate sent before it was a member here. */
+  #early: { readonly link: MeshLink; readonly bytes: Uint8Array }[] = []
   readonly #batch = new CompletionBatch(64)
   /** Received and not handled yet: link and slot, in order of arrival. */
   readonly #inbox: { link: MeshLink; slot: number; length: number }[] = []
@@ -88,21 +96,68 @@ export class Mesh {
     try {
       this.#domain = this.#device.createProtectionDomain()
       this.#channel = this.#device.createCompletionChannel()
-      const depth = Math.max(16, (size - 1) * (SENDS_PER_LINK + RECEIVES_PER_LINK))
+      const { peersMax = size - 1 } = options
+      const depth = Math.max(16, peersMax * (SENDS_PER_LINK + RECEIVES_PER_LINK))
       this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
       this.#links = Array.from({ length: size }, (_, peer) =>
-        peer === rank ? undefined : new MeshLink(peer, this.#domain, this.#queue),
+        peer === rank || options.peers?.includes(peer) === false ? undefined : this.#newLink(peer),
       )
     } catch (error) {
       this.#device.close()
       throw error
     }
-    for (const link of this.#links) if (link !== undefined) this.#byNumber.set(link.number, link)
+  }
+
+  #newLink(peer: number): MeshLink {
+    const link = new MeshLink(peer, this.#domain, this.#queue)
+    this.#byNumber.set(link.number, link)
+    return link
+  }
+
+  // ---- candidates
+  // ----------------------------------------------------------------------------------------------------------------
+
+  /** Make ready for a process that may become a member. Returns how it reaches us. */
+  prepare(candidate: number, { endpoint, pathMtu }: Omit<MeshPeer, 'processId'>): RemoteEndpoint {
+    const link = this.#newLink(NO_RANK)
+    this.#candidates.set(candidate, link)
+    try {
+      link.connect(endpoint, this.#device.attributes.linkLayer, pathMtu)
+      return link.endpoint
+    } catch (error) {
+      this.drop(candidate)
+      throw error
+    }
+  }
+
+  /** The candidate is rank `rank` now. What it has sent is handled from now on. False if nothing is known of it. */
+  promote(candidate: number, rank: number): boolean {
+    const link = this.#candidates.get(candidate)
+    if (link === undefined) return false
+    this.#candidates.delete(candidate)
+    link.peer = rank
+    this.#links[rank] = link
+    return true
+  }
+
+  /** The candidate cannot become a member. */
+  drop(candidate: number): void {
+    const link = this.#candidates.get(candidate)
+    if (link === undefined) return
+    this.#candidates.delete(candidate)
+    this.#byNumber.delete(link.number)
+    link.close()
+    this.#early = this.#early.filter(({ link }) => !link.dead)
+  }
+
+  /** Watch over the process of a member. False if it has ended. */
+  watch(peer: number, processId: number): boolean {
+    return this.#options.ends.watch(peer, processId)
   }
 
   /** What each peer needs to connect to us, by its rank. */
   endpointFor(peer: number): RemoteEndpoint {
-    return this.#link(peer).endpoint
+    return this.#links[peer]!.endpoint
   }
 
   /**
@@ -113,7 +168,7 @@ export class Mesh {
     const { ends } = this.#options
     if (processId !== undefined && !ends.watch(peer, processId)) return false
     try {
-      this.#link(peer).connect(endpoint, this.#device.attributes.linkLayer, pathMtu)
+      this.#links[peer]!.connect(endpoint, this.#device.attributes.linkLayer, pathMtu)
       return true
     } catch (error) {
       if (processId !== undefined && ends.isEnding(peer)) return false
@@ -132,7 +187,7 @@ export class Mesh {
 
   /** Send a copy of `bytes` (at most {@link MESSAGE_BYTES_MAX}). If the peer is dead, nothing happens. */
   send(peer: number, bytes: Uint8Array): void {
-    this.#link(peer).send(bytes)
+    this.#links[peer]?.send(bytes)
   }
 
   /**
@@ -145,7 +200,7 @@ export class Mesh {
     lengthBytes: number,
     target: { address: number; key: number },
   ): void {
-    this.#link(peer).write(source, lengthBytes, target)
+    this.#links[peer]?.write(source, lengthBytes, target)
   }
 
   /** Call `done` when all that was queued to be written has completed: the sources are no longer read. */
@@ -191,7 +246,8 @@ export class Mesh {
 
   /** The peer has sent what no rank sends: nothing more is sent to it. */
   reject(peer: number): void {
-    this.#link(peer).broken ??= 'it sent a malformed message'
+    const link = this.#links[peer]
+    if (link !== undefined) link.broken ??= 'it sent a malformed message'
   }
 
   /** Ranks that have sent something since the last call. */
@@ -210,17 +266,13 @@ export class Mesh {
    * way arrives here.
    */
   bury(peer: number): void {
-    const link = this.#link(peer)
-    if (!link.dead) this.#bury(link)
+    const link = this.#links[peer]
+    if (link?.dead === false) this.#bury(link)
   }
 
   close(): void {
     this.#options.ends.close()
     this.#device.close()
-  }
-
-  #link(peer: number): MeshLink {
-    return this.#links[peer]!
   }
 
   /** Take completions off the queue: sends make room, receives go to the inbox. */
@@ -242,6 +294,7 @@ export class Mesh {
   }
 
   #handleInbox(): boolean {
+    const any = this.#handleEarly()
     const count = this.#inbox.length
     for (let left = count; left > 0; left -= 1) {
       // A handler may bury a peer, which handles everything that is here.
@@ -249,10 +302,22 @@ export class Mesh {
       if (received === undefined) break
       const { link, slot, length } = received
       link.heard = true
-      this.#options.onMessage({ from: link.peer, bytes: link.received(slot, length) })
+      const bytes = link.received(slot, length)
+      if (link.peer === NO_RANK) this.#early.push({ link, bytes: bytes.slice() })
+      else this.#options.onMessage({ from: link.peer, bytes })
       link.repost(slot)
     }
-    return count > 0
+    return count > 0 || any
+  }
+
+  /** It comes before what a new member has sent since. */
+  #handleEarly(): boolean {
+    const isReady = ({ link }: { readonly link: MeshLink }): boolean => link.peer !== NO_RANK
+    const ready = this.#early.length === 0 ? [] : this.#early.filter(isReady)
+    if (ready.length === 0) return false
+    this.#early = this.#early.filter((each) => !isReady(each))
+    for (const { link, bytes } of ready) if (!link.dead) this.#options.onMessage({ from: link.peer, bytes })
+    return true
   }
 
   #lookForDeaths(): boolean {
@@ -291,8 +356,14 @@ export class Mesh {
     // What it sent before it ended comes first.
     this.#reap()
     while (this.#handleInbox()) this.#reap()
-    const { ends, onStuck } = this.#options
+    // A message that was handled now may have buried it.
+    if (link.dead) return
+    const { ends, onStuck, peersMax } = this.#options
     if (!link.bury() && !this.#kill(link.peer)) onStuck(link.peer)
     ends.forget(link.peer)
+    // In a group that grows its rank is not given again.
+    if (peersMax === undefined) return
+    this.#byNumber.delete(link.number)
+    link.close()
   }
 }

@@ -99,8 +99,8 @@ function local(launcher: string, run: string | undefined): string | undefined {
   return run && `local:${launcher}-${run.replace(/[^\w.-]/g, '_')}`
 }
 
-/** Every rank of a step gets the same port. Steps that run on one host at the same time very rarely do. */
-function portOf(step: string): number {
+/** The same port for all who know the name of a step or group. Those of one host very rarely have one port. */
+export function portOf(step: string): number {
   return PORT_FIRST + (createHash('sha256').update(step).digest().readUInt32BE(0) % PORT_COUNT)
 }
 

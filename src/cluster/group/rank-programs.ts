@@ -2,6 +2,7 @@ import type { CollectiveCall } from '../../collectives/index.ts'
 import type { PeerGroup, ShrinkOptions, VerbsLink } from '../../messaging/index.ts'
 import { UnsupportedError } from '../../native/index.ts'
 import type { Agent } from '../../runtime/index.ts'
+import type { MembershipView } from './membership-machine.ts'
 
 /** A message of a rank's program. */
 export interface RankMessage {
@@ -13,12 +14,17 @@ export interface RankMessage {
 export interface ProgramsHost {
   readonly rank: number
   readonly size: number
+  /**
+   * In a group that grows: the view whose members were in the last barrier, and carry out collectives together. `none`
+   * before the first.
+   */
+  readonly view?: MembershipView | 'none'
   readonly device: string
   readonly agent: Agent
   /** The longest packet to a rank, in bytes; undefined if that does not apply. */
   pathMtu(rank: number): number | undefined
-  /** True while this rank waits in a barrier of the group. */
-  isInBarrier(): boolean
+  /** Whether this rank waits in a barrier that `rank` has not entered. It takes two calls to find out. */
+  isMissingFromBarrier(rank: number): boolean
 }
 
 /** What the programs of the ranks do together, beside their agents: see `src/ranks/`. */
@@ -35,6 +41,8 @@ export interface RankPrograms {
   link(rank: number): VerbsLink | undefined
   /** The agent has something for them. */
   fetch(): Promise<void>
+  /** Collectives are among the members of another view from now on. */
+  regroup(view: MembershipView): void
   /** A rank is out of the group. */
   ended(rank: number, how: 'left' | 'died'): void
   /** Called now and then in a barrier, so that others who are in a collective find out. */

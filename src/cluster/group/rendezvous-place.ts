@@ -21,7 +21,7 @@ export function parseRendezvous(text: string): RendezvousPlace {
 }
 
 /** `host:port`, with an IPv6 address in brackets. Undefined if the text is not an address. */
-function parseAddress(text: string): { readonly host: string; readonly port: number } | undefined {
+export function parseAddress(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
   const port = Number(digits)
   const host = bracketed ?? plain

@@ -4,6 +4,7 @@
  */
 import process from 'node:process'
 import {
+  AgentDoor,
   type GroupAgentData,
   GroupMachine,
   type GroupPeer,
@@ -56,6 +57,8 @@ class RegionAgentMachine implements Machine {
   readonly #commandWaits = new CommandWaits((id) => this.#regions.get(id)?.plan.name)
   /** Undefined where there are no views. */
   readonly #lane: FaultLane | undefined
+  /** In a group that grows. */
+  readonly #door: AgentDoor | undefined
   readonly #observation: Observation
 
   /** What the main thread may ask for. Its payloads come from this package's own code. */
@@ -89,6 +92,7 @@ class RegionAgentMachine implements Machine {
     failure: (page, reply) => this.#explainFailure(page as { id: number; page: number }, reply),
     advice: (id, reply) => this.#gatherAdvice(id as number, reply),
     page: (page, reply) => this.#describePage(page as { id: number; page: number }, reply),
+    barrierView: (_, reply) => reply.resolve(this.#group.barrierView),
     waits: (_, reply) => this.#group.watch.survey((waits) => reply.resolve(waits)),
   }
 
@@ -100,6 +104,7 @@ class RegionAgentMachine implements Machine {
     this.#observation = new Observation(data.watching, data.group.rank, data.group.size)
     identifyTrace({ rank: data.group.rank })
     const waits = { table: new WaitTable(mapped(data.waits)), times: watchdogTimes() }
+    this.#door = data.door && new AgentDoor(data.door)
     const ends = new ProcessEnds(data.group.size, data.group.control)
     this.#group = new GroupMachine(context, data.group, ends, waits)
     try {
@@ -131,7 +136,8 @@ class RegionAgentMachine implements Machine {
   }
 
   get descriptors(): readonly number[] {
-    return this.#group.descriptors
+    const { descriptors } = this.#group
+    return this.#door === undefined ? descriptors : [...descriptors, this.#door.descriptor]
   }
 
   poll(descriptors: Int32Array, ready: Int32Array, count: number, timeoutMs: number): void {
@@ -145,6 +151,7 @@ class RegionAgentMachine implements Machine {
 
   turn(): boolean {
     let any = this.#group.turn()
+    any = this.#door?.turn((question, done) => this.#group.atDoor(question, done)) === true || any
     any = this.#takeFaults() || any
     any =
       this.#demands.drain((region, page, write) => this.#regions.get(region)?.requests.demand(page, write, 0)) > 0 ||
@@ -166,6 +173,7 @@ class RegionAgentMachine implements Machine {
   }
 
   close(): void {
+    this.#door?.close()
     this.#regions.close()
     this.#observation.close()
     this.#group.close()

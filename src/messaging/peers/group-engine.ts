@@ -61,8 +61,8 @@ export class GroupEngine implements RunOwner {
   readonly #held: { readonly rank: number; readonly stream: OutgoingStream }[] = []
   /** Since when each rank takes no part. */
   readonly #left = new Map<number, number>()
-  /** What this rank waits in instead of a collective, if so. */
-  elsewhere: () => string | undefined = () => undefined
+  /** What this rank waits in instead of a collective, if so, while that peer is in a collective. */
+  elsewhere: (peer: number) => string | undefined = () => undefined
   #announcedMs = 0
   #next = 1
   #done = 0
@@ -328,7 +328,7 @@ export class GroupEngine implements RunOwner {
       const fits = frame.signature === run.plan.signature && frame.amount === (run.plan.sends.get(rank) ?? 0)
       if (!fits) this.#mismatch(rank, sequence, run.plan.call)
     } else if (behind(sequence, this.#next) >= 0) {
-      const elsewhere = this.elsewhere()
+      const elsewhere = this.elsewhere(this.peers[rank]!)
       if (elsewhere === undefined) this.#cameEarly(rank, sequence, frame, NO_BYTES)
       else this.#mismatch(rank, sequence, elsewhere)
     } else if (behind(this.#next, sequence) < HISTORY && this.#signatures[sequence & (HISTORY - 1)] !== frame.signature)

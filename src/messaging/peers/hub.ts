@@ -107,13 +107,14 @@ export class Hub implements ChannelOwner {
   // ---- groups
   // -------------------------------------------------------------------------------------------------------------------
 
-  group(members: readonly number[]): GroupEngine {
+  /** `occasion`: what else all members know it by; else how often these members have made a group. */
+  group(members: readonly number[], occasion?: string): GroupEngine {
     checkMembers(members, (peer) => this.#peers.get(peer)?.channel, this.number)
     // A peer that was restarted has made no group yet, and its members no longer mean those of its predecessor.
     const list = members.map((member) => `${member}:${this.#identityOf(member)}`).join(',')
     const turn = (this.#made.get(list) ?? 0) + 1
-    this.#made.set(list, turn)
-    return this.#makeGroup(`${list}#${turn}`, [...members])
+    if (occasion === undefined) this.#made.set(list, turn)
+    return this.#makeGroup(`${list}#${occasion ?? turn}`, [...members])
   }
 
   /**

@@ -91,3 +91,22 @@ test('a barrier that was given up and has ended meanwhile is over for who waits 
   // The next one is another one.
   await assert.rejects(ranks.barriers[1]!.wait({ timeoutMs: 10 }), MissingMembersError)
 })
+
+test('a rank that waits knows who has not entered its barrier once that was asked, and of nobody who has', async () => {
+  const ranks = new Ranks(3)
+  const waits = ranks.barriers.slice(0, 2).map((barrier) => barrier.wait({}))
+  const [first] = ranks.barriers
+  const asked = (rank: number): boolean[] => {
+    const before = first!.isMissing(rank)
+    const early = first!.isMissing(rank)
+    ranks.deliver()
+    return [before, early, first!.isMissing(rank)]
+  }
+  ranks.deliver()
+  assert.deepEqual(asked(2), [false, false, true])
+  assert.deepEqual(asked(1), [false, false, false])
+  waits.push(ranks.barriers[2]!.wait({}))
+  ranks.deliver()
+  assert.equal(first!.isMissing(2), false)
+  await Promise.all(waits)
+})

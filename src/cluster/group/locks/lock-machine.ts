@@ -26,6 +26,8 @@ export interface LockMachineOptions {
   readonly rank: number
   readonly size: number
   readonly send: (rank: number, bytes: Uint8Array) => void
+  /** The members of a group that grows, as this rank finds them; undefined for ranks 0 to `size` - 1. */
+  readonly members?: readonly number[]
 }
 
 /**
@@ -41,6 +43,9 @@ export interface LockMachineOptions {
  *    question and grants nothing until it knows by itself that it is the keeper. Before that it has no reports to wait
  *    for.
  *
+ * In a group that grows the lowest rank keeps all locks, so a new member takes none over. It has nothing to report of
+ * deaths before it came, and is not waited for.
+ *
  * No rank can tell whether the dead keeper itself held a lock that passed on in this way. So the lock counts as
  * abandoned unless a holder is known.
  */
@@ -49,11 +54,19 @@ export class LockMachine {
   readonly #own = new Map<number, Own>()
   readonly #queues = new Map<string, LockQueue>()
   readonly #dead = new Set<number>()
+  readonly #living: Set<number>
+  /** By rank that has died: the others that lived then. */
+  readonly #witnesses = new Map<number, readonly number[]>()
   /** Which ranks have reported each death, including deaths that are not known here yet. */
   readonly #reports = new Map<number, Set<number>>()
 
   constructor(options: LockMachineOptions) {
     this.#options = options
+    this.#living = new Set(options.members ?? Array.from({ length: options.size }, (_, rank) => rank))
+  }
+
+  memberJoined(rank: number): void {
+    this.#living.add(rank)
   }
 
   /**
@@ -116,10 +129,11 @@ export class LockMachine {
   memberDied(rank: number): void {
     const before = [...this.#own].filter(([, { name }]) => this.#keeperOf(name) === rank)
     this.#dead.add(rank)
+    this.#living.delete(rank)
+    this.#witnesses.set(rank, [...this.#living])
     for (const queue of this.#queues.values()) queue.memberDied(rank)
     for (const [token, own] of before) this.#tellSuccessor(token, own)
-    for (let other = 0; other < this.#options.size; other += 1)
-      if (!this.#dead.has(other)) this.#tell(other, { op: 'report', dead: rank })
+    for (const other of [...this.#living]) this.#tell(other, { op: 'report', dead: rank })
     this.#grantAll()
   }
 
@@ -197,9 +211,8 @@ export class LockMachine {
 
   /** Every death that is known here has been reported by all live ranks. */
   #isSettled(): boolean {
-    for (const dead of this.#dead)
-      for (let rank = 0; rank < this.#options.size; rank += 1)
-        if (!this.#dead.has(rank) && !this.#reportsOf(dead).has(rank)) return false
+    for (const [dead, witnesses] of this.#witnesses)
+      for (const rank of witnesses) if (!this.#dead.has(rank) && !this.#reportsOf(dead).has(rank)) return false
     return true
   }
 
@@ -221,12 +234,15 @@ export class LockMachine {
 
   /** The rank that keeps the lock while all ranks live. */
   #firstOf(name: string): number {
+    const { members } = this.#options
+    if (members !== undefined) return members[0]!
     let hash = 0
     for (let index = 0; index < name.length; index += 1) hash = (Math.imul(hash, 31) + name.charCodeAt(index)) >>> 0
     return hash % this.#options.size
   }
 
   #keeperOf(name: string): number {
+    if (this.#options.members !== undefined) return Math.min(...this.#living)
     let rank = this.#firstOf(name)
     while (this.#dead.has(rank)) rank = (rank + 1) % this.#options.size
     return rank
