@@ -1,6 +1,6 @@
-// The tcp device: a provider of verbs in this process, below the same functions as those of libibverbs (verbs-library.cc
-// asks which of the two an object is of). It speaks iWARP over TCP sockets (tcp-wire.h), so it needs neither a module
-// of the kernel nor a privilege.
+// The tcp device: a provider of verbs in this process, below the same functions as those of libibverbs:
+// verbs-library.cc asks which of the two an object is of. It speaks iWARP over TCP sockets (tcp-wire.h), so it needs
+// neither a module of the kernel nor a privilege.
 //
 // Threads. A context is used by the JavaScript thread that opened it, and by its engine, a thread of its own, which
 // sleeps until a socket is readable. A post writes to the socket itself; a poll of an empty completion queue reads from

@@ -53,8 +53,8 @@ bool addSegment(Stream* stream, const Header& header, size_t payload, Fill fill)
   return true;
 }
 
-// Sends what is in `out`, then a segment whose payload lies in `pieces`, in one call and without a copy. What the socket
-// does not take is copied to `out`. The caller holds the lock of the keys.
+// Sends what is in `out`, then a segment whose payload lies in `pieces`, in one call and without a copy. What the
+// socket does not take is copied to `out`. The caller holds the lock of the keys.
 void sendDirect(QueuePair* pair, const Header& header, size_t payload, struct iovec* pieces, int count) {
   Stream& stream = pair->stream;
   const size_t trailer = trailerBytes(header.bytes() + payload);

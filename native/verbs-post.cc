@@ -154,7 +154,7 @@ bool takeBatch(Arguments& arguments, Batch* batch) {
   return arguments.ok();
 }
 
-// The tcp device takes masked atomics as IBV_WR_DRIVER1, with the masks where `tso.hdr` points, and 1 in `tso.mss` for a
+// The tcp device takes masked atomics as IBV_WR_DRIVER1. The masks are where `tso.hdr` points, and `tso.mss` is 1 for a
 // fetch-add. They are read by the post.
 int takeMaskedAtomic(double* request, struct ibv_send_wr* wr) {
   bool ok = true;

@@ -64,7 +64,7 @@ export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
 
 function notInAGroupThatGrows(name: string, coherence: string): UnsupportedError {
   return new UnsupportedError(
-    `region '${name}' cannot have coherence '${coherence}' in a group that grows yet: its pages would have homes that leave; use 'hardware', or a group of a fixed size`,
+    `region '${name}' cannot have coherence '${coherence}' in a group that grows. Its pages would have homes that leave. Use 'hardware', or a group of a fixed size`,
   )
 }
 

@@ -100,8 +100,8 @@ const LINK_TIMEOUTS: Readonly<Record<LinkLayer, number>> = {
 /**
  * The `timeout` of a link between long-lived ends, with the default of six retries. In shared memory there is none: the
  * peer may still be starting, and its process reports its death. RDMA networks may be interrupted for 3.8 s (an adapter
- * may take up to four times that). Over TCP it is 15 s: the end of a process is reported at once, and one that is
- * stopped for a while has no adapter that acknowledges for it.
+ * may take up to four times that). Over TCP it is 15 s. There the end of a process is reported at once, but a process
+ * that is stopped has no adapter that acknowledges for it.
  */
 export function linkTimeout(linkLayer: LinkLayer): number {
   return LINK_TIMEOUTS[linkLayer]

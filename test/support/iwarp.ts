@@ -1,5 +1,5 @@
 /**
- * The wire of the tcp device, read a second time: MPA (RFC 5044, 6581), DDP (RFC 5041), RDMAP (RFC 5040, 7306), and what
+ * The tcp device's wire, read a second time: MPA (RFC 5044, 6581), DDP (RFC 5041), RDMAP (RFC 5040, 7306), and what
  * both ends announce in their private data. Tests write with it what no device would.
  */
 
@@ -182,7 +182,7 @@ interface Proven {
   readonly reply: bigint
 }
 
-/** What proves that an end knows the key (16 bytes; zeros where there is no secret). `role`: C for the caller, else R. */
+/** What proves that an end knows the key (16 bytes; zeros without a secret). `role`: C for the caller, else R. */
 export function proofOf(key: Buffer, role: 'C' | 'R', { caller, responder, nonce, reply }: Proven): bigint {
   const text = Buffer.alloc(32)
   text.write(role, 'latin1')

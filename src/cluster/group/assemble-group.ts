@@ -6,7 +6,7 @@ import { Barrier } from './barrier.ts'
 import { MemberEndedError, ranksInWords } from './errors.ts'
 import type { GroupParts } from './group.ts'
 import type { GroupPeer, GroupStart } from './group-machine.ts'
-import { type JoinOptions, type JoinPlan, planGrowth, planJoin } from './group-options.ts'
+import { checkJoinNames, type JoinOptions, type JoinPlan, planGrowth, planJoin } from './group-options.ts'
 import type { DoorPlace } from './growth/agent-door.ts'
 import { growGroup } from './growth/grow-group.ts'
 import { LocalMeeting } from './local-meeting.ts'
@@ -39,6 +39,7 @@ export async function assembleGroup(
   machine: URL,
   extra: object,
 ): Promise<{ parts: GroupParts; notes: NoteBox }> {
+  checkJoinNames(options)
   if (options.name !== undefined) return growGroup(planGrowth(options.name, options), machine, extra)
   const plan = planJoin(options)
   const meeting = await meet(plan)

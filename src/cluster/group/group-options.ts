@@ -126,9 +126,13 @@ const NO_RENDEZVOUS =
   "join() needs a rendezvous: start this program with 'aether-dsm run -n N', or give { rendezvous: 'local:NAME' }; for several machines " +
   "'tcp:HOST:PORT' of rank 0, or AETHER_RENDEZVOUS (mpirun -x AETHER_RENDEZVOUS=tcp:HOST:PORT …)"
 
+/** @throws ArgumentError unless the options are an object that has no other names. */
+export function checkJoinNames(options: JoinOptions): void {
+  checkOptions('join', options, names)
+}
+
 /** @throws JoinError if a value is neither given nor in the environment; ArgumentError if one is invalid. */
 export function planJoin(options: JoinOptions): JoinPlan {
-  checkOptions('join', options, names)
   const lonely = (['seeds', 'onQuorumLost'] as const).find((each) => options[each] !== undefined)
   if (lonely !== undefined) throw new ArgumentError(lonely, `${lonely} is for a group that grows: pass its name, too`)
   const found = rankSettings()
@@ -145,7 +149,6 @@ export function planJoin(options: JoinOptions): JoinPlan {
 
 /** Plan to join the group that grows of that name. @throws ArgumentError; UnsupportedError. */
 export function planGrowth(name: string, options: JoinOptions): GrowthPlan {
-  checkOptions('join', options, names)
   checkSpaceName(name)
   const other = (['rank', 'size', 'rendezvous'] as const).find((each) => options[each] !== undefined)
   if (other !== undefined)
