@@ -61,10 +61,11 @@ test('descriptors and mappings are given back', () => {
 })
 
 test('an unknown device names those there are', () => {
-  assert.deepEqual(deviceNames(), ['shm0'])
+  const names = deviceNames()
+  assert.deepEqual([names[0], names.includes('tcp-lo')], ['shm0', true])
   assert.throws(
     () => openDevice('mlx5_9'),
-    (error: VerbsError) => error.errnoName === 'ENODEV' && /shm0/.test(error.message),
+    (error: VerbsError) => error.errnoName === 'ENODEV' && names.every((name) => error.message.includes(name)),
   )
 })
 
