@@ -119,5 +119,8 @@ test('a reader that has seen enough is no failure', () => {
   const output = execFileSync('/bin/sh', ['-c', `"${process.execPath}" "${main}" help | head -n 1`], {
     encoding: 'utf8',
   })
-  assert.equal(output, 'Aether: shared memory for Node.js, between processes and, over RDMA or TCP, between machines.\n')
+  assert.equal(
+    output,
+    'Aether: shared memory for Node.js, between processes and, over RDMA or TCP, between machines.\n',
+  )
 })
