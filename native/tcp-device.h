@@ -171,7 +171,6 @@ struct Send {
   int bindAccess = 0;
   // A datagram.
   sockaddr_in6 to = {};
-  uint8_t toGid[16] = {};
   uint32_t toNumber = 0, toQueueKey = 0;
   // How far it is.
   bool begun = false;
@@ -285,7 +284,6 @@ struct Guest {
 
 struct Context : ibv_context {
   ibv_device own = {};
-  std::string interfaceName;
   sockaddr_in6 address = {};  // IPv4 as a mapped address
   ibv_gid gid = {};
   MacKey key;
@@ -332,7 +330,7 @@ bool takeReceive(QueuePair* pair, Receive* out);
 void completeReceive(QueuePair* pair, const Receive& receive, ibv_wc_opcode opcode, ibv_wc_status status,
                      uint64_t length, unsigned flags, uint32_t value, uint32_t source, bool solicited);
 bool bindWindow(QueuePair* pair, Send* send);
-bool invalidate(QueuePair* pair, uint32_t key, bool remote);
+bool invalidate(QueuePair* pair, uint32_t key);
 
 // ---- tcp-send.cc
 // With `defers` an acknowledgement that would go alone may wait for what the program posts next.
@@ -379,8 +377,6 @@ int openPort(Context* context);
 void watch(QueuePair* pair, bool writes);
 // The program does not poll any more: the engine waits for the socket again.
 void takeBack(QueuePair* pair);
-void startEngine(Context* context);
-void stopEngine(Context* context);
 
 // A stream's buffer for what comes in, at first: it grows to hold a whole segment where one has to be.
 constexpr size_t kInFirst = 16384;

@@ -356,7 +356,6 @@ ibv_context* openDevice(const std::string& name, const MacKey* key, uint16_t fir
   context->ops.post_srq_recv = postSrqRecv;
   context->ops.post_send = postSend;
   context->ops.post_recv = postRecv;
-  context->interfaceName = found.name;
   context->address = found.address;
   memcpy(context->gid.raw, &found.address.sin6_addr, 16);
   if (key != nullptr) context->key = *key;
@@ -375,23 +374,15 @@ ibv_context* openDevice(const std::string& name, const MacKey* key, uint16_t fir
     errno = error;
     return nullptr;
   }
-  startEngine(context.get());
+  context->engine = std::thread(run, context.get());
   return context.release();
-}
-
-void startEngine(Context* context) {
-  context->engine = std::thread(run, context);
-}
-
-void stopEngine(Context* context) {
-  context->ends = true;
-  context->wake();
-  context->engine.join();
 }
 
 int closeDevice(ibv_context* context) {
   Context* own = contextOf(context);
-  stopEngine(own);
+  own->ends = true;
+  own->wake();
+  own->engine.join();
   closeAll(own);
   delete own;
   return 0;

@@ -256,7 +256,7 @@ bool bindWindow(QueuePair* pair, Send* send) {
 }
 
 // Only a window of type 2 can be invalidated, through the queue pair that it is bound to.
-bool invalidate(QueuePair* pair, uint32_t key, bool) {
+bool invalidate(QueuePair* pair, uint32_t key) {
   Context* context = pair->device;
   std::unique_lock<std::shared_mutex> guard(context->keys.lock);
   Key* entry = context->keys.slot(key);

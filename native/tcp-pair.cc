@@ -428,11 +428,10 @@ static int takeSend(QueuePair* pair, const ibv_send_wr& wr, Send* send) {
   const ibv_ah_attr& to = static_cast<AddressHandle*>(wr.wr.ud.ah)->attributes;
   send->toNumber = wr.wr.ud.remote_qpn;
   send->toQueueKey = (wr.wr.ud.remote_qkey & 0x80000000U) != 0 ? pair->attributes.qkey : wr.wr.ud.remote_qkey;
-  memcpy(send->toGid, to.grh.dgid.raw, 16);
   send->to = {};
   send->to.sin6_family = AF_INET6;
   send->to.sin6_port = htons(static_cast<uint16_t>(send->toNumber >> 8));
-  memcpy(&send->to.sin6_addr, send->toGid, 16);
+  memcpy(&send->to.sin6_addr, to.grh.dgid.raw, 16);
   send->to.sin6_scope_id = pair->device->address.sin6_scope_id;
   return 0;
 }

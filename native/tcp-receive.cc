@@ -179,7 +179,7 @@ void finishSend(QueuePair* pair) {
   unsigned flags = 0;
   uint32_t value = 0;
   if (header.op == Op::SendInvalidate || header.op == Op::SendInvalidateSolicited) {
-    if (!invalidate(pair, header.stag, true)) {
+    if (!invalidate(pair, header.stag)) {
       refuse(pair, stream.carriedOut, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR);
       return;
     }

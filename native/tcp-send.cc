@@ -195,7 +195,7 @@ bool sendNext(QueuePair* pair) {
   Send& send = pair->at(pair->next);
   if (pair->now != IBV_QPS_RTS && !(pair->now == IBV_QPS_SQD && send.begun)) return false;
   if (send.isLocal()) {
-    const bool isDone = send.opcode == IBV_WR_BIND_MW ? bindWindow(pair, &send) : invalidate(pair, send.immediate, false);
+    const bool isDone = send.opcode == IBV_WR_BIND_MW ? bindWindow(pair, &send) : invalidate(pair, send.immediate);
     if (!isDone) {
       failSend(pair, pair->next, send.opcode == IBV_WR_BIND_MW ? IBV_WC_MW_BIND_ERR : IBV_WC_LOC_QP_OP_ERR);
       return true;

@@ -15,8 +15,8 @@ const EXIT_PORT = 0xf4
  */
 const EMULATED = ['-accel', 'tcg,thread=multi', '-cpu', 'max,erms=off,smap=off,la57=off']
 /**
- * Pages are not cleared before they are cleared for a program, and the counter of cycles is the clock. The kernel
- * would not trust that of two emulated processors, and ask a device for the time, in the kernel, at each look at it.
+ * Pages are not cleared before they are cleared for a program, and the counter of cycles may be the clock, though there
+ * are two emulated processors. What each of the two saves was not measured apart.
  */
 const EMULATED_KERNEL = 'init_on_alloc=0 tsc=reliable'
 

@@ -100,7 +100,7 @@ const BEAT_NS_MAX = 1e9
 const BEATS_PER_LEASE = 5
 /** How long a candidate that is not admitted takes to say so to those who are ready for it. */
 const WITHDRAWAL_NS_MAX = 2e8
-/** How long a member that leaves waits until the others have its farewell; who is stopped takes it later. */
+/** How long a member that leaves waits until the others have its farewell. A member that is stopped takes it later. */
 const FAREWELL_NS_MAX = 2e9
 /** Ends the process: the others continue without it, or might. */
 const REMOVED_EXIT_CODE = 72

@@ -295,7 +295,7 @@ export class MembershipMachine {
     this.#notYetCertain.clear()
   }
 
-  /** In a group that grows, who considered this member dead may have gone on and admitted others. */
+  /** In a group that grows, members that considered this one dead may have gone on and admitted others. */
   #makeCertain(rank: number): void {
     if (this.#out.has(rank) && !(this.#grows && this.#hostile.has(rank))) this.#certain.add(rank)
   }

@@ -55,12 +55,15 @@ export class NetworkPlace implements SocketPlace {
   meet(_: PortSpace, remote: ConnectionAddress): Promise<Socket | undefined> {
     return new Promise((done, reject) => {
       const secret = secretOfEnvironment()
-      const socket = connect({ host: remote.address, port: remote.port, noDelay: true })
+      const socket = connect({ host: remote.address, port: remote.port, noDelay: true }).unref()
+      // What listens there may be another program, which says nothing.
+      const patience = setTimeout(() => socket.destroy(), PROOF_MS_MAX).unref()
       socket.once('error', (error: NodeJS.ErrnoException) =>
         error.code === 'ECONNREFUSED' ? done(undefined) : reject(error),
       )
       socket.once('close', () => done(undefined))
       readExactly(socket, NONCE_BYTES, (nonce) => {
+        clearTimeout(patience)
         socket.removeAllListeners('error').removeAllListeners('close')
         socket.write(proofOf(secret, nonce))
         done(socket)

@@ -47,10 +47,10 @@ interface Assembled {
 /**
  * Join the group of that name, or make it.
  *
- * Who makes it. A process that holds the first seed's address, and only if no other process of the group's space is in
- * the group. It looks, and publishes that it is in the group itself, under the lock of the space. A candidate publishes
- * the same before it asks to be admitted. It stays published until the agent or the thread of the process has ended. So
- * there is one group:
+ * Which process makes it: the one that holds the first seed's address. It does so only if no other process of the
+ * group's space is in the group. It looks, and publishes that it is in the group itself, under the lock of the space. A
+ * candidate publishes the same before it asks to be admitted. It stays published until the agent or the thread of the
+ * process has ended. So there is one group:
  *
  * 1. Of two processes that make groups, one is second. It found no process in the group that the first has made.
  * 2. So at that time the first group had neither a member nor a candidate.
