@@ -1,4 +1,4 @@
-import { AcceptorView, type AcceptorsLeader } from './acceptor-view.ts'
+import { type AcceptorsLeader, AcceptorView } from './acceptor-view.ts'
 import { CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
 import { type Configuration, encodeConfiguration, majorityOf } from './configuration.ts'
 import type { ReplicaLayout } from './layout.ts'
@@ -209,7 +209,9 @@ export class Leader implements AcceptorsLeader {
     if (holders.length > 0) return this.#adopt(index, holders)
     for (const { accepted } of this.acceptors.values())
       if (accepted.size > 0 && Math.max(...accepted.keys()) > index) return this.#entry(index, 0, NOTHING)
-    if (!this.#begun) {
+    // Who comes later learns from the log who votes.
+    if (index === 1) this.#configuration ??= this.#host.configuration
+    else if (!this.#begun) {
       this.#begun = true
       return this.#entry(index, EntryFlag.Begin, this.#host.beginning(this.term))
     }

@@ -1,19 +1,17 @@
 import {
   Access,
-  CompletionOpcode,
-  CompletionStatus,
-  explainStatus,
   type CompletionBatch,
+  CompletionOpcode,
   type CompletionQueue,
-  type LinkLayer,
-  linkTimeout,
+  CompletionStatus,
+  Errno,
+  explainStatus,
   type MemoryRegion,
   type PreparedReceive,
   type PreparedRequest,
   type ProtectionDomain,
   type QueuePair,
   type RemoteEndpoint,
-  Errno,
   VerbsError,
 } from '../../verbs/index.ts'
 
@@ -131,15 +129,10 @@ export class ReplicaLink {
     return this.#connected && this.broken === undefined && !this.#closed
   }
 
-  connect(
-    endpoint: RemoteEndpoint,
-    remote: RemoteRegion,
-    { linkLayer, pathMtu }: { readonly linkLayer: LinkLayer; readonly pathMtu: number | undefined },
-    events: LinkEvents,
-  ): void {
+  connect(endpoint: RemoteEndpoint, remote: RemoteRegion, timeout: number, events: LinkEvents): void {
     this.remote = remote
     this.#events = events
-    this.#pair.connect(endpoint, { timeout: linkTimeout(linkLayer), ...(pathMtu === undefined ? {} : { pathMtu }) })
+    this.#pair.connect(endpoint, { timeout })
     for (let place = 0; place < RECEIVES_MAX; place += 1) this.#repost(place)
     this.#connected = true
   }

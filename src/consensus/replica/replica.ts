@@ -21,10 +21,10 @@ import {
 import { HeadWord, LOOK_BYTES } from './layout.ts'
 import { Leader } from './leader.ts'
 import { LogHistory } from './log-history.ts'
-import { RECEIVES_MAX, type RemoteRegion, ReplicaLink, REQUESTS_MAX } from './replica-link.ts'
+import { RECEIVES_MAX, REQUESTS_MAX, type RemoteRegion, ReplicaLink } from './replica-link.ts'
 import { ReplicaMemory } from './replica-memory.ts'
 import type { ReplicaSettings } from './settings.ts'
-import { SnapshotTransfer, type SnapshotOffer } from './snapshot-transfer.ts'
+import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
 import { NUMBERS, proposerOf, termAbove } from './term.ts'
 
 const trace = traceChannel('consensus')
@@ -118,7 +118,7 @@ export class Replica {
   readonly #memory: ReplicaMemory
   readonly #peers = new Map<number, Peer>()
   readonly #byNumber = new Map<number, ReplicaLink>()
-  readonly #self: ReplicaLink
+  #self: ReplicaLink
   readonly #selfFrame: number
   readonly #snapshots: SnapshotTransfer
   #history: LogHistory
@@ -151,8 +151,7 @@ export class Replica {
     this.#snapshots = new SnapshotTransfer(this.#domain)
     if (founding !== undefined) this.#configure(0, founding)
     this.#selfFrame = this.#memory.frameFor(id)!
-    this.#self = this.#newLink()
-    this.#self.connect(this.#self.endpoint, this.region, this.#way, { message: nothing, noticed: nothing })
+    this.#self = this.#newSelf()
     runtime.timers.at(runtime.now() + settings.tickNs, () => this.#tick())
   }
 
@@ -201,7 +200,7 @@ export class Replica {
     if (now === undefined || card.attempt < now.attempt || now.isDead || now.link.isUp) return
     now.frame = card.frame
     try {
-      now.link.connect(card.endpoint, card.region, this.#way, {
+      now.link.connect(card.endpoint, card.region, this.#linkTimeout, {
         message: (type, bytes) => this.#message(now, type, bytes),
         noticed: () => {
           this.#hasNews = true
@@ -247,7 +246,8 @@ export class Replica {
   /** A snapshot of all entries up to `index`, for those that lack what is not kept any more. */
   offerSnapshot(index: number, bytes: Uint8Array): void {
     const known = this.#configurations.findLast((each) => each.index <= index)
-    if (known !== undefined) this.#snapshots.keep(index, known.configuration, bytes)
+    if (known !== undefined)
+      this.#snapshots.keep({ index, term: this.#beginTerm, configuration: known.configuration }, bytes)
     this.#hasNews = true
   }
 
@@ -302,13 +302,22 @@ export class Replica {
   // ---- inside
   // ---------------------------------------------------------------------------------------------------------------
 
-  get #way(): { readonly linkLayer: Device['attributes']['linkLayer']; readonly pathMtu: undefined } {
-    return { linkLayer: this.#device.attributes.linkLayer, pathMtu: undefined }
+  /** As an exponent; 0 for ever. */
+  get #linkTimeout(): number {
+    const { linkLayer } = this.#device.attributes
+    return linkLayer === 'shared-memory' ? 0 : this.#options.settings.acknowledgeTimeout
   }
 
   #newLink(): ReplicaLink {
     const link = new ReplicaLink(this.#domain, this.#queue, this.#options.settings.cellBytes)
     this.#byNumber.set(link.number, link)
+    return link
+  }
+
+  /** Its own memory is reached as that of others is: a device's atomics are atomic among themselves only. */
+  #newSelf(): ReplicaLink {
+    const link = this.#newLink()
+    link.connect(link.endpoint, this.region, this.#linkTimeout, { message: nothing, noticed: nothing })
     return link
   }
 
@@ -356,8 +365,7 @@ export class Replica {
     let any = false
     for (let count = this.#queue.poll(batch); count > 0; count = this.#queue.poll(batch)) {
       any = true
-      for (let row = 0; row < count; row += 1)
-        this.#byNumber.get(batch.queuePairNumber[row]!)?.completed(batch, row)
+      for (let row = 0; row < count; row += 1) this.#byNumber.get(batch.queuePairNumber[row]!)?.completed(batch, row)
     }
     return any
   }
@@ -371,7 +379,8 @@ export class Replica {
     } else if (type === MessageType.Index) {
       const index = numberAt(bytes, 8)
       this.#options.events.readable(numberAt(bytes, 0), index < 0 ? undefined : index)
-    } else if (type === MessageType.Snapshot) this.#fetchSnapshot(peer, JSON.parse(Buffer.from(bytes).toString()) as SnapshotOffer)
+    } else if (type === MessageType.Snapshot)
+      this.#fetchSnapshot(peer, JSON.parse(Buffer.from(bytes).toString()) as SnapshotOffer)
     else if (type === MessageType.Campaign) this.#campaign()
   }
 
@@ -443,6 +452,7 @@ export class Replica {
       this.#history = new LogHistory(offer.index, this.#options.settings.historyBytes)
       this.#memory.taken = offer.index
       this.#configure(offer.index, offer.configuration)
+      this.#begun(offer.term)
       this.#options.events.restore(offer.index, bytes)
       this.#hasNews = true
     })
@@ -491,6 +501,13 @@ export class Replica {
 
   /** Connections that broke are made anew by the one with the lower id. */
   #mendLinks(): void {
+    if (this.#self.broken !== undefined) {
+      this.#leader?.remove(this.id)
+      this.#byNumber.delete(this.#self.number)
+      this.#self.close()
+      this.#self = this.#newSelf()
+      this.#leader?.add(this.id, this.#self, this.#selfFrame)
+    }
     for (const peer of [...this.#peers.values()]) {
       if (peer.isDead || peer.link.broken === undefined) continue
       this.#leader?.remove(peer.id)
@@ -583,6 +600,7 @@ export class Replica {
 
   #lead(leader: Leader): void {
     const { runtime } = this.#options
+    if (this.#highestTerm > leader.term) return this.#stepDown('a higher term was promised')
     if (leader.isStuck) return this.#rest('it cannot replicate')
     if (runtime.now() - this.#fullLookNs >= FULL_LOOK_NS) {
       this.#fullLookNs = runtime.now()

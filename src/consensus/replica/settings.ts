@@ -16,6 +16,11 @@ export interface ReplicaSettings {
   readonly silentTicks: number
   /** A leader that cannot replicate for this long stops being one. */
   readonly stuckNs: number
+  /**
+   * How long a device waits for an acknowledgement, as an exponent: 4.096 µs × 2^n. After seven times that a connection
+   * is broken, and made anew. Shared memory needs none.
+   */
+  readonly acknowledgeTimeout: number
   /** Bytes of decided entries that a replica keeps for those that lag behind. */
   readonly historyBytes: number
 }
@@ -29,5 +34,6 @@ export const defaultSettings: ReplicaSettings = {
   tickNs: 5_000_000,
   silentTicks: 40,
   stuckNs: 500_000_000,
+  acknowledgeTimeout: 14,
   historyBytes: 32 * 2 ** 20,
 }

@@ -3,14 +3,20 @@ import { Access, type MemoryRegion, type ProtectionDomain } from '../../verbs/in
 import type { Configuration } from './configuration.ts'
 import type { RemoteRegion, ReplicaLink } from './replica-link.ts'
 
-/** A snapshot in the memory of the replica that offers it. */
-export interface SnapshotOffer extends RemoteRegion {
+/** Where in the log a snapshot was taken. */
+export interface SnapshotPlace {
   /** All entries up to this one are in it. */
   readonly index: number
-  readonly lengthBytes: number
-  readonly checksum: number
+  /** The term that began last. */
+  readonly term: number
   /** Who votes from that entry on. */
   readonly configuration: Configuration
+}
+
+/** A snapshot in the memory of the replica that offers it. */
+export interface SnapshotOffer extends RemoteRegion, SnapshotPlace {
+  readonly lengthBytes: number
+  readonly checksum: number
 }
 
 /** Bytes of one READ. */
@@ -39,14 +45,14 @@ export class SnapshotTransfer {
   }
 
   /** Offer this one from now on. */
-  keep(index: number, configuration: Configuration, bytes: Uint8Array): void {
+  keep(place: SnapshotPlace, bytes: Uint8Array): void {
     const region = this.#domain.allocate(Math.max(1, bytes.length), Access.LocalWrite | Access.RemoteRead)
     region.bytes.set(bytes)
     this.#regions.push(region)
     while (this.#regions.length > 2) this.#regions.shift()!.close()
     const { address, remoteKey } = region
     const checksum = crc32(bytes)
-    this.#offer = { index, address, key: remoteKey, lengthBytes: bytes.length, checksum, configuration }
+    this.#offer = { ...place, address, key: remoteKey, lengthBytes: bytes.length, checksum }
     this.#offeredNs.clear()
   }
 

@@ -1,5 +1,10 @@
 import { type Entry, foundingConfiguration, type ReplicaCard } from 'aether-dsm/internal/consensus'
-import { openSimulatedCluster, type SimulatedCluster, type SimulationOptions, Stream } from 'aether-dsm/internal/providers'
+import {
+  openSimulatedCluster,
+  type SimulatedCluster,
+  type SimulationOptions,
+  Stream,
+} from 'aether-dsm/internal/providers'
 import { checkLinearizable, entryModel } from '../../linearizability/index.ts'
 import type { Hazard } from '../hazard.ts'
 import { ViolationError } from '../observer.ts'
@@ -7,7 +12,8 @@ import type { ReplicaPlan } from './replica-plan.ts'
 import { drawCalls } from './replica-plan.ts'
 import { SimulatedReplica, simulatedSettings } from './simulated-replica.ts'
 
-const DEADLINE_MS = 120_000
+/** Longer than all hazards together, and what comes of them. */
+const DEADLINE_MS = 4_000
 /** What replicas say to each other by another way than their links takes so long. */
 const SAY_NS_MIN = 50_000
 const SAY_NS_MAX = 500_000
@@ -97,7 +103,8 @@ class ReplicaRun {
       this.#checkOrder()
       return undefined
     } catch (error) {
-      if (error instanceof Error) return error.name === 'ViolationError' ? error.message : (error.stack ?? error.message)
+      if (error instanceof Error)
+        return error.name === 'ViolationError' ? error.message : (error.stack ?? error.message)
       throw error
     }
   }
@@ -112,7 +119,10 @@ class ReplicaRun {
 
   #describe(): string {
     return this.#replicas
-      .map(({ id, isLive, applied, replica, isFinished }) => `${id}${isLive ? '' : ' dead'}: ${applied} of ${this.entries.length}${replica.isLeader ? ' leads' : ''}${isFinished ? '' : ', has calls left'}, knows ${replica.leaderId ?? 'no'} leader, voters ${replica.configuration?.voters.map((voter) => voter.id).join()}`)
+      .map(
+        ({ id, isLive, applied, replica, isFinished }) =>
+          `${id}${isLive ? '' : ' dead'}: ${applied} of ${this.entries.length}${replica.isLeader ? ' leads' : ''}${isFinished ? '' : ', has calls left'}, knows ${replica.leaderId ?? 'no'} leader, voters ${replica.configuration?.voters.map((voter) => voter.id).join()}`,
+      )
       .join('; ')
   }
 
@@ -124,7 +134,11 @@ class ReplicaRun {
       id: position + 1,
       ...{ seed, founding, votersWanted: replicas, settings: simulatedSettings, thinkNs },
       clients: Array.from({ length: clients }, (_, client) =>
-        drawCalls(this.#plan, new Stream(seed, `client ${position * clients + client}`, undefined), position * clients + client),
+        drawCalls(
+          this.#plan,
+          new Stream(seed, `client ${position * clients + client}`, undefined),
+          position * clients + client,
+        ),
       ),
       firstClient: position * clients,
       say: (from, to, card) => this.#say(from, to, card),
@@ -157,7 +171,8 @@ class ReplicaRun {
     if ((flags & 1) !== 0) this.terms.add(term)
     const before = this.entries[index - 1]
     if (before === undefined) {
-      if (index !== this.entries.length + 1) throw new ViolationError(`order: entry ${index} is decided after ${this.entries.length}`)
+      if (index !== this.entries.length + 1)
+        throw new ViolationError(`order: entry ${index} is decided after ${this.entries.length}`)
       this.entries.push(text)
     } else if (before !== text)
       throw new ViolationError(`agreement: at ${index} replica ${id} has ${text.trim()}, another ${before.trim()}`)

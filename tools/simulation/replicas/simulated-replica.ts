@@ -22,6 +22,7 @@ export const simulatedSettings: ReplicaSettings = {
   tickNs: 200_000,
   silentTicks: 20,
   stuckNs: 10_000_000,
+  acknowledgeTimeout: 8,
   historyBytes: 8 * 1024,
 }
 
