@@ -1,3 +1,5 @@
+import { RecordReader, RecordWriter } from '../machine/records.ts'
+
 /** A replica that votes. */
 export interface Voter {
   /** Of this incarnation: a replica that lost its memory comes back with another. Below 2^48. */
@@ -36,10 +38,15 @@ export function withoutVoter(configuration: Configuration, id: number): Configur
   return { version: version + 1, voters: voters.filter((voter) => voter.id !== id), nextNumber }
 }
 
+/** The payload of an entry. */
 export function encodeConfiguration(configuration: Configuration): Uint8Array {
-  return Buffer.from(JSON.stringify(configuration))
+  const record = new RecordWriter()
+  record.configuration(Buffer.from(JSON.stringify(configuration)))
+  return record.bytes().slice()
 }
 
-export function decodeConfiguration(bytes: Uint8Array): Configuration {
-  return JSON.parse(Buffer.from(bytes).toString()) as Configuration
+export function decodeConfiguration(payload: Uint8Array): Configuration {
+  const record = new RecordReader(payload)
+  record.next()
+  return JSON.parse(Buffer.from(record.bytes).toString()) as Configuration
 }

@@ -1,6 +1,7 @@
 import { type AcceptorsLeader, AcceptorView } from './acceptor-view.ts'
 import { CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
 import { type Configuration, encodeConfiguration, majorityOf } from './configuration.ts'
+import { RecordWriter } from '../machine/records.ts'
 import type { ReplicaLayout } from './layout.ts'
 import type { LogHistory } from './log-history.ts'
 import type { ReplicaLink } from './replica-link.ts'
@@ -12,8 +13,8 @@ export interface LeaderHost {
   readonly layout: ReplicaLayout
   readonly history: LogHistory
   readonly configuration: Configuration
-  /** What the first entry of a term says. */
-  beginning(term: number): Uint8Array
+  /** This replica's. */
+  readonly id: number
   /** Milliseconds since 1970. */
   clockMs(): number
   nowNs(): number
@@ -213,7 +214,7 @@ export class Leader implements AcceptorsLeader {
     if (index === 1) this.#configuration ??= this.#host.configuration
     else if (!this.#begun) {
       this.#begun = true
-      return this.#entry(index, EntryFlag.Begin, this.#host.beginning(this.term))
+      return this.#entry(index, EntryFlag.Begin, beginning(this.term, this.#host.id))
     }
     if (this.#configuration !== undefined) {
       const payload = encodeConfiguration(this.#configuration)
@@ -286,6 +287,12 @@ export class Leader implements AcceptorsLeader {
     }
     return count >= majorityOf(this.#host.configuration)
   }
+}
+
+function beginning(term: number, leader: number): Uint8Array {
+  const record = new RecordWriter()
+  record.begin({ term, leader })
+  return record.bytes().slice()
 }
 
 function isConfiguration({ flags }: Entry): boolean {

@@ -54,10 +54,10 @@ export interface ReplicaEvents {
   restore(index: number, bytes: Uint8Array): void
   /** A read that was asked for may be answered once entries up to `index` are applied; undefined: ask again. */
   readable(token: number, index: number | undefined): void
-  /** The first record of a term. */
-  beginning(term: number): Uint8Array
   /** Whether the program does what it is asked. One that does not is not to lead. */
   isResponsive(): boolean
+  /** Whether the program has room for more entries. */
+  mayTake(): boolean
   /** Nothing of that replica can be written here any more, unless it is in the middle of a WRITE. */
   fenced(id: number, isFenced: boolean): boolean
 }
@@ -100,6 +100,8 @@ const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 
 const RESTING_TICKS = 2
 /** Distance between those who would be leader, in ticks. */
 const STAGGER_TICKS = 6
+/** A replica that lacks entries is offered a snapshot again after so many ticks. */
+const OFFER_TICKS = 4
 /** The least time between two looks at an acceptor that has no room. */
 const FULL_LOOK_NS = 50_000
 
@@ -182,6 +184,12 @@ export class Replica {
     return this.#beginTerm
   }
 
+  /** As the leader sees it: by how many entries each replica is behind. */
+  get lags(): readonly { readonly id: number; readonly entries: number }[] {
+    const acceptors = [...(this.#leader?.acceptors.values() ?? [])]
+    return acceptors.map(({ id, taken }) => ({ id, entries: Math.max(0, this.#history.last - taken) }))
+  }
+
   // ---- connections
   // ---------------------------------------------------------------------------------------------------------------
 
@@ -237,9 +245,8 @@ export class Replica {
   askIndex(token: number): void {
     if (this.#leader !== undefined) this.#answerIndex((index) => this.#options.events.readable(token, index))
     else {
-      const link = this.#linkToLeader()
-      const asked = link !== undefined && link.send(MessageType.AskIndex, numbers(token))
-      if (!asked) this.#options.events.readable(token, undefined)
+      const asked = this.#linkToLeader()?.send(MessageType.AskIndex, numbers(token))
+      if (asked !== true) this.#options.events.readable(token, undefined)
     }
   }
 
@@ -386,9 +393,9 @@ export class Replica {
 
   #answerIndex(done: (index: number | undefined) => void): void {
     const leader = this.#leader!
-    if (!leader.isReady) return done(undefined)
     const index = this.#history.last
-    leader.confirm(() => done(index))
+    if (leader.isReady) leader.confirm(() => done(index))
+    else done(undefined)
   }
 
   #linkToLeader(): ReplicaLink | undefined {
@@ -413,7 +420,7 @@ export class Replica {
   /** Take decided entries out of the ring. */
   #take(): void {
     const { decided } = this.#memory
-    while (this.#history.last < decided) {
+    while (this.#history.last < decided && this.#options.events.mayTake()) {
       const entry = this.#memory.accepted(this.#history.last + 1)
       // Not all of it can be seen yet, or a snapshot has to come first.
       if (entry === undefined) return
@@ -459,10 +466,12 @@ export class Replica {
   }
 
   #needsSnapshot(id: number): void {
+    const { runtime, settings } = this.#options
     const link = id === this.id ? undefined : this.#peers.get(id)?.link
     const offer = this.#snapshots.offer
+    const againNs = OFFER_TICKS * settings.tickNs
     if (offer === undefined || offer.index < this.#history.base) this.#options.events.snapshotWanted()
-    else if (link?.isUp === true && this.#snapshots.mayOffer(id, this.#options.runtime.now()))
+    else if (link?.isUp === true && this.#snapshots.mayOffer(id, runtime.now(), againNs))
       link.send(MessageType.Snapshot, Buffer.from(JSON.stringify(offer)))
   }
 
@@ -561,7 +570,7 @@ export class Replica {
     if (term === undefined) return
     this.#leaderlessTicks = 0
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
-    const { settings, runtime, clockMs, events } = this.#options
+    const { settings, runtime, clockMs } = this.#options
     const host = this
     this.#leader = new Leader(term, {
       settings,
@@ -574,7 +583,7 @@ export class Replica {
       },
       clockMs,
       nowNs: () => runtime.now(),
-      beginning: (began) => events.beginning(began),
+      id: this.id,
       decided: (entry) => {
         this.#decided(entry)
         this.#afterDecision()

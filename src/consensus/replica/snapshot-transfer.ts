@@ -23,8 +23,6 @@ export interface SnapshotOffer extends RemoteRegion, SnapshotPlace {
 const CHUNK_BYTES = 32 * 1024
 /** READs under way at a time. */
 const READS = 2
-/** A replica is offered a snapshot again after this long. */
-const AGAIN_NS = 200_000_000
 
 /** Snapshots from one replica's memory to another's: by READ, while the log goes on. */
 export class SnapshotTransfer {
@@ -57,9 +55,9 @@ export class SnapshotTransfer {
   }
 
   /** Whether a replica should be told of the offer, for the first time or again. */
-  mayOffer(id: number, nowNs: number): boolean {
+  mayOffer(id: number, nowNs: number, againNs: number): boolean {
     const before = this.#offeredNs.get(id)
-    if (before !== undefined && nowNs - before < AGAIN_NS) return false
+    if (before !== undefined && nowNs - before < againNs) return false
     this.#offeredNs.set(id, nowNs)
     return true
   }

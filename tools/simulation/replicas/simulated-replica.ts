@@ -122,8 +122,8 @@ export class SimulatedReplica {
           this.#answer()
         },
         readable: (token, index) => this.#readable(token, index),
-        beginning: () => Buffer.from(LINE),
         isResponsive: () => true,
+        mayTake: () => true,
         fenced: (_, isFenced) => isFenced,
       },
     })
