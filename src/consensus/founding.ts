@@ -9,8 +9,8 @@ const RECORD_BYTES = 4096
 const Place = { Version: 0, Voters: 1, Ids: 2 } as const
 
 /** In a group of a fixed size the first ranks found the log, as all know. Undefined for the others. */
-export function foundFixed(group: RegionGroup, replicas: number, id: number): Configuration | undefined {
-  const founders = Array.from({ length: Math.min(replicas, group.size) }, (_, rank) => rank + 1)
+export function foundFixed(replicas: number, id: number): Configuration | undefined {
+  const founders = Array.from({ length: replicas }, (_, rank) => rank + 1)
   return founders.includes(id) ? foundingConfiguration(founders) : undefined
 }
 
@@ -29,8 +29,8 @@ export class VoterRecord implements AsyncDisposable {
   }
 
   /**
-   * The first member that opens a name founds its log, alone; those that come vote with it soon. Undefined if there is
-   * a log.
+   * The first member that opens a name founds its log, alone. It is of use when as many as are wanted vote.
+   * Undefined if there is a log.
    * @throws ConsensusError if there was one, and all voters have ended.
    */
   async found(group: RegionGroup, name: string, id: number): Promise<Configuration | undefined> {

@@ -1,7 +1,7 @@
 import type { Group } from '../cluster/index.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
-import type { RemoteRegion } from './replica/replica-link.ts'
 import type { ReplicaCard } from './replica/replica.ts'
+import type { RemoteRegion } from './replica/replica-link.ts'
 
 /** What programs tell each other about their replicas. */
 type Told =
@@ -62,12 +62,16 @@ export class Meeting {
         if (event.type !== 'joined') for (const id of this.#ids.get(event.rank) ?? []) process.ended(id)
       }),
     ]
-    for (const { rank } of group.members()) if (rank !== group.rank) this.#tell(rank, { type: 'hello', id: this.id, isAnswer: false })
+    for (const { rank } of group.members())
+      if (rank !== group.rank) this.#tell(rank, { type: 'hello', id: this.id, isAnswer: false })
   }
 
   say(to: number, card: ReplicaCard): void {
     const { endpoint } = card
-    this.#tell(Meeting.rankOf(to), { type: 'card', card: { ...card, endpoint: { ...endpoint, gid: String(endpoint.gid) } } })
+    this.#tell(Meeting.rankOf(to), {
+      type: 'card',
+      card: { ...card, endpoint: { ...endpoint, gid: String(endpoint.gid) } },
+    })
   }
 
   close(): void {

@@ -70,7 +70,8 @@ const PROGRAM_NS_MAX = 1e9
  * const value = await counter.propose({ add: 5 })
  * ```
  *
- * Every member of the group may open it, now or later; those of the first `replicas` ranks found it.
+ * Every member of the group may open it, now or later; those of the first `replicas` ranks found it. In a group
+ * that grows, it begins when `replicas` members have opened it.
  * @throws ConsensusError `ERR_AETHER_CONSENSUS_TIMEOUT` if no leader is elected in time; ArgumentError.
  */
 export async function replicate<Command, Answer>(
@@ -80,6 +81,7 @@ export async function replicate<Command, Answer>(
   checkOptions('replicate', options, optionNames)
   const plan = planOf(options)
   const settings = defaultSettings
+  const wanted = group.grows ? plan.replicas : Math.min(plan.replicas, group.size)
   const meeting = new Meeting(group, plan.name)
   const record = group.grows ? await VoterRecord.open(group, plan.name) : undefined
   const replicated = new Replicated<Command, Answer>({
@@ -97,13 +99,13 @@ export async function replicate<Command, Answer>(
     },
   })
   try {
-    const founding = record ? await record.found(group, plan.name, meeting.id) : foundFixed(group, plan.replicas, meeting.id)
+    const founding = record ? await record.found(group, plan.name, meeting.id) : foundFixed(wanted, meeting.id)
     const process = await ReplicaProcess.start({
       device: group.device,
       id: meeting.id,
       settings,
       founding,
-      votersWanted: plan.replicas,
+      votersWanted: wanted,
       programNsMax: PROGRAM_NS_MAX,
       spinNs: plan.spinMs * 1e6,
       onNews: (kind, bytes) => replicated.take(kind, bytes),
@@ -111,7 +113,9 @@ export async function replicate<Command, Answer>(
     })
     replicated.attach(process)
     meeting.begin(process)
-    await replicated.whenReady(plan.timeoutMs, plan.signal)
+    await replicated.whenReady(wanted, plan.timeoutMs, plan.signal)
+    // What was decided before is here, too.
+    await replicated.query(() => undefined, { timeoutMs: plan.timeoutMs, ...(plan.signal && { signal: plan.signal }) })
     return replicated
   } catch (error) {
     await replicated.close()
@@ -137,9 +141,10 @@ function planOf<Command, Answer>(options: ReplicateOptions<Command, Answer>): Pl
   checkText('options.name', name)
   checkFunction('options.machine', machine, 'which makes the state machine')
   checkWhole('options.replicas', replicas, 1, REPLICAS_MAX)
-  if (replicas % 2 === 0) throw mustBe('options.replicas', 'an odd number: a majority of 4 outlives no more than of 3', replicas)
+  if (replicas % 2 === 0)
+    throw mustBe('options.replicas', 'an odd number: a majority of 4 outlives no more than of 3', replicas)
   checkMilliseconds('options.sessionMs', sessionMs)
-  checkMilliseconds('options.spinMs', spinMs)
+  if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
   return { name, machine, replicas, codec, sessionMs, spinMs, timeoutMs, signal }

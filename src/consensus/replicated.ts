@@ -1,5 +1,5 @@
-import type { Codec } from '../codecs/index.ts'
 import type { Group } from '../cluster/index.ts'
+import type { Codec } from '../codecs/index.ts'
 import {
   ArgumentError,
   checkFunction,
@@ -64,11 +64,16 @@ export interface ReplicatedStatus {
 
 const proposeNames: OptionNames<ProposeOptions> = { timeoutMs: true, signal: true }
 const queryNames: OptionNames<QueryOptions> = { ...proposeNames, stale: true }
-const changesNames: OptionNames<{ readonly from?: number; readonly signal?: AbortSignal }> = { from: true, signal: true }
+const changesNames: OptionNames<{ readonly from?: number; readonly signal?: AbortSignal }> = {
+  from: true,
+  signal: true,
+}
 
 const DEFAULT_TIMEOUT_MS = 30_000
 /** A read that gets no answer is asked for again. */
 const ASK_AGAIN_MS = 20
+/** How long the others have to agree that a replica votes no more, when it is closed. */
+const LEAVE_MS_MAX = 1000
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** What {@link Replicated} is made of. */
@@ -110,6 +115,7 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
   #token = 0
   #isAsking = false
   #leadership: Leadership | undefined
+  #voters = 0
   readonly #watchers = new Set<() => void>()
   #closing: Promise<void> | undefined
   #failure: unknown
@@ -123,7 +129,9 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
       codec,
       sessionMs,
       onConfiguration: (bytes) => {
-        if (this.#leadership?.isSelf === true) onConfiguration(JSON.parse(Buffer.from(bytes).toString()) as Configuration)
+        const configuration = JSON.parse(Buffer.from(bytes).toString()) as Configuration
+        this.#voters = configuration.voters.length
+        if (this.#leadership?.isSelf === true) onConfiguration(configuration)
       },
       onAnswer: (session, sequence, outcome) => this.#session.outcome(session, sequence, outcome),
     })
@@ -158,7 +166,8 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
     return new Promise<Answer>((resolve, reject) => {
       this.#checkOpen()
       signal?.throwIfAborted()
-      const bytes = this.#parts.codec.encode(command).slice()
+      // A codec may use the same memory again, and `slice` of a Buffer copies nothing.
+      const bytes = Uint8Array.prototype.slice.call(this.#parts.codec.encode(command))
       const process = this.#process!
       const proposal: Proposal = {
         bytes,
@@ -302,7 +311,8 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
     checkWhole('rank', rank, 0, Number.MAX_SAFE_INTEGER)
     this.#checkOpen()
     const id = this.#parts.idOf(rank)
-    if (id === undefined) throw new ArgumentError('rank', `rank ${rank} has not opened this machine; pass one that votes`)
+    if (id === undefined)
+      throw new ArgumentError('rank', `rank ${rank} has not opened this machine; pass one that votes`)
     return await this.#process!.transfer(id)
   }
 
@@ -316,13 +326,16 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
     return this.close()
   }
 
-  /** @internal Resolves when there is a leader that this replica has heard from. */
-  whenReady(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+  /** @internal Resolves when there is a leader that this replica has heard from, and all who are to vote at first do. */
+  whenReady(wanted: number, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
     const late = AbortSignal.timeout(Math.min(timeoutMs, TIMER_MS_MAX))
     this.#process!.expect()
-    return this.#until(() => this.#leadership !== undefined, signal === undefined ? late : AbortSignal.any([late, signal]))
+    return this.#until(
+      () => this.#leadership !== undefined && this.#voters >= Math.min(2, wanted),
+      signal === undefined ? late : AbortSignal.any([late, signal]),
+    )
       .catch((error) => {
-        throw late.aborted && error === late.reason ? this.#late(timeoutMs, false) : error
+        throw late.aborted && error === late.reason ? this.#unready(wanted, timeoutMs) : error
       })
       .finally(() => this.#process!.unexpect())
   }
@@ -375,6 +388,7 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
     const restore = this.#process!.takeRestore(number)
     if (restore === undefined) return false
     restoreSnapshot(this.#applier, unpackChunks(restore.bytes))
+    this.#voters = restore.voters
     if (restore.term > 0) {
       const leader = this.#parts.rankOf(restore.leader) ?? -1
       this.#leadership = { term: restore.term, leader, isSelf: leader === this.#parts.group.rank }
@@ -455,12 +469,15 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
   // ---------------------------------------------------------------------------------------------------------------
 
   async #close(): Promise<void> {
+    this.#process?.expect()
     const closed = (outcome?: 'unknown' | 'not-applied'): ConsensusError =>
       new ConsensusError('CLOSED', 'the replicated machine was closed', outcome === undefined ? {} : { outcome })
     for (const proposal of this.#session.end()) proposal.fail(closed(proposal.sequence > 0 ? 'unknown' : 'not-applied'))
     for (const reads of [this.#newReads, this.#readable, ...this.#asked.values()])
       for (const reading of reads) if (!reading.isOver) reading.fail(closed())
     this.#wakeWatchers()
+    // The others then need no majority of those who have left.
+    await this.#process?.leave(LEAVE_MS_MAX)
     await this.#process?.close()
     await this.#parts.onClose()
   }
@@ -494,6 +511,12 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
   #checkOpen(): void {
     if (this.closed) throw new ConsensusError('CLOSED', 'the replicated machine is closed; call replicate() again')
     if (this.#failure !== undefined) throw this.#failure
+  }
+
+  #unready(wanted: number, timeoutMs: number): ConsensusError {
+    if (this.#leadership === undefined) return this.#late(timeoutMs, false)
+    const message = `${wanted} processes have not opened the machine within ${timeoutMs} ms; start more, or pass fewer replicas`
+    return new ConsensusError('TIMEOUT', message, { outcome: 'not-applied' })
   }
 
   #late(timeoutMs: number, wasSent: boolean): ConsensusError {

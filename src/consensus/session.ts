@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { CELL_HEADER_BYTES } from './replica/cell.ts'
 import type { Outcome } from './machine/outcome.ts'
 import { COMMAND_HEAD_BYTES, FRAGMENT_HEAD_BYTES, RecordWriter } from './machine/records.ts'
+import { CELL_HEADER_BYTES } from './replica/cell.ts'
 
 /** A command without its outcome. */
 export interface Proposal {

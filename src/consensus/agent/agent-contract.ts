@@ -45,13 +45,15 @@ export interface SnapshotBytes {
   readonly index: number
   readonly term: number
   readonly leader: number
+  /** How many vote. */
+  readonly voters: number
   readonly bytes: Uint8Array
 }
 
 /** What the agent tells the program by notes. */
 export type AgentNote =
   | { readonly type: 'say'; readonly to: number; readonly card: ReplicaCard }
-  | { readonly type: 'restore'; readonly number: number } & SnapshotBytes
+  | ({ readonly type: 'restore'; readonly number: number } & SnapshotBytes)
 
 /** What the agent says about itself. */
 export interface ReplicaStatus {

@@ -36,6 +36,7 @@ class ReplicaAgent implements Machine {
       reply.resolve(this.#replica.offerSnapshot(index, bytes))
     },
     transfer: (id, reply) => reply.resolve(this.#replica.transfer(id as number)),
+    leave: (_, reply) => this.#replica.leave(() => reply.resolve(undefined)),
     status: (_, reply) => reply.resolve(this.#status()),
   }
 
@@ -54,8 +55,9 @@ class ReplicaAgent implements Machine {
         snapshotWanted: () => this.#push(News.SnapshotWanted, NOTHING),
         restore: (index, bytes) => {
           this.#restores += 1
-          const { term, leaderId: leader = 0 } = this.#replica
-          context.notify({ type: 'restore', number: this.#restores, index, term, leader, bytes })
+          const { term, leaderId: leader = 0, configuration } = this.#replica
+          const voters = configuration?.voters.length ?? 0
+          context.notify({ type: 'restore', number: this.#restores, index, term, leader, voters, bytes })
           this.#push(News.Restore, numbers(this.#restores))
         },
         readable: (token, index = -1) => this.#push(News.Readable, numbers(token, index)),

@@ -2,7 +2,13 @@ import process from 'node:process'
 import { native, type Watcher } from '../../native/index.ts'
 import { Agent, KeepAlive, LookBudget } from '../../runtime/index.ts'
 import type { ReplicaCard } from '../replica/replica.ts'
-import { type AgentNote, Demand, type ReplicaAgentData, type ReplicaStatus, type SnapshotBytes } from './agent-contract.ts'
+import {
+  type AgentNote,
+  Demand,
+  type ReplicaAgentData,
+  type ReplicaStatus,
+  type SnapshotBytes,
+} from './agent-contract.ts'
 import { ByteRing } from './byte-ring.ts'
 
 export interface ReplicaProcessOptions extends Omit<ReplicaAgentData, 'toAgent' | 'toProgram' | 'bell'> {
@@ -113,7 +119,8 @@ export class ReplicaProcess {
 
   /** False if there is no room: ask again. */
   askIndex(token: number): boolean {
-    if (this.#closed || !this.#toAgent.push(Demand.AskIndex, new Uint8Array(Float64Array.of(token).buffer))) return false
+    if (this.#closed || !this.#toAgent.push(Demand.AskIndex, new Uint8Array(Float64Array.of(token).buffer)))
+      return false
     this.#ring()
     return true
   }
@@ -136,6 +143,16 @@ export class ReplicaProcess {
 
   async transfer(id: number): Promise<boolean> {
     return (await this.#agent!.command('transfer', id)) as boolean
+  }
+
+  /** Vote no more. It resolves when that is decided, or after a while. */
+  async leave(timeoutMs: number): Promise<void> {
+    if (this.#closed) return
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs)
+    })
+    await Promise.race([this.#agent?.command('leave', undefined), late]).finally(() => clearTimeout(timer))
   }
 
   async status(): Promise<ReplicaStatus> {

@@ -8,7 +8,10 @@ export interface Voter {
   readonly number: number
 }
 
-/** Who votes. One voter is added or removed at a time, by an entry of the log. */
+/**
+ * Who votes. An entry of the log changes it: all before are decided by the voters of before, all behind it by the new
+ * ones, and none of these before it is decided itself.
+ */
 export interface Configuration {
   readonly version: number
   readonly voters: readonly Voter[]
@@ -25,12 +28,17 @@ export function majorityOf({ voters }: Configuration): number {
   return Math.floor(voters.length / 2) + 1
 }
 
-export function withVoter(configuration: Configuration, id: number, numbers: number): Configuration {
-  const { version, voters, nextNumber } = configuration
-  const taken = new Set(voters.map(({ number }) => number))
-  let number = nextNumber % numbers
-  while (taken.has(number)) number = (number + 1) % numbers
-  return { version: version + 1, voters: [...voters, { id, number }], nextNumber: number + 1 }
+/** `numbers`: how many there are. */
+export function withVoters(configuration: Configuration, ids: readonly number[], numbers: number): Configuration {
+  const voters = [...configuration.voters]
+  let { nextNumber } = configuration
+  for (const id of ids) {
+    nextNumber %= numbers
+    while (voters.some(({ number }) => number === nextNumber)) nextNumber = (nextNumber + 1) % numbers
+    voters.push({ id, number: nextNumber })
+    nextNumber += 1
+  }
+  return { version: configuration.version + 1, voters, nextNumber }
 }
 
 export function withoutVoter(configuration: Configuration, id: number): Configuration {

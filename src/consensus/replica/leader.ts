@@ -1,7 +1,7 @@
+import { RecordWriter } from '../machine/records.ts'
 import { type AcceptorsLeader, AcceptorView } from './acceptor-view.ts'
 import { CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
 import { type Configuration, encodeConfiguration, majorityOf } from './configuration.ts'
-import { RecordWriter } from '../machine/records.ts'
 import type { ReplicaLayout } from './layout.ts'
 import type { LogHistory } from './log-history.ts'
 import type { ReplicaLink } from './replica-link.ts'

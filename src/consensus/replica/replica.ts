@@ -16,7 +16,7 @@ import {
   majorityOf,
   type Voter,
   withoutVoter,
-  withVoter,
+  withVoters,
 } from './configuration.ts'
 import { HeadWord, LOOK_BYTES } from './layout.ts'
 import { Leader } from './leader.ts'
@@ -92,9 +92,11 @@ interface Peer {
   isLooking: boolean
   /** It has ended for certain. */
   isDead: boolean
+  /** It has asked to vote no more. */
+  isLeaving: boolean
 }
 
-const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 5 } as const
+const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 5, Leave: 6 } as const
 
 /** Ticks for which a leader that gave up does not look alive. */
 const RESTING_TICKS = 2
@@ -137,6 +139,7 @@ export class Replica {
   #hasNews = false
   /** Proposals that the leader had no room for. */
   readonly #unsent: Uint8Array[] = []
+  #leaving: (() => void) | undefined
   #closed = false
 
   constructor(options: ReplicaOptions) {
@@ -230,6 +233,9 @@ export class Replica {
     peer.isDead = true
     this.#drop(peer)
     this.#hasNews = true
+    // What is certain is not waited for.
+    if (this.#leader === undefined) this.#considerLeading()
+    else this.#keepVoters(this.#leader)
   }
 
   // ---- what the program asks for
@@ -266,6 +272,12 @@ export class Replica {
     if (!peer.link.send(MessageType.Campaign, NOTHING)) return false
     this.#stepDown('it lets another lead')
     return true
+  }
+
+  /** Vote no more, so that the others need not find out that this replica has ended. `done` is called once that is so. */
+  leave(done: () => void): void {
+    this.#leaving = done
+    this.#tryToLeave()
   }
 
   // ---- running
@@ -344,6 +356,7 @@ export class Replica {
       promise: before?.promise ?? 0,
       isLooking: false,
       isDead: false,
+      isLeaving: before?.isLeaving ?? false,
     }
     this.#peers.set(id, peer)
     const frame = this.#frameFor(id)
@@ -389,6 +402,7 @@ export class Replica {
     } else if (type === MessageType.Snapshot)
       this.#fetchSnapshot(peer, JSON.parse(Buffer.from(bytes).toString()) as SnapshotOffer)
     else if (type === MessageType.Campaign) this.#campaign()
+    else if (type === MessageType.Leave) peer.isLeaving = true
   }
 
   #answerIndex(done: (index: number | undefined) => void): void {
@@ -487,6 +501,7 @@ export class Replica {
     else if (this.#leader !== undefined) this.#stepDown('its program does not answer')
     for (const peer of this.#peers.values()) this.#look(peer)
     this.#mendLinks()
+    this.#tryToLeave()
     this.#hasNews = true
     if (this.#leader === undefined) this.#considerLeading()
     else this.#lead(this.#leader)
@@ -538,6 +553,7 @@ export class Replica {
   }
 
   #considerLeading(): void {
+    if (this.#leaving !== undefined) return
     const configuration = this.#configuration
     const own = configuration?.voters.find(({ id }) => id === this.id)
     if (configuration === undefined || own === undefined || this.#restingTicks > 0) return
@@ -625,19 +641,51 @@ export class Replica {
     const { voters } = configuration
     const { votersWanted } = this.#options
     if (!leader.isReady) return
-    const dead = voters.find(({ id }) => this.#peers.get(id)?.isDead === true)
-    const living = voters.filter((voter) => this.#peers.get(voter.id)?.isDead !== true)
-    const learner = [...leader.acceptors.values()].find(
+    const isGone = ({ id }: Voter): boolean => {
+      const peer = this.#peers.get(id)
+      return peer !== undefined && (peer.isDead || peer.isLeaving)
+    }
+    const gone = voters.find(isGone)
+    const living = voters.filter((voter) => !isGone(voter))
+    const learners = [...leader.acceptors.values()].filter(
       ({ id, isHeld, stored }) =>
-        isHeld && stored >= this.#history.last - this.ahead && !voters.some((voter) => voter.id === id),
+        isHeld &&
+        this.#peers.get(id)?.isLeaving !== true &&
+        stored >= this.#history.last - this.#options.settings.ahead &&
+        !voters.some((voter) => voter.id === id),
     )
-    if (learner !== undefined && living.length < votersWanted)
-      leader.reconfigure(withVoter(configuration, learner.id, NUMBERS))
-    else if (dead !== undefined) leader.reconfigure(withoutVoter(configuration, dead.id))
+    const missing = votersWanted - living.length
+    // Two voters are worse than one: either may end it. So a founder waits until all are there.
+    const isEnough = voters.length === 1 ? learners.length >= missing : learners.length > 0
+    if (missing > 0 && isEnough) {
+      const chosen = learners.slice(0, voters.length === 1 ? missing : 1)
+      leader.reconfigure(
+        withVoters(
+          configuration,
+          chosen.map(({ id }) => id),
+          NUMBERS,
+        ),
+      )
+    } else if (gone !== undefined) leader.reconfigure(withoutVoter(configuration, gone.id))
   }
 
-  get ahead(): number {
-    return this.#options.settings.ahead
+  #tryToLeave(): void {
+    const done = this.#leaving
+    if (done === undefined) return
+    const others = this.#configuration?.voters.filter(({ id }) => id !== this.id) ?? []
+    const isIn = this.#configuration?.voters.length !== others.length
+    if (!isIn || others.length === 0) {
+      this.#leaving = undefined
+      done()
+    } else if (this.#leader === undefined) this.#linkToLeader()?.send(MessageType.Leave, NOTHING)
+    else {
+      const heir = others.filter((voter) => this.#isAlive(voter)).sort((a, b) => this.#takenBy(b) - this.#takenBy(a))[0]
+      if (heir !== undefined) this.transfer(heir.id)
+    }
+  }
+
+  #takenBy({ id }: Voter): number {
+    return this.#peers.get(id)?.taken ?? 0
   }
 
   #rest(why: string): void {
