@@ -2,7 +2,7 @@
 export { ConsensusError, type ConsensusErrorKind, type ProposalOutcome } from './errors.ts'
 export { Applier, type ApplierOptions } from './machine/applier.ts'
 export type { Change } from './machine/changes.ts'
-export type { ApplyContext, ReplicatedMachine } from './machine/machine.ts'
+export type { AnswerOf, AnyMachine, ApplyContext, CommandOf, ReplicatedMachine } from './machine/machine.ts'
 export { RecordWriter } from './machine/records.ts'
 export { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
 export { type Entry, EntryFlag } from './replica/cell.ts'

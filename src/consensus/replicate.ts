@@ -12,24 +12,24 @@ import {
 } from '../native/index.ts'
 import { ReplicaProcess } from './agent/replica-process.ts'
 import { foundFixed, VoterRecord } from './founding.ts'
-import type { ReplicatedMachine } from './machine/machine.ts'
+import type { AnyMachine, CommandOf } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
 import { defaultSettings } from './replica/settings.ts'
 import { Replicated } from './replicated.ts'
 
 /** Options of {@link replicate}. All members pass the same. */
-export interface ReplicateOptions<Command, Answer> {
+export interface ReplicateOptions<Machine extends AnyMachine> {
   /** Tells this machine from others of the group. */
   readonly name: string
   /** Makes the state machine, in its first state. Called once in each process. */
-  readonly machine: () => ReplicatedMachine<Command, Answer>
+  readonly machine: () => Machine
   /**
    * How many replicas vote, an odd number. A minority of them may end without loss. Default 3, or as many as the group
    * has. Further members follow the log, and vote when one has ended.
    */
   readonly replicas?: number
   /** How commands become bytes. Default: `structured`. */
-  readonly codec?: Codec<Command>
+  readonly codec?: Codec<CommandOf<Machine>>
   /**
    * How long replicas remember the answers of a process that proposes nothing, in milliseconds of the log's time.
    * Default one hour.
@@ -42,7 +42,7 @@ export interface ReplicateOptions<Command, Answer> {
   readonly signal?: AbortSignal
 }
 
-const optionNames: OptionNames<ReplicateOptions<unknown, unknown>> = {
+const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   name: true,
   machine: true,
   replicas: true,
@@ -74,17 +74,17 @@ const PROGRAM_NS_MAX = 1e9
  * that grows, it begins when `replicas` members have opened it.
  * @throws ConsensusError `ERR_AETHER_CONSENSUS_TIMEOUT` if no leader is elected in time; ArgumentError.
  */
-export async function replicate<Command, Answer>(
+export async function replicate<Machine extends AnyMachine>(
   group: RegionGroup,
-  options: ReplicateOptions<Command, Answer>,
-): Promise<Replicated<Command, Answer>> {
+  options: ReplicateOptions<Machine>,
+): Promise<Replicated<Machine>> {
   checkOptions('replicate', options, optionNames)
   const plan = planOf(options)
   const settings = defaultSettings
   const wanted = group.grows ? plan.replicas : Math.min(plan.replicas, group.size)
   const meeting = new Meeting(group, plan.name)
   const record = group.grows ? await VoterRecord.open(group, plan.name) : undefined
-  const replicated = new Replicated<Command, Answer>({
+  const replicated = new Replicated<Machine>({
     group,
     machine: plan.machine(),
     codec: plan.codec,
@@ -123,16 +123,16 @@ export async function replicate<Command, Answer>(
   }
 }
 
-type Plan<Command, Answer> = Required<Omit<ReplicateOptions<Command, Answer>, 'signal'>> & {
+type Plan<Machine extends AnyMachine> = Required<Omit<ReplicateOptions<Machine>, 'signal'>> & {
   readonly signal: AbortSignal | undefined
 }
 
-function planOf<Command, Answer>(options: ReplicateOptions<Command, Answer>): Plan<Command, Answer> {
+function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>): Plan<Machine> {
   const {
     name,
     machine,
     replicas = DEFAULT_REPLICAS,
-    codec = structured as Codec<Command>,
+    codec = structured as Codec<CommandOf<Machine>>,
     sessionMs = DEFAULT_SESSION_MS,
     spinMs = 0,
     timeoutMs = DEFAULT_TIMEOUT_MS,

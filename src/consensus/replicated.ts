@@ -15,7 +15,7 @@ import type { ReplicaProcess } from './agent/replica-process.ts'
 import { ConsensusError } from './errors.ts'
 import { Applier } from './machine/applier.ts'
 import type { Change } from './machine/changes.ts'
-import type { ReplicatedMachine } from './machine/machine.ts'
+import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machine/machine.ts'
 import { answerOf, type Outcome } from './machine/outcome.ts'
 import { RecordReader } from './machine/records.ts'
 import { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
@@ -77,10 +77,10 @@ const LEAVE_MS_MAX = 1000
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** What {@link Replicated} is made of. */
-export interface ReplicatedParts<Command, Answer> {
+export interface ReplicatedParts<Machine extends AnyMachine> {
   readonly group: Group
-  readonly machine: ReplicatedMachine<Command, Answer>
-  readonly codec: Codec<Command>
+  readonly machine: Machine
+  readonly codec: Codec<CommandOf<Machine>>
   readonly sessionMs: number
   readonly cellBytes: number
   /** The rank of a replica; undefined if it is not known. */
@@ -103,9 +103,9 @@ interface Reading {
  * A state machine that is the same in every process which has opened it, and outlives any minority of them. Made by
  * {@link replicate}.
  */
-export class Replicated<Command, Answer> implements AsyncDisposable {
-  readonly #parts: ReplicatedParts<Command, Answer>
-  readonly #applier: Applier<Command, Answer>
+export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
+  readonly #parts: ReplicatedParts<Machine>
+  readonly #applier: Applier<CommandOf<Machine>, AnswerOf<Machine>>
   readonly #session: Session
   #process: ReplicaProcess | undefined
   /** Reads for which no token is on its way. */
@@ -121,11 +121,11 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
   #failure: unknown
 
   /** @internal Made by {@link replicate}. */
-  constructor(parts: ReplicatedParts<Command, Answer>) {
+  constructor(parts: ReplicatedParts<Machine>) {
     const { machine, codec, sessionMs, cellBytes, onConfiguration } = parts
     this.#parts = parts
-    this.#applier = new Applier<Command, Answer>({
-      machine,
+    this.#applier = new Applier<CommandOf<Machine>, AnswerOf<Machine>>({
+      machine: machine as ReplicatedMachine<CommandOf<Machine>, AnswerOf<Machine>>,
       codec,
       sessionMs,
       onConfiguration: (bytes) => {
@@ -158,12 +158,12 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
    * @throws ConsensusError whose `outcome` says what became of it: the machine threw (`applied`), or no answer came in
    *   time (`unknown`, or `not-applied` if it was not sent yet).
    */
-  propose(command: Command, options: ProposeOptions = {}): Promise<Answer> {
+  propose(command: CommandOf<Machine>, options: ProposeOptions = {}): Promise<AnswerOf<Machine>> {
     checkOptions('propose', options, proposeNames)
     const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
     checkMilliseconds('options.timeoutMs', timeoutMs)
     checkSignal('options.signal', signal)
-    return new Promise<Answer>((resolve, reject) => {
+    return new Promise<AnswerOf<Machine>>((resolve, reject) => {
       this.#checkOpen()
       signal?.throwIfAborted()
       // A codec may use the same memory again, and `slice` of a Buffer copies nothing.
@@ -209,7 +209,7 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
    * `stale`. `read` must not change the machine, and not keep parts of it.
    * @throws ConsensusError if no majority of the voters answers in time.
    */
-  query<T>(read: (machine: ReplicatedMachine<Command, Answer>) => T, options: QueryOptions = {}): Promise<T> {
+  query<T>(read: (machine: Machine) => T, options: QueryOptions = {}): Promise<T> {
     checkFunction('read', read, 'which takes the machine')
     checkOptions('query', options, queryNames)
     const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, stale = false } = options
@@ -218,7 +218,7 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
     return new Promise<T>((resolve, reject) => {
       this.#checkOpen()
       signal?.throwIfAborted()
-      const run = (): void => resolve(read(this.#applier.machine))
+      const run = (): void => resolve(read(this.#parts.machine))
       if (stale) return run()
       const process = this.#process!
       const end = (): void => {
@@ -259,7 +259,7 @@ export class Replicated<Command, Answer> implements AsyncDisposable {
    */
   async *changes(
     options: { readonly from?: number; readonly signal?: AbortSignal } = {},
-  ): AsyncGenerator<Change<Command, Answer>, void, undefined> {
+  ): AsyncGenerator<Change<CommandOf<Machine>, AnswerOf<Machine>>, void, undefined> {
     checkOptions('changes', options, changesNames)
     const { from = this.#applier.commands + 1, signal } = options
     checkWhole('options.from', from, 1, Number.MAX_SAFE_INTEGER)

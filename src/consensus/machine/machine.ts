@@ -23,3 +23,10 @@ export interface ReplicatedMachine<Command, Answer> {
   /** Replace all of the state by that of a snapshot, in the same chunks. Copy what you keep of them. */
   restore(chunks: readonly Uint8Array[]): void
 }
+
+/** Any machine. */
+export type AnyMachine = ReplicatedMachine<never, unknown>
+/** What a machine is told. */
+export type CommandOf<Machine extends AnyMachine> = Parameters<Machine['apply']>[0]
+/** What a machine answers. */
+export type AnswerOf<Machine extends AnyMachine> = ReturnType<Machine['apply']>

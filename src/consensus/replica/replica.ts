@@ -678,9 +678,17 @@ export class Replica {
       this.#leaving = undefined
       done()
     } else if (this.#leader === undefined) this.#linkToLeader()?.send(MessageType.Leave, NOTHING)
+    else this.#handOver(others, done)
+  }
+
+  /** Those who leave as well are of no use. */
+  #handOver(others: readonly Voter[], done: () => void): void {
+    const staying = others.filter((voter) => this.#isAlive(voter) && this.#peers.get(voter.id)?.isLeaving !== true)
+    const [heir] = staying.sort((a, b) => this.#takenBy(b) - this.#takenBy(a))
+    if (heir !== undefined) this.transfer(heir.id)
     else {
-      const heir = others.filter((voter) => this.#isAlive(voter)).sort((a, b) => this.#takenBy(b) - this.#takenBy(a))[0]
-      if (heir !== undefined) this.transfer(heir.id)
+      this.#leaving = undefined
+      done()
     }
   }
 
