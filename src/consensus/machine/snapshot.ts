@@ -21,7 +21,7 @@ const VERSION = 1
 export const CHUNK_HEAD_BYTES = 12
 
 /** All that a replica needs to go on from the last entry that was applied. The bytes are the caller's own. */
-export function takeSnapshot(applier: Applier<never, unknown>): Uint8Array[] {
+export function takeSnapshot<Command, Answer>(applier: Applier<Command, Answer>): Uint8Array[] {
   const state = applier.wholeState()
   const chunks: Uint8Array[] = [new Uint8Array()]
   for (const bytes of applier.machine.snapshot()) {
@@ -41,7 +41,10 @@ export function takeSnapshot(applier: Applier<never, unknown>): Uint8Array[] {
  * Put an applier and its machine where a snapshot was taken. It may not be behind what the applier has applied.
  * @throws ConsensusError if it is damaged or of another version: nothing was touched. What the machine throws.
  */
-export function restoreSnapshot(applier: Applier<never, unknown>, chunks: readonly Uint8Array[]): void {
+export function restoreSnapshot<Command, Answer>(
+  applier: Applier<Command, Answer>,
+  chunks: readonly Uint8Array[],
+): void {
   const payloads = chunks.map((bytes, number) => payloadOf(bytes, number))
   const state = stateOf(payloads)
   applier.restore(state, payloads.slice(1))
