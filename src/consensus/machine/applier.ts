@@ -224,7 +224,7 @@ export class Applier<Command, Answer> {
   }
 }
 
-/** What it does later is no part of the log. */
+/** What it does later does not belong to the log. */
 function promised(answer: Promise<unknown>): TypeError {
   answer.catch(() => {})
   return new TypeError('apply returned a promise; let it return the answer itself')

@@ -14,7 +14,7 @@ import type { Entry } from './applier.ts'
  * Entries are written in batches, and a batch is synced before the next one is written. `durable` is where its batch
  * begins: all before that was on the disk. So what is wrong with a file tells what happened:
  *
- * - Nothing behind the wrong place was written after it had been synced: a crash has cut the last batch. Nobody was
+ * - Nothing behind the wrong place was written after it had been synced: a crash has cut the last batch. No one was
  *   told that it was on the disk, so it may be cut off.
  * - An entry behind it was written later: something changed what was on the disk. Entries that count are lost.
  *
