@@ -6,7 +6,6 @@
 export { ConsensusError, type ConsensusErrorKind, type ProposalOutcome } from './errors.ts'
 export { Applier, type ApplierOptions, type Entry, type HashMark } from './machine/applier.ts'
 export type { Change } from './machine/changes.ts'
-export { LogFile } from './machine/log-file.ts'
 export type { ApplyContext, ReplicatedMachine } from './machine/machine.ts'
 export { answerOf, type Outcome } from './machine/outcome.ts'
 export {

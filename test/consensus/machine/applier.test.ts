@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
 import { bytes, type Codec, json } from '../../../src/codecs/index.ts'
-import { Applier, answerOf, type ConsensusError, takeSnapshot } from '../../../src/consensus/index.ts'
+import type { ConsensusError } from '../../../src/consensus/errors.ts'
+import { Applier } from '../../../src/consensus/machine/applier.ts'
+import { answerOf } from '../../../src/consensus/machine/outcome.ts'
+import { takeSnapshot } from '../../../src/consensus/machine/snapshot.ts'
 import {
   applyCommand,
   applyNext,

@@ -1,15 +1,10 @@
 /** A machine for tests, whose state is all that was applied to it, and entries for it. */
 import { Buffer } from 'node:buffer'
 import { type Codec, json } from '../../../src/codecs/index.ts'
-import {
-  Applier,
-  type ApplierOptions,
-  type ApplyContext,
-  type CommandName,
-  type Outcome,
-  RecordWriter,
-  type ReplicatedMachine,
-} from '../../../src/consensus/index.ts'
+import { Applier, type ApplierOptions } from '../../../src/consensus/machine/applier.ts'
+import type { ApplyContext, ReplicatedMachine } from '../../../src/consensus/machine/machine.ts'
+import type { Outcome } from '../../../src/consensus/machine/outcome.ts'
+import { type CommandName, RecordWriter } from '../../../src/consensus/machine/records.ts'
 
 /** `throw`: the machine throws this text. */
 export interface Command {

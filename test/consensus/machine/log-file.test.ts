@@ -15,13 +15,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, mock, test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import {
-  type ConsensusError,
-  type Entry,
-  LogFile,
-  restoreSnapshot,
-  takeSnapshot,
-} from '../../../src/consensus/index.ts'
+import type { ConsensusError } from '../../../src/consensus/errors.ts'
+import type { Entry } from '../../../src/consensus/machine/applier.ts'
+import { LogFile } from '../../../src/consensus/machine/log-file.ts'
+import { restoreSnapshot, takeSnapshot } from '../../../src/consensus/machine/snapshot.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { onSmallDisk, smallDisksRefused } from '../../structures/small-disk.ts'
 import { applyCommand, journalApplier } from './journal.ts'
@@ -381,7 +378,7 @@ test('a snapshot that could not be written leaves the older one, and no other fi
 const refusal = smallDisksRefused()
 test('a full disk loses nothing: what is appended is synced once there is room', { skip: refusal ?? false }, () => {
   const directory = join(scratch, 'small')
-  const room = new URL('../../../src/consensus/index.js', import.meta.url)
+  const room = new URL('../../../src/consensus/machine/log-file.js', import.meta.url)
   const { status, stderr, stdout } = onSmallDisk(
     directory,
     1,

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
+import { ConsensusError } from '../../../src/consensus/errors.ts'
 import {
   COMMAND_HEAD_BYTES,
-  ConsensusError,
   FRAGMENT_HEAD_BYTES,
   RecordKind,
   RecordReader,
   RecordWriter,
-} from '../../../src/consensus/index.ts'
+} from '../../../src/consensus/machine/records.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { payloadOf } from './journal.ts'
 

@@ -2,13 +2,9 @@
 import assert from 'node:assert/strict'
 import process from 'node:process'
 import { test } from 'node:test'
-import {
-  type CommandName,
-  type Outcome,
-  RecordWriter,
-  restoreSnapshot,
-  takeSnapshot,
-} from '../../../src/consensus/index.ts'
+import type { Outcome } from '../../../src/consensus/machine/outcome.ts'
+import { type CommandName, RecordWriter } from '../../../src/consensus/machine/records.ts'
+import { restoreSnapshot, takeSnapshot } from '../../../src/consensus/machine/snapshot.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { encoded, journalApplier, type Told } from './journal.ts'
 

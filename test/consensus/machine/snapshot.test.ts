@@ -3,7 +3,9 @@ import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { bytes, json } from '../../../src/codecs/index.ts'
-import { Applier, type ConsensusError, restoreSnapshot, takeSnapshot } from '../../../src/consensus/index.ts'
+import type { ConsensusError } from '../../../src/consensus/errors.ts'
+import { Applier } from '../../../src/consensus/machine/applier.ts'
+import { restoreSnapshot, takeSnapshot } from '../../../src/consensus/machine/snapshot.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import {
   applyCommand,
