@@ -2,6 +2,12 @@ import { AetherError } from '../native/index.ts'
 
 /** What is wrong: each is a code, `ERR_AETHER_CONSENSUS_RECORD` and so on. */
 export type ConsensusErrorKind =
+  /** It took longer than the caller would wait: no majority of the voters answers, or none did for that long. */
+  | 'TIMEOUT'
+  /** The replica was closed in the meantime. */
+  | 'CLOSED'
+  /** The voters of this log have ended, and its entries with them. */
+  | 'LOST'
   /** A decided entry holds bytes that are not records. `offset` is where. */
   | 'RECORD'
   /** A snapshot is damaged, cut off, or not in order. Nothing was restored. */

@@ -1,19 +1,19 @@
-/**
- * Replicated state machines: entries are decided in one order, and each replica applies them to a machine of its own.
- *
- * `machine/` is the program's side: what entries hold, how they are applied once, snapshots, and the log on a disk.
- */
+/** The door of this room for other rooms: replicated state machines. Users import `src/public/consensus.ts`. */
 export { ConsensusError, type ConsensusErrorKind, type ProposalOutcome } from './errors.ts'
-export { Applier, type ApplierOptions, type Entry, type HashMark } from './machine/applier.ts'
+export { Applier, type ApplierOptions } from './machine/applier.ts'
 export type { Change } from './machine/changes.ts'
 export type { ApplyContext, ReplicatedMachine } from './machine/machine.ts'
-export { answerOf, type Outcome } from './machine/outcome.ts'
-export {
-  COMMAND_HEAD_BYTES,
-  type CommandName,
-  FRAGMENT_HEAD_BYTES,
-  RecordKind,
-  RecordReader,
-  RecordWriter,
-} from './machine/records.ts'
+export { RecordWriter } from './machine/records.ts'
 export { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
+export { type Entry, EntryFlag } from './replica/cell.ts'
+export { type Configuration, foundingConfiguration } from './replica/configuration.ts'
+export { Replica, type ReplicaCard, type ReplicaEvents, type ReplicaOptions } from './replica/replica.ts'
+export { defaultSettings, type ReplicaSettings } from './replica/settings.ts'
+export { type ReplicateOptions, replicate } from './replicate.ts'
+export {
+  type Leadership,
+  type ProposeOptions,
+  type QueryOptions,
+  Replicated,
+  type ReplicatedStatus,
+} from './replicated.ts'

@@ -62,7 +62,7 @@ export interface HashMark {
 export class Applier<Command, Answer> {
   readonly machine: ReplicatedMachine<Command, Answer>
   readonly #codec: Codec<Command>
-  readonly #answerCodec: Codec<Answer>
+  readonly answerCodec: Codec<Answer>
   readonly #sessionMs: number
   readonly #onAnswer: ApplierOptions<Command, Answer>['onAnswer']
   readonly #onConfiguration: ApplierOptions<Command, Answer>['onConfiguration']
@@ -79,7 +79,7 @@ export class Applier<Command, Answer> {
     const { answerCodec = structured as Codec<Answer>, hashEvery = HASH_EVERY, changesKept = CHANGES_KEPT } = options
     this.machine = machine
     this.#codec = codec
-    this.#answerCodec = answerCodec
+    this.answerCodec = answerCodec
     this.#sessionMs = sessionMs
     this.#onAnswer = onAnswer
     this.#onConfiguration = onConfiguration
@@ -90,6 +90,11 @@ export class Applier<Command, Answer> {
   /** Of the last entry that was applied; 0 before the first. */
   get index(): number {
     return this.#state.index
+  }
+
+  /** How many commands were applied since the founding. */
+  get commands(): number {
+    return this.#state.commands
   }
 
   /** The hash now. */
@@ -211,7 +216,7 @@ export class Applier<Command, Answer> {
     try {
       const answer = this.machine.apply(command, context)
       if (answer instanceof Promise) throw promised(answer)
-      return answered(answer, this.#answerCodec)
+      return answered(answer, this.answerCodec)
     } catch (error) {
       return thrown(error)
     }
