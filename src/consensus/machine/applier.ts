@@ -215,7 +215,7 @@ export class Applier<Command, Answer> {
   #applied(command: Command, context: ApplyContext): StoredOutcome {
     try {
       const answer = this.machine.apply(command, context)
-      if (answer instanceof Promise) throw new TypeError('apply returned a promise; let it return the answer itself')
+      if (answer instanceof Promise) throw promised(answer)
       return answered(answer, this.answerCodec)
     } catch (error) {
       return thrown(error)
@@ -227,4 +227,10 @@ export class Applier<Command, Answer> {
     this.#hashes.set(index, value)
     this.#hashes.delete(index - HASHES_KEPT * this.#hashEvery)
   }
+}
+
+/** What it does later does not belong to the log. */
+function promised(answer: Promise<unknown>): TypeError {
+  answer.catch(() => {})
+  return new TypeError('apply returned a promise; let it return the answer itself')
 }

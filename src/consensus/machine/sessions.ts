@@ -11,13 +11,13 @@ import { ACKNOWLEDGED, type Outcome, type StoredOutcome } from './outcome.ts'
  *  outcome    dropped            kept         none          kept, if applied
  * ```
  */
-export class Session {
+export class ProposerSession {
   readonly id: number
   /** The time of the log when a record of it came last. */
   lastUseMs: number
   /** Its neighbours in the order of last use. */
-  older: Session | undefined
-  newer: Session | undefined
+  older: ProposerSession | undefined
+  newer: ProposerSession | undefined
   #applied = 0
   #acknowledged = 0
   readonly #outcomes = new Map<number, StoredOutcome>()
@@ -68,8 +68,8 @@ export class Session {
     }
   }
 
-  static decode(reader: ByteReader): Session {
-    const session = new Session(reader.u48(), reader.f64())
+  static decode(reader: ByteReader): ProposerSession {
+    const session = new ProposerSession(reader.u48(), reader.f64())
     session.#applied = reader.u32()
     session.#acknowledged = reader.u32()
     for (let count = reader.u32(); count > 0; count -= 1) {
@@ -83,16 +83,16 @@ export class Session {
 
 /** Sessions in the order of their last use, as a list, so that those that expire are found at its start. */
 export class SessionTable {
-  readonly #byId = new Map<number, Session>()
-  #oldest: Session | undefined
-  #newest: Session | undefined
+  readonly #byId = new Map<number, ProposerSession>()
+  #oldest: ProposerSession | undefined
+  #newest: ProposerSession | undefined
 
   get size(): number {
     return this.#byId.size
   }
 
   /** The session, which is now the one used last; undefined if it is unknown. */
-  use(id: number, timeMs: number): Session | undefined {
+  use(id: number, timeMs: number): ProposerSession | undefined {
     const session = this.#newest?.id === id ? this.#newest : this.#byId.get(id)
     if (session === undefined) return undefined
     session.lastUseMs = timeMs
@@ -103,8 +103,8 @@ export class SessionTable {
     return session
   }
 
-  begin(id: number, timeMs: number): Session {
-    return this.#enter(new Session(id, timeMs))
+  begin(id: number, timeMs: number): ProposerSession {
+    return this.#enter(new ProposerSession(id, timeMs))
   }
 
   /** Remove a session that was last used at `timeMs` or before, and return its id; undefined if there is none. */
@@ -123,17 +123,17 @@ export class SessionTable {
 
   static decode(reader: ByteReader): SessionTable {
     const table = new SessionTable()
-    for (let count = reader.u32(); count > 0; count -= 1) table.#enter(Session.decode(reader))
+    for (let count = reader.u32(); count > 0; count -= 1) table.#enter(ProposerSession.decode(reader))
     return table
   }
 
-  #enter(session: Session): Session {
+  #enter(session: ProposerSession): ProposerSession {
     this.#byId.set(session.id, session)
     this.#append(session)
     return session
   }
 
-  #append(session: Session): void {
+  #append(session: ProposerSession): void {
     session.older = this.#newest
     session.newer = undefined
     if (this.#newest === undefined) this.#oldest = session
@@ -141,7 +141,7 @@ export class SessionTable {
     this.#newest = session
   }
 
-  #unlink({ older, newer }: Session): void {
+  #unlink({ older, newer }: ProposerSession): void {
     if (older === undefined) this.#oldest = newer
     else older.newer = newer
     if (newer === undefined) this.#newest = older

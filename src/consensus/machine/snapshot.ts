@@ -20,6 +20,11 @@ const MAGIC = 0x4d526541
 const VERSION = 1
 export const CHUNK_HEAD_BYTES = 12
 
+/** The length of a whole chunk, by its head. Its checksum was not compared. */
+export function chunkLengthOf(head: Uint8Array): number {
+  return CHUNK_HEAD_BYTES + new DataView(head.buffer, head.byteOffset).getUint32(4, true)
+}
+
 /** All that a replica needs to go on from the last entry that was applied. The bytes are the caller's own. */
 export function takeSnapshot<Command, Answer>(applier: Applier<Command, Answer>): Uint8Array[] {
   const state = applier.wholeState()
