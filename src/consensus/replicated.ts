@@ -162,6 +162,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     checkOptions('propose', options, proposeNames)
     const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
     checkMilliseconds('options.timeoutMs', timeoutMs)
+    // A command that is sent again after its session has expired would be applied again.
+    const patienceMs = Math.min(timeoutMs, this.#parts.sessionMs / 2, TIMER_MS_MAX)
     checkSignal('options.signal', signal)
     return new Promise<AnswerOf<Machine>>((resolve, reject) => {
       this.#checkOpen()
@@ -190,8 +192,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         proposal.fail(error)
       }
       const onAbort = (): void => giveUp(signal!.reason)
-      const onTimeout = (): void => giveUp(this.#late(timeoutMs, proposal.sequence > 0))
-      const timer = setTimeout(onTimeout, Math.min(timeoutMs, TIMER_MS_MAX))
+      const onTimeout = (): void => giveUp(this.#late(patienceMs, proposal.sequence > 0))
+      const timer = setTimeout(onTimeout, patienceMs)
       const end = (): void => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)

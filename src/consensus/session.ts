@@ -53,8 +53,12 @@ export class Session {
 
   /** Its caller waits no more. It may have been sent. */
   forget(proposal: Proposal): void {
-    if (proposal.sequence > 0) this.#take(proposal.sequence)
-    else this.#waiting = this.#waiting.filter((other) => other !== proposal)
+    if (proposal.sequence > 0) {
+      this.#take(proposal.sequence)
+      // What makes the session known may be lost.
+      if (!this.#isKnown) this.#begin()
+      this.#sendSoon()
+    } else this.#waiting = this.#waiting.filter((other) => other !== proposal)
   }
 
   /** A decided command of some session. */
