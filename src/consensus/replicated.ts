@@ -23,7 +23,7 @@ import { EntryFlag } from './replica/cell.ts'
 import type { Configuration } from './replica/configuration.ts'
 import { type Proposal, Session } from './session.ts'
 
-/** Who leads from now on. A term is a fencing token: of two, the later leader's is greater. */
+/** The leader from now on. A term is a fencing token: of two, the later leader's is greater. */
 export interface Leadership {
   readonly term: number
   /** Its rank in the group. */
@@ -147,7 +147,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     return this.#closing !== undefined
   }
 
-  /** Who leads, as far as is known here. */
+  /** The leader, as far as is known here. */
   get leader(): Leadership | undefined {
     return this.#leadership
   }
@@ -155,8 +155,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   /**
    * Have a command applied by every replica, once, and get the answer of this process's machine. It may be proposed by
    * any member; while leaders change, it waits.
-   * @throws ConsensusError whose `outcome` says what became of it: the machine threw (`applied`), or no answer came in
-   *   time (`unknown`, or `not-applied` if it was not sent yet).
+   * @throws ConsensusError whose `outcome` says what became of it. `applied`: the machine threw. `unknown`: no answer came
+   *   in time. `not-applied`: it was not even sent in time.
    */
   propose(command: CommandOf<Machine>, options: ProposeOptions = {}): Promise<AnswerOf<Machine>> {
     checkOptions('propose', options, proposeNames)
@@ -207,8 +207,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 
   /**
-   * Read the machine. The result is not older than any answer that anybody had before this call (linearizable), unless
-   * `stale`. `read` must not change the machine, and not keep parts of it.
+   * Read the machine. Unless `stale`, the result is not older than any answer that any process had before this call
+   * (linearizable). `read` must not change the machine, and not keep parts of it.
    * @throws ConsensusError if no majority of the voters answers in time.
    */
   query<T>(read: (machine: Machine) => T, options: QueryOptions = {}): Promise<T> {
@@ -278,7 +278,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     }
   }
 
-  /** Who leads, now and after each change. It ends when this is closed. */
+  /** The leader, now and after each change. It ends when this is closed. */
   async *leadership(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Leadership, void, undefined> {
     checkOptions('leadership', options, { signal: true })
     checkSignal('options.signal', options.signal)
@@ -328,7 +328,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     return this.close()
   }
 
-  /** @internal Resolves when there is a leader that this replica has heard from, and all who are to vote at first do. */
+  /** @internal Resolves when this replica has heard from a leader, and all who are to vote at first do. */
   whenReady(wanted: number, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
     const late = AbortSignal.timeout(Math.min(timeoutMs, TIMER_MS_MAX))
     this.#process!.expect()
