@@ -69,6 +69,8 @@ const changesNames: OptionNames<{ readonly from?: number; readonly signal?: Abor
   signal: true,
 }
 
+const signalNames: OptionNames<{ readonly signal?: AbortSignal }> = { signal: true }
+
 const DEFAULT_TIMEOUT_MS = 30_000
 /** A read that gets no answer is asked for again. */
 const ASK_AGAIN_MS = 20
@@ -259,7 +261,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
    * kept. It ends when this is closed.
    * @throws ConsensusError `ERR_AETHER_CONSENSUS_CHANGES_GONE` if `from` is no longer kept.
    */
-  async *changes(
+  changes(
     options: { readonly from?: number; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Change<CommandOf<Machine>, AnswerOf<Machine>>, void, undefined> {
     checkOptions('changes', options, changesNames)
@@ -267,30 +269,15 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     checkWhole('options.from', from, 1, Number.MAX_SAFE_INTEGER)
     checkSignal('options.signal', signal)
     this.#checkOpen()
-    for (let next = from; ; ) {
-      for (const change of this.#applier.changesFrom(next)) {
-        yield change
-        next = change.index + 1
-      }
-      if (this.closed) return
-      const wanted = next
-      await this.#until(() => this.#applier.commands >= wanted, signal)
-    }
+    return this.#changesFrom(from, signal)
   }
 
   /** The leader, now and after each change. It ends when this is closed. */
-  async *leadership(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Leadership, void, undefined> {
-    checkOptions('leadership', options, { signal: true })
+  leadership(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Leadership, void, undefined> {
+    checkOptions('leadership', options, signalNames)
     checkSignal('options.signal', options.signal)
     this.#checkOpen()
-    let seen = 0
-    while (!this.closed) {
-      const now = this.#leadership
-      if (now !== undefined && now.term > seen) {
-        seen = now.term
-        yield now
-      } else await this.#until(() => (this.#leadership?.term ?? 0) > seen, options.signal)
-    }
+    return this.#leaderships(options.signal)
   }
 
   async status(): Promise<ReplicatedStatus> {
@@ -469,6 +456,32 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   // ---- inside
   // ---------------------------------------------------------------------------------------------------------------
+
+  async *#changesFrom(
+    from: number,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Change<CommandOf<Machine>, AnswerOf<Machine>>, void, undefined> {
+    for (let next = from; ; ) {
+      for (const change of this.#applier.changesFrom(next)) {
+        yield change
+        next = change.index + 1
+      }
+      if (this.closed) return
+      const wanted = next
+      await this.#until(() => this.#applier.commands >= wanted, signal)
+    }
+  }
+
+  async *#leaderships(signal: AbortSignal | undefined): AsyncGenerator<Leadership, void, undefined> {
+    let seen = 0
+    while (!this.closed) {
+      const now = this.#leadership
+      if (now !== undefined && now.term > seen) {
+        seen = now.term
+        yield now
+      } else await this.#until(() => (this.#leadership?.term ?? 0) > seen, signal)
+    }
+  }
 
   async #close(): Promise<void> {
     this.#process?.expect()

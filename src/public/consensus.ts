@@ -23,11 +23,8 @@
  * ```
  */
 export {
-  type AnswerOf,
-  type AnyMachine,
   type ApplyContext,
   type Change,
-  type CommandOf,
   ConsensusError,
   type ConsensusErrorKind,
   type Leadership,

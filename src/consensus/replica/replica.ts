@@ -681,12 +681,13 @@ export class Replica {
     else this.#handOver(others, done)
   }
 
-  /** Those who leave as well are of no use. */
+  /** Those who leave as well are no heirs: they are removed first, and the last one simply goes. */
   #handOver(others: readonly Voter[], done: () => void): void {
-    const staying = others.filter((voter) => this.#isAlive(voter) && this.#peers.get(voter.id)?.isLeaving !== true)
+    const living = others.filter((voter) => this.#isAlive(voter))
+    const staying = living.filter((voter) => this.#peers.get(voter.id)?.isLeaving !== true)
     const [heir] = staying.sort((a, b) => this.#takenBy(b) - this.#takenBy(a))
     if (heir !== undefined) this.transfer(heir.id)
-    else {
+    else if (living.length === 0) {
       this.#leaving = undefined
       done()
     }
