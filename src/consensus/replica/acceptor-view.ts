@@ -1,8 +1,11 @@
+import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import { type Entry, writeCell } from './cell.ts'
 import { BANKS, HeadWord, LOOK_BYTES, type ReplicaLayout } from './layout.ts'
 import type { LogHistory } from './log-history.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import { isOfLap, isOfLaterLap, lapOf, packWord, type SlotState, unpackWord } from './slot-word.ts'
+
+const trace = traceChannel('consensus')
 
 /** What a leader has in common for all acceptors. */
 export interface AcceptorsLeader {
@@ -229,6 +232,7 @@ export class AcceptorView {
   #correct(place: number, word: bigint): void {
     this.#words[place] = word
     const { promised } = unpackWord(word)
+    trace.publish(TraceLevel.Debug, 'corrected', () => ({ acceptor: this.id, term: this.#leader.term, promised }))
     if (promised > this.#leader.term) this.#leader.deposed(promised)
     else this.#leader.progressed()
   }

@@ -1,3 +1,4 @@
+import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import { RecordWriter } from '../machine/records.ts'
 import { type AcceptorsLeader, AcceptorView } from './acceptor-view.ts'
 import { CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
@@ -6,6 +7,8 @@ import type { ReplicaLayout } from './layout.ts'
 import type { LogHistory } from './log-history.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaSettings } from './settings.ts'
+
+const trace = traceChannel('consensus')
 
 /** What a leader needs of its replica. */
 export interface LeaderHost {
@@ -209,7 +212,10 @@ export class Leader implements AcceptorsLeader {
     const holders = [...this.acceptors.values()].filter(({ accepted }) => accepted.has(index))
     if (holders.length > 0) return this.#adopt(index, holders)
     for (const { accepted } of this.acceptors.values())
-      if (accepted.size > 0 && Math.max(...accepted.keys()) > index) return this.#entry(index, 0, NOTHING)
+      if (accepted.size > 0 && Math.max(...accepted.keys()) > index) {
+        trace.publish(TraceLevel.Debug, 'gap filled', () => ({ term: this.term, index }))
+        return this.#entry(index, 0, NOTHING)
+      }
     // Who comes later learns from the log who votes.
     if (index === 1) this.#configuration ??= this.#host.configuration
     else if (!this.#begun) {
@@ -250,8 +256,10 @@ export class Leader implements AcceptorsLeader {
       if (adoption.left > 0 || adoption.best === undefined) return undefined
       this.#adoption = undefined
       for (const { accepted } of holders) accepted.delete(index)
-      this.#timeMs = Math.max(this.#timeMs, adoption.best.timeMs)
-      return { ...adoption.best, term: this.term }
+      const { best } = adoption
+      this.#timeMs = Math.max(this.#timeMs, best.timeMs)
+      trace.publish(TraceLevel.Debug, 'adopted', () => ({ term: this.term, index, from: best.term }))
+      return { ...best, term: this.term }
     }
     const started: Adoption = { index, left: holders.length, best: undefined }
     this.#adoption = started

@@ -343,7 +343,10 @@ export class Replica {
   #connectAnew(id: number, attempt: number): void {
     const before = this.#peers.get(id)
     if (before?.isDead === true) return
-    if (before !== undefined) this.#drop(before)
+    if (before !== undefined) {
+      trace.publish(TraceLevel.Info, 'connects again', () => ({ replica: this.id, peer: id, attempt }))
+      this.#drop(before)
+    }
     const link = this.#newLink()
     const peer: Peer = {
       id,
@@ -474,6 +477,7 @@ export class Replica {
       this.#memory.taken = offer.index
       this.#configure(offer.index, offer.configuration)
       this.#begun(offer.term)
+      trace.publish(TraceLevel.Info, 'restored', () => ({ replica: this.id, index: offer.index }))
       this.#options.events.restore(offer.index, bytes)
       this.#hasNews = true
     })

@@ -1,8 +1,9 @@
 import { Stream } from 'aether-dsm/internal/providers'
 import { drawHazard, type Hazard } from '../hazard.ts'
-import type { ReplicaCall } from './simulated-replica.ts'
+import type { ReplicaCall, SizesOfSimulation } from './simulated-replica.ts'
+import { drawStrikes, replaceAll, type Strike } from './strike.ts'
 
-/** A run of replicas, all of it. Leave hazards out to shorten one that fails. */
+/** A run of replicas, all of it. Leave hazards and strikes out to shorten one that fails. */
 export interface ReplicaPlan {
   readonly seed: number
   readonly replicas: number
@@ -13,38 +14,50 @@ export interface ReplicaPlan {
   /** How many of a hundred calls are reads. */
   readonly reads: number
   readonly thinkNs: number
+  readonly sizes: SizesOfSimulation
+  /** What goes wrong with the network and with hosts that are known before. */
   readonly hazards: readonly Hazard[]
+  /** What happens to whoever leads, or does not. */
+  readonly strikes: readonly Strike[]
   /** When further replicas come. */
   readonly joins: readonly number[]
 }
 
 /** Begin and length of what happens in a run: times are drawn within it. */
 const RUN_NS = 40_000_000
+const REPLACEMENT_NS = 100_000_000
 
+/** Some runs are calm; others are long, have many strikes, or replace every replica. */
 export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): ReplicaPlan {
   const stream = new Stream(seed, 'plan', undefined)
   const replicas = stream.chance(0.7) ? 3 : stream.chance(0.7) ? 5 : 2
   const hazards: Hazard[] = []
-  let deaths = 0
-  for (let count = stream.below(7); count > 0; count -= 1) {
+  for (let count = stream.below(5); count > 0; count -= 1) {
     const hazard = drawHazard(stream, replicas)
-    const isDeath = hazard.fault?.kind === 'crash'
-    // A majority has to be there in the end.
-    if (isDeath && (deaths + 1) * 2 >= replicas) continue
-    if (isDeath) deaths += 1
-    hazards.push(spread(hazard, stream))
+    // Strikes crash replicas, and see to it that a majority is left.
+    if (hazard.fault?.kind !== 'crash') hazards.push(spread(hazard, stream))
   }
-  const joins = Array.from({ length: stream.below(3) }, () => stream.between(0, RUN_NS))
+  const strikes: Strike[] = []
+  if (stream.chance(0.1)) strikes.push(...replaceAll(stream, replicas, REPLACEMENT_NS))
+  else for (let count = stream.below(6); count > 0; count -= 1) strikes.push(...drawStrikes(stream, RUN_NS))
+  const isLong = stream.chance(0.3)
   return {
     seed,
     replicas,
     clients: stream.between(1, 2),
-    calls: stream.between(5, 15),
-    keys: stream.between(1, 3),
+    calls: isLong ? stream.between(30, 60) : stream.between(5, 15),
+    keys: isLong ? stream.between(3, 6) : stream.between(1, 3),
     reads: stream.between(20, 60),
-    thinkNs: stream.between(1000, 2_000_000),
+    thinkNs: stream.between(1000, stream.chance(0.5) ? 2_000_000 : 50_000),
+    sizes: {
+      window: stream.chance(0.5) ? 16 : 8,
+      ahead: stream.chance(0.5) ? 8 : stream.between(1, 4),
+      inFlightMax: stream.between(1, 4),
+      historyBytes: 1024 * stream.between(2, 8),
+    },
     hazards,
-    joins,
+    strikes,
+    joins: Array.from({ length: stream.below(3) }, () => stream.between(0, RUN_NS)),
     ...changes,
   }
 }

@@ -1,0 +1,84 @@
+import type { Stream } from 'aether-dsm/internal/providers'
+
+/** What happens to a replica. Outages end; see the plan for how many may die. */
+export type Blow =
+  /** See the faults of the same names. */
+  | { readonly kind: 'pause'; readonly forNs: number; readonly inWrite: boolean; readonly adapterStops: boolean }
+  | { readonly kind: 'slow'; readonly forNs: number; readonly factor: number }
+  /**
+   * After `certainNs` the others know of it, if they ever do. `follows`: another replica comes then, so that in the end
+   * none of the first voters may be left.
+   */
+  | {
+      readonly kind: 'crash'
+      readonly keeps: 'nothing' | 'memory'
+      readonly lingerNs: number
+      readonly certainNs: number | undefined
+      readonly follows: boolean
+    }
+  /** Nothing gets from it to the others, or from them to it, or both. */
+  | { readonly kind: 'isolate'; readonly forNs: number; readonly out: boolean; readonly in: boolean }
+  /** It is asked to let the replica lead that `pick` names. */
+  | { readonly kind: 'transfer' }
+
+/** A blow for whoever leads at that moment, or for one that does not. Only the run shows which host that is. */
+export interface Strike {
+  readonly atNs: number
+  readonly target: 'leader' | 'follower'
+  /** Which one, where there are several. */
+  readonly pick: number
+  readonly blow: Blow
+}
+
+/** Long enough that the log goes on past what others keep. */
+const LAG_NS_MAX = 150_000_000
+const OUTAGE_NS_MAX = 20_000_000
+
+/** Short and long ones alike. */
+function duration(stream: Stream, most: number): number {
+  return Math.round(1000 * (most / 1000) ** (stream.between(0, 1000) / 1000))
+}
+
+const draws: readonly ((stream: Stream) => Blow)[] = [
+  (stream) => ({
+    kind: 'pause',
+    forNs: duration(stream, stream.chance(0.3) ? LAG_NS_MAX : OUTAGE_NS_MAX),
+    inWrite: stream.chance(0.5),
+    adapterStops: stream.chance(0.3),
+  }),
+  (stream) => ({ kind: 'slow', forNs: duration(stream, OUTAGE_NS_MAX), factor: stream.between(2, 1000) }),
+  (stream) => ({
+    kind: 'crash',
+    keeps: stream.chance(0.3) ? 'memory' : 'nothing',
+    lingerNs: stream.chance(0.5) ? 0 : duration(stream, 2_000_000),
+    certainNs: stream.chance(0.2) ? undefined : stream.between(2_000_000, 30_000_000),
+    follows: stream.chance(0.7),
+  }),
+  (stream) => {
+    const out = stream.chance(0.7)
+    const most = stream.chance(0.3) ? LAG_NS_MAX : OUTAGE_NS_MAX
+    return { kind: 'isolate', forNs: duration(stream, most), out, in: !out || stream.chance(0.6) }
+  },
+  () => ({ kind: 'transfer' }),
+]
+
+/** Up to three at a moment: what comes together is worse than what comes one after the other. */
+export function drawStrikes(stream: Stream, withinNs: number): Strike[] {
+  const atNs = stream.between(0, withinNs)
+  return Array.from({ length: stream.between(1, 3) }, () => ({
+    atNs: atNs + (stream.chance(0.5) ? 0 : stream.between(0, 10_000)),
+    target: stream.chance(0.6) ? 'leader' : 'follower',
+    pick: stream.below(60),
+    blow: draws[stream.below(draws.length)]!(stream),
+  }))
+}
+
+/** Every replica that is there from the start ends, one after the other, and another takes its place. */
+export function replaceAll(stream: Stream, replicas: number, withinNs: number): Strike[] {
+  return Array.from({ length: replicas }, (_, index) => ({
+    atNs: Math.round(((index + 1) * withinNs) / replicas),
+    target: stream.chance(0.5) ? 'leader' : 'follower',
+    pick: 0,
+    blow: { kind: 'crash', keeps: 'nothing', lingerNs: 0, certainNs: stream.between(1_000_000, 3_000_000), follows: true },
+  }))
+}
