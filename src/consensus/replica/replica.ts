@@ -449,7 +449,8 @@ export class Replica {
     this.#history.push(entry)
     this.#memory.taken = entry.index
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
-    if ((entry.flags & EntryFlag.Begin) !== 0) this.#begun(entry.term)
+    // One that was adopted may be of an older term than one before it, which another leader decided.
+    if ((entry.flags & EntryFlag.Begin) !== 0 && entry.term > this.#beginTerm) this.#begun(entry.term)
     this.#options.events.decided(entry)
   }
 

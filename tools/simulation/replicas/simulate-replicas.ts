@@ -259,7 +259,7 @@ class ReplicaRun {
 
   #decided({ id }: SimulatedReplica, entry: Entry): void {
     const { index, flags, payload, term, timeMs } = entry
-    const text = `${flags}/${timeMs}/${Buffer.from(payload).toString('latin1')}`
+    const text = `${flags}/${term}/${timeMs}/${Buffer.from(payload).toString('latin1')}`
     const before = this.entries[index - 1]
     if (before === undefined) {
       if (index !== this.entries.length + 1)
