@@ -135,6 +135,8 @@ export class Replica {
   #beginTerm = 0
   #leaderlessTicks = 0
   #restingTicks = 0
+  /** The highest term that it has wanted to lead in. */
+  #ownTerm = 0
   #fullLookNs = 0
   #hasNews = false
   /** Proposals that the leader had no room for. */
@@ -550,9 +552,9 @@ export class Replica {
     return peer !== undefined && !peer.isDead && peer.link.isUp && peer.silent < this.#options.settings.silentTicks
   }
 
-  /** The highest term that was promised anywhere, as far as is known. */
+  /** The highest term that was promised anywhere, as far as is known, or asked for here. */
   get #highestTerm(): number {
-    let highest = this.#memory.promise
+    let highest = Math.max(this.#ownTerm, this.#memory.promise)
     for (const { promise } of this.#peers.values()) highest = Math.max(highest, promise)
     return highest
   }
@@ -590,6 +592,7 @@ export class Replica {
     // Terms are used up after four million changes of leader.
     if (term === undefined) return
     this.#leaderlessTicks = 0
+    this.#ownTerm = term
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
     const { settings, runtime, clockMs } = this.#options
     const host = this
