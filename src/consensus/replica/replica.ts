@@ -89,6 +89,7 @@ interface Peer {
   silent: number
   taken: number
   promise: number
+  left: number
   isLooking: boolean
   /** It has ended for certain. */
   isDead: boolean
@@ -98,7 +99,7 @@ interface Peer {
 
 const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 5, Leave: 6 } as const
 
-/** Ticks for which a leader that gave up does not look alive. */
+/** How long a leader that gave up does not try again, in times that a replica may be silent. */
 const RESTING_TICKS = 2
 /** Distance between those who would be leader, in ticks. */
 const STAGGER_TICKS = 6
@@ -272,7 +273,7 @@ export class Replica {
     const votes = this.#configuration?.voters.some((voter) => voter.id === id) === true
     if (!this.isLeader || !votes || peer?.link.isUp !== true) return false
     if (!peer.link.send(MessageType.Campaign, NOTHING)) return false
-    this.#stepDown('it lets another lead')
+    this.#rest('it lets another lead')
     return true
   }
 
@@ -359,6 +360,7 @@ export class Replica {
       silent: before?.silent ?? 0,
       taken: before?.taken ?? 0,
       promise: before?.promise ?? 0,
+      left: before?.left ?? 0,
       isLooking: false,
       isDead: false,
       isLeaving: before?.isLeaving ?? false,
@@ -503,9 +505,9 @@ export class Replica {
     if (this.#closed) return
     const { runtime, settings, events } = this.#options
     runtime.timers.at(runtime.now() + settings.tickNs, () => this.#tick())
-    if (this.#restingTicks > 0) this.#restingTicks -= 1
-    else if (events.isResponsive()) this.#memory.counter += 1
-    else if (this.#leader !== undefined) this.#stepDown('its program does not answer')
+    this.#memory.counter += 1
+    if (!events.isResponsive()) this.#rest('its program does not answer')
+    else if (this.#restingTicks > 0) this.#restingTicks -= 1
     for (const peer of this.#peers.values()) this.#look(peer)
     this.#mendLinks()
     this.#tryToLeave()
@@ -527,6 +529,7 @@ export class Replica {
       peer.counter = counter
       peer.taken = Number(words.getBigUint64(HeadWord.Taken, true))
       peer.promise = Number(words.getBigUint64(HeadWord.Promise, true))
+      peer.left = Number(words.getBigUint64(HeadWord.Left, true))
     })
   }
 
@@ -567,7 +570,8 @@ export class Replica {
     const living = configuration.voters.filter((voter) => this.#isAlive(voter))
     const highest = this.#highestTerm
     const leading = highest === 0 ? undefined : living.find(({ number }) => number === proposerOf(highest))
-    if (living.length < majorityOf(configuration) || (leading !== undefined && leading.id !== this.id)) {
+    const isLed = leading !== undefined && leading.id !== this.id && this.#peers.get(leading.id)!.left < highest
+    if (living.length < majorityOf(configuration) || isLed) {
       this.#leaderlessTicks = 0
       return
     }
@@ -716,6 +720,7 @@ export class Replica {
     trace.publish(TraceLevel.Info, 'stepped down', () => ({ replica: this.id, term: leader.term, why }))
     leader.end()
     this.#leader = undefined
+    this.#memory.left = leader.term
     this.#leaderlessTicks = 0
     this.#hasNews = true
   }
