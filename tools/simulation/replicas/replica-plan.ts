@@ -54,6 +54,8 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
       ahead: stream.chance(0.5) ? 8 : stream.between(1, 4),
       inFlightMax: stream.between(1, 4),
       historyBytes: 1024 * stream.between(2, 8),
+      // The fewer, the more often a leader is given up that lives.
+      silentTicks: stream.chance(0.5) ? 20 : stream.between(3, 8),
     },
     hazards,
     strikes,

@@ -17,7 +17,7 @@ import type { Strike } from './strike.ts'
 
 const CHANNEL = 'aether:consensus'
 /** Longer than all hazards together, and what comes of them. */
-const DEADLINE_MS = 4_000
+const DEADLINE_MS = 1_500
 /** What replicas say to each other by another way than their links takes so long. */
 const SAY_NS_MIN = 50_000
 const SAY_NS_MAX = 500_000
@@ -221,14 +221,9 @@ class ReplicaRun {
     if (blow.kind === 'crash' && !this.#canLose(struck)) return
     this.#marks.add(`${blow.kind} of a ${target}`)
     if (blow.kind === 'pause' || blow.kind === 'slow') this.#cluster.inject({ ...blow, host, atNs })
-    else if (blow.kind === 'isolate') {
-      const { forNs } = blow
-      for (const { index } of this.#cluster.hosts) {
-        if (index === host) continue
-        if (blow.out) this.#cluster.inject({ kind: 'cut', from: host, to: index, atNs, forNs })
-        if (blow.in) this.#cluster.inject({ kind: 'cut', from: index, to: host, atNs, forNs })
-      }
-    } else if (blow.kind === 'transfer') {
+    else if (blow.kind === 'isolate') this.#cut(blow, (from, to) => (blow.out && from === host) || (blow.in && to === host))
+    else if (blow.kind === 'split') this.#cut(blow, (from, to) => ((pick >> from) & 1) !== ((pick >> to) & 1))
+    else if (blow.kind === 'transfer') {
       const { id } = others[pick % others.length]!
       struck.command(() => {
         if (struck.replica.transfer(id)) this.#marks.add('transferred')
@@ -239,6 +234,13 @@ class ReplicaRun {
       if (follows) this.#add(undefined)
       if (certainNs !== undefined) kernel.after(lingerNs + certainNs, () => this.#ended(struck.id))
     }
+  }
+
+  #cut({ forNs }: { readonly forNs: number }, isCut: (from: number, to: number) => boolean): void {
+    const { hosts, nowNs: atNs } = this.#cluster
+    for (const { index: from } of hosts)
+      for (const { index: to } of hosts)
+        if (from !== to && isCut(from, to)) this.#cluster.inject({ kind: 'cut', from, to, atNs, forNs })
   }
 
   /** Whether a majority is left without it, of the voters that any of the living knows, and when it votes itself soon. */

@@ -27,7 +27,7 @@ export const simulatedSettings: ReplicaSettings = {
 }
 
 /** What a run draws: the smaller, the more borders it meets. */
-export type SizesOfSimulation = Pick<ReplicaSettings, 'window' | 'ahead' | 'inFlightMax' | 'historyBytes'>
+export type SizesOfSimulation = Pick<ReplicaSettings, 'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks'>
 
 /** What a client's call does, on which key. */
 export interface ReplicaCall {

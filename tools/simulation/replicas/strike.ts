@@ -18,6 +18,8 @@ export type Blow =
     }
   /** Nothing gets from it to the others, or from them to it, or both. */
   | { readonly kind: 'isolate'; readonly forNs: number; readonly out: boolean; readonly in: boolean }
+  /** The hosts fall apart in two groups, one of them that of the bits of `pick`. */
+  | { readonly kind: 'split'; readonly forNs: number }
   /** It is asked to let the replica lead that `pick` names. */
   | { readonly kind: 'transfer' }
 
@@ -59,16 +61,17 @@ const draws: readonly ((stream: Stream) => Blow)[] = [
     const most = stream.chance(0.3) ? LAG_NS_MAX : OUTAGE_NS_MAX
     return { kind: 'isolate', forNs: duration(stream, most), out, in: !out || stream.chance(0.6) }
   },
+  (stream) => ({ kind: 'split', forNs: duration(stream, stream.chance(0.3) ? LAG_NS_MAX : OUTAGE_NS_MAX) }),
   () => ({ kind: 'transfer' }),
 ]
 
-/** Up to three at a moment: what comes together is worse than what comes one after the other. */
+/** Up to three at a moment, or soon after: what comes together is worse than what comes one after the other. */
 export function drawStrikes(stream: Stream, withinNs: number): Strike[] {
   const atNs = stream.between(0, withinNs)
   return Array.from({ length: stream.between(1, 3) }, () => ({
-    atNs: atNs + (stream.chance(0.5) ? 0 : stream.between(0, 10_000)),
+    atNs: atNs + (stream.chance(0.3) ? 0 : duration(stream, 10_000_000)),
     target: stream.chance(0.6) ? 'leader' : 'follower',
-    pick: stream.below(60),
+    pick: stream.below(256),
     blow: draws[stream.below(draws.length)]!(stream),
   }))
 }
