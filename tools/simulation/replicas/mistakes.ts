@@ -47,9 +47,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'majority of the first voters',
     breaks: 'after a change, the old configuration still decides',
-    find: 'return count >= majorityOf(this.#host.configuration);',
-    replace:
-      'this.first ??= this.#host.configuration;\n\t\treturn this.first.voters.filter(({ id }) => this.acceptors.get(id)?.isHeld && holds(this.acceptors.get(id))).length >= majorityOf(this.first);',
+    find: 'return host.#configuration;',
+    replace: 'return host.#configurations[0].configuration;',
   },
   {
     name: 'all have to store',

@@ -1,7 +1,7 @@
 import { Stream } from 'aether-dsm/internal/providers'
 import { drawHazard, type Hazard } from '../hazard.ts'
 import type { ReplicaCall, SizesOfSimulation } from './simulated-replica.ts'
-import { drawStrikes, replaceAll, type Strike } from './strike.ts'
+import { drawStrikes, replaceAll, SLOW_MAX, type Strike } from './strike.ts'
 
 /** A run of replicas, all of it. Leave hazards and strikes out to shorten one that fails. */
 export interface ReplicaPlan {
@@ -25,7 +25,9 @@ export interface ReplicaPlan {
 
 /** Begin and length of what happens in a run: times are drawn within it. */
 const RUN_NS = 40_000_000
-const REPLACEMENT_NS = 100_000_000
+const REPLACEMENT_NS = 80_000_000
+/** An outage that is longer shows nothing else. */
+const OUTAGE_NS_MAX = 50_000_000
 
 /** Some runs are calm; others are long, have many strikes, or replace every replica. */
 export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): ReplicaPlan {
@@ -37,18 +39,21 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
     // Strikes crash replicas, and see to it that a majority is left.
     if (hazard.fault?.kind !== 'crash') hazards.push(spread(hazard, stream))
   }
-  const strikes: Strike[] = []
-  if (stream.chance(0.1)) strikes.push(...replaceAll(stream, replicas, REPLACEMENT_NS))
-  else for (let count = stream.below(6); count > 0; count -= 1) strikes.push(...drawStrikes(stream, RUN_NS))
+  const replaces = stream.chance(0.15)
+  const runNs = replaces ? REPLACEMENT_NS : RUN_NS
+  const strikes: Strike[] = replaces ? replaceAll(stream, replicas, runNs) : []
+  for (let count = stream.below(replaces ? 2 : 6); count > 0; count -= 1) strikes.push(...drawStrikes(stream, runNs))
   const isLong = stream.chance(0.3)
+  const calls = isLong ? stream.between(25, 50) : stream.between(5, 15)
   return {
     seed,
     replicas,
     clients: stream.between(1, 2),
-    calls: isLong ? stream.between(30, 60) : stream.between(5, 15),
+    calls,
     keys: isLong ? stream.between(3, 6) : stream.between(1, 3),
     reads: stream.between(20, 60),
-    thinkNs: stream.between(1000, stream.chance(0.5) ? 2_000_000 : 50_000),
+    // Bursts, or calls for as long as something goes wrong.
+    thinkNs: stream.chance(0.25) ? stream.between(1000, 50_000) : stream.between(200_000, Math.round(runNs / calls)),
     sizes: {
       window: stream.chance(0.5) ? 16 : 8,
       ahead: stream.chance(0.5) ? 8 : stream.between(1, 4),
@@ -68,9 +73,10 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
 function spread(hazard: Hazard, stream: Stream): Hazard {
   const { fault } = hazard
   if (fault === undefined) return hazard
-  const moved = { ...fault, atNs: stream.between(0, RUN_NS) }
+  const slower = fault.kind === 'slow' ? { factor: Math.min(fault.factor, SLOW_MAX) } : {}
+  const moved = { ...fault, ...slower, atNs: stream.between(0, RUN_NS) }
   if (!('forNs' in moved) || moved.forNs === undefined) return { ...hazard, fault: moved }
-  return { ...hazard, fault: { ...moved, forNs: Math.min(moved.forNs, 300_000_000) } }
+  return { ...hazard, fault: { ...moved, forNs: Math.min(moved.forNs, OUTAGE_NS_MAX) } }
 }
 
 /** What one client does: values of its own. */

@@ -33,8 +33,10 @@ export interface Strike {
 }
 
 /** Long enough that the log goes on past what others keep. */
-const LAG_NS_MAX = 150_000_000
-const OUTAGE_NS_MAX = 20_000_000
+const LAG_NS_MAX = 60_000_000
+const OUTAGE_NS_MAX = 15_000_000
+/** Several at a time multiply, and a packet on a link takes as long as was decided when it was sent. */
+export const SLOW_MAX = 20
 
 /** Short and long ones alike. */
 function duration(stream: Stream, most: number): number {
@@ -48,7 +50,7 @@ const draws: readonly ((stream: Stream) => Blow)[] = [
     inWrite: stream.chance(0.5),
     adapterStops: stream.chance(0.3),
   }),
-  (stream) => ({ kind: 'slow', forNs: duration(stream, OUTAGE_NS_MAX), factor: stream.between(2, 1000) }),
+  (stream) => ({ kind: 'slow', forNs: duration(stream, OUTAGE_NS_MAX), factor: stream.between(2, SLOW_MAX) }),
   (stream) => ({
     kind: 'crash',
     keeps: stream.chance(0.3) ? 'memory' : 'nothing',
