@@ -11,6 +11,8 @@ export interface Mistake {
   readonly replace: string
   /** The end of the module's path; default: the room itself. */
   readonly module?: string
+  /** It takes many seeds to find out, so that only the long test does. */
+  readonly isSlow?: boolean
 }
 
 export const ROOM = '/src/consensus/room.js'
