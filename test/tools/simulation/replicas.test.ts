@@ -18,6 +18,7 @@ const marks = [
   ...['adopted', 'corrected', 'restored', 'connects again', 'transferred'],
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a leader`),
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a follower`),
+  ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a candidate`),
   'stepped down: a higher term was promised',
   'stepped down: it cannot replicate',
   'stepped down: it lets another lead',
@@ -49,7 +50,9 @@ test('a seed always takes the same course, and another takes another', () => {
 })
 
 const calm = { replicas: 3, hazards: [], strikes: [], joins: [] } as const
-const strike = (atNs: number, target: Strike['target'], blow: Strike['blow']): Strike => ({ atNs, target, pick: 0, blow })
+const strike = (atNs: number, target: Strike['target'], blow: Strike['blow']): Strike => ({
+  ...{ atNs, afterNs: 0, target, pick: 0, blow },
+})
 const crash = { kind: 'crash', keeps: 'nothing', lingerNs: 0, certainNs: 2_000_000, follows: true } as const
 const busy = { calls: 40, keys: 4, thinkNs: 1_500_000 } as const
 
@@ -91,7 +94,7 @@ test('an acceptor whose process has ended still accepts, as long as its memory i
 })
 
 test('a leader lets another lead, and no call is lost', () => {
-  const strikes = [8, 16, 24].map((ms) => strike(ms * 1e6, 'leader', { kind: 'transfer' }))
+  const strikes = [8, 16, 24].map((ms) => ({ ...strike(ms * 1e6, 'leader', { kind: 'transfer' }), pick: ms / 8 }))
   const { marks: counts, terms } = play(4, { ...calm, ...busy, strikes })
   assert.equal(counts.get('transferred'), 3)
   assert.ok(terms >= 4)

@@ -15,8 +15,12 @@ export const load: LoadHook = async (url, context, next) => {
 }
 
 /** @throws Error unless what it changes is there exactly once. */
-export function withMistake(text: string, { name, find, replace }: Mistake): string {
-  const parts = text.split(find)
-  if (parts.length !== 2) throw new Error(`mistake '${name}': what it replaces occurs ${parts.length - 1} times`)
-  return parts.join(replace)
+export function withMistake(text: string, { name, find, replace, and = [] }: Mistake): string {
+  let changed = text
+  for (const change of [{ find, replace }, ...and]) {
+    const parts = changed.split(change.find)
+    if (parts.length !== 2) throw new Error(`mistake '${name}': ${change.find} occurs ${parts.length - 1} times`)
+    changed = parts.join(change.replace)
+  }
+  return changed
 }

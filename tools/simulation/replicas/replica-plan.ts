@@ -42,8 +42,11 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
   const replaces = stream.chance(0.15)
   const runNs = replaces ? REPLACEMENT_NS : RUN_NS
   const strikes: Strike[] = replaces ? replaceAll(stream, replicas, runNs) : []
-  for (let count = stream.below(replaces ? 2 : 6); count > 0; count -= 1) strikes.push(...drawStrikes(stream, runNs))
-  const isLong = stream.chance(0.3)
+  // Leader after leader is struck, and each has stored only a part of what it wanted.
+  const isDuel = !replaces && stream.chance(0.35)
+  const moments = isDuel ? stream.between(5, 10) : stream.below(replaces ? 2 : 5)
+  for (let count = moments; count > 0; count -= 1) strikes.push(...drawStrikes(stream, runNs))
+  const isLong = stream.chance(isDuel ? 0.1 : 0.3)
   const calls = isLong ? stream.between(25, 50) : stream.between(5, 15)
   return {
     seed,
@@ -60,7 +63,7 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
       inFlightMax: stream.between(1, 4),
       historyBytes: 1024 * stream.between(2, 8),
       // The fewer, the more often a leader is given up that lives.
-      silentTicks: stream.chance(0.5) ? 20 : stream.between(3, 8),
+      silentTicks: isDuel || stream.chance(0.3) ? stream.between(3, 6) : 20,
     },
     hazards,
     strikes,

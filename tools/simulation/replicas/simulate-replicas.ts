@@ -66,6 +66,9 @@ class Marks implements Disposable {
   /** The terms that anyone wanted to lead in. */
   readonly campaigns: number[] = []
 
+  /** Called with each replica that wants to lead. */
+  onCampaign: (id: number) => void = () => undefined
+
   constructor() {
     setTraceLevel(TraceLevel.Debug)
     subscribe(CHANNEL, this.#heard)
@@ -81,7 +84,10 @@ class Marks implements Disposable {
 
   readonly #heard = (message: unknown): void => {
     const { type, fields } = message as TraceMessage
-    if (type === 'campaign') this.campaigns.push(Number(fields['term']))
+    if (type === 'campaign') {
+      this.campaigns.push(Number(fields['term']))
+      this.onCampaign(Number(fields['replica']))
+    }
     const why = fields['why']
     this.add(why === undefined ? type : `${type}: ${String(why).replace(/\d+/, 'N')}`)
   }
@@ -108,8 +114,12 @@ class ReplicaRun {
   readonly #plan: ReplicaPlan
   readonly #cluster: SimulatedCluster
   readonly #marks: Marks
+  /** Strikes that wait for someone who wants to lead. */
+  readonly #forCandidate: Strike[] = []
   readonly #says: Stream
   readonly #replicas: SimulatedReplica[] = []
+  /** Those of which the others know that they have ended. */
+  readonly #certain = new Set<number>()
 
   constructor(plan: ReplicaPlan, cluster: SimulatedCluster, marks: Marks) {
     this.#plan = plan
@@ -118,7 +128,15 @@ class ReplicaRun {
     this.#says = cluster.kernel.stream('says')
     const founding = foundingConfiguration(Array.from({ length: plan.replicas }, (_, index) => index + 1))
     for (let index = 0; index < plan.replicas; index += 1) this.#add(founding)
-    for (const strike of plan.strikes) cluster.kernel.at(strike.atNs, () => this.#strike(strike))
+    for (const strike of plan.strikes)
+      cluster.kernel.at(strike.atNs, () => {
+        if (strike.target === 'candidate') this.#forCandidate.push(strike)
+        else this.#strike(strike)
+      })
+    marks.onCampaign = (id) => {
+      for (const strike of this.#forCandidate.splice(0, 1))
+        cluster.kernel.after(strike.afterNs, () => this.#hit(this.#replicas[id - 1]!, strike))
+    }
     for (const atNs of plan.joins) cluster.kernel.at(atNs, () => this.#add(undefined))
   }
 
@@ -136,8 +154,8 @@ class ReplicaRun {
       if (!this.#cluster.runUntil(isOver, DEADLINE_MS))
         throw new ViolationError(`progress: not every call was answered: ${this.#describe()}`)
       const isLevel = (): boolean => this.#living.every(({ applied }) => applied === this.entries.length)
-      if (!this.#cluster.runUntil(isLevel, DEADLINE_MS))
-        throw new ViolationError(`progress: replicas do not catch up: ${this.#describe()}`)
+      if (!this.#cluster.runUntil(() => isLevel() && this.#isRid, DEADLINE_MS))
+        throw new ViolationError(`progress: replicas do not catch up, or keep dead voters: ${this.#describe()}`)
       const states = new Set(this.#living.map(({ stateText }) => stateText))
       if (states.size > 1) throw new ViolationError('agreement: replicas have applied the same, and differ')
       this.#checkAnswers()
@@ -159,6 +177,13 @@ class ReplicaRun {
 
   get #living(): SimulatedReplica[] {
     return this.#replicas.filter(({ isLive }) => isLive)
+  }
+
+  /** No one who has ended for certain votes any more. */
+  get #isRid(): boolean {
+    return this.#living.every(
+      ({ replica: { configuration } }) => configuration?.voters.some(({ id }) => this.#certain.has(id)) !== true,
+    )
   }
 
   #describe(): string {
@@ -194,6 +219,7 @@ class ReplicaRun {
       this.#tell(other, () => other.replica.meet(added.id))
       this.#tell(added, () => added.replica.meet(other.id))
     }
+    for (const id of this.#certain) this.#tell(added, () => added.replica.ended(id))
     this.#replicas.push(added)
   }
 
@@ -211,11 +237,14 @@ class ReplicaRun {
   // ---- what goes wrong
   // ---------------------------------------------------------------------------------------------------------------
 
-  #strike({ target, pick, blow }: Strike): void {
+  #strike(strike: Strike): void {
     const leader = this.#living.filter(({ replica }) => replica.isLeader).sort(byTerm)[0]
     const others = this.#living.filter((each) => each !== leader)
-    const struck = target === 'leader' ? leader : others[pick % others.length]
-    if (struck === undefined) return
+    const struck = strike.target === 'leader' ? leader : others[strike.pick % others.length]
+    if (struck !== undefined) this.#hit(struck, strike)
+  }
+
+  #hit(struck: SimulatedReplica, { target, pick, blow }: Strike): void {
     const { kernel } = this.#cluster
     const [host, atNs] = [struck.host.index, kernel.nowNs]
     if (blow.kind === 'crash' && !this.#canLose(struck)) return
@@ -224,7 +253,7 @@ class ReplicaRun {
     else if (blow.kind === 'isolate') this.#cut(blow, (from, to) => (blow.out && from === host) || (blow.in && to === host))
     else if (blow.kind === 'split') this.#cut(blow, (from, to) => ((pick >> from) & 1) !== ((pick >> to) & 1))
     else if (blow.kind === 'transfer') {
-      const { id } = others[pick % others.length]!
+      const { id } = this.#living[pick % this.#living.length]!
       struck.command(() => {
         if (struck.replica.transfer(id)) this.#marks.add('transferred')
       })
@@ -253,6 +282,7 @@ class ReplicaRun {
   }
 
   #ended(id: number): void {
+    this.#certain.add(id)
     for (const other of this.#living) this.#tell(other, () => other.replica.ended(id))
   }
 

@@ -124,7 +124,12 @@ export class SimulatedReplica {
           this.#snapshotWanted = true
         },
         restore: (index, bytes) => {
-          this.#state = JSON.parse(Buffer.from(bytes).toString()) as State
+          const snapshot = JSON.parse(Buffer.from(bytes).toString()) as { readonly index: number; readonly state: State }
+          if (index !== snapshot.index || index <= this.applied)
+            throw new ViolationError(
+              `snapshot: replica ${id} has ${this.applied} entries, and is given ${snapshot.index} as ${index}`,
+            )
+          this.#state = snapshot.state
           this.applied = index
           this.#answer()
         },
@@ -161,6 +166,10 @@ export class SimulatedReplica {
     return this.#clients.flatMap(({ number, calls, next }) =>
       calls.slice(0, next).flatMap(({ input }, call) => (input.type === 'get' ? [] : [`${number}/${call}`])),
     )
+  }
+
+  get #snapshot(): Uint8Array {
+    return Buffer.from(JSON.stringify({ index: this.applied, state: this.#state }))
   }
 
   get stateText(): string {
@@ -200,7 +209,7 @@ export class SimulatedReplica {
     }
     if (this.#snapshotWanted) {
       this.#snapshotWanted = false
-      this.replica.offerSnapshot(this.applied, Buffer.from(this.stateText))
+      this.replica.offerSnapshot(this.applied, this.#snapshot)
       any = true
     }
     return any

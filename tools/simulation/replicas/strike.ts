@@ -23,10 +23,14 @@ export type Blow =
   /** It is asked to let the replica lead that `pick` names. */
   | { readonly kind: 'transfer' }
 
-/** A blow for whoever leads at that moment, or for one that does not. Only the run shows which host that is. */
+/**
+ * A blow for whoever leads at that moment, or for one that does not. Only the run shows which host that is. A candidate
+ * is who wants to lead next: the blow comes `afterNs` later, when it has asked some acceptors and not others.
+ */
 export interface Strike {
   readonly atNs: number
-  readonly target: 'leader' | 'follower'
+  readonly afterNs: number
+  readonly target: 'leader' | 'follower' | 'candidate'
   /** Which one, where there are several. */
   readonly pick: number
   readonly blow: Blow
@@ -35,6 +39,8 @@ export interface Strike {
 /** Long enough that the log goes on past what others keep. */
 const LAG_NS_MAX = 60_000_000
 const OUTAGE_NS_MAX = 15_000_000
+/** In this time a candidate has begun its term, if all goes well. */
+const CANDIDATE_NS_MAX = 50_000
 /** Several at a time multiply, and a packet on a link takes as long as was decided when it was sent. */
 export const SLOW_MAX = 20
 
@@ -70,9 +76,10 @@ const draws: readonly ((stream: Stream) => Blow)[] = [
 /** Up to three at a moment, or soon after: what comes together is worse than what comes one after the other. */
 export function drawStrikes(stream: Stream, withinNs: number): Strike[] {
   const atNs = stream.between(0, withinNs)
-  return Array.from({ length: stream.between(1, 3) }, () => ({
+  return Array.from({ length: stream.between(1, 3) }, (_, strike) => ({
     atNs: atNs + (stream.chance(0.3) ? 0 : duration(stream, 10_000_000)),
-    target: stream.chance(0.6) ? 'leader' : 'follower',
+    afterNs: duration(stream, CANDIDATE_NS_MAX),
+    target: strike > 0 && stream.chance(0.5) ? 'candidate' : stream.chance(0.7) ? 'leader' : 'follower',
     pick: stream.below(256),
     blow: draws[stream.below(draws.length)]!(stream),
   }))
@@ -82,6 +89,7 @@ export function drawStrikes(stream: Stream, withinNs: number): Strike[] {
 export function replaceAll(stream: Stream, replicas: number, withinNs: number): Strike[] {
   return Array.from({ length: replicas }, (_, index) => ({
     atNs: Math.round(((index + 1) * withinNs) / replicas),
+    afterNs: 0,
     target: stream.chance(0.5) ? 'leader' : 'follower',
     pick: 0,
     blow: { kind: 'crash', keeps: 'nothing', lingerNs: 0, certainNs: stream.between(1_000_000, 3_000_000), follows: true },
