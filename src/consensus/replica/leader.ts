@@ -1,11 +1,14 @@
+import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import { RecordWriter } from '../machine/records.ts'
 import { type AcceptorsLeader, AcceptorView } from './acceptor-view.ts'
-import { CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
+import { type AcceptedEntry, CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
 import { type Configuration, encodeConfiguration, majorityOf } from './configuration.ts'
 import type { ReplicaLayout } from './layout.ts'
 import type { LogHistory } from './log-history.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaSettings } from './settings.ts'
+
+const trace = traceChannel('consensus')
 
 /** What a leader needs of its replica. */
 export interface LeaderHost {
@@ -34,7 +37,7 @@ const READS_MAX = 100
 interface Adoption {
   readonly index: number
   left: number
-  best: Entry | undefined
+  best: AcceptedEntry | undefined
 }
 
 const NOTHING = new Uint8Array()
@@ -50,7 +53,7 @@ const NOTHING = new Uint8Array()
 export class Leader implements AcceptorsLeader {
   readonly term: number
   readonly acceptors: Map<number, AcceptorView> = new Map<number, AcceptorView>()
-  /** True once an entry of this term is decided. */
+  /** True once its own first entry is decided, and so all that was decided before. An adopted one does not count. */
   isReady = false
   readonly #host: LeaderHost
   /** Chosen and not decided, from `history.last + 1` on. */
@@ -209,7 +212,10 @@ export class Leader implements AcceptorsLeader {
     const holders = [...this.acceptors.values()].filter(({ accepted }) => accepted.has(index))
     if (holders.length > 0) return this.#adopt(index, holders)
     for (const { accepted } of this.acceptors.values())
-      if (accepted.size > 0 && Math.max(...accepted.keys()) > index) return this.#entry(index, 0, NOTHING)
+      if (accepted.size > 0 && Math.max(...accepted.keys()) > index) {
+        trace.publish(TraceLevel.Debug, 'gap filled', () => ({ term: this.term, index }))
+        return this.#entry(index, 0, NOTHING)
+      }
     // Who comes later learns from the log who votes.
     if (index === 1) this.#configuration ??= this.#host.configuration
     else if (!this.#begun) {
@@ -250,8 +256,10 @@ export class Leader implements AcceptorsLeader {
       if (adoption.left > 0 || adoption.best === undefined) return undefined
       this.#adoption = undefined
       for (const { accepted } of holders) accepted.delete(index)
-      this.#timeMs = Math.max(this.#timeMs, adoption.best.timeMs)
-      return { ...adoption.best, term: this.term }
+      const { best } = adoption
+      this.#timeMs = Math.max(this.#timeMs, best.timeMs)
+      trace.publish(TraceLevel.Debug, 'adopted', () => ({ term: this.term, index, from: best.acceptedIn }))
+      return best
     }
     const started: Adoption = { index, left: holders.length, best: undefined }
     this.#adoption = started
@@ -271,7 +279,7 @@ export class Leader implements AcceptorsLeader {
         if (attempts > 0) this.#readAccepted(holder, adoption, attempts - 1)
         return
       }
-      if (adoption.best === undefined || entry.term > adoption.best.term) adoption.best = entry
+      if (adoption.best === undefined || entry.acceptedIn > adoption.best.acceptedIn) adoption.best = entry
       adoption.left -= 1
       this.#hasMoved = true
     })

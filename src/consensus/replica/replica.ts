@@ -89,6 +89,7 @@ interface Peer {
   silent: number
   taken: number
   promise: number
+  left: number
   isLooking: boolean
   /** It has ended for certain. */
   isDead: boolean
@@ -98,7 +99,7 @@ interface Peer {
 
 const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 5, Leave: 6 } as const
 
-/** Ticks for which a leader that gave up does not look alive. */
+/** How long a leader that gave up does not try again, in times that a replica may be silent. */
 const RESTING_TICKS = 2
 /** Distance between those who would be leader, in ticks. */
 const STAGGER_TICKS = 6
@@ -135,6 +136,8 @@ export class Replica {
   #beginTerm = 0
   #leaderlessTicks = 0
   #restingTicks = 0
+  /** The highest term that it has wanted to lead in. */
+  #ownTerm = 0
   #fullLookNs = 0
   #hasNews = false
   /** Proposals that the leader had no room for. */
@@ -270,7 +273,7 @@ export class Replica {
     const votes = this.#configuration?.voters.some((voter) => voter.id === id) === true
     if (!this.isLeader || !votes || peer?.link.isUp !== true) return false
     if (!peer.link.send(MessageType.Campaign, NOTHING)) return false
-    this.#stepDown('it lets another lead')
+    this.#rest('it lets another lead')
     return true
   }
 
@@ -343,7 +346,10 @@ export class Replica {
   #connectAnew(id: number, attempt: number): void {
     const before = this.#peers.get(id)
     if (before?.isDead === true) return
-    if (before !== undefined) this.#drop(before)
+    if (before !== undefined) {
+      trace.publish(TraceLevel.Info, 'connects again', () => ({ replica: this.id, peer: id, attempt }))
+      this.#drop(before)
+    }
     const link = this.#newLink()
     const peer: Peer = {
       id,
@@ -354,6 +360,7 @@ export class Replica {
       silent: before?.silent ?? 0,
       taken: before?.taken ?? 0,
       promise: before?.promise ?? 0,
+      left: before?.left ?? 0,
       isLooking: false,
       isDead: false,
       isLeaving: before?.isLeaving ?? false,
@@ -446,7 +453,8 @@ export class Replica {
     this.#history.push(entry)
     this.#memory.taken = entry.index
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
-    if ((entry.flags & EntryFlag.Begin) !== 0) this.#begun(entry.term)
+    // One that was adopted may be of an older term than one before it, which another leader decided.
+    if ((entry.flags & EntryFlag.Begin) !== 0 && entry.term > this.#beginTerm) this.#begun(entry.term)
     this.#options.events.decided(entry)
   }
 
@@ -474,6 +482,7 @@ export class Replica {
       this.#memory.taken = offer.index
       this.#configure(offer.index, offer.configuration)
       this.#begun(offer.term)
+      trace.publish(TraceLevel.Info, 'restored', () => ({ replica: this.id, index: offer.index }))
       this.#options.events.restore(offer.index, bytes)
       this.#hasNews = true
     })
@@ -496,9 +505,9 @@ export class Replica {
     if (this.#closed) return
     const { runtime, settings, events } = this.#options
     runtime.timers.at(runtime.now() + settings.tickNs, () => this.#tick())
-    if (this.#restingTicks > 0) this.#restingTicks -= 1
-    else if (events.isResponsive()) this.#memory.counter += 1
-    else if (this.#leader !== undefined) this.#stepDown('its program does not answer')
+    this.#memory.counter += 1
+    if (!events.isResponsive()) this.#rest('its program does not answer')
+    else if (this.#restingTicks > 0) this.#restingTicks -= 1
     for (const peer of this.#peers.values()) this.#look(peer)
     this.#mendLinks()
     this.#tryToLeave()
@@ -520,6 +529,7 @@ export class Replica {
       peer.counter = counter
       peer.taken = Number(words.getBigUint64(HeadWord.Taken, true))
       peer.promise = Number(words.getBigUint64(HeadWord.Promise, true))
+      peer.left = Number(words.getBigUint64(HeadWord.Left, true))
     })
   }
 
@@ -545,9 +555,9 @@ export class Replica {
     return peer !== undefined && !peer.isDead && peer.link.isUp && peer.silent < this.#options.settings.silentTicks
   }
 
-  /** The highest term that was promised anywhere, as far as is known. */
+  /** The highest term that was promised anywhere, as far as is known, or asked for here. */
   get #highestTerm(): number {
-    let highest = this.#memory.promise
+    let highest = Math.max(this.#ownTerm, this.#memory.promise)
     for (const { promise } of this.#peers.values()) highest = Math.max(highest, promise)
     return highest
   }
@@ -560,7 +570,8 @@ export class Replica {
     const living = configuration.voters.filter((voter) => this.#isAlive(voter))
     const highest = this.#highestTerm
     const leading = highest === 0 ? undefined : living.find(({ number }) => number === proposerOf(highest))
-    if (living.length < majorityOf(configuration) || (leading !== undefined && leading.id !== this.id)) {
+    const isLed = leading !== undefined && leading.id !== this.id && this.#peers.get(leading.id)!.left < highest
+    if (living.length < majorityOf(configuration) || isLed) {
       this.#leaderlessTicks = 0
       return
     }
@@ -585,6 +596,7 @@ export class Replica {
     // Terms are used up after four million changes of leader.
     if (term === undefined) return
     this.#leaderlessTicks = 0
+    this.#ownTerm = term
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
     const { settings, runtime, clockMs } = this.#options
     const host = this
@@ -709,6 +721,7 @@ export class Replica {
     trace.publish(TraceLevel.Info, 'stepped down', () => ({ replica: this.id, term: leader.term, why }))
     leader.end()
     this.#leader = undefined
+    this.#memory.left = leader.term
     this.#leaderlessTicks = 0
     this.#hasNews = true
   }
