@@ -157,8 +157,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   /**
    * Have a command applied by every replica, once, and get the answer of this process's machine. It may be proposed by
    * any member; while leaders change, it waits.
-   * @throws ConsensusError whose `outcome` says what became of it. `applied`: the machine threw. `unknown`: no answer came
-   *   in time. `not-applied`: it was not even sent in time.
+   * @throws ConsensusError whose `outcome` says what became of it. `applied`: the machine threw. `unknown`: no answer
+   *   came in time. `not-applied`: it was not even sent in time.
    */
   propose(command: CommandOf<Machine>, options: ProposeOptions = {}): Promise<AnswerOf<Machine>> {
     checkOptions('propose', options, proposeNames)

@@ -1,8 +1,8 @@
 import type { Command } from 'aether-dsm/internal/cli'
 import { formatTable, integerOption, ProgressLine, parseOptions, UsageError } from 'aether-dsm/internal/cli'
 import { protocols } from 'aether-dsm/internal/dsm'
-import { simulateManyReplicas, simulateOneOfReplicas } from './simulate-replicas.ts'
 import { type PlanOptions, planSimulation, runSeeds, type SeedReport, shorten, simulate } from '../simulation/index.ts'
+import { simulateManyReplicas, simulateOneOfReplicas } from './simulate-replicas.ts'
 
 const seedMax = 2 ** 48
 const seedsMax = 10_000_000
@@ -40,9 +40,9 @@ At the end these must hold:
   - For a history of up to 64 accesses, there is one order that explains all of them (sequential consistency).
 Now and then a seed runs twice, and must take the same course.
 
-replicas: a replicated log, its clients and whatever goes wrong with whoever leads: it crashes, pauses, is cut off or
-lets another lead, and others join. No two replicas decide differently, who leads has all that was decided, and what was
-answered is kept and explained by one order of all calls. The options are --seeds, --first, --seed, --threads and --json.
+replicas: a replicated log and its clients. Replicas that lead crash, pause, are cut off or let others lead, and others
+join. No two replicas decide differently, a leader has all that was decided, and no answer is lost. One order explains
+all calls. The options are --seeds, --first, --seed, --threads and --json.
 
 Options:
   --seeds N          the number of seeds (default 200)
@@ -83,8 +83,7 @@ export const simulateCommand: Command = {
       values.threads === undefined
         ? {}
         : { threads: integerOption('simulate', '--threads', values.threads, 1, threadsMax) }
-    if (what === 'replicas')
-      return simulateManyReplicas({ first, seeds, threads: threads.threads, json: values.json })
+    if (what === 'replicas') return simulateManyReplicas({ first, seeds, threads: threads.threads, json: values.json })
     return playMany(first, seeds, { ...chosen, ...threads }, values.json)
   },
 }

@@ -32,7 +32,8 @@ export interface AcceptedEntry extends Entry {
  * bytes become visible in any order, and a proposer may stop in between.
  *
  * ```
- * 0 index f64 | 8 time f64 | 16 term u32 | 20 accepted u32 | 24 flags u32 | 28 length u32 | 32 checksum u32 | 36 payload
+ * 0 index f64 | 8 time f64 | 16 term u32 | 20 accepted u32 | 24 flags u32 | 28 length u32 | 32 checksum u32
+ * 36 payload
  * ```
  */
 export const CELL_HEADER_BYTES = 36

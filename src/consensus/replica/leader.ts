@@ -45,8 +45,8 @@ const NOTHING = new Uint8Array()
 /**
  * A replica as leader of one term: multi-decree Paxos, in which acceptors are memories.
  *
- * - An entry is *chosen* here once a majority has prepared its slot. If one of them had accepted a value, the one of the
- *   highest term is chosen, else what was proposed here.
+ * - An entry is *chosen* here once a majority has prepared its slot. If one of them had accepted a value, the leader
+ *   takes that of the highest term, else what was proposed here.
  * - A chosen entry is stored at all acceptors. It is *decided* once a majority has stored it.
  * - After a configuration nothing is chosen until it is decided. From then on the majority is the new one's.
  */
@@ -216,7 +216,7 @@ export class Leader implements AcceptorsLeader {
         trace.publish(TraceLevel.Debug, 'gap filled', () => ({ term: this.term, index }))
         return this.#entry(index, 0, NOTHING)
       }
-    // Who comes later learns from the log who votes.
+    // Replicas that come later learn from the log which ones vote.
     if (index === 1) this.#configuration ??= this.#host.configuration
     else if (!this.#begun) {
       this.#begun = true
@@ -267,7 +267,7 @@ export class Leader implements AcceptorsLeader {
     return undefined
   }
 
-  /** An acceptor whose connection breaks meanwhile is asked again, or is not asked again: both start anew. */
+  /** An acceptor whose connection breaks meanwhile is asked again, or not: both begin again. */
   #readAccepted(holder: AcceptorView, adoption: Adoption, attempts: number): void {
     const { frame, bank } = holder.accepted.get(adoption.index)!
     const offset = this.layout.cell(frame, bank, adoption.index)

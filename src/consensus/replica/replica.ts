@@ -103,7 +103,7 @@ const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 
 const RESTING_TICKS = 2
 /** Distance between those who would be leader, in ticks. */
 const STAGGER_TICKS = 6
-/** A replica that lacks entries is offered a snapshot again after so many ticks. */
+/** A replica that lacks entries is offered a snapshot again after this number of ticks. */
 const OFFER_TICKS = 4
 /** The least time between two looks at an acceptor that has no room. */
 const FULL_LOOK_NS = 50_000
@@ -244,7 +244,7 @@ export class Replica {
   // ---- what the program asks for
   // ---------------------------------------------------------------------------------------------------------------
 
-  /** Records to be decided, by whoever leads. If no one does, they are dropped; see `proposeAgain`. */
+  /** Records for the leader to decide. If there is none, they are dropped; see `proposeAgain`. */
   propose(records: Uint8Array): void {
     if (this.#leader !== undefined) this.#leader.propose(records)
     else this.#unsent.push(records)
@@ -277,7 +277,7 @@ export class Replica {
     return true
   }
 
-  /** Vote no more, so that the others need not find out that this replica has ended. `done` is called once that is so. */
+  /** Vote no more, so that the others need not find out that this replica has ended. Calls `done` once that is so. */
   leave(done: () => void): void {
     this.#leaving = done
     this.#tryToLeave()
@@ -427,7 +427,7 @@ export class Replica {
   #flushUnsent(): boolean {
     if (this.#unsent.length === 0) return false
     const link = this.#linkToLeader()
-    // Who leads is told by the next entry, and then they are proposed again.
+    // The next leader's first entry tells of it, and then they are proposed again.
     if (link === undefined) return this.#unsent.splice(0).length > 0
     let sent = 0
     while (sent < this.#unsent.length && link.send(MessageType.Forward, this.#unsent[sent]!)) sent += 1
@@ -533,7 +533,7 @@ export class Replica {
     })
   }
 
-  /** Connections that broke are made anew by the one with the lower id. */
+  /** Connections that broke are made again by the one with the lower id. */
   #mendLinks(): void {
     if (this.#self.broken !== undefined) {
       this.#leader?.remove(this.id)
@@ -637,8 +637,9 @@ export class Replica {
 
   #lead(leader: Leader): void {
     const { runtime } = this.#options
-    if (this.#highestTerm > leader.term) return this.#stepDown('a higher term was promised')
-    if (leader.isStuck) return this.#rest('it cannot replicate')
+    if (this.#highestTerm > leader.term) this.#stepDown('a higher term was promised')
+    else if (leader.isStuck) this.#rest('it cannot replicate')
+    if (this.#leader !== leader) return
     if (runtime.now() - this.#fullLookNs >= FULL_LOOK_NS) {
       this.#fullLookNs = runtime.now()
       leader.lookAtFull()

@@ -22,7 +22,10 @@ test('what changes nothing violates nothing', async () => {
   assert.deepEqual(await playMistake({ mistake: canary, first: 1, seeds: 20 }), { violation: undefined, seeds: 20 })
 })
 
-for (const name of drawn(mistakes.filter(({ isSlow }) => isSlow !== true).map((mistake) => mistake.name), 5))
+for (const name of drawn(
+  mistakes.filter(({ isSlow }) => isSlow !== true).map((mistake) => mistake.name),
+  5,
+))
   test(`a replicated log in which is wrong: ${name}`, async () => {
     const mistake = mistakes.find((each) => each.name === name)!
     const { violation, seeds } = await playMistake({ mistake, first: 1, seeds: SEEDS_MAX })

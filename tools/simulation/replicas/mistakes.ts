@@ -1,6 +1,6 @@
 /**
- * Mistakes that could have been made in a replicated log, each as a change of what the compiler wrote. A run with one of
- * them has to violate something: if it does not, the simulation is too tame.
+ * Mistakes that could have been made in a replicated log, each as a change of what the compiler wrote. A run with one
+ * of them has to violate something: if it does not, the simulation is too tame.
  */
 export interface Mistake {
   readonly name: string

@@ -17,7 +17,7 @@ export interface ReplicaPlan {
   readonly sizes: SizesOfSimulation
   /** What goes wrong with the network and with hosts that are known before. */
   readonly hazards: readonly Hazard[]
-  /** What happens to whoever leads, or does not. */
+  /** What happens to a replica that leads, or to one that does not. */
   readonly strikes: readonly Strike[]
   /** When further replicas come. */
   readonly joins: readonly number[]

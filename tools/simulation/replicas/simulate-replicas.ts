@@ -1,12 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Entry, foundingConfiguration, type ReplicaCard } from 'aether-dsm/internal/consensus'
+import { setTraceLevel, TraceLevel, type TraceMessage } from 'aether-dsm/internal/profiling'
 import {
   openSimulatedCluster,
   type SimulatedCluster,
   type SimulationOptions,
   Stream,
 } from 'aether-dsm/internal/providers'
-import { TraceLevel, type TraceMessage, setTraceLevel } from 'aether-dsm/internal/profiling'
 import { checkLinearizable, entryModel } from '../../linearizability/index.ts'
 import type { Hazard } from '../hazard.ts'
 import { ViolationError } from '../observer.ts'
@@ -21,7 +21,7 @@ const DEADLINE_MS = 1_500
 /** What replicas say to each other by another way than their links takes so long. */
 const SAY_NS_MIN = 50_000
 const SAY_NS_MAX = 500_000
-/** Clocks differ by up to so much. */
+/** Clocks differ by at most this. */
 const SKEW_MS_MAX = 50
 
 export interface ReplicaRunResult {
@@ -105,7 +105,7 @@ class ReplicaRun {
   /** What was decided, by index from 1 on. */
   readonly entries: string[] = []
   readonly terms: Set<number> = new Set<number>()
-  /** Of whoever leads, and what it had then: each term is checked once. */
+  /** Of each leader, and what it had then: each term is checked once. */
   readonly #checkedTerms = new Set<number>()
   /** The term of the newest decided entry that begins one. */
   #beginTerm = 0
@@ -250,7 +250,8 @@ class ReplicaRun {
     if (blow.kind === 'crash' && !this.#canLose(struck)) return
     this.#marks.add(`${blow.kind} of a ${target}`)
     if (blow.kind === 'pause' || blow.kind === 'slow') this.#cluster.inject({ ...blow, host, atNs })
-    else if (blow.kind === 'isolate') this.#cut(blow, (from, to) => (blow.out && from === host) || (blow.in && to === host))
+    else if (blow.kind === 'isolate')
+      this.#cut(blow, (from, to) => (blow.out && from === host) || (blow.in && to === host))
     else if (blow.kind === 'split') this.#cut(blow, (from, to) => ((pick >> from) & 1) !== ((pick >> to) & 1))
     else if (blow.kind === 'transfer') {
       const { id } = this.#living[pick % this.#living.length]!
@@ -272,7 +273,7 @@ class ReplicaRun {
         if (from !== to && isCut(from, to)) this.#cluster.inject({ kind: 'cut', from, to, atNs, forNs })
   }
 
-  /** Whether a majority is left without it, of the voters that any of the living knows, and when it votes itself soon. */
+  /** Whether a majority is left without it, of the voters that any living replica knows, and once it votes itself. */
   #canLose(lost: SimulatedReplica): boolean {
     const left = new Set(this.#living.filter((each) => each !== lost).map(({ id }) => id))
     return this.#living.every(({ replica: { configuration } }) => {
@@ -319,7 +320,8 @@ class ReplicaRun {
   #checkAnswers(): void {
     for (const { answered } of this.#replicas)
       for (const each of answered)
-        if (!this.#decidedCalls.has(each)) throw new ViolationError(`durability: call ${each} was answered, and is lost`)
+        if (!this.#decidedCalls.has(each))
+          throw new ViolationError(`durability: call ${each} was answered, and is lost`)
   }
 
   #checkOrder(): void {

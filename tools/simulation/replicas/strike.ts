@@ -24,8 +24,8 @@ export type Blow =
   | { readonly kind: 'transfer' }
 
 /**
- * A blow for whoever leads at that moment, or for one that does not. Only the run shows which host that is. A candidate
- * is who wants to lead next: the blow comes `afterNs` later, when it has asked some acceptors and not others.
+ * A blow for the one that leads at that moment, or for one that does not. Only the run shows which host that is. A
+ * candidate is a replica that wants to lead next: the blow comes `afterNs` later, when it has asked some acceptors and not others.
  */
 export interface Strike {
   readonly atNs: number
@@ -92,6 +92,12 @@ export function replaceAll(stream: Stream, replicas: number, withinNs: number): 
     afterNs: 0,
     target: stream.chance(0.5) ? 'leader' : 'follower',
     pick: 0,
-    blow: { kind: 'crash', keeps: 'nothing', lingerNs: 0, certainNs: stream.between(1_000_000, 3_000_000), follows: true },
+    blow: {
+      kind: 'crash',
+      keeps: 'nothing',
+      lingerNs: 0,
+      certainNs: stream.between(1_000_000, 3_000_000),
+      follows: true,
+    },
   }))
 }
