@@ -89,6 +89,8 @@ function tableOf(marks: ReturnType<typeof marksOf>): string[] {
     { title: 'what happened', align: 'left' as const },
     ...['times', 'in seeds'].map((title) => ({ title, align: 'right' as const })),
   ]
-  const rows = [...marks].map(([name, { times, seeds }]) => [name, times, seeds].map((each) => each.toLocaleString('en')))
+  const rows = [...marks].map(([name, { times, seeds }]) =>
+    [name, times, seeds].map((each) => each.toLocaleString('en')),
+  )
   return formatTable(columns, rows)
 }

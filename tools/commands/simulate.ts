@@ -1,8 +1,8 @@
 import type { Command } from 'aether-dsm/internal/cli'
 import { formatTable, integerOption, ProgressLine, parseOptions, UsageError } from 'aether-dsm/internal/cli'
 import { protocols } from 'aether-dsm/internal/dsm'
-import { simulateManyReplicas, simulateOneOfReplicas } from './simulate-replicas.ts'
 import { type PlanOptions, planSimulation, runSeeds, type SeedReport, shorten, simulate } from '../simulation/index.ts'
+import { simulateManyReplicas, simulateOneOfReplicas } from './simulate-replicas.ts'
 
 const seedMax = 2 ** 48
 const seedsMax = 10_000_000
@@ -83,8 +83,7 @@ export const simulateCommand: Command = {
       values.threads === undefined
         ? {}
         : { threads: integerOption('simulate', '--threads', values.threads, 1, threadsMax) }
-    if (what === 'replicas')
-      return simulateManyReplicas({ first, seeds, threads: threads.threads, json: values.json })
+    if (what === 'replicas') return simulateManyReplicas({ first, seeds, threads: threads.threads, json: values.json })
     return playMany(first, seeds, { ...chosen, ...threads }, values.json)
   },
 }

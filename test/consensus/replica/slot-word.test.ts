@@ -34,7 +34,10 @@ test('a fresh word has promised nothing, holds nothing, and is of the first lap'
 })
 
 test('a lap is as many entries as the ring has places', () => {
-  assert.deepEqual([1, 15, 16, 31, 32].map((index) => lapOf(index, 16)), [0, 0, 1, 1, 2])
+  assert.deepEqual(
+    [1, 15, 16, 31, 32].map((index) => lapOf(index, 16)),
+    [0, 0, 1, 1, 2],
+  )
 })
 
 test('laps are compared on a circle, so they go on past the highest', () => {

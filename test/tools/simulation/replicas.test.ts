@@ -35,17 +35,26 @@ function play(seed: number, changes: Partial<ReplicaPlan> = {}): ReturnType<type
 test(`replicas hold in ${SEEDS} simulated clusters, and meet all that they are prepared for`, () => {
   const happened = new Set<string>()
   for (let seed = 1; seed <= SEEDS; seed += 1) for (const mark of play(seed).marks.keys()) happened.add(mark)
-  assert.deepEqual(marks.filter((mark) => !happened.has(mark)), [])
+  assert.deepEqual(
+    marks.filter((mark) => !happened.has(mark)),
+    [],
+  )
 })
 
-for (const block of drawn(Array.from({ length: BLOCKS }, (_, index) => index), 1))
+for (const block of drawn(
+  Array.from({ length: BLOCKS }, (_, index) => index),
+  1,
+))
   test(`replicas hold in ${BLOCK_SEEDS} simulated clusters that are drawn`, () => {
     for (let seed = 0; seed < BLOCK_SEEDS; seed += 1) play(1000 + block * BLOCK_SEEDS + seed)
   })
 
 test('a seed always takes the same course, and another takes another', () => {
   const courses = [1, 2, 3, 4].map((seed) => play(seed).traceHash)
-  assert.deepEqual([1, 2, 3, 4].map((seed) => play(seed).traceHash), courses)
+  assert.deepEqual(
+    [1, 2, 3, 4].map((seed) => play(seed).traceHash),
+    courses,
+  )
   assert.equal(new Set(courses).size, 4)
 })
 
@@ -135,7 +144,10 @@ test('an entry is decided without the processor of any follower, by few packets'
   }
   console.log(`packets until an entry is decided by three replicas: ${costs.join(', ')}`)
   // To each of the three, one of them itself: WRITE and compare-and-swap, and their answers.
-  assert.ok(costs.every((cost) => cost <= 12), costs.join())
+  assert.ok(
+    costs.every((cost) => cost <= 12),
+    costs.join(),
+  )
   for (const { host } of followers) host.resume()
   assert.ok(cluster.runUntil(() => followers.every(({ applied }) => applied === leader!.applied)))
   for (const replica of replicas) replica.close()

@@ -15,7 +15,12 @@ export interface RunReplicaSeedsOptions {
 const TWICE_EVERY = 20
 
 /** Play many seeds, several at a time. Results come in the order in which they are done. */
-export function runReplicaSeeds({ first, seeds, threads, onReport }: RunReplicaSeedsOptions): Promise<ReplicaRunResult[]> {
+export function runReplicaSeeds({
+  first,
+  seeds,
+  threads,
+  onReport,
+}: RunReplicaSeedsOptions): Promise<ReplicaRunResult[]> {
   return playTasks<ReplicaSeedTask, ReplicaRunResult>({
     worker: new URL('./replica-worker.js', import.meta.url),
     count: seeds,

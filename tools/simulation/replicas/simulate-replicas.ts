@@ -1,12 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Entry, foundingConfiguration, type ReplicaCard } from 'aether-dsm/internal/consensus'
+import { setTraceLevel, TraceLevel, type TraceMessage } from 'aether-dsm/internal/profiling'
 import {
   openSimulatedCluster,
   type SimulatedCluster,
   type SimulationOptions,
   Stream,
 } from 'aether-dsm/internal/providers'
-import { TraceLevel, type TraceMessage, setTraceLevel } from 'aether-dsm/internal/profiling'
 import { checkLinearizable, entryModel } from '../../linearizability/index.ts'
 import type { Hazard } from '../hazard.ts'
 import { ViolationError } from '../observer.ts'
@@ -250,7 +250,8 @@ class ReplicaRun {
     if (blow.kind === 'crash' && !this.#canLose(struck)) return
     this.#marks.add(`${blow.kind} of a ${target}`)
     if (blow.kind === 'pause' || blow.kind === 'slow') this.#cluster.inject({ ...blow, host, atNs })
-    else if (blow.kind === 'isolate') this.#cut(blow, (from, to) => (blow.out && from === host) || (blow.in && to === host))
+    else if (blow.kind === 'isolate')
+      this.#cut(blow, (from, to) => (blow.out && from === host) || (blow.in && to === host))
     else if (blow.kind === 'split') this.#cut(blow, (from, to) => ((pick >> from) & 1) !== ((pick >> to) & 1))
     else if (blow.kind === 'transfer') {
       const { id } = this.#living[pick % this.#living.length]!
@@ -319,7 +320,8 @@ class ReplicaRun {
   #checkAnswers(): void {
     for (const { answered } of this.#replicas)
       for (const each of answered)
-        if (!this.#decidedCalls.has(each)) throw new ViolationError(`durability: call ${each} was answered, and is lost`)
+        if (!this.#decidedCalls.has(each))
+          throw new ViolationError(`durability: call ${each} was answered, and is lost`)
   }
 
   #checkOrder(): void {

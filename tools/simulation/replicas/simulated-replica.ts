@@ -27,7 +27,10 @@ export const simulatedSettings: ReplicaSettings = {
 }
 
 /** What a run draws: the smaller, the more borders it meets. */
-export type SizesOfSimulation = Pick<ReplicaSettings, 'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks'>
+export type SizesOfSimulation = Pick<
+  ReplicaSettings,
+  'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks'
+>
 
 /** What a client's call does, on which key. */
 export interface ReplicaCall {
@@ -124,7 +127,10 @@ export class SimulatedReplica {
           this.#snapshotWanted = true
         },
         restore: (index, bytes) => {
-          const snapshot = JSON.parse(Buffer.from(bytes).toString()) as { readonly index: number; readonly state: State }
+          const snapshot = JSON.parse(Buffer.from(bytes).toString()) as {
+            readonly index: number
+            readonly state: State
+          }
           if (index !== snapshot.index || index <= this.applied)
             throw new ViolationError(
               `snapshot: replica ${id} has ${this.applied} entries, and is given ${snapshot.index} as ${index}`,

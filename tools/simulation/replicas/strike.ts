@@ -92,6 +92,12 @@ export function replaceAll(stream: Stream, replicas: number, withinNs: number): 
     afterNs: 0,
     target: stream.chance(0.5) ? 'leader' : 'follower',
     pick: 0,
-    blow: { kind: 'crash', keeps: 'nothing', lingerNs: 0, certainNs: stream.between(1_000_000, 3_000_000), follows: true },
+    blow: {
+      kind: 'crash',
+      keeps: 'nothing',
+      lingerNs: 0,
+      certainNs: stream.between(1_000_000, 3_000_000),
+      follows: true,
+    },
   }))
 }
