@@ -133,6 +133,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       onConfiguration: (bytes) => {
         const configuration = JSON.parse(Buffer.from(bytes).toString()) as Configuration
         this.#voters = configuration.voters.length
+        this.#checkVoters(configuration.voters.map(({ id }) => id))
         if (this.#leadership?.isSelf === true) onConfiguration(configuration)
       },
       onAnswer: (session, sequence, outcome) => this.#session.outcome(session, sequence, outcome),
@@ -377,7 +378,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const restore = this.#process!.takeRestore(number)
     if (restore === undefined) return false
     restoreSnapshot(this.#applier, unpackChunks(restore.bytes))
-    this.#voters = restore.voters
+    this.#voters = restore.voters.length
+    this.#checkVoters(restore.voters)
     if (restore.term > 0) {
       const leader = this.#parts.rankOf(restore.leader) ?? -1
       this.#leadership = { term: restore.term, leader, isSelf: leader === this.#parts.group.rank }
@@ -480,6 +482,15 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         seen = now.term
         yield now
       } else await this.#until(() => (this.#leadership?.term ?? 0) > seen, signal)
+    }
+  }
+
+  /** One may have ended before this process came. */
+  #checkVoters(ids: readonly number[]): void {
+    const { group, rankOf } = this.#parts
+    for (const id of ids) {
+      const rank = rankOf(id)
+      if (rank !== undefined && !group.closed && !group.isMember(rank)) this.#process?.ended(id)
     }
   }
 

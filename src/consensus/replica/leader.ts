@@ -118,6 +118,8 @@ export class Leader implements AcceptorsLeader {
 
   /** Records to put into the next entry that has room. */
   propose(records: Uint8Array): void {
+    // No program sends such: they would never leave.
+    if (records.length > this.layout.cellBytes - CELL_HEADER_BYTES) return
     if (this.#open.length === 0 && this.#proposals.length === 0) this.#movedNs = this.#host.nowNs()
     this.#proposals.push(records)
     this.#hasMoved = true

@@ -140,6 +140,10 @@ export class Replica {
   #ownTerm = 0
   #fullLookNs = 0
   #hasNews = false
+  /** Replicas that have ended for certain. */
+  readonly #dead = new Set<number>()
+  /** Those of them that may still finish a WRITE. */
+  readonly #unfenced = new Set<number>()
   /** Proposals that the leader had no room for. */
   readonly #unsent: Uint8Array[] = []
   #leaving: (() => void) | undefined
@@ -201,7 +205,7 @@ export class Replica {
 
   /** There is a replica with that id. The one with the lower id begins. */
   meet(id: number): void {
-    if (id === this.id || this.#peers.has(id) || this.#closed) return
+    if (id === this.id || this.#peers.has(id) || this.#dead.has(id) || this.#closed) return
     if (this.id < id) this.#connectAnew(id, 1)
   }
 
@@ -231,10 +235,13 @@ export class Replica {
 
   /** The process of a replica has ended for certain. */
   ended(id: number): void {
+    if (id === this.id || this.#closed || this.#dead.has(id)) return
+    this.#dead.add(id)
     const peer = this.#peers.get(id)
-    if (peer === undefined || peer.isDead) return
-    peer.isDead = true
-    this.#drop(peer)
+    if (peer !== undefined) {
+      peer.isDead = true
+      this.#drop(peer)
+    }
     this.#hasNews = true
     // What is certain is not waited for.
     if (this.#leader === undefined) this.#considerLeading()
@@ -345,7 +352,7 @@ export class Replica {
 
   #connectAnew(id: number, attempt: number): void {
     const before = this.#peers.get(id)
-    if (before?.isDead === true) return
+    if (this.#dead.has(id)) return
     if (before !== undefined) {
       trace.publish(TraceLevel.Info, 'connects again', () => ({ replica: this.id, peer: id, attempt }))
       this.#drop(before)
@@ -373,7 +380,7 @@ export class Replica {
   #frameFor(id: number): number {
     let frame = this.#memory.frameFor(id)
     if (frame === undefined) {
-      for (const peer of this.#peers.values()) if (peer.isDead) this.#memory.release(peer.id)
+      for (const dead of this.#dead) if (!this.#unfenced.has(dead)) this.#memory.release(dead)
       frame = this.#memory.frameFor(id)
     }
     return frame ?? -1
@@ -384,7 +391,8 @@ export class Replica {
     this.#leader?.remove(peer.id)
     this.#byNumber.delete(peer.link.number)
     const isFenced = this.#options.events.fenced(peer.id, peer.link.close())
-    if (peer.isDead && isFenced) this.#memory.release(peer.id)
+    if (!isFenced) this.#unfenced.add(peer.id)
+    else if (peer.isDead && !this.#unfenced.has(peer.id)) this.#memory.release(peer.id)
   }
 
   #reap(): boolean {
@@ -654,10 +662,7 @@ export class Replica {
     const { voters } = configuration
     const { votersWanted } = this.#options
     if (!leader.isReady) return
-    const isGone = ({ id }: Voter): boolean => {
-      const peer = this.#peers.get(id)
-      return peer !== undefined && (peer.isDead || peer.isLeaving)
-    }
+    const isGone = ({ id }: Voter): boolean => this.#dead.has(id) || this.#peers.get(id)?.isLeaving === true
     const gone = voters.find(isGone)
     const living = voters.filter((voter) => !isGone(voter))
     const learners = [...leader.acceptors.values()].filter(

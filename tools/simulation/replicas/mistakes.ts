@@ -13,8 +13,6 @@ export interface Mistake {
   readonly and?: readonly { readonly find: string; readonly replace: string }[]
   /** The end of the module's path; default: the room itself. */
   readonly module?: string
-  /** It takes many seeds to find out, so that only the long test does. */
-  readonly isSlow?: boolean
 }
 
 export const ROOM = '/src/consensus/room.js'
@@ -28,6 +26,7 @@ export const canary: Mistake = {
   replace: 'return 1 + Math.floor(voters.length / 2);',
 }
 
+/** Each is found out within 500 seeds. */
 export const mistakes: readonly Mistake[] = [
   // ---- majorities
   {
@@ -92,52 +91,16 @@ export const mistakes: readonly Mistake[] = [
     replace: 'entry.acceptedIn < adoption.best.acceptedIn',
   },
   {
-    name: 'first seen adopted',
-    breaks: 'an older value replaces a decided one',
-    find: 'adoption.best === void 0 || entry.acceptedIn > adoption.best.acceptedIn',
-    replace: 'adoption.best === void 0',
-  },
-  {
-    name: 'term of the proposer compared',
-    breaks: 'what was adopted and stored again counts as old as it was',
-    find: 'entry.acceptedIn > adoption.best.acceptedIn',
-    replace: 'entry.term > adoption.best.term',
-  },
-  {
-    name: 'one read is enough',
-    breaks: 'the value of the highest term may be at another acceptor',
-    find: 'left: holders.length,',
-    replace: 'left: 1,',
-  },
-  {
     name: 'nothing adopted',
     breaks: 'what was decided is replaced',
     find: 'if (holders.length > 0) return this.#adopt(index, holders);',
     replace: '',
   },
   {
-    name: 'accepted values forgotten',
-    breaks: 'preparing a slot takes its value away',
-    find: 'isThere ? packWord(term, lap, state.frame, state.bank) : packWord(term, lap);',
-    replace: 'packWord(term, lap);',
-  },
-  {
     name: 'accepted values not noted',
     breaks: 'what an acceptor had is not adopted',
     find: 'if (isThere && state.frame >= 0 && index > this.#leader.history.last) this.accepted.set(',
     replace: 'if (false) this.accepted.set(',
-  },
-  {
-    name: 'accepted in the term of the proposer',
-    breaks: 'a value that was stored again looks old',
-    find: 'view.setUint32(20, acceptedIn, true);',
-    replace: 'view.setUint32(20, term, true);',
-  },
-  {
-    name: 'gap skipped',
-    breaks: 'where nothing was accepted, a new proposal goes before older ones for ever waiting',
-    find: 'return this.#entry(index, 0, NOTHING',
-    replace: 'return void 0 && (0, NOTHING',
   },
   // ---- promises
   {
@@ -170,12 +133,6 @@ export const mistakes: readonly Mistake[] = [
     find: 'Math.max(this.#ownTerm, this.#memory.promise)',
     replace: 'this.#memory.promise',
   },
-  {
-    name: 'acceptor not held',
-    breaks: 'an acceptor counts before it has promised the term',
-    find: 'if (before === expected) {\n\t\t\t\tthis.isHeld = true;',
-    replace: 'if (true) {\n\t\t\t\tthis.isHeld = true;',
-  },
   // ---- storing and deciding
   {
     name: 'stored when asked',
@@ -188,19 +145,6 @@ export const mistakes: readonly Mistake[] = [
     breaks: 'an entry counts as stored whose compare-and-swap failed',
     find: '\t\t\t\tthis.#stores += 1;\n\t\t\t\tthis.#next = index;\n\t\t\t\tthis.#correct(place, before);',
     replace: '\t\t\t\tthis.stored = index;\n\t\t\t\tthis.#leader.progressed();',
-  },
-  {
-    name: 'stored out of order',
-    breaks: 'what failed in between counts as stored',
-    find: 'if (index === this.stored + 1) this.stored = index;',
-    replace: 'this.stored = index;',
-    and: [{ find: 'if (attempt !== this.#stores) return;', replace: '' }],
-  },
-  {
-    name: 'bank not alternated',
-    breaks: 'a value is overwritten while the word still names it',
-    find: '(state.bank + 1) % 2 : 0;',
-    replace: 'state.bank : 0;',
   },
   {
     name: 'frames shared',
@@ -220,12 +164,6 @@ export const mistakes: readonly Mistake[] = [
           'if (index === this.stored + 1) this.stored = index;\n\t\t\tthis.#leader.progressed();\n\t\t});\n\t\tthis.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index));\n',
       },
     ],
-  },
-  {
-    name: 'commit beyond what it has',
-    breaks: 'an acceptor takes what it does not hold as decided',
-    find: 'const known = Math.min(index, this.stored);',
-    replace: 'const known = index;',
   },
   {
     name: 'commit of what is stored',
@@ -263,18 +201,126 @@ export const mistakes: readonly Mistake[] = [
     find: 'const limit = this.taken + this.#words.length;',
     replace: 'const limit = this.taken + this.#words.length + 1;',
   },
-  {
-    name: 'laps twice as long',
-    breaks: 'two entries of one place are of the same lap',
-    find: 'return Math.floor(index / window);',
-    replace: 'return Math.floor(index / (2 * window));',
-  },
   // ---- leading and reading
   {
     name: 'reads not confirmed',
     breaks: 'a leader that was replaced answers reads',
     find: 'if (leader.isReady) leader.confirm(() => done(index));',
     replace: 'if (leader.isReady) done(index);',
+  },
+  {
+    name: 'read from what is told now',
+    breaks: 'the index of a read is older than the call',
+    find: 'const index = this.#history.last;\n\t\tif (leader.isReady)',
+    replace: 'const index = this.#history.last - 1;\n\t\tif (leader.isReady)',
+  },
+  {
+    name: 'number given twice',
+    breaks: 'two voters have the same terms',
+    find: 'while (voters.some(({ number }) => number === nextNumber)) nextNumber = (nextNumber + 1) % numbers;',
+    replace: 'nextNumber = 0;',
+  },
+  // ---- snapshots and history
+  {
+    name: 'snapshot one too new',
+    breaks: 'an entry is missing between snapshot and log',
+    find: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex,',
+    replace: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex: index + 1,',
+  },
+  {
+    name: 'snapshot without voters',
+    breaks: 'who begins from a snapshot does not know who votes',
+    find: '\t\t\tthis.#configure(offer.index, offer.configuration);\n',
+    replace: '',
+  },
+  {
+    name: 'history one off',
+    breaks: 'a laggard is sent another entry than it lacks',
+    find: 'this.#entries[index - this.#base - 1 + this.#dropped]',
+    replace: 'this.#entries[index - this.#base - 1 + Math.min(1, this.#dropped)]',
+  },
+  {
+    name: 'entry not marked as taken',
+    breaks: 'a leader waits for room for ever',
+    find: '\t\tthis.#memory.taken = entry.index;\n',
+    replace: '',
+  },
+  {
+    name: 'taken before it is',
+    breaks: 'an entry is overwritten that its acceptor has not taken',
+    find: '\t\tthis.#memory.taken = entry.index;\n',
+    replace: '\t\tthis.#memory.taken = entry.index + 1;\n',
+  },
+]
+
+/** Not found out in the 100 to 300 seeds that were tried, or not tried yet: plans have to become hotter for these. */
+export const elusive: readonly Mistake[] = [
+  {
+    name: 'first seen adopted',
+    breaks: 'an older value replaces a decided one',
+    find: 'adoption.best === void 0 || entry.acceptedIn > adoption.best.acceptedIn',
+    replace: 'adoption.best === void 0',
+  },
+  {
+    name: 'term of the proposer compared',
+    breaks: 'what was adopted and stored again counts as old as it was',
+    find: 'entry.acceptedIn > adoption.best.acceptedIn',
+    replace: 'entry.term > adoption.best.term',
+  },
+  {
+    name: 'one read is enough',
+    breaks: 'the value of the highest term may be at another acceptor',
+    find: 'left: holders.length,',
+    replace: 'left: 1,',
+  },
+  {
+    name: 'accepted values forgotten',
+    breaks: 'preparing a slot takes its value away',
+    find: 'isThere ? packWord(term, lap, state.frame, state.bank) : packWord(term, lap);',
+    replace: 'packWord(term, lap);',
+  },
+  {
+    name: 'accepted in the term of the proposer',
+    breaks: 'a value that was stored again looks old',
+    find: 'view.setUint32(20, acceptedIn, true);',
+    replace: 'view.setUint32(20, term, true);',
+  },
+  {
+    name: 'gap skipped',
+    breaks: 'where nothing was accepted, a new proposal goes before older ones for ever waiting',
+    find: 'return this.#entry(index, 0, NOTHING',
+    replace: 'return void 0 && (0, NOTHING',
+  },
+  {
+    name: 'acceptor not held',
+    breaks: 'an acceptor counts before it has promised the term',
+    find: 'if (before === expected) {\n\t\t\t\tthis.isHeld = true;',
+    replace: 'if (true) {\n\t\t\t\tthis.isHeld = true;',
+  },
+  {
+    name: 'stored out of order',
+    breaks: 'what failed in between counts as stored',
+    find: 'if (index === this.stored + 1) this.stored = index;',
+    replace: 'this.stored = index;',
+    and: [{ find: 'if (attempt !== this.#stores) return;', replace: '' }],
+  },
+  {
+    name: 'bank not alternated',
+    breaks: 'a value is overwritten while the word still names it',
+    find: '(state.bank + 1) % 2 : 0;',
+    replace: 'state.bank : 0;',
+  },
+  {
+    name: 'commit beyond what it has',
+    breaks: 'an acceptor takes what it does not hold as decided',
+    find: 'const known = Math.min(index, this.stored);',
+    replace: 'const known = index;',
+  },
+  {
+    name: 'laps twice as long',
+    breaks: 'two entries of one place are of the same lap',
+    find: 'return Math.floor(index / window);',
+    replace: 'return Math.floor(index / (2 * window));',
   },
   {
     name: 'reads confirmed by one',
@@ -301,50 +347,10 @@ export const mistakes: readonly Mistake[] = [
     replace: 'done();',
   },
   {
-    name: 'read from what is told now',
-    breaks: 'the index of a read is older than the call',
-    find: 'const index = this.#history.last;\n\t\tif (leader.isReady)',
-    replace: 'const index = this.#history.last - 1;\n\t\tif (leader.isReady)',
-  },
-  // ---- configurations
-  {
-    name: 'chosen behind a configuration',
-    breaks: 'entries are chosen by voters that an undecided entry changes',
-    find: 'this.#open.length < inFlightMax && !this.#open.some(isConfiguration)',
-    replace: 'this.#open.length < inFlightMax',
-  },
-  {
-    name: 'voter counts when proposed',
-    breaks: 'a configuration that is not decided is in force',
-    find: '\t\tthis.#configuration = configuration;\n\t\tthis.#hasMoved = true;\n\t\treturn true;',
-    replace:
-      '\t\tthis.#host.configuration.voters.splice(0, Infinity, ...configuration.voters);\n\t\tthis.#configuration = configuration;\n\t\tthis.#hasMoved = true;\n\t\treturn true;',
-  },
-  {
-    name: 'replaced at once',
-    breaks: 'all voters but the leader are replaced in one step, so that majorities do not meet',
-    find: 'leader.reconfigure(withoutVoter(configuration, dead.id));',
-    replace:
-      'leader.reconfigure({ ...withoutVoter(configuration, dead.id), voters: configuration.voters.filter(({ id }) => id === this.id) });',
-  },
-  {
-    name: 'number given twice',
-    breaks: 'two voters have the same terms',
-    find: 'while (taken.has(number)) number = (number + 1) % numbers;',
-    replace: 'number = 0;',
-  },
-  {
     name: 'configuration not taken',
     breaks: 'a replica does not learn who votes',
     find: 'if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(',
     replace: 'if (entry.index < 3 && (entry.flags & EntryFlag.Configuration) !== 0) this.#configure(',
-  },
-  // ---- snapshots and history
-  {
-    name: 'snapshot one too new',
-    breaks: 'an entry is missing between snapshot and log',
-    find: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex,',
-    replace: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex: index + 1,',
   },
   {
     name: 'snapshot one too old',
@@ -353,49 +359,17 @@ export const mistakes: readonly Mistake[] = [
     replace: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex: index - 1,',
   },
   {
-    name: 'snapshot without voters',
-    breaks: 'who begins from a snapshot does not know who votes',
-    find: '\t\t\tthis.#configure(offer.index, offer.configuration);\n',
-    replace: '',
-  },
-  {
     name: 'snapshot over newer entries',
     breaks: 'a replica goes back to an old snapshot',
     find: 'if (offer.index <= this.#history.last || this.#leader !== void 0) return;\n\t\tthis.#snapshots.fetch(peer.link, offer, (bytes) => {\n\t\t\tif (offer.index <= this.#history.last || this.#leader !== void 0) return;',
     replace: 'this.#snapshots.fetch(peer.link, offer, (bytes) => {',
   },
   {
-    name: 'history one off',
-    breaks: 'a laggard is sent another entry than it lacks',
-    find: 'this.#entries[index - this.#base - 1 + this.#dropped]',
-    replace: 'this.#entries[index - this.#base - 1 + Math.min(1, this.#dropped)]',
-  },
-  // ---- memory
-  {
     name: 'frame given away',
     breaks: 'the values of a dead proposer are overwritten while slots name them',
     find: '!== replica + 1 || this.#isNamed(frame)) continue;',
     replace: '!== replica + 1) continue;',
   },
-  {
-    name: 'commit of the last owner',
-    breaks: 'a new owner of a frame seems to have told what another did',
-    find: '\t\t\tthis.#set(this.layout.commit(frame), 0);\n',
-    replace: '\t\t\tthis.#set(this.layout.commit(frame), this.layout.window * 100);\n',
-  },
-  {
-    name: 'entry not marked as taken',
-    breaks: 'a leader waits for room for ever',
-    find: '\t\tthis.#memory.taken = entry.index;\n',
-    replace: '',
-  },
-  {
-    name: 'taken before it is',
-    breaks: 'an entry is overwritten that its acceptor has not taken',
-    find: '\t\tthis.#memory.taken = entry.index;\n',
-    replace: '\t\tthis.#memory.taken = entry.index + 1;\n',
-  },
-  // ---- the program
   {
     name: 'applied twice',
     breaks: 'a command that was proposed again is applied again',
