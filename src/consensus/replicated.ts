@@ -19,9 +19,9 @@ import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machi
 import { answerOf, type Outcome } from './machine/outcome.ts'
 import { RecordReader } from './machine/records.ts'
 import { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
+import { type Proposal, Proposals } from './proposals.ts'
 import { EntryFlag } from './replica/cell.ts'
 import type { Configuration } from './replica/configuration.ts'
-import { type Proposal, Session } from './session.ts'
 
 /** The leader from now on. A term is a fencing token: of two, the later leader's is greater. */
 export interface Leadership {
@@ -108,7 +108,7 @@ interface Reading {
 export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #parts: ReplicatedParts<Machine>
   readonly #applier: Applier<CommandOf<Machine>, AnswerOf<Machine>>
-  readonly #session: Session
+  readonly #session: Proposals
   #process: ReplicaProcess | undefined
   /** Reads for which no token is on its way. */
   #newReads: Reading[] = []
@@ -138,7 +138,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       },
       onAnswer: (session, sequence, outcome) => this.#session.outcome(session, sequence, outcome),
     })
-    this.#session = new Session(cellBytes, (records) => this.#process?.propose(records))
+    this.#session = new Proposals(cellBytes, (records) => this.#process?.propose(records))
   }
 
   /** @internal From here on there are entries. */

@@ -19,8 +19,8 @@ import {
   withVoters,
 } from './configuration.ts'
 import { HeadWord, LOOK_BYTES } from './layout.ts'
-import { Leader } from './leader.ts'
 import { LogHistory } from './log-history.ts'
+import { Proposer } from './proposer.ts'
 import { RECEIVES_MAX, REQUESTS_MAX, type RemoteRegion, ReplicaLink } from './replica-link.ts'
 import { ReplicaMemory } from './replica-memory.ts'
 import type { ReplicaSettings } from './settings.ts'
@@ -130,7 +130,7 @@ export class Replica {
   #configuration: Configuration | undefined
   /** The newest ones, with the index from which each holds. */
   #configurations: { readonly index: number; readonly configuration: Configuration }[] = []
-  #leader: Leader | undefined
+  #leader: Proposer | undefined
   /** Whose term the newest decided `Begin` is of. */
   #leaderId: number | undefined
   #beginTerm = 0
@@ -608,7 +608,7 @@ export class Replica {
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
     const { settings, runtime, clockMs } = this.#options
     const host = this
-    this.#leader = new Leader(term, {
+    this.#leader = new Proposer(term, {
       settings,
       layout: this.#memory.layout,
       get history() {
@@ -643,7 +643,7 @@ export class Replica {
     if (!votes) this.#stepDown('it votes no more')
   }
 
-  #lead(leader: Leader): void {
+  #lead(leader: Proposer): void {
     const { runtime } = this.#options
     if (this.#highestTerm > leader.term) this.#stepDown('a higher term was promised')
     else if (leader.isStuck) this.#rest('it cannot replicate')
@@ -657,7 +657,7 @@ export class Replica {
   }
 
   /** Replace voters that have ended, one at a time. */
-  #keepVoters(leader: Leader): void {
+  #keepVoters(leader: Proposer): void {
     const configuration = this.#configuration!
     const { voters } = configuration
     const { votersWanted } = this.#options

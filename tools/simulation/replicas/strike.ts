@@ -25,7 +25,8 @@ export type Blow =
 
 /**
  * A blow for the one that leads at that moment, or for one that does not. Only the run shows which host that is. A
- * candidate is a replica that wants to lead next: the blow comes `afterNs` later, when it has asked some acceptors and not others.
+ * candidate is a replica that wants to lead next. The blow comes `afterNs` later, when it has asked some acceptors and
+ * not others.
  */
 export interface Strike {
   readonly atNs: number

@@ -11,7 +11,7 @@ import type { ReplicaSettings } from './settings.ts'
 const trace = traceChannel('consensus')
 
 /** What a leader needs of its replica. */
-export interface LeaderHost {
+export interface ProposerHost {
   readonly settings: ReplicaSettings
   readonly layout: ReplicaLayout
   readonly history: LogHistory
@@ -50,12 +50,12 @@ const NOTHING = new Uint8Array()
  * - A chosen entry is stored at all acceptors. It is *decided* once a majority has stored it.
  * - After a configuration nothing is chosen until it is decided. From then on the majority is the new one's.
  */
-export class Leader implements AcceptorsLeader {
+export class Proposer implements AcceptorsLeader {
   readonly term: number
   readonly acceptors: Map<number, AcceptorView> = new Map<number, AcceptorView>()
   /** True once its own first entry is decided, and so all that was decided before. An adopted one does not count. */
   isReady = false
-  readonly #host: LeaderHost
+  readonly #host: ProposerHost
   /** Chosen and not decided, from `history.last + 1` on. */
   readonly #open: Entry[] = []
   readonly #proposals: Uint8Array[] = []
@@ -68,7 +68,7 @@ export class Leader implements AcceptorsLeader {
   /** When an entry was decided last, or there was nothing to decide. */
   #movedNs: number
 
-  constructor(term: number, host: LeaderHost) {
+  constructor(term: number, host: ProposerHost) {
     this.term = term
     this.#host = host
     this.#movedNs = host.nowNs()
