@@ -1,14 +1,19 @@
-import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
+import { addAbortCallback, KeepAlive, removeAbortCallback } from '../runtime/index.ts'
 
-/** Those who wait until something holds. Whoever changes what they wait for wakes them. */
+/** Those who wait until something holds, and keep the event loop alive. Who changes what they wait for wakes them. */
 export class Condition {
   readonly #looks = new Set<() => void>()
+  readonly #keepAlive = new KeepAlive()
 
-  /** Resolves once `holds`, now or when this was woken; rejects with the reason of `signal`, or with what `holds` throws. */
+  /**
+   * Resolves once `holds()`, now or when this was woken. Rejects with the reason of `signal`, or with what `holds()`
+   * throws.
+   */
   until(holds: () => boolean, signal?: AbortSignal): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const end = (settle: () => void): void => {
         this.#looks.delete(look)
+        this.#keepAlive.release()
         if (signal !== undefined) removeAbortCallback(signal, onAbort)
         settle()
       }
@@ -22,6 +27,7 @@ export class Condition {
       }
       if (signal?.aborted === true) return reject(signal.reason)
       this.#looks.add(look)
+      this.#keepAlive.hold()
       if (signal !== undefined) addAbortCallback(signal, onAbort)
       look()
     })

@@ -2,10 +2,10 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { checkOptions, checkText, checkWhole, type OptionNames } from '../../native/index.ts'
 import { type ReplicateOptions, replicate } from '../replicate.ts'
 import { Election } from './election.ts'
-import { type ElectionCommand, ElectionMachine } from './election-machine.ts'
+import { ElectionMachine } from './election-machine.ts'
 
 /** Options of {@link elect}. */
-export interface ElectOptions extends Pick<ReplicateOptions<ElectionCommand, boolean>, 'replicas' | 'timeoutMs' | 'signal'> {
+export interface ElectOptions extends Pick<ReplicateOptions<ElectionMachine>, 'replicas' | 'timeoutMs' | 'signal'> {
   /** How long a leader that does not renew stays the leader, in milliseconds. It renews three times as often. Default 10,000. */
   readonly ttlMs?: number
 }

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto'
 import process from 'node:process'
 import type { Group } from '../../cluster/index.ts'
 import { checkAbort, checkIteration, checkWhole } from '../../native/index.ts'
-import { KeepAlive } from '../../runtime/index.ts'
 import { Condition } from '../condition.ts'
 import { ConsensusError } from '../errors.ts'
-import type { ProposeOptions, Replicated } from '../replicated.ts'
+import type { Replicated } from '../replicated.ts'
 import { ElectedTerm, isFresh } from './elected-term.ts'
 import type { Candidate, ElectionCommand, ElectionMachine, Tenure } from './election-machine.ts'
 
@@ -23,13 +22,13 @@ export interface ElectionParts {
   readonly name: string
   readonly ttlMs: number
   readonly machine: ElectionMachine
-  readonly log: Replicated<ElectionCommand, boolean>
+  readonly log: Replicated<ElectionMachine>
 }
 
 /** How long the others have to agree that this process is no candidate, when its election is closed. */
 const WITHDRAW_MS_MAX = 1000
-/** What others wait for is proposed until it is decided. */
-const ENDLESS: ProposeOptions = { timeoutMs: Infinity }
+/** After these a command is proposed again. */
+const AGAIN: readonly unknown[] = ['ERR_AETHER_CONSENSUS_TIMEOUT', 'ERR_AETHER_CONSENSUS_EXPIRED']
 
 /**
  * One leader at a time among the processes that have opened it, for jobs that one of them has to do. Made by
@@ -40,7 +39,6 @@ const ENDLESS: ProposeOptions = { timeoutMs: Infinity }
 export class Election implements AsyncDisposable {
   readonly #parts: ElectionParts
   readonly #changed = new Condition()
-  readonly #keepAlive = new KeepAlive()
   /** Campaigns of this object that are not over, and their terms. */
   readonly #own = new Map<string, ElectedTerm | undefined>()
   /** Begins the ids of this object's campaigns. */
@@ -91,7 +89,7 @@ export class Election implements AsyncDisposable {
     this.#own.set(id, undefined)
     try {
       const candidate: Candidate = { id, rank: group.rank, processId: process.pid, ttlMs }
-      return await this.#keepAlive.during(this.#stand(candidate, options?.signal))
+      return await this.#stand(candidate, options?.signal)
     } catch (error) {
       this.#withdraw(id).catch(() => {})
       throw error
@@ -134,6 +132,8 @@ export class Election implements AsyncDisposable {
   /** Lead and campaign no more. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
+    // Those who wait see that it is closed from here on.
+    this.#changed.wake()
     return this.#closing
   }
 
@@ -145,16 +145,15 @@ export class Election implements AsyncDisposable {
   async #stand(candidate: Candidate, signal: AbortSignal | undefined): Promise<ElectedTerm> {
     const { machine } = this.#parts
     const { id, ttlMs } = candidate
-    const options = { ...ENDLESS, ...(signal && { signal }) }
     for (;;) {
-      await this.#propose({ type: 'campaign', candidate }, options)
+      await this.#propose({ type: 'campaign', candidate }, signal)
       await this.#changed.until(() => {
         this.#checkOpen()
         return machine.leader?.id === id || !machine.has(id)
       }, signal)
       const token = machine.leader?.token
       const sentMs = performance.now()
-      const isHeld = await this.#propose({ type: 'renew', id }, options)
+      const isHeld = await this.#propose({ type: 'renew', id }, signal)
       this.#checkOpen()
       if (!isHeld || token === undefined || !isFresh(sentMs, ttlMs)) continue
       const renew = () => this.#propose({ type: 'renew', id })
@@ -172,7 +171,7 @@ export class Election implements AsyncDisposable {
     if (this.#withdrawing.has(id) || this.#parts.log.closed) return
     this.#withdrawing.add(id)
     try {
-      await this.#propose({ type: 'withdraw', id }, {})
+      await this.#parts.log.propose({ type: 'withdraw', id })
     } finally {
       this.#withdrawing.delete(id)
       // If it failed, it is tried again.
@@ -180,13 +179,13 @@ export class Election implements AsyncDisposable {
     }
   }
 
-  /** Until it is decided. If the log has forgotten this process, the command may be applied twice, without harm. */
-  async #propose(command: ElectionCommand, options: ProposeOptions = ENDLESS): Promise<boolean> {
+  /** Until it is decided. The command may be applied twice, without harm. */
+  async #propose(command: ElectionCommand, signal?: AbortSignal): Promise<boolean> {
     for (;;) {
       try {
-        return await this.#parts.log.propose(command, options)
+        return await this.#parts.log.propose(command, signal === undefined ? {} : { signal })
       } catch (error) {
-        if ((error as Partial<ConsensusError>).code !== 'ERR_AETHER_CONSENSUS_EXPIRED') throw error
+        if (!AGAIN.includes((error as Partial<ConsensusError>).code)) throw error
       }
     }
   }
@@ -235,7 +234,6 @@ export class Election implements AsyncDisposable {
     this.#stopEvents()
     clearTimeout(this.#expiry)
     for (const term of this.#own.values()) term?.end('its election was closed')
-    this.#changed.wake()
     const { log } = this.#parts
     const withdrawals = [...this.#own.keys()].map((id) =>
       log.propose({ type: 'withdraw', id }, { timeoutMs: WITHDRAW_MS_MAX }).catch(() => {}),
