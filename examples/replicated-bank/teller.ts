@@ -7,11 +7,11 @@ import { Bank } from './bank.ts'
 
 /** What a teller tells who started it. */
 export type TellerMessage =
-  /** It has the bank, with so many transfers of others. */
+  /** It has the bank; `found`: how many transfers it holds. */
   | { readonly type: 'open'; readonly found: number }
   /** It leads from now on. */
   | { readonly type: 'leads' }
-  /** So many of its transfers were confirmed, and so many refused. */
+  /** How many of its transfers were confirmed, and how many refused. */
   | { readonly type: 'confirmed'; readonly confirmed: number; readonly refused: number }
   /** Its clients have stopped. */
   | { readonly type: 'stopped' }

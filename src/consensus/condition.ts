@@ -1,6 +1,6 @@
 import { addAbortCallback, KeepAlive, removeAbortCallback } from '../runtime/index.ts'
 
-/** Those who wait until something holds, and keep the event loop alive. Who changes what they wait for wakes them. */
+/** Those who wait until something holds, and keep the event loop alive. A change of it has to wake them. */
 export class Condition {
   readonly #looks = new Set<() => void>()
   readonly #keepAlive = new KeepAlive()

@@ -6,7 +6,10 @@ import { ElectionMachine } from './election-machine.ts'
 
 /** Options of {@link elect}. */
 export interface ElectOptions extends Pick<ReplicateOptions<ElectionMachine>, 'replicas' | 'timeoutMs' | 'signal'> {
-  /** How long a leader that does not renew stays the leader, in milliseconds. It renews three times as often. Default 10,000. */
+  /**
+   * How long a leader that does not renew stays the leader, in milliseconds. It renews three times as often. Default
+   * 10,000.
+   */
   readonly ttlMs?: number
 }
 

@@ -37,10 +37,10 @@ interface State {
 }
 
 /**
- * Who leads, and who waits for it, first come, first served. An answer says whether there is what was wanted.
+ * The leader, and those who wait to lead: first come, first served. An answer says whether there is what was wanted.
  *
- * It reads no clock. Who wants to end the tenure of a leader that does not renew says how many renewals it has seen. If
- * one came in between, nothing happens.
+ * It reads no clock. A process that waited long enough for a renewal ends the tenure, and says how many it has seen. If
+ * another came in between, nothing happens.
  */
 export class ElectionMachine implements ReplicatedMachine<ElectionCommand, boolean> {
   /** Is told of each change. It must not throw. */

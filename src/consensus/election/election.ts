@@ -70,14 +70,14 @@ export class Election implements AsyncDisposable {
     return this.#closing !== undefined
   }
 
-  /** Who leads, as far as is known here. */
+  /** The present leader, as far as is known here. */
   get leader(): ElectedLeader | undefined {
     const { leader } = this.#parts.machine
     return leader && { rank: leader.rank, processId: leader.processId, token: leader.token }
   }
 
   /**
-   * Resolves when this process leads. Who campaigns first leads first.
+   * Resolves when this process leads. Campaigns lead in the order in which they began.
    * @throws ConsensusError `ERR_AETHER_CONSENSUS_CLOSED` if the election is closed meanwhile; the reason of `signal`.
    */
   async campaign(options?: { readonly signal?: AbortSignal }): Promise<ElectedTerm> {
@@ -96,7 +96,7 @@ export class Election implements AsyncDisposable {
     }
   }
 
-  /** Who leads, now and after each change; undefined while no one does. It ends when this is closed. */
+  /** The leader, now and after each change; undefined while there is none. It ends when this is closed. */
   async *observe(options?: { readonly signal?: AbortSignal }): AsyncGenerator<ElectedLeader | undefined, void> {
     checkIteration('observe', options)
     this.#checkOpen()
