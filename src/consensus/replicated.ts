@@ -12,6 +12,7 @@ import {
 } from '../native/index.ts'
 import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
+import { Condition } from './condition.ts'
 import { ConsensusError } from './errors.ts'
 import { Applier } from './machine/applier.ts'
 import type { Change } from './machine/changes.ts'
@@ -118,7 +119,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #isAsking = false
   #leadership: Leadership | undefined
   #voters = 0
-  readonly #watchers = new Set<() => void>()
+  readonly #changed = new Condition()
   #closing: Promise<void> | undefined
   #failure: unknown
 
@@ -309,6 +310,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   /** Leave. What was proposed and has no answer rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
+    // Those who wait see that it is closed from here on.
+    this.#changed.wake()
     return this.#closing
   }
 
@@ -363,7 +366,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     this.#applier.apply({ index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload })
     if ((flags & EntryFlag.Begin) !== 0) this.#begun(payload)
     this.#answerReads()
-    this.#wakeWatchers()
+    this.#changed.wake()
   }
 
   #begun(payload: Uint8Array): void {
@@ -387,7 +390,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     // The outcomes of this process's commands may be in it: they are told to those who propose them again.
     this.#session.sendAgain()
     this.#answerReads()
-    this.#wakeWatchers()
+    this.#changed.wake()
     return true
   }
 
@@ -501,7 +504,6 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     for (const proposal of this.#session.end()) proposal.fail(closed(proposal.sequence > 0 ? 'unknown' : 'not-applied'))
     for (const reads of [this.#newReads, this.#readable, ...this.#asked.values()])
       for (const reading of reads) if (!reading.isOver) reading.fail(closed())
-    this.#wakeWatchers()
     // The others then need no majority of those who have left.
     await this.#process?.leave(LEAVE_MS_MAX)
     await this.#process?.close()
@@ -509,29 +511,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 
   #until(isOver: () => boolean, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise<void>((resolve, reject) => {
-      const end = (): void => {
-        this.#watchers.delete(look)
-        signal?.removeEventListener('abort', onAbort)
-      }
-      const onAbort = (): void => {
-        end()
-        reject(signal!.reason)
-      }
-      const look = (): void => {
-        if (!this.closed && !isOver()) return
-        end()
-        resolve()
-      }
-      if (signal?.aborted === true) return reject(signal.reason)
-      this.#watchers.add(look)
-      signal?.addEventListener('abort', onAbort, { once: true })
-      look()
-    })
-  }
-
-  #wakeWatchers(): void {
-    if (this.#watchers.size > 0) for (const look of [...this.#watchers]) look()
+    return this.#changed.until(() => this.closed || isOver(), signal)
   }
 
   #checkOpen(): void {
