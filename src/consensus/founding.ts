@@ -33,13 +33,13 @@ export class VoterRecord implements AsyncDisposable {
    * Undefined if there is a log.
    * @throws ConsensusError if there was one, and all voters have ended.
    */
-  async found(group: RegionGroup, name: string, id: number): Promise<Configuration | undefined> {
+  async found(group: RegionGroup, name: string, id: number, wanted: number): Promise<Configuration | undefined> {
     using _held = await group.lock(`consensus/${name}`)
     const count = this.#numbers[Place.Voters]!
     const ids = [...this.#numbers.subarray(Place.Ids, Place.Ids + count)]
     if (ids.some((voter) => group.isMember(Meeting.rankOf(voter)))) return undefined
-    // A founder that was alone has answered no one else. So what is lost is lost with all who knew it.
-    if (count > 1) {
+    // A founder that was alone, and was to have others, has answered no one.
+    if (count >= Math.min(2, wanted) && count > 0) {
       const why = `all voters of '${name}' have ended, and its entries with them; open another name`
       throw new ConsensusError('LOST', why)
     }

@@ -99,7 +99,7 @@ export async function replicate<Machine extends AnyMachine>(
     },
   })
   try {
-    const founding = record ? await record.found(group, plan.name, meeting.id) : foundFixed(wanted, meeting.id)
+    const founding = record ? await record.found(group, plan.name, meeting.id, wanted) : foundFixed(wanted, meeting.id)
     const process = await ReplicaProcess.start({
       device: group.device,
       id: meeting.id,

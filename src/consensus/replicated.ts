@@ -321,7 +321,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   /** @internal Resolves when this replica has heard from a leader, and all who are to vote at first do. */
   whenReady(wanted: number, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
-    const late = AbortSignal.timeout(Math.min(timeoutMs, TIMER_MS_MAX))
+    const late = AbortSignal.timeout(Math.ceil(Math.min(timeoutMs, TIMER_MS_MAX)))
     this.#process!.expect()
     return this.#until(
       () => this.#leadership !== undefined && this.#voters >= Math.min(2, wanted),

@@ -2,6 +2,7 @@
 export const excluded: readonly { readonly names: RegExp; readonly reason: string }[] = [
   { names: /^new (?!ServiceError)\w*Error$/, reason: 'Aether makes its errors, and programs catch them' },
   { names: /^Codec\.(decode|adopt)$/, reason: 'structures and RPC call it, with bytes that encode() returned' },
+  { names: /^ReplicatedMachine\.\w+$/, reason: 'programs write it, and Aether calls it' },
   { names: /^(EndpointHandlers\.\w+|Loan\.onOver)$/, reason: 'programs write it, and Aether calls it' },
   { names: /^SyncCallOptions\.onMetadata$/, reason: 'programs write it, and channels call it' },
   {

@@ -19,11 +19,12 @@ class Anything {
 export async function consensusRecipes(): Promise<Recipes> {
   const group = await join({ rank: 0, size: 1, rendezvous: 'local:bad-consensus-arguments' })
   const replicated = await module.replicate(group, { name: 'anything', machine: () => new Anything() })
+  const election = await module.elect(group, 'job')
   let opened = 0
   const waits = async (): Promise<void> => void (await replicated.propose('something'))
   return {
     module,
-    objects: { Replicated: [replicated] },
+    objects: { Replicated: [replicated], Election: [election] },
     values: { command: () => 'something', read: () => () => 0, rank: () => 0 },
     calls: {
       replicate: {
@@ -33,8 +34,13 @@ export async function consensusRecipes(): Promise<Recipes> {
       'Replicated.changes': { args: () => [{ from: 1 }], waits },
       'Replicated.leadership': { args: () => [{}], waits },
       'Replicated.transferLeadership': { args: () => [0] },
+      elect: { args: () => [group, `job-${++opened}`], valuesMax: 4 },
+      'Election.campaign': { args: () => [{}] },
+      'Election.observe': { args: () => [{}] },
+      'Election.transfer': { args: () => [0], neverRight: 'this process does not lead' },
     },
     close: async () => {
+      await election.close()
       await replicated.close()
       await group.close()
     },
