@@ -34,7 +34,7 @@ const SIGNAL_EVERY = 16
 /** Longer ones make one each, so that their room comes back. */
 const SHORT_BYTES = 1024
 /** Before each message: its type, and how many messages its sender has taken. */
-export const MESSAGE_HEADER_BYTES = 8
+const MESSAGE_HEADER_BYTES = 8
 /** The type of a message that only says how many were taken. */
 const CREDIT_MESSAGE = 0
 

@@ -41,7 +41,7 @@ export interface ReplicaCard {
 }
 
 /** What a replica tells its program. */
-export interface ReplicaEvents {
+interface ReplicaEvents {
   /** The next decided entry. */
   decided(entry: Entry): void
   /** To the replica with that id, by another way than its link. */

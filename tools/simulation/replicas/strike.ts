@@ -1,7 +1,7 @@
 import type { Stream } from 'aether-dsm/internal/providers'
 
 /** What happens to a replica. Outages end; see the plan for how many may die. */
-export type Blow =
+type Blow =
   /** See the faults of the same names. */
   | { readonly kind: 'pause'; readonly forNs: number; readonly inWrite: boolean; readonly adapterStops: boolean }
   | { readonly kind: 'slow'; readonly forNs: number; readonly factor: number }
