@@ -10,7 +10,10 @@ export interface HistoryCall<Input, Output> {
 /** What a structure does when its calls come one after the other. */
 export interface SequentialModel<State, Input, Output> {
   readonly initial: State
-  /** The state after `input`; undefined if it does not give `output`. If `output` is undefined, it is not known. */
+  /**
+   * The state after `input`; undefined if it does not give `output`. If `output` is undefined, it is not known. Return
+   * `state` itself where nothing changes: this makes the search shorter.
+   */
   step(
     state: State,
     input: Input,
@@ -18,4 +21,16 @@ export interface SequentialModel<State, Input, Output> {
   ): { readonly state: State } | undefined
   /** Equal for equal states. */
   nameOf(state: State): string
+  /**
+   * What is true of a call in every state; it makes the search shorter. A `read` never changes the state. An
+   * `overwrite` leads to the same state, with the same output, from every state.
+   */
+  kindOf?(input: Input): 'read' | 'overwrite' | 'other'
+  /**
+   * False if `call` cannot return what it did, whatever of `others` takes effect before it, in any order. It cuts the
+   * search short; in doubt it is true.
+   */
+  canFollow?(state: State, call: HistoryCall<Input, Output>, others: readonly HistoryCall<Input, Output>[]): boolean
+  /** Whether a call that never returned can be left out, because no other call can tell whether it took effect. */
+  isUnseen?(input: Input, history: readonly HistoryCall<Input, Output>[]): boolean
 }
