@@ -37,11 +37,12 @@ interface Frame<State> {
 class Search<State, Input, Output> {
   readonly #model: SequentialModel<State, Input, Output>
   readonly #history: readonly HistoryCall<Input, Output>[]
-  readonly #timeline: Timeline<Input, Output>
+  readonly #timeline: Timeline
   readonly #stepsMax: number
   readonly #seen: Map<string, OpenCalls[]>[] = []
   readonly #outputs: readonly ({ readonly value: Output } | undefined)[]
   readonly #kinds: readonly ('read' | 'overwrite' | 'other')[]
+  readonly #unseen: readonly boolean[]
   #steps = 0
   /** How many calls may take effect early at one return. */
   #earlyMax = 2
@@ -55,9 +56,9 @@ class Search<State, Input, Output> {
     this.#model = model
     this.#history = history
     this.#stepsMax = stepsMax
-    this.#timeline = new Timeline(history, ({ input, returned }) => {
-      return returned !== undefined || model.isUnseen?.(input, history) !== true
-    })
+    const isUnseen = model.unseenIn?.(history)
+    this.#unseen = history.map(({ input }) => isUnseen?.(input) === true)
+    this.#timeline = new Timeline(history, (call) => history[call]!.returned !== undefined || !this.#unseen[call])
     this.#outputs = history.map(({ returned }) => returned && { value: returned.output })
     this.#kinds = history.map(({ input }) => model.kindOf?.(input) ?? 'other')
   }
@@ -119,7 +120,7 @@ class Search<State, Input, Output> {
       const { call } = this.#timeline.events[at.event]!
       const slot = this.#timeline.slots[call]!
       if (!at.calls.isDue(slot)) {
-        if (at.calls.isOpen(slot)) (frame.waiting[at.early] ??= []).push(this.#mustTakeEffect(at, call))
+        if (at.calls.isOpen(slot) && !this.#unseen[call]!) (frame.waiting[at.early] ??= []).push(this.#mustTakeEffect(at, call))
         const dropped = { ...at, calls: at.calls.copy(), early: 0, before: at, order: [] }
         dropped.calls.setDone(slot)
         return this.#advance(dropped)
@@ -149,7 +150,7 @@ class Search<State, Input, Output> {
     const unreturned = new Set<number>()
     for (const slot of at.calls.open()) {
       const call = timeline.callIn(slot, at.event)
-      if (call === returning) continue
+      if (call === returning || (this.#unseen[call]! && !at.calls.isDue(slot))) continue
       if (slot >= timeline.firstUnreturnedSlot) {
         const alike = timeline.alike(slot)
         if (unreturned.has(alike)) continue

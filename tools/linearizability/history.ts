@@ -31,6 +31,9 @@ export interface SequentialModel<State, Input, Output> {
    * search short; in doubt it is true.
    */
   canFollow?(state: State, call: HistoryCall<Input, Output>, others: readonly HistoryCall<Input, Output>[]): boolean
-  /** Whether a call that never returned can be left out, because no other call can tell whether it took effect. */
-  isUnseen?(input: Input, history: readonly HistoryCall<Input, Output>[]): boolean
+  /**
+   * Whether a call that need not take effect can be left out, because no other call of the history can tell: wherever
+   * it is taken out of an order of calls, the others may stay as they are.
+   */
+  unseenIn?(history: readonly HistoryCall<Input, Output>[]): (input: Input) => boolean
 }

@@ -12,7 +12,7 @@ interface TimelineEvent {
  * the slot of one that returned. So a set of open calls is a few words of bits, however long the history is. Calls that
  * never returned have slots of their own, in the order of their calls, behind all others.
  */
-export class Timeline<Input, Output> {
+export class Timeline {
   readonly events: readonly TimelineEvent[]
   /** By call. */
   readonly slots: readonly number[]
@@ -29,11 +29,8 @@ export class Timeline<Input, Output> {
   readonly #holders: readonly { readonly calls: number[]; readonly events: number[]; at: number }[]
 
   /** Of the calls that `isTaken` names; the others are left out. */
-  constructor(
-    history: readonly HistoryCall<Input, Output>[],
-    isTaken: (call: HistoryCall<Input, Output>) => boolean,
-  ) {
-    this.events = eventsOf(history).filter(({ call }) => isTaken(history[call]!))
+  constructor(history: readonly HistoryCall<unknown, unknown>[], isTaken: (call: number) => boolean) {
+    this.events = eventsOf(history).filter(({ call }) => isTaken(call))
     const slots = new Array<number>(history.length).fill(-1)
     const free: number[] = []
     const unreturned: number[] = []

@@ -23,11 +23,12 @@ export const registerModel: DeterministicModel<number, RegisterInput, number> = 
       others.some((other) => other.input.type !== 'read' && other.input.value === needed)
     )
   },
-  isUnseen: (input, history) =>
-    input.type === 'read' ||
-    history.every(({ input: other, returned }) =>
-      other.type === 'compareAndSet' ? false : neededBy(other, returned?.output) !== input.value,
-    ),
+  unseenIn(history) {
+    // A write may keep a compareAndSet from its change.
+    if (history.some(({ input }) => input.type === 'compareAndSet')) return () => false
+    const needed = new Set(history.map(({ input, returned }) => neededBy(input, returned?.output)))
+    return (input) => input.type !== 'read' && !needed.has(input.value)
+  },
   kindOf: ({ type }) => (type === 'read' ? 'read' : type === 'write' ? 'overwrite' : 'other'),
 })
 
