@@ -27,6 +27,9 @@ export function checkLinearizable<State, Input, Output>(
   return new Search(model, history, stepsMax).run()
 }
 
+const FAR = Number(process.env['FAR'] ?? 1)
+const UNK = Number(process.env['UNK'] ?? 1)
+const EARLY = Number(process.env['EARLY'] ?? 2)
 /** What is to be tried at one return, the fewest early calls first. */
 interface Frame<State> {
   readonly waiting: Configuration<State>[][]
@@ -45,7 +48,7 @@ class Search<State, Input, Output> {
   readonly #unseen: readonly boolean[]
   #steps = 0
   /** How many calls may take effect early at one return. */
-  #earlyMax = 2
+  #earlyMax = EARLY
   #deferred: Configuration<State>[] = []
 
   constructor(
@@ -187,7 +190,7 @@ class Search<State, Input, Output> {
       }
     }
     const { event, early, length } = at
-    return { state: stepped.state, calls, event, early: early + 1, before: at, order, length: length + order.length }
+    return { state: stepped.state, calls, event, early: early + (this.#outputs[call] === undefined ? UNK : 1) + (this.#model.commute?.(this.#history[call]!.input, this.#history[returning]!.input) === true ? FAR : 0), before: at, order, length: length + order.length }
   }
 
   /** A due call may take effect here without a change: it is free from now on, and a read is done. */

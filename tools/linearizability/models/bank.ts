@@ -38,7 +38,14 @@ export function bankModel(balances: readonly number[]): DeterministicModel<reado
       }
       return sums.has(0)
     },
+    commute: (one, other) => !accountsOf(one).some((account) => accountsOf(other).includes(account)),
     nameOf: (state) => state.join(' '),
     kindOf: ({ type }) => (type === 'transfer' ? 'other' : 'read'),
   })
+}
+
+/** The accounts that a call looks at or changes; the sum of all stays what it is. */
+function accountsOf(input: BankInput): readonly number[] {
+  if (input.type === 'sum') return []
+  return input.type === 'balance' ? [input.account] : [input.from, input.to]
 }

@@ -6,7 +6,7 @@ export interface DeterministicModel<State, Input, Output> extends SequentialMode
 }
 
 export function deterministicModel<State, Input, Output>(
-  parts: Pick<DeterministicModel<State, Input, Output>, 'initial' | 'apply' | 'nameOf' | 'kindOf' | 'canFollow' | 'unseenIn'>,
+  parts: Omit<DeterministicModel<State, Input, Output>, 'step'>,
 ): DeterministicModel<State, Input, Output> {
   return {
     ...parts,

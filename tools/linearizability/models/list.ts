@@ -13,17 +13,29 @@ export const stackModel: ListModel = boundedStackModel(Infinity)
 
 /** A queue of at most `capacity` values: a push gives 0 where it is full. */
 export function boundedQueueModel(capacity: number): ListModel {
-  return listModel((values) => [values.slice(1), values[0]], capacity)
+  return listModel({
+    capacity,
+    pop: (values) => [values.slice(1), values[0]],
+    aheadOf: (values, value) => values.slice(0, values.indexOf(value)),
+  })
 }
 
 export function boundedStackModel(capacity: number): ListModel {
-  return listModel((values) => [values.slice(0, -1), values.at(-1)], capacity)
+  return listModel({
+    capacity,
+    pop: (values) => [values.slice(0, -1), values.at(-1)],
+    aheadOf: (values, value) => values.slice(values.lastIndexOf(value) + 1),
+  })
 }
 
-function listModel(
-  pop: (values: readonly number[]) => readonly [values: readonly number[], popped: number | undefined],
-  capacity: number,
-): ListModel {
+interface ListKind {
+  readonly capacity: number
+  pop(values: readonly number[]): readonly [values: readonly number[], popped: number | undefined]
+  /** What is popped before `value`. */
+  aheadOf(values: readonly number[], value: number): readonly number[]
+}
+
+function listModel({ capacity, pop, aheadOf }: ListKind): ListModel {
   return deterministicModel<readonly number[], ListInput, number>({
     initial: [],
     apply(values, input) {
@@ -32,9 +44,16 @@ function listModel(
       return popped === undefined ? [values, 0] : [left, popped]
     },
     canFollow(values, { input, returned }, others) {
-      const value = returned?.output
-      if (input.type !== 'pop' || value === 0 || value === undefined || values.includes(value)) return true
-      return others.some(({ input: other }) => other.type === 'push' && other.value === value)
+      if (input.type !== 'pop') return true
+      const value = returned!.output
+      if (value !== 0 && !values.includes(value))
+        return others.some(({ input: other }) => other.type === 'push' && other.value === value)
+      // Each value that comes before it has to be popped before.
+      const ahead = value === 0 ? values : aheadOf(values, value)
+      const pops = others.filter(
+        (other) => other.input.type === 'pop' && (other.returned === undefined || ahead.includes(other.returned.output)),
+      )
+      return pops.length >= ahead.length
     },
     nameOf: (values) => values.join(' '),
   })
