@@ -19,6 +19,27 @@ export interface CheckOptions {
   readonly stepsMax?: number
 }
 
+/**
+ * Whether the calls of a history could have taken effect one after another, each between its call and its return.
+ *
+ * It goes from return to return, as in Lowe ("Testing for linearizability", 2017): calls take effect only when one that
+ * returns needs them. It remembers where it has been: event, state, and which open calls are done, due or free.
+ *
+ * 1. A call that never returned is free: it may take effect, or not.
+ * 2. A due call that would change nothing where the search stands becomes free. It can take effect there without a
+ *    trace; or later, if that helps. A read is done at once, because it leaves no trace anywhere.
+ * 3. A due overwrite becomes free when another overwrite takes effect. It can come just before that, without a trace;
+ *    so can any set of them. A call that is not an overwrite cannot: with several, each could hide but not all.
+ * 4. What can follow a due or a done call can follow a free one, too. So a configuration is left out if one was seen
+ *    at the same event and state with the same calls, or some of them free. Suppose this lost every order: take the
+ *    configuration seen that has the shortest rest of an order. Its next one was seen, or one with the same rest; that
+ *    is shorter.
+ * 5. Of calls that never returned and have equal inputs, the first that is open stands for all: they can be exchanged.
+ *
+ * The time grows with the number of configurations at one return, not with the length of the history. It can still be
+ * exponential in the number of overlapping calls whose order nothing shows, as in a queue of many clients, or in a bank
+ * whose balances many sets of transfers explain. Then the verdict is `unknown`.
+ */
 export function checkLinearizable<State, Input, Output>(
   model: SequentialModel<State, Input, Output>,
   history: readonly HistoryCall<Input, Output>[],
@@ -27,9 +48,6 @@ export function checkLinearizable<State, Input, Output>(
   return new Search(model, history, stepsMax).run()
 }
 
-const FAR = Number(process.env['FAR'] ?? 1)
-const UNK = Number(process.env['UNK'] ?? 1)
-const EARLY = Number(process.env['EARLY'] ?? 2)
 /** What is to be tried at one return, the fewest early calls first. */
 interface Frame<State> {
   readonly waiting: Configuration<State>[][]
@@ -47,8 +65,8 @@ class Search<State, Input, Output> {
   readonly #kinds: readonly ('read' | 'overwrite' | 'other')[]
   readonly #unseen: readonly boolean[]
   #steps = 0
-  /** How many calls may take effect early at one return. */
-  #earlyMax = EARLY
+  /** How many calls may take effect early at one return; what needs more is put off. */
+  #earlyMax = 3
   #deferred: Configuration<State>[] = []
 
   constructor(
@@ -123,7 +141,8 @@ class Search<State, Input, Output> {
       const { call } = this.#timeline.events[at.event]!
       const slot = this.#timeline.slots[call]!
       if (!at.calls.isDue(slot)) {
-        if (at.calls.isOpen(slot) && !this.#unseen[call]!) (frame.waiting[at.early] ??= []).push(this.#mustTakeEffect(at, call))
+        if (at.calls.isOpen(slot) && !this.#unseen[call]!)
+          (frame.waiting[at.early] ??= []).push(this.#mustTakeEffect(at, call))
         const dropped = { ...at, calls: at.calls.copy(), early: 0, before: at, order: [] }
         dropped.calls.setDone(slot)
         return this.#advance(dropped)
@@ -186,11 +205,25 @@ class Search<State, Input, Output> {
       for (const slot of calls.due()) {
         const other = this.#timeline.callIn(slot, at.event)
         if (other === returning && this.#kinds[other] !== 'read') continue
-          if (this.#step(stepped.state, other)?.state === stepped.state) this.#release({ calls, order }, other)
+        if (this.#step(stepped.state, other)?.state === stepped.state) this.#release({ calls, order }, other)
       }
     }
     const { event, early, length } = at
-    return { state: stepped.state, calls, event, early: early + (this.#outputs[call] === undefined ? UNK : 1) + (this.#model.commute?.(this.#history[call]!.input, this.#history[returning]!.input) === true ? FAR : 0), before: at, order, length: length + order.length }
+    return {
+      state: stepped.state,
+      calls,
+      event,
+      early: early + this.#distance(call, returning),
+      before: at,
+      order,
+      length: length + order.length,
+    }
+  }
+
+  /** A call that commutes with the one that returns can help only through others. */
+  #distance(call: number, returning: number): number {
+    const { commute } = this.#model
+    return commute?.(this.#history[call]!.input, this.#history[returning]!.input) === true ? 2 : 1
   }
 
   /** A due call may take effect here without a change: it is free from now on, and a read is done. */
@@ -234,13 +267,21 @@ class Search<State, Input, Output> {
     for (const slot of calls.due()) {
       const call = this.#timeline.callIn(slot, event)
       const others = [...open.filter((other) => other !== call), ...this.#timeline.callsUntilReturn(event, call)]
-      if (!model.canFollow(state, history[call]!, others.map((other) => history[other]!))) return true
+      if (
+        !model.canFollow(
+          state,
+          history[call]!,
+          others.map((other) => history[other]!),
+        )
+      )
+        return true
     }
     return false
   }
 
   #isNew({ event, state, calls }: Configuration<State>): boolean {
-    const seen = (this.#seen[event] ??= new Map<string, OpenCalls[]>())
+    this.#seen[event] ??= new Map<string, OpenCalls[]>()
+    const seen = this.#seen[event]
     const name = this.#model.nameOf(state)
     const alike = seen.get(name)
     if (alike?.some((other) => other.covers(calls)) === true) return false

@@ -47,7 +47,9 @@ export class Timeline {
     this.#alike = unreturned.map(
       (call, index) =>
         count +
-        unreturned.findIndex((other, at) => at === index || isDeepStrictEqual(history[other]!.input, history[call]!.input)),
+        unreturned.findIndex(
+          (other, at) => at === index || isDeepStrictEqual(history[other]!.input, history[call]!.input),
+        ),
     )
     this.#holders = Array.from({ length: this.slotCount }, () => ({ calls: [], events: [], at: 0 }))
     for (const [event, { call, isReturn }] of this.events.entries()) {

@@ -113,7 +113,8 @@ export class Histories {
   /** Whether an order explains what was seen of entries that do not go by themselves. */
   get isExplained(): boolean {
     return [...this.#calls.values()].every(
-      (calls) => checkLinearizable(entryModel, calls as readonly HistoryCall<EntryInput, number>[]).verdict === 'linearizable',
+      (calls) =>
+        checkLinearizable(entryModel, calls as readonly HistoryCall<EntryInput, number>[]).verdict === 'linearizable',
     )
   }
 

@@ -65,21 +65,25 @@ const subjects: Readonly<Record<string, Subject<never, never>>> = {
     if (kind < 4) return { type: 'write', value: small(random) }
     return { type: 'compareAndSet', expected: random.below(4), value: small(random) }
   }),
-  'register without compareAndSet': subject(registerModel, (random): RegisterInput =>
-    random.below(2) === 0 ? { type: 'read' } : { type: 'write', value: small(random) },
+  'register without compareAndSet': subject(
+    registerModel,
+    (random): RegisterInput => (random.below(2) === 0 ? { type: 'read' } : { type: 'write', value: small(random) }),
   ),
   entry: subject(entryModel, (random): EntryInput => {
     const types = ['get', 'get', 'set', 'setIfAbsent', 'delete', 'compareAndSet'] as const
     return { type: types[random.below(types.length)]!, value: small(random), expected: random.below(4) }
   }),
-  queue: subject(queueModel, (random): ListInput =>
-    random.below(2) === 0 ? { type: 'pop' } : { type: 'push', value: small(random) },
+  queue: subject(
+    queueModel,
+    (random): ListInput => (random.below(2) === 0 ? { type: 'pop' } : { type: 'push', value: small(random) }),
   ),
-  'bounded queue': subject(boundedQueueModel(2), (random): ListInput =>
-    random.below(3) === 0 ? { type: 'pop' } : { type: 'push', value: small(random) },
+  'bounded queue': subject(
+    boundedQueueModel(2),
+    (random): ListInput => (random.below(3) === 0 ? { type: 'pop' } : { type: 'push', value: small(random) }),
   ),
-  stack: subject(stackModel, (random): ListInput =>
-    random.below(2) === 0 ? { type: 'pop' } : { type: 'push', value: small(random) },
+  stack: subject(
+    stackModel,
+    (random): ListInput => (random.below(2) === 0 ? { type: 'pop' } : { type: 'push', value: small(random) }),
   ),
   log: subject(logModel, (random): LogInput => {
     const kind = random.below(3)
@@ -107,7 +111,10 @@ function subject<State, Input>(
 }
 
 /** At most six calls. Outputs are of an order of them; some are then changed, or swapped. */
-function drawHistory<State, Input>({ model, draw }: Subject<State, Input>, random: Random): HistoryCall<Input, number>[] {
+function drawHistory<State, Input>(
+  { model, draw }: Subject<State, Input>,
+  random: Random,
+): HistoryCall<Input, number>[] {
   const calls: HistoryCall<Input, number>[] = []
   let state = model.initial
   const length = 2 + random.below(5)

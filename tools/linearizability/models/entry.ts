@@ -7,7 +7,11 @@ export type EntryInput =
   | { readonly type: 'compareAndSet'; readonly expected: number; readonly value: number }
 
 /** One key of a map. Outputs: the value of a get, 1 where a change was made, 0 where not. */
-export const entryModel: DeterministicModel<number, EntryInput, number> = deterministicModel<number, EntryInput, number>({
+export const entryModel: DeterministicModel<number, EntryInput, number> = deterministicModel<
+  number,
+  EntryInput,
+  number
+>({
   initial: 0,
   apply: entryStep,
   nameOf: String,

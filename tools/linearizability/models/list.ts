@@ -51,7 +51,8 @@ function listModel({ capacity, pop, aheadOf }: ListKind): ListModel {
       // Each value that comes before it has to be popped before.
       const ahead = value === 0 ? values : aheadOf(values, value)
       const pops = others.filter(
-        (other) => other.input.type === 'pop' && (other.returned === undefined || ahead.includes(other.returned.output)),
+        (other) =>
+          other.input.type === 'pop' && (other.returned === undefined || ahead.includes(other.returned.output)),
       )
       return pops.length >= ahead.length
     },

@@ -7,7 +7,11 @@ export type RegisterInput =
   | { readonly type: 'compareAndSet'; readonly expected: number; readonly value: number }
 
 /** A register that holds 0 at first. Outputs: what was read; 1 where it was written, 0 where not. */
-export const registerModel: DeterministicModel<number, RegisterInput, number> = deterministicModel<number, RegisterInput, number>({
+export const registerModel: DeterministicModel<number, RegisterInput, number> = deterministicModel<
+  number,
+  RegisterInput,
+  number
+>({
   initial: 0,
   apply(state, input) {
     if (input.type === 'read') return [state, state]
