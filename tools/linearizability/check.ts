@@ -141,8 +141,7 @@ class Search<State, Input, Output> {
       const { call } = this.#timeline.events[at.event]!
       const slot = this.#timeline.slots[call]!
       if (!at.calls.isDue(slot)) {
-        if (at.calls.isOpen(slot) && !this.#unseen[call]!)
-          (frame.waiting[at.early] ??= []).push(this.#mustTakeEffect(at, call))
+        if (at.calls.isOpen(slot) && !this.#unseen[call]!) put(frame, this.#mustTakeEffect(at, call))
         const dropped = { ...at, calls: at.calls.copy(), early: 0, before: at, order: [] }
         dropped.calls.setDone(slot)
         return this.#advance(dropped)
@@ -162,7 +161,7 @@ class Search<State, Input, Output> {
   #wait(frame: Frame<State>, at: Configuration<State>): void {
     if (!this.#isNew(at)) return
     if (at.early > this.#earlyMax) this.#deferred.push(at)
-    else (frame.waiting[at.early] ??= []).push(at)
+    else put(frame, at)
   }
 
   /** Each other open call may take effect before the one that returns. */
@@ -289,6 +288,11 @@ class Search<State, Input, Output> {
     else alike.push(calls)
     return !this.#isDoomed(event, state, calls)
   }
+}
+
+function put<State>(frame: Frame<State>, at: Configuration<State>): void {
+  frame.waiting[at.early] ??= []
+  frame.waiting[at.early]!.push(at)
 }
 
 function frameOf<State>(at: Configuration<State>): Frame<State> {

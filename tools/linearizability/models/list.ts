@@ -46,8 +46,9 @@ function listModel({ capacity, pop, aheadOf }: ListKind): ListModel {
     canFollow(values, { input, returned }, others) {
       if (input.type !== 'pop') return true
       const value = returned!.output
-      if (value !== 0 && !values.includes(value))
-        return others.some(({ input: other }) => other.type === 'push' && other.value === value)
+      // It may be pushed later, even if it is there already.
+      if (others.some(({ input: other }) => other.type === 'push' && other.value === value)) return true
+      if (value !== 0 && !values.includes(value)) return false
       // Each value that comes before it has to be popped before.
       const ahead = value === 0 ? values : aheadOf(values, value)
       const pops = others.filter(
