@@ -18,6 +18,7 @@ const rooms = [
   'rpc',
   'structures',
   'arrays',
+  'consensus',
   'saving',
   'adapters',
   'testing',

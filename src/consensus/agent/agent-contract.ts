@@ -1,0 +1,69 @@
+import type { Configuration } from '../replica/configuration.ts'
+import type { ReplicaCard } from '../replica/replica.ts'
+import type { ReplicaSettings } from '../replica/settings.ts'
+
+/** What the replica's thread is started with. */
+export interface ReplicaAgentData {
+  readonly device: string
+  readonly id: number
+  readonly settings: ReplicaSettings
+  readonly founding: Configuration | undefined
+  readonly votersWanted: number
+  /** Rings of records: to the agent, and to the program. */
+  readonly toAgent: SharedArrayBuffer
+  readonly toProgram: SharedArrayBuffer
+  /** The write end of the pipe that wakes the program. */
+  readonly bell: number
+  /** A program that takes nothing for this long, though there is something, is not to lead. */
+  readonly programNsMax: number
+}
+
+/** Records from the program. */
+export const Demand = {
+  /** Records for the log. */
+  Propose: 1,
+  /** Token f64: from which entry on may be read. */
+  AskIndex: 2,
+} as const
+
+/** Records to the program. */
+export const News = {
+  /** Index f64, time f64, term u32, flags u32, payload. */
+  Entry: 1,
+  ProposeAgain: 2,
+  /** Token f64, index f64, or -1 for: ask again. */
+  Readable: 3,
+  SnapshotWanted: 4,
+  /** Number f64 of the note that has the bytes. Nothing behind it counts before they are restored. */
+  Restore: 5,
+} as const
+
+export const ENTRY_HEAD_BYTES = 24
+
+/** A snapshot that was fetched, and who led when it was taken. */
+export interface SnapshotBytes {
+  readonly index: number
+  readonly term: number
+  readonly leader: number
+  /** How many vote. */
+  readonly voters: number
+  readonly bytes: Uint8Array
+}
+
+/** What the agent tells the program by notes. */
+export type AgentNote =
+  | { readonly type: 'say'; readonly to: number; readonly card: ReplicaCard }
+  | ({ readonly type: 'restore'; readonly number: number } & SnapshotBytes)
+
+/** What the agent says about itself. */
+export interface ReplicaStatus {
+  readonly id: number
+  readonly term: number
+  readonly leader: number | undefined
+  readonly isLeader: boolean
+  /** The last entry that is decided and here. */
+  readonly decided: number
+  readonly configuration: Configuration | undefined
+  /** As the leader sees it: how far each replica is behind, in entries. */
+  readonly lags: readonly { readonly id: number; readonly entries: number }[]
+}

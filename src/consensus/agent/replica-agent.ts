@@ -1,0 +1,154 @@
+/** The machine that the thread of a replica runs: a {@link Replica}, and two rings to the program. */
+import { native } from '../../native/index.ts'
+import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
+import type { Entry } from '../replica/cell.ts'
+import { Replica, type ReplicaCard } from '../replica/replica.ts'
+import { Demand, ENTRY_HEAD_BYTES, News, type ReplicaAgentData, type ReplicaStatus } from './agent-contract.ts'
+import { ByteRing } from './byte-ring.ts'
+
+/** More than this is not kept for a program that takes nothing. The replica then takes no more entries. */
+const BACKLOG_BYTES_MAX = 16 * 2 ** 20
+
+const NOTHING = new Uint8Array()
+
+class ReplicaAgent implements Machine {
+  readonly #context: AgentContext
+  readonly #data: ReplicaAgentData
+  readonly #replica: Replica
+  readonly #toAgent: ByteRing
+  readonly #toProgram: ByteRing
+  /** What the ring had no room for. */
+  #backlog: { readonly kind: number; readonly bytes: Uint8Array }[] = []
+  #backlogBytes = 0
+  readonly #head = new DataView(new ArrayBuffer(ENTRY_HEAD_BYTES))
+  #restores = 0
+  /** How far the program was, and since when. */
+  #position = 0
+  #positionNs = 0
+  #hasPushed = false
+
+  readonly #commands: Readonly<Record<string, (payload: unknown, reply: Reply) => void>> = {
+    meet: (id, reply) => reply.resolve(this.#replica.meet(id as number)),
+    hear: (card, reply) => reply.resolve(this.#replica.hear(card as ReplicaCard)),
+    ended: (id, reply) => reply.resolve(this.#replica.ended(id as number)),
+    snapshot: (taken, reply) => {
+      const { index, bytes } = taken as { readonly index: number; readonly bytes: Uint8Array }
+      reply.resolve(this.#replica.offerSnapshot(index, bytes))
+    },
+    transfer: (id, reply) => reply.resolve(this.#replica.transfer(id as number)),
+    leave: (_, reply) => this.#replica.leave(() => reply.resolve(undefined)),
+    status: (_, reply) => reply.resolve(this.#status()),
+  }
+
+  constructor(context: AgentContext, data: ReplicaAgentData) {
+    this.#context = context
+    this.#data = data
+    this.#toAgent = new ByteRing(data.toAgent)
+    this.#toProgram = new ByteRing(data.toProgram)
+    const { device, id, settings, founding, votersWanted } = data
+    this.#replica = new Replica({
+      ...{ device, id, settings, founding, votersWanted, runtime: context.runtime, clockMs: Date.now },
+      events: {
+        decided: (entry) => this.#decided(entry),
+        say: (to, card) => context.notify({ type: 'say', to, card }),
+        proposeAgain: () => this.#push(News.ProposeAgain, NOTHING),
+        snapshotWanted: () => this.#push(News.SnapshotWanted, NOTHING),
+        restore: (index, bytes) => {
+          this.#restores += 1
+          const { term, leaderId: leader = 0, configuration } = this.#replica
+          const voters = configuration?.voters.length ?? 0
+          context.notify({ type: 'restore', number: this.#restores, index, term, leader, voters, bytes })
+          this.#push(News.Restore, numbers(this.#restores))
+        },
+        readable: (token, index = -1) => this.#push(News.Readable, numbers(token, index)),
+        isResponsive: () => this.#isResponsive(),
+        mayTake: () => this.#backlogBytes < BACKLOG_BYTES_MAX,
+        fenced: (_, isFenced) => isFenced,
+      },
+    })
+  }
+
+  get descriptors(): readonly number[] {
+    return this.#replica.descriptors
+  }
+
+  turn(): boolean {
+    let any = this.#toAgent.drain((kind, bytes) => {
+      if (kind === Demand.Propose) this.#replica.propose(bytes.slice())
+      else this.#replica.askIndex(new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true))
+      return true
+    })
+    any = this.#replica.turn() || any
+    if (this.#backlog.length > 0) this.#flushBacklog()
+    if (this.#hasPushed) {
+      this.#hasPushed = false
+      if (this.#toProgram.mustWake()) native.ringPipe(this.#data.bell)
+    }
+    return any
+  }
+
+  prepareSleep(): boolean {
+    const sleeps = this.#toAgent.sleep() && this.#replica.prepareSleep()
+    // A turn of the replica may have news for the program.
+    return !this.#hasPushed && sleeps
+  }
+
+  command(name: string, payload: unknown, reply: Reply): void {
+    this.#commands[name]!(payload, reply)
+  }
+
+  close(): void {
+    this.#replica.close()
+  }
+
+  #status(): ReplicaStatus {
+    const { id, term, leaderId, isLeader, taken, configuration, lags } = this.#replica
+    return { id, term, leader: leaderId, isLeader, decided: taken, configuration, lags }
+  }
+
+  #decided({ index, timeMs, term, flags, payload }: Entry): void {
+    const head = this.#head
+    head.setFloat64(0, index, true)
+    head.setFloat64(8, timeMs, true)
+    head.setUint32(16, term, true)
+    head.setUint32(20, flags, true)
+    this.#push(News.Entry, new Uint8Array(head.buffer), payload)
+  }
+
+  #push(kind: number, first: Uint8Array, second: Uint8Array = NOTHING): void {
+    this.#hasPushed = true
+    if (this.#backlog.length === 0 && this.#toProgram.push(kind, first, second)) return
+    const bytes = Buffer.concat([first, second])
+    this.#backlog.push({ kind, bytes })
+    this.#backlogBytes += bytes.length
+  }
+
+  #flushBacklog(): void {
+    let count = 0
+    for (const { kind, bytes } of this.#backlog) {
+      if (!this.#toProgram.push(kind, bytes)) break
+      this.#backlogBytes -= bytes.length
+      count += 1
+    }
+    if (count === 0) return
+    this.#backlog = this.#backlog.slice(count)
+    this.#hasPushed = true
+  }
+
+  /** Whether the program takes what there is for it. */
+  #isResponsive(): boolean {
+    const now = this.#context.runtime.now()
+    const { position } = this.#toProgram
+    if (this.#toProgram.isEmpty || position !== this.#position) {
+      this.#position = position
+      this.#positionNs = now
+    }
+    return now - this.#positionNs < this.#data.programNsMax
+  }
+}
+
+function numbers(...values: readonly number[]): Uint8Array {
+  return new Uint8Array(Float64Array.from(values).buffer)
+}
+
+export const createMachine: MachineFactory = (context, data) => new ReplicaAgent(context, data as ReplicaAgentData)

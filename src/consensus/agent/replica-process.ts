@@ -1,0 +1,234 @@
+import process from 'node:process'
+import { native, type Watcher } from '../../native/index.ts'
+import { Agent, KeepAlive, LookBudget } from '../../runtime/index.ts'
+import type { ReplicaCard } from '../replica/replica.ts'
+import {
+  type AgentNote,
+  Demand,
+  type ReplicaAgentData,
+  type ReplicaStatus,
+  type SnapshotBytes,
+} from './agent-contract.ts'
+import { ByteRing } from './byte-ring.ts'
+
+export interface ReplicaProcessOptions extends Omit<ReplicaAgentData, 'toAgent' | 'toProgram' | 'bell'> {
+  /** How long the replica's thread looks for work before it sleeps. */
+  readonly spinNs: number
+  /** A record of `News`; `bytes` are valid during the call. False: later, and nothing behind it before. */
+  readonly onNews: (kind: number, bytes: Uint8Array) => boolean
+  readonly onSay: (to: number, card: ReplicaCard) => void
+}
+
+const RING_BYTES = 2 ** 20
+/** Records that are handed over before the event loop has its turn. */
+const RECORDS_PER_TURN = 2048
+
+/**
+ * The program's side of the thread in which a replica runs. What comes from there is taken in turns of the event loop.
+ * While something is expected, it looks again before it sleeps, if that pays.
+ */
+export class ReplicaProcess {
+  readonly #toAgent = new ByteRing(RING_BYTES)
+  readonly #toProgram = new ByteRing(RING_BYTES)
+  readonly #bell = native.createPipe()
+  readonly #options: ReplicaProcessOptions
+  readonly #watcher: Watcher
+  readonly #budget = new LookBudget()
+  readonly #keepAlive = new KeepAlive()
+  readonly #unsent: Uint8Array[] = []
+  /** Snapshots that the agent has fetched, by number. */
+  readonly #restores = new Map<number, SnapshotBytes>()
+  #agent: Agent | undefined
+  #expected = 0
+  #scheduled = false
+  #asleepMs = -1
+  #closed = false
+
+  private constructor(options: ReplicaProcessOptions) {
+    this.#options = options
+    this.#watcher = native.createWatcher(() => {
+      native.drainPipe(this.#bell[0])
+      this.#watcher.rearm(0)
+      if (this.#asleepMs >= 0) this.#budget.slept(performance.now() - this.#asleepMs)
+      this.#asleepMs = -1
+      this.#turn()
+    })
+    this.#watcher.add(0, this.#bell[0])
+  }
+
+  static async start(options: ReplicaProcessOptions): Promise<ReplicaProcess> {
+    const started = new ReplicaProcess(options)
+    const { spinNs, onNews: _onNews, onSay, ...rest } = options
+    const data: ReplicaAgentData = {
+      ...rest,
+      toAgent: started.#toAgent.buffer,
+      toProgram: started.#toProgram.buffer,
+      bell: started.#bell[1],
+    }
+    try {
+      started.#agent = await Agent.start({
+        machine: new URL('./replica-agent.js', import.meta.url),
+        data,
+        spinNs,
+        seed: process.pid,
+        onNote: (note) => {
+          const said = note as AgentNote
+          if (said.type === 'say') onSay(said.to, said.card)
+          else {
+            started.#restores.set(said.number, said)
+            started.#schedule()
+          }
+        },
+      })
+    } catch (error) {
+      started.#release()
+      throw error
+    }
+    started.#schedule()
+    return started
+  }
+
+  /** The snapshot that a record of `News.Restore` names; undefined until it has come. */
+  takeRestore(number: number): SnapshotBytes | undefined {
+    const restore = this.#restores.get(number)
+    this.#restores.delete(number)
+    return restore
+  }
+
+  /** Something is expected from the agent, until {@link unexpect}: the event loop stays alive. */
+  expect(): void {
+    this.#expected += 1
+    this.#keepAlive.hold()
+    this.#schedule()
+  }
+
+  unexpect(): void {
+    this.#expected -= 1
+    this.#keepAlive.release()
+  }
+
+  /** `records` are copied. */
+  propose(records: Uint8Array): void {
+    if (this.#closed) return
+    if (this.#unsent.length > 0 || !this.#toAgent.push(Demand.Propose, records)) {
+      this.#unsent.push(records.slice())
+      this.#schedule()
+    }
+    this.#ring()
+  }
+
+  /** False if there is no room: ask again. */
+  askIndex(token: number): boolean {
+    if (this.#closed || !this.#toAgent.push(Demand.AskIndex, new Uint8Array(Float64Array.of(token).buffer)))
+      return false
+    this.#ring()
+    return true
+  }
+
+  meet(id: number): void {
+    this.#command('meet', id)
+  }
+
+  hear(card: ReplicaCard): void {
+    this.#command('hear', card)
+  }
+
+  ended(id: number): void {
+    this.#command('ended', id)
+  }
+
+  offerSnapshot(index: number, bytes: Uint8Array): void {
+    this.#command('snapshot', { index, bytes })
+  }
+
+  async transfer(id: number): Promise<boolean> {
+    return (await this.#agent!.command('transfer', id)) as boolean
+  }
+
+  /** Vote no more. It resolves when that is decided, or after a while. */
+  async leave(timeoutMs: number): Promise<void> {
+    if (this.#closed) return
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs)
+    })
+    await Promise.race([this.#agent?.command('leave', undefined), late]).finally(() => clearTimeout(timer))
+  }
+
+  async status(): Promise<ReplicaStatus> {
+    return (await this.#agent!.command('status', undefined)) as ReplicaStatus
+  }
+
+  /** Take what has come, now. */
+  look(): boolean {
+    if (this.#closed) return false
+    let left = RECORDS_PER_TURN
+    return this.#toProgram.drain((kind, bytes) => {
+      if (left === 0) {
+        this.#schedule()
+        return false
+      }
+      left -= 1
+      return this.#options.onNews(kind, bytes)
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#agent?.close()
+    this.#release()
+  }
+
+  #release(): void {
+    this.#closed = true
+    this.#watcher.close()
+    for (const end of this.#bell) native.closeDescriptor(end)
+    while (this.#expected > 0) this.unexpect()
+  }
+
+  #command(name: string, payload: unknown): void {
+    // It has ended, and nothing depends on it any more.
+    if (!this.#closed) this.#agent?.command(name, payload).catch(() => {})
+  }
+
+  #ring(): void {
+    if (this.#toAgent.mustWake()) this.#agent!.ring()
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#closed) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#turn()
+    })
+  }
+
+  #turn(): void {
+    if (this.#closed) return
+    this.#flush()
+    const any = this.look()
+    if (this.#closed || this.#scheduled) return
+    if (any) {
+      if (this.#budget.isLooking) this.#budget.found(performance.now())
+      if (this.#expected > 0) this.#schedule()
+      else this.#sleep()
+    } else if (this.#unsent.length > 0 || (this.#expected > 0 && this.#budget.looksOn(performance.now())))
+      this.#schedule()
+    else this.#sleep()
+  }
+
+  #sleep(): void {
+    if (!this.#toProgram.sleep()) this.#schedule()
+    else if (this.#asleepMs < 0) this.#asleepMs = performance.now()
+  }
+
+  #flush(): void {
+    let sent = 0
+    while (sent < this.#unsent.length && this.#toAgent.push(Demand.Propose, this.#unsent[sent]!)) sent += 1
+    if (sent === 0) return
+    this.#unsent.splice(0, sent)
+    this.#ring()
+  }
+}

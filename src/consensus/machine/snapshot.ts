@@ -1,0 +1,105 @@
+import { crc32 } from 'node:zlib'
+import { messageOfThrown, mustBe } from '../../native/index.ts'
+import { ConsensusError } from '../errors.ts'
+import { AppliedState } from './applied-state.ts'
+import type { Applier } from './applier.ts'
+import { ByteReader } from './byte-reader.ts'
+import { ByteWriter } from './byte-writer.ts'
+
+/**
+ * A snapshot: chunks, each with a head. Numbers are little-endian.
+ *
+ * ```
+ *  chunk      0 number: 0, 1, …   4 length of the payload   8 CRC-32 of these 8 bytes and the payload   12 payload
+ *  payload 0  0 'AeRM'   4 version of the format   8 chunks of the machine   12 the applied state
+ *  payload 1, 2, …   what the machine gave
+ * ```
+ */
+const MAGIC = 0x4d526541
+/** Raised whenever anything in the format changes. */
+const VERSION = 1
+export const CHUNK_HEAD_BYTES = 12
+
+/** The length of a whole chunk, by its head. Its checksum was not compared. */
+export function chunkLengthOf(head: Uint8Array): number {
+  return CHUNK_HEAD_BYTES + new DataView(head.buffer, head.byteOffset).getUint32(4, true)
+}
+
+/** All that a replica needs to go on from the last entry that was applied. The bytes are the caller's own. */
+export function takeSnapshot<Command, Answer>(applier: Applier<Command, Answer>): Uint8Array[] {
+  const state = applier.wholeState()
+  const chunks: Uint8Array[] = [new Uint8Array()]
+  for (const bytes of applier.machine.snapshot()) {
+    if (!(bytes instanceof Uint8Array)) throw mustBe('a chunk of snapshot()', 'a Uint8Array', bytes)
+    chunks.push(chunk(chunks.length, bytes))
+  }
+  const writer = new ByteWriter()
+  writer.u32(MAGIC)
+  writer.u32(VERSION)
+  writer.u32(chunks.length - 1)
+  state.encode(writer)
+  chunks[0] = chunk(0, writer.bytes())
+  return chunks
+}
+
+/**
+ * Put an applier and its machine where a snapshot was taken. It may not be behind what the applier has applied.
+ * @throws ConsensusError if it is damaged or of another version: nothing was touched. What the machine throws.
+ */
+export function restoreSnapshot<Command, Answer>(
+  applier: Applier<Command, Answer>,
+  chunks: readonly Uint8Array[],
+): void {
+  const payloads = chunks.map((bytes, number) => payloadOf(bytes, number))
+  const state = stateOf(payloads)
+  applier.restore(state, payloads.slice(1))
+}
+
+function chunk(number: number, payload: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(CHUNK_HEAD_BYTES + payload.length)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, number, true)
+  view.setUint32(4, payload.length, true)
+  bytes.set(payload, CHUNK_HEAD_BYTES)
+  view.setUint32(8, checksumOf(bytes), true)
+  return bytes
+}
+
+function checksumOf(chunk: Uint8Array): number {
+  return crc32(chunk.subarray(CHUNK_HEAD_BYTES), crc32(chunk.subarray(0, 8)))
+}
+
+function payloadOf(bytes: Uint8Array, number: number): Uint8Array {
+  if (bytes.length < CHUNK_HEAD_BYTES) throw damaged(`chunk ${number} is cut off`)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (view.getUint32(8, true) !== checksumOf(bytes)) throw damaged(`the checksum of chunk ${number} is wrong`)
+  if (view.getUint32(0, true) !== number) throw damaged(`chunk ${number} is not in its place`)
+  return bytes.subarray(CHUNK_HEAD_BYTES)
+}
+
+/** Checksums were right, so it is what was written, if a snapshot was. */
+function stateOf([header, ...machine]: readonly Uint8Array[]): AppliedState {
+  if (header === undefined) throw damaged('it has no chunk')
+  try {
+    const reader = new ByteReader(header)
+    if (reader.u32() !== MAGIC) throw damaged('it does not begin as a snapshot')
+    checkVersion(reader.u32())
+    if (reader.u32() !== machine.length) throw damaged(`${machine.length} chunks of the machine are not all`)
+    const state = AppliedState.decode(reader)
+    if (!reader.isAtEnd) throw damaged('more follows after its header')
+    return state
+  } catch (cause) {
+    if (cause instanceof RangeError) throw damaged(`its header cannot be read: ${messageOfThrown(cause)}`)
+    throw cause
+  }
+}
+
+function checkVersion(version: number): void {
+  if (version === VERSION) return
+  const what = `the snapshot has format ${version}, and this version of Aether reads format ${VERSION}`
+  throw new ConsensusError('SNAPSHOT_VERSION', `${what}; use the version that wrote it`)
+}
+
+function damaged(how: string): ConsensusError {
+  return new ConsensusError('SNAPSHOT', `the snapshot is damaged: ${how}; fetch it again, or take an older one`)
+}

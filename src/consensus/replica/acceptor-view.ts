@@ -1,0 +1,246 @@
+import { type Entry, writeCell } from './cell.ts'
+import { BANKS, HeadWord, LOOK_BYTES, type ReplicaLayout } from './layout.ts'
+import type { LogHistory } from './log-history.ts'
+import type { ReplicaLink } from './replica-link.ts'
+import { isOfLap, isOfLaterLap, lapOf, packWord, type SlotState, unpackWord } from './slot-word.ts'
+
+/** What a leader has in common for all acceptors. */
+export interface AcceptorsLeader {
+  readonly term: number
+  readonly layout: ReplicaLayout
+  readonly ahead: number
+  /** The decided entries. */
+  readonly history: LogHistory
+  /** An entry that is chosen and not decided; undefined if none is. */
+  open(index: number): Entry | undefined
+  /** An acceptor has promised a higher term. */
+  deposed(seen: number): void
+  /** An acceptor is further than what this leader knows to be decided. */
+  behind(): void
+  /** Something has moved. */
+  progressed(): void
+  /** The acceptor cannot go on without a snapshot. */
+  needsSnapshot(acceptor: AcceptorView): void
+}
+
+/** Where an acceptor holds a value that it had accepted before this term. */
+export interface AcceptedPlace {
+  readonly frame: number
+  readonly bank: number
+}
+
+/**
+ * What a leader knows of one acceptor, and does to it. Everything is one-sided:
+ *
+ * 1. READ its head, and promise this term in the word for that.
+ * 2. Prepare slots ahead: a compare-and-swap for each, from the word that is predicted. It shows what was accepted.
+ * 3. Store entries in order: WRITE the cell, and one compare-and-swap behind it.
+ *
+ * A prediction that was wrong shows the right word. Then either another leader has come, or it is tried again.
+ */
+export class AcceptorView {
+  readonly id: number
+  readonly link: ReplicaLink
+  /** True once it has promised this term. */
+  isHeld = false
+  /** All entries up to this one are stored there as decided, or by this leader. */
+  stored = 0
+  /** The acceptor has taken all entries up to this one. */
+  taken = 0
+  /** All slots above what is decided and up to this one have promised this term. */
+  prepared = 0
+  /** What they had accepted before, by index. */
+  readonly accepted: Map<number, AcceptedPlace> = new Map<number, AcceptedPlace>()
+  /** The commit that it was told last. */
+  toldCommit = 0
+  /** True while it may hold no more, or too little is prepared, because it has to take entries first. */
+  isFull = false
+  readonly #leader: AcceptorsLeader
+  /** Which of its frames is this leader's. */
+  readonly frame: number
+  readonly #words: BigUint64Array
+  readonly #cell: Uint8Array
+  /** The next entry to store. */
+  #next = 1
+  /** Slots up to this one have been asked to promise. */
+  #preparing = 0
+  /** Replies to what was posted before something was tried again do not count. */
+  #stores = 0
+  #prepares = 0
+  #isLooking = false
+
+  constructor(id: number, link: ReplicaLink, frame: number, leader: AcceptorsLeader) {
+    this.id = id
+    this.link = link
+    this.frame = frame
+    this.#leader = leader
+    this.#words = new BigUint64Array(leader.layout.window)
+    this.#cell = new Uint8Array(leader.layout.cellBytes)
+  }
+
+  /** Ask for the promise. */
+  begin(): void {
+    const { layout, term } = this.#leader
+    this.link.read(0, layout.headBytes, (bytes) => {
+      const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+      for (let place = 0; place < layout.window; place += 1)
+        this.#words[place] = head.getBigUint64(layout.slots + 8 * place, true)
+      this.#took(Number(head.getBigUint64(HeadWord.Taken, true)))
+      const promise = head.getBigUint64(HeadWord.Promise, true)
+      if (Number(promise) > term) this.#leader.deposed(Number(promise))
+      else this.#promise(promise)
+    })
+  }
+
+  #promise(expected: bigint): void {
+    const { term } = this.#leader
+    this.link.compareSwap(HeadWord.Promise, expected, BigInt(term), (before) => {
+      if (before === expected) {
+        this.isHeld = true
+        this.prepared = this.#leader.history.last
+        this.#leader.progressed()
+      } else if (Number(before) > term) this.#leader.deposed(Number(before))
+      else this.#promise(before)
+    })
+  }
+
+  /** Post what can be posted. */
+  pump(): void {
+    if (!this.isHeld || !this.link.isUp) return
+    const { history, ahead } = this.#leader
+    const limit = this.taken + this.#words.length
+    while (this.#next <= Math.min(limit, history.last)) {
+      const entry = history.get(this.#next)
+      if (entry === undefined) {
+        this.#leader.needsSnapshot(this)
+        this.isFull = true
+        return
+      }
+      if (!this.#store(entry)) return
+    }
+    this.#preparing = Math.max(this.#preparing, history.last)
+    this.prepared = Math.max(this.prepared, history.last)
+    const wanted = history.last + ahead
+    while (this.#preparing < Math.min(limit, wanted)) if (!this.#prepare(this.#preparing + 1)) return
+    for (;;) {
+      const entry = this.#next <= this.prepared ? this.#leader.open(this.#next) : undefined
+      if (entry === undefined || !this.#store(entry)) break
+    }
+    this.isFull = this.#preparing < wanted
+  }
+
+  /** Look how far it has come. Once at a time. */
+  look(): void {
+    if (this.#isLooking || !this.link.isUp) return
+    this.#isLooking = true
+    this.link.read(0, LOOK_BYTES, (bytes) => {
+      this.#isLooking = false
+      const words = new DataView(bytes.buffer, bytes.byteOffset, LOOK_BYTES)
+      const promise = Number(words.getBigUint64(HeadWord.Promise, true))
+      if (promise > this.#leader.term) return this.#leader.deposed(promise)
+      this.#took(Number(words.getBigUint64(HeadWord.Taken, true)))
+      this.#leader.progressed()
+    })
+  }
+
+  /** Call `done` if it still promises this term. */
+  confirm(done: () => void): void {
+    this.link.read(HeadWord.Promise, 8, (bytes) => {
+      const promise = Number(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true))
+      if (promise > this.#leader.term) this.#leader.deposed(promise)
+      else if (promise === this.#leader.term) done()
+    })
+  }
+
+  /** Tell it that entries up to `index` are decided, as far as it has them. */
+  tellCommit(index: number): void {
+    const known = Math.min(index, this.stored)
+    if (!this.isHeld || known <= this.toldCommit) return
+    this.toldCommit = known
+    this.link.writeWord(known, this.#leader.layout.commit(this.frame), true)
+  }
+
+  #took(index: number): void {
+    this.taken = Math.max(this.taken, index)
+    this.stored = Math.max(this.stored, this.taken)
+    this.#next = Math.max(this.#next, this.taken + 1)
+  }
+
+  /** False where it must not be, and another has been told. */
+  #prepare(index: number): boolean {
+    const { layout, term } = this.#leader
+    const place = layout.place(index)
+    const expected = this.#words[place]!
+    const state = unpackWord(expected)
+    const lap = lapOf(index, layout.window)
+    if (!this.#isOurs(state, index)) return false
+    const isThere = isOfLap(state, lap)
+    const next = isThere ? packWord(term, lap, state.frame, state.bank) : packWord(term, lap)
+    this.#preparing = index
+    this.#words[place] = next
+    const attempt = this.#prepares
+    this.link.compareSwap(layout.slot(index), expected, next, (before) => {
+      if (attempt !== this.#prepares) return
+      if (before !== expected) {
+        this.#prepares += 1
+        this.#preparing = index - 1
+        this.#correct(place, before)
+        return
+      }
+      if (isThere && state.frame >= 0 && index > this.#leader.history.last)
+        this.accepted.set(index, { frame: state.frame, bank: state.bank })
+      if (index === this.prepared + 1) this.prepared = index
+      this.#leader.progressed()
+    })
+    return true
+  }
+
+  #store(entry: Entry): boolean {
+    const { layout, term } = this.#leader
+    const { index } = entry
+    const place = layout.place(index)
+    const expected = this.#words[place]!
+    const state = unpackWord(expected)
+    const lap = lapOf(index, layout.window)
+    if (!this.#isOurs(state, index)) return false
+    // The value that the word names stays whole until the word names another.
+    const bank = isOfLap(state, lap) && state.frame === this.frame ? (state.bank + 1) % BANKS : 0
+    const next = packWord(term, lap, this.frame, bank)
+    const length = writeCell(this.#cell, { ...entry, term })
+    this.#next = index + 1
+    this.#words[place] = next
+    const attempt = this.#stores
+    this.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index))
+    this.link.compareSwap(layout.slot(index), expected, next, (before) => {
+      if (attempt !== this.#stores) return
+      if (before !== expected) {
+        this.#stores += 1
+        this.#next = index
+        this.#correct(place, before)
+        return
+      }
+      this.accepted.delete(index)
+      if (index === this.stored + 1) this.stored = index
+      this.#leader.progressed()
+    })
+    return true
+  }
+
+  #correct(place: number, word: bigint): void {
+    this.#words[place] = word
+    const { promised } = unpackWord(word)
+    if (promised > this.#leader.term) this.#leader.deposed(promised)
+    else this.#leader.progressed()
+  }
+
+  /** Whether this leader may change a slot for an entry of that lap. */
+  #isOurs(state: SlotState, index: number): boolean {
+    const { term, history, layout } = this.#leader
+    if (state.promised > term) this.#leader.deposed(state.promised)
+    else if (!isOfLaterLap(state, lapOf(index, layout.window))) return true
+    else if (index > history.last) this.#leader.behind()
+    // It has taken that entry by now.
+    else this.look()
+    return false
+  }
+}

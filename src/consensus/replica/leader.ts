@@ -1,0 +1,300 @@
+import { RecordWriter } from '../machine/records.ts'
+import { type AcceptorsLeader, AcceptorView } from './acceptor-view.ts'
+import { CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
+import { type Configuration, encodeConfiguration, majorityOf } from './configuration.ts'
+import type { ReplicaLayout } from './layout.ts'
+import type { LogHistory } from './log-history.ts'
+import type { ReplicaLink } from './replica-link.ts'
+import type { ReplicaSettings } from './settings.ts'
+
+/** What a leader needs of its replica. */
+export interface LeaderHost {
+  readonly settings: ReplicaSettings
+  readonly layout: ReplicaLayout
+  readonly history: LogHistory
+  readonly configuration: Configuration
+  /** This replica's. */
+  readonly id: number
+  /** Milliseconds since 1970. */
+  clockMs(): number
+  nowNs(): number
+  /** `entry` is the next that is decided. */
+  decided(entry: Entry): void
+  /** Another leader has come: this one is none any more. */
+  deposed(seen: number): void
+  /** It cannot lead: it lacks entries that others have. */
+  behind(): void
+  needsSnapshot(replica: number): void
+}
+
+/** How often a value that was accepted is read before it counts as lost. */
+const READS_MAX = 100
+
+/** An accepted value that is being read, at all acceptors that have one. */
+interface Adoption {
+  readonly index: number
+  left: number
+  best: Entry | undefined
+}
+
+const NOTHING = new Uint8Array()
+
+/**
+ * A replica as leader of one term: multi-decree Paxos, in which acceptors are memories.
+ *
+ * - An entry is *chosen* here once a majority has prepared its slot. If one of them had accepted a value, the one of the
+ *   highest term is chosen, else what was proposed here.
+ * - A chosen entry is stored at all acceptors. It is *decided* once a majority has stored it.
+ * - After a configuration nothing is chosen until it is decided. From then on the majority is the new one's.
+ */
+export class Leader implements AcceptorsLeader {
+  readonly term: number
+  readonly acceptors: Map<number, AcceptorView> = new Map<number, AcceptorView>()
+  /** True once an entry of this term is decided. */
+  isReady = false
+  readonly #host: LeaderHost
+  /** Chosen and not decided, from `history.last + 1` on. */
+  readonly #open: Entry[] = []
+  readonly #proposals: Uint8Array[] = []
+  #configuration: Configuration | undefined
+  #adoption: Adoption | undefined
+  #begun = false
+  #isOver = false
+  #hasMoved = true
+  #timeMs = 0
+  /** When an entry was decided last, or there was nothing to decide. */
+  #movedNs: number
+
+  constructor(term: number, host: LeaderHost) {
+    this.term = term
+    this.#host = host
+    this.#movedNs = host.nowNs()
+    this.#timeMs = host.history.get(host.history.last)?.timeMs ?? 0
+  }
+
+  get layout(): ReplicaLayout {
+    return this.#host.layout
+  }
+
+  get ahead(): number {
+    return this.#host.settings.ahead
+  }
+
+  get history(): LogHistory {
+    return this.#host.history
+  }
+
+  /** Entries under way. */
+  get inFlight(): number {
+    return this.#open.length
+  }
+
+  /** True while it has waited too long for a majority. */
+  get isStuck(): boolean {
+    const waits = this.#open.length > 0 || this.#proposals.length > 0 || !this.isReady
+    return waits && this.#host.nowNs() - this.#movedNs > this.#host.settings.stuckNs
+  }
+
+  open(index: number): Entry | undefined {
+    return this.#open[index - this.history.last - 1]
+  }
+
+  /** There is a connection to a replica. `frame`: where its memory has room for this leader's values. */
+  add(id: number, link: ReplicaLink, frame: number): void {
+    const acceptor = new AcceptorView(id, link, frame, this)
+    this.acceptors.set(id, acceptor)
+    acceptor.begin()
+  }
+
+  remove(id: number): void {
+    this.acceptors.delete(id)
+    // What was being read there may never come.
+    this.#adoption = undefined
+    this.#hasMoved = true
+  }
+
+  /** Records to put into the next entry that has room. */
+  propose(records: Uint8Array): void {
+    if (this.#open.length === 0 && this.#proposals.length === 0) this.#movedNs = this.#host.nowNs()
+    this.#proposals.push(records)
+    this.#hasMoved = true
+  }
+
+  /** Have that configuration decided. False while another is under way. */
+  reconfigure(configuration: Configuration): boolean {
+    if (!this.isReady || this.#configuration !== undefined || this.#open.some(isConfiguration)) return false
+    this.#configuration = configuration
+    this.#hasMoved = true
+    return true
+  }
+
+  /** Nothing counts any more. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  deposed(seen: number): void {
+    if (!this.#isOver) this.#host.deposed(seen)
+  }
+
+  behind(): void {
+    if (!this.#isOver) this.#host.behind()
+  }
+
+  progressed(): void {
+    this.#hasMoved = true
+  }
+
+  needsSnapshot(acceptor: AcceptorView): void {
+    if (!this.#isOver) this.#host.needsSnapshot(acceptor.id)
+  }
+
+  /** Do what can be done. True if anything could. */
+  turn(): boolean {
+    if (!this.#hasMoved || this.#isOver) return false
+    while (this.#hasMoved && !this.#isOver) {
+      this.#hasMoved = false
+      this.#decide()
+      this.#choose()
+      for (const acceptor of this.acceptors.values()) if (!this.#isOver) acceptor.pump()
+    }
+    if (!this.#isOver) for (const acceptor of this.acceptors.values()) acceptor.tellCommit(this.history.last)
+    return true
+  }
+
+  /** Look again at those who have no room for more. Called now and then. */
+  lookAtFull(): void {
+    for (const acceptor of this.acceptors.values()) if (acceptor.isFull) acceptor.look()
+  }
+
+  /** Call `done` once a majority has shown that this is still its term, unless it is not. */
+  confirm(done: () => void): void {
+    const { voters } = this.#host.configuration
+    let left = majorityOf(this.#host.configuration)
+    for (const { id } of voters) {
+      const acceptor = this.acceptors.get(id)
+      acceptor?.confirm(() => {
+        left -= 1
+        if (left === 0 && !this.#isOver) done()
+      })
+    }
+  }
+
+  #decide(): void {
+    while (this.#open.length > 0 && this.#count((acceptor) => acceptor.stored > this.history.last)) {
+      const entry = this.#open.shift()!
+      this.#movedNs = this.#host.nowNs()
+      if (entry.term === this.term && (entry.flags & EntryFlag.Begin) !== 0) this.isReady = true
+      this.#host.decided(entry)
+      if (this.#isOver) return
+      this.#hasMoved = true
+    }
+  }
+
+  #choose(): void {
+    const { inFlightMax } = this.#host.settings
+    while (this.#open.length < inFlightMax && !this.#open.some(isConfiguration)) {
+      const index = this.history.last + this.#open.length + 1
+      if (!this.#count((acceptor) => acceptor.prepared >= index)) return
+      const entry = this.#next(index)
+      if (entry === undefined) return
+      if (this.#open.length === 0) this.#movedNs = this.#host.nowNs()
+      this.#open.push(entry)
+      this.#hasMoved = true
+    }
+  }
+
+  /** What is chosen for that index; undefined if nothing is now. */
+  #next(index: number): Entry | undefined {
+    const holders = [...this.acceptors.values()].filter(({ accepted }) => accepted.has(index))
+    if (holders.length > 0) return this.#adopt(index, holders)
+    for (const { accepted } of this.acceptors.values())
+      if (accepted.size > 0 && Math.max(...accepted.keys()) > index) return this.#entry(index, 0, NOTHING)
+    // Who comes later learns from the log who votes.
+    if (index === 1) this.#configuration ??= this.#host.configuration
+    else if (!this.#begun) {
+      this.#begun = true
+      return this.#entry(index, EntryFlag.Begin, beginning(this.term, this.#host.id))
+    }
+    if (this.#configuration !== undefined) {
+      const payload = encodeConfiguration(this.#configuration)
+      this.#configuration = undefined
+      return this.#entry(index, EntryFlag.Configuration, payload)
+    }
+    const payload = this.#batch()
+    return payload && this.#entry(index, 0, payload)
+  }
+
+  #entry(index: number, flags: number, payload: Uint8Array): Entry {
+    this.#timeMs = Math.max(this.#timeMs, this.#host.clockMs())
+    return { index, term: this.term, timeMs: this.#timeMs, flags, payload }
+  }
+
+  /** As many proposals as one entry holds. */
+  #batch(): Uint8Array | undefined {
+    const [first] = this.#proposals
+    if (first === undefined) return undefined
+    const room = this.layout.cellBytes - CELL_HEADER_BYTES
+    let count = 0
+    let length = 0
+    while (count < this.#proposals.length && length + this.#proposals[count]!.length <= room)
+      length += this.#proposals[count++]!.length
+    const batch = this.#proposals.splice(0, count)
+    return count === 1 ? first : Buffer.concat(batch, length)
+  }
+
+  /** The value of the highest term among those that were accepted; undefined until it was read. */
+  #adopt(index: number, holders: readonly AcceptorView[]): Entry | undefined {
+    const adoption = this.#adoption
+    if (adoption?.index === index) {
+      if (adoption.left > 0 || adoption.best === undefined) return undefined
+      this.#adoption = undefined
+      for (const { accepted } of holders) accepted.delete(index)
+      this.#timeMs = Math.max(this.#timeMs, adoption.best.timeMs)
+      return { ...adoption.best, term: this.term }
+    }
+    const started: Adoption = { index, left: holders.length, best: undefined }
+    this.#adoption = started
+    for (const holder of holders) this.#readAccepted(holder, started, READS_MAX)
+    return undefined
+  }
+
+  /** An acceptor whose connection breaks meanwhile is asked again, or is not asked again: both start anew. */
+  #readAccepted(holder: AcceptorView, adoption: Adoption, attempts: number): void {
+    const { frame, bank } = holder.accepted.get(adoption.index)!
+    const offset = this.layout.cell(frame, bank, adoption.index)
+    holder.link.read(offset, this.layout.cellBytes, (bytes) => {
+      if (this.#isOver || this.#adoption !== adoption) return
+      const entry = readCell(bytes, adoption.index)
+      if (entry === undefined) {
+        // Its bytes are not visible yet.
+        if (attempts > 0) this.#readAccepted(holder, adoption, attempts - 1)
+        return
+      }
+      if (adoption.best === undefined || entry.term > adoption.best.term) adoption.best = entry
+      adoption.left -= 1
+      this.#hasMoved = true
+    })
+  }
+
+  /** Whether it holds for a majority of the voters. */
+  #count(holds: (acceptor: AcceptorView) => boolean): boolean {
+    const { voters } = this.#host.configuration
+    let count = 0
+    for (const { id } of voters) {
+      const acceptor = this.acceptors.get(id)
+      if (acceptor?.isHeld === true && holds(acceptor)) count += 1
+    }
+    return count >= majorityOf(this.#host.configuration)
+  }
+}
+
+function beginning(term: number, leader: number): Uint8Array {
+  const record = new RecordWriter()
+  record.begin({ term, leader })
+  return record.bytes().slice()
+}
+
+function isConfiguration({ flags }: Entry): boolean {
+  return (flags & EntryFlag.Configuration) !== 0
+}

@@ -1,0 +1,50 @@
+import type { Entry } from './cell.ts'
+
+/** The decided entries that a replica keeps: from some index on, without gaps. */
+export class LogHistory {
+  readonly #bytesMax: number
+  #entries: Entry[] = []
+  /** How many at the start of `#entries` were dropped. */
+  #dropped = 0
+  #base: number
+  #bytes = 0
+
+  /** `base`: everything up to there is in the snapshot that the replica began with. */
+  constructor(base: number, bytesMax: number) {
+    this.#base = base
+    this.#bytesMax = bytesMax
+  }
+
+  /** The index before the first that is kept. */
+  get base(): number {
+    return this.#base
+  }
+
+  /** The index of the last. */
+  get last(): number {
+    return this.#base + this.#entries.length - this.#dropped
+  }
+
+  get(index: number): Entry | undefined {
+    return index > this.#base ? this.#entries[index - this.#base - 1 + this.#dropped] : undefined
+  }
+
+  /** `entry` is the next. The oldest ones are dropped when they take too much memory. */
+  push(entry: Entry): void {
+    this.#entries.push(entry)
+    this.#bytes += sizeOf(entry)
+    while (this.#bytes > this.#bytesMax && this.last - this.#base > 1) {
+      this.#bytes -= sizeOf(this.#entries[this.#dropped]!)
+      this.#dropped += 1
+      this.#base += 1
+    }
+    if (this.#dropped < 1024 || this.#dropped * 2 < this.#entries.length) return
+    this.#entries = this.#entries.slice(this.#dropped)
+    this.#dropped = 0
+  }
+}
+
+/** With what the object itself takes, about. */
+function sizeOf({ payload }: Entry): number {
+  return payload.length + 128
+}

@@ -1,0 +1,107 @@
+import { Access, type MemoryRegion, type ProtectionDomain } from '../../verbs/index.ts'
+import { type Entry, readCell } from './cell.ts'
+import { HeadWord, ReplicaLayout } from './layout.ts'
+import type { ReplicaSettings } from './settings.ts'
+import { isOfLap, lapOf, unpackWord } from './slot-word.ts'
+
+/** An acceptor's memory as its own process sees it. Others reach it one-sided, by the same layout. */
+export class ReplicaMemory {
+  readonly layout: ReplicaLayout
+  readonly region: MemoryRegion
+  readonly #words: BigUint64Array
+
+  constructor(domain: ProtectionDomain, settings: ReplicaSettings) {
+    this.layout = new ReplicaLayout(settings)
+    const rights = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
+    this.region = domain.allocate(this.layout.lengthBytes, rights)
+    const { buffer, byteOffset } = this.region.bytes
+    this.#words = new BigUint64Array(buffer, byteOffset, this.layout.headBytes / 8)
+  }
+
+  get promise(): number {
+    return this.#get(HeadWord.Promise)
+  }
+
+  get counter(): number {
+    return this.#get(HeadWord.Counter)
+  }
+
+  set counter(value: number) {
+    this.#set(HeadWord.Counter, value)
+  }
+
+  get taken(): number {
+    return this.#get(HeadWord.Taken)
+  }
+
+  set taken(index: number) {
+    this.#set(HeadWord.Taken, index)
+  }
+
+  /** All entries up to this one are decided, and those not taken yet lie here. */
+  get decided(): number {
+    let decided = 0
+    for (let frame = 0; frame < this.layout.frames; frame += 1)
+      decided = Math.max(decided, this.#get(this.layout.commit(frame)))
+    return decided
+  }
+
+  /** The frame that `replica` may write, given to it now if it has none. Undefined if all are in use. */
+  frameFor(replica: number): number | undefined {
+    let free: number | undefined
+    for (let frame = 0; frame < this.layout.frames; frame += 1) {
+      const owner = this.#get(this.layout.owner(frame))
+      if (owner === replica + 1) return frame
+      if (owner === 0) free ??= frame
+    }
+    if (free !== undefined) this.#set(this.layout.owner(free), replica + 1)
+    return free
+  }
+
+  /**
+   * Nothing from `replica` can land here any more. Its frame is free once no slot names it, which is looked at when the
+   * next frame is needed.
+   */
+  release(replica: number): void {
+    for (let frame = 0; frame < this.layout.frames; frame += 1) {
+      if (this.#get(this.layout.owner(frame)) !== replica + 1 || this.#isNamed(frame)) continue
+      this.#set(this.layout.owner(frame), 0)
+      this.#set(this.layout.commit(frame), 0)
+    }
+  }
+
+  /** The entry that was accepted with that index; undefined if none was, or not all of it can be seen yet. */
+  accepted(index: number): Entry | undefined {
+    const { layout } = this
+    const state = unpackWord(this.#word(layout.slot(index)))
+    if (state.frame < 0 || !isOfLap(state, lapOf(index, layout.window))) return undefined
+    const begin = layout.cell(state.frame, state.bank, index)
+    return readCell(this.region.bytes.subarray(begin, begin + layout.cellBytes), index)
+  }
+
+  close(): void {
+    this.region.close()
+  }
+
+  /** A slot of an entry that was taken no longer counts. */
+  #isNamed(frame: number): boolean {
+    const { layout, taken } = this
+    for (let index = taken + 1; index <= taken + layout.window; index += 1) {
+      const state = unpackWord(this.#word(layout.slot(index)))
+      if (state.frame === frame && isOfLap(state, lapOf(index, layout.window))) return true
+    }
+    return false
+  }
+
+  #word(offset: number): bigint {
+    return Atomics.load(this.#words, offset / 8)
+  }
+
+  #get(offset: number): number {
+    return Number(this.#word(offset))
+  }
+
+  #set(offset: number, value: number): void {
+    Atomics.store(this.#words, offset / 8, BigInt(value))
+  }
+}

@@ -1,0 +1,39 @@
+/** Sizes and times of a replicated log. All replicas have the same sizes. */
+export interface ReplicaSettings {
+  /** Entries that a replica's ring holds: what may be stored and not yet taken. A power of two. */
+  readonly window: number
+  /** Bytes of a cell: the header of an entry and its payload. */
+  readonly cellBytes: number
+  /** Proposers whose values an acceptor can hold at a time. */
+  readonly frames: number
+  /** Entries under way at a time. */
+  readonly inFlightMax: number
+  /** How far ahead a leader prepares. */
+  readonly ahead: number
+  /** How often a replica looks at the others. */
+  readonly tickNs: number
+  /** A replica whose counter stood still at this many looks counts as silent. */
+  readonly silentTicks: number
+  /** A leader that cannot replicate for this long stops being one. */
+  readonly stuckNs: number
+  /**
+   * How long a device waits for an acknowledgement, as an exponent: 4.096 µs × 2^n. After seven times that a connection
+   * is broken, and made anew. Shared memory needs none.
+   */
+  readonly acknowledgeTimeout: number
+  /** Bytes of decided entries that a replica keeps for those that lag behind. */
+  readonly historyBytes: number
+}
+
+export const defaultSettings: ReplicaSettings = {
+  window: 128,
+  cellBytes: 8192,
+  frames: 16,
+  inFlightMax: 8,
+  ahead: 64,
+  tickNs: 5_000_000,
+  silentTicks: 40,
+  stuckNs: 500_000_000,
+  acknowledgeTimeout: 14,
+  historyBytes: 32 * 2 ** 20,
+}

@@ -1,0 +1,46 @@
+/**
+ * The word of a slot, in which an acceptor's state for one entry is changed by a single compare-and-swap, as in Velos
+ * (Guerraoui, Murat and Xygkis, "Velos: One-sided Paxos for RDMA applications", 2021):
+ *
+ * ```
+ * 63 … 32 the term that was promised | 31 … 12 lap | 11 … 4 frame + 1, 0 for none | 3 … 0 bank
+ * ```
+ *
+ * The lap says which entry the slot is for: entry `i` has lap `i / window`. Frame and bank say where on this acceptor
+ * the accepted value lies; its cell holds the term in which it was accepted.
+ */
+export interface SlotState {
+  readonly promised: number
+  readonly lap: number
+  /** -1 if nothing was accepted. */
+  readonly frame: number
+  readonly bank: number
+}
+
+const LAPS = 1 << 20
+
+export function packWord(promised: number, lap: number, frame = -1, bank = 0): bigint {
+  const low = (((lap % LAPS) << 12) | ((frame + 1) << 4) | bank) >>> 0
+  return (BigInt(promised) << 32n) | BigInt(low)
+}
+
+export function unpackWord(word: bigint): SlotState {
+  const low = Number(word & 0xffffffffn)
+  return { promised: Number(word >> 32n), lap: low >>> 12, frame: ((low >>> 4) & 0xff) - 1, bank: low & 0xf }
+}
+
+/** Whether the slot is for the entries of this lap. */
+export function isOfLap({ lap }: SlotState, wanted: number): boolean {
+  return lap === wanted % LAPS
+}
+
+/** Whether the slot is for an entry of a later lap. Laps are compared on a circle. */
+export function isOfLaterLap({ lap }: SlotState, than: number): boolean {
+  const distance = (lap - (than % LAPS) + LAPS) % LAPS
+  return distance > 0 && distance < LAPS / 2
+}
+
+/** Entries are numbered from 1 on; a fresh slot is of lap 0 for those below `window`. */
+export function lapOf(index: number, window: number): number {
+  return Math.floor(index / window)
+}

@@ -1,0 +1,151 @@
+import { type Codec, structured } from '../codecs/index.ts'
+import type { RegionGroup } from '../dsm/index.ts'
+import {
+  checkFunction,
+  checkMilliseconds,
+  checkOptions,
+  checkSignal,
+  checkText,
+  checkWhole,
+  mustBe,
+  type OptionNames,
+} from '../native/index.ts'
+import { ReplicaProcess } from './agent/replica-process.ts'
+import { foundFixed, VoterRecord } from './founding.ts'
+import type { AnyMachine, CommandOf } from './machine/machine.ts'
+import { Meeting } from './meeting.ts'
+import { defaultSettings } from './replica/settings.ts'
+import { Replicated } from './replicated.ts'
+
+/** Options of {@link replicate}. All members pass the same. */
+export interface ReplicateOptions<Machine extends AnyMachine> {
+  /** Tells this machine from others of the group. */
+  readonly name: string
+  /** Makes the state machine, in its first state. Called once in each process. */
+  readonly machine: () => Machine
+  /**
+   * How many replicas vote, an odd number. A minority of them may end without loss. Default 3, or as many as the group
+   * has. Further members follow the log, and vote when one has ended.
+   */
+  readonly replicas?: number
+  /** How commands become bytes. Default: `structured`. */
+  readonly codec?: Codec<CommandOf<Machine>>
+  /**
+   * How long replicas remember the answers of a process that proposes nothing, in milliseconds of the log's time.
+   * Default one hour.
+   */
+  readonly sessionMs?: number
+  /** How long the thread of a replica looks for work before it sleeps, in milliseconds. Default 0. */
+  readonly spinMs?: number
+  /** How long to wait for a leader, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
+  name: true,
+  machine: true,
+  replicas: true,
+  codec: true,
+  sessionMs: true,
+  spinMs: true,
+  timeoutMs: true,
+  signal: true,
+}
+
+const DEFAULT_REPLICAS = 3
+const REPLICAS_MAX = 7
+const DEFAULT_SESSION_MS = 3_600_000
+const DEFAULT_TIMEOUT_MS = 30_000
+/** A program that takes nothing for this long is not to lead. */
+const PROGRAM_NS_MAX = 1e9
+
+/**
+ * Open a state machine that every process of the group has, in the same state. Commands are decided in one order by a
+ * majority of the replicas, and applied by each. A machine outlives any minority of them.
+ *
+ * ```ts
+ * await using group = await join()
+ * await using counter = await replicate(group, { name: 'counter', machine: () => new Counter() })
+ * const value = await counter.propose({ add: 5 })
+ * ```
+ *
+ * Every member of the group may open it, now or later; those of the first `replicas` ranks found it. In a group
+ * that grows, it begins when `replicas` members have opened it.
+ * @throws ConsensusError `ERR_AETHER_CONSENSUS_TIMEOUT` if no leader is elected in time; ArgumentError.
+ */
+export async function replicate<Machine extends AnyMachine>(
+  group: RegionGroup,
+  options: ReplicateOptions<Machine>,
+): Promise<Replicated<Machine>> {
+  checkOptions('replicate', options, optionNames)
+  const plan = planOf(options)
+  const settings = defaultSettings
+  const wanted = group.grows ? plan.replicas : Math.min(plan.replicas, group.size)
+  const meeting = new Meeting(group, plan.name)
+  const record = group.grows ? await VoterRecord.open(group, plan.name) : undefined
+  const replicated = new Replicated<Machine>({
+    group,
+    machine: plan.machine(),
+    codec: plan.codec,
+    sessionMs: plan.sessionMs,
+    cellBytes: settings.cellBytes,
+    rankOf: Meeting.rankOf,
+    idOf: (rank) => meeting.idOf(rank),
+    onConfiguration: (configuration) => record?.write(configuration),
+    onClose: async () => {
+      meeting.close()
+      await record?.[Symbol.asyncDispose]()
+    },
+  })
+  try {
+    const founding = record ? await record.found(group, plan.name, meeting.id) : foundFixed(wanted, meeting.id)
+    const process = await ReplicaProcess.start({
+      device: group.device,
+      id: meeting.id,
+      settings,
+      founding,
+      votersWanted: wanted,
+      programNsMax: PROGRAM_NS_MAX,
+      spinNs: plan.spinMs * 1e6,
+      onNews: (kind, bytes) => replicated.take(kind, bytes),
+      onSay: (to, card) => meeting.say(to, card),
+    })
+    replicated.attach(process)
+    meeting.begin(process)
+    await replicated.whenReady(wanted, plan.timeoutMs, plan.signal)
+    // What was decided before is here, too.
+    await replicated.query(() => undefined, { timeoutMs: plan.timeoutMs, ...(plan.signal && { signal: plan.signal }) })
+    return replicated
+  } catch (error) {
+    await replicated.close()
+    throw error
+  }
+}
+
+type Plan<Machine extends AnyMachine> = Required<Omit<ReplicateOptions<Machine>, 'signal'>> & {
+  readonly signal: AbortSignal | undefined
+}
+
+function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>): Plan<Machine> {
+  const {
+    name,
+    machine,
+    replicas = DEFAULT_REPLICAS,
+    codec = structured as Codec<CommandOf<Machine>>,
+    sessionMs = DEFAULT_SESSION_MS,
+    spinMs = 0,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    signal,
+  } = options
+  checkText('options.name', name)
+  checkFunction('options.machine', machine, 'which makes the state machine')
+  checkWhole('options.replicas', replicas, 1, REPLICAS_MAX)
+  if (replicas % 2 === 0)
+    throw mustBe('options.replicas', 'an odd number: a majority of 4 outlives no more than of 3', replicas)
+  checkMilliseconds('options.sessionMs', sessionMs)
+  if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
+  checkMilliseconds('options.timeoutMs', timeoutMs)
+  checkSignal('options.signal', signal)
+  return { name, machine, replicas, codec, sessionMs, spinMs, timeoutMs, signal }
+}

@@ -1,0 +1,555 @@
+import type { Group } from '../cluster/index.ts'
+import type { Codec } from '../codecs/index.ts'
+import {
+  ArgumentError,
+  checkFunction,
+  checkMilliseconds,
+  checkOptions,
+  checkSignal,
+  checkWhole,
+  DefectError,
+  type OptionNames,
+} from '../native/index.ts'
+import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
+import type { ReplicaProcess } from './agent/replica-process.ts'
+import { ConsensusError } from './errors.ts'
+import { Applier } from './machine/applier.ts'
+import type { Change } from './machine/changes.ts'
+import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machine/machine.ts'
+import { answerOf, type Outcome } from './machine/outcome.ts'
+import { RecordReader } from './machine/records.ts'
+import { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
+import { EntryFlag } from './replica/cell.ts'
+import type { Configuration } from './replica/configuration.ts'
+import { type Proposal, Session } from './session.ts'
+
+/** Who leads from now on. A term is a fencing token: of two, the later leader's is greater. */
+export interface Leadership {
+  readonly term: number
+  /** Its rank in the group. */
+  readonly leader: number
+  /** It is this process. */
+  readonly isSelf: boolean
+}
+
+/** Options of {@link Replicated.propose}. */
+export interface ProposeOptions {
+  /** How long to wait for the answer, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** Options of {@link Replicated.query}. */
+export interface QueryOptions extends ProposeOptions {
+  /** Read at once what is here. It may be old: `status()` tells by how many entries. Default false. */
+  readonly stale?: boolean
+}
+
+/** Where a replica stands. */
+export interface ReplicatedStatus {
+  readonly term: number
+  /** Rank of the leader; undefined while none is known. */
+  readonly leader: number | undefined
+  readonly isLeader: boolean
+  /** The last entry that this replica has, and the last one that its machine has applied. */
+  readonly decided: number
+  readonly applied: number
+  /** Ranks that vote; undefined until this replica has heard from a leader. */
+  readonly voters: readonly number[] | undefined
+  /** At the leader: by how many entries each rank is behind. */
+  readonly lags: readonly { readonly rank: number; readonly entries: number }[]
+  /** A hash of all outcomes up to `applied`: equal at replicas that have applied the same. */
+  readonly hash: string
+}
+
+const proposeNames: OptionNames<ProposeOptions> = { timeoutMs: true, signal: true }
+const queryNames: OptionNames<QueryOptions> = { ...proposeNames, stale: true }
+const changesNames: OptionNames<{ readonly from?: number; readonly signal?: AbortSignal }> = {
+  from: true,
+  signal: true,
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000
+/** A read that gets no answer is asked for again. */
+const ASK_AGAIN_MS = 20
+/** How long the others have to agree that a replica votes no more, when it is closed. */
+const LEAVE_MS_MAX = 1000
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+/** What {@link Replicated} is made of. */
+export interface ReplicatedParts<Machine extends AnyMachine> {
+  readonly group: Group
+  readonly machine: Machine
+  readonly codec: Codec<CommandOf<Machine>>
+  readonly sessionMs: number
+  readonly cellBytes: number
+  /** The rank of a replica; undefined if it is not known. */
+  readonly rankOf: (id: number) => number | undefined
+  readonly idOf: (rank: number) => number | undefined
+  /** At the leader: who votes from now on. */
+  readonly onConfiguration: (configuration: Configuration) => void
+  readonly onClose: () => Promise<void>
+}
+
+interface Reading {
+  readonly run: () => void
+  readonly fail: (error: unknown) => void
+  /** From which entry on; undefined until a leader has said so. */
+  index: number | undefined
+  isOver: boolean
+}
+
+/**
+ * A state machine that is the same in every process which has opened it, and outlives any minority of them. Made by
+ * {@link replicate}.
+ */
+export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
+  readonly #parts: ReplicatedParts<Machine>
+  readonly #applier: Applier<CommandOf<Machine>, AnswerOf<Machine>>
+  readonly #session: Session
+  #process: ReplicaProcess | undefined
+  /** Reads for which no token is on its way. */
+  #newReads: Reading[] = []
+  readonly #asked = new Map<number, Reading[]>()
+  #readable: Reading[] = []
+  #token = 0
+  #isAsking = false
+  #leadership: Leadership | undefined
+  #voters = 0
+  readonly #watchers = new Set<() => void>()
+  #closing: Promise<void> | undefined
+  #failure: unknown
+
+  /** @internal Made by {@link replicate}. */
+  constructor(parts: ReplicatedParts<Machine>) {
+    const { machine, codec, sessionMs, cellBytes, onConfiguration } = parts
+    this.#parts = parts
+    this.#applier = new Applier<CommandOf<Machine>, AnswerOf<Machine>>({
+      machine: machine as ReplicatedMachine<CommandOf<Machine>, AnswerOf<Machine>>,
+      codec,
+      sessionMs,
+      onConfiguration: (bytes) => {
+        const configuration = JSON.parse(Buffer.from(bytes).toString()) as Configuration
+        this.#voters = configuration.voters.length
+        if (this.#leadership?.isSelf === true) onConfiguration(configuration)
+      },
+      onAnswer: (session, sequence, outcome) => this.#session.outcome(session, sequence, outcome),
+    })
+    this.#session = new Session(cellBytes, (records) => this.#process?.propose(records))
+  }
+
+  /** @internal From here on there are entries. */
+  attach(process: ReplicaProcess): void {
+    this.#process = process
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  /** Who leads, as far as is known here. */
+  get leader(): Leadership | undefined {
+    return this.#leadership
+  }
+
+  /**
+   * Have a command applied by every replica, once, and get the answer of this process's machine. It may be proposed by
+   * any member; while leaders change, it waits.
+   * @throws ConsensusError whose `outcome` says what became of it: the machine threw (`applied`), or no answer came in
+   *   time (`unknown`, or `not-applied` if it was not sent yet).
+   */
+  propose(command: CommandOf<Machine>, options: ProposeOptions = {}): Promise<AnswerOf<Machine>> {
+    checkOptions('propose', options, proposeNames)
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
+    checkMilliseconds('options.timeoutMs', timeoutMs)
+    // A command that is sent again after its session has expired would be applied again.
+    const patienceMs = Math.min(timeoutMs, this.#parts.sessionMs / 2, TIMER_MS_MAX)
+    checkSignal('options.signal', signal)
+    return new Promise<AnswerOf<Machine>>((resolve, reject) => {
+      this.#checkOpen()
+      signal?.throwIfAborted()
+      // A codec may use the same memory again, and `slice` of a Buffer copies nothing.
+      const bytes = Uint8Array.prototype.slice.call(this.#parts.codec.encode(command))
+      const process = this.#process!
+      const proposal: Proposal = {
+        bytes,
+        sequence: 0,
+        done: (outcome: Outcome) => {
+          end()
+          try {
+            resolve(answerOf(outcome, this.#applier.answerCodec))
+          } catch (error) {
+            reject(error)
+          }
+        },
+        fail: (error) => {
+          end()
+          reject(error)
+        },
+      }
+      const giveUp = (error: unknown): void => {
+        this.#session.forget(proposal)
+        proposal.fail(error)
+      }
+      const onAbort = (): void => giveUp(signal!.reason)
+      const onTimeout = (): void => giveUp(this.#late(patienceMs, proposal.sequence > 0))
+      const timer = setTimeout(onTimeout, patienceMs)
+      const end = (): void => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+        process.unexpect()
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      process.expect()
+      this.#session.renewAfter(this.#parts.sessionMs / 4, Date.now())
+      this.#session.add(proposal)
+    })
+  }
+
+  /**
+   * Read the machine. The result is not older than any answer that anybody had before this call (linearizable), unless
+   * `stale`. `read` must not change the machine, and not keep parts of it.
+   * @throws ConsensusError if no majority of the voters answers in time.
+   */
+  query<T>(read: (machine: Machine) => T, options: QueryOptions = {}): Promise<T> {
+    checkFunction('read', read, 'which takes the machine')
+    checkOptions('query', options, queryNames)
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, stale = false } = options
+    checkMilliseconds('options.timeoutMs', timeoutMs)
+    checkSignal('options.signal', signal)
+    return new Promise<T>((resolve, reject) => {
+      this.#checkOpen()
+      signal?.throwIfAborted()
+      const run = (): void => resolve(read(this.#parts.machine))
+      if (stale) return run()
+      const process = this.#process!
+      const end = (): void => {
+        reading.isOver = true
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+        process.unexpect()
+      }
+      const reading: Reading = {
+        index: undefined,
+        isOver: false,
+        run: () => {
+          end()
+          try {
+            run()
+          } catch (error) {
+            reject(error)
+          }
+        },
+        fail: (error) => {
+          if (!reading.isOver) end()
+          reject(error)
+        },
+      }
+      const onAbort = (): void => reading.fail(signal!.reason)
+      const timer = setTimeout(() => reading.fail(this.#late(timeoutMs, false)), Math.min(timeoutMs, TIMER_MS_MAX))
+      signal?.addEventListener('abort', onAbort, { once: true })
+      process.expect()
+      this.#newReads.push(reading)
+      this.#askSoon()
+    })
+  }
+
+  /**
+   * Every command that was applied, from number `from` on (default: the next one), with its answer. The last 4,096 are
+   * kept. It ends when this is closed.
+   * @throws ConsensusError `ERR_AETHER_CONSENSUS_CHANGES_GONE` if `from` is no longer kept.
+   */
+  async *changes(
+    options: { readonly from?: number; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Change<CommandOf<Machine>, AnswerOf<Machine>>, void, undefined> {
+    checkOptions('changes', options, changesNames)
+    const { from = this.#applier.commands + 1, signal } = options
+    checkWhole('options.from', from, 1, Number.MAX_SAFE_INTEGER)
+    checkSignal('options.signal', signal)
+    this.#checkOpen()
+    for (let next = from; ; ) {
+      for (const change of this.#applier.changesFrom(next)) {
+        yield change
+        next = change.index + 1
+      }
+      if (this.closed) return
+      const wanted = next
+      await this.#until(() => this.#applier.commands >= wanted, signal)
+    }
+  }
+
+  /** Who leads, now and after each change. It ends when this is closed. */
+  async *leadership(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Leadership, void, undefined> {
+    checkOptions('leadership', options, { signal: true })
+    checkSignal('options.signal', options.signal)
+    this.#checkOpen()
+    let seen = 0
+    while (!this.closed) {
+      const now = this.#leadership
+      if (now !== undefined && now.term > seen) {
+        seen = now.term
+        yield now
+      } else await this.#until(() => (this.#leadership?.term ?? 0) > seen, options.signal)
+    }
+  }
+
+  async status(): Promise<ReplicatedStatus> {
+    this.#checkOpen()
+    const { term, leader, isLeader, decided, configuration, lags } = await this.#process!.status()
+    const { rankOf } = this.#parts
+    return {
+      ...{ term, isLeader, decided, applied: this.#applier.index, hash: this.#applier.hash.value },
+      leader: leader === undefined ? undefined : rankOf(leader),
+      voters: configuration?.voters.map(({ id }) => rankOf(id) ?? -1),
+      lags: lags.map(({ id, entries }) => ({ rank: rankOf(id) ?? -1, entries })),
+    }
+  }
+
+  /**
+   * Let the replica of another rank lead. Call it at the leader. False if this is not the leader, or the other does not
+   * vote or cannot be reached.
+   */
+  async transferLeadership(rank: number): Promise<boolean> {
+    checkWhole('rank', rank, 0, Number.MAX_SAFE_INTEGER)
+    this.#checkOpen()
+    const id = this.#parts.idOf(rank)
+    if (id === undefined)
+      throw new ArgumentError('rank', `rank ${rank} has not opened this machine; pass one that votes`)
+    return await this.#process!.transfer(id)
+  }
+
+  /** Leave. What was proposed and has no answer rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** @internal Resolves when there is a leader that this replica has heard from, and all who are to vote at first do. */
+  whenReady(wanted: number, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const late = AbortSignal.timeout(Math.min(timeoutMs, TIMER_MS_MAX))
+    this.#process!.expect()
+    return this.#until(
+      () => this.#leadership !== undefined && this.#voters >= Math.min(2, wanted),
+      signal === undefined ? late : AbortSignal.any([late, signal]),
+    )
+      .catch((error) => {
+        throw late.aborted && error === late.reason ? this.#unready(wanted, timeoutMs) : error
+      })
+      .finally(() => this.#process!.unexpect())
+  }
+
+  // ---- what comes from the replica
+  // ---------------------------------------------------------------------------------------------------------------
+
+  /** @internal */
+  take(kind: number, bytes: Uint8Array): boolean {
+    switch (kind) {
+      case News.Entry:
+        this.#apply(bytes)
+        return true
+      case News.ProposeAgain:
+        this.#session.sendAgain()
+        this.#askAgain()
+        return true
+      case News.Readable:
+        this.#mayRead(numberAt(bytes, 0), numberAt(bytes, 8))
+        return true
+      case News.SnapshotWanted:
+        this.#process!.offerSnapshot(this.#applier.index, packChunks(takeSnapshot(this.#applier)))
+        return true
+      case News.Restore:
+        return this.#restore(numberAt(bytes, 0))
+    }
+    throw new DefectError(`the replica's thread sends records of kind ${kind}`)
+  }
+
+  #apply(bytes: Uint8Array): void {
+    const head = new DataView(bytes.buffer, bytes.byteOffset, ENTRY_HEAD_BYTES)
+    const flags = head.getUint32(20, true)
+    const payload = bytes.subarray(ENTRY_HEAD_BYTES)
+    const term = head.getUint32(16, true)
+    this.#applier.apply({ index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload })
+    if ((flags & EntryFlag.Begin) !== 0) this.#begun(payload)
+    this.#answerReads()
+    this.#wakeWatchers()
+  }
+
+  #begun(payload: Uint8Array): void {
+    const record = new RecordReader(payload)
+    record.next()
+    const leader = this.#parts.rankOf(record.leader) ?? -1
+    this.#leadership = { term: record.term, leader, isSelf: leader === this.#parts.group.rank }
+  }
+
+  /** Begin again from a snapshot. */
+  #restore(number: number): boolean {
+    const restore = this.#process!.takeRestore(number)
+    if (restore === undefined) return false
+    restoreSnapshot(this.#applier, unpackChunks(restore.bytes))
+    this.#voters = restore.voters
+    if (restore.term > 0) {
+      const leader = this.#parts.rankOf(restore.leader) ?? -1
+      this.#leadership = { term: restore.term, leader, isSelf: leader === this.#parts.group.rank }
+    }
+    // The outcomes of this process's commands may be in it: they are told to those who propose them again.
+    this.#session.sendAgain()
+    this.#answerReads()
+    this.#wakeWatchers()
+    return true
+  }
+
+  // ---- reads
+  // ---------------------------------------------------------------------------------------------------------------
+
+  /** All reads of one turn share a question. */
+  #askSoon(): void {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    queueMicrotask(() => {
+      this.#isAsking = false
+      this.#ask()
+    })
+  }
+
+  #ask(): void {
+    const reads = this.#newReads.filter(({ isOver }) => !isOver)
+    this.#newReads = []
+    if (reads.length === 0) return
+    this.#token += 1
+    const token = this.#token
+    if (!this.#process!.askIndex(token)) {
+      this.#retryReads(reads)
+      return
+    }
+    this.#asked.set(token, reads)
+    setTimeout(() => {
+      if (this.#asked.delete(token)) this.#retryReads(reads)
+    }, ASK_AGAIN_MS).unref()
+  }
+
+  /** The question may be lost with a leader. */
+  #askAgain(): void {
+    for (const [token, reads] of this.#asked) {
+      this.#asked.delete(token)
+      this.#newReads.push(...reads)
+    }
+    if (this.#newReads.length > 0) this.#askSoon()
+  }
+
+  #retryReads(reads: readonly Reading[]): void {
+    this.#newReads.push(...reads)
+    setTimeout(() => this.#askSoon(), ASK_AGAIN_MS / 4).unref()
+  }
+
+  #mayRead(token: number, index: number): void {
+    const reads = this.#asked.get(token)
+    if (reads === undefined) return
+    this.#asked.delete(token)
+    if (index < 0) {
+      this.#retryReads(reads)
+      return
+    }
+    for (const reading of reads) reading.index = index
+    this.#readable.push(...reads)
+    this.#answerReads()
+  }
+
+  #answerReads(): void {
+    if (this.#readable.length === 0) return
+    const { index } = this.#applier
+    const ready = this.#readable.filter((reading) => reading.index! <= index)
+    if (ready.length === 0) return
+    this.#readable = this.#readable.filter((reading) => reading.index! > index)
+    for (const reading of ready) if (!reading.isOver) reading.run()
+  }
+
+  // ---- inside
+  // ---------------------------------------------------------------------------------------------------------------
+
+  async #close(): Promise<void> {
+    this.#process?.expect()
+    const closed = (outcome?: 'unknown' | 'not-applied'): ConsensusError =>
+      new ConsensusError('CLOSED', 'the replicated machine was closed', outcome === undefined ? {} : { outcome })
+    for (const proposal of this.#session.end()) proposal.fail(closed(proposal.sequence > 0 ? 'unknown' : 'not-applied'))
+    for (const reads of [this.#newReads, this.#readable, ...this.#asked.values()])
+      for (const reading of reads) if (!reading.isOver) reading.fail(closed())
+    this.#wakeWatchers()
+    // The others then need no majority of those who have left.
+    await this.#process?.leave(LEAVE_MS_MAX)
+    await this.#process?.close()
+    await this.#parts.onClose()
+  }
+
+  #until(isOver: () => boolean, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const end = (): void => {
+        this.#watchers.delete(look)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      const onAbort = (): void => {
+        end()
+        reject(signal!.reason)
+      }
+      const look = (): void => {
+        if (!this.closed && !isOver()) return
+        end()
+        resolve()
+      }
+      if (signal?.aborted === true) return reject(signal.reason)
+      this.#watchers.add(look)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      look()
+    })
+  }
+
+  #wakeWatchers(): void {
+    if (this.#watchers.size > 0) for (const look of [...this.#watchers]) look()
+  }
+
+  #checkOpen(): void {
+    if (this.closed) throw new ConsensusError('CLOSED', 'the replicated machine is closed; call replicate() again')
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  #unready(wanted: number, timeoutMs: number): ConsensusError {
+    if (this.#leadership === undefined) return this.#late(timeoutMs, false)
+    const message = `${wanted} processes have not opened the machine within ${timeoutMs} ms; start more, or pass fewer replicas`
+    return new ConsensusError('TIMEOUT', message, { outcome: 'not-applied' })
+  }
+
+  #late(timeoutMs: number, wasSent: boolean): ConsensusError {
+    const who = this.#leadership === undefined ? 'no leader was elected' : 'no answer came'
+    const message = `${who} within ${timeoutMs} ms; a majority of the voters has to be alive: see status()`
+    return new ConsensusError('TIMEOUT', message, { outcome: wasSent ? 'unknown' : 'not-applied' })
+  }
+}
+
+function numberAt(bytes: Uint8Array, offset: number): number {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getFloat64(offset, true)
+}
+
+/** Chunks, each behind its length. */
+function packChunks(chunks: readonly Uint8Array[]): Uint8Array {
+  const total = chunks.reduce((sum, { length }) => sum + 4 + length, 0)
+  const packed = new Uint8Array(total)
+  const view = new DataView(packed.buffer)
+  let at = 0
+  for (const chunk of chunks) {
+    view.setUint32(at, chunk.length, true)
+    packed.set(chunk, at + 4)
+    at += 4 + chunk.length
+  }
+  return packed
+}
+
+function unpackChunks(packed: Uint8Array): Uint8Array[] {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length)
+  const chunks: Uint8Array[] = []
+  for (let at = 0; at < packed.length; at += 4 + chunks.at(-1)!.length)
+    chunks.push(packed.subarray(at + 4, at + 4 + view.getUint32(at, true)))
+  return chunks
+}

@@ -1,0 +1,42 @@
+/**
+ * State machines that several processes keep alike, and that outlive any minority of them.
+ *
+ * @example
+ * ```ts
+ * class Counter {
+ *   value = 0
+ *   apply({ add }: { add: number }) {
+ *     this.value += add
+ *     return this.value
+ *   }
+ *   snapshot() {
+ *     return [Buffer.from(String(this.value))]
+ *   }
+ *   restore([chunk]: readonly Uint8Array[]) {
+ *     this.value = Number(Buffer.from(chunk!))
+ *   }
+ * }
+ * await using group = await join({ rank: 0, size: 1, rendezvous: 'local:counter' })
+ * await using counter = await replicate(group, { name: 'counter', machine: () => new Counter() })
+ * console.log(await counter.propose({ add: 5 })) // 5
+ * console.log(await counter.query(({ value }) => value)) // 5
+ * ```
+ */
+export {
+  type AnswerOf,
+  type AnyMachine,
+  type ApplyContext,
+  type Change,
+  type CommandOf,
+  ConsensusError,
+  type ConsensusErrorKind,
+  type Leadership,
+  type ProposalOutcome,
+  type ProposeOptions,
+  type QueryOptions,
+  Replicated,
+  type ReplicatedMachine,
+  type ReplicatedStatus,
+  type ReplicateOptions,
+  replicate,
+} from '../consensus/index.ts'

@@ -1,0 +1,425 @@
+import assert from 'node:assert/strict'
+import { Buffer } from 'node:buffer'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, mock, test } from 'node:test'
+import { crc32 } from 'node:zlib'
+import type { ConsensusError } from '../../../src/consensus/errors.ts'
+import type { Entry } from '../../../src/consensus/machine/applier.ts'
+import { LogFile } from '../../../src/consensus/machine/log-file.ts'
+import { restoreSnapshot, takeSnapshot } from '../../../src/consensus/machine/snapshot.ts'
+import { Random } from '../../../src/runtime/index.ts'
+import { onSmallDisk, smallDisksRefused } from '../../structures/small-disk.ts'
+import { applyCommand, journalApplier } from './journal.ts'
+
+const scratch = mkdtempSync(join(tmpdir(), 'aether-log-'))
+after(() => rmSync(scratch, { recursive: true }))
+
+let made = 0
+function newDirectory(): string {
+  const directory = join(scratch, `${++made}`)
+  mkdirSync(directory)
+  return directory
+}
+
+const FIRST = '0000000001.log'
+const SECOND = '0000000002.log'
+
+function entry(index: number, text = `entry ${index}`, term = 1): Entry {
+  return { index, term, timeMs: index * 1.5, payload: Buffer.from(text) }
+}
+
+/** Of each of them in a segment, behind its head of 16 bytes. */
+const ENTRY_BYTES = 34 + entry(1).payload.length
+
+/** Append entries, each array of them with a sync. */
+async function written(batches: readonly (readonly Entry[])[], options: { segmentBytes?: number } = {}) {
+  const directory = newDirectory()
+  await using opened = (await LogFile.open(directory, options)).log
+  for (const batch of batches) {
+    for (const one of batch) opened.append(one)
+    await opened.sync()
+  }
+  return directory
+}
+
+/** What is in a log, in short; the log is closed again. */
+async function readIn(directory: string): Promise<string[]> {
+  const { log, entries } = await LogFile.open(directory)
+  await log.close()
+  return entries.map(({ index, term, timeMs, payload }) => `${index} ${term} ${timeMs} ${Buffer.from(payload)}`)
+}
+
+const shown = (...entries: readonly Entry[]) =>
+  entries.map(({ index, term, timeMs, payload }) => `${index} ${term} ${timeMs} ${Buffer.from(payload)}`)
+
+test('what was synced is there after a restart, and more can be appended', async () => {
+  const empty = { ...entry(2 ** 48 - 1), term: 2 ** 32 - 1, payload: new Uint8Array() }
+  const directory = await written([[entry(1), entry(2)], [], [empty]])
+  assert.deepEqual(await readIn(directory), shown(entry(1), entry(2), empty))
+  const { log } = await LogFile.open(directory)
+  log.append(entry(3))
+  await log.sync()
+  await log.close()
+  assert.deepEqual(await readIn(directory), shown(entry(1), entry(2), entry(3), empty))
+})
+
+test('a later entry replaces an earlier one of the same index, in any segment', async () => {
+  for (const segmentBytes of [1, 2 ** 26]) {
+    const batches = [[entry(2), entry(1)], [entry(1, 'second', 2), entry(3)], [entry(1, 'third', 3)]]
+    const directory = await written(batches, { segmentBytes })
+    assert.deepEqual(await readIn(directory), shown(entry(1, 'third', 3), entry(2), entry(3)))
+  }
+})
+
+test('the payload may be used again after append, and calls of sync share their work', async () => {
+  const directory = newDirectory()
+  const { log } = await LogFile.open(directory)
+  const payload = Buffer.from('before')
+  log.append({ ...entry(1), payload })
+  payload.fill(0)
+  const syncs = [log.sync(), log.sync()]
+  assert.equal(syncs[0], syncs[1])
+  await syncs[0]
+  log.append(entry(2))
+  await Promise.all([log.sync(), log.sync()])
+  await log.close()
+  assert.deepEqual(await readIn(directory), shown(entry(1, 'before'), entry(2)))
+})
+
+test('a segment that is full is followed by another, and truncation removes those that are not needed', async () => {
+  const directory = newDirectory()
+  const { log } = await LogFile.open(directory, { segmentBytes: 100 })
+  for (let index = 1; index <= 20; index += 1) log.append(entry(index))
+  await log.sync()
+  const files = () => readdirSync(directory).filter((name) => name.endsWith('.log'))
+  const before = files()
+  assert.ok(before.length > 5, `${before}`)
+  for (const name of before) assert.ok(statSync(join(directory, name)).size < 200)
+  await log.truncateBefore(1)
+  assert.deepEqual(files(), before)
+  await log.truncateBefore(11)
+  assert.ok(files().length < before.length)
+  await log.close()
+  const kept = await readIn(directory)
+  assert.deepEqual(kept.slice(-10), shown(...Array.from({ length: 10 }, (_, at) => entry(11 + at))))
+  const again = (await LogFile.open(directory, { segmentBytes: 100 })).log
+  await again.truncateBefore(1000)
+  assert.equal(files().length, 1)
+  again.append(entry(21))
+  await again.sync()
+  await again.close()
+  assert.ok((await readIn(directory)).includes(shown(entry(21))[0]!))
+})
+
+test('a tail that was cut at any byte is removed, and the entries before it stay', async () => {
+  const batches = [[entry(1)], [entry(2), entry(3)]]
+  const source = join(await written(batches), FIRST)
+  const whole = readFileSync(source)
+  for (let length = 0; length <= whole.length; length += 1) {
+    const directory = newDirectory()
+    writeFileSync(join(directory, FIRST), whole.subarray(0, length))
+    const kept = [entry(1), entry(2), entry(3)].slice(0, Math.max(0, Math.floor((length - 16) / ENTRY_BYTES)))
+    const { log, entries } = await LogFile.open(directory)
+    assert.deepEqual(
+      entries.map(({ index }) => index),
+      kept.map(({ index }) => index),
+      `${length} bytes`,
+    )
+    log.append(entry(9))
+    await log.sync()
+    await log.close()
+    assert.deepEqual(await readIn(directory), shown(...kept, entry(9)), `${length} bytes`)
+  }
+})
+
+test('a change of any byte that was on the disk is an error that names file and place; of the last batch, a torn tail', async () => {
+  const source = join(await written([[entry(1)], [entry(2), entry(3)], [entry(4), entry(5)]]), FIRST)
+  const whole = readFileSync(source)
+  const lastBatch = 16 + 3 * ENTRY_BYTES
+  for (let at = 0; at < whole.length; at += 1)
+    for (const change of [0x01, 0xff]) {
+      const directory = newDirectory()
+      const file = join(directory, FIRST)
+      const bytes = Buffer.from(whole)
+      bytes[at]! ^= change
+      writeFileSync(file, bytes)
+      const start = at < 16 ? 0 : 16 + Math.floor((at - 16) / ENTRY_BYTES) * ENTRY_BYTES
+      if (at < lastBatch) {
+        await assert.rejects(
+          readIn(directory),
+          { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED', file, offset: start },
+          `${at}`,
+        )
+        assert.ok(readFileSync(file).equals(bytes), 'what is damaged stays as it is')
+      } else {
+        const kept = start === lastBatch ? [1, 2, 3] : [1, 2, 3, 4]
+        assert.deepEqual(await readIn(directory), shown(...kept.map((index) => entry(index))), `byte ${at}`)
+      }
+    }
+})
+
+test('a batch of which a crash wrote only later parts is a torn tail', async () => {
+  const directory = await written([[entry(1)], [entry(2), entry(3), entry(4)]])
+  const file = join(directory, FIRST)
+  const bytes = readFileSync(file)
+  bytes.fill(0, 16 + ENTRY_BYTES, 16 + 2 * ENTRY_BYTES)
+  writeFileSync(file, bytes)
+  assert.deepEqual(await readIn(directory), shown(entry(1)))
+  assert.equal(statSync(file).size, 16 + ENTRY_BYTES)
+})
+
+test('zeros and garbage behind the end are a torn tail, whatever they look like', async () => {
+  const random = new Random(3)
+  for (const tail of [
+    Buffer.alloc(5000),
+    Buffer.alloc(5000, 0xff),
+    Buffer.from(Array.from({ length: 1 << 20 }, () => random.below(256))),
+  ]) {
+    const directory = await written([[entry(1)]])
+    const file = join(directory, FIRST)
+    writeFileSync(file, Buffer.concat([readFileSync(file), tail]))
+    assert.deepEqual(await readIn(directory), shown(entry(1)))
+  }
+})
+
+test('an earlier segment must be whole and there; the last one may lack its head', async () => {
+  const make = () => written([[entry(1)], [entry(2)], [entry(3)]], { segmentBytes: 1 })
+  const cut = await make()
+  const second = join(cut, SECOND)
+  writeFileSync(second, readFileSync(second).subarray(0, 40))
+  await assert.rejects(readIn(cut), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED', file: second, offset: 16 })
+  const missing = await make()
+  rmSync(join(missing, SECOND))
+  await assert.rejects(readIn(missing), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED', file: join(missing, SECOND) })
+  for (const length of [0, 1, 16]) {
+    const torn = await make()
+    writeFileSync(join(torn, '0000000004.log'), Buffer.alloc(length))
+    assert.deepEqual(await readIn(torn), shown(entry(1), entry(2), entry(3)))
+    const { log } = await LogFile.open(torn)
+    log.append(entry(4))
+    await log.sync()
+    await log.close()
+    assert.deepEqual(await readIn(torn), shown(entry(1), entry(2), entry(3), entry(4)))
+  }
+  const swapped = await make()
+  copyFileSync(join(swapped, FIRST), join(swapped, SECOND))
+  await assert.rejects(readIn(swapped), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED', offset: 0 })
+})
+
+test('a segment of another version is refused', async () => {
+  const directory = await written([[entry(1)]])
+  const file = join(directory, FIRST)
+  const bytes = readFileSync(file)
+  bytes.writeUInt32LE(2, 4)
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, 12)), 12)
+  writeFileSync(file, bytes)
+  await assert.rejects(readIn(directory), { code: 'ERR_AETHER_CONSENSUS_LOG_VERSION', file })
+})
+
+test('a log is open once, and its directory must exist', async () => {
+  const directory = newDirectory()
+  const { log } = await LogFile.open(directory)
+  await assert.rejects(LogFile.open(directory), { code: 'ERR_AETHER_CONSENSUS_LOG_IN_USE' })
+  await log.close()
+  await log.close()
+  assert.throws(() => log.append(entry(1)), { code: 'ERR_AETHER_CLOSED' })
+  await assert.rejects(log.sync(), { code: 'ERR_AETHER_CLOSED' })
+  assert.deepEqual(await readIn(directory), [])
+  await assert.rejects(LogFile.open(join(directory, 'none')), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED' })
+})
+
+test('many small entries are read again', async () => {
+  const entries = Array.from({ length: 200_000 }, (_, at) => entry(at + 1, ''))
+  const directory = await written([entries])
+  assert.equal((await readIn(directory)).length, entries.length)
+})
+
+test('a snapshot is replaced as a whole and read in its chunks', async () => {
+  const directory = newDirectory()
+  const { log } = await LogFile.open(directory)
+  assert.equal(await log.readSnapshot(), undefined)
+  const { applier, journal } = journalApplier()
+  for (let sequence = 1; sequence <= 3; sequence += 1) {
+    applyCommand(applier, { session: 1, sequence })
+    await log.writeSnapshot(takeSnapshot(applier))
+  }
+  const chunks = await log.readSnapshot()
+  const restored = journalApplier()
+  restoreSnapshot(restored.applier, chunks!)
+  assert.deepEqual(restored.journal.lines, journal.lines)
+  const file = join(directory, 'snapshot')
+  for (const length of [4, readFileSync(file).length - 1]) {
+    writeFileSync(file, readFileSync(file).subarray(0, length))
+    await assert.rejects(log.readSnapshot(), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED', file })
+    await log.writeSnapshot(takeSnapshot(applier))
+  }
+  await log.close()
+  assert.deepEqual(readdirSync(directory).sort(), [FIRST, 'lock', 'snapshot'])
+})
+
+type Call = 'write' | 'sync' | 'datasync' | 'truncate'
+
+/** While `act` runs, calls of all files fail: the `from`th of them and those after it. */
+async function whileFailing<T>(call: Call, code: string, act: () => Promise<T>, from = 1): Promise<T> {
+  const probe = await open(scratch, 'r')
+  const prototype = Object.getPrototypeOf(probe) as FileHandle
+  await probe.close()
+  const original = prototype[call] as (...args: unknown[]) => Promise<unknown>
+  let calls = 0
+  const failing = mock.method(prototype, call, function (this: FileHandle, ...args: unknown[]) {
+    calls += 1
+    if (calls < from) return original.apply(this, args)
+    return Promise.reject(Object.assign(new Error(`${code}: the disk, ${call}`), { code }))
+  } as never)
+  try {
+    return await act()
+  } finally {
+    failing.mock.restore()
+    assert.ok(calls >= from, `${call} was called`)
+  }
+}
+
+test('after a sync has failed, for whatever reason, the log refuses all use', async () => {
+  for (const code of ['EIO', 'ENOSPC']) {
+    const directory = newDirectory()
+    const { log } = await LogFile.open(directory)
+    log.append(entry(1))
+    await log.sync()
+    log.append(entry(2))
+    const isFailed = { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED', file: join(directory, FIRST) }
+    await whileFailing('datasync', code, () => assert.rejects(log.sync(), isFailed))
+    assert.throws(() => log.append(entry(3)), isFailed)
+    for (const refused of [log.sync(), log.truncateBefore(1), log.writeSnapshot([]), log.readSnapshot()])
+      await assert.rejects(refused, isFailed)
+    await log.close()
+    assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))
+  }
+})
+
+test('the last batch is written again when a log is opened: its sync may have failed, and would now do nothing', async () => {
+  const directory = await written([[entry(1)], [entry(2), entry(3)]])
+  const start = 16 + ENTRY_BYTES
+  const probe = await open(scratch, 'r')
+  const write = mock.method(Object.getPrototypeOf(probe) as FileHandle, 'write')
+  await probe.close()
+  await readIn(directory)
+  const calls = write.mock.calls.map((call) => call.arguments as readonly unknown[])
+  write.mock.restore()
+  const batch = readFileSync(join(directory, FIRST)).subarray(start)
+  assert.deepEqual(calls, [[batch, 0, batch.length, start]])
+})
+
+test('a write that fails with EIO ends the use of the log; one that fails for lack of room does not', async () => {
+  const directory = newDirectory()
+  const { log } = await LogFile.open(directory)
+  log.append(entry(1))
+  await whileFailing('write', 'ENOSPC', () =>
+    assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FULL', file: join(directory, FIRST) }),
+  )
+  log.append(entry(2))
+  await log.sync()
+  log.append(entry(3))
+  await whileFailing('write', 'EIO', () => assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED' }))
+  await assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED' })
+  await log.close()
+  assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))
+})
+
+test('a new segment that could not be made is made later', async () => {
+  const directory = newDirectory()
+  const { log } = await LogFile.open(directory, { segmentBytes: 1 })
+  log.append(entry(1))
+  await log.sync()
+  log.append(entry(2))
+  await whileFailing('write', 'ENOSPC', () => assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FULL' }))
+  await log.sync()
+  await log.close()
+  assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))
+})
+
+test('a snapshot that could not be written leaves the older one, and no other file', async () => {
+  for (const [call, code, from, expected] of [
+    ['write', 'ENOSPC', 2, 'FULL'],
+    ['write', 'EIO', 1, 'FAILED'],
+    ['sync', 'EIO', 1, 'FAILED'],
+    ['sync', 'EIO', 2, 'FAILED'],
+  ] as const) {
+    const directory = newDirectory()
+    const { log } = await LogFile.open(directory)
+    const { applier } = journalApplier()
+    await log.writeSnapshot(takeSnapshot(applier))
+    const older = readFileSync(join(directory, 'snapshot'))
+    applyCommand(applier, { session: 1, sequence: 1 })
+    const newer = takeSnapshot(applier)
+    const isRefused = { code: `ERR_AETHER_CONSENSUS_LOG_${expected}` }
+    await whileFailing(call, code, () => assert.rejects(log.writeSnapshot(newer), isRefused), from)
+    const now = readFileSync(join(directory, 'snapshot'))
+    // The second sync is that of the directory: the new one has its name by then.
+    assert.ok(now.equals(from === 2 && call === 'sync' ? Buffer.concat(newer) : older), `${call} ${from}`)
+    assert.deepEqual(readdirSync(directory).sort(), [FIRST, 'lock', 'snapshot'])
+    if (expected === 'FULL') await log.writeSnapshot(newer)
+    else await assert.rejects(log.writeSnapshot(newer), isRefused)
+    await log.close()
+  }
+})
+
+const refusal = smallDisksRefused()
+test('a full disk loses nothing: what is appended is synced once there is room', { skip: refusal ?? false }, () => {
+  const directory = join(scratch, 'small')
+  const room = new URL('../../../src/consensus/machine/log-file.js', import.meta.url)
+  const { status, stderr, stdout } = onSmallDisk(
+    directory,
+    1,
+    `
+    const { LogFile } = await import('${room}')
+    const { rmSync, writeFileSync } = await import('node:fs')
+    writeFileSync(directory + '/other', Buffer.alloc(500_000))
+    const { log } = await LogFile.open(directory)
+    const payload = Buffer.alloc(10_000, 'x')
+    let index = 0
+    let code
+    while (code === undefined) {
+      log.append({ index: ++index, term: 1, timeMs: 0, payload })
+      await log.sync().catch((error) => { code = error.code })
+    }
+    log.append({ index: ++index, term: 1, timeMs: 0, payload })
+    await log.sync().catch((error) => { code += ' ' + error.code })
+    const snapshot = await log.writeSnapshot([Buffer.alloc(2_000_000)]).catch((error) => error.code)
+    rmSync(directory + '/other')
+    await log.sync()
+    await log.close()
+    const { log: again, entries } = await LogFile.open(directory)
+    await again.close()
+    const all = entries.length === index && entries.every((entry, at) => entry.index === at + 1 && payload.equals(entry.payload))
+    console.log(JSON.stringify({ code, snapshot, all, many: index > 10 }))
+    `,
+  )
+  assert.equal(status, 0, stderr)
+  assert.deepEqual(JSON.parse(stdout), {
+    code: 'ERR_AETHER_CONSENSUS_LOG_FULL ERR_AETHER_CONSENSUS_LOG_FULL',
+    snapshot: 'ERR_AETHER_CONSENSUS_LOG_FULL',
+    all: true,
+    many: true,
+  })
+})
+
+test('errors say what to do', async () => {
+  const directory = newDirectory()
+  const { log } = await LogFile.open(directory)
+  log.append(entry(1))
+  const error = await whileFailing('write', 'ENOSPC', () => log.sync().catch((thrown: ConsensusError) => thrown))
+  assert.match((error as ConsensusError).message, /free some space, then sync again$/)
+  await log.close()
+})

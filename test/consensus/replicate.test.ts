@@ -1,0 +1,307 @@
+/** Replicated machines in processes of one machine: what they promise, and what becomes of it when some end. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  checkLinearizable,
+  type EntryInput,
+  entryModel,
+  type HistoryCall,
+} from '../../tools/linearizability/index.ts'
+import { useRuntimeDirectory } from '../cluster/support.ts'
+import { RankProcess, Ranks } from '../support/rank-process.ts'
+
+useRuntimeDirectory()
+const fixture = new URL('./fixtures/replica-rank.js', import.meta.url)
+const folder = mkdtempSync(join(tmpdir(), 'aether-test-replicate-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Leadership {
+  readonly term: number
+  readonly leader: number
+  readonly isSelf: boolean
+}
+
+interface Status {
+  readonly term: number
+  readonly leader: number | undefined
+  readonly applied: number
+  readonly voters: readonly number[]
+  readonly hash: string
+}
+
+async function opened(size: number, options: object = {}, environment: Record<string, string> = {}): Promise<Ranks> {
+  const ranks = new Ranks(fixture, size, environment)
+  await ranks.all('join', {})
+  await ranks.all('open', options)
+  return ranks
+}
+
+/** All replicas have applied the same, and are alike. */
+async function assertAlike(ranks: readonly RankProcess[]): Promise<void> {
+  for (let look = 0; ; look += 1) {
+    const all = await Promise.all(ranks.map((rank) => rank.call<Status>('status')))
+    const applied = new Set(all.map((status) => status.applied))
+    if (applied.size === 1) {
+      assert.equal(new Set(all.map(({ hash }) => hash)).size, 1)
+      return
+    }
+    assert.ok(look < 1000, `replicas do not catch up: ${JSON.stringify(all)}`)
+    await sleep(5)
+  }
+}
+
+test('every member proposes and reads; all replicas are alike', async () => {
+  await using ranks = await opened(3)
+  for (const rank of [0, 1, 2]) assert.equal(await ranks.on(rank, 'propose', 1, { type: 'set', value: rank + 1 }), 1)
+  assert.deepEqual(await ranks.all('get', 1), [3, 3, 3])
+  const raced = await ranks.all<number>('propose', 2, { type: 'setIfAbsent', value: 7 })
+  assert.equal(raced.filter((won) => won === 1).length, 1)
+  const leaders = await ranks.all<Leadership>('leader')
+  assert.equal(new Set(leaders.map(({ term }) => term)).size, 1)
+  assert.equal(leaders.filter(({ isSelf }) => isSelf).length, 1)
+  assert.equal(await ranks.on(0, 'get', 1, { stale: true }), 3)
+  await assertAlike(ranks.processes)
+})
+
+test('what the machine throws is the outcome of the command, at every replica', async () => {
+  await using ranks = await opened(3)
+  const refused = { code: 'ERR_AETHER_CONSENSUS_REJECTED', message: /there is no key -1/ }
+  await assert.rejects(ranks.on(1, 'propose', -1, { type: 'get' }), refused)
+  assert.equal(await ranks.on(1, 'propose', 1, { type: 'set', value: 5 }), 1)
+  await assertAlike(ranks.processes)
+})
+
+test('many commands at once, and long ones, are applied once each and in order', async () => {
+  await using ranks = await opened(3)
+  await Promise.all([
+    ...(await ranks.all('proposeMany', 2000)),
+    ranks.on(0, 'proposeLong', 300_000),
+    ranks.on(1, 'proposeLong', 1_000_001),
+  ])
+  assert.deepEqual(await ranks.all('lengths'), [1_300_001, 1_300_001, 1_300_001])
+  const changes = await ranks.on<{ index: number }[]>(2, 'changes', 3000, 1000)
+  assert.deepEqual(
+    changes.map(({ index }) => index),
+    Array.from({ length: 1000 }, (_, index) => 3000 + index),
+  )
+  await assert.rejects(ranks.on(2, 'changes', 1, 1), { code: 'ERR_AETHER_CONSENSUS_CHANGES_GONE' })
+  await assertAlike(ranks.processes)
+})
+
+test('one process is enough for one replica', async () => {
+  await using ranks = await opened(1)
+  assert.equal(await ranks.on(0, 'propose', 1, { type: 'set', value: 9 }), 1)
+  assert.equal(await ranks.on(0, 'get', 1), 9)
+})
+
+test('leadership is handed over; terms grow', async () => {
+  await using ranks = await opened(3)
+  const before = await ranks.on<Leadership>(0, 'leader')
+  const heir = (before.leader + 1) % 3
+  const seen = ranks.on<Leadership[]>(heir, 'leaderships', 2)
+  assert.equal(await ranks.on(heir, 'transfer', before.leader), false)
+  assert.equal(await ranks.on(before.leader, 'transfer', heir), true)
+  const [first, second] = (await seen) as [Leadership, Leadership]
+  assert.deepEqual(first.term, before.term)
+  assert.ok(second.term > first.term)
+  assert.equal(second.leader, heir)
+  assert.equal(await ranks.on(before.leader, 'propose', 1, { type: 'set', value: 2 }), 1)
+  await assertAlike(ranks.processes)
+})
+
+test('members beyond the voters follow; one of them votes when a voter has ended', async () => {
+  await using ranks = await opened(4)
+  const { voters, leader } = await ranks.on<Status>(3, 'status')
+  assert.deepEqual([...voters].sort(), [0, 1, 2])
+  const victim = leader === 1 ? 2 : 1
+  await ranks.kill(victim)
+  const living = ranks.processes.filter((_, rank) => rank !== victim)
+  assert.equal(await ranks.on(3, 'propose', 1, { type: 'set', value: 4 }), 1)
+  for (let look = 0; ; look += 1) {
+    const status = await ranks.on<Status>(3, 'status')
+    if (status.voters.includes(3) && !status.voters.includes(victim)) break
+    assert.ok(look < 1000, JSON.stringify(status))
+    await sleep(5)
+  }
+  await assertAlike(living)
+})
+
+test('when the leader is killed, another leads, and no answer is lost', async () => {
+  await using ranks = await opened(3)
+  const { leader } = await ranks.on<Leadership>(0, 'leader')
+  const [first, second] = [0, 1, 2].filter((rank) => rank !== leader) as [number, number]
+  assert.equal(await ranks.on(leader, 'propose', 1, { type: 'set', value: 1 }), 1)
+  await ranks.kill(leader)
+  assert.equal(await ranks.on(first, 'propose', 1, { type: 'compareAndSet', expected: 1, value: 2 }), 1)
+  assert.equal(await ranks.on(second, 'get', 1), 2)
+  await assertAlike([ranks.processes[first]!, ranks.processes[second]!])
+})
+
+test('without a majority calls end in time, and say whether they took effect', async () => {
+  await using ranks = await opened(3)
+  assert.equal(await ranks.on(0, 'propose', 1, { type: 'set', value: 1 }), 1)
+  assert.equal(await ranks.on(0, 'get', 1), 1)
+  await Promise.all([ranks.kill(1), ranks.kill(2)])
+  const proposed = ranks.on(0, 'propose', 1, { type: 'set', value: 2 }, { timeoutMs: 400 })
+  await assert.rejects(proposed, ({ code, fields }: { code: string; fields: { outcome: string } }) => {
+    assert.deepEqual([code, fields.outcome], ['ERR_AETHER_CONSENSUS_TIMEOUT', 'unknown'])
+    return true
+  })
+  await assert.rejects(ranks.on(0, 'get', 1, { timeoutMs: 400 }), { code: 'ERR_AETHER_CONSENSUS_TIMEOUT' })
+  assert.equal(await ranks.on(0, 'get', 1, { stale: true }), 1)
+})
+
+test('programs and replicas that are stopped take no part: the leader decides in their memory', async () => {
+  await using ranks = await opened(3)
+  const leader = await leading(ranks.processes)
+  const others = ranks.processes.filter((each) => each !== leader)
+  await Promise.all(others.map((each) => each.stop()))
+  for (let value = 1; value <= 20; value += 1)
+    assert.equal(await leader.call('propose', 1, { type: 'set', value }), 1)
+  assert.equal(await leader.call('get', 1), 20)
+  for (const each of others) each.child.kill('SIGCONT')
+  for (const each of others) assert.equal(await each.call('get', 1), 20)
+  await assertAlike(ranks.processes)
+})
+
+test('a program that computes keeps no one from deciding; one that leads and is stuck leads no more', async () => {
+  await using ranks = await opened(3)
+  const { leader, term } = await ranks.on<Leadership>(0, 'leader')
+  const other = (leader + 1) % 3
+  const computing = ranks.on(leader, 'compute', 4000)
+  for (let value = 1; value <= 20; value += 1)
+    assert.equal(await ranks.on(other, 'propose', 1, { type: 'set', value }), 1)
+  const after = await ranks.on<Leadership>(other, 'leader')
+  assert.ok(after.term >= term)
+  await computing
+  await assertAlike(ranks.processes)
+})
+
+test('it is closed in any order, and calls of a closed one reject', async () => {
+  await using ranks = await opened(3)
+  for (const rank of [1, 0]) {
+    await ranks.on(rank, 'close')
+    await assert.rejects(ranks.on(rank, 'get', 1), { code: 'ERR_AETHER_CONSENSUS_CLOSED' })
+    assert.equal(await ranks.on(2, 'propose', 1, { type: 'set', value: rank + 1 }), 1)
+  }
+})
+
+// ---- histories
+// -----------------------------------------------------------------------------------------------------------------
+
+type KeyedCall = HistoryCall<EntryInput, number> & { readonly key: number }
+
+/** What clients have written down. A call without a return may have taken effect, or not. */
+function historyOf(path: string): KeyedCall[] {
+  const calls = new Map<string, KeyedCall>()
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    // A process may be killed in the middle of a line.
+    if (!line.endsWith('}')) continue
+    const { name, call, key, input, at, output } = JSON.parse(line) as Record<string, number> & { input: EntryInput }
+    const id = `${name}/${call}`
+    if (input !== undefined) calls.set(id, { key: key!, input, calledAt: at!, returned: undefined })
+    else calls.set(id, { ...calls.get(id)!, returned: { at: at!, output: output! } })
+  }
+  return [...calls.values()]
+}
+
+function assertLinearizable(path: string): number {
+  const history = historyOf(path)
+  for (const key of new Set(history.map((call) => call.key))) {
+    const ofKey = history.filter((call) => call.key === key)
+    assert.ok(checkLinearizable(entryModel, ofKey).linearizable, `key ${key}: ${ofKey.length} calls`)
+  }
+  return history.length
+}
+
+const KEYS = 16
+const CLIENTS = 7
+
+test('processes are killed, and others join in their place: all calls have an order', async () => {
+  const path = join(folder, 'killed')
+  const name = `replicas-${process.pid}`
+  const members: RankProcess[] = []
+  let first = 0
+  const start = async (): Promise<RankProcess> => {
+    const member = new RankProcess(fixture, {})
+    members.push(member)
+    await member.call('join', { name, timeoutMs: 40_000 })
+    return member
+  }
+  const work = async (member: RankProcess): Promise<void> => {
+    await member.call('open')
+    first += CLIENTS
+    await member.call('begin', path, first, CLIENTS, KEYS, 8)
+  }
+  try {
+    const founders = [await start(), await start(), await start()]
+    await Promise.all(founders.map(work))
+    for (let turn = 0; turn < 4; turn += 1) {
+      const applied = await Promise.all(members.map((member) => member.call<number>('applied')))
+      const victim = turn % 2 === 0 ? await leading(members) : members[0]!
+      await victim.kill()
+      members.splice(members.indexOf(victim), 1)
+      await goneOn(members, Math.max(...applied) + 5)
+      await work(await start())
+      await voting(members)
+    }
+    await Promise.all(members.map((member) => member.call('stop')))
+    await assertAlike(members)
+    assert.ok(assertLinearizable(path) > 300)
+    await Promise.all(members.map((member) => member.call('closeGroup')))
+  } finally {
+    await Promise.all(members.map((member) => member.kill()))
+  }
+})
+
+async function leading(members: readonly RankProcess[]): Promise<RankProcess> {
+  for (;;) {
+    const leaders = await Promise.all(members.map((member) => member.call<Leadership>('leader')))
+    const found = members.find((_, index) => leaders[index]!.isSelf)
+    if (found !== undefined) return found
+    await sleep(5)
+  }
+}
+
+/** Clients of each have made at least so many calls. */
+async function goneOn(members: readonly RankProcess[], calls: number): Promise<void> {
+  for (const member of members) {
+    for (let look = 0; (await member.call<number>('applied')) < calls; look += 1) {
+      assert.ok(look < 4000, `calls are not answered: ${JSON.stringify(await member.call('status'))}`)
+      await sleep(5)
+    }
+  }
+}
+
+/** All members vote. */
+async function voting(members: readonly RankProcess[]): Promise<void> {
+  for (let look = 0; ; look += 1) {
+    const { voters } = await members[0]!.call<Status>('status')
+    if (voters.length === members.length) return
+    assert.ok(look < 4000, `not all vote: ${voters.join()}`)
+    await sleep(5)
+  }
+}
+
+test('a leader is stopped, another leads, and it goes on: all calls have an order', async () => {
+  const path = join(folder, 'stopped')
+  await using ranks = await opened(3)
+  for (const rank of [0, 1, 2]) await ranks.on(rank, 'begin', path, rank * CLIENTS + 1, CLIENTS, KEYS, 8)
+  for (let turn = 0; turn < 3; turn += 1) {
+    const leader = await leading(ranks.processes)
+    const others = ranks.processes.filter((each) => each !== leader)
+    await leader.stop()
+    const applied = await Promise.all(others.map((member) => member.call<number>('applied')))
+    await goneOn(others, Math.max(...applied) + 20)
+    leader.child.kill('SIGCONT')
+    await goneOn([leader], (await leader.call<number>('applied')) + 5)
+  }
+  await ranks.all('stop')
+  await assertAlike(ranks.processes)
+  assert.ok(assertLinearizable(path) > 300)
+})

@@ -1,0 +1,288 @@
+import {
+  type Configuration,
+  defaultSettings,
+  type Entry,
+  Replica,
+  type ReplicaCard,
+  type ReplicaSettings,
+} from 'aether-dsm/internal/consensus'
+import type { SimulatedCluster, SimulatedHost, SimulatedProcess } from 'aether-dsm/internal/providers'
+import { Random, Timers } from 'aether-dsm/internal/runtime'
+import { type EntryInput, entryStep, type HistoryCall } from '../../linearizability/index.ts'
+import { ViolationError } from '../observer.ts'
+
+/** Small rings and short times, so that a run meets every border. */
+export const simulatedSettings: ReplicaSettings = {
+  ...defaultSettings,
+  window: 16,
+  cellBytes: 512,
+  frames: 8,
+  inFlightMax: 4,
+  ahead: 8,
+  tickNs: 200_000,
+  silentTicks: 20,
+  stuckNs: 10_000_000,
+  acknowledgeTimeout: 8,
+  historyBytes: 8 * 1024,
+}
+
+/** What a client's call does, on which key. */
+export interface ReplicaCall {
+  readonly key: number
+  readonly input: EntryInput
+}
+
+/** What a program proposes: a line of JSON. `call` is numbered by its client. */
+interface Command extends ReplicaCall {
+  readonly client: number
+  readonly call: number
+}
+
+/** The state machine: keys with numbers, and what each client was answered last. */
+interface State {
+  readonly keys: Record<number, number>
+  readonly answers: Record<number, { readonly call: number; readonly output: number }>
+}
+
+export interface SimulatedReplicaOptions {
+  readonly cluster: SimulatedCluster
+  readonly id: number
+  readonly seed: number
+  readonly founding: Configuration | undefined
+  readonly votersWanted: number
+  readonly settings: ReplicaSettings
+  /** What each of its clients does. */
+  readonly clients: readonly (readonly ReplicaCall[])[]
+  /** The first client's number. */
+  readonly firstClient: number
+  readonly thinkNs: number
+  readonly say: (from: SimulatedReplica, to: number, card: ReplicaCard) => void
+  readonly onDecided: (replica: SimulatedReplica, entry: Entry) => void
+}
+
+/** One client: its calls, one after the other. */
+interface Client {
+  readonly number: number
+  readonly calls: readonly ReplicaCall[]
+  next: number
+  /** When the call under way began; undefined between two calls. */
+  calledAt: number | undefined
+  /** A read: from which entry on it may be answered. */
+  readFrom: number | undefined
+  readonly history: (HistoryCall<EntryInput, number> & { readonly key: number })[]
+}
+
+const LINE = '\n'
+/** In the place of a time: the client has not called yet. */
+const THINKS = Number.POSITIVE_INFINITY
+const ASK_AGAIN_NS = 3_000_000
+const SLEEP_NS_MAX = 5_000_000
+
+/** A process with a replica and the program that it belongs to, on a host of its own. */
+export class SimulatedReplica {
+  readonly id: number
+  readonly host: SimulatedHost
+  readonly replica: Replica
+  applied = 0
+  readonly #options: SimulatedReplicaOptions
+  readonly #timers = new Timers()
+  readonly #process: SimulatedProcess
+  readonly #clients: Client[]
+  readonly #heard: (() => void)[] = []
+  #state: State = { keys: {}, answers: {} }
+  #cancelWait: () => void = nothing
+  #proposeAgain = false
+  #snapshotWanted = false
+
+  constructor(options: SimulatedReplicaOptions) {
+    const { cluster, id, seed, founding, votersWanted, settings, clients, firstClient } = options
+    this.id = id
+    this.#options = options
+    this.host = cluster.addHost()
+    this.#clients = clients.map((calls, index) => ({
+      ...{ number: firstClient + index, calls, next: 0, calledAt: undefined, readFrom: undefined, history: [] },
+    }))
+    this.replica = new Replica({
+      device: `${cluster.device}/${this.host.index}`,
+      ...{ id, settings, founding, votersWanted },
+      runtime: { now: () => cluster.nowNs, timers: this.#timers, random: new Random(seed + id) },
+      clockMs: () => Math.floor(cluster.nowNs / 1e6),
+      events: {
+        decided: (entry) => this.#decided(entry),
+        say: (to, card) => options.say(this, to, card),
+        proposeAgain: () => {
+          this.#proposeAgain = true
+        },
+        snapshotWanted: () => {
+          this.#snapshotWanted = true
+        },
+        restore: (index, bytes) => {
+          this.#state = JSON.parse(Buffer.from(bytes).toString()) as State
+          this.applied = index
+          this.#answer()
+        },
+        readable: (token, index) => this.#readable(token, index),
+        isResponsive: () => true,
+        mayTake: () => true,
+        fenced: (_, isFenced) => isFenced,
+      },
+    })
+    this.#process = this.host.spawn(() => this.#run())
+    this.#process.wake()
+  }
+
+  get isLive(): boolean {
+    return this.host.alive
+  }
+
+  /** Its clients have nothing left to do. */
+  get isFinished(): boolean {
+    return !this.isLive || this.#clients.every(({ next, calls }) => next === calls.length)
+  }
+
+  /** Every call that was made; those that the end of its process left open without a return. */
+  get history(): readonly (HistoryCall<EntryInput, number> & { readonly key: number })[] {
+    return this.#clients.flatMap(({ history, calledAt, calls, next }) => {
+      if (calledAt === undefined || calledAt === THINKS) return history
+      const { key, input } = calls[next]!
+      return [...history, { key, input, calledAt, returned: undefined }]
+    })
+  }
+
+  get stateText(): string {
+    return JSON.stringify(this.#state)
+  }
+
+  /** Something that comes to the process from outside its links. */
+  command(command: () => void): void {
+    this.#heard.push(command)
+    this.#process.wake()
+  }
+
+  close(): void {
+    this.#cancelWait()
+    this.replica.close()
+  }
+
+  #run(): void {
+    this.#cancelWait()
+    do while (this.#turn());
+    while (!this.replica.prepareSleep())
+    this.#cancelWait = this.replica.whenReadable(() => this.#process.wake())
+    const { nowNs } = this.#options.cluster
+    this.#process.wakeAt(Math.min(this.#timers.nextNs, nowNs + SLEEP_NS_MAX))
+  }
+
+  #turn(): boolean {
+    const heard = this.#heard.splice(0)
+    for (const command of heard) command()
+    let any = this.#timers.runDue(this.#options.cluster.nowNs) || heard.length > 0
+    any = this.replica.turn() || any
+    for (const client of this.#clients) if (client.calledAt === undefined) this.#begin(client)
+    if (this.#proposeAgain) {
+      this.#proposeAgain = false
+      for (const client of this.#clients) if (client.calledAt !== undefined) this.#ask(client)
+    }
+    if (this.#snapshotWanted) {
+      this.#snapshotWanted = false
+      this.replica.offerSnapshot(this.applied, Buffer.from(this.stateText))
+      any = true
+    }
+    return any
+  }
+
+  // ---- the program
+  // ---------------------------------------------------------------------------------------------------------------
+
+  #begin(client: Client): void {
+    if (client.next === client.calls.length) return
+    client.calledAt = THINKS
+    const call = client.next
+    const { cluster, thinkNs } = this.#options
+    this.#timers.at(cluster.nowNs + thinkNs, () => {
+      client.calledAt = cluster.nowNs
+      this.#askAgainLater(client, call)
+      this.#ask(client)
+    })
+    this.#process.wakeAt(cluster.nowNs + thinkNs)
+  }
+
+  #ask(client: Client): void {
+    if (!isCalling(client)) return
+    const { key, input } = client.calls[client.next]!
+    if (input.type === 'get') {
+      if (client.readFrom === undefined) this.replica.askIndex(client.number)
+      return
+    }
+    const command: Command = { client: client.number, call: client.next, key, input }
+    this.replica.propose(Buffer.from(JSON.stringify(command) + LINE))
+  }
+
+  #askAgainLater(client: Client, call: number): void {
+    this.#timers.at(this.#options.cluster.nowNs + ASK_AGAIN_NS, () => {
+      if (client.next !== call) return
+      this.#ask(client)
+      this.#askAgainLater(client, call)
+    })
+  }
+
+  #readable(token: number, index: number | undefined): void {
+    const client = this.#clients.find(({ number }) => number === token)!
+    const reads = client.next < client.calls.length && client.calls[client.next]!.input.type === 'get'
+    if (index === undefined || !reads || !isCalling(client) || client.readFrom !== undefined) return
+    client.readFrom = index
+    this.#answer()
+  }
+
+  #decided(entry: Entry): void {
+    if (entry.index !== this.applied + 1)
+      throw new ViolationError(`order: replica ${this.id} is given entry ${entry.index} after ${this.applied}`)
+    this.#options.onDecided(this, entry)
+    this.applied = entry.index
+    if (entry.flags === 0)
+      for (const line of Buffer.from(entry.payload).toString().split(LINE))
+        if (line !== '') this.#apply(JSON.parse(line) as Command)
+    this.#answer()
+  }
+
+  #apply({ client, call, key, input }: Command): void {
+    const { keys, answers } = this.#state
+    const before = answers[client]
+    if (before !== undefined && before.call >= call) return
+    const [after, output] = entryStep(keys[key] ?? 0, input)
+    keys[key] = after
+    answers[client] = { call, output }
+  }
+
+  /** Answer what can be. */
+  #answer(): void {
+    for (const client of this.#clients) {
+      if (!isCalling(client)) continue
+      const { key, input } = client.calls[client.next]!
+      const answer = this.#state.answers[client.number]
+      if (input.type === 'get') {
+        if (client.readFrom === undefined || client.readFrom > this.applied) continue
+        this.#finish(client, this.#state.keys[key] ?? 0)
+      } else if (answer?.call === client.next) this.#finish(client, answer.output)
+    }
+  }
+
+  #finish(client: Client, output: number): void {
+    const { key, input } = client.calls[client.next]!
+    const at = this.#options.cluster.nowNs
+    client.history.push({ key, input, calledAt: client.calledAt!, returned: { at, output } })
+    client.calledAt = undefined
+    client.readFrom = undefined
+    client.next += 1
+    this.#process.wake()
+  }
+}
+
+/** It waits for an answer, and does not think. */
+function isCalling({ calledAt }: Client): boolean {
+  return calledAt !== undefined && calledAt !== THINKS
+}
+
+function nothing(): void {
+  return
+}
