@@ -183,8 +183,8 @@ class ReplicaRun {
     const calls = this.#replicas.flatMap(({ history }) => history)
     for (const key of new Set(calls.map((call) => call.key))) {
       const ofKey = calls.filter((call) => call.key === key)
-      const { linearizable } = checkLinearizable(entryModel, ofKey)
-      if (!linearizable) throw new ViolationError(`order: no order explains the ${ofKey.length} calls of key ${key}`)
+      const { verdict } = checkLinearizable(entryModel, ofKey)
+      if (verdict !== 'linearizable') throw new ViolationError(`order: ${ofKey.length} calls of key ${key}: ${verdict}`)
     }
   }
 }
