@@ -48,9 +48,9 @@ export function checkLinearizable<State, Input, Output>(
   return new Search(model, history, stepsMax).run()
 }
 
-/** What is to be tried at one return, the fewest early calls first. */
+/** What is to be tried at one return: what needs fewer calls before it comes first. */
 interface Frame<State> {
-  readonly waiting: Configuration<State>[][]
+  readonly waiting: Configuration<State>[]
   /** The returning call was tried; other calls before it were not. */
   widen: Configuration<State> | undefined
 }
@@ -65,9 +65,6 @@ class Search<State, Input, Output> {
   readonly #kinds: readonly ('read' | 'overwrite' | 'other')[]
   readonly #unseen: readonly boolean[]
   #steps = 0
-  /** How many calls may take effect early at one return; what needs more is put off. */
-  #earlyMax = 3
-  #deferred: Configuration<State>[] = []
 
   constructor(
     model: SequentialModel<State, Input, Output>,
@@ -90,7 +87,6 @@ class Search<State, Input, Output> {
       state: this.#model.initial,
       calls: new OpenCalls(this.#timeline.slotCount),
       event: -1,
-      early: 0,
       before: undefined,
       order: [],
       length: 0,
@@ -99,11 +95,7 @@ class Search<State, Input, Output> {
     const stack = [frameOf(longest)]
     while (this.#steps <= this.#stepsMax) {
       const frame = stack.at(-1)
-      if (frame === undefined) {
-        if (this.#deferred.length === 0) return this.#result('not linearizable', longest)
-        for (const put of this.#lessStrict()) stack.push(put)
-        continue
-      }
+      if (frame === undefined) return this.#result('not linearizable', longest)
       const next = this.#next(frame)
       if (next === undefined) stack.pop()
       else {
@@ -123,32 +115,24 @@ class Search<State, Input, Output> {
     return { verdict, order: [...order].reverse(), steps: this.#steps }
   }
 
-  /** What was put off because too many calls took effect early; the latest returns are tried first. */
-  #lessStrict(): readonly Frame<State>[] {
-    this.#earlyMax += 1
-    const now = this.#deferred.filter(({ early }) => early <= this.#earlyMax)
-    this.#deferred = this.#deferred.filter(({ early }) => early > this.#earlyMax)
-    return now.sort((a, b) => a.event - b.event).map(frameOf)
-  }
-
   /** The next configuration behind the return at which a frame stands. */
   #next(frame: Frame<State>): Configuration<State> | undefined {
     for (;;) {
       if (frame.widen !== undefined) this.#widen(frame, frame.widen)
       frame.widen = undefined
-      const at = frame.waiting.find((some) => some !== undefined && some.length > 0)?.shift()
+      const at = frame.waiting.shift()
       if (at === undefined) return undefined
       const { call } = this.#timeline.events[at.event]!
       const slot = this.#timeline.slots[call]!
       if (!at.calls.isDue(slot)) {
-        if (at.calls.isOpen(slot) && !this.#unseen[call]!) put(frame, this.#mustTakeEffect(at, call))
-        const dropped = { ...at, calls: at.calls.copy(), early: 0, before: at, order: [] }
+        if (at.calls.isOpen(slot) && !this.#unseen[call]!) frame.waiting.push(this.#mustTakeEffect(at, call))
+        const dropped = { ...at, calls: at.calls.copy(), before: at, order: [] }
         dropped.calls.setDone(slot)
         return this.#advance(dropped)
       }
       frame.widen = at
       const after = this.#take(at, call)
-      if (after !== undefined) return this.#advance({ ...after, early: 0 })
+      if (after !== undefined) return this.#advance(after)
     }
   }
 
@@ -156,12 +140,6 @@ class Search<State, Input, Output> {
     const due = { ...at, calls: at.calls.copy(), before: at, order: [] }
     due.calls.setDue(this.#timeline.slots[call]!, this.#kinds[call] === 'overwrite')
     return due
-  }
-
-  #wait(frame: Frame<State>, at: Configuration<State>): void {
-    if (!this.#isNew(at)) return
-    if (at.early > this.#earlyMax) this.#deferred.push(at)
-    else put(frame, at)
   }
 
   /** Each other open call may take effect before the one that returns. */
@@ -178,7 +156,7 @@ class Search<State, Input, Output> {
         unreturned.add(alike)
       }
       const after = this.#take(at, call)
-      if (after !== undefined && after.state !== at.state) this.#wait(frame, after)
+      if (after !== undefined && after.state !== at.state && this.#isNew(after)) frame.waiting.push(after)
     }
   }
 
@@ -207,22 +185,15 @@ class Search<State, Input, Output> {
         if (this.#step(stepped.state, other)?.state === stepped.state) this.#release({ calls, order }, other)
       }
     }
-    const { event, early, length } = at
+    const { event, length } = at
     return {
       state: stepped.state,
       calls,
       event,
-      early: early + this.#distance(call, returning),
       before: at,
       order,
       length: length + order.length,
     }
-  }
-
-  /** A call that commutes with the one that returns can help only through others. */
-  #distance(call: number, returning: number): number {
-    const { commute } = this.#model
-    return commute?.(this.#history[call]!.input, this.#history[returning]!.input) === true ? 2 : 1
   }
 
   /** A due call may take effect here without a change: it is free from now on, and a read is done. */
@@ -257,27 +228,6 @@ class Search<State, Input, Output> {
     return this.#model.step(state, this.#history[call]!.input, this.#outputs[call])
   }
 
-  /** Whether a call that is due cannot return what it did any more. */
-  #isDoomed(event: number, state: State, calls: OpenCalls): boolean {
-    const model = this.#model
-    if (model.canFollow === undefined) return false
-    const history = this.#history
-    const open = calls.open().map((slot) => this.#timeline.callIn(slot, event))
-    for (const slot of calls.due()) {
-      const call = this.#timeline.callIn(slot, event)
-      const others = [...open.filter((other) => other !== call), ...this.#timeline.callsUntilReturn(event, call)]
-      if (
-        !model.canFollow(
-          state,
-          history[call]!,
-          others.map((other) => history[other]!),
-        )
-      )
-        return true
-    }
-    return false
-  }
-
   #isNew({ event, state, calls }: Configuration<State>): boolean {
     this.#seen[event] ??= new Map<string, OpenCalls[]>()
     const seen = this.#seen[event]
@@ -286,17 +236,10 @@ class Search<State, Input, Output> {
     if (alike?.some((other) => other.covers(calls)) === true) return false
     if (alike === undefined) seen.set(name, [calls])
     else alike.push(calls)
-    return !this.#isDoomed(event, state, calls)
+    return true
   }
 }
 
-function put<State>(frame: Frame<State>, at: Configuration<State>): void {
-  frame.waiting[at.early] ??= []
-  frame.waiting[at.early]!.push(at)
-}
-
 function frameOf<State>(at: Configuration<State>): Frame<State> {
-  const waiting: Configuration<State>[][] = []
-  waiting[at.early] = [at]
-  return { waiting, widen: undefined }
+  return { waiting: [at], widen: undefined }
 }

@@ -7,8 +7,6 @@ export interface Configuration<State> {
   readonly calls: OpenCalls
   /** The return that comes next. */
   event: number
-  /** Calls that took effect before their turn, because of the return that comes next. */
-  early: number
   readonly before: Configuration<State> | undefined
   /** Calls in the order in which they took effect since `before`. One that comes again later took effect later. */
   readonly order: number[]

@@ -26,13 +26,6 @@ export interface SequentialModel<State, Input, Output> {
    * `overwrite` leads to the same state, with the same output, from every state.
    */
   kindOf?(input: Input): 'read' | 'overwrite' | 'other'
-  /** Whether two calls give the same state and the same outputs in either order, from every state. */
-  commute?(one: Input, other: Input): boolean
-  /**
-   * False if `call` cannot return what it did, whatever of `others` takes effect before it, in any order. It cuts the
-   * search short; in doubt it is true.
-   */
-  canFollow?(state: State, call: HistoryCall<Input, Output>, others: readonly HistoryCall<Input, Output>[]): boolean
   /**
    * Whether a call that need not take effect can be left out, because no other call of the history can tell: wherever
    * it is taken out of an order of calls, the others may stay as they are.

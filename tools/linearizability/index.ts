@@ -1,7 +1,6 @@
 /** Whether a history of concurrent calls could have happened one after the other. */
 export * from './check.ts'
 export type { HistoryCall, SequentialModel } from './history.ts'
-export * from './models/bank.ts'
 export type { DeterministicModel } from './models/deterministic-model.ts'
 export * from './models/entry.ts'
 export * from './models/list.ts'

@@ -19,10 +19,6 @@ export class Timeline {
   /** Slots from this one on are of calls that never returned. */
   readonly firstUnreturnedSlot: number
   readonly slotCount: number
-  /** Calls in the order of time; by event, how many of them come before it; by call, the event of its return. */
-  readonly #calls: number[] = []
-  readonly #callsBefore: number[] = []
-  readonly #returns: number[] = []
   /** By slot from the first unreturned one: the first such slot with an equal input. */
   readonly #alike: readonly number[]
   /** By slot: its calls, and the events at which they took it. */
@@ -53,12 +49,7 @@ export class Timeline {
     )
     this.#holders = Array.from({ length: this.slotCount }, () => ({ calls: [], events: [], at: 0 }))
     for (const [event, { call, isReturn }] of this.events.entries()) {
-      this.#callsBefore.push(this.#calls.length)
-      if (isReturn) {
-        this.#returns[call] = event
-        continue
-      }
-      this.#calls.push(call)
+      if (isReturn) continue
       const { calls, events } = this.#holders[slots[call]!]!
       calls.push(call)
       events.push(event)
@@ -71,11 +62,6 @@ export class Timeline {
     while (holder.at + 1 < holder.events.length && holder.events[holder.at + 1]! <= event) holder.at += 1
     while (holder.events[holder.at]! > event) holder.at -= 1
     return holder.calls[holder.at]!
-  }
-
-  /** The calls that are made between an event and the return of `call`. */
-  callsUntilReturn(event: number, call: number): readonly number[] {
-    return this.#calls.slice(this.#callsBefore[event], this.#callsBefore[this.#returns[call]!])
   }
 
   /** The first slot of an unreturned call with an equal input. */

@@ -19,25 +19,11 @@ export const registerModel: DeterministicModel<number, RegisterInput, number> = 
     return [input.value, 1]
   },
   nameOf: String,
-  canFollow(state, { input, returned }, others) {
-    const needed = neededBy(input, returned?.output)
-    return (
-      needed === undefined ||
-      needed === state ||
-      others.some((other) => other.input.type !== 'read' && other.input.value === needed)
-    )
-  },
   unseenIn(history) {
     // A write may keep a compareAndSet from its change.
     if (history.some(({ input }) => input.type === 'compareAndSet')) return () => false
-    const needed = new Set(history.map(({ input, returned }) => neededBy(input, returned?.output)))
-    return (input) => input.type !== 'read' && !needed.has(input.value)
+    const read = new Set(history.filter(({ input }) => input.type === 'read').map(({ returned }) => returned?.output))
+    return (input) => input.type === 'write' && !read.has(input.value)
   },
   kindOf: ({ type }) => (type === 'read' ? 'read' : type === 'write' ? 'overwrite' : 'other'),
 })
-
-/** The value in which a call gives its output, if there is only one. */
-function neededBy(input: RegisterInput, output: number | undefined): number | undefined {
-  if (input.type === 'read') return output
-  return input.type === 'compareAndSet' && output === 1 ? input.expected : undefined
-}
