@@ -14,13 +14,16 @@ export interface Configuration<State> {
   length: number
 }
 
+/** So many that a word is a small integer: an array of those is copied faster than a typed one. */
+const WORD_BITS = 30
+
 /** Which calls are due and which are free, by slot. Done is what is neither. */
 export class OpenCalls {
-  /** For each 32 slots three words: open (due or free), due, and due overwrites. */
-  readonly #words: Uint32Array
+  /** For each {@link WORD_BITS} slots three words: open (due or free), due, and due overwrites. */
+  readonly #words: number[]
 
-  constructor(slots: number | Uint32Array) {
-    this.#words = typeof slots === 'number' ? new Uint32Array(3 * Math.ceil(slots / 32)) : slots
+  constructor(slots: number | number[]) {
+    this.#words = typeof slots === 'number' ? new Array<number>(3 * Math.ceil(slots / WORD_BITS)).fill(0) : slots
   }
 
   copy(): OpenCalls {
@@ -77,16 +80,16 @@ export class OpenCalls {
     const slots: number[] = []
     for (let word = kind; word < this.#words.length; word += 3) {
       for (let bits = this.#words[word]!; bits !== 0; bits &= bits - 1)
-        slots.push(((word - kind) / 3) * 32 + 31 - Math.clz32(bits & -bits))
+        slots.push(((word - kind) / 3) * WORD_BITS + 31 - Math.clz32(bits & -bits))
     }
     return slots
   }
 }
 
 function wordOf(slot: number): number {
-  return 3 * (slot >>> 5)
+  return 3 * Math.floor(slot / WORD_BITS)
 }
 
 function bitOf(slot: number): number {
-  return 1 << (slot & 31)
+  return 1 << (slot % WORD_BITS)
 }

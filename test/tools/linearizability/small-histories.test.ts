@@ -19,7 +19,7 @@ import {
 } from '../../../tools/linearizability/index.ts'
 
 /** Of each subject; AETHER_TEST_HISTORIES=100000 makes a soak of it. */
-const HISTORIES = Number(process.env['AETHER_TEST_HISTORIES'] ?? 1500)
+const HISTORIES = Number(process.env['AETHER_TEST_HISTORIES'] ?? 3000)
 
 /** Whether an order of all calls that returned, and of some that did not, explains them: each order is tried. */
 function hasOrder<State, Input, Output>(
