@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkLinearizable, type EntryInput, entryModel, type HistoryCall } from '../../tools/linearizability/index.ts'
+import { checkPartitions, type EntryInput, entryModel, type HistoryCall } from '../../tools/linearizability/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { RankProcess, Ranks } from '../support/rank-process.ts'
 
@@ -206,10 +206,8 @@ function historyOf(path: string): KeyedCall[] {
 
 function assertLinearizable(path: string): number {
   const history = historyOf(path)
-  for (const key of new Set(history.map((call) => call.key))) {
-    const ofKey = history.filter((call) => call.key === key)
-    assert.equal(checkLinearizable(entryModel, ofKey).verdict, 'linearizable', `key ${key}: ${ofKey.length} calls`)
-  }
+  for (const [key, { verdict }] of checkPartitions(entryModel, history, (call) => call.key))
+    assert.equal(verdict, 'linearizable', `key ${key}, ${path}`)
   return history.length
 }
 

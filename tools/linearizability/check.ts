@@ -37,8 +37,8 @@ export interface CheckOptions {
  * 5. Of calls that never returned and have equal inputs, the first that is open stands for all: they can be exchanged.
  *
  * The time grows with the number of configurations at one return, not with the length of the history. It can still be
- * exponential in the number of overlapping calls whose order nothing shows, as in a queue of many clients, or in a bank
- * whose balances many sets of transfers explain. Then the verdict is `unknown`.
+ * exponential in the number of overlapping calls whose order nothing shows, as in a queue of many clients. Then the
+ * verdict is `unknown`.
  */
 export function checkLinearizable<State, Input, Output>(
   model: SequentialModel<State, Input, Output>,

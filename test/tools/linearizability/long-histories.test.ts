@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  type CheckOptions,
   checkLinearizable,
   checkPartitions,
   type HistoryCall,
+  type LinearizabilityResult,
   type ListInput,
   queueModel,
   type RegisterInput,
@@ -74,7 +76,6 @@ test('nor where a write takes effect a second time', () => {
 })
 
 test('a history is checked by key, and its orders name calls of the whole', () => {
-  const keyOf = (input: RegisterInput): string => (input as RegisterInput & { readonly key: string }).key
   const parts = ['a', 'b', 'c'].map((key) =>
     generateHistory({
       model: registerModel,
@@ -84,22 +85,19 @@ test('a history is checked by key, and its orders name calls of the whole', () =
       seed: key.charCodeAt(0),
       draw: (random, number): RegisterInput =>
         random.below(2) === 0 ? { type: 'read' } : { type: 'write', value: number },
-    }).map((call) => ({ ...call, input: { ...call.input, key } })),
+    }).map((call) => ({ ...call, key })),
   )
   const history = parts.flat().sort((one, other) => one.calledAt - other.calledAt)
-  const good = checkPartitions(registerModel, history, keyOf)
-  assert.equal(good.verdict, 'linearizable')
-  assert.deepEqual([...good.parts.keys()].sort(), ['a', 'b', 'c'])
-  for (const [key, { order }] of good.parts) assert.ok(order.every((call) => history[call]!.input.key === key))
-  const at = history.findLastIndex((call) => isRead(call) && call.input.key === 'b')
+  const check = (options?: CheckOptions): ReadonlyMap<string, LinearizabilityResult> =>
+    checkPartitions(registerModel, history, ({ key }) => key, options)
+  const verdicts = (options?: CheckOptions): readonly string[] =>
+    [...check(options)].sort().map(([key, { verdict }]) => `${key}: ${verdict}`)
+  assert.deepEqual(verdicts(), ['a: linearizable', 'b: linearizable', 'c: linearizable'])
+  for (const [key, { order }] of check()) assert.ok(order.every((call) => history[call]!.key === key))
+  const at = history.findLastIndex((call) => isRead(call) && call.key === 'b')
   history[at] = { ...history[at]!, returned: { at: history[at]!.returned!.at, output: -1 } }
-  const bad = checkPartitions(registerModel, history, keyOf)
-  assert.equal(bad.verdict, 'not linearizable')
-  assert.deepEqual(
-    ['a', 'b', 'c'].map((key) => bad.parts.get(key)!.verdict),
-    ['linearizable', 'not linearizable', 'linearizable'],
-  )
-  assert.equal(checkPartitions(registerModel, history, keyOf, { stepsMax: 10 }).verdict, 'unknown')
+  assert.deepEqual(verdicts(), ['a: linearizable', 'b: not linearizable', 'c: linearizable'])
+  assert.deepEqual(verdicts({ stepsMax: 10 }), ['a: unknown', 'b: unknown', 'c: unknown'])
 })
 
 test('a search that takes too many steps is given up, with a verdict of its own', () => {

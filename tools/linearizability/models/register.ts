@@ -20,7 +20,7 @@ export const registerModel: DeterministicModel<number, RegisterInput, number> = 
   },
   nameOf: String,
   unseenIn(history) {
-    // A write may keep a compareAndSet from its change.
+    // A write may keep a compareAndSet from its change. Without any, only a read of its value can tell.
     if (history.some(({ input }) => input.type === 'compareAndSet')) return () => false
     const read = new Set(history.filter(({ input }) => input.type === 'read').map(({ returned }) => returned?.output))
     return (input) => input.type === 'write' && !read.has(input.value)

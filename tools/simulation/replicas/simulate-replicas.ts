@@ -5,7 +5,7 @@ import {
   type SimulationOptions,
   Stream,
 } from 'aether-dsm/internal/providers'
-import { checkLinearizable, entryModel } from '../../linearizability/index.ts'
+import { checkPartitions, entryModel } from '../../linearizability/index.ts'
 import type { Hazard } from '../hazard.ts'
 import { ViolationError } from '../observer.ts'
 import type { ReplicaPlan } from './replica-plan.ts'
@@ -181,10 +181,7 @@ class ReplicaRun {
 
   #checkOrder(): void {
     const calls = this.#replicas.flatMap(({ history }) => history)
-    for (const key of new Set(calls.map((call) => call.key))) {
-      const ofKey = calls.filter((call) => call.key === key)
-      const { verdict } = checkLinearizable(entryModel, ofKey)
-      if (verdict !== 'linearizable') throw new ViolationError(`order: ${ofKey.length} calls of key ${key}: ${verdict}`)
-    }
+    for (const [key, { verdict }] of checkPartitions(entryModel, calls, (call) => call.key))
+      if (verdict !== 'linearizable') throw new ViolationError(`order: calls of key ${key}: ${verdict}`)
   }
 }
