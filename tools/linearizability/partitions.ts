@@ -2,9 +2,11 @@ import { type CheckOptions, checkLinearizable, type LinearizabilityResult } from
 import type { HistoryCall, SequentialModel } from './history.ts'
 
 /**
- * {@link checkLinearizable} for each part of a history, such as the calls to one key of a map. A history of independent
- * objects is linearizable if, and only if, its part for each object is (Herlihy and Wing, 1990). `model` is of one part.
- * Orders are of indexes in the whole history.
+ * {@link checkLinearizable} for each part of a history, such as the calls to one key of a map. `model` is of one part;
+ * orders are of indexes in the whole history.
+ *
+ * A history of independent objects is linearizable if, and only if, its part for each object is (Herlihy and Wing,
+ * 1990).
  */
 export function checkPartitions<State, Input, Output, Call extends HistoryCall<Input, Output>, Key>(
   model: SequentialModel<State, Input, Output>,
