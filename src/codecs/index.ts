@@ -1,6 +1,7 @@
 /** The door of this room for other rooms: how values become bytes. RPC and structures export what users import. */
 
 export { bytes } from './bytes.ts'
+export { checkCodec } from './check-codec.ts'
 export { type Codec, decodeOwn } from './codec.ts'
 export { json } from './json.ts'
 export { number } from './number.ts'

@@ -8,6 +8,10 @@ export type ConsensusErrorKind =
   | 'CLOSED'
   /** The voters of this log have ended, and its entries with them. */
   | 'LOST'
+  /** This process leads no election, or no more. */
+  | 'NOT_LEADER'
+  /** No process of that rank campaigns. */
+  | 'NO_CANDIDATE'
   /** A decided entry holds bytes that are not records. `offset` is where. */
   | 'RECORD'
   /** A snapshot is damaged, cut off, or not in order. Nothing was restored. */

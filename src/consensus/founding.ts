@@ -14,7 +14,7 @@ export function foundFixed(replicas: number, id: number): Configuration | undefi
   return founders.includes(id) ? foundingConfiguration(founders) : undefined
 }
 
-/** Who votes, where all members of a group that grows see it: newcomers find out whether there is a log. */
+/** The voters, where all members of a group that grows see them. So newcomers find out whether there is a log. */
 export class VoterRecord implements AsyncDisposable {
   readonly #region: Region
   readonly #numbers: Float64Array

@@ -1,4 +1,7 @@
 /** The door of this room for other rooms: replicated state machines. Users import `src/public/consensus.ts`. */
+export { type ElectOptions, elect } from './election/elect.ts'
+export { ElectedTerm } from './election/elected-term.ts'
+export { type ElectedLeader, Election } from './election/election.ts'
 export { ConsensusError, type ConsensusErrorKind, type ProposalOutcome } from './errors.ts'
 export { Applier, type ApplierOptions } from './machine/applier.ts'
 export type { Change } from './machine/changes.ts'

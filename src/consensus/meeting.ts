@@ -12,7 +12,7 @@ type Told =
   /** It is closed. */
   | { readonly type: 'bye'; readonly id: number }
 
-/** As JSON: a gid is no number. */
+/** As JSON, in which a gid is text. */
 interface Card extends Omit<ReplicaCard, 'endpoint' | 'region'> {
   readonly endpoint: Omit<ReplicaCard['endpoint'], 'gid'> & { readonly gid: string }
   readonly region: RemoteRegion

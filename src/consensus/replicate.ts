@@ -1,5 +1,5 @@
-import { type Codec, structured } from '../codecs/index.ts'
-import type { RegionGroup } from '../dsm/index.ts'
+import { type Codec, checkCodec, structured } from '../codecs/index.ts'
+import { RegionGroup } from '../dsm/index.ts'
 import {
   checkFunction,
   checkMilliseconds,
@@ -78,7 +78,7 @@ export async function replicate<Machine extends AnyMachine>(
   group: RegionGroup,
   options: ReplicateOptions<Machine>,
 ): Promise<Replicated<Machine>> {
-  checkOptions('replicate', options, optionNames)
+  if (!(group instanceof RegionGroup)) throw mustBe('group', 'a group, as join() resolves with', group)
   const plan = planOf(options)
   const settings = defaultSettings
   const wanted = group.grows ? plan.replicas : Math.min(plan.replicas, group.size)
@@ -86,7 +86,7 @@ export async function replicate<Machine extends AnyMachine>(
   const record = group.grows ? await VoterRecord.open(group, plan.name) : undefined
   const replicated = new Replicated<Machine>({
     group,
-    machine: plan.machine(),
+    machine: checkMachine(plan.machine()),
     codec: plan.codec,
     sessionMs: plan.sessionMs,
     cellBytes: settings.cellBytes,
@@ -128,6 +128,7 @@ type Plan<Machine extends AnyMachine> = Required<Omit<ReplicateOptions<Machine>,
 }
 
 function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>): Plan<Machine> {
+  checkOptions('replicate', options, optionNames)
   const {
     name,
     machine,
@@ -137,15 +138,24 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     spinMs = 0,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     signal,
-  } = options
+  } = (options ?? {}) as ReplicateOptions<Machine>
   checkText('options.name', name)
   checkFunction('options.machine', machine, 'which makes the state machine')
   checkWhole('options.replicas', replicas, 1, REPLICAS_MAX)
   if (replicas % 2 === 0)
     throw mustBe('options.replicas', 'an odd number: a majority of 4 outlives no more than of 3', replicas)
+  checkCodec(codec)
   checkMilliseconds('options.sessionMs', sessionMs)
   if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
   return { name, machine, replicas, codec, sessionMs, spinMs, timeoutMs, signal }
+}
+
+/** @throws ArgumentError */
+function checkMachine<Machine extends AnyMachine>(machine: Machine): Machine {
+  const methods = ['apply', 'snapshot', 'restore'] as const
+  if (typeof machine === 'object' && machine !== null && methods.every((name) => typeof machine[name] === 'function'))
+    return machine
+  throw mustBe('options.machine()', 'an object with the methods apply, snapshot and restore', machine)
 }

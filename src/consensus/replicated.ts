@@ -12,6 +12,7 @@ import {
 } from '../native/index.ts'
 import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
+import { Condition } from './condition.ts'
 import { ConsensusError } from './errors.ts'
 import { Applier } from './machine/applier.ts'
 import type { Change } from './machine/changes.ts'
@@ -19,11 +20,11 @@ import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machi
 import { answerOf, type Outcome } from './machine/outcome.ts'
 import { RecordReader } from './machine/records.ts'
 import { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
+import { type Proposal, Proposals } from './proposals.ts'
 import { EntryFlag } from './replica/cell.ts'
 import type { Configuration } from './replica/configuration.ts'
-import { type Proposal, Session } from './session.ts'
 
-/** Who leads from now on. A term is a fencing token: of two, the later leader's is greater. */
+/** The leader from now on. A term is a fencing token: of two, the later leader's is greater. */
 export interface Leadership {
   readonly term: number
   /** Its rank in the group. */
@@ -69,6 +70,8 @@ const changesNames: OptionNames<{ readonly from?: number; readonly signal?: Abor
   signal: true,
 }
 
+const signalNames: OptionNames<{ readonly signal?: AbortSignal }> = { signal: true }
+
 const DEFAULT_TIMEOUT_MS = 30_000
 /** A read that gets no answer is asked for again. */
 const ASK_AGAIN_MS = 20
@@ -106,7 +109,7 @@ interface Reading {
 export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #parts: ReplicatedParts<Machine>
   readonly #applier: Applier<CommandOf<Machine>, AnswerOf<Machine>>
-  readonly #session: Session
+  readonly #session: Proposals
   #process: ReplicaProcess | undefined
   /** Reads for which no token is on its way. */
   #newReads: Reading[] = []
@@ -116,7 +119,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #isAsking = false
   #leadership: Leadership | undefined
   #voters = 0
-  readonly #watchers = new Set<() => void>()
+  readonly #changed = new Condition()
   #closing: Promise<void> | undefined
   #failure: unknown
 
@@ -131,11 +134,12 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       onConfiguration: (bytes) => {
         const configuration = JSON.parse(Buffer.from(bytes).toString()) as Configuration
         this.#voters = configuration.voters.length
+        this.#checkVoters(configuration.voters.map(({ id }) => id))
         if (this.#leadership?.isSelf === true) onConfiguration(configuration)
       },
       onAnswer: (session, sequence, outcome) => this.#session.outcome(session, sequence, outcome),
     })
-    this.#session = new Session(cellBytes, (records) => this.#process?.propose(records))
+    this.#session = new Proposals(cellBytes, (records) => this.#process?.propose(records))
   }
 
   /** @internal From here on there are entries. */
@@ -147,7 +151,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     return this.#closing !== undefined
   }
 
-  /** Who leads, as far as is known here. */
+  /** The leader, as far as is known here. */
   get leader(): Leadership | undefined {
     return this.#leadership
   }
@@ -155,8 +159,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   /**
    * Have a command applied by every replica, once, and get the answer of this process's machine. It may be proposed by
    * any member; while leaders change, it waits.
-   * @throws ConsensusError whose `outcome` says what became of it: the machine threw (`applied`), or no answer came in
-   *   time (`unknown`, or `not-applied` if it was not sent yet).
+   * @throws ConsensusError whose `outcome` says what became of it. `applied`: the machine threw. `unknown`: no answer
+   *   came in time. `not-applied`: it was not even sent in time.
    */
   propose(command: CommandOf<Machine>, options: ProposeOptions = {}): Promise<AnswerOf<Machine>> {
     checkOptions('propose', options, proposeNames)
@@ -207,8 +211,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 
   /**
-   * Read the machine. The result is not older than any answer that anybody had before this call (linearizable), unless
-   * `stale`. `read` must not change the machine, and not keep parts of it.
+   * Read the machine. Unless `stale`, the result is not older than any answer that any process had before this call
+   * (linearizable). `read` must not change the machine, and not keep parts of it.
    * @throws ConsensusError if no majority of the voters answers in time.
    */
   query<T>(read: (machine: Machine) => T, options: QueryOptions = {}): Promise<T> {
@@ -259,7 +263,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
    * kept. It ends when this is closed.
    * @throws ConsensusError `ERR_AETHER_CONSENSUS_CHANGES_GONE` if `from` is no longer kept.
    */
-  async *changes(
+  changes(
     options: { readonly from?: number; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Change<CommandOf<Machine>, AnswerOf<Machine>>, void, undefined> {
     checkOptions('changes', options, changesNames)
@@ -267,30 +271,15 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     checkWhole('options.from', from, 1, Number.MAX_SAFE_INTEGER)
     checkSignal('options.signal', signal)
     this.#checkOpen()
-    for (let next = from; ; ) {
-      for (const change of this.#applier.changesFrom(next)) {
-        yield change
-        next = change.index + 1
-      }
-      if (this.closed) return
-      const wanted = next
-      await this.#until(() => this.#applier.commands >= wanted, signal)
-    }
+    return this.#changesFrom(from, signal)
   }
 
-  /** Who leads, now and after each change. It ends when this is closed. */
-  async *leadership(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Leadership, void, undefined> {
-    checkOptions('leadership', options, { signal: true })
+  /** The leader, now and after each change. It ends when this is closed. */
+  leadership(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Leadership, void, undefined> {
+    checkOptions('leadership', options, signalNames)
     checkSignal('options.signal', options.signal)
     this.#checkOpen()
-    let seen = 0
-    while (!this.closed) {
-      const now = this.#leadership
-      if (now !== undefined && now.term > seen) {
-        seen = now.term
-        yield now
-      } else await this.#until(() => (this.#leadership?.term ?? 0) > seen, options.signal)
-    }
+    return this.#leaderships(options.signal)
   }
 
   async status(): Promise<ReplicatedStatus> {
@@ -321,6 +310,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   /** Leave. What was proposed and has no answer rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
+    // Those who wait see that it is closed from here on.
+    this.#changed.wake()
     return this.#closing
   }
 
@@ -328,7 +319,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     return this.close()
   }
 
-  /** @internal Resolves when there is a leader that this replica has heard from, and all who are to vote at first do. */
+  /** @internal Resolves when this replica has heard from a leader, and all who are to vote at first do. */
   whenReady(wanted: number, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
     const late = AbortSignal.timeout(Math.min(timeoutMs, TIMER_MS_MAX))
     this.#process!.expect()
@@ -375,7 +366,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     this.#applier.apply({ index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload })
     if ((flags & EntryFlag.Begin) !== 0) this.#begun(payload)
     this.#answerReads()
-    this.#wakeWatchers()
+    this.#changed.wake()
   }
 
   #begun(payload: Uint8Array): void {
@@ -390,7 +381,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const restore = this.#process!.takeRestore(number)
     if (restore === undefined) return false
     restoreSnapshot(this.#applier, unpackChunks(restore.bytes))
-    this.#voters = restore.voters
+    this.#voters = restore.voters.length
+    this.#checkVoters(restore.voters)
     if (restore.term > 0) {
       const leader = this.#parts.rankOf(restore.leader) ?? -1
       this.#leadership = { term: restore.term, leader, isSelf: leader === this.#parts.group.rank }
@@ -398,7 +390,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     // The outcomes of this process's commands may be in it: they are told to those who propose them again.
     this.#session.sendAgain()
     this.#answerReads()
-    this.#wakeWatchers()
+    this.#changed.wake()
     return true
   }
 
@@ -470,6 +462,41 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   // ---- inside
   // ---------------------------------------------------------------------------------------------------------------
 
+  async *#changesFrom(
+    from: number,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Change<CommandOf<Machine>, AnswerOf<Machine>>, void, undefined> {
+    for (let next = from; ; ) {
+      for (const change of this.#applier.changesFrom(next)) {
+        yield change
+        next = change.index + 1
+      }
+      if (this.closed) return
+      const wanted = next
+      await this.#until(() => this.#applier.commands >= wanted, signal)
+    }
+  }
+
+  async *#leaderships(signal: AbortSignal | undefined): AsyncGenerator<Leadership, void, undefined> {
+    let seen = 0
+    while (!this.closed) {
+      const now = this.#leadership
+      if (now !== undefined && now.term > seen) {
+        seen = now.term
+        yield now
+      } else await this.#until(() => (this.#leadership?.term ?? 0) > seen, signal)
+    }
+  }
+
+  /** One may have ended before this process came. */
+  #checkVoters(ids: readonly number[]): void {
+    const { group, rankOf } = this.#parts
+    for (const id of ids) {
+      const rank = rankOf(id)
+      if (rank !== undefined && !group.closed && !group.isMember(rank)) this.#process?.ended(id)
+    }
+  }
+
   async #close(): Promise<void> {
     this.#process?.expect()
     const closed = (outcome?: 'unknown' | 'not-applied'): ConsensusError =>
@@ -477,7 +504,6 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     for (const proposal of this.#session.end()) proposal.fail(closed(proposal.sequence > 0 ? 'unknown' : 'not-applied'))
     for (const reads of [this.#newReads, this.#readable, ...this.#asked.values()])
       for (const reading of reads) if (!reading.isOver) reading.fail(closed())
-    this.#wakeWatchers()
     // The others then need no majority of those who have left.
     await this.#process?.leave(LEAVE_MS_MAX)
     await this.#process?.close()
@@ -485,29 +511,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 
   #until(isOver: () => boolean, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise<void>((resolve, reject) => {
-      const end = (): void => {
-        this.#watchers.delete(look)
-        signal?.removeEventListener('abort', onAbort)
-      }
-      const onAbort = (): void => {
-        end()
-        reject(signal!.reason)
-      }
-      const look = (): void => {
-        if (!this.closed && !isOver()) return
-        end()
-        resolve()
-      }
-      if (signal?.aborted === true) return reject(signal.reason)
-      this.#watchers.add(look)
-      signal?.addEventListener('abort', onAbort, { once: true })
-      look()
-    })
-  }
-
-  #wakeWatchers(): void {
-    if (this.#watchers.size > 0) for (const look of [...this.#watchers]) look()
+    return this.#changed.until(() => this.closed || isOver(), signal)
   }
 
   #checkOpen(): void {

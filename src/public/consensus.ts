@@ -23,13 +23,15 @@
  * ```
  */
 export {
-  type AnswerOf,
-  type AnyMachine,
   type ApplyContext,
   type Change,
-  type CommandOf,
   ConsensusError,
   type ConsensusErrorKind,
+  type ElectedLeader,
+  ElectedTerm,
+  Election,
+  type ElectOptions,
+  elect,
   type Leadership,
   type ProposalOutcome,
   type ProposeOptions,

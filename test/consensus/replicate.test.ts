@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { replicate } from '../../src/public/consensus.ts'
+import { join as joinGroup } from '../../src/public/index.ts'
 import { checkPartitions, type EntryInput, entryModel, type HistoryCall } from '../../tools/linearizability/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { RankProcess, Ranks } from '../support/rank-process.ts'
@@ -183,6 +185,22 @@ test('it is closed in any order, and calls of a closed one reject', async () => 
     await assert.rejects(ranks.on(rank, 'get', 1), { code: 'ERR_AETHER_CONSENSUS_CLOSED' })
     assert.equal(await ranks.on(2, 'propose', 1, { type: 'set', value: rank + 1 }), 1)
   }
+})
+
+test('who iterates over changes or leaders keeps the process alive, until it is closed', async () => {
+  const group = await joinGroup({ rank: 0, size: 1, rendezvous: `local:iterations-${process.pid}` })
+  const machine = () => ({ apply: () => 1, snapshot: () => [], restore() {} })
+  const replicated = await replicate(group, { name: 'iterations', machine })
+  const drained = async (iterable: AsyncIterable<unknown>): Promise<number> => {
+    let count = 0
+    for await (const _ of iterable) count += 1
+    return count
+  }
+  const counts = Promise.all([drained(replicated.changes()), drained(replicated.leadership())])
+  await replicated.propose(undefined as never)
+  await replicated.close()
+  assert.deepEqual(await counts, [1, 1])
+  await group.close()
 })
 
 // ---- histories

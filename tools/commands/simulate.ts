@@ -2,6 +2,7 @@ import type { Command } from 'aether-dsm/internal/cli'
 import { formatTable, integerOption, ProgressLine, parseOptions, UsageError } from 'aether-dsm/internal/cli'
 import { protocols } from 'aether-dsm/internal/dsm'
 import { type PlanOptions, planSimulation, runSeeds, type SeedReport, shorten, simulate } from '../simulation/index.ts'
+import { simulateManyReplicas, simulateOneOfReplicas } from './simulate-replicas.ts'
 
 const seedMax = 2 ** 48
 const seedsMax = 10_000_000
@@ -17,6 +18,7 @@ const table = {
 } as const
 
 const help = `Usage: aether simulate [options]
+       aether simulate replicas [options]
 
 Runs clusters of coherent memory in virtual time, one for each seed. A cluster has 2 to 5 processes with the parts of a
 real agent: membership, connections, page words, coherence, caches, replicas. They run over simulated devices, frames
@@ -38,6 +40,10 @@ At the end these must hold:
   - For a history of up to 64 accesses, there is one order that explains all of them (sequential consistency).
 Now and then a seed runs twice, and must take the same course.
 
+replicas: a replicated log and its clients. Replicas that lead crash, pause, are cut off or let others lead, and others
+join. No two replicas decide differently, a leader has all that was decided, and no answer is lost. One order explains
+all calls. The options are --seeds, --first, --seed, --threads and --json.
+
 Options:
   --seeds N          the number of seeds (default 200)
   --first S          the first seed (default 1)
@@ -51,18 +57,24 @@ Exit status: 1 if a check failed. The command that runs it again is printed.
 
 Examples:
   aether simulate --seeds 2000
-  aether simulate --seed 17 --hazards 0,2`
+  aether simulate --seed 17 --hazards 0,2
+  aether simulate replicas --seeds 2000`
 
 /** `aether simulate`. */
 export const simulateCommand: Command = {
   help,
   options: table,
+  operands: [['replicas']],
 
   async run(args) {
-    const { values } = parseOptions('simulate', args, table)
+    const { values, positionals } = parseOptions('simulate', args, table, 1)
+    const [what] = positionals
+    if (what !== undefined && what !== 'replicas')
+      throw new UsageError(`simulate takes 'replicas' or nothing, not '${what}'`, 'simulate')
     const chosen = chosenProtocols(values.protocol)
     if (values.seed !== undefined) {
       const seed = integerOption('simulate', '--seed', values.seed, 0, seedMax)
+      if (what === 'replicas') return simulateOneOfReplicas(seed, values.json)
       return playOne(seed, { ...chosen, ...chosenHazards(values.hazards) }, values.json)
     }
     const first = integerOption('simulate', '--first', values.first, 0, seedMax)
@@ -71,6 +83,7 @@ export const simulateCommand: Command = {
       values.threads === undefined
         ? {}
         : { threads: integerOption('simulate', '--threads', values.threads, 1, threadsMax) }
+    if (what === 'replicas') return simulateManyReplicas({ first, seeds, threads: threads.threads, json: values.json })
     return playMany(first, seeds, { ...chosen, ...threads }, values.json)
   },
 }

@@ -1,6 +1,5 @@
-import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
 import type { PlanOptions } from './plan.ts'
+import { playTasks } from './play-tasks.ts'
 import type { SeedReport, SeedTask } from './simulation-worker.ts'
 
 export interface RunSeedsOptions extends PlanOptions {
@@ -16,57 +15,21 @@ export interface RunSeedsOptions extends PlanOptions {
 }
 
 /** Play many seeds, several at a time. Reports come in the order in which they are done. */
-export async function runSeeds(options: RunSeedsOptions): Promise<SeedReport[]> {
-  const { first, seeds, threads = availableParallelism(), twiceEvery = 20, onReport, ...plan } = options
-  const reports: SeedReport[] = []
-  let next = 0
-  const serve = async (): Promise<void> => {
-    const player = new Player()
-    try {
-      while (next < seeds) {
-        const index = next++
-        const twice = twiceEvery > 0 && index % twiceEvery === 0
-        const report = await player.play({ seed: first + index, options: planOptions(plan), twice })
-        reports.push(report)
-        if (onReport?.(report) === 'stop') next = seeds
-      }
-    } finally {
-      await player.close()
-    }
+export function runSeeds(options: RunSeedsOptions): Promise<SeedReport[]> {
+  const { first, seeds, threads, twiceEvery = 20, onReport, protocols, hazards } = options
+  const planOptions: PlanOptions = {
+    ...(protocols === undefined ? {} : { protocols }),
+    ...(hazards === undefined ? {} : { hazards }),
   }
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(threads, seeds)) }, () => serve()))
-  return reports
-}
-
-function planOptions({ protocols, hazards }: PlanOptions): PlanOptions {
-  return { ...(protocols === undefined ? {} : { protocols }), ...(hazards === undefined ? {} : { hazards }) }
-}
-
-/** One thread. */
-class Player {
-  readonly #worker = new Worker(new URL('./simulation-worker.js', import.meta.url))
-  #onReport: (report: SeedReport) => void = nothing
-  #onEnd: (error: Error) => void = nothing
-
-  constructor() {
-    this.#worker.on('message', (report: SeedReport) => this.#onReport(report))
-    this.#worker.on('error', (error) => this.#onEnd(error))
-    this.#worker.on('exit', (code) => this.#onEnd(new Error(`a thread of the simulator ended with ${code}`)))
-  }
-
-  play(task: SeedTask): Promise<SeedReport> {
-    return new Promise((resolve, reject) => {
-      this.#onReport = resolve
-      this.#onEnd = reject
-      this.#worker.postMessage(task)
-    })
-  }
-
-  async close(): Promise<void> {
-    await this.#worker.terminate()
-  }
-}
-
-function nothing(): void {
-  return
+  return playTasks<SeedTask, SeedReport>({
+    worker: new URL('./simulation-worker.js', import.meta.url),
+    count: seeds,
+    taskOf: (index) => ({
+      seed: first + index,
+      options: planOptions,
+      twice: twiceEvery > 0 && index % twiceEvery === 0,
+    }),
+    threads,
+    onReport,
+  })
 }

@@ -45,8 +45,8 @@ export interface SnapshotBytes {
   readonly index: number
   readonly term: number
   readonly leader: number
-  /** How many vote. */
-  readonly voters: number
+  /** The ids of the voters. */
+  readonly voters: readonly number[]
   readonly bytes: Uint8Array
 }
 

@@ -2,7 +2,8 @@
  * Records from one thread to another, in a SharedArrayBuffer. Each side has one thread.
  *
  * ```
- * Int32  [0] written  [16] read  [32] the reader sleeps | bytes from 256 on: length u32, kind u32, the record, to 8 bytes
+ * Int32  [0] written  [16] read  [32] the reader sleeps
+ * bytes from 256 on: length u32, kind u32, the record, padded to 8 bytes
  * ```
  *
  * Both counters are of bytes, and only grow (modulo 2^32). A record lies in one piece: what is left at the end is

@@ -56,7 +56,7 @@ class ReplicaAgent implements Machine {
         restore: (index, bytes) => {
           this.#restores += 1
           const { term, leaderId: leader = 0, configuration } = this.#replica
-          const voters = configuration?.voters.length ?? 0
+          const voters = configuration?.voters.map((voter) => voter.id) ?? []
           context.notify({ type: 'restore', number: this.#restores, index, term, leader, voters, bytes })
           this.#push(News.Restore, numbers(this.#restores))
         },

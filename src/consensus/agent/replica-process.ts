@@ -24,7 +24,7 @@ const RING_BYTES = 2 ** 20
 const RECORDS_PER_TURN = 2048
 
 /**
- * The program's side of the thread in which a replica runs. What comes from there is taken in turns of the event loop.
+ * The program's side of the thread in which a replica runs. The event loop takes what comes from there.
  * While something is expected, it looks again before it sleeps, if that pays.
  */
 export class ReplicaProcess {

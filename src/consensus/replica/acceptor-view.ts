@@ -1,8 +1,11 @@
+import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import { type Entry, writeCell } from './cell.ts'
 import { BANKS, HeadWord, LOOK_BYTES, type ReplicaLayout } from './layout.ts'
 import type { LogHistory } from './log-history.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import { isOfLap, isOfLaterLap, lapOf, packWord, type SlotState, unpackWord } from './slot-word.ts'
+
+const trace = traceChannel('consensus')
 
 /** What a leader has in common for all acceptors. */
 export interface AcceptorsLeader {
@@ -206,7 +209,7 @@ export class AcceptorView {
     // The value that the word names stays whole until the word names another.
     const bank = isOfLap(state, lap) && state.frame === this.frame ? (state.bank + 1) % BANKS : 0
     const next = packWord(term, lap, this.frame, bank)
-    const length = writeCell(this.#cell, { ...entry, term })
+    const length = writeCell(this.#cell, entry, term)
     this.#next = index + 1
     this.#words[place] = next
     const attempt = this.#stores
@@ -229,6 +232,7 @@ export class AcceptorView {
   #correct(place: number, word: bigint): void {
     this.#words[place] = word
     const { promised } = unpackWord(word)
+    trace.publish(TraceLevel.Debug, 'corrected', () => ({ acceptor: this.id, term: this.#leader.term, promised }))
     if (promised > this.#leader.term) this.#leader.deposed(promised)
     else this.#leader.progressed()
   }

@@ -12,7 +12,7 @@ export const EntryFlag = {
 export interface Entry {
   /** Counted from 1. */
   readonly index: number
-  /** The term of the leader that proposed it last. */
+  /** The term of the leader that proposed it first. Later leaders adopt it as it is: it is the same at all replicas. */
   readonly term: number
   /** The leader's clock, in milliseconds since 1970. */
   readonly timeMs: number
@@ -21,46 +21,57 @@ export interface Entry {
   readonly payload: Uint8Array
 }
 
+/** An entry that an acceptor holds. */
+export interface AcceptedEntry extends Entry {
+  /** The term in which it was accepted: the one of the highest is adopted. */
+  readonly acceptedIn: number
+}
+
 /**
  * A cell is an entry as it lies in an acceptor's memory. It is valid only if the checksum is that of everything else:
  * bytes become visible in any order, and a proposer may stop in between.
  *
  * ```
- * 0 index f64 | 8 time f64 | 16 term u32 | 20 flags u32 | 24 length u32 | 28 checksum u32 | 32 payload
+ * 0 index f64 | 8 time f64 | 16 term u32 | 20 accepted u32 | 24 flags u32 | 28 length u32 | 32 checksum u32
+ * 36 payload
  * ```
  */
-export const CELL_HEADER_BYTES = 32
+export const CELL_HEADER_BYTES = 36
 
-const CHECKSUM_OFFSET = 28
+const LENGTH_OFFSET = 28
+const CHECKSUM_OFFSET = 32
 
-/** Write the cell of an entry. Returns its length. */
-export function writeCell(target: Uint8Array, { index, term, timeMs, flags, payload }: Entry): number {
+/** Write the cell of an entry that is stored in the term `acceptedIn`. Returns its length. */
+export function writeCell(target: Uint8Array, entry: Entry, acceptedIn: number): number {
+  const { index, term, timeMs, flags, payload } = entry
   const view = new DataView(target.buffer, target.byteOffset, CELL_HEADER_BYTES)
   view.setFloat64(0, index, true)
   view.setFloat64(8, timeMs, true)
   view.setUint32(16, term, true)
-  view.setUint32(20, flags, true)
-  view.setUint32(24, payload.length, true)
+  view.setUint32(20, acceptedIn, true)
+  view.setUint32(24, flags, true)
+  view.setUint32(LENGTH_OFFSET, payload.length, true)
   target.set(payload, CELL_HEADER_BYTES)
   view.setUint32(CHECKSUM_OFFSET, checksumOf(target, payload.length), true)
   return CELL_HEADER_BYTES + payload.length
 }
 
 /** The entry with that index, its payload copied; undefined unless the cell holds all of it. */
-export function readCell(bytes: Uint8Array, index: number): Entry | undefined {
+export function readCell(bytes: Uint8Array, index: number): AcceptedEntry | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, CELL_HEADER_BYTES)
   if (view.getFloat64(0, true) !== index) return undefined
-  const length = view.getUint32(24, true)
+  const length = view.getUint32(LENGTH_OFFSET, true)
   if (length > bytes.length - CELL_HEADER_BYTES) return undefined
   const copy = bytes.slice(0, CELL_HEADER_BYTES + length)
   const copied = new DataView(copy.buffer, copy.byteOffset, CELL_HEADER_BYTES)
-  if (copied.getUint32(24, true) !== length) return undefined
+  if (copied.getUint32(LENGTH_OFFSET, true) !== length) return undefined
   if (copied.getUint32(CHECKSUM_OFFSET, true) !== checksumOf(copy, length)) return undefined
   return {
     index: copied.getFloat64(0, true),
     timeMs: copied.getFloat64(8, true),
     term: copied.getUint32(16, true),
-    flags: copied.getUint32(20, true),
+    acceptedIn: copied.getUint32(20, true),
+    flags: copied.getUint32(24, true),
     payload: copy.subarray(CELL_HEADER_BYTES),
   }
 }

@@ -9,8 +9,8 @@ export interface Voter {
 }
 
 /**
- * Who votes. An entry of the log changes it: all before are decided by the voters of before, all behind it by the new
- * ones, and none of these before it is decided itself.
+ * The replicas that vote. An entry of the log changes them. The old voters decide it. Entries behind it are decided by
+ * the new ones, and not before it is decided itself.
  */
 export interface Configuration {
   readonly version: number

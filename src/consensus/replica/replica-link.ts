@@ -27,7 +27,7 @@ export const REQUESTS_MAX = 256
 export const RECEIVES_MAX = 32
 /** Messages that are sent before the peer has said that it took some. The rest of the receives are for saying so. */
 const CREDIT = RECEIVES_MAX - 8
-/** After so many messages the peer is told, unless a message goes there anyway. */
+/** After as many messages the peer is told, unless a message goes there anyway. */
 const CREDIT_EVERY = 8
 /** One in this many requests that no one waits for makes a completion. */
 const SIGNAL_EVERY = 16

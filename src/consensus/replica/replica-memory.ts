@@ -38,6 +38,10 @@ export class ReplicaMemory {
     this.#set(HeadWord.Taken, index)
   }
 
+  set left(term: number) {
+    this.#set(HeadWord.Left, term)
+  }
+
   /** All entries up to this one are decided, and those not taken yet lie here. */
   get decided(): number {
     let decided = 0

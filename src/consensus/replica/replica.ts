@@ -19,8 +19,8 @@ import {
   withVoters,
 } from './configuration.ts'
 import { HeadWord, LOOK_BYTES } from './layout.ts'
-import { Leader } from './leader.ts'
 import { LogHistory } from './log-history.ts'
+import { Proposer } from './proposer.ts'
 import { RECEIVES_MAX, REQUESTS_MAX, type RemoteRegion, ReplicaLink } from './replica-link.ts'
 import { ReplicaMemory } from './replica-memory.ts'
 import type { ReplicaSettings } from './settings.ts'
@@ -89,6 +89,7 @@ interface Peer {
   silent: number
   taken: number
   promise: number
+  left: number
   isLooking: boolean
   /** It has ended for certain. */
   isDead: boolean
@@ -98,11 +99,11 @@ interface Peer {
 
 const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 5, Leave: 6 } as const
 
-/** Ticks for which a leader that gave up does not look alive. */
+/** How long a leader that gave up does not try again, in times that a replica may be silent. */
 const RESTING_TICKS = 2
 /** Distance between those who would be leader, in ticks. */
 const STAGGER_TICKS = 6
-/** A replica that lacks entries is offered a snapshot again after so many ticks. */
+/** A replica that lacks entries is offered a snapshot again after this number of ticks. */
 const OFFER_TICKS = 4
 /** The least time between two looks at an acceptor that has no room. */
 const FULL_LOOK_NS = 50_000
@@ -129,14 +130,20 @@ export class Replica {
   #configuration: Configuration | undefined
   /** The newest ones, with the index from which each holds. */
   #configurations: { readonly index: number; readonly configuration: Configuration }[] = []
-  #leader: Leader | undefined
+  #leader: Proposer | undefined
   /** Whose term the newest decided `Begin` is of. */
   #leaderId: number | undefined
   #beginTerm = 0
   #leaderlessTicks = 0
   #restingTicks = 0
+  /** The highest term that it has wanted to lead in. */
+  #ownTerm = 0
   #fullLookNs = 0
   #hasNews = false
+  /** Replicas that have ended for certain. */
+  readonly #dead = new Set<number>()
+  /** Those of them that may still finish a WRITE. */
+  readonly #unfenced = new Set<number>()
   /** Proposals that the leader had no room for. */
   readonly #unsent: Uint8Array[] = []
   #leaving: (() => void) | undefined
@@ -198,7 +205,7 @@ export class Replica {
 
   /** There is a replica with that id. The one with the lower id begins. */
   meet(id: number): void {
-    if (id === this.id || this.#peers.has(id) || this.#closed) return
+    if (id === this.id || this.#peers.has(id) || this.#dead.has(id) || this.#closed) return
     if (this.id < id) this.#connectAnew(id, 1)
   }
 
@@ -228,10 +235,13 @@ export class Replica {
 
   /** The process of a replica has ended for certain. */
   ended(id: number): void {
+    if (id === this.id || this.#closed || this.#dead.has(id)) return
+    this.#dead.add(id)
     const peer = this.#peers.get(id)
-    if (peer === undefined || peer.isDead) return
-    peer.isDead = true
-    this.#drop(peer)
+    if (peer !== undefined) {
+      peer.isDead = true
+      this.#drop(peer)
+    }
     this.#hasNews = true
     // What is certain is not waited for.
     if (this.#leader === undefined) this.#considerLeading()
@@ -241,7 +251,7 @@ export class Replica {
   // ---- what the program asks for
   // ---------------------------------------------------------------------------------------------------------------
 
-  /** Records to be decided, by whoever leads. If no one does, they are dropped; see `proposeAgain`. */
+  /** Records for the leader to decide. If there is none, they are dropped; see `proposeAgain`. */
   propose(records: Uint8Array): void {
     if (this.#leader !== undefined) this.#leader.propose(records)
     else this.#unsent.push(records)
@@ -270,11 +280,11 @@ export class Replica {
     const votes = this.#configuration?.voters.some((voter) => voter.id === id) === true
     if (!this.isLeader || !votes || peer?.link.isUp !== true) return false
     if (!peer.link.send(MessageType.Campaign, NOTHING)) return false
-    this.#stepDown('it lets another lead')
+    this.#rest('it lets another lead')
     return true
   }
 
-  /** Vote no more, so that the others need not find out that this replica has ended. `done` is called once that is so. */
+  /** Vote no more, so that the others need not find out that this replica has ended. Calls `done` once that is so. */
   leave(done: () => void): void {
     this.#leaving = done
     this.#tryToLeave()
@@ -342,8 +352,11 @@ export class Replica {
 
   #connectAnew(id: number, attempt: number): void {
     const before = this.#peers.get(id)
-    if (before?.isDead === true) return
-    if (before !== undefined) this.#drop(before)
+    if (this.#dead.has(id)) return
+    if (before !== undefined) {
+      trace.publish(TraceLevel.Info, 'connects again', () => ({ replica: this.id, peer: id, attempt }))
+      this.#drop(before)
+    }
     const link = this.#newLink()
     const peer: Peer = {
       id,
@@ -354,6 +367,7 @@ export class Replica {
       silent: before?.silent ?? 0,
       taken: before?.taken ?? 0,
       promise: before?.promise ?? 0,
+      left: before?.left ?? 0,
       isLooking: false,
       isDead: false,
       isLeaving: before?.isLeaving ?? false,
@@ -366,7 +380,7 @@ export class Replica {
   #frameFor(id: number): number {
     let frame = this.#memory.frameFor(id)
     if (frame === undefined) {
-      for (const peer of this.#peers.values()) if (peer.isDead) this.#memory.release(peer.id)
+      for (const dead of this.#dead) if (!this.#unfenced.has(dead)) this.#memory.release(dead)
       frame = this.#memory.frameFor(id)
     }
     return frame ?? -1
@@ -377,7 +391,8 @@ export class Replica {
     this.#leader?.remove(peer.id)
     this.#byNumber.delete(peer.link.number)
     const isFenced = this.#options.events.fenced(peer.id, peer.link.close())
-    if (peer.isDead && isFenced) this.#memory.release(peer.id)
+    if (!isFenced) this.#unfenced.add(peer.id)
+    else if (peer.isDead && !this.#unfenced.has(peer.id)) this.#memory.release(peer.id)
   }
 
   #reap(): boolean {
@@ -420,7 +435,7 @@ export class Replica {
   #flushUnsent(): boolean {
     if (this.#unsent.length === 0) return false
     const link = this.#linkToLeader()
-    // Who leads is told by the next entry, and then they are proposed again.
+    // The next leader's first entry tells of it, and then they are proposed again.
     if (link === undefined) return this.#unsent.splice(0).length > 0
     let sent = 0
     while (sent < this.#unsent.length && link.send(MessageType.Forward, this.#unsent[sent]!)) sent += 1
@@ -446,7 +461,8 @@ export class Replica {
     this.#history.push(entry)
     this.#memory.taken = entry.index
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
-    if ((entry.flags & EntryFlag.Begin) !== 0) this.#begun(entry.term)
+    // One that was adopted may be of an older term than one before it, which another leader decided.
+    if ((entry.flags & EntryFlag.Begin) !== 0 && entry.term > this.#beginTerm) this.#begun(entry.term)
     this.#options.events.decided(entry)
   }
 
@@ -474,6 +490,7 @@ export class Replica {
       this.#memory.taken = offer.index
       this.#configure(offer.index, offer.configuration)
       this.#begun(offer.term)
+      trace.publish(TraceLevel.Info, 'restored', () => ({ replica: this.id, index: offer.index }))
       this.#options.events.restore(offer.index, bytes)
       this.#hasNews = true
     })
@@ -496,9 +513,9 @@ export class Replica {
     if (this.#closed) return
     const { runtime, settings, events } = this.#options
     runtime.timers.at(runtime.now() + settings.tickNs, () => this.#tick())
-    if (this.#restingTicks > 0) this.#restingTicks -= 1
-    else if (events.isResponsive()) this.#memory.counter += 1
-    else if (this.#leader !== undefined) this.#stepDown('its program does not answer')
+    this.#memory.counter += 1
+    if (!events.isResponsive()) this.#rest('its program does not answer')
+    else if (this.#restingTicks > 0) this.#restingTicks -= 1
     for (const peer of this.#peers.values()) this.#look(peer)
     this.#mendLinks()
     this.#tryToLeave()
@@ -520,10 +537,11 @@ export class Replica {
       peer.counter = counter
       peer.taken = Number(words.getBigUint64(HeadWord.Taken, true))
       peer.promise = Number(words.getBigUint64(HeadWord.Promise, true))
+      peer.left = Number(words.getBigUint64(HeadWord.Left, true))
     })
   }
 
-  /** Connections that broke are made anew by the one with the lower id. */
+  /** Connections that broke are made again by the one with the lower id. */
   #mendLinks(): void {
     if (this.#self.broken !== undefined) {
       this.#leader?.remove(this.id)
@@ -545,9 +563,9 @@ export class Replica {
     return peer !== undefined && !peer.isDead && peer.link.isUp && peer.silent < this.#options.settings.silentTicks
   }
 
-  /** The highest term that was promised anywhere, as far as is known. */
+  /** The highest term that was promised anywhere, as far as is known, or asked for here. */
   get #highestTerm(): number {
-    let highest = this.#memory.promise
+    let highest = Math.max(this.#ownTerm, this.#memory.promise)
     for (const { promise } of this.#peers.values()) highest = Math.max(highest, promise)
     return highest
   }
@@ -560,7 +578,8 @@ export class Replica {
     const living = configuration.voters.filter((voter) => this.#isAlive(voter))
     const highest = this.#highestTerm
     const leading = highest === 0 ? undefined : living.find(({ number }) => number === proposerOf(highest))
-    if (living.length < majorityOf(configuration) || (leading !== undefined && leading.id !== this.id)) {
+    const isLed = leading !== undefined && leading.id !== this.id && this.#peers.get(leading.id)!.left < highest
+    if (living.length < majorityOf(configuration) || isLed) {
       this.#leaderlessTicks = 0
       return
     }
@@ -585,10 +604,11 @@ export class Replica {
     // Terms are used up after four million changes of leader.
     if (term === undefined) return
     this.#leaderlessTicks = 0
+    this.#ownTerm = term
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
     const { settings, runtime, clockMs } = this.#options
     const host = this
-    this.#leader = new Leader(term, {
+    this.#leader = new Proposer(term, {
       settings,
       layout: this.#memory.layout,
       get history() {
@@ -623,10 +643,11 @@ export class Replica {
     if (!votes) this.#stepDown('it votes no more')
   }
 
-  #lead(leader: Leader): void {
+  #lead(leader: Proposer): void {
     const { runtime } = this.#options
-    if (this.#highestTerm > leader.term) return this.#stepDown('a higher term was promised')
-    if (leader.isStuck) return this.#rest('it cannot replicate')
+    if (this.#highestTerm > leader.term) this.#stepDown('a higher term was promised')
+    else if (leader.isStuck) this.#rest('it cannot replicate')
+    if (this.#leader !== leader) return
     if (runtime.now() - this.#fullLookNs >= FULL_LOOK_NS) {
       this.#fullLookNs = runtime.now()
       leader.lookAtFull()
@@ -636,15 +657,12 @@ export class Replica {
   }
 
   /** Replace voters that have ended, one at a time. */
-  #keepVoters(leader: Leader): void {
+  #keepVoters(leader: Proposer): void {
     const configuration = this.#configuration!
     const { voters } = configuration
     const { votersWanted } = this.#options
     if (!leader.isReady) return
-    const isGone = ({ id }: Voter): boolean => {
-      const peer = this.#peers.get(id)
-      return peer !== undefined && (peer.isDead || peer.isLeaving)
-    }
+    const isGone = ({ id }: Voter): boolean => this.#dead.has(id) || this.#peers.get(id)?.isLeaving === true
     const gone = voters.find(isGone)
     const living = voters.filter((voter) => !isGone(voter))
     const learners = [...leader.acceptors.values()].filter(
@@ -681,12 +699,13 @@ export class Replica {
     else this.#handOver(others, done)
   }
 
-  /** Those who leave as well are of no use. */
+  /** Those who leave as well are no heirs: they are removed first, and the last one simply goes. */
   #handOver(others: readonly Voter[], done: () => void): void {
-    const staying = others.filter((voter) => this.#isAlive(voter) && this.#peers.get(voter.id)?.isLeaving !== true)
+    const living = others.filter((voter) => this.#isAlive(voter))
+    const staying = living.filter((voter) => this.#peers.get(voter.id)?.isLeaving !== true)
     const [heir] = staying.sort((a, b) => this.#takenBy(b) - this.#takenBy(a))
     if (heir !== undefined) this.transfer(heir.id)
-    else {
+    else if (living.length === 0) {
       this.#leaving = undefined
       done()
     }
@@ -708,6 +727,7 @@ export class Replica {
     trace.publish(TraceLevel.Info, 'stepped down', () => ({ replica: this.id, term: leader.term, why }))
     leader.end()
     this.#leader = undefined
+    this.#memory.left = leader.term
     this.#leaderlessTicks = 0
     this.#hasNews = true
   }

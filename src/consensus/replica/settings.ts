@@ -18,7 +18,7 @@ export interface ReplicaSettings {
   readonly stuckNs: number
   /**
    * How long a device waits for an acknowledgement, as an exponent: 4.096 µs × 2^n. After seven times that a connection
-   * is broken, and made anew. Shared memory needs none.
+   * is broken, and made again. Shared memory needs none.
    */
   readonly acknowledgeTimeout: number
   /** Bytes of decided entries that a replica keeps for those that lag behind. */

@@ -1,6 +1,6 @@
 /**
- * The word of a slot, in which an acceptor's state for one entry is changed by a single compare-and-swap, as in Velos
- * (Guerraoui, Murat and Xygkis, "Velos: One-sided Paxos for RDMA applications", 2021):
+ * The word of a slot: an acceptor's state for one entry, which one compare-and-swap changes. As in Velos (Guerraoui,
+ * Murat and Xygkis, "Velos: One-sided Paxos for RDMA applications", 2021):
  *
  * ```
  * 63 … 32 the term that was promised | 31 … 12 lap | 11 … 4 frame + 1, 0 for none | 3 … 0 bank

@@ -9,7 +9,7 @@ export interface SnapshotPlace {
   readonly index: number
   /** The term that began last. */
   readonly term: number
-  /** Who votes from that entry on. */
+  /** The voters from that entry on. */
   readonly configuration: Configuration
 }
 
@@ -62,7 +62,7 @@ export class SnapshotTransfer {
     return true
   }
 
-  /** Read a snapshot from the peer's memory. Nothing comes of it if the connection breaks, or the bytes are not those. */
+  /** Read a snapshot from the peer's memory. `done` is not called if the connection breaks, or the checksum differs. */
   fetch(link: ReplicaLink, offer: SnapshotOffer, done: (bytes: Uint8Array) => void): void {
     if (this.#fetching?.isUp === true) return
     this.#fetching = link

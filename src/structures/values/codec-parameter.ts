@@ -1,26 +1,13 @@
-import { bytes, type Codec, json, number, structured } from '../../codecs/index.ts'
-import { ArgumentError, shown } from '../../native/index.ts'
+import { bytes, type Codec, checkCodec, json, number, structured } from '../../codecs/index.ts'
 import { hashBytes } from '../hash.ts'
 import { fixed, type Parameter } from '../parameter.ts'
-
-const CODEC_NAME_MAX = 64
-
-function isCodec(value: unknown): value is Codec<unknown> {
-  const { name, encode, decode } = (value ?? {}) as Partial<Record<keyof Codec<unknown>, unknown>>
-  const isNamed = typeof name === 'string' && name.length > 0 && name.length <= CODEC_NAME_MAX
-  return isNamed && typeof encode === 'function' && typeof decode === 'function'
-}
 
 /**
  * A number kept with a structure, so that all processes read its bytes alike. @throws ArgumentError if it is not a
  * codec.
  */
 function codecNumber(codec: object): number {
-  if (!isCodec(codec)) {
-    const own = `an object with encode, decode and a name of 1 to ${CODEC_NAME_MAX} characters`
-    const why = `options.codec must be structured, json, number or bytes, which 'aether-dsm/structures' exports, or ${own}; not ${shown(codec)}`
-    throw new ArgumentError('options.codec', why)
-  }
+  checkCodec(codec)
   const name = Buffer.from(codec.name)
   return hashBytes(name, name.length, 1)
 }

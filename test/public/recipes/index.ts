@@ -5,6 +5,7 @@ const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
   '.': async () => (await import('./main.ts')).mainRecipes(),
   './structures': async () => (await import('./structures.ts')).structureRecipes(),
   './arrays': async () => (await import('./arrays.ts')).arrayRecipes(),
+  './consensus': async () => (await import('./consensus.ts')).consensusRecipes(),
   './profiling': async () => (await import('./profiling.ts')).profilingRecipes(),
   './rpc': async () => (await import('./rpc.ts')).rpcRecipes(),
   './verbs': async () => (await import('./verbs.ts')).verbsRecipes(),

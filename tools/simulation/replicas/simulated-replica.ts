@@ -26,6 +26,12 @@ export const simulatedSettings: ReplicaSettings = {
   historyBytes: 8 * 1024,
 }
 
+/** What a run draws: the smaller, the more borders it meets. */
+export type SizesOfSimulation = Pick<
+  ReplicaSettings,
+  'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks'
+>
+
 /** What a client's call does, on which key. */
 export interface ReplicaCall {
   readonly key: number
@@ -33,7 +39,7 @@ export interface ReplicaCall {
 }
 
 /** What a program proposes: a line of JSON. `call` is numbered by its client. */
-interface Command extends ReplicaCall {
+export interface Command extends ReplicaCall {
   readonly client: number
   readonly call: number
 }
@@ -56,8 +62,12 @@ export interface SimulatedReplicaOptions {
   /** The first client's number. */
   readonly firstClient: number
   readonly thinkNs: number
+  /** How far its clock is ahead of that of the simulation. */
+  readonly skewMs: number
   readonly say: (from: SimulatedReplica, to: number, card: ReplicaCard) => void
   readonly onDecided: (replica: SimulatedReplica, entry: Entry) => void
+  /** It has done what there was to do for the moment. */
+  readonly onTurned: (replica: SimulatedReplica) => void
 }
 
 /** One client: its calls, one after the other. */
@@ -95,7 +105,7 @@ export class SimulatedReplica {
   #snapshotWanted = false
 
   constructor(options: SimulatedReplicaOptions) {
-    const { cluster, id, seed, founding, votersWanted, settings, clients, firstClient } = options
+    const { cluster, id, seed, founding, votersWanted, settings, clients, firstClient, skewMs } = options
     this.id = id
     this.#options = options
     this.host = cluster.addHost()
@@ -106,7 +116,7 @@ export class SimulatedReplica {
       device: `${cluster.device}/${this.host.index}`,
       ...{ id, settings, founding, votersWanted },
       runtime: { now: () => cluster.nowNs, timers: this.#timers, random: new Random(seed + id) },
-      clockMs: () => Math.floor(cluster.nowNs / 1e6),
+      clockMs: () => skewMs + Math.floor(cluster.nowNs / 1e6),
       events: {
         decided: (entry) => this.#decided(entry),
         say: (to, card) => options.say(this, to, card),
@@ -117,7 +127,15 @@ export class SimulatedReplica {
           this.#snapshotWanted = true
         },
         restore: (index, bytes) => {
-          this.#state = JSON.parse(Buffer.from(bytes).toString()) as State
+          const snapshot = JSON.parse(Buffer.from(bytes).toString()) as {
+            readonly index: number
+            readonly state: State
+          }
+          if (index !== snapshot.index || index <= this.applied)
+            throw new ViolationError(
+              `snapshot: replica ${id} has ${this.applied} entries, and is given ${snapshot.index} as ${index}`,
+            )
+          this.#state = snapshot.state
           this.applied = index
           this.#answer()
         },
@@ -149,6 +167,17 @@ export class SimulatedReplica {
     })
   }
 
+  /** Changes that were answered, as `client/call`. */
+  get answered(): readonly string[] {
+    return this.#clients.flatMap(({ number, calls, next }) =>
+      calls.slice(0, next).flatMap(({ input }, call) => (input.type === 'get' ? [] : [`${number}/${call}`])),
+    )
+  }
+
+  get #snapshot(): Uint8Array {
+    return Buffer.from(JSON.stringify({ index: this.applied, state: this.#state }))
+  }
+
   get stateText(): string {
     return JSON.stringify(this.#state)
   }
@@ -168,6 +197,7 @@ export class SimulatedReplica {
     this.#cancelWait()
     do while (this.#turn());
     while (!this.replica.prepareSleep())
+    this.#options.onTurned(this)
     this.#cancelWait = this.replica.whenReadable(() => this.#process.wake())
     const { nowNs } = this.#options.cluster
     this.#process.wakeAt(Math.min(this.#timers.nextNs, nowNs + SLEEP_NS_MAX))
@@ -185,7 +215,7 @@ export class SimulatedReplica {
     }
     if (this.#snapshotWanted) {
       this.#snapshotWanted = false
-      this.replica.offerSnapshot(this.applied, Buffer.from(this.stateText))
+      this.replica.offerSnapshot(this.applied, this.#snapshot)
       any = true
     }
     return any
@@ -239,9 +269,7 @@ export class SimulatedReplica {
       throw new ViolationError(`order: replica ${this.id} is given entry ${entry.index} after ${this.applied}`)
     this.#options.onDecided(this, entry)
     this.applied = entry.index
-    if (entry.flags === 0)
-      for (const line of Buffer.from(entry.payload).toString().split(LINE))
-        if (line !== '') this.#apply(JSON.parse(line) as Command)
+    for (const command of commandsOf(entry)) this.#apply(command)
     this.#answer()
   }
 
@@ -276,6 +304,13 @@ export class SimulatedReplica {
     client.next += 1
     this.#process.wake()
   }
+}
+
+/** What an entry of the log says to the program. */
+export function commandsOf({ flags, payload }: Entry): Command[] {
+  if (flags !== 0) return []
+  const lines = Buffer.from(payload).toString().split(LINE)
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Command)
 }
 
 /** It waits for an answer, and does not think. */

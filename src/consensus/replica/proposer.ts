@@ -1,14 +1,17 @@
+import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import { RecordWriter } from '../machine/records.ts'
 import { type AcceptorsLeader, AcceptorView } from './acceptor-view.ts'
-import { CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
+import { type AcceptedEntry, CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
 import { type Configuration, encodeConfiguration, majorityOf } from './configuration.ts'
 import type { ReplicaLayout } from './layout.ts'
 import type { LogHistory } from './log-history.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaSettings } from './settings.ts'
 
+const trace = traceChannel('consensus')
+
 /** What a leader needs of its replica. */
-export interface LeaderHost {
+export interface ProposerHost {
   readonly settings: ReplicaSettings
   readonly layout: ReplicaLayout
   readonly history: LogHistory
@@ -34,7 +37,7 @@ const READS_MAX = 100
 interface Adoption {
   readonly index: number
   left: number
-  best: Entry | undefined
+  best: AcceptedEntry | undefined
 }
 
 const NOTHING = new Uint8Array()
@@ -42,17 +45,17 @@ const NOTHING = new Uint8Array()
 /**
  * A replica as leader of one term: multi-decree Paxos, in which acceptors are memories.
  *
- * - An entry is *chosen* here once a majority has prepared its slot. If one of them had accepted a value, the one of the
- *   highest term is chosen, else what was proposed here.
+ * - An entry is *chosen* here once a majority has prepared its slot. If one of them had accepted a value, the leader
+ *   takes that of the highest term, else what was proposed here.
  * - A chosen entry is stored at all acceptors. It is *decided* once a majority has stored it.
  * - After a configuration nothing is chosen until it is decided. From then on the majority is the new one's.
  */
-export class Leader implements AcceptorsLeader {
+export class Proposer implements AcceptorsLeader {
   readonly term: number
   readonly acceptors: Map<number, AcceptorView> = new Map<number, AcceptorView>()
-  /** True once an entry of this term is decided. */
+  /** True once its own first entry is decided, and so all that was decided before. An adopted one does not count. */
   isReady = false
-  readonly #host: LeaderHost
+  readonly #host: ProposerHost
   /** Chosen and not decided, from `history.last + 1` on. */
   readonly #open: Entry[] = []
   readonly #proposals: Uint8Array[] = []
@@ -65,7 +68,7 @@ export class Leader implements AcceptorsLeader {
   /** When an entry was decided last, or there was nothing to decide. */
   #movedNs: number
 
-  constructor(term: number, host: LeaderHost) {
+  constructor(term: number, host: ProposerHost) {
     this.term = term
     this.#host = host
     this.#movedNs = host.nowNs()
@@ -115,6 +118,8 @@ export class Leader implements AcceptorsLeader {
 
   /** Records to put into the next entry that has room. */
   propose(records: Uint8Array): void {
+    // No program sends such: they would never leave.
+    if (records.length > this.layout.cellBytes - CELL_HEADER_BYTES) return
     if (this.#open.length === 0 && this.#proposals.length === 0) this.#movedNs = this.#host.nowNs()
     this.#proposals.push(records)
     this.#hasMoved = true
@@ -209,8 +214,11 @@ export class Leader implements AcceptorsLeader {
     const holders = [...this.acceptors.values()].filter(({ accepted }) => accepted.has(index))
     if (holders.length > 0) return this.#adopt(index, holders)
     for (const { accepted } of this.acceptors.values())
-      if (accepted.size > 0 && Math.max(...accepted.keys()) > index) return this.#entry(index, 0, NOTHING)
-    // Who comes later learns from the log who votes.
+      if (accepted.size > 0 && Math.max(...accepted.keys()) > index) {
+        trace.publish(TraceLevel.Debug, 'gap filled', () => ({ term: this.term, index }))
+        return this.#entry(index, 0, NOTHING)
+      }
+    // Replicas that come later learn from the log which ones vote.
     if (index === 1) this.#configuration ??= this.#host.configuration
     else if (!this.#begun) {
       this.#begun = true
@@ -250,8 +258,10 @@ export class Leader implements AcceptorsLeader {
       if (adoption.left > 0 || adoption.best === undefined) return undefined
       this.#adoption = undefined
       for (const { accepted } of holders) accepted.delete(index)
-      this.#timeMs = Math.max(this.#timeMs, adoption.best.timeMs)
-      return { ...adoption.best, term: this.term }
+      const { best } = adoption
+      this.#timeMs = Math.max(this.#timeMs, best.timeMs)
+      trace.publish(TraceLevel.Debug, 'adopted', () => ({ term: this.term, index, from: best.acceptedIn }))
+      return best
     }
     const started: Adoption = { index, left: holders.length, best: undefined }
     this.#adoption = started
@@ -259,7 +269,7 @@ export class Leader implements AcceptorsLeader {
     return undefined
   }
 
-  /** An acceptor whose connection breaks meanwhile is asked again, or is not asked again: both start anew. */
+  /** An acceptor whose connection breaks meanwhile is asked again, or not: both begin again. */
   #readAccepted(holder: AcceptorView, adoption: Adoption, attempts: number): void {
     const { frame, bank } = holder.accepted.get(adoption.index)!
     const offset = this.layout.cell(frame, bank, adoption.index)
@@ -271,7 +281,7 @@ export class Leader implements AcceptorsLeader {
         if (attempts > 0) this.#readAccepted(holder, adoption, attempts - 1)
         return
       }
-      if (adoption.best === undefined || entry.term > adoption.best.term) adoption.best = entry
+      if (adoption.best === undefined || entry.acceptedIn > adoption.best.acceptedIn) adoption.best = entry
       adoption.left -= 1
       this.#hasMoved = true
     })

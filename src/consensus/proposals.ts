@@ -21,7 +21,7 @@ const BYTES_UNDER_WAY_MAX = 4 * 2 ** 20
  * The commands of one program, in order. Each has a number in the session, by which replicas know it again when it is
  * proposed twice. The first of a session is alone under way: it makes the session known.
  */
-export class Session {
+export class Proposals {
   id: number = newId()
   readonly #send: (records: Uint8Array) => void
   readonly #entryBytes: number

@@ -1,0 +1,45 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import type { Entry } from '../../../src/consensus/replica/cell.ts'
+import { LogHistory } from '../../../src/consensus/replica/log-history.ts'
+
+const entry = (index: number, length = 72): Entry => ({
+  ...{ index, term: 1024, timeMs: 0, flags: 0 },
+  payload: new Uint8Array(length),
+})
+
+test('a new history has nothing, and ends where its snapshot does', () => {
+  const history = new LogHistory(40, 1000)
+  assert.deepEqual([history.base, history.last], [40, 40])
+  assert.equal(history.get(40), undefined)
+  assert.equal(history.get(41), undefined)
+})
+
+test('entries are found by their index', () => {
+  const history = new LogHistory(40, 10_000)
+  for (let index = 41; index <= 60; index += 1) history.push(entry(index))
+  assert.deepEqual([history.base, history.last], [40, 60])
+  for (let index = 41; index <= 60; index += 1) assert.equal(history.get(index)?.index, index)
+  assert.equal(history.get(61), undefined)
+})
+
+test('the oldest are dropped, and what is left is found', () => {
+  const history = new LogHistory(0, 200 * 10)
+  for (let index = 1; index <= 5000; index += 1) {
+    history.push(entry(index))
+    assert.equal(history.last, index)
+    assert.equal(history.get(index)?.index, index)
+    assert.equal(history.get(history.base), undefined)
+    assert.equal(history.get(history.base + 1)?.index, history.base + 1)
+    assert.ok(history.last - history.base <= 10)
+  }
+  assert.equal(history.base, 4990)
+})
+
+test('the newest is kept, however long', () => {
+  const history = new LogHistory(0, 1000)
+  history.push(entry(1))
+  history.push(entry(2, 5000))
+  assert.equal(history.get(2)?.payload.length, 5000)
+  assert.equal(history.get(1), undefined)
+})

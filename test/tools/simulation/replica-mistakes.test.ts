@@ -1,0 +1,32 @@
+import { strict as assert } from 'node:assert'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { canary, elusive, mistakes, playMistake } from '../../../tools/simulation/replicas/index.ts'
+import { withMistake } from '../../../tools/simulation/replicas/mistake-hooks.ts'
+import { ROOM } from '../../../tools/simulation/replicas/mistakes.ts'
+import { drawn } from '../../support/drawn.ts'
+
+const SEEDS_MAX = 500
+
+test('each mistake has a name of its own, and changes something that is there exactly once', () => {
+  const all = [...mistakes, ...elusive, canary]
+  assert.equal(new Set(all.map(({ name }) => name)).size, all.length)
+  for (const mistake of all) {
+    const place = mistake.module === undefined ? `../../..${ROOM}` : `../../../tools${mistake.module}`
+    const text = readFileSync(new URL(place, import.meta.url), 'utf8')
+    assert.notEqual(withMistake(text, mistake), text, mistake.name)
+  }
+})
+
+test('what changes nothing violates nothing', async () => {
+  assert.deepEqual(await playMistake({ mistake: canary, first: 1, seeds: 20 }), { violation: undefined, seeds: 20 })
+})
+
+const names = mistakes.map((mistake) => mistake.name)
+for (const name of drawn(names, 2))
+  test(`a replicated log in which is wrong: ${name}`, async () => {
+    const mistake = mistakes.find((each) => each.name === name)!
+    const { violation, seeds } = await playMistake({ mistake, first: 1, seeds: SEEDS_MAX })
+    assert.notEqual(violation, undefined, mistake.breaks)
+    console.log(`found out by seed ${seeds}: ${violation!.slice(0, 100)}`)
+  })

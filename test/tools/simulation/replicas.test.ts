@@ -1,0 +1,154 @@
+/** Replicated logs in virtual time, whatever goes wrong. `npm run simulate -- replicas` runs more. */
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { foundingConfiguration } from '../../../src/consensus/index.ts'
+import { openSimulatedCluster } from '../../../src/providers/index.ts'
+import { planReplicas, type ReplicaPlan, simulateReplicas } from '../../../tools/simulation/replicas/index.ts'
+import { SimulatedReplica, simulatedSettings } from '../../../tools/simulation/replicas/simulated-replica.ts'
+import type { Strike } from '../../../tools/simulation/replicas/strike.ts'
+import { drawn } from '../../support/drawn.ts'
+
+const SEEDS = 100
+/** Seeds of which some are drawn in each run. */
+const BLOCKS = 40
+const BLOCK_SEEDS = 50
+
+/** What seldom happens, and has to in these seeds, so that they show something about it. */
+const marks = [
+  ...['adopted', 'corrected', 'restored', 'connects again', 'transferred'],
+  ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a leader`),
+  ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a follower`),
+  ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a candidate`),
+  'stepped down: a higher term was promised',
+  'stepped down: it cannot replicate',
+  'stepped down: it lets another lead',
+  'stepped down: others have more entries',
+  'stepped down: term N has come',
+]
+
+function play(seed: number, changes: Partial<ReplicaPlan> = {}): ReturnType<typeof simulateReplicas> {
+  const result = simulateReplicas(planReplicas(seed, changes))
+  assert.equal(result.violation, undefined, `npm run simulate -- replicas --seed ${seed}`)
+  return result
+}
+
+test(`replicas hold in ${SEEDS} simulated clusters, and meet all that they are prepared for`, () => {
+  const happened = new Set<string>()
+  for (let seed = 1; seed <= SEEDS; seed += 1) for (const mark of play(seed).marks.keys()) happened.add(mark)
+  assert.deepEqual(
+    marks.filter((mark) => !happened.has(mark)),
+    [],
+  )
+})
+
+for (const block of drawn(
+  Array.from({ length: BLOCKS }, (_, index) => index),
+  1,
+))
+  test(`replicas hold in ${BLOCK_SEEDS} simulated clusters that are drawn`, () => {
+    for (let seed = 0; seed < BLOCK_SEEDS; seed += 1) play(1000 + block * BLOCK_SEEDS + seed)
+  })
+
+test('a seed always takes the same course, and another takes another', () => {
+  const courses = [1, 2, 3, 4].map((seed) => play(seed).traceHash)
+  assert.deepEqual(
+    [1, 2, 3, 4].map((seed) => play(seed).traceHash),
+    courses,
+  )
+  assert.equal(new Set(courses).size, 4)
+})
+
+const calm = { replicas: 3, hazards: [], strikes: [], joins: [] } as const
+const strike = (atNs: number, target: Strike['target'], blow: Strike['blow']): Strike => ({
+  ...{ atNs, afterNs: 0, target, pick: 0, blow },
+})
+const crash = { kind: 'crash', keeps: 'nothing', lingerNs: 0, certainNs: 2_000_000, follows: true } as const
+const busy = { calls: 40, keys: 4, thinkNs: 1_500_000 } as const
+
+test('without faults one term decides everything', () => {
+  for (let seed = 1; seed <= 5; seed += 1) {
+    const { terms, marks: counts } = play(seed, calm)
+    assert.equal(terms, 1)
+    for (const name of ['corrected', 'adopted', 'connects again']) assert.equal(counts.get(name), undefined, name)
+  }
+})
+
+test('every voter is replaced, one after the other', () => {
+  const strikes = [10, 30, 50].map((ms) => strike(ms * 1e6, 'leader', crash))
+  const { deaths, terms, marks: counts } = play(1, { ...calm, ...busy, strikes })
+  assert.equal(deaths, 3)
+  assert.ok(terms >= 4)
+  // Each of them is removed and another added.
+  assert.ok(counts.get('configuration')! >= 6)
+})
+
+test('one that lags behind further than its ring and the history begins again from a snapshot', () => {
+  const lag = { kind: 'pause', forNs: 50_000_000, inWrite: false, adapterStops: false } as const
+  const sizes = { ...simulatedSettings, window: 8, historyBytes: 2048 }
+  const { marks: counts } = play(2, { ...calm, ...busy, sizes, strikes: [strike(5e6, 'follower', lag)] })
+  assert.ok(counts.get('restored')! >= 1)
+})
+
+test('a leader that stops in the middle of a WRITE is replaced, and what it finishes later hurts no one', () => {
+  const pause = { kind: 'pause', forNs: 20_000_000, inWrite: true, adapterStops: false } as const
+  for (let seed = 1; seed <= 5; seed += 1)
+    assert.ok(play(seed, { ...calm, ...busy, strikes: [strike(8e6, 'leader', pause)] }).terms >= 2)
+})
+
+test('an acceptor whose process has ended still accepts, as long as its memory is there', () => {
+  const ends = { ...crash, keeps: 'memory', certainNs: undefined, follows: false } as const
+  const { deaths, terms } = play(3, { ...calm, ...busy, strikes: [strike(8e6, 'leader', ends)] })
+  assert.equal(deaths, 1)
+  assert.ok(terms >= 2)
+})
+
+test('a leader lets another lead, and no call is lost', () => {
+  const strikes = [8, 16, 24].map((ms) => ({ ...strike(ms * 1e6, 'leader', { kind: 'transfer' }), pick: ms / 8 }))
+  const { marks: counts, terms } = play(4, { ...calm, ...busy, strikes })
+  assert.equal(counts.get('transferred'), 3)
+  assert.ok(terms >= 4)
+})
+
+test('an entry is decided without the processor of any follower, by few packets', () => {
+  using cluster = openSimulatedCluster(1)
+  const founding = foundingConfiguration([1, 2, 3])
+  const replicas: SimulatedReplica[] = []
+  const calls = Array.from({ length: 6 }, (_, call) => ({ key: 1, input: { type: 'set', value: call + 1 } as const }))
+  for (const id of founding.voters.map((voter) => voter.id))
+    replicas.push(
+      new SimulatedReplica({
+        ...{ cluster, id, seed: 1, founding, votersWanted: 3, firstClient: id, skewMs: 0 },
+        // Looks of a tick come seldom enough not to be counted.
+        settings: { ...simulatedSettings, tickNs: 100_000_000, stuckNs: 10e9 },
+        clients: id === 1 ? [calls] : [],
+        thinkNs: 400_000_000,
+        say: (_, to, card) => replicas[to - 1]!.command(() => replicas[to - 1]!.replica.hear(card)),
+        onDecided: () => undefined,
+        onTurned: () => undefined,
+      }),
+    )
+  for (const one of replicas)
+    for (const other of replicas) if (one !== other) one.command(() => one.replica.meet(other.id))
+  const [leader, ...followers] = replicas
+  assert.ok(cluster.runUntil(() => leader!.history.filter(({ returned }) => returned !== undefined).length === 1))
+  for (const { host } of followers) host.pause()
+  const asked = (): number => leader!.history.length
+  const costs: number[] = []
+  for (let call = 1; call < 4; call += 1) {
+    assert.ok(cluster.runUntil(() => asked() > call))
+    const [packets, beganNs] = [cluster.network.packets, cluster.nowNs]
+    assert.ok(cluster.runUntil(() => leader!.history[call]?.returned !== undefined))
+    costs.push(cluster.network.packets - packets)
+    // A round trip of the simulated network is 2 µs.
+    assert.ok(cluster.nowNs - beganNs < 6000, `${cluster.nowNs - beganNs} ns`)
+  }
+  console.log(`packets until an entry is decided by three replicas: ${costs.join(', ')}`)
+  // To each of the three, one of them itself: WRITE and compare-and-swap, and their answers.
+  assert.ok(
+    costs.every((cost) => cost <= 12),
+    costs.join(),
+  )
+  for (const { host } of followers) host.resume()
+  assert.ok(cluster.runUntil(() => followers.every(({ applied }) => applied === leader!.applied)))
+  for (const replica of replicas) replica.close()
+})

@@ -1,0 +1,11 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { MistakeReport, MistakeTask } from './mistake-worker.ts'
+
+/** Play up to `seeds` seeds with a mistake, in a thread whose modules have it. */
+export async function playMistake(task: MistakeTask): Promise<MistakeReport> {
+  const worker = new Worker(new URL('./mistake-worker.js', import.meta.url), { workerData: task })
+  const [report] = (await once(worker, 'message')) as [MistakeReport]
+  await worker.terminate()
+  return report
+}
