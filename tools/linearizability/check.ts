@@ -15,7 +15,7 @@ export interface LinearizabilityResult {
 }
 
 export interface CheckOptions {
-  /** Give up after so many steps of the model; 50 million if not given. */
+  /** How many steps of the model may be tried before it gives up; 50 million if not given. */
   readonly stepsMax?: number
 }
 
