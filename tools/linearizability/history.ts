@@ -27,8 +27,8 @@ export interface SequentialModel<State, Input, Output> {
    */
   kindOf?(input: Input): 'read' | 'overwrite' | 'other'
   /**
-   * Whether no other call of the history can tell that this one took effect: wherever it is taken out of an order, the
-   * others may stay as they are. It is left out if it need not take effect.
+   * Whether no other call of the history can tell that this one took effect. Wherever it is taken out of an order, the
+   * others may stay as they are. So it is left out if it need not take effect.
    */
   unseenIn?(history: readonly HistoryCall<Input, Output>[]): (input: Input) => boolean
 }
