@@ -15,7 +15,7 @@ import { generateHistory } from './generated-history.ts'
 
 const CLIENTS = 20
 const CALLS = 1000
-const FEW_CALLS = 50
+const FEW_CALLS = 25
 const SEED = 1
 
 type RegisterHistory = HistoryCall<RegisterInput, number>[]
@@ -109,7 +109,7 @@ test('a search that takes too many steps is given up, with a verdict of its own'
 function queueHistory(): HistoryCall<ListInput, number>[] {
   return generateHistory({
     model: queueModel,
-    clients: 4,
+    clients: 3,
     calls: 50,
     lostOneIn: 100,
     seed: SEED,
