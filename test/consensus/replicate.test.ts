@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { replicate } from '../../src/public/consensus.ts'
 import { join as joinGroup } from '../../src/public/index.ts'
-import { checkLinearizable, type EntryInput, entryModel, type HistoryCall } from '../../tools/linearizability/index.ts'
+import { checkPartitions, type EntryInput, entryModel, type HistoryCall } from '../../tools/linearizability/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { RankProcess, Ranks } from '../support/rank-process.ts'
 
@@ -224,10 +224,8 @@ function historyOf(path: string): KeyedCall[] {
 
 function assertLinearizable(path: string): number {
   const history = historyOf(path)
-  for (const key of new Set(history.map((call) => call.key))) {
-    const ofKey = history.filter((call) => call.key === key)
-    assert.ok(checkLinearizable(entryModel, ofKey).linearizable, `key ${key}: ${ofKey.length} calls`)
-  }
+  for (const [key, { verdict }] of checkPartitions(entryModel, history, (call) => call.key))
+    assert.equal(verdict, 'linearizable', `key ${key}, ${path}`)
   return history.length
 }
 

@@ -10,7 +10,10 @@ export interface HistoryCall<Input, Output> {
 /** What a structure does when its calls come one after the other. */
 export interface SequentialModel<State, Input, Output> {
   readonly initial: State
-  /** The state after `input`; undefined if it does not give `output`. If `output` is undefined, it is not known. */
+  /**
+   * The state after `input`; undefined if it does not give `output`. If `output` is undefined, it is not known. Return
+   * `state` itself where nothing changes: this makes the search shorter.
+   */
   step(
     state: State,
     input: Input,
@@ -18,4 +21,14 @@ export interface SequentialModel<State, Input, Output> {
   ): { readonly state: State } | undefined
   /** Equal for equal states. */
   nameOf(state: State): string
+  /**
+   * What is true of a call in every state; it makes the search shorter. A `read` never changes the state. An
+   * `overwrite` leads to the same state, with the same output, from every state.
+   */
+  kindOf?(input: Input): 'read' | 'overwrite' | 'other'
+  /**
+   * Whether no other call of the history can tell that this one took effect. Wherever it is taken out of an order, the
+   * others may stay as they are. So it is left out if it need not take effect.
+   */
+  unseenIn?(history: readonly HistoryCall<Input, Output>[]): (input: Input) => boolean
 }

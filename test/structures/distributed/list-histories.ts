@@ -46,7 +46,8 @@ export class ListHistories {
   check(kind: ListKind, capacity: number, what: string): void {
     const model = kind === 'queue' ? boundedQueueModel(capacity) : boundedStackModel(capacity)
     const history = this.#calls as readonly HistoryCall<ListInput, number>[]
-    assert.ok(checkLinearizable(model, history).linearizable, `${what}, ${kind}: ${JSON.stringify(this.#calls)}`)
+    const { verdict } = checkLinearizable(model, history)
+    assert.equal(verdict, 'linearizable', `${what}, ${kind}: ${JSON.stringify(this.#calls)}`)
   }
 
   async #call(input: ListInput, make: () => Promise<number>): Promise<number> {

@@ -7,7 +7,7 @@ import {
   type SimulationOptions,
   Stream,
 } from 'aether-dsm/internal/providers'
-import { checkLinearizable, entryModel } from '../../linearizability/index.ts'
+import { checkPartitions, entryModel } from '../../linearizability/index.ts'
 import type { Hazard } from '../hazard.ts'
 import { ViolationError } from '../observer.ts'
 import type { ReplicaPlan } from './replica-plan.ts'
@@ -326,11 +326,8 @@ class ReplicaRun {
 
   #checkOrder(): void {
     const calls = this.#replicas.flatMap(({ history }) => history)
-    for (const key of new Set(calls.map((call) => call.key))) {
-      const ofKey = calls.filter((call) => call.key === key)
-      const { linearizable } = checkLinearizable(entryModel, ofKey)
-      if (!linearizable) throw new ViolationError(`order: no order explains the ${ofKey.length} calls of key ${key}`)
-    }
+    for (const [key, { verdict }] of checkPartitions(entryModel, calls, (call) => call.key))
+      if (verdict !== 'linearizable') throw new ViolationError(`order: calls of key ${key}: ${verdict}`)
   }
 }
 
