@@ -6,8 +6,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { after, before } from 'node:test'
+import { useRuntimeDirectory } from '../cluster/support.ts'
 import { root, toolScript } from './checkout.ts'
 import { codeBlocks, linkTargets, readDocument } from './markdown.ts'
+
+// Programs of other tests may have spaces of the same names.
+useRuntimeDirectory()
 
 /** An empty folder of a user, in which the packed files are installed. */
 const folder = mkdtempSync(join(tmpdir(), 'aether-installed-'))

@@ -5,8 +5,12 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test from 'node:test'
+import { useRuntimeDirectory } from '../cluster/support.ts'
 import { root, SeededTree, toolScript } from './checkout.ts'
 import { codeBlocks, markdownFiles, moduleDocuments, promisedOutput, readDocument } from './markdown.ts'
+
+// Programs of other tests may have spaces of the same names.
+useRuntimeDirectory()
 
 /** The package as a user has it: imported by its name. */
 function packageTree(files: Readonly<Record<string, string>>): SeededTree {
