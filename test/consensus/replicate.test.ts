@@ -251,7 +251,7 @@ test('processes are killed, and others join in their place: all calls have an or
   try {
     const founders = [await start(), await start(), await start()]
     await Promise.all(founders.map(work))
-    for (let turn = 0; turn < 4; turn += 1) {
+    for (let turn = 0; turn < 2; turn += 1) {
       const applied = await Promise.all(members.map((member) => member.call<number>('applied')))
       const victim = turn % 2 === 0 ? await leading(members) : members[0]!
       await victim.kill()
@@ -262,7 +262,7 @@ test('processes are killed, and others join in their place: all calls have an or
     }
     await Promise.all(members.map((member) => member.call('stop')))
     await assertAlike(members)
-    assert.ok(assertLinearizable(path) > 300)
+    assert.ok(assertLinearizable(path) > 150)
     await Promise.all(members.map((member) => member.call('closeGroup')))
   } finally {
     await Promise.all(members.map((member) => member.kill()))

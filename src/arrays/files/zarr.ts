@@ -1,4 +1,5 @@
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AetherError, mustBe } from '../../native/index.ts'
 import { type Block, newBlock, rowMajor, sizeOf } from '../blocks/block.ts'
@@ -232,7 +233,16 @@ class FolderStore implements ZarrStore {
   async set(key: `/${string}`, value: Uint8Array): Promise<void> {
     const path = this.#pathOf(key)
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, value)
+    // Ranks that have the same elements write the same chunk, after they have read it if they cover only a part of it.
+    // A file that was opened for writing is empty for a while.
+    const scratch = `${path}.${randomUUID()}.part`
+    try {
+      await writeFile(scratch, value)
+      await rename(scratch, path)
+    } catch (error) {
+      await rm(scratch, { force: true }).catch(() => {})
+      throw error
+    }
   }
 
   /** Of a shard, one chunk is read. */
