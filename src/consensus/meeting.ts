@@ -28,8 +28,6 @@ const openings = new WeakMap<Group, Map<string, number>>()
 export class Meeting {
   /** Of this process's replica. Each opening has its own. */
   readonly id: number
-  /** Whether it is the first that this process has opened under the name. */
-  readonly isFirst: boolean
   readonly #group: Group
   readonly #topic: string
   /** The replicas of each rank, the newest last. */
@@ -40,7 +38,6 @@ export class Meeting {
     const opening = openingOf(group, name)
     this.#group = group
     this.#topic = `consensus/${name}`
-    this.isFirst = opening === 0
     this.id = group.rank + 1 + opening * RANKS_MAX
     this.#ids.set(group.rank, [this.id])
   }

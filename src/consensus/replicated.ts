@@ -121,7 +121,6 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #voters = 0
   readonly #changed = new Condition()
   #closing: Promise<void> | undefined
-  #failure: unknown
 
   /** @internal Made by {@link replicate}. */
   constructor(parts: ReplicatedParts<Machine>) {
@@ -372,8 +371,14 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #begun(payload: Uint8Array): void {
     const record = new RecordReader(payload)
     record.next()
-    const leader = this.#parts.rankOf(record.leader) ?? -1
-    this.#leadership = { term: record.term, leader, isSelf: leader === this.#parts.group.rank }
+    this.#leads(record.term, record.leader)
+  }
+
+  /** A first entry that a later leader has adopted may be of a lower term. The token of a leader never goes back. */
+  #leads(term: number, id: number): void {
+    if (term <= (this.#leadership?.term ?? 0)) return
+    const { group, rankOf, idOf } = this.#parts
+    this.#leadership = { term, leader: rankOf(id) ?? -1, isSelf: id === idOf(group.rank) }
   }
 
   /** Begin again from a snapshot. */
@@ -383,10 +388,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     restoreSnapshot(this.#applier, unpackChunks(restore.bytes))
     this.#voters = restore.voters.length
     this.#checkVoters(restore.voters)
-    if (restore.term > 0) {
-      const leader = this.#parts.rankOf(restore.leader) ?? -1
-      this.#leadership = { term: restore.term, leader, isSelf: leader === this.#parts.group.rank }
-    }
+    this.#leads(restore.term, restore.leader)
     // The outcomes of this process's commands may be in it: they are told to those who propose them again.
     this.#session.sendAgain()
     this.#answerReads()
@@ -516,7 +518,6 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   #checkOpen(): void {
     if (this.closed) throw new ConsensusError('CLOSED', 'the replicated machine is closed; call replicate() again')
-    if (this.#failure !== undefined) throw this.#failure
   }
 
   #unready(wanted: number, timeoutMs: number): ConsensusError {

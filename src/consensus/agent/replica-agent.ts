@@ -63,7 +63,6 @@ class ReplicaAgent implements Machine {
         readable: (token, index = -1) => this.#push(News.Readable, numbers(token, index)),
         isResponsive: () => this.#isResponsive(),
         mayTake: () => this.#backlogBytes < BACKLOG_BYTES_MAX,
-        fenced: (_, isFenced) => isFenced,
       },
     })
   }

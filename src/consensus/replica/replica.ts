@@ -58,8 +58,6 @@ interface ReplicaEvents {
   isResponsive(): boolean
   /** Whether the program has room for more entries. */
   mayTake(): boolean
-  /** Nothing of that replica can be written here any more, unless it is in the middle of a WRITE. */
-  fenced(id: number, isFenced: boolean): boolean
 }
 
 export interface ReplicaOptions {
@@ -390,7 +388,7 @@ export class Replica {
   #drop(peer: Peer): void {
     this.#leader?.remove(peer.id)
     this.#byNumber.delete(peer.link.number)
-    const isFenced = this.#options.events.fenced(peer.id, peer.link.close())
+    const isFenced = peer.link.close()
     if (!isFenced) this.#unfenced.add(peer.id)
     else if (peer.isDead && !this.#unfenced.has(peer.id)) this.#memory.release(peer.id)
   }

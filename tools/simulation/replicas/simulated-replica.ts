@@ -142,7 +142,6 @@ export class SimulatedReplica {
         readable: (token, index) => this.#readable(token, index),
         isResponsive: () => true,
         mayTake: () => true,
-        fenced: (_, isFenced) => isFenced,
       },
     })
     this.#process = this.host.spawn(() => this.#run())
