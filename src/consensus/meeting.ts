@@ -1,6 +1,6 @@
 import type { Group } from '../cluster/index.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
-import type { ReplicaCard } from './replica/replica.ts'
+import type { ReplicaCard } from './replica/connections.ts'
 import type { RemoteRegion } from './replica/replica-link.ts'
 
 /** What programs tell each other about their replicas. */

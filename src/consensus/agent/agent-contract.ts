@@ -1,5 +1,5 @@
 import type { Configuration } from '../replica/configuration.ts'
-import type { ReplicaCard } from '../replica/replica.ts'
+import type { ReplicaCard } from '../replica/connections.ts'
 import type { ReplicaSettings } from '../replica/settings.ts'
 
 /** What the replica's thread is started with. */

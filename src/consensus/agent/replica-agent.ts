@@ -2,7 +2,8 @@
 import { native } from '../../native/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
 import type { Entry } from '../replica/cell.ts'
-import { Replica, type ReplicaCard } from '../replica/replica.ts'
+import type { ReplicaCard } from '../replica/connections.ts'
+import { Replica } from '../replica/replica.ts'
 import { Demand, ENTRY_HEAD_BYTES, News, type ReplicaAgentData, type ReplicaStatus } from './agent-contract.ts'
 import { ByteRing } from './byte-ring.ts'
 

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { native, type Watcher } from '../../native/index.ts'
 import { Agent, KeepAlive, LookBudget } from '../../runtime/index.ts'
-import type { ReplicaCard } from '../replica/replica.ts'
+import type { ReplicaCard } from '../replica/connections.ts'
 import {
   type AgentNote,
   Demand,

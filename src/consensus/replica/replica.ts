@@ -1,14 +1,5 @@
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import {
-  CompletionBatch,
-  type CompletionChannel,
-  type CompletionQueue,
-  type Device,
-  openDevice,
-  type ProtectionDomain,
-  type RemoteEndpoint,
-} from '../../verbs/index.ts'
 import { type Entry, EntryFlag } from './cell.ts'
 import {
   type Configuration,
@@ -18,27 +9,15 @@ import {
   withoutVoter,
   withVoters,
 } from './configuration.ts'
-import { HeadWord, LOOK_BYTES } from './layout.ts'
+import { Connections, type Peer, type ReplicaCard } from './connections.ts'
 import { LogHistory } from './log-history.ts'
 import { Proposer } from './proposer.ts'
-import { RECEIVES_MAX, REQUESTS_MAX, type RemoteRegion, ReplicaLink } from './replica-link.ts'
-import { ReplicaMemory } from './replica-memory.ts'
+import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaSettings } from './settings.ts'
 import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
 import { NUMBERS, proposerOf, termAbove } from './term.ts'
 
 const trace = traceChannel('consensus')
-
-/** How a replica is reached by one other. */
-export interface ReplicaCard {
-  readonly id: number
-  /** Counts the connections between the two: the higher one is the newer. */
-  readonly attempt: number
-  readonly endpoint: RemoteEndpoint
-  readonly region: RemoteRegion
-  /** Where the other may write its values; -1 where there is no room. */
-  readonly frame: number
-}
 
 /** What a replica tells its program. */
 interface ReplicaEvents {
@@ -75,26 +54,6 @@ export interface ReplicaOptions {
   readonly events: ReplicaEvents
 }
 
-/** What a replica knows of another. */
-interface Peer {
-  readonly id: number
-  link: ReplicaLink
-  attempt: number
-  /** The frame of its memory that is ours. */
-  frame: number
-  counter: number
-  /** Looks at which its counter stood still. */
-  silent: number
-  taken: number
-  promise: number
-  left: number
-  isLooking: boolean
-  /** It has ended for certain. */
-  isDead: boolean
-  /** It has asked to vote no more. */
-  isLeaving: boolean
-}
-
 const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 5, Leave: 6 } as const
 
 /** How long a leader that gave up does not try again, in times that a replica may be silent. */
@@ -113,16 +72,7 @@ const FULL_LOOK_NS = 50_000
 export class Replica {
   readonly id: number
   readonly #options: ReplicaOptions
-  readonly #device: Device
-  readonly #domain: ProtectionDomain
-  readonly #channel: CompletionChannel
-  readonly #queue: CompletionQueue
-  readonly #batch = new CompletionBatch(64)
-  readonly #memory: ReplicaMemory
-  readonly #peers = new Map<number, Peer>()
-  readonly #byNumber = new Map<number, ReplicaLink>()
-  #self: ReplicaLink
-  readonly #selfFrame: number
+  readonly #connections: Connections
   readonly #snapshots: SnapshotTransfer
   #history: LogHistory
   #configuration: Configuration | undefined
@@ -138,36 +88,37 @@ export class Replica {
   #ownTerm = 0
   #fullLookNs = 0
   #hasNews = false
-  /** Replicas that have ended for certain. */
-  readonly #dead = new Set<number>()
-  /** Those of them that may still finish a WRITE. */
-  readonly #unfenced = new Set<number>()
   /** Proposals that the leader had no room for. */
   readonly #unsent: Uint8Array[] = []
   #leaving: (() => void) | undefined
   #closed = false
 
   constructor(options: ReplicaOptions) {
-    const { id, settings, founding, device, runtime } = options
+    const { id, settings, founding, device, runtime, events } = options
     this.id = id
     this.#options = options
-    this.#device = openDevice(device)
-    this.#domain = this.#device.createProtectionDomain()
-    this.#channel = this.#device.createCompletionChannel()
-    const depth = settings.frames * (REQUESTS_MAX + RECEIVES_MAX)
-    this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
-    this.#memory = new ReplicaMemory(this.#domain, settings)
+    this.#connections = new Connections({
+      ...{ device, id, settings },
+      events: {
+        say: (peer, card) => events.say(peer, card),
+        message: (peer, type, bytes) => this.#message(peer, type, bytes),
+        noticed: () => {
+          this.#hasNews = true
+        },
+        joined: (peer) => {
+          this.#joinLeader(peer)
+          if (peer.id === this.#leaderId) events.proposeAgain()
+        },
+        left: (peer) => {
+          this.#leader?.remove(peer)
+          if (peer === id) this.#leader?.add(id, this.#connections.self, this.#connections.selfFrame)
+        },
+      },
+    })
     this.#history = new LogHistory(0, settings.historyBytes)
-    this.#snapshots = new SnapshotTransfer(this.#domain)
+    this.#snapshots = new SnapshotTransfer(this.#connections.domain)
     if (founding !== undefined) this.#configure(0, founding)
-    this.#selfFrame = this.#memory.frameFor(id)!
-    this.#self = this.#newSelf()
     runtime.timers.at(runtime.now() + settings.tickNs, () => this.#tick())
-  }
-
-  get region(): RemoteRegion {
-    const { address, remoteKey } = this.#memory.region
-    return { address, key: remoteKey }
   }
 
   /** The last entry that is decided and here. */
@@ -198,48 +149,19 @@ export class Replica {
     return acceptors.map(({ id, taken }) => ({ id, entries: Math.max(0, this.#history.last - taken) }))
   }
 
-  // ---- connections
-  // ---------------------------------------------------------------------------------------------------------------
-
-  /** There is a replica with that id. The one with the lower id begins. */
+  /** There is a replica with that id. */
   meet(id: number): void {
-    if (id === this.id || this.#peers.has(id) || this.#dead.has(id) || this.#closed) return
-    if (this.id < id) this.#connectAnew(id, 1)
+    if (!this.#closed) this.#connections.meet(id)
   }
 
   /** Another replica says how it is reached. */
   hear(card: ReplicaCard): void {
-    if (this.#closed) return
-    const peer = this.#peers.get(card.id)
-    if (peer === undefined || card.attempt > peer.attempt) this.#connectAnew(card.id, card.attempt)
-    const now = this.#peers.get(card.id)
-    if (now === undefined || card.attempt < now.attempt || now.isDead || now.link.isUp) return
-    now.frame = card.frame
-    try {
-      now.link.connect(card.endpoint, card.region, this.#linkTimeout, {
-        message: (type, bytes) => this.#message(now, type, bytes),
-        noticed: () => {
-          this.#hasNews = true
-        },
-      })
-    } catch (error) {
-      now.link.broken ??= (error as Error).message
-      return
-    }
-    now.silent = 0
-    this.#joinLeader(now)
-    if (now.id === this.#leaderId) this.#options.events.proposeAgain()
+    if (!this.#closed) this.#connections.hear(card)
   }
 
   /** The process of a replica has ended for certain. */
   ended(id: number): void {
-    if (id === this.id || this.#closed || this.#dead.has(id)) return
-    this.#dead.add(id)
-    const peer = this.#peers.get(id)
-    if (peer !== undefined) {
-      peer.isDead = true
-      this.#drop(peer)
-    }
+    if (this.#closed || !this.#connections.ended(id)) return
     this.#hasNews = true
     // What is certain is not waited for.
     if (this.#leader === undefined) this.#considerLeading()
@@ -274,7 +196,7 @@ export class Replica {
 
   /** Let another replica lead. False if this one does not, or that one cannot. */
   transfer(id: number): boolean {
-    const peer = this.#peers.get(id)
+    const peer = this.#connections.get(id)
     const votes = this.#configuration?.voters.some((voter) => voter.id === id) === true
     if (!this.isLeader || !votes || peer?.link.isUp !== true) return false
     if (!peer.link.send(MessageType.Campaign, NOTHING)) return false
@@ -292,16 +214,16 @@ export class Replica {
   // ---------------------------------------------------------------------------------------------------------------
 
   get descriptors(): readonly number[] {
-    return [this.#channel.descriptor]
+    return this.#connections.descriptors
   }
 
   whenReadable(ready: () => void): () => void {
-    return this.#channel.whenReadable(ready)
+    return this.#connections.whenReadable(ready)
   }
 
   /** Do what there is to do. True if there was anything. */
   turn(): boolean {
-    let any = this.#reap()
+    let any = this.#connections.reap()
     if (this.#leader === undefined) {
       any = this.#flushUnsent() || any
       if (this.#hasNews) {
@@ -314,8 +236,7 @@ export class Replica {
   }
 
   prepareSleep(): boolean {
-    this.#channel.drain()
-    this.#queue.arm()
+    this.#connections.arm()
     return !this.turn()
   }
 
@@ -323,85 +244,11 @@ export class Replica {
     if (this.#closed) return
     this.#closed = true
     this.#leader?.end()
-    this.#device.close()
+    this.#connections.close()
   }
 
   // ---- inside
   // ---------------------------------------------------------------------------------------------------------------
-
-  /** As an exponent; 0 for ever. */
-  get #linkTimeout(): number {
-    const { linkLayer } = this.#device.attributes
-    return linkLayer === 'shared-memory' ? 0 : this.#options.settings.acknowledgeTimeout
-  }
-
-  #newLink(): ReplicaLink {
-    const link = new ReplicaLink(this.#domain, this.#queue, this.#options.settings.cellBytes)
-    this.#byNumber.set(link.number, link)
-    return link
-  }
-
-  /** Its own memory is reached as that of others is: a device's atomics are atomic among themselves only. */
-  #newSelf(): ReplicaLink {
-    const link = this.#newLink()
-    link.connect(link.endpoint, this.region, this.#linkTimeout, { message: nothing, noticed: nothing })
-    return link
-  }
-
-  #connectAnew(id: number, attempt: number): void {
-    const before = this.#peers.get(id)
-    if (this.#dead.has(id)) return
-    if (before !== undefined) {
-      trace.publish(TraceLevel.Info, 'connects again', () => ({ replica: this.id, peer: id, attempt }))
-      this.#drop(before)
-    }
-    const link = this.#newLink()
-    const peer: Peer = {
-      id,
-      link,
-      attempt,
-      frame: -1,
-      counter: before?.counter ?? -1,
-      silent: before?.silent ?? 0,
-      taken: before?.taken ?? 0,
-      promise: before?.promise ?? 0,
-      left: before?.left ?? 0,
-      isLooking: false,
-      isDead: false,
-      isLeaving: before?.isLeaving ?? false,
-    }
-    this.#peers.set(id, peer)
-    const frame = this.#frameFor(id)
-    this.#options.events.say(id, { id: this.id, attempt, endpoint: link.endpoint, region: this.region, frame })
-  }
-
-  #frameFor(id: number): number {
-    let frame = this.#memory.frameFor(id)
-    if (frame === undefined) {
-      for (const dead of this.#dead) if (!this.#unfenced.has(dead)) this.#memory.release(dead)
-      frame = this.#memory.frameFor(id)
-    }
-    return frame ?? -1
-  }
-
-  /** Nothing from there arrives any more. */
-  #drop(peer: Peer): void {
-    this.#leader?.remove(peer.id)
-    this.#byNumber.delete(peer.link.number)
-    const isFenced = peer.link.close()
-    if (!isFenced) this.#unfenced.add(peer.id)
-    else if (peer.isDead && !this.#unfenced.has(peer.id)) this.#memory.release(peer.id)
-  }
-
-  #reap(): boolean {
-    const batch = this.#batch
-    let any = false
-    for (let count = this.#queue.poll(batch); count > 0; count = this.#queue.poll(batch)) {
-      any = true
-      for (let row = 0; row < count; row += 1) this.#byNumber.get(batch.queuePairNumber[row]!)?.completed(batch, row)
-    }
-    return any
-  }
 
   #message(peer: Peer, type: number, bytes: Uint8Array): void {
     if (type === MessageType.Forward) this.#leader?.propose(bytes.slice())
@@ -426,7 +273,7 @@ export class Replica {
   }
 
   #linkToLeader(): ReplicaLink | undefined {
-    const peer = this.#leaderId === undefined ? undefined : this.#peers.get(this.#leaderId)
+    const peer = this.#leaderId === undefined ? undefined : this.#connections.get(this.#leaderId)
     return peer?.link.isUp === true ? peer.link : undefined
   }
 
@@ -446,9 +293,9 @@ export class Replica {
 
   /** Take decided entries out of the ring. */
   #take(): void {
-    const { decided } = this.#memory
+    const { decided } = this.#connections.memory
     while (this.#history.last < decided && this.#options.events.mayTake()) {
-      const entry = this.#memory.accepted(this.#history.last + 1)
+      const entry = this.#connections.memory.accepted(this.#history.last + 1)
       // Not all of it can be seen yet, or a snapshot has to come first.
       if (entry === undefined) return
       this.#decided(entry)
@@ -457,7 +304,7 @@ export class Replica {
 
   #decided(entry: Entry): void {
     this.#history.push(entry)
-    this.#memory.taken = entry.index
+    this.#connections.memory.taken = entry.index
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
     // One that was adopted may be of an older term than one before it, which another leader decided.
     if ((entry.flags & EntryFlag.Begin) !== 0 && entry.term > this.#beginTerm) this.#begun(entry.term)
@@ -485,7 +332,7 @@ export class Replica {
     this.#snapshots.fetch(peer.link, offer, (bytes) => {
       if (offer.index <= this.#history.last || this.#leader !== undefined) return
       this.#history = new LogHistory(offer.index, this.#options.settings.historyBytes)
-      this.#memory.taken = offer.index
+      this.#connections.memory.taken = offer.index
       this.#configure(offer.index, offer.configuration)
       this.#begun(offer.term)
       trace.publish(TraceLevel.Info, 'restored', () => ({ replica: this.id, index: offer.index }))
@@ -496,7 +343,7 @@ export class Replica {
 
   #needsSnapshot(id: number): void {
     const { runtime, settings } = this.#options
-    const link = id === this.id ? undefined : this.#peers.get(id)?.link
+    const link = id === this.id ? undefined : this.#connections.get(id)?.link
     const offer = this.#snapshots.offer
     const againNs = OFFER_TICKS * settings.tickNs
     if (offer === undefined || offer.index < this.#history.base) this.#options.events.snapshotWanted()
@@ -511,61 +358,20 @@ export class Replica {
     if (this.#closed) return
     const { runtime, settings, events } = this.#options
     runtime.timers.at(runtime.now() + settings.tickNs, () => this.#tick())
-    this.#memory.counter += 1
+    this.#connections.memory.counter += 1
     if (!events.isResponsive()) this.#rest('its program does not answer')
     else if (this.#restingTicks > 0) this.#restingTicks -= 1
-    for (const peer of this.#peers.values()) this.#look(peer)
-    this.#mendLinks()
+    this.#connections.look()
+    this.#connections.mend()
     this.#tryToLeave()
     this.#hasNews = true
     if (this.#leader === undefined) this.#considerLeading()
     else this.#lead(this.#leader)
   }
 
-  #look(peer: Peer): void {
-    if (peer.isDead) return
-    peer.silent += 1
-    if (peer.isLooking || !peer.link.isUp) return
-    peer.isLooking = true
-    peer.link.read(0, LOOK_BYTES, (bytes) => {
-      peer.isLooking = false
-      const words = new DataView(bytes.buffer, bytes.byteOffset, LOOK_BYTES)
-      const counter = Number(words.getBigUint64(HeadWord.Counter, true))
-      if (counter !== peer.counter) peer.silent = 0
-      peer.counter = counter
-      peer.taken = Number(words.getBigUint64(HeadWord.Taken, true))
-      peer.promise = Number(words.getBigUint64(HeadWord.Promise, true))
-      peer.left = Number(words.getBigUint64(HeadWord.Left, true))
-    })
-  }
-
-  /** Connections that broke are made again by the one with the lower id. */
-  #mendLinks(): void {
-    if (this.#self.broken !== undefined) {
-      this.#leader?.remove(this.id)
-      this.#byNumber.delete(this.#self.number)
-      this.#self.close()
-      this.#self = this.#newSelf()
-      this.#leader?.add(this.id, this.#self, this.#selfFrame)
-    }
-    for (const peer of [...this.#peers.values()]) {
-      if (peer.isDead || peer.link.broken === undefined) continue
-      this.#leader?.remove(peer.id)
-      this.#connectAnew(peer.id, peer.attempt + 1)
-    }
-  }
-
-  #isAlive({ id }: Voter): boolean {
-    if (id === this.id) return true
-    const peer = this.#peers.get(id)
-    return peer !== undefined && !peer.isDead && peer.link.isUp && peer.silent < this.#options.settings.silentTicks
-  }
-
   /** The highest term that was promised anywhere, as far as is known, or asked for here. */
   get #highestTerm(): number {
-    let highest = Math.max(this.#ownTerm, this.#memory.promise)
-    for (const { promise } of this.#peers.values()) highest = Math.max(highest, promise)
-    return highest
+    return Math.max(this.#ownTerm, this.#connections.highestPromise)
   }
 
   #considerLeading(): void {
@@ -573,10 +379,10 @@ export class Replica {
     const configuration = this.#configuration
     const own = configuration?.voters.find(({ id }) => id === this.id)
     if (configuration === undefined || own === undefined || this.#restingTicks > 0) return
-    const living = configuration.voters.filter((voter) => this.#isAlive(voter))
+    const living = configuration.voters.filter((voter) => this.#connections.isAlive(voter.id))
     const highest = this.#highestTerm
     const leading = highest === 0 ? undefined : living.find(({ number }) => number === proposerOf(highest))
-    const isLed = leading !== undefined && leading.id !== this.id && this.#peers.get(leading.id)!.left < highest
+    const isLed = leading !== undefined && leading.id !== this.id && this.#connections.get(leading.id)!.left < highest
     if (living.length < majorityOf(configuration) || isLed) {
       this.#leaderlessTicks = 0
       return
@@ -590,7 +396,7 @@ export class Replica {
     const mine = this.#history.last
     return living.filter(({ id, number }) => {
       if (id === this.id) return false
-      const { taken } = this.#peers.get(id)!
+      const { taken } = this.#connections.get(id)!
       return taken > mine || (taken === mine && number < own.number)
     }).length
   }
@@ -608,7 +414,7 @@ export class Replica {
     const host = this
     this.#leader = new Proposer(term, {
       settings,
-      layout: this.#memory.layout,
+      layout: this.#connections.memory.layout,
       get history() {
         return host.#history
       },
@@ -626,8 +432,8 @@ export class Replica {
       behind: () => this.#rest('others have more entries'),
       needsSnapshot: (id) => this.#needsSnapshot(id),
     })
-    this.#leader.add(this.id, this.#self, this.#selfFrame)
-    for (const peer of this.#peers.values()) this.#joinLeader(peer)
+    this.#leader.add(this.id, this.#connections.self, this.#connections.selfFrame)
+    for (const peer of this.#connections) this.#joinLeader(peer)
   }
 
   #joinLeader(peer: Peer): void {
@@ -660,13 +466,13 @@ export class Replica {
     const { voters } = configuration
     const { votersWanted } = this.#options
     if (!leader.isReady) return
-    const isGone = ({ id }: Voter): boolean => this.#dead.has(id) || this.#peers.get(id)?.isLeaving === true
+    const isGone = ({ id }: Voter): boolean => this.#connections.isDead(id) || this.#connections.isLeaving(id)
     const gone = voters.find(isGone)
     const living = voters.filter((voter) => !isGone(voter))
     const learners = [...leader.acceptors.values()].filter(
       ({ id, isHeld, stored }) =>
         isHeld &&
-        this.#peers.get(id)?.isLeaving !== true &&
+        !this.#connections.isLeaving(id) &&
         stored >= this.#history.last - this.#options.settings.ahead &&
         !voters.some((voter) => voter.id === id),
     )
@@ -699,8 +505,8 @@ export class Replica {
 
   /** Those who leave as well are no heirs: they are removed first, and the last one simply goes. */
   #handOver(others: readonly Voter[], done: () => void): void {
-    const living = others.filter((voter) => this.#isAlive(voter))
-    const staying = living.filter((voter) => this.#peers.get(voter.id)?.isLeaving !== true)
+    const living = others.filter((voter) => this.#connections.isAlive(voter.id))
+    const staying = living.filter((voter) => !this.#connections.isLeaving(voter.id))
     const [heir] = staying.sort((a, b) => this.#takenBy(b) - this.#takenBy(a))
     if (heir !== undefined) this.transfer(heir.id)
     else if (living.length === 0) {
@@ -710,7 +516,7 @@ export class Replica {
   }
 
   #takenBy({ id }: Voter): number {
-    return this.#peers.get(id)?.taken ?? 0
+    return this.#connections.get(id)?.taken ?? 0
   }
 
   #rest(why: string): void {
@@ -725,17 +531,13 @@ export class Replica {
     trace.publish(TraceLevel.Info, 'stepped down', () => ({ replica: this.id, term: leader.term, why }))
     leader.end()
     this.#leader = undefined
-    this.#memory.left = leader.term
+    this.#connections.memory.left = leader.term
     this.#leaderlessTicks = 0
     this.#hasNews = true
   }
 }
 
 const NOTHING = new Uint8Array()
-
-function nothing(): void {
-  return
-}
 
 function numbers(...values: readonly number[]): Uint8Array {
   return new Uint8Array(Float64Array.from(values).buffer)

@@ -130,8 +130,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'own term used again',
     breaks: 'a replica leads twice in one term',
-    find: 'Math.max(this.#ownTerm, this.#memory.promise)',
-    replace: 'this.#memory.promise',
+    find: 'Math.max(this.#ownTerm, this.#connections.highestPromise)',
+    replace: 'this.#connections.highestPromise',
   },
   // ---- storing and deciding
   {

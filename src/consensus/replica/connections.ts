@@ -1,0 +1,301 @@
+import { TraceLevel, traceChannel } from '../../profiling/index.ts'
+import {
+  CompletionBatch,
+  type CompletionChannel,
+  type CompletionQueue,
+  type Device,
+  openDevice,
+  type ProtectionDomain,
+  type RemoteEndpoint,
+} from '../../verbs/index.ts'
+import { HeadWord, LOOK_BYTES } from './layout.ts'
+import { RECEIVES_MAX, REQUESTS_MAX, type RemoteRegion, ReplicaLink } from './replica-link.ts'
+import { ReplicaMemory } from './replica-memory.ts'
+import type { ReplicaSettings } from './settings.ts'
+
+const trace = traceChannel('consensus')
+
+/** How a replica is reached by one other. */
+export interface ReplicaCard {
+  readonly id: number
+  /** Counts the connections between the two: the higher one is the newer. */
+  readonly attempt: number
+  readonly endpoint: RemoteEndpoint
+  readonly region: RemoteRegion
+  /** Where the other may write its values; -1 where there is no room. */
+  readonly frame: number
+}
+
+/** What a replica knows of another. */
+export interface Peer {
+  readonly id: number
+  readonly link: ReplicaLink
+  readonly attempt: number
+  /** The frame of its memory that is ours. */
+  frame: number
+  counter: number
+  /** Looks at which its counter stood still. */
+  silent: number
+  taken: number
+  promise: number
+  left: number
+  isLooking: boolean
+  /** It has ended for certain. */
+  isDead: boolean
+  /** It has asked to vote no more. */
+  isLeaving: boolean
+}
+
+interface ConnectionsEvents {
+  /** To the replica with that id, by another way than its link. */
+  say(id: number, card: ReplicaCard): void
+  /** `bytes` are valid during the call. */
+  message(peer: Peer, type: number, bytes: Uint8Array): void
+  /** Someone has written something into our memory. */
+  noticed(): void
+  joined(peer: Peer): void
+  /** The connection to that replica is none any more; its own is made again at once. */
+  left(id: number): void
+}
+
+export interface ConnectionsOptions {
+  /** Name of the verbs device. */
+  readonly device: string
+  readonly id: number
+  readonly settings: ReplicaSettings
+  readonly events: ConnectionsEvents
+}
+
+/**
+ * A replica's memory, and its connections to other replicas and to itself: a device's atomics are atomic among
+ * themselves only, so its own memory is reached as that of others is.
+ */
+export class Connections implements Iterable<Peer> {
+  readonly domain: ProtectionDomain
+  readonly memory: ReplicaMemory
+  /** Which frame of its own memory is its own. */
+  readonly selfFrame: number
+  readonly #options: ConnectionsOptions
+  readonly #device: Device
+  readonly #channel: CompletionChannel
+  readonly #queue: CompletionQueue
+  readonly #batch = new CompletionBatch(64)
+  readonly #peers = new Map<number, Peer>()
+  readonly #byNumber = new Map<number, ReplicaLink>()
+  /** Replicas that have ended for certain. */
+  readonly #dead = new Set<number>()
+  /** Those of them that may still finish a WRITE. */
+  readonly #unfenced = new Set<number>()
+  #self: ReplicaLink
+
+  constructor(options: ConnectionsOptions) {
+    const { id, settings, device } = options
+    this.#options = options
+    this.#device = openDevice(device)
+    this.domain = this.#device.createProtectionDomain()
+    this.#channel = this.#device.createCompletionChannel()
+    const depth = settings.frames * (REQUESTS_MAX + RECEIVES_MAX)
+    this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
+    this.memory = new ReplicaMemory(this.domain, settings)
+    this.selfFrame = this.memory.frameFor(id)!
+    this.#self = this.#newSelf()
+  }
+
+  get self(): ReplicaLink {
+    return this.#self
+  }
+
+  get(id: number): Peer | undefined {
+    return this.#peers.get(id)
+  }
+
+  [Symbol.iterator](): Iterator<Peer> {
+    return this.#peers.values()
+  }
+
+  /** The process of that replica has ended for certain. */
+  isDead(id: number): boolean {
+    return this.#dead.has(id)
+  }
+
+  isAlive(id: number): boolean {
+    if (id === this.#options.id) return true
+    const peer = this.#peers.get(id)
+    return peer !== undefined && !peer.isDead && peer.link.isUp && peer.silent < this.#options.settings.silentTicks
+  }
+
+  isLeaving(id: number): boolean {
+    return this.#peers.get(id)?.isLeaving === true
+  }
+
+  /** The highest term that was promised anywhere, as far as is known. */
+  get highestPromise(): number {
+    let highest = this.memory.promise
+    for (const { promise } of this.#peers.values()) highest = Math.max(highest, promise)
+    return highest
+  }
+
+  /** There is a replica with that id. The one with the lower id begins. */
+  meet(id: number): void {
+    const { id: own } = this.#options
+    if (id !== own && own < id && !this.#peers.has(id)) this.#connectAnew(id, 1)
+  }
+
+  /** Another replica says how it is reached. */
+  hear(card: ReplicaCard): void {
+    const before = this.#peers.get(card.id)
+    if (before === undefined || card.attempt > before.attempt) this.#connectAnew(card.id, card.attempt)
+    const peer = this.#peers.get(card.id)
+    if (peer === undefined || card.attempt < peer.attempt || peer.isDead || peer.link.isUp) return
+    const { events } = this.#options
+    peer.frame = card.frame
+    try {
+      peer.link.connect(card.endpoint, card.region, this.#timeout, {
+        message: (type, bytes) => events.message(peer, type, bytes),
+        noticed: () => events.noticed(),
+      })
+    } catch (error) {
+      peer.link.broken ??= (error as Error).message
+      return
+    }
+    peer.silent = 0
+    events.joined(peer)
+  }
+
+  /** The process of a replica has ended for certain. False if that was known. */
+  ended(id: number): boolean {
+    if (id === this.#options.id || this.#dead.has(id)) return false
+    this.#dead.add(id)
+    const peer = this.#peers.get(id)
+    if (peer !== undefined) {
+      peer.isDead = true
+      this.#drop(peer)
+    }
+    return true
+  }
+
+  /** Look how far each is, and whether it lives. */
+  look(): void {
+    for (const peer of this.#peers.values()) lookAt(peer)
+  }
+
+  /** Connections that broke are made again by the one with the lower id. */
+  mend(): void {
+    const { id, events } = this.#options
+    if (this.#self.broken !== undefined) {
+      this.#byNumber.delete(this.#self.number)
+      this.#self.close()
+      this.#self = this.#newSelf()
+      events.left(id)
+    }
+    for (const peer of [...this.#peers.values()])
+      if (!peer.isDead && peer.link.broken !== undefined) this.#connectAnew(peer.id, peer.attempt + 1)
+  }
+
+  get descriptors(): readonly number[] {
+    return [this.#channel.descriptor]
+  }
+
+  whenReadable(ready: () => void): () => void {
+    return this.#channel.whenReadable(ready)
+  }
+
+  /** Take what has completed. True if anything has. */
+  reap(): boolean {
+    const batch = this.#batch
+    let any = false
+    for (let count = this.#queue.poll(batch); count > 0; count = this.#queue.poll(batch)) {
+      any = true
+      for (let row = 0; row < count; row += 1) this.#byNumber.get(batch.queuePairNumber[row]!)?.completed(batch, row)
+    }
+    return any
+  }
+
+  /** What completes from here on makes the descriptor readable. */
+  arm(): void {
+    this.#channel.drain()
+    this.#queue.arm()
+  }
+
+  close(): void {
+    this.#device.close()
+  }
+
+  /** As an exponent; 0 for ever. */
+  get #timeout(): number {
+    const { linkLayer } = this.#device.attributes
+    return linkLayer === 'shared-memory' ? 0 : this.#options.settings.acknowledgeTimeout
+  }
+
+  get #region(): RemoteRegion {
+    const { address, remoteKey } = this.memory.region
+    return { address, key: remoteKey }
+  }
+
+  #newLink(): ReplicaLink {
+    const link = new ReplicaLink(this.domain, this.#queue, this.#options.settings.cellBytes)
+    this.#byNumber.set(link.number, link)
+    return link
+  }
+
+  #newSelf(): ReplicaLink {
+    const link = this.#newLink()
+    link.connect(link.endpoint, this.#region, this.#timeout, { message: nothing, noticed: nothing })
+    return link
+  }
+
+  #connectAnew(id: number, attempt: number): void {
+    if (this.#dead.has(id)) return
+    const before = this.#peers.get(id)
+    const { id: own, events } = this.#options
+    if (before !== undefined) {
+      trace.publish(TraceLevel.Info, 'connects again', () => ({ replica: own, peer: id, attempt }))
+      this.#drop(before)
+    }
+    const link = this.#newLink()
+    const { counter = -1, silent = 0, taken = 0, promise = 0, left = 0, isLeaving = false } = before ?? {}
+    const known = { counter, silent, taken, promise, left, isLeaving }
+    this.#peers.set(id, { id, link, attempt, frame: -1, ...known, isLooking: false, isDead: false })
+    const frame = this.#frameFor(id)
+    events.say(id, { id: own, attempt, endpoint: link.endpoint, region: this.#region, frame })
+  }
+
+  #frameFor(id: number): number {
+    let frame = this.memory.frameFor(id)
+    if (frame === undefined) {
+      for (const dead of this.#dead) if (!this.#unfenced.has(dead)) this.memory.release(dead)
+      frame = this.memory.frameFor(id)
+    }
+    return frame ?? -1
+  }
+
+  /** Nothing from there arrives any more. */
+  #drop(peer: Peer): void {
+    this.#options.events.left(peer.id)
+    this.#byNumber.delete(peer.link.number)
+    const isFenced = peer.link.close()
+    if (!isFenced) this.#unfenced.add(peer.id)
+    else if (peer.isDead && !this.#unfenced.has(peer.id)) this.memory.release(peer.id)
+  }
+}
+
+function lookAt(peer: Peer): void {
+  if (peer.isDead) return
+  peer.silent += 1
+  if (peer.isLooking || !peer.link.isUp) return
+  peer.isLooking = true
+  peer.link.read(0, LOOK_BYTES, (bytes) => {
+    peer.isLooking = false
+    const words = new DataView(bytes.buffer, bytes.byteOffset, LOOK_BYTES)
+    const counter = Number(words.getBigUint64(HeadWord.Counter, true))
+    if (counter !== peer.counter) peer.silent = 0
+    peer.counter = counter
+    peer.taken = Number(words.getBigUint64(HeadWord.Taken, true))
+    peer.promise = Number(words.getBigUint64(HeadWord.Promise, true))
+    peer.left = Number(words.getBigUint64(HeadWord.Left, true))
+  })
+}
+
+function nothing(): void {
+  return
+}
