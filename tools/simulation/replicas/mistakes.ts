@@ -242,14 +242,14 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'entry not marked as taken',
     breaks: 'a leader waits for room for ever',
-    find: '\t\tthis.#memory.taken = entry.index;\n',
+    find: '\t\tthis.#connections.memory.taken = entry.index;\n',
     replace: '',
   },
   {
     name: 'taken before it is',
     breaks: 'an entry is overwritten that its acceptor has not taken',
-    find: '\t\tthis.#memory.taken = entry.index;\n',
-    replace: '\t\tthis.#memory.taken = entry.index + 1;\n',
+    find: '\t\tthis.#connections.memory.taken = entry.index;\n',
+    replace: '\t\tthis.#connections.memory.taken = entry.index + 1;\n',
   },
 ]
 
