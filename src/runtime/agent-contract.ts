@@ -24,6 +24,11 @@ export interface Reply {
 export interface Machine {
   /** Handle what has happened. Returns true if there was anything; then the agent turns again before it sleeps. */
   turn(): boolean
+  /**
+   * There was nothing to do: true to turn again at once, false to sleep. Without this the agent looks on for `spinNs`
+   * after each turn in which there was something.
+   */
+  looksOn?(): boolean
   /** Arm every wake-up. Returns false if something has happened in the meantime. */
   prepareSleep(): boolean
   /**

@@ -66,7 +66,7 @@ class Loop {
     while (!this.#isOver()) {
       this.#now = native.monotonicNs()
       if (this.#turn()) idleSince = this.#now
-      else if (this.#now - idleSince >= start.spinNs) {
+      else if (!(this.#machine.looksOn?.() ?? this.#now - idleSince < start.spinNs)) {
         this.#sleep()
         idleSince = native.monotonicNs()
       }

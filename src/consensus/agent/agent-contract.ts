@@ -14,6 +14,8 @@ export interface ReplicaAgentData {
   readonly toProgram: SharedArrayBuffer
   /** The write end of the pipe that wakes the program. */
   readonly bell: number
+  /** How long the replica looks for more after it was asked for something; then as long as that pays. */
+  readonly spinNs: number
   /** A program that takes nothing for this long, though there is something, is not to lead. */
   readonly programNsMax: number
 }

@@ -1,6 +1,6 @@
 /** The machine that the thread of a replica runs: a {@link Replica}, and two rings to the program. */
 import { native } from '../../native/index.ts'
-import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
+import { type AgentContext, LookBudget, type Machine, type MachineFactory, type Reply } from '../../runtime/index.ts'
 import type { Entry } from '../replica/cell.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import { Replica } from '../replica/replica.ts'
@@ -27,6 +27,9 @@ class ReplicaAgent implements Machine {
   #position = 0
   #positionNs = 0
   #hasPushed = false
+  readonly #budget = new LookBudget()
+  /** Something was asked for since it slept, so that more may come. */
+  #isAsked = false
 
   readonly #commands: Readonly<Record<string, (payload: unknown, reply: Reply) => void>> = {
     meet: (id, reply) => reply.resolve(this.#replica.meet(id as number)),
@@ -73,18 +76,29 @@ class ReplicaAgent implements Machine {
   }
 
   turn(): boolean {
+    const now = this.#context.runtime.now()
     let any = this.#toAgent.drain((kind, bytes) => {
       if (kind === Demand.Propose) this.#replica.propose(bytes.slice())
       else this.#replica.askIndex(new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true))
       return true
     })
     any = this.#replica.turn() || any
+    if (this.#replica.askedNs === now) this.#asked(now)
     if (this.#backlog.length > 0) this.#flushBacklog()
     if (this.#hasPushed) {
       this.#hasPushed = false
       if (this.#toProgram.mustWake()) native.ringPipe(this.#data.bell)
     }
     return any
+  }
+
+  /** A replica that is asked for something is likely to be asked again: others have nothing to wait for. */
+  looksOn(): boolean {
+    const now = this.#context.runtime.now()
+    if (now - this.#replica.askedNs < this.#data.spinNs) return true
+    if (this.#isAsked && this.#budget.looksOn(now / 1e6)) return true
+    this.#isAsked = false
+    return false
   }
 
   prepareSleep(): boolean {
@@ -99,6 +113,11 @@ class ReplicaAgent implements Machine {
 
   close(): void {
     this.#replica.close()
+  }
+
+  #asked(nowNs: number): void {
+    this.#isAsked = true
+    if (this.#budget.isLooking) this.#budget.found(nowNs / 1e6)
   }
 
   #status(): ReplicaStatus {

@@ -12,8 +12,6 @@ import {
 import { ByteRing } from './byte-ring.ts'
 
 export interface ReplicaProcessOptions extends Omit<ReplicaAgentData, 'toAgent' | 'toProgram' | 'bell'> {
-  /** How long the replica's thread looks for work before it sleeps. */
-  readonly spinNs: number
   /** A record of `News`; `bytes` are valid during the call. False: later, and nothing behind it before. */
   readonly onNews: (kind: number, bytes: Uint8Array) => boolean
   readonly onSay: (to: number, card: ReplicaCard) => void
@@ -42,6 +40,7 @@ export class ReplicaProcess {
   #expected = 0
   #scheduled = false
   #asleepMs = -1
+  #spinsUntilMs = 0
   #closed = false
 
   private constructor(options: ReplicaProcessOptions) {
@@ -58,7 +57,7 @@ export class ReplicaProcess {
 
   static async start(options: ReplicaProcessOptions): Promise<ReplicaProcess> {
     const started = new ReplicaProcess(options)
-    const { spinNs, onNews: _onNews, onSay, ...rest } = options
+    const { onNews: _onNews, onSay, ...rest } = options
     const data: ReplicaAgentData = {
       ...rest,
       toAgent: started.#toAgent.buffer,
@@ -69,7 +68,7 @@ export class ReplicaProcess {
       started.#agent = await Agent.start({
         machine: new URL('./replica-agent.js', import.meta.url),
         data,
-        spinNs,
+        spinNs: 0,
         seed: process.pid,
         onNote: (note) => {
           const said = note as AgentNote
@@ -211,12 +210,18 @@ export class ReplicaProcess {
     const any = this.look()
     if (this.#closed || this.#scheduled) return
     if (any) {
-      if (this.#budget.isLooking) this.#budget.found(performance.now())
+      const now = performance.now()
+      if (this.#budget.isLooking) this.#budget.found(now)
+      this.#spinsUntilMs = now + this.#options.spinNs / 1e6
       if (this.#expected > 0) this.#schedule()
       else this.#sleep()
-    } else if (this.#unsent.length > 0 || (this.#expected > 0 && this.#budget.looksOn(performance.now())))
-      this.#schedule()
+    } else if (this.#unsent.length > 0 || (this.#expected > 0 && this.#looksOn(performance.now()))) this.#schedule()
     else this.#sleep()
+  }
+
+  #looksOn(nowMs: number): boolean {
+    if (nowMs < this.#spinsUntilMs) return true
+    return this.#budget.looksOn(nowMs)
   }
 
   #sleep(): void {

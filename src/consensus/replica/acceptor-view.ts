@@ -26,6 +26,9 @@ export interface AcceptorsLeader {
   needsSnapshot(acceptor: AcceptorView): void
 }
 
+/** How often a follower is woken for what no one there waits for: each time costs it two threads' waking up. */
+export const WAKE_NS = 1_000_000
+
 /** Where an acceptor holds a value that it had accepted before this term. */
 export interface AcceptedPlace {
   readonly frame: number
@@ -56,9 +59,15 @@ export class AcceptorView {
   readonly accepted: Map<number, AcceptedPlace> = new Map<number, AcceptedPlace>()
   /** The commit that it was told last. */
   toldCommit = 0
+  /** Entries up to this one hold proposals of that replica: its program waits for them. */
+  awaited = 0
+  /** The commit with which it was woken last, and when. */
+  #wokenFor = 0
+  #wokenNs = Number.NEGATIVE_INFINITY
   /** True while it may hold no more, or too little is prepared, because it has to take entries first. */
   isFull = false
   readonly #leader: AcceptorsLeader
+  readonly #isOther: boolean
   /** Which of its frames is this leader's. */
   readonly frame: number
   readonly #words: BigUint64Array
@@ -72,8 +81,10 @@ export class AcceptorView {
   #prepares = 0
   #isLooking = false
 
-  constructor(id: number, link: ReplicaLink, frame: number, leader: AcceptorsLeader) {
+  /** `isOther`: its memory is not the leader's own. */
+  constructor(id: number, link: ReplicaLink, frame: number, leader: AcceptorsLeader, isOther: boolean) {
     this.id = id
+    this.#isOther = isOther
     this.link = link
     this.frame = frame
     this.#leader = leader
@@ -155,12 +166,21 @@ export class AcceptorView {
     })
   }
 
-  /** Tell it that entries up to `index` are decided, as far as it has them. */
-  tellCommit(index: number): void {
+  /**
+   * Tell it that entries up to `index` are decided, as far as it has them. It is woken at once for what its program
+   * waits for, else now and then. True if it is still to be woken.
+   */
+  tellCommit(index: number, nowNs: number): boolean {
     const known = Math.min(index, this.stored)
-    if (!this.isHeld || known <= this.toldCommit) return
+    if (!this.isHeld || known <= this.#wokenFor) return false
+    const isAwaited = this.awaited > this.#wokenFor && this.awaited <= known
+    const wakes = this.#isOther && (isAwaited || nowNs - this.#wokenNs >= WAKE_NS)
+    if (known > this.toldCommit || wakes) this.link.writeWord(known, this.#leader.layout.commit(this.frame), wakes)
     this.toldCommit = known
-    this.link.writeWord(known, this.#leader.layout.commit(this.frame), true)
+    if (!wakes) return this.#isOther
+    this.#wokenFor = known
+    this.#wokenNs = nowNs
+    return false
   }
 
   #took(index: number): void {

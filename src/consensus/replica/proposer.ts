@@ -1,6 +1,6 @@
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import { RecordWriter } from '../machine/records.ts'
-import { type AcceptorsLeader, AcceptorView } from './acceptor-view.ts'
+import { type AcceptorsLeader, AcceptorView, WAKE_NS } from './acceptor-view.ts'
 import { type AcceptedEntry, CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
 import { type Configuration, encodeConfiguration, majorityOf } from './configuration.ts'
 import type { ReplicaLayout } from './layout.ts'
@@ -21,6 +21,7 @@ export interface ProposerHost {
   /** Milliseconds since 1970. */
   clockMs(): number
   nowNs(): number
+  later(delayNs: number, act: () => void): void
   /** `entry` is the next that is decided. */
   decided(entry: Entry): void
   /** Another leader has come: this one is none any more. */
@@ -38,6 +39,12 @@ interface Adoption {
   readonly index: number
   left: number
   best: AcceptedEntry | undefined
+}
+
+/** What a program has proposed, and whose it is. */
+interface Proposed {
+  readonly records: Uint8Array
+  readonly from: number
 }
 
 const NOTHING = new Uint8Array()
@@ -58,12 +65,14 @@ export class Proposer implements AcceptorsLeader {
   readonly #host: ProposerHost
   /** Chosen and not decided, from `history.last + 1` on. */
   readonly #open: Entry[] = []
-  readonly #proposals: Uint8Array[] = []
+  readonly #proposals: Proposed[] = []
   #configuration: Configuration | undefined
   #adoption: Adoption | undefined
   #begun = false
   #isOver = false
   #hasMoved = true
+  /** Followers that have not been woken will be. */
+  #wakesLater = false
   #timeMs = 0
   /** When an entry was decided last, or there was nothing to decide. */
   #movedNs: number
@@ -104,7 +113,7 @@ export class Proposer implements AcceptorsLeader {
 
   /** There is a connection to a replica. `frame`: where its memory has room for this leader's values. */
   add(id: number, link: ReplicaLink, frame: number): void {
-    const acceptor = new AcceptorView(id, link, frame, this)
+    const acceptor = new AcceptorView(id, link, frame, this, id !== this.#host.id)
     this.acceptors.set(id, acceptor)
     acceptor.begin()
   }
@@ -116,12 +125,12 @@ export class Proposer implements AcceptorsLeader {
     this.#hasMoved = true
   }
 
-  /** Records to put into the next entry that has room. */
-  propose(records: Uint8Array): void {
+  /** Records of the program of replica `from`, to put into the next entry that has room. */
+  propose(records: Uint8Array, from: number): void {
     // No program sends such: they would never leave.
     if (records.length > this.layout.cellBytes - CELL_HEADER_BYTES) return
     if (this.#open.length === 0 && this.#proposals.length === 0) this.#movedNs = this.#host.nowNs()
-    this.#proposals.push(records)
+    this.#proposals.push({ records, from })
     this.#hasMoved = true
   }
 
@@ -163,8 +172,21 @@ export class Proposer implements AcceptorsLeader {
       this.#choose()
       for (const acceptor of this.acceptors.values()) if (!this.#isOver) acceptor.pump()
     }
-    if (!this.#isOver) for (const acceptor of this.acceptors.values()) acceptor.tellCommit(this.history.last)
+    this.#tellCommits()
     return true
+  }
+
+  #tellCommits(): void {
+    if (this.#isOver) return
+    const now = this.#host.nowNs()
+    let isLeft = false
+    for (const acceptor of this.acceptors.values()) isLeft = acceptor.tellCommit(this.history.last, now) || isLeft
+    if (!isLeft || this.#wakesLater) return
+    this.#wakesLater = true
+    this.#host.later(WAKE_NS, () => {
+      this.#wakesLater = false
+      this.#tellCommits()
+    })
   }
 
   /** Look again at those who have no room for more. Called now and then. */
@@ -229,7 +251,7 @@ export class Proposer implements AcceptorsLeader {
       this.#configuration = undefined
       return this.#entry(index, EntryFlag.Configuration, payload)
     }
-    const payload = this.#batch()
+    const payload = this.#batch(index)
     return payload && this.#entry(index, 0, payload)
   }
 
@@ -239,16 +261,20 @@ export class Proposer implements AcceptorsLeader {
   }
 
   /** As many proposals as one entry holds. */
-  #batch(): Uint8Array | undefined {
-    const [first] = this.#proposals
-    if (first === undefined) return undefined
+  #batch(index: number): Uint8Array | undefined {
+    if (this.#proposals.length === 0) return undefined
     const room = this.layout.cellBytes - CELL_HEADER_BYTES
-    let count = 0
     let length = 0
-    while (count < this.#proposals.length && length + this.#proposals[count]!.length <= room)
-      length += this.#proposals[count++]!.length
-    const batch = this.#proposals.splice(0, count)
-    return count === 1 ? first : Buffer.concat(batch, length)
+    const parts: Uint8Array[] = []
+    for (const { records, from } of this.#proposals) {
+      if (length + records.length > room) break
+      length += records.length
+      parts.push(records)
+      const proposing = this.acceptors.get(from)
+      if (proposing !== undefined) proposing.awaited = index
+    }
+    this.#proposals.splice(0, parts.length)
+    return parts.length === 1 ? parts[0] : Buffer.concat(parts, length)
   }
 
   /** The value of the highest term among those that were accepted; undefined until it was read. */

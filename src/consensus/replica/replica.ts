@@ -71,6 +71,8 @@ const FULL_LOOK_NS = 50_000
  */
 export class Replica {
   readonly id: number
+  /** When it was asked for something last, by its program or another's. */
+  askedNs: number = Number.NEGATIVE_INFINITY
   readonly #options: ReplicaOptions
   readonly #connections: Connections
   readonly #snapshots: SnapshotTransfer
@@ -173,12 +175,14 @@ export class Replica {
 
   /** Records for the leader to decide. If there is none, they are dropped; see `proposeAgain`. */
   propose(records: Uint8Array): void {
-    if (this.#leader !== undefined) this.#leader.propose(records)
+    this.#wasAsked()
+    if (this.#leader !== undefined) this.#leader.propose(records, this.id)
     else this.#unsent.push(records)
   }
 
   /** Find out from which index on what is read here is not older than this call. */
   askIndex(token: number): void {
+    this.#wasAsked()
     if (this.#leader !== undefined) this.#answerIndex((index) => this.#options.events.readable(token, index))
     else {
       const asked = this.#linkToLeader()?.send(MessageType.AskIndex, numbers(token))
@@ -251,18 +255,25 @@ export class Replica {
   // ---------------------------------------------------------------------------------------------------------------
 
   #message(peer: Peer, type: number, bytes: Uint8Array): void {
-    if (type === MessageType.Forward) this.#leader?.propose(bytes.slice())
+    if (type === MessageType.Forward || type === MessageType.AskIndex) this.#wasAsked()
+    if (type === MessageType.Forward) this.#leader?.propose(bytes.slice(), peer.id)
     else if (type === MessageType.AskIndex) {
       const token = numberAt(bytes, 0)
       if (this.#leader === undefined) peer.link.send(MessageType.Index, numbers(token, -1))
       else this.#answerIndex((index = -1) => peer.link.send(MessageType.Index, numbers(token, index)))
     } else if (type === MessageType.Index) {
+      // What it names lies here by now.
+      this.#hasNews = true
       const index = numberAt(bytes, 8)
       this.#options.events.readable(numberAt(bytes, 0), index < 0 ? undefined : index)
     } else if (type === MessageType.Snapshot)
       this.#fetchSnapshot(peer, JSON.parse(Buffer.from(bytes).toString()) as SnapshotOffer)
     else if (type === MessageType.Campaign) this.#campaign()
     else if (type === MessageType.Leave) peer.isLeaving = true
+  }
+
+  #wasAsked(): void {
+    this.askedNs = this.#options.runtime.now()
   }
 
   #answerIndex(done: (index: number | undefined) => void): void {
@@ -423,6 +434,7 @@ export class Replica {
       },
       clockMs,
       nowNs: () => runtime.now(),
+      later: (delayNs, act) => runtime.timers.at(runtime.now() + delayNs, act),
       id: this.id,
       decided: (entry) => {
         this.#decided(entry)
