@@ -170,6 +170,11 @@ export class Replica {
     return { address, key: remoteKey }
   }
 
+  /** For those who look on from outside, as simulations do. */
+  get memory(): ReplicaMemory {
+    return this.#memory
+  }
+
   /** The last entry that is decided and here. */
   get taken(): number {
     return this.#history.last

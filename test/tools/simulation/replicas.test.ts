@@ -117,13 +117,14 @@ test('an entry is decided without the processor of any follower, by few packets'
   for (const id of founding.voters.map((voter) => voter.id))
     replicas.push(
       new SimulatedReplica({
-        ...{ cluster, id, seed: 1, founding, votersWanted: 3, firstClient: id, skewMs: 0 },
+        ...{ cluster, id, seed: 1, founding, votersWanted: 3, skewMs: 0, askAgainNs: 3_000_000 },
         // Looks of a tick come seldom enough not to be counted.
         settings: { ...simulatedSettings, tickNs: 100_000_000, stuckNs: 10e9 },
-        clients: id === 1 ? [calls] : [],
-        thinkNs: 400_000_000,
+        clients: id === 1 ? [{ number: 1, calls, thinkNs: 400_000_000 }] : [],
         say: (_, to, card) => replicas[to - 1]!.command(() => replicas[to - 1]!.replica.hear(card)),
+        decided: () => 0,
         onDecided: () => undefined,
+        onApplied: () => undefined,
         onTurned: () => undefined,
       }),
     )

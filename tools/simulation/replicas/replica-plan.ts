@@ -1,19 +1,24 @@
 import { Stream } from 'aether-dsm/internal/providers'
 import { drawHazard, type Hazard } from '../hazard.ts'
-import type { ReplicaCall, SizesOfSimulation } from './simulated-replica.ts'
-import { drawStrikes, replaceAll, SLOW_MAX, type Strike } from './strike.ts'
+import type { PlannedClient, ReplicaCall, SizesOfSimulation } from './simulated-replica.ts'
+import { drawBridge, drawLag, drawRelay, drawStrikes, replaceAll, SLOW_MAX, type Strike } from './strike.ts'
 
 /** A run of replicas, all of it. Leave hazards and strikes out to shorten one that fails. */
 export interface ReplicaPlan {
   readonly seed: number
+  /** What the run is about; for people. */
+  readonly shape: string
   readonly replicas: number
-  /** Clients at each replica. */
+  /** Clients at each replica, and how many of them do nothing but read, more often than others call. */
   readonly clients: number
+  readonly readers: number
   readonly calls: number
   readonly keys: number
   /** How many of a hundred calls are reads. */
   readonly reads: number
   readonly thinkNs: number
+  /** After this time a client that was not answered asks again. */
+  readonly askAgainNs: number
   readonly sizes: SizesOfSimulation
   /** What goes wrong with the network and with hosts that are known before. */
   readonly hazards: readonly Hazard[]
@@ -25,45 +30,125 @@ export interface ReplicaPlan {
 
 /** Begin and length of what happens in a run: times are drawn within it. */
 const RUN_NS = 40_000_000
+const DUEL_NS = 20_000_000
 const REPLACEMENT_NS = 80_000_000
 /** An outage that is longer shows nothing else. */
 const OUTAGE_NS_MAX = 50_000_000
 
-/** Some runs are calm; others are long, have many strikes, or replace every replica. */
+/** What a run is about. */
+interface Shape {
+  readonly runNs: number
+  readonly strikes: readonly Strike[]
+  readonly hazardsMax: number
+  /** Calls of each client, if not as in any run. */
+  readonly calls?: number
+  readonly readers?: number
+  readonly silentTicks?: number
+  readonly historyBytes?: number
+}
+
+const quickSilence = (stream: Stream): number => stream.between(3, 6)
+
+const shapes = {
+  /** Strikes of any kind, at any time. */
+  mixed: (stream): Shape => ({
+    runNs: RUN_NS,
+    strikes: several(stream.below(5), () => drawStrikes(stream, RUN_NS)),
+    hazardsMax: 4,
+  }),
+  /** All who are there from the start are replaced. */
+  replacement: (stream, replicas): Shape => ({
+    runNs: REPLACEMENT_NS,
+    strikes: [
+      ...replaceAll(stream, replicas, REPLACEMENT_NS),
+      ...several(stream.below(2), () => drawStrikes(stream, RUN_NS)),
+    ],
+    hazardsMax: 4,
+  }),
+  /** Leader after leader is struck, and each has stored only a part of what it wanted. */
+  duel: (stream): Shape => ({
+    runNs: RUN_NS,
+    strikes: several(stream.between(5, 10), () => drawStrikes(stream, RUN_NS)),
+    hazardsMax: 4,
+    silentTicks: quickSilence(stream),
+  }),
+  relay: (stream): Shape => ({
+    runNs: DUEL_NS,
+    strikes: [...drawRelay(stream, DUEL_NS), ...several(stream.below(2), () => drawStrikes(stream, DUEL_NS))],
+    hazardsMax: 1,
+    readers: stream.below(2),
+    silentTicks: quickSilence(stream),
+  }),
+  bridge: (stream): Shape => ({
+    runNs: DUEL_NS,
+    strikes: [...drawBridge(stream, DUEL_NS), ...several(stream.below(2), () => drawStrikes(stream, DUEL_NS))],
+    hazardsMax: 1,
+    readers: 1,
+    silentTicks: quickSilence(stream),
+  }),
+  lag: (stream): Shape => ({
+    runNs: RUN_NS,
+    strikes: [...drawLag(stream, RUN_NS), ...several(stream.below(2), () => drawStrikes(stream, RUN_NS))],
+    hazardsMax: 1,
+    calls: stream.between(25, 50),
+    historyBytes: 1024 * stream.between(1, 3),
+  }),
+} as const satisfies Readonly<Record<string, (stream: Stream, replicas: number) => Shape>>
+
+/** How often each is drawn, of a hundred runs. */
+const weights: readonly (readonly [keyof typeof shapes, number])[] = [
+  ['mixed', 30],
+  ['replacement', 12],
+  ['duel', 13],
+  ['relay', 20],
+  ['bridge', 15],
+  ['lag', 10],
+]
+
+function several(count: number, draw: () => readonly Strike[]): Strike[] {
+  return Array.from({ length: count }, draw).flat()
+}
+
+function drawShape(stream: Stream): keyof typeof shapes {
+  let left = stream.below(weights.reduce((sum, [, weight]) => sum + weight, 0))
+  for (const [name, weight] of weights) if ((left -= weight) < 0) return name
+  return 'mixed'
+}
+
+/** The plan of a seed. */
 export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): ReplicaPlan {
   const stream = new Stream(seed, 'plan', undefined)
   const replicas = stream.chance(0.7) ? 3 : stream.chance(0.7) ? 5 : 2
+  const name = drawShape(stream)
+  const shape: Shape = shapes[name](stream, replicas)
+  const { runNs, strikes } = shape
   const hazards: Hazard[] = []
-  for (let count = stream.below(5); count > 0; count -= 1) {
+  for (let count = stream.between(0, shape.hazardsMax); count > 0; count -= 1) {
     const hazard = drawHazard(stream, replicas)
     // Strikes crash replicas, and see to it that a majority is left.
     if (hazard.fault?.kind !== 'crash') hazards.push(spread(hazard, stream))
   }
-  const replaces = stream.chance(0.15)
-  const runNs = replaces ? REPLACEMENT_NS : RUN_NS
-  const strikes: Strike[] = replaces ? replaceAll(stream, replicas, runNs) : []
-  // Leader after leader is struck, and each has stored only a part of what it wanted.
-  const isDuel = !replaces && stream.chance(0.35)
-  const moments = isDuel ? stream.between(5, 10) : stream.below(replaces ? 2 : 5)
-  for (let count = moments; count > 0; count -= 1) strikes.push(...drawStrikes(stream, runNs))
-  const isLong = stream.chance(isDuel ? 0.1 : 0.3)
-  const calls = isLong ? stream.between(25, 50) : stream.between(5, 15)
+  const isLong = stream.chance(name === 'mixed' ? 0.3 : 0.1)
+  const calls = shape.calls ?? (isLong ? stream.between(25, 50) : stream.between(5, 15))
   return {
     seed,
+    shape: name,
     replicas,
     clients: stream.between(1, 2),
+    readers: shape.readers ?? 0,
     calls,
     keys: isLong ? stream.between(3, 6) : stream.between(1, 3),
     reads: stream.between(20, 60),
     // Bursts, or calls for as long as something goes wrong.
     thinkNs: stream.chance(0.25) ? stream.between(1000, 50_000) : stream.between(200_000, Math.round(runNs / calls)),
+    askAgainNs: stream.chance(0.5) ? 3_000_000 : stream.between(50_000, 500_000),
     sizes: {
       window: stream.chance(0.5) ? 16 : 8,
       ahead: stream.chance(0.5) ? 8 : stream.between(1, 4),
       inFlightMax: stream.between(1, 4),
-      historyBytes: 1024 * stream.between(2, 8),
+      historyBytes: shape.historyBytes ?? 1024 * stream.between(2, 8),
       // The fewer, the more often a leader is given up that lives.
-      silentTicks: isDuel || stream.chance(0.3) ? stream.between(3, 6) : 20,
+      silentTicks: shape.silentTicks ?? (stream.chance(0.3) ? quickSilence(stream) : 20),
     },
     hazards,
     strikes,
@@ -82,6 +167,9 @@ function spread(hazard: Hazard, stream: Stream): Hazard {
   return { ...hazard, fault: { ...moved, forNs: Math.min(moved.forNs, OUTAGE_NS_MAX) } }
 }
 
+/** Calls of a reader for each of another client. */
+const READER_CALLS = 8
+
 /** What one client does: values of its own. */
 export function drawCalls({ calls, keys, reads }: ReplicaPlan, stream: Stream, client: number): ReplicaCall[] {
   return Array.from({ length: calls }, (_, call) => {
@@ -91,5 +179,18 @@ export function drawCalls({ calls, keys, reads }: ReplicaPlan, stream: Stream, c
     const expected = stream.below(4) === 0 ? 0 : (stream.below(client + 1) + 1) * 1000 + stream.below(calls) + 1
     if (stream.chance(0.3)) return { key, input: { type: 'compareAndSet', expected, value } as const }
     return { key, input: { type: 'set', value } as const }
+  })
+}
+
+/** The clients of the replica that came as the one of `position`. */
+export function clientsOf(plan: ReplicaPlan, position: number): PlannedClient[] {
+  const { seed, clients, readers, calls, thinkNs } = plan
+  const each = clients + readers
+  return Array.from({ length: each }, (_, index) => {
+    const number = position * each + index
+    const stream = new Stream(seed, `client ${number}`, undefined)
+    if (index < clients) return { number, calls: drawCalls(plan, stream, number), thinkNs }
+    const reading = { ...plan, calls: calls * READER_CALLS, reads: 100 }
+    return { number, calls: drawCalls(reading, stream, number), thinkNs: Math.ceil(thinkNs / READER_CALLS) }
   })
 }
