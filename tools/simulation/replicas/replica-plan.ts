@@ -1,6 +1,6 @@
-import { Stream } from 'aether-dsm/internal/providers'
+import { type NetworkOptions, Stream } from 'aether-dsm/internal/providers'
 import { drawHazard, type Hazard } from '../hazard.ts'
-import type { PlannedClient, ReplicaCall, SizesOfSimulation } from './simulated-replica.ts'
+import { type PlannedClient, type ReplicaCall, type SizesOfSimulation, simulatedSettings } from './simulated-replica.ts'
 import { drawBridge, drawLag, drawRelay, drawStrikes, replaceAll, SLOW_MAX, type Strike } from './strike.ts'
 
 /** A run of replicas, all of it. Leave hazards and strikes out to shorten one that fails. */
@@ -17,7 +17,7 @@ export interface ReplicaPlan {
   /** How many of a hundred calls are reads. */
   readonly reads: number
   readonly thinkNs: number
-  /** After this time a client that was not answered asks again. */
+  /** After this time a client that was not answered asks again, and then after twice the time. */
   readonly askAgainNs: number
   readonly sizes: SizesOfSimulation
   /** What goes wrong with the network and with hosts that are known before. */
@@ -40,11 +40,12 @@ interface Shape {
   readonly runNs: number
   readonly strikes: readonly Strike[]
   readonly hazardsMax: number
+  readonly network?: Partial<NetworkOptions>
   /** Calls of each client, if not as in any run. */
   readonly calls?: number
+  readonly thinkNs?: number
   readonly readers?: number
-  readonly silentTicks?: number
-  readonly historyBytes?: number
+  readonly sizes?: Partial<SizesOfSimulation>
 }
 
 const quickSilence = (stream: Stream): number => stream.between(3, 6)
@@ -70,39 +71,49 @@ const shapes = {
     runNs: RUN_NS,
     strikes: several(stream.between(5, 10), () => drawStrikes(stream, RUN_NS)),
     hazardsMax: 4,
-    silentTicks: quickSilence(stream),
+    sizes: { silentTicks: quickSilence(stream) },
   }),
-  relay: (stream): Shape => ({
-    runNs: DUEL_NS,
-    strikes: [...drawRelay(stream, DUEL_NS), ...several(stream.below(2), () => drawStrikes(stream, DUEL_NS))],
-    hazardsMax: 1,
-    readers: stream.below(2),
-    silentTicks: quickSilence(stream),
-  }),
+  relay: (stream): Shape => {
+    const delayNs = stream.between(1000, 5000)
+    return {
+      runNs: DUEL_NS,
+      strikes: [
+        ...drawRelay(stream, DUEL_NS, delayNs),
+        ...(stream.chance(0.3) ? drawStrikes(stream, DUEL_NS) : []),
+      ],
+      hazardsMax: 1,
+      network: { delayNs, jitterNs: stream.chance(0.5) ? stream.between(200, 3 * delayNs) : 200 },
+      calls: stream.between(10, 25),
+      thinkNs: stream.between(50_000, 400_000),
+      readers: stream.chance(0.3) ? 1 : 0,
+      // A leader is missed soon, and a link that was cut works again soon.
+      sizes: { silentTicks: quickSilence(stream), tickNs: 50_000, acknowledgeTimeout: 6 },
+    }
+  },
   bridge: (stream): Shape => ({
     runNs: DUEL_NS,
     strikes: [...drawBridge(stream, DUEL_NS), ...several(stream.below(2), () => drawStrikes(stream, DUEL_NS))],
     hazardsMax: 1,
     readers: 1,
-    silentTicks: quickSilence(stream),
+    sizes: { silentTicks: quickSilence(stream) },
   }),
   lag: (stream): Shape => ({
     runNs: RUN_NS,
     strikes: [...drawLag(stream, RUN_NS), ...several(stream.below(2), () => drawStrikes(stream, RUN_NS))],
     hazardsMax: 1,
     calls: stream.between(25, 50),
-    historyBytes: 1024 * stream.between(1, 3),
+    sizes: { historyBytes: 1024 * stream.between(1, 3) },
   }),
 } as const satisfies Readonly<Record<string, (stream: Stream, replicas: number) => Shape>>
 
 /** How often each is drawn, of a hundred runs. */
 const weights: readonly (readonly [keyof typeof shapes, number])[] = [
-  ['mixed', 30],
-  ['replacement', 12],
-  ['duel', 13],
-  ['relay', 20],
+  ['mixed', 22],
+  ['replacement', 10],
+  ['duel', 10],
+  ['relay', 35],
   ['bridge', 15],
-  ['lag', 10],
+  ['lag', 8],
 ]
 
 function several(count: number, draw: () => readonly Strike[]): Strike[] {
@@ -121,8 +132,8 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
   const replicas = stream.chance(0.7) ? 3 : stream.chance(0.7) ? 5 : 2
   const name = drawShape(stream)
   const shape: Shape = shapes[name](stream, replicas)
-  const { runNs, strikes } = shape
-  const hazards: Hazard[] = []
+  const { runNs, strikes, network } = shape
+  const hazards: Hazard[] = network === undefined ? [] : [{ text: JSON.stringify(network), network }]
   for (let count = stream.between(0, shape.hazardsMax); count > 0; count -= 1) {
     const hazard = drawHazard(stream, replicas)
     // Strikes crash replicas, and see to it that a majority is left.
@@ -140,15 +151,18 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
     keys: isLong ? stream.between(3, 6) : stream.between(1, 3),
     reads: stream.between(20, 60),
     // Bursts, or calls for as long as something goes wrong.
-    thinkNs: stream.chance(0.25) ? stream.between(1000, 50_000) : stream.between(200_000, Math.round(runNs / calls)),
-    askAgainNs: stream.chance(0.5) ? 3_000_000 : stream.between(50_000, 500_000),
+    thinkNs: shape.thinkNs ?? (stream.chance(0.25) ? stream.between(1000, 50_000) : stream.between(200_000, Math.round(runNs / calls))),
+    askAgainNs: stream.chance(0.5) ? 3_000_000 : stream.between(100_000, 1_000_000),
     sizes: {
       window: stream.chance(0.5) ? 16 : 8,
       ahead: stream.chance(0.5) ? 8 : stream.between(1, 4),
       inFlightMax: stream.between(1, 4),
-      historyBytes: shape.historyBytes ?? 1024 * stream.between(2, 8),
+      historyBytes: 1024 * stream.between(2, 8),
       // The fewer, the more often a leader is given up that lives.
-      silentTicks: shape.silentTicks ?? (stream.chance(0.3) ? quickSilence(stream) : 20),
+      silentTicks: stream.chance(0.3) ? quickSilence(stream) : 20,
+      tickNs: simulatedSettings.tickNs,
+      acknowledgeTimeout: simulatedSettings.acknowledgeTimeout,
+      ...shape.sizes,
     },
     hazards,
     strikes,

@@ -113,7 +113,7 @@ class ReplicaRun {
   /** Strikes that wait for someone who wants to lead. */
   readonly #forCandidate: Strike[] = []
   readonly #says: Stream
-  #endRelay = (): void => undefined
+  readonly #endRelays: (() => void)[] = []
   readonly #replicas: SimulatedReplica[] = []
   /** Those of which the others know that they have ended. */
   readonly #certain = new Set<number>()
@@ -281,10 +281,9 @@ class ReplicaRun {
     return others[pick % others.length]!.host.index
   }
 
-  /** The host is cut off from those that are not in `reached`, instead of the one before. */
+  /** The host is cut off from those that are not in `reached`, and the one that is longest so is no more. */
   #relay(host: number, reached: number, { forNs }: { readonly forNs: number }): void {
     const { hosts, network, kernel } = this.#cluster
-    this.#endRelay()
     const paths = hosts.flatMap(({ index }) =>
       index === host || ((reached >> index) & 1) === 1 ? [] : [network.path(host, index), network.path(index, host)],
     )
@@ -294,7 +293,8 @@ class ReplicaRun {
       if (!isOver) for (const path of paths) path.cuts -= 1
       isOver = true
     }
-    this.#endRelay = end
+    this.#endRelays.push(end)
+    if (this.#endRelays.length * 2 >= this.#plan.replicas) this.#endRelays.shift()!()
     kernel.after(forNs, end)
   }
 

@@ -29,7 +29,7 @@ export const simulatedSettings: ReplicaSettings = {
 /** What a run draws: the smaller, the more borders it meets. */
 export type SizesOfSimulation = Pick<
   ReplicaSettings,
-  'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks'
+  'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks' | 'tickNs' | 'acknowledgeTimeout'
 >
 
 /** What a client's call does, on which key. */
@@ -245,7 +245,7 @@ export class SimulatedReplica {
     this.#timers.at(cluster.nowNs + thinkNs, () => {
       client.calledAt = cluster.nowNs
       client.decidedBefore = this.#options.decided()
-      this.#askAgainLater(client, call)
+      this.#askAgainLater(client, call, this.#options.askAgainNs)
       this.#ask(client)
     })
     this.#process.wakeAt(cluster.nowNs + thinkNs)
@@ -262,11 +262,12 @@ export class SimulatedReplica {
     this.replica.propose(Buffer.from(JSON.stringify(command) + LINE))
   }
 
-  #askAgainLater(client: Client, call: number): void {
-    this.#timers.at(this.#options.cluster.nowNs + this.#options.askAgainNs, () => {
+  /** Each time it waits twice as long, so that no one is asked more than it can answer. */
+  #askAgainLater(client: Client, call: number, afterNs: number): void {
+    this.#timers.at(this.#options.cluster.nowNs + afterNs, () => {
       if (client.next !== call) return
       this.#ask(client)
-      this.#askAgainLater(client, call)
+      this.#askAgainLater(client, call, 2 * afterNs)
     })
   }
 

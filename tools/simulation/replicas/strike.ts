@@ -19,8 +19,9 @@ type Blow =
   /** Nothing gets from it to the others, or from them to it, or both. */
   | { readonly kind: 'isolate'; readonly forNs: number; readonly out: boolean; readonly in: boolean }
   /**
-   * As long as no other is struck by this: then that one is cut off in its place. It still reaches those of the bits of
-   * `pick`. So one leader after the other stores a part of what it wants, and the next ones meet what it left.
+   * It is cut off until enough others are struck by this that a majority would be cut off. It still reaches those of
+   * the bits of `pick`. So one leader after the other stores a part of what it wants, and the next ones meet what it
+   * left.
    */
   | { readonly kind: 'relay'; readonly forNs: number }
   /** It and the one that `pick` names do not reach each other, and all others reach both. */
@@ -105,13 +106,16 @@ export function drawStrikes(stream: Stream, withinNs: number): Strike[] {
   }))
 }
 
-/** One leader after the other is cut off, soon after it wanted to lead. */
-export function drawRelay(stream: Stream, withinNs: number): Strike[] {
-  const rounds = stream.between(5, 12)
+/** Steps of a term's beginning, each of which takes a packet's time: until its first entry is stored and told. */
+const CANDIDATE_STEPS = 12
+
+/** One leader after the other is cut off, soon after it wanted to lead. `delayNs`: what a packet takes. */
+export function drawRelay(stream: Stream, withinNs: number, delayNs: number): Strike[] {
+  const rounds = stream.between(8, 24)
   return Array.from({ length: rounds }, (_, round) => ({
     atNs: Math.round(((round + 0.5) * withinNs) / rounds),
     // Between two steps of a term's beginning, mostly.
-    afterNs: stream.chance(0.8) ? stream.between(0, 20_000) : duration(stream, 3_000_000),
+    afterNs: stream.chance(0.8) ? stream.between(0, CANDIDATE_STEPS * delayNs) : duration(stream, 3_000_000),
     target: round === 0 || stream.chance(0.2) ? 'leader' : 'candidate',
     pick: stream.chance(0.5) ? 0 : stream.below(256),
     blow: { kind: 'relay', forNs: OUTAGE_NS_MAX },
