@@ -1,13 +1,14 @@
-import { type NetworkOptions, Stream } from 'aether-dsm/internal/providers'
+import { Stream } from 'aether-dsm/internal/providers'
 import { drawHazard, type Hazard } from '../hazard.ts'
+import { drawShape, RUN_NS, type Shape, type ShapeName, shapes } from './shapes.ts'
 import { type PlannedClient, type ReplicaCall, type SizesOfSimulation, simulatedSettings } from './simulated-replica.ts'
-import { drawBridge, drawLag, drawRelay, drawStrikes, replaceAll, SLOW_MAX, type Strike } from './strike.ts'
+import { SLOW_MAX, type Strike } from './strike.ts'
 
 /** A run of replicas, all of it. Leave hazards and strikes out to shorten one that fails. */
 export interface ReplicaPlan {
   readonly seed: number
   /** What the run is about; for people. */
-  readonly shape: string
+  readonly shape: ShapeName
   readonly replicas: number
   /** Clients at each replica, and how many of them do nothing but read, more often than others call. */
   readonly clients: number
@@ -28,109 +29,15 @@ export interface ReplicaPlan {
   readonly joins: readonly number[]
 }
 
-/** Begin and length of what happens in a run: times are drawn within it. */
-const RUN_NS = 40_000_000
-const DUEL_NS = 20_000_000
-const REPLACEMENT_NS = 80_000_000
 /** An outage that is longer shows nothing else. */
 const OUTAGE_NS_MAX = 50_000_000
 
-/** What a run is about. */
-interface Shape {
-  readonly runNs: number
-  readonly strikes: readonly Strike[]
-  readonly hazardsMax: number
-  readonly network?: Partial<NetworkOptions>
-  /** Calls of each client, if not as in any run. */
-  readonly calls?: number
-  readonly thinkNs?: number
-  readonly readers?: number
-  readonly sizes?: Partial<SizesOfSimulation>
-}
-
-const quickSilence = (stream: Stream): number => stream.between(3, 6)
-
-const shapes = {
-  /** Strikes of any kind, at any time. */
-  mixed: (stream): Shape => ({
-    runNs: RUN_NS,
-    strikes: several(stream.below(5), () => drawStrikes(stream, RUN_NS)),
-    hazardsMax: 4,
-  }),
-  /** All who are there from the start are replaced. */
-  replacement: (stream, replicas): Shape => ({
-    runNs: REPLACEMENT_NS,
-    strikes: [
-      ...replaceAll(stream, replicas, REPLACEMENT_NS),
-      ...several(stream.below(2), () => drawStrikes(stream, RUN_NS)),
-    ],
-    hazardsMax: 4,
-  }),
-  /** Leader after leader is struck, and each has stored only a part of what it wanted. */
-  duel: (stream): Shape => ({
-    runNs: RUN_NS,
-    strikes: several(stream.between(5, 10), () => drawStrikes(stream, RUN_NS)),
-    hazardsMax: 4,
-    sizes: { silentTicks: quickSilence(stream) },
-  }),
-  relay: (stream): Shape => {
-    const delayNs = stream.between(1000, 5000)
-    return {
-      runNs: DUEL_NS,
-      strikes: [
-        ...drawRelay(stream, DUEL_NS, delayNs),
-        ...(stream.chance(0.3) ? drawStrikes(stream, DUEL_NS) : []),
-      ],
-      hazardsMax: 1,
-      network: { delayNs, jitterNs: stream.chance(0.5) ? stream.between(200, 3 * delayNs) : 200 },
-      calls: stream.between(10, 25),
-      thinkNs: stream.between(50_000, 400_000),
-      readers: stream.chance(0.3) ? 1 : 0,
-      // A leader is missed soon, and a link that was cut works again soon.
-      sizes: { silentTicks: quickSilence(stream), tickNs: 50_000, acknowledgeTimeout: 6 },
-    }
-  },
-  bridge: (stream): Shape => ({
-    runNs: DUEL_NS,
-    strikes: [...drawBridge(stream, DUEL_NS), ...several(stream.below(2), () => drawStrikes(stream, DUEL_NS))],
-    hazardsMax: 1,
-    readers: 1,
-    sizes: { silentTicks: quickSilence(stream) },
-  }),
-  lag: (stream): Shape => ({
-    runNs: RUN_NS,
-    strikes: [...drawLag(stream, RUN_NS), ...several(stream.below(2), () => drawStrikes(stream, RUN_NS))],
-    hazardsMax: 1,
-    calls: stream.between(25, 50),
-    sizes: { historyBytes: 1024 * stream.between(1, 3) },
-  }),
-} as const satisfies Readonly<Record<string, (stream: Stream, replicas: number) => Shape>>
-
-/** How often each is drawn, of a hundred runs. */
-const weights: readonly (readonly [keyof typeof shapes, number])[] = [
-  ['mixed', 22],
-  ['replacement', 10],
-  ['duel', 10],
-  ['relay', 35],
-  ['bridge', 15],
-  ['lag', 8],
-]
-
-function several(count: number, draw: () => readonly Strike[]): Strike[] {
-  return Array.from({ length: count }, draw).flat()
-}
-
-function drawShape(stream: Stream): keyof typeof shapes {
-  let left = stream.below(weights.reduce((sum, [, weight]) => sum + weight, 0))
-  for (const [name, weight] of weights) if ((left -= weight) < 0) return name
-  return 'mixed'
-}
-
-/** The plan of a seed. */
+/** The plan of a seed, of a shape that it draws if none is given. */
 export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): ReplicaPlan {
   const stream = new Stream(seed, 'plan', undefined)
   const replicas = stream.chance(0.7) ? 3 : stream.chance(0.7) ? 5 : 2
-  const name = drawShape(stream)
+  const drawn = drawShape(stream)
+  const name = changes.shape ?? drawn
   const shape: Shape = shapes[name](stream, replicas)
   const { runNs, strikes, network } = shape
   const hazards: Hazard[] = network === undefined ? [] : [{ text: JSON.stringify(network), network }]
@@ -159,7 +66,7 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
       inFlightMax: stream.between(1, 4),
       historyBytes: 1024 * stream.between(2, 8),
       // The fewer, the more often a leader is given up that lives.
-      silentTicks: stream.chance(0.3) ? quickSilence(stream) : 20,
+      silentTicks: stream.chance(0.3) ? stream.between(3, 6) : 20,
       tickNs: simulatedSettings.tickNs,
       acknowledgeTimeout: simulatedSettings.acknowledgeTimeout,
       ...shape.sizes,

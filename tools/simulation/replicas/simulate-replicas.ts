@@ -24,6 +24,7 @@ const SAY_NS_MIN = 50_000
 const SAY_NS_MAX = 500_000
 /** Clocks differ by at most this. */
 const SKEW_MS_MAX = 50
+const END_OF_PART = { kind: 'crash', keeps: 'nothing', lingerNs: 0, certainNs: 2_000_000, follows: true } as const
 
 export interface ReplicaRunResult {
   readonly plan: ReplicaPlan
@@ -245,7 +246,7 @@ class ReplicaRun {
     if (struck !== undefined) this.#hit(struck, strike)
   }
 
-  #hit(struck: SimulatedReplica, { target, pick, blow }: Strike): void {
+  #hit(struck: SimulatedReplica, { target, pick, blow }: Pick<Strike, 'target' | 'pick' | 'blow'>): void {
     const { kernel } = this.#cluster
     const [host, atNs] = [struck.host.index, kernel.nowNs]
     if (blow.kind === 'crash' && !this.#canLose(struck)) return
@@ -257,6 +258,11 @@ class ReplicaRun {
     else if (blow.kind === 'part') {
       const other = this.#otherThan(struck, pick)
       this.#cut(blow, (from, to) => (from === host && to === other) || (from === other && to === host))
+      if (blow.crashes) kernel.after(blow.forNs, () => this.#hit(struck, { target, pick, blow: END_OF_PART }))
+    } else if (blow.kind === 'lossy') {
+      for (const { index } of this.#cluster.hosts)
+        for (const [from, to] of [[host, index] as const, [index, host] as const])
+          if (from !== to) this.#cluster.inject({ ...blow, from, to, atNs })
     } else if (blow.kind === 'delay') {
       const { forNs, delayNs, out } = blow
       const other = this.#otherThan(struck, pick)

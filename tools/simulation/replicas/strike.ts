@@ -24,8 +24,10 @@ type Blow =
    * left.
    */
   | { readonly kind: 'relay'; readonly forNs: number }
-  /** It and the one that `pick` names do not reach each other, and all others reach both. */
-  | { readonly kind: 'part'; readonly forNs: number }
+  /** It and the one that `pick` names do not reach each other, and all others reach both. It may end by a crash. */
+  | { readonly kind: 'part'; readonly forNs: number; readonly crashes: boolean }
+  /** Packets get lost that it sends, or is sent. */
+  | { readonly kind: 'lossy'; readonly forNs: number; readonly loss: number }
   /** What gets from it to the one that `pick` names, or comes from there, takes longer. */
   | { readonly kind: 'delay'; readonly forNs: number; readonly delayNs: number; readonly out: boolean }
   /** The hosts fall apart in two groups, one of them that of the bits of `pick`. */
@@ -83,11 +85,16 @@ const draws: readonly ((stream: Stream) => Blow)[] = [
   (stream) => ({ kind: 'split', forNs: duration(stream, stream.chance(0.3) ? LAG_NS_MAX : OUTAGE_NS_MAX) }),
   part,
   delay,
+  lossy,
   () => ({ kind: 'transfer' }),
 ]
 
 function part(stream: Stream): Blow {
-  return { kind: 'part', forNs: duration(stream, OUTAGE_NS_MAX) }
+  return { kind: 'part', forNs: duration(stream, OUTAGE_NS_MAX), crashes: stream.chance(0.1) }
+}
+
+function lossy(stream: Stream): Blow {
+  return { kind: 'lossy', forNs: duration(stream, 2_000_000), loss: stream.between(10, 50) / 100 }
 }
 
 function delay(stream: Stream): Blow {
@@ -135,6 +142,22 @@ export function drawBridge(stream: Stream, withinNs: number): Strike[] {
       blow: stream.chance(0.7) ? delay(stream) : part(stream),
     }
     return [parted, other]
+  }).flat()
+}
+
+/**
+ * A leader that is busy goes on while another, which does not reach it, begins a term with those who reach both. What
+ * the two ask for comes in between each other, and then the first one ends.
+ */
+export function drawClash(stream: Stream, withinNs: number): Strike[] {
+  const moments = stream.between(2, 4)
+  return Array.from({ length: moments }, (_, moment): Strike[] => {
+    const common = { atNs: Math.round(((moment + 1) * withinNs) / (moments + 1)), afterNs: 0, pick: stream.below(256) }
+    const forNs = stream.between(500_000, 2_000_000)
+    return [
+      { ...common, target: 'leader', blow: { kind: 'part', forNs, crashes: stream.chance(0.5) } },
+      { ...common, target: 'candidate', blow: lossy(stream) },
+    ]
   }).flat()
 }
 
