@@ -58,7 +58,9 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
     keys: isLong ? stream.between(3, 6) : stream.between(1, 3),
     reads: stream.between(20, 60),
     // Bursts, or calls for as long as something goes wrong.
-    thinkNs: shape.thinkNs ?? (stream.chance(0.25) ? stream.between(1000, 50_000) : stream.between(200_000, Math.round(runNs / calls))),
+    thinkNs:
+      shape.thinkNs ??
+      (stream.chance(0.25) ? stream.between(1000, 50_000) : stream.between(200_000, Math.round(runNs / calls))),
     askAgainNs: stream.chance(0.5) ? 3_000_000 : stream.between(100_000, 1_000_000),
     sizes: {
       window: stream.chance(0.5) ? 16 : 8,

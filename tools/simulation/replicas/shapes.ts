@@ -1,11 +1,20 @@
 import type { NetworkOptions, Stream } from 'aether-dsm/internal/providers'
 import type { SizesOfSimulation } from './simulated-replica.ts'
-import { drawBridge, drawClash, drawLag, drawRelay, drawStrikes, replaceAll, type Strike } from './strike.ts'
+import {
+  drawBridge,
+  drawClash,
+  drawLag,
+  drawOutage,
+  drawRelay,
+  drawStrikes,
+  replaceAll,
+  type Strike,
+} from './strike.ts'
 
 /** Begin and length of what happens in a run: times are drawn within it. */
 export const RUN_NS = 40_000_000
 const DUEL_NS = 20_000_000
-const CLASH_NS = 6_000_000
+const CLASH_NS = 4_000_000
 const REPLACEMENT_NS = 80_000_000
 
 /** What a run is about. */
@@ -24,7 +33,7 @@ export interface Shape {
 /** The fewer ticks, the more often a leader is given up that lives. */
 const quickSilence = (stream: Stream): number => stream.between(3, 6)
 
-export type ShapeName = 'mixed' | 'replacement' | 'duel' | 'relay' | 'bridge' | 'clash' | 'lag'
+export type ShapeName = 'mixed' | 'replacement' | 'duel' | 'relay' | 'bridge' | 'clash' | 'outage' | 'lag'
 
 export const shapes: Readonly<Record<ShapeName, (stream: Stream, replicas: number) => Shape>> = {
   /** Strikes of any kind, at any time. */
@@ -53,10 +62,7 @@ export const shapes: Readonly<Record<ShapeName, (stream: Stream, replicas: numbe
     const delayNs = stream.between(1000, 5000)
     return {
       runNs: DUEL_NS,
-      strikes: [
-        ...drawRelay(stream, DUEL_NS, delayNs),
-        ...(stream.chance(0.3) ? drawStrikes(stream, DUEL_NS) : []),
-      ],
+      strikes: [...drawRelay(stream, DUEL_NS, delayNs), ...(stream.chance(0.3) ? drawStrikes(stream, DUEL_NS) : [])],
       hazardsMax: 1,
       network: { delayNs, jitterNs: stream.chance(0.5) ? stream.between(200, 3 * delayNs) : 200 },
       calls: stream.between(10, 25),
@@ -73,13 +79,27 @@ export const shapes: Readonly<Record<ShapeName, (stream: Stream, replicas: numbe
     readers: 1,
     sizes: { silentTicks: quickSilence(stream) },
   }),
-  clash: (stream): Shape => ({
-    runNs: CLASH_NS,
-    strikes: drawClash(stream, CLASH_NS),
-    hazardsMax: 0,
-    calls: stream.between(40, 80),
-    thinkNs: stream.between(1000, 30_000),
-    sizes: { silentTicks: quickSilence(stream), tickNs: 50_000, acknowledgeTimeout: 6, inFlightMax: 4, ahead: 8 },
+  /** Packets take long, so that much is under way, and yet no one is a lap of the ring behind. */
+  clash: (stream): Shape => {
+    const delayNs = stream.between(8000, 30_000)
+    return {
+      runNs: CLASH_NS,
+      strikes: drawClash(stream, CLASH_NS, delayNs),
+      hazardsMax: 0,
+      network: { delayNs, jitterNs: stream.between(0, delayNs) },
+      calls: stream.between(20, 50),
+      thinkNs: stream.between(10_000, 200_000),
+      sizes: {
+        ...{ window: 16, ahead: 8, inFlightMax: 4 },
+        ...{ silentTicks: stream.between(3, 4), tickNs: 50_000, acknowledgeTimeout: 6 },
+      },
+    }
+  },
+  outage: (stream): Shape => ({
+    runNs: DUEL_NS,
+    strikes: drawOutage(stream, DUEL_NS),
+    hazardsMax: 1,
+    sizes: { silentTicks: quickSilence(stream) },
   }),
   lag: (stream): Shape => ({
     runNs: RUN_NS,
@@ -92,12 +112,13 @@ export const shapes: Readonly<Record<ShapeName, (stream: Stream, replicas: numbe
 
 /** How often each is drawn, of a hundred runs. */
 const weights: readonly (readonly [ShapeName, number])[] = [
-  ['mixed', 22],
+  ['mixed', 20],
   ['replacement', 10],
-  ['duel', 10],
+  ['duel', 8],
   ['relay', 32],
   ['bridge', 13],
   ['clash', 5],
+  ['outage', 4],
   ['lag', 8],
 ]
 

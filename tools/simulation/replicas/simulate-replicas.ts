@@ -5,7 +5,7 @@ import {
   openSimulatedCluster,
   type SimulatedCluster,
   type SimulationOptions,
-  Stream,
+  type Stream,
 } from 'aether-dsm/internal/providers'
 import { checkPartitions, entryModel } from '../../linearizability/index.ts'
 import type { Hazard } from '../hazard.ts'
@@ -251,7 +251,8 @@ class ReplicaRun {
     const [host, atNs] = [struck.host.index, kernel.nowNs]
     if (blow.kind === 'crash' && !this.#canLose(struck)) return
     this.#marks.add(`${blow.kind} of a ${target}`)
-    if (blow.kind === 'pause' || blow.kind === 'slow') this.#cluster.inject({ ...blow, host, atNs })
+    if (blow.kind === 'pause' || blow.kind === 'slow' || blow.kind === 'link-down')
+      this.#cluster.inject({ ...blow, host, atNs })
     else if (blow.kind === 'isolate')
       this.#cut(blow, (from, to) => (blow.out && from === host) || (blow.in && to === host))
     else if (blow.kind === 'relay') this.#relay(host, pick, blow)
@@ -329,7 +330,10 @@ class ReplicaRun {
   // ---------------------------------------------------------------------------------------------------------------
 
   #decided({ id, replica }: SimulatedReplica, entry: Entry): void {
-    this.log.configure(replica.configuration!)
+    const { configuration } = replica
+    if (configuration === undefined)
+      throw new ViolationError(`voters: ${id} has entry ${entry.index}, and does not know who votes`)
+    this.log.configure(configuration)
     if (this.log.add(id, entry)) this.#audit.checkDecided(id, entry.index)
     this.#cluster.kernel.trace.add(entry.index)
   }
@@ -349,8 +353,7 @@ class ReplicaRun {
   #checkAnswers(): void {
     for (const { answered } of this.#replicas)
       for (const each of answered)
-        if (!this.log.has(each))
-          throw new ViolationError(`durability: call ${each} was answered, and is lost`)
+        if (!this.log.has(each)) throw new ViolationError(`durability: call ${each} was answered, and is lost`)
   }
 
   #checkOrder(): void {

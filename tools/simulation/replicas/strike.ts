@@ -26,6 +26,8 @@ type Blow =
   | { readonly kind: 'relay'; readonly forNs: number }
   /** It and the one that `pick` names do not reach each other, and all others reach both. It may end by a crash. */
   | { readonly kind: 'part'; readonly forNs: number; readonly crashes: boolean }
+  /** Nothing gets out or in, not even from it to its own memory. */
+  | { readonly kind: 'link-down'; readonly forNs: number }
   /** Packets get lost that it sends, or is sent. */
   | { readonly kind: 'lossy'; readonly forNs: number; readonly loss: number }
   /** What gets from it to the one that `pick` names, or comes from there, takes longer. */
@@ -86,6 +88,7 @@ const draws: readonly ((stream: Stream) => Blow)[] = [
   part,
   delay,
   lossy,
+  (stream) => ({ kind: 'link-down', forNs: duration(stream, OUTAGE_NS_MAX) }),
   () => ({ kind: 'transfer' }),
 ]
 
@@ -93,12 +96,17 @@ function part(stream: Stream): Blow {
   return { kind: 'part', forNs: duration(stream, OUTAGE_NS_MAX), crashes: stream.chance(0.1) }
 }
 
-function lossy(stream: Stream): Blow {
-  return { kind: 'lossy', forNs: duration(stream, 2_000_000), loss: stream.between(10, 50) / 100 }
+function lossy(stream: Stream, forNs = duration(stream, 2_000_000)): Blow {
+  return { kind: 'lossy', forNs, loss: stream.between(10, 50) / 100 }
 }
 
 function delay(stream: Stream): Blow {
-  return { kind: 'delay', forNs: duration(stream, OUTAGE_NS_MAX), delayNs: duration(stream, 3_000_000), out: stream.chance(0.5) }
+  return {
+    kind: 'delay',
+    forNs: duration(stream, OUTAGE_NS_MAX),
+    delayNs: duration(stream, 3_000_000),
+    out: stream.chance(0.5),
+  }
 }
 
 /** Up to three at a moment, or soon after: what comes together is worse than what comes one after the other. */
@@ -145,18 +153,34 @@ export function drawBridge(stream: Stream, withinNs: number): Strike[] {
   }).flat()
 }
 
+/** A leader is gone, and the one that wants to follow it gives up before it could ask anyone. */
+export function drawOutage(stream: Stream, withinNs: number): Strike[] {
+  const common = { atNs: stream.between(2_000_000, withinNs / 2), pick: 0 }
+  const gone = (most: number): Blow => ({ kind: 'link-down', forNs: stream.between(12_000_000, most) })
+  return [
+    { ...common, afterNs: 0, target: 'leader', blow: gone(40_000_000) },
+    { ...common, afterNs: stream.between(0, 3000), target: 'candidate', blow: gone(20_000_000) },
+  ]
+}
+
 /**
  * A leader that is busy goes on while another, which does not reach it, begins a term with those who reach both. What
  * the two ask for comes in between each other, and then the first one ends.
  */
-export function drawClash(stream: Stream, withinNs: number): Strike[] {
+export function drawClash(stream: Stream, withinNs: number, delayNs: number): Strike[] {
   const moments = stream.between(2, 4)
   return Array.from({ length: moments }, (_, moment): Strike[] => {
     const common = { atNs: Math.round(((moment + 1) * withinNs) / (moments + 1)), afterNs: 0, pick: stream.below(256) }
     const forNs = stream.between(500_000, 2_000_000)
     return [
       { ...common, target: 'leader', blow: { kind: 'part', forNs, crashes: stream.chance(0.5) } },
-      { ...common, target: 'candidate', blow: lossy(stream) },
+      {
+        ...common,
+        target: 'candidate',
+        // When it has the promise and prepares slots.
+        afterNs: stream.between(3 * delayNs, 7 * delayNs),
+        blow: lossy(stream, stream.between(100_000, 500_000)),
+      },
     ]
   }).flat()
 }
