@@ -21,7 +21,7 @@ test('each mistake has a name of its own, and changes something that is there ex
 
 test('what changes nothing violates nothing', async () => {
   for (const mistake of canaries)
-    assert.deepEqual(await playMistake({ mistake, first: 1, seeds: 20 }), { violation: undefined, seeds: 20 })
+    assert.deepEqual(await playMistake({ mistake, first: 1, seeds: 12 }), { violation: undefined, seeds: 12 })
 })
 
 const names = mistakes.map((mistake) => mistake.name)

@@ -120,7 +120,10 @@ export class AcceptorAudit {
     if (is.lap === was.lap) {
       if (was.frame >= 0 && is.frame < 0) throw new ViolationError(`accepted: what was accepted ${which} is forgotten`)
       // The same place means that the term was promised, and nothing else.
-      if (is.frame === was.frame && is.bank === was.bank) return this.#checkNamed(watched, place)
+      if (is.frame === was.frame && is.bank === was.bank) {
+        this.#checkNamed(watched, place)
+        return
+      }
     } else if (is.lap < was.lap) throw new ViolationError(`accepted: the slot ${which} goes back from lap ${was.lap}`)
     else {
       if (index - window > memory.taken)
@@ -189,8 +192,8 @@ export class AcceptorAudit {
   }
 
   #acceptedAt(index: number): Accepted[] {
-    let accepted = this.#accepted.get(index)
-    if (accepted === undefined) this.#accepted.set(index, (accepted = []))
+    const accepted = this.#accepted.get(index) ?? []
+    this.#accepted.set(index, accepted)
     return accepted
   }
 

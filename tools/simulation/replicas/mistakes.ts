@@ -376,6 +376,7 @@ export const mistakes: readonly Mistake[] = [
     breaks: 'a replica goes back to an old snapshot',
     find: 'if (offer.index <= this.#history.last || this.#leader !== void 0) return;\n\t\tthis.#snapshots.fetch(peer.link, offer, (bytes) => {\n\t\t\tif (offer.index <= this.#history.last || this.#leader !== void 0) return;',
     replace: 'this.#snapshots.fetch(peer.link, offer, (bytes) => {',
+    shape: 'lag',
   },
   {
     name: 'applied twice',

@@ -128,6 +128,9 @@ function several(count: number, draw: () => readonly Strike[]): Strike[] {
 
 export function drawShape(stream: Stream): ShapeName {
   let left = stream.below(weights.reduce((sum, [, weight]) => sum + weight, 0))
-  for (const [name, weight] of weights) if ((left -= weight) < 0) return name
+  for (const [name, weight] of weights) {
+    left -= weight
+    if (left < 0) return name
+  }
   return 'mixed'
 }
