@@ -28,7 +28,7 @@ interface Watched {
 const PROMISE_AT = HeadWord.Promise / 8
 
 /**
- * Looks at the memories of all acceptors after each event of a simulation, and remembers everything that was ever
+ * Looks at the memories of all acceptors after each event of a simulation. It remembers everything that was ever
  * accepted, even by those that have lost their memory. So it knows what no replica does. It holds Paxos to its proof:
  *
  * 1. What an acceptor has promised never goes down. What it has accepted it does not forget, until it has taken it.

@@ -94,7 +94,7 @@ function spread(hazard: Hazard, stream: Stream): Hazard {
 const READER_CALLS = 8
 
 /** What one client does: values of its own. */
-export function drawCalls({ calls, keys, reads }: ReplicaPlan, stream: Stream, client: number): ReplicaCall[] {
+function drawCalls({ calls, keys, reads }: ReplicaPlan, stream: Stream, client: number): ReplicaCall[] {
   return Array.from({ length: calls }, (_, call) => {
     const key = stream.below(keys)
     const value = (client + 1) * 1000 + call + 1
