@@ -288,7 +288,7 @@ class ReplicaRun {
     return others[pick % others.length]!.host.index
   }
 
-  /** The host is cut off from those that are not in `reached`, and the one that has been for longest is let in again. */
+  /** The host is cut off from those that are not in `reached`, and the one cut off first is let in again. */
   #relay(host: number, reached: number, { forNs }: { readonly forNs: number }): void {
     const { hosts, network, kernel } = this.#cluster
     const paths = hosts.flatMap(({ index }) =>
