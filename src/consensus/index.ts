@@ -8,8 +8,11 @@ export type { ApplyContext, ReplicatedMachine } from './machine/machine.ts'
 export type { Entry } from './replica/cell.ts'
 export { type Configuration, foundingConfiguration } from './replica/configuration.ts'
 export type { ReplicaCard } from './replica/connections.ts'
+export { HeadWord } from './replica/layout.ts'
 export { Replica } from './replica/replica.ts'
+export type { ReplicaMemory } from './replica/replica-memory.ts'
 export { defaultSettings, type ReplicaSettings } from './replica/settings.ts'
+export { unpackWord } from './replica/slot-word.ts'
 export { type ReplicateOptions, replicate } from './replicate.ts'
 export {
   type Leadership,

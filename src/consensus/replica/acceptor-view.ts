@@ -76,9 +76,10 @@ export class AcceptorView {
   #next = 1
   /** Slots up to this one have been asked to promise. */
   #preparing = 0
-  /** Replies to what was posted before something was tried again do not count. */
-  #stores = 0
-  #prepares = 0
+  /** Compare-and-swaps that are not answered. */
+  #underWay = 0
+  /** One has failed: until all are answered, words are predicted wrongly, and nothing is posted. */
+  #hasFailed = false
   #isLooking = false
 
   /** `isOther`: its memory is not the leader's own. */
@@ -120,7 +121,7 @@ export class AcceptorView {
 
   /** Post what can be posted. */
   pump(): void {
-    if (!this.isHeld || !this.link.isUp) return
+    if (!this.isHeld || !this.link.isUp || this.#hasFailed) return
     const { history, ahead } = this.#leader
     const limit = this.taken + this.#words.length
     while (this.#next <= Math.min(limit, history.last)) {
@@ -201,19 +202,14 @@ export class AcceptorView {
     const next = isThere ? packWord(term, lap, state.frame, state.bank) : packWord(term, lap)
     this.#preparing = index
     this.#words[place] = next
-    const attempt = this.#prepares
-    this.link.compareSwap(layout.slot(index), expected, next, (before) => {
-      if (attempt !== this.#prepares) return
-      if (before !== expected) {
-        this.#prepares += 1
-        this.#preparing = index - 1
-        this.#correct(place, before)
+    this.#swap(index, expected, next, (hasFailed) => {
+      if (hasFailed) {
+        this.#preparing = Math.min(this.#preparing, index - 1)
         return
       }
       if (isThere && state.frame >= 0 && index > this.#leader.history.last)
         this.accepted.set(index, { frame: state.frame, bank: state.bank })
       if (index === this.prepared + 1) this.prepared = index
-      this.#leader.progressed()
     })
     return true
   }
@@ -232,21 +228,30 @@ export class AcceptorView {
     const length = writeCell(this.#cell, entry, term)
     this.#next = index + 1
     this.#words[place] = next
-    const attempt = this.#stores
     this.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index))
-    this.link.compareSwap(layout.slot(index), expected, next, (before) => {
-      if (attempt !== this.#stores) return
-      if (before !== expected) {
-        this.#stores += 1
-        this.#next = index
-        this.#correct(place, before)
+    this.#swap(index, expected, next, (hasFailed) => {
+      if (hasFailed) {
+        this.#next = Math.min(this.#next, index)
         return
       }
       this.accepted.delete(index)
       if (index === this.stored + 1) this.stored = index
-      this.#leader.progressed()
     })
     return true
+  }
+
+  /** One that failed shows the word as it is. */
+  #swap(index: number, expected: bigint, next: bigint, done: (hasFailed: boolean) => void): void {
+    const { layout } = this.#leader
+    this.#underWay += 1
+    this.link.compareSwap(layout.slot(index), expected, next, (before) => {
+      const hasFailed = before !== expected
+      this.#underWay -= 1
+      this.#hasFailed = (this.#hasFailed || hasFailed) && this.#underWay > 0
+      done(hasFailed)
+      if (hasFailed) this.#correct(layout.place(index), before)
+      else this.#leader.progressed()
+    })
   }
 
   #correct(place: number, word: bigint): void {

@@ -1,5 +1,5 @@
 import { Access, type MemoryRegion, type ProtectionDomain } from '../../verbs/index.ts'
-import { type Entry, readCell } from './cell.ts'
+import { type AcceptedEntry, readCell } from './cell.ts'
 import { HeadWord, ReplicaLayout } from './layout.ts'
 import type { ReplicaSettings } from './settings.ts'
 import { isOfLap, lapOf, unpackWord } from './slot-word.ts'
@@ -75,7 +75,7 @@ export class ReplicaMemory {
   }
 
   /** The entry that was accepted with that index; undefined if none was, or not all of it can be seen yet. */
-  accepted(index: number): Entry | undefined {
+  accepted(index: number): AcceptedEntry | undefined {
     const { layout } = this
     const state = unpackWord(this.#word(layout.slot(index)))
     if (state.frame < 0 || !isOfLap(state, lapOf(index, layout.window))) return undefined

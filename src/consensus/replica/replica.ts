@@ -13,6 +13,7 @@ import { Connections, type Peer, type ReplicaCard } from './connections.ts'
 import { LogHistory } from './log-history.ts'
 import { Proposer } from './proposer.ts'
 import type { ReplicaLink } from './replica-link.ts'
+import type { ReplicaMemory } from './replica-memory.ts'
 import type { ReplicaSettings } from './settings.ts'
 import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
 import { NUMBERS, proposerOf, termAbove } from './term.ts'
@@ -121,6 +122,11 @@ export class Replica {
     this.#snapshots = new SnapshotTransfer(this.#connections.domain)
     if (founding !== undefined) this.#configure(0, founding)
     runtime.timers.at(runtime.now() + settings.tickNs, () => this.#tick())
+  }
+
+  /** For those who look on from outside, as simulations do. */
+  get memory(): ReplicaMemory {
+    return this.#connections.memory
   }
 
   /** The last entry that is decided and here. */

@@ -9,6 +9,7 @@ import type { Strike } from '../../../tools/simulation/replicas/strike.ts'
 import { drawn } from '../../support/drawn.ts'
 
 const SEEDS = 100
+const FIRST_SEED = 101
 /** Seeds of which some are drawn in each run. */
 const BLOCKS = 40
 const BLOCK_SEEDS = 50
@@ -19,6 +20,8 @@ const marks = [
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a leader`),
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a follower`),
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a candidate`),
+  ...['relay', 'part', 'link-down'].map((kind) => `${kind} of a leader`),
+  ...['relay', 'delay', 'lossy', 'link-down'].map((kind) => `${kind} of a candidate`),
   'stepped down: a higher term was promised',
   'stepped down: it cannot replicate',
   'stepped down: it lets another lead',
@@ -34,7 +37,8 @@ function play(seed: number, changes: Partial<ReplicaPlan> = {}): ReturnType<type
 
 test(`replicas hold in ${SEEDS} simulated clusters, and meet all that they are prepared for`, () => {
   const happened = new Set<string>()
-  for (let seed = 1; seed <= SEEDS; seed += 1) for (const mark of play(seed).marks.keys()) happened.add(mark)
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1)
+    for (const mark of play(seed).marks.keys()) happened.add(mark)
   assert.deepEqual(
     marks.filter((mark) => !happened.has(mark)),
     [],
@@ -58,7 +62,7 @@ test('a seed always takes the same course, and another takes another', () => {
   assert.equal(new Set(courses).size, 4)
 })
 
-const calm = { replicas: 3, hazards: [], strikes: [], joins: [] } as const
+const calm = { shape: 'mixed', replicas: 3, hazards: [], strikes: [], joins: [] } as const
 const strike = (atNs: number, target: Strike['target'], blow: Strike['blow']): Strike => ({
   ...{ atNs, afterNs: 0, target, pick: 0, blow },
 })
@@ -117,13 +121,14 @@ test('an entry is decided without the processor of any follower, by few packets'
   for (const id of founding.voters.map((voter) => voter.id))
     replicas.push(
       new SimulatedReplica({
-        ...{ cluster, id, seed: 1, founding, votersWanted: 3, firstClient: id, skewMs: 0 },
+        ...{ cluster, id, seed: 1, founding, votersWanted: 3, skewMs: 0, askAgainNs: 3_000_000 },
         // Looks of a tick come seldom enough not to be counted.
         settings: { ...simulatedSettings, tickNs: 100_000_000, stuckNs: 10e9 },
-        clients: id === 1 ? [calls] : [],
-        thinkNs: 400_000_000,
+        clients: id === 1 ? [{ number: 1, calls, thinkNs: 400_000_000 }] : [],
         say: (_, to, card) => replicas[to - 1]!.command(() => replicas[to - 1]!.replica.hear(card)),
+        decided: () => 0,
         onDecided: () => undefined,
+        onApplied: () => undefined,
         onTurned: () => undefined,
       }),
     )

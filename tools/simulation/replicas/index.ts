@@ -1,5 +1,5 @@
 /** A replicated log in virtual time: its replicas, their clients, and what goes wrong. */
-export { canary, elusive, mistakes } from './mistakes.ts'
+export { canaries, mistakes } from './mistakes.ts'
 export { playMistake } from './play-mistake.ts'
 export { planReplicas, type ReplicaPlan } from './replica-plan.ts'
 export { runReplicaSeeds } from './run-replica-seeds.ts'

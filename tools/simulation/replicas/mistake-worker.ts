@@ -20,10 +20,11 @@ register('./mistake-hooks.js', { parentURL: import.meta.url, data: mistake })
 const { simulateReplicas } = await import('./simulate-replicas.ts')
 const { planReplicas } = await import('./replica-plan.ts')
 
+const changes = mistake.shape === undefined ? {} : { shape: mistake.shape }
 let violation: string | undefined
 let played = 0
 while (violation === undefined && played < seeds) {
-  violation = simulateReplicas(planReplicas(first + played)).violation
+  violation = simulateReplicas(planReplicas(first + played, changes)).violation
   played += 1
 }
 parentPort!.postMessage({ violation, seeds: played } satisfies MistakeReport)

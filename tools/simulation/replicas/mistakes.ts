@@ -1,3 +1,5 @@
+import type { ShapeName } from './shapes.ts'
+
 /**
  * Mistakes that could have been made in a replicated log, each as a change of what the compiler wrote. A run with one
  * of them has to violate something: if it does not, the simulation is too tame.
@@ -13,18 +15,34 @@ export interface Mistake {
   readonly and?: readonly { readonly find: string; readonly replace: string }[]
   /** The end of the module's path; default: the room itself. */
   readonly module?: string
+  /** Runs of this shape show it soonest; default: of any. */
+  readonly shape?: ShapeName
 }
 
 export const ROOM = '/src/consensus/room.js'
 const PROGRAM = '/simulation/replicas/simulated-replica.js'
 
-/** Changes nothing that matters, so nothing may come of it: else what is found is not due to mistakes. */
-export const canary: Mistake = {
-  name: 'canary',
-  breaks: 'nothing',
-  find: 'return Math.floor(voters.length / 2) + 1;',
-  replace: 'return 1 + Math.floor(voters.length / 2);',
-}
+/** Change nothing that matters, so nothing may come of them: else what is found is not due to mistakes. */
+export const canaries: readonly Mistake[] = [
+  {
+    name: 'majority counted from one',
+    breaks: 'nothing',
+    find: 'return Math.floor(voters.length / 2) + 1;',
+    replace: 'return 1 + Math.floor(voters.length / 2);',
+  },
+  {
+    name: 'banks from the other on',
+    breaks: 'nothing: the first value of a lap lies in the other bank',
+    find: '(state.bank + 1) % 2 : 0;',
+    replace: '(state.bank + 1) % 2 : 1;',
+  },
+  {
+    name: 'frame given away',
+    breaks: 'nothing: the next owner of the frame writes the bank that a word does not name',
+    find: '!== replica + 1 || this.#isNamed(frame)) continue;',
+    replace: '!== replica + 1) continue;',
+  },
+]
 
 /** Each is found out within 500 seeds. */
 export const mistakes: readonly Mistake[] = [
@@ -81,7 +99,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'prepared though it failed',
     breaks: 'a promise counts whose compare-and-swap failed',
-    find: '\t\t\t\tthis.#prepares += 1;\n\t\t\t\tthis.#preparing = index - 1;',
+    find: 'this.#preparing = Math.min(this.#preparing, index - 1);',
     replace: '\t\t\t\tthis.prepared = Math.max(this.prepared, index);',
   },
   {
@@ -101,6 +119,39 @@ export const mistakes: readonly Mistake[] = [
     breaks: 'what an acceptor had is not adopted',
     find: 'if (isThere && state.frame >= 0 && index > this.#leader.history.last) this.accepted.set(',
     replace: 'if (false) this.accepted.set(',
+  },
+  {
+    name: 'first seen adopted',
+    breaks: 'an older value replaces a decided one',
+    find: 'adoption.best === void 0 || entry.acceptedIn > adoption.best.acceptedIn',
+    replace: 'adoption.best === void 0',
+    shape: 'relay',
+  },
+  {
+    name: 'term of the proposer compared',
+    breaks: 'what was adopted and stored again counts as old as it was',
+    find: 'entry.acceptedIn > adoption.best.acceptedIn',
+    replace: 'entry.term > adoption.best.term',
+    shape: 'relay',
+  },
+  {
+    name: 'one read is enough',
+    breaks: 'the value of the highest term may be at another acceptor',
+    find: 'left: holders.length,',
+    replace: 'left: 1,',
+    shape: 'relay',
+  },
+  {
+    name: 'accepted values forgotten',
+    breaks: 'preparing a slot takes its value away',
+    find: 'isThere ? packWord(term, lap, state.frame, state.bank) : packWord(term, lap);',
+    replace: 'packWord(term, lap);',
+  },
+  {
+    name: 'accepted in the term of the proposer',
+    breaks: 'a value that was stored again looks old',
+    find: 'view.setUint32(20, acceptedIn, true);',
+    replace: 'view.setUint32(20, term, true);',
   },
   // ---- promises
   {
@@ -132,6 +183,13 @@ export const mistakes: readonly Mistake[] = [
     breaks: 'a replica leads twice in one term',
     find: 'Math.max(this.#ownTerm, this.#connections.highestPromise)',
     replace: 'this.#connections.highestPromise',
+    shape: 'outage',
+  },
+  {
+    name: 'acceptor not held',
+    breaks: 'an acceptor counts before it has promised the term',
+    find: 'if (before === expected) {\n\t\t\t\tthis.isHeld = true;',
+    replace: 'if (true) {\n\t\t\t\tthis.isHeld = true;',
   },
   // ---- storing and deciding
   {
@@ -143,8 +201,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'stored though it failed',
     breaks: 'an entry counts as stored whose compare-and-swap failed',
-    find: '\t\t\t\tthis.#stores += 1;\n\t\t\t\tthis.#next = index;\n\t\t\t\tthis.#correct(place, before);',
-    replace: '\t\t\t\tthis.stored = index;\n\t\t\t\tthis.#leader.progressed();',
+    find: '\t\t\t\tthis.#next = Math.min(this.#next, index);\n',
+    replace: '\t\t\t\tthis.stored = index;\n',
   },
   {
     name: 'frames shared',
@@ -159,9 +217,9 @@ export const mistakes: readonly Mistake[] = [
     replace: '',
     and: [
       {
-        find: 'if (index === this.stored + 1) this.stored = index;\n\t\t\tthis.#leader.progressed();\n\t\t});\n',
+        find: 'if (index === this.stored + 1) this.stored = index;\n\t\t});\n',
         replace:
-          'if (index === this.stored + 1) this.stored = index;\n\t\t\tthis.#leader.progressed();\n\t\t});\n\t\tthis.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index));\n',
+          'if (index === this.stored + 1) this.stored = index;\n\t\t});\n\t\tthis.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index));\n',
       },
     ],
   },
@@ -175,7 +233,7 @@ export const mistakes: readonly Mistake[] = [
     name: 'commit of what was accepted',
     breaks: 'a replica takes what no one has told it to be decided',
     find: 'while (this.#history.last < decided && this.#options.events.mayTake()) {',
-    replace: 'while (this.#memory.accepted(this.#history.last + 1) && this.#options.events.mayTake()) {',
+    replace: 'while (this.#connections.memory.accepted(this.#history.last + 1) && this.#options.events.mayTake()) {',
   },
   {
     name: 'lap not looked at',
@@ -201,6 +259,32 @@ export const mistakes: readonly Mistake[] = [
     find: 'const limit = this.taken + this.#words.length;',
     replace: 'const limit = this.taken + this.#words.length + 1;',
   },
+  {
+    name: 'stored out of order',
+    breaks: 'what failed in between counts as stored',
+    find: 'if (index === this.stored + 1) this.stored = index;',
+    replace: 'this.stored = index;',
+    and: [{ find: '\t\t\t\tthis.#next = Math.min(this.#next, index);\n', replace: '' }],
+  },
+  {
+    name: 'bank not alternated',
+    breaks: 'a value is overwritten while the word still names it',
+    find: '(state.bank + 1) % 2 : 0;',
+    replace: 'state.bank : 0;',
+    shape: 'relay',
+  },
+  {
+    name: 'commit beyond what it has',
+    breaks: 'an acceptor takes what it does not hold as decided',
+    find: 'const known = Math.min(index, this.stored);',
+    replace: 'const known = index;',
+  },
+  {
+    name: 'laps twice as long',
+    breaks: 'two entries of one place are of the same lap',
+    find: 'return Math.floor(index / window);',
+    replace: 'return Math.floor(index / (2 * window));',
+  },
   // ---- leading and reading
   {
     name: 'reads not confirmed',
@@ -219,108 +303,6 @@ export const mistakes: readonly Mistake[] = [
     breaks: 'two voters have the same terms',
     find: 'while (voters.some(({ number }) => number === nextNumber)) nextNumber = (nextNumber + 1) % numbers;',
     replace: 'nextNumber = 0;',
-  },
-  // ---- snapshots and history
-  {
-    name: 'snapshot one too new',
-    breaks: 'an entry is missing between snapshot and log',
-    find: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex,',
-    replace: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex: index + 1,',
-  },
-  {
-    name: 'snapshot without voters',
-    breaks: 'who begins from a snapshot does not know who votes',
-    find: '\t\t\tthis.#configure(offer.index, offer.configuration);\n',
-    replace: '',
-  },
-  {
-    name: 'history one off',
-    breaks: 'a laggard is sent another entry than it lacks',
-    find: 'this.#entries[index - this.#base - 1 + this.#dropped]',
-    replace: 'this.#entries[index - this.#base - 1 + Math.min(1, this.#dropped)]',
-  },
-  {
-    name: 'entry not marked as taken',
-    breaks: 'a leader waits for room for ever',
-    find: '\t\tthis.#connections.memory.taken = entry.index;\n',
-    replace: '',
-  },
-  {
-    name: 'taken before it is',
-    breaks: 'an entry is overwritten that its acceptor has not taken',
-    find: '\t\tthis.#connections.memory.taken = entry.index;\n',
-    replace: '\t\tthis.#connections.memory.taken = entry.index + 1;\n',
-  },
-]
-
-/** Not found out in the 100 to 300 seeds that were tried, or not tried yet: plans have to become hotter for these. */
-export const elusive: readonly Mistake[] = [
-  {
-    name: 'first seen adopted',
-    breaks: 'an older value replaces a decided one',
-    find: 'adoption.best === void 0 || entry.acceptedIn > adoption.best.acceptedIn',
-    replace: 'adoption.best === void 0',
-  },
-  {
-    name: 'term of the proposer compared',
-    breaks: 'what was adopted and stored again counts as old as it was',
-    find: 'entry.acceptedIn > adoption.best.acceptedIn',
-    replace: 'entry.term > adoption.best.term',
-  },
-  {
-    name: 'one read is enough',
-    breaks: 'the value of the highest term may be at another acceptor',
-    find: 'left: holders.length,',
-    replace: 'left: 1,',
-  },
-  {
-    name: 'accepted values forgotten',
-    breaks: 'preparing a slot takes its value away',
-    find: 'isThere ? packWord(term, lap, state.frame, state.bank) : packWord(term, lap);',
-    replace: 'packWord(term, lap);',
-  },
-  {
-    name: 'accepted in the term of the proposer',
-    breaks: 'a value that was stored again looks old',
-    find: 'view.setUint32(20, acceptedIn, true);',
-    replace: 'view.setUint32(20, term, true);',
-  },
-  {
-    name: 'gap skipped',
-    breaks: 'where nothing was accepted, a new proposal goes before older ones for ever waiting',
-    find: 'return this.#entry(index, 0, NOTHING',
-    replace: 'return void 0 && (0, NOTHING',
-  },
-  {
-    name: 'acceptor not held',
-    breaks: 'an acceptor counts before it has promised the term',
-    find: 'if (before === expected) {\n\t\t\t\tthis.isHeld = true;',
-    replace: 'if (true) {\n\t\t\t\tthis.isHeld = true;',
-  },
-  {
-    name: 'stored out of order',
-    breaks: 'what failed in between counts as stored',
-    find: 'if (index === this.stored + 1) this.stored = index;',
-    replace: 'this.stored = index;',
-    and: [{ find: 'if (attempt !== this.#stores) return;', replace: '' }],
-  },
-  {
-    name: 'bank not alternated',
-    breaks: 'a value is overwritten while the word still names it',
-    find: '(state.bank + 1) % 2 : 0;',
-    replace: 'state.bank : 0;',
-  },
-  {
-    name: 'commit beyond what it has',
-    breaks: 'an acceptor takes what it does not hold as decided',
-    find: 'const known = Math.min(index, this.stored);',
-    replace: 'const known = index;',
-  },
-  {
-    name: 'laps twice as long',
-    breaks: 'two entries of one place are of the same lap',
-    find: 'return Math.floor(index / window);',
-    replace: 'return Math.floor(index / (2 * window));',
   },
   {
     name: 'reads confirmed by one',
@@ -352,6 +334,37 @@ export const elusive: readonly Mistake[] = [
     find: 'if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(',
     replace: 'if (entry.index < 3 && (entry.flags & EntryFlag.Configuration) !== 0) this.#configure(',
   },
+  // ---- snapshots and history
+  {
+    name: 'snapshot one too new',
+    breaks: 'an entry is missing between snapshot and log',
+    find: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex,',
+    replace: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex: index + 1,',
+  },
+  {
+    name: 'snapshot without voters',
+    breaks: 'who begins from a snapshot does not know who votes',
+    find: '\t\t\tthis.#configure(offer.index, offer.configuration);\n',
+    replace: '',
+  },
+  {
+    name: 'history one off',
+    breaks: 'a laggard is sent another entry than it lacks',
+    find: 'this.#entries[index - this.#base - 1 + this.#dropped]',
+    replace: 'this.#entries[index - this.#base - 1 + this.#dropped + Math.min(1, this.#dropped)]',
+  },
+  {
+    name: 'entry not marked as taken',
+    breaks: 'a leader waits for room for ever',
+    find: '\t\tthis.#connections.memory.taken = entry.index;\n',
+    replace: '',
+  },
+  {
+    name: 'taken before it is',
+    breaks: 'an entry is overwritten that its acceptor has not taken',
+    find: '\t\tthis.#connections.memory.taken = entry.index;\n',
+    replace: '\t\tthis.#connections.memory.taken = entry.index + 1;\n',
+  },
   {
     name: 'snapshot one too old',
     breaks: 'an entry is applied twice',
@@ -363,12 +376,7 @@ export const elusive: readonly Mistake[] = [
     breaks: 'a replica goes back to an old snapshot',
     find: 'if (offer.index <= this.#history.last || this.#leader !== void 0) return;\n\t\tthis.#snapshots.fetch(peer.link, offer, (bytes) => {\n\t\t\tif (offer.index <= this.#history.last || this.#leader !== void 0) return;',
     replace: 'this.#snapshots.fetch(peer.link, offer, (bytes) => {',
-  },
-  {
-    name: 'frame given away',
-    breaks: 'the values of a dead proposer are overwritten while slots name them',
-    find: '!== replica + 1 || this.#isNamed(frame)) continue;',
-    replace: '!== replica + 1) continue;',
+    shape: 'lag',
   },
   {
     name: 'applied twice',

@@ -1,19 +1,25 @@
 import { Stream } from 'aether-dsm/internal/providers'
 import { drawHazard, type Hazard } from '../hazard.ts'
-import type { ReplicaCall, SizesOfSimulation } from './simulated-replica.ts'
-import { drawStrikes, replaceAll, SLOW_MAX, type Strike } from './strike.ts'
+import { drawShape, RUN_NS, type Shape, type ShapeName, shapes } from './shapes.ts'
+import { type PlannedClient, type ReplicaCall, type SizesOfSimulation, simulatedSettings } from './simulated-replica.ts'
+import { SLOW_MAX, type Strike } from './strike.ts'
 
 /** A run of replicas, all of it. Leave hazards and strikes out to shorten one that fails. */
 export interface ReplicaPlan {
   readonly seed: number
+  /** What the run is about; for people. */
+  readonly shape: ShapeName
   readonly replicas: number
-  /** Clients at each replica. */
+  /** Clients at each replica, and how many of them do nothing but read, more often than others call. */
   readonly clients: number
+  readonly readers: number
   readonly calls: number
   readonly keys: number
   /** How many of a hundred calls are reads. */
   readonly reads: number
   readonly thinkNs: number
+  /** After this time a client that was not answered asks again, and then after twice the time. */
+  readonly askAgainNs: number
   readonly sizes: SizesOfSimulation
   /** What goes wrong with the network and with hosts that are known before. */
   readonly hazards: readonly Hazard[]
@@ -23,47 +29,49 @@ export interface ReplicaPlan {
   readonly joins: readonly number[]
 }
 
-/** Begin and length of what happens in a run: times are drawn within it. */
-const RUN_NS = 40_000_000
-const REPLACEMENT_NS = 80_000_000
 /** An outage that is longer shows nothing else. */
 const OUTAGE_NS_MAX = 50_000_000
 
-/** Some runs are calm; others are long, have many strikes, or replace every replica. */
+/** The plan of a seed, of a shape that it draws if none is given. */
 export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): ReplicaPlan {
   const stream = new Stream(seed, 'plan', undefined)
   const replicas = stream.chance(0.7) ? 3 : stream.chance(0.7) ? 5 : 2
-  const hazards: Hazard[] = []
-  for (let count = stream.below(5); count > 0; count -= 1) {
+  const drawn = drawShape(stream)
+  const name = changes.shape ?? drawn
+  const shape: Shape = shapes[name](stream, replicas)
+  const { runNs, strikes, network } = shape
+  const hazards: Hazard[] = network === undefined ? [] : [{ text: JSON.stringify(network), network }]
+  for (let count = stream.between(0, shape.hazardsMax); count > 0; count -= 1) {
     const hazard = drawHazard(stream, replicas)
     // Strikes crash replicas, and see to it that a majority is left.
     if (hazard.fault?.kind !== 'crash') hazards.push(spread(hazard, stream))
   }
-  const replaces = stream.chance(0.15)
-  const runNs = replaces ? REPLACEMENT_NS : RUN_NS
-  const strikes: Strike[] = replaces ? replaceAll(stream, replicas, runNs) : []
-  // Leader after leader is struck, and each has stored only a part of what it wanted.
-  const isDuel = !replaces && stream.chance(0.35)
-  const moments = isDuel ? stream.between(5, 10) : stream.below(replaces ? 2 : 5)
-  for (let count = moments; count > 0; count -= 1) strikes.push(...drawStrikes(stream, runNs))
-  const isLong = stream.chance(isDuel ? 0.1 : 0.3)
-  const calls = isLong ? stream.between(25, 50) : stream.between(5, 15)
+  const isLong = stream.chance(name === 'mixed' ? 0.3 : 0.1)
+  const calls = shape.calls ?? (isLong ? stream.between(25, 50) : stream.between(5, 15))
   return {
     seed,
+    shape: name,
     replicas,
     clients: stream.between(1, 2),
+    readers: shape.readers ?? 0,
     calls,
     keys: isLong ? stream.between(3, 6) : stream.between(1, 3),
     reads: stream.between(20, 60),
     // Bursts, or calls for as long as something goes wrong.
-    thinkNs: stream.chance(0.25) ? stream.between(1000, 50_000) : stream.between(200_000, Math.round(runNs / calls)),
+    thinkNs:
+      shape.thinkNs ??
+      (stream.chance(0.25) ? stream.between(1000, 50_000) : stream.between(200_000, Math.round(runNs / calls))),
+    askAgainNs: stream.chance(0.5) ? 3_000_000 : stream.between(100_000, 1_000_000),
     sizes: {
       window: stream.chance(0.5) ? 16 : 8,
       ahead: stream.chance(0.5) ? 8 : stream.between(1, 4),
       inFlightMax: stream.between(1, 4),
       historyBytes: 1024 * stream.between(2, 8),
       // The fewer, the more often a leader is given up that lives.
-      silentTicks: isDuel || stream.chance(0.3) ? stream.between(3, 6) : 20,
+      silentTicks: stream.chance(0.3) ? stream.between(3, 6) : 20,
+      tickNs: simulatedSettings.tickNs,
+      acknowledgeTimeout: simulatedSettings.acknowledgeTimeout,
+      ...shape.sizes,
     },
     hazards,
     strikes,
@@ -82,8 +90,11 @@ function spread(hazard: Hazard, stream: Stream): Hazard {
   return { ...hazard, fault: { ...moved, forNs: Math.min(moved.forNs, OUTAGE_NS_MAX) } }
 }
 
+/** Calls of a reader for each of another client. */
+const READER_CALLS = 8
+
 /** What one client does: values of its own. */
-export function drawCalls({ calls, keys, reads }: ReplicaPlan, stream: Stream, client: number): ReplicaCall[] {
+function drawCalls({ calls, keys, reads }: ReplicaPlan, stream: Stream, client: number): ReplicaCall[] {
   return Array.from({ length: calls }, (_, call) => {
     const key = stream.below(keys)
     const value = (client + 1) * 1000 + call + 1
@@ -91,5 +102,18 @@ export function drawCalls({ calls, keys, reads }: ReplicaPlan, stream: Stream, c
     const expected = stream.below(4) === 0 ? 0 : (stream.below(client + 1) + 1) * 1000 + stream.below(calls) + 1
     if (stream.chance(0.3)) return { key, input: { type: 'compareAndSet', expected, value } as const }
     return { key, input: { type: 'set', value } as const }
+  })
+}
+
+/** The clients of the replica that came as the one of `position`. */
+export function clientsOf(plan: ReplicaPlan, position: number): PlannedClient[] {
+  const { seed, clients, readers, calls, thinkNs } = plan
+  const each = clients + readers
+  return Array.from({ length: each }, (_, index) => {
+    const number = position * each + index
+    const stream = new Stream(seed, `client ${number}`, undefined)
+    if (index < clients) return { number, calls: drawCalls(plan, stream, number), thinkNs }
+    const reading = { ...plan, calls: calls * READER_CALLS, reads: 100 }
+    return { number, calls: drawCalls(reading, stream, number), thinkNs: Math.ceil(thinkNs / READER_CALLS) }
   })
 }

@@ -5,14 +5,15 @@ import {
   openSimulatedCluster,
   type SimulatedCluster,
   type SimulationOptions,
-  Stream,
+  type Stream,
 } from 'aether-dsm/internal/providers'
 import { checkPartitions, entryModel } from '../../linearizability/index.ts'
 import type { Hazard } from '../hazard.ts'
 import { ViolationError } from '../observer.ts'
-import type { ReplicaPlan } from './replica-plan.ts'
-import { drawCalls } from './replica-plan.ts'
-import { commandsOf, SimulatedReplica, simulatedSettings } from './simulated-replica.ts'
+import { AcceptorAudit } from './acceptor-audit.ts'
+import { DecidedLog } from './decided-log.ts'
+import { clientsOf, type ReplicaPlan } from './replica-plan.ts'
+import { SimulatedReplica, simulatedSettings } from './simulated-replica.ts'
 import type { Strike } from './strike.ts'
 
 const CHANNEL = 'aether:consensus'
@@ -23,6 +24,7 @@ const SAY_NS_MIN = 50_000
 const SAY_NS_MAX = 500_000
 /** Clocks differ by at most this. */
 const SKEW_MS_MAX = 50
+const END_OF_PART = { kind: 'crash', keeps: 'nothing', lingerNs: 0, certainNs: 2_000_000, follows: true } as const
 
 export interface ReplicaRunResult {
   readonly plan: ReplicaPlan
@@ -53,8 +55,8 @@ export function simulateReplicas(plan: ReplicaPlan): ReplicaRunResult {
     events: cluster.kernel.events,
     virtualNs: cluster.nowNs,
     calls: run.calls,
-    terms: run.terms.size,
-    entries: run.entries.length,
+    terms: run.log.terms.size,
+    entries: run.log.last,
     deaths: run.deaths,
     marks: marks.counts,
   }
@@ -67,7 +69,7 @@ class Marks implements Disposable {
   readonly campaigns: number[] = []
 
   /** Called with each replica that wants to lead. */
-  onCampaign: (id: number) => void = () => undefined
+  onCampaign: (id: number, term: number) => void = () => undefined
 
   constructor() {
     setTraceLevel(TraceLevel.Debug)
@@ -86,7 +88,7 @@ class Marks implements Disposable {
     const { type, fields } = message as TraceMessage
     if (type === 'campaign') {
       this.campaigns.push(Number(fields['term']))
-      this.onCampaign(Number(fields['replica']))
+      this.onCampaign(Number(fields['replica']), Number(fields['term']))
     }
     const why = fields['why']
     this.add(why === undefined ? type : `${type}: ${String(why).replace(/\d+/, 'N')}`)
@@ -102,21 +104,17 @@ function optionsOf(hazards: readonly Hazard[]): SimulationOptions {
 }
 
 class ReplicaRun {
-  /** What was decided, by index from 1 on. */
-  readonly entries: string[] = []
-  readonly terms: Set<number> = new Set<number>()
-  /** Of each leader, and what it had then: each term is checked once. */
-  readonly #checkedTerms = new Set<number>()
-  /** The term of the newest decided entry that begins one. */
-  #beginTerm = 0
-  /** Which call of which client is in the log. */
-  readonly #decidedCalls = new Set<string>()
+  readonly log: DecidedLog = new DecidedLog()
+  readonly #audit = new AcceptorAudit(this.log)
+  /** The term that each replica wanted to lead in last; undefined once it was seen to lead. */
+  readonly #wanted = new Map<number, number>()
   readonly #plan: ReplicaPlan
   readonly #cluster: SimulatedCluster
   readonly #marks: Marks
   /** Strikes that wait for someone who wants to lead. */
   readonly #forCandidate: Strike[] = []
   readonly #says: Stream
+  readonly #endRelays: (() => void)[] = []
   readonly #replicas: SimulatedReplica[] = []
   /** Those of which the others know that they have ended. */
   readonly #certain = new Set<number>()
@@ -127,13 +125,16 @@ class ReplicaRun {
     this.#marks = marks
     this.#says = cluster.kernel.stream('says')
     const founding = foundingConfiguration(Array.from({ length: plan.replicas }, (_, index) => index + 1))
+    this.log.configure(founding)
     for (let index = 0; index < plan.replicas; index += 1) this.#add(founding)
     for (const strike of plan.strikes)
       cluster.kernel.at(strike.atNs, () => {
         if (strike.target === 'candidate') this.#forCandidate.push(strike)
         else this.#strike(strike)
       })
-    marks.onCampaign = (id) => {
+    marks.onCampaign = (id, term) => {
+      this.#wanted.set(id, term)
+      this.#audit.lookAtNamed()
       for (const strike of this.#forCandidate.splice(0, 1))
         cluster.kernel.after(strike.afterNs, () => this.#hit(this.#replicas[id - 1]!, strike))
     }
@@ -151,13 +152,11 @@ class ReplicaRun {
   play(): string | undefined {
     try {
       const isOver = (): boolean => this.#replicas.every(({ isFinished }) => isFinished)
-      if (!this.#cluster.runUntil(isOver, DEADLINE_MS))
+      if (!this.#runUntil(isOver))
         throw new ViolationError(`progress: not every call was answered: ${this.#describe()}`)
-      const isLevel = (): boolean => this.#living.every(({ applied }) => applied === this.entries.length)
-      if (!this.#cluster.runUntil(() => isLevel() && this.#isRid, DEADLINE_MS))
+      const isLevel = (): boolean => this.#living.every(({ applied }) => applied === this.log.last)
+      if (!this.#runUntil(() => isLevel() && this.#isRid))
         throw new ViolationError(`progress: replicas do not catch up, or keep dead voters: ${this.#describe()}`)
-      const states = new Set(this.#living.map(({ stateText }) => stateText))
-      if (states.size > 1) throw new ViolationError('agreement: replicas have applied the same, and differ')
       this.#checkAnswers()
       const { campaigns } = this.#marks
       if (new Set(campaigns).size < campaigns.length)
@@ -169,6 +168,13 @@ class ReplicaRun {
         return error.name === 'ViolationError' ? error.message : (error.stack ?? error.message)
       throw error
     }
+  }
+
+  #runUntil(isOver: () => boolean): boolean {
+    return this.#cluster.runUntil(() => {
+      this.#audit.look()
+      return isOver()
+    }, DEADLINE_MS)
   }
 
   close(): void {
@@ -190,31 +196,27 @@ class ReplicaRun {
     return this.#replicas
       .map(
         ({ id, isLive, applied, replica, isFinished }) =>
-          `${id}${isLive ? '' : ' dead'}: ${applied} of ${this.entries.length}${replica.isLeader ? ' leads' : ''}${isFinished ? '' : ', has calls left'}, knows ${replica.leaderId ?? 'no'} leader, voters ${replica.configuration?.voters.map((voter) => voter.id).join()}`,
+          `${id}${isLive ? '' : ' dead'}: ${applied} of ${this.log.last}${replica.isLeader ? ' leads' : ''}${isFinished ? '' : ', has calls left'}, knows ${replica.leaderId ?? 'no'} leader, voters ${replica.configuration?.voters.map((voter) => voter.id).join()}`,
       )
       .join('; ')
   }
 
   #add(founding: ReturnType<typeof foundingConfiguration> | undefined): void {
-    const { seed, clients, replicas, thinkNs, sizes } = this.#plan
+    const { seed, replicas, askAgainNs, sizes } = this.#plan
     const position = this.#replicas.length
     const added = new SimulatedReplica({
       cluster: this.#cluster,
       id: position + 1,
-      ...{ seed, founding, votersWanted: replicas, settings: { ...simulatedSettings, ...sizes }, thinkNs },
+      ...{ seed, founding, votersWanted: replicas, settings: { ...simulatedSettings, ...sizes }, askAgainNs },
       skewMs: this.#says.between(0, SKEW_MS_MAX),
-      clients: Array.from({ length: clients }, (_, client) =>
-        drawCalls(
-          this.#plan,
-          new Stream(seed, `client ${position * clients + client}`, undefined),
-          position * clients + client,
-        ),
-      ),
-      firstClient: position * clients,
+      clients: clientsOf(this.#plan, position),
       say: (from, to, card) => this.#say(from, to, card),
+      decided: () => this.log.last,
       onDecided: (replica, entry) => this.#decided(replica, entry),
+      onApplied: (replica) => this.log.checkState(replica.id, replica.applied, replica.stateText, replica.commands),
       onTurned: (replica) => this.#checkLeader(replica),
     })
+    this.#audit.watch(added.id, added.replica.memory)
     for (const other of this.#living) {
       this.#tell(other, () => other.replica.meet(added.id))
       this.#tell(added, () => added.replica.meet(other.id))
@@ -244,15 +246,30 @@ class ReplicaRun {
     if (struck !== undefined) this.#hit(struck, strike)
   }
 
-  #hit(struck: SimulatedReplica, { target, pick, blow }: Strike): void {
+  #hit(struck: SimulatedReplica, { target, pick, blow }: Pick<Strike, 'target' | 'pick' | 'blow'>): void {
     const { kernel } = this.#cluster
     const [host, atNs] = [struck.host.index, kernel.nowNs]
     if (blow.kind === 'crash' && !this.#canLose(struck)) return
     this.#marks.add(`${blow.kind} of a ${target}`)
-    if (blow.kind === 'pause' || blow.kind === 'slow') this.#cluster.inject({ ...blow, host, atNs })
+    if (blow.kind === 'pause' || blow.kind === 'slow' || blow.kind === 'link-down')
+      this.#cluster.inject({ ...blow, host, atNs })
     else if (blow.kind === 'isolate')
       this.#cut(blow, (from, to) => (blow.out && from === host) || (blow.in && to === host))
-    else if (blow.kind === 'split') this.#cut(blow, (from, to) => ((pick >> from) & 1) !== ((pick >> to) & 1))
+    else if (blow.kind === 'relay') this.#relay(host, pick, blow)
+    else if (blow.kind === 'part') {
+      const other = this.#otherThan(struck, pick)
+      this.#cut(blow, (from, to) => (from === host && to === other) || (from === other && to === host))
+      if (blow.crashes) kernel.after(blow.forNs, () => this.#hit(struck, { target, pick, blow: END_OF_PART }))
+    } else if (blow.kind === 'lossy') {
+      for (const { index } of this.#cluster.hosts)
+        for (const [from, to] of [[host, index] as const, [index, host] as const])
+          if (from !== to) this.#cluster.inject({ ...blow, from, to, atNs })
+    } else if (blow.kind === 'delay') {
+      const { forNs, delayNs, out } = blow
+      const other = this.#otherThan(struck, pick)
+      const path = out ? { from: host, to: other } : { from: other, to: host }
+      this.#cluster.inject({ kind: 'clog', ...path, atNs, forNs, delayNs })
+    } else if (blow.kind === 'split') this.#cut(blow, (from, to) => ((pick >> from) & 1) !== ((pick >> to) & 1))
     else if (blow.kind === 'transfer') {
       const { id } = this.#living[pick % this.#living.length]!
       struck.command(() => {
@@ -264,6 +281,28 @@ class ReplicaRun {
       if (follows) this.#add(undefined)
       if (certainNs !== undefined) kernel.after(lingerNs + certainNs, () => this.#ended(struck.id))
     }
+  }
+
+  #otherThan(struck: SimulatedReplica, pick: number): number {
+    const others = this.#replicas.filter((each) => each !== struck)
+    return others[pick % others.length]!.host.index
+  }
+
+  /** The host is cut off from those that are not in `reached`, and the one cut off first is let in again. */
+  #relay(host: number, reached: number, { forNs }: { readonly forNs: number }): void {
+    const { hosts, network, kernel } = this.#cluster
+    const paths = hosts.flatMap(({ index }) =>
+      index === host || ((reached >> index) & 1) === 1 ? [] : [network.path(host, index), network.path(index, host)],
+    )
+    for (const path of paths) path.cuts += 1
+    let isOver = false
+    const end = (): void => {
+      if (!isOver) for (const path of paths) path.cuts -= 1
+      isOver = true
+    }
+    this.#endRelays.push(end)
+    if (this.#endRelays.length * 2 >= this.#plan.replicas) this.#endRelays.shift()!()
+    kernel.after(forNs, end)
   }
 
   #cut({ forNs }: { readonly forNs: number }, isCut: (from: number, to: number) => boolean): void {
@@ -290,38 +329,31 @@ class ReplicaRun {
   // ---- what must hold
   // ---------------------------------------------------------------------------------------------------------------
 
-  #decided({ id }: SimulatedReplica, entry: Entry): void {
-    const { index, flags, payload, term, timeMs } = entry
-    const text = `${flags}/${term}/${timeMs}/${Buffer.from(payload).toString('latin1')}`
-    const before = this.entries[index - 1]
-    if (before === undefined) {
-      if (index !== this.entries.length + 1)
-        throw new ViolationError(`order: entry ${index} is decided after ${this.entries.length}`)
-      this.entries.push(text)
-      for (const { client, call } of commandsOf(entry)) this.#decidedCalls.add(`${client}/${call}`)
-      if ((flags & 1) !== 0) {
-        this.#beginTerm = Math.max(term, this.#beginTerm)
-        this.terms.add(term)
-      }
-    } else if (before !== text)
-      throw new ViolationError(`agreement: at ${index} replica ${id} has ${text.trim()}, another ${before.trim()}`)
-    this.#cluster.kernel.trace.add(index)
+  #decided({ id, replica }: SimulatedReplica, entry: Entry): void {
+    const { configuration } = replica
+    if (configuration === undefined)
+      throw new ViolationError(`voters: ${id} has entry ${entry.index}, and does not know who votes`)
+    this.log.configure(configuration)
+    if (this.log.add(id, entry)) this.#audit.checkDecided(id, entry.index)
+    this.#cluster.kernel.trace.add(entry.index)
   }
 
   /** Leader completeness: who has begun a term has every entry that was decided in lower ones. */
   #checkLeader({ id, replica, applied }: SimulatedReplica): void {
-    if (!replica.isLeader || this.#checkedTerms.has(replica.term)) return
-    this.#checkedTerms.add(replica.term)
-    if (this.#beginTerm <= replica.term && applied < this.entries.length)
-      throw new ViolationError(`leader completeness: ${id} leads, and has ${applied} of ${this.entries.length} entries`)
+    const term = this.#wanted.get(id)
+    if (term === undefined || !replica.isLeader) return
+    this.#wanted.delete(id)
+    this.#audit.checkReady(id, term)
+    const { last, highestTerm } = this.log
+    if (highestTerm <= term && applied < last)
+      throw new ViolationError(`leader completeness: ${id} leads, and has ${applied} of ${last} entries`)
   }
 
-  /** What was answered is in the log, and the log applied call by call gives the state that replicas have. */
+  /** What was answered is in the log. */
   #checkAnswers(): void {
     for (const { answered } of this.#replicas)
       for (const each of answered)
-        if (!this.#decidedCalls.has(each))
-          throw new ViolationError(`durability: call ${each} was answered, and is lost`)
+        if (!this.log.has(each)) throw new ViolationError(`durability: call ${each} was answered, and is lost`)
   }
 
   #checkOrder(): void {

@@ -29,7 +29,7 @@ export const simulatedSettings: ReplicaSettings = {
 /** What a run draws: the smaller, the more borders it meets. */
 export type SizesOfSimulation = Pick<
   ReplicaSettings,
-  'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks'
+  'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks' | 'tickNs' | 'acknowledgeTimeout'
 >
 
 /** What a client's call does, on which key. */
@@ -48,6 +48,8 @@ export interface Command extends ReplicaCall {
 interface State {
   readonly keys: Record<number, number>
   readonly answers: Record<number, { readonly call: number; readonly output: number }>
+  /** How many commands it has applied. */
+  commands: number
 }
 
 export interface SimulatedReplicaOptions {
@@ -57,26 +59,33 @@ export interface SimulatedReplicaOptions {
   readonly founding: Configuration | undefined
   readonly votersWanted: number
   readonly settings: ReplicaSettings
-  /** What each of its clients does. */
-  readonly clients: readonly (readonly ReplicaCall[])[]
-  /** The first client's number. */
-  readonly firstClient: number
-  readonly thinkNs: number
+  readonly clients: readonly PlannedClient[]
+  readonly askAgainNs: number
   /** How far its clock is ahead of that of the simulation. */
   readonly skewMs: number
   readonly say: (from: SimulatedReplica, to: number, card: ReplicaCard) => void
+  /** How many entries are decided anywhere. */
+  readonly decided: () => number
   readonly onDecided: (replica: SimulatedReplica, entry: Entry) => void
+  /** It has applied an entry, or restored a snapshot. */
+  readonly onApplied: (replica: SimulatedReplica) => void
   /** It has done what there was to do for the moment. */
   readonly onTurned: (replica: SimulatedReplica) => void
 }
 
-/** One client: its calls, one after the other. */
-interface Client {
+/** What a client does: its calls, one after the other, with some time before each. */
+export interface PlannedClient {
   readonly number: number
   readonly calls: readonly ReplicaCall[]
+  readonly thinkNs: number
+}
+
+interface Client extends PlannedClient {
   next: number
   /** When the call under way began; undefined between two calls. */
   calledAt: number | undefined
+  /** What was decided when the call under way began. */
+  decidedBefore: number
   /** A read: from which entry on it may be answered. */
   readFrom: number | undefined
   readonly history: (HistoryCall<EntryInput, number> & { readonly key: number })[]
@@ -85,7 +94,6 @@ interface Client {
 const LINE = '\n'
 /** In the place of a time: the client has not called yet. */
 const THINKS = Number.POSITIVE_INFINITY
-const ASK_AGAIN_NS = 3_000_000
 const SLEEP_NS_MAX = 5_000_000
 
 /** A process with a replica and the program that it belongs to, on a host of its own. */
@@ -99,18 +107,18 @@ export class SimulatedReplica {
   readonly #process: SimulatedProcess
   readonly #clients: Client[]
   readonly #heard: (() => void)[] = []
-  #state: State = { keys: {}, answers: {} }
+  #state: State = { keys: {}, answers: {}, commands: 0 }
   #cancelWait: () => void = nothing
   #proposeAgain = false
   #snapshotWanted = false
 
   constructor(options: SimulatedReplicaOptions) {
-    const { cluster, id, seed, founding, votersWanted, settings, clients, firstClient, skewMs } = options
+    const { cluster, id, seed, founding, votersWanted, settings, clients, skewMs } = options
     this.id = id
     this.#options = options
     this.host = cluster.addHost()
-    this.#clients = clients.map((calls, index) => ({
-      ...{ number: firstClient + index, calls, next: 0, calledAt: undefined, readFrom: undefined, history: [] },
+    this.#clients = clients.map((client) => ({
+      ...{ ...client, next: 0, calledAt: undefined, decidedBefore: 0, readFrom: undefined, history: [] },
     }))
     this.replica = new Replica({
       device: `${cluster.device}/${this.host.index}`,
@@ -137,6 +145,7 @@ export class SimulatedReplica {
             )
           this.#state = snapshot.state
           this.applied = index
+          options.onApplied(this)
           this.#answer()
         },
         readable: (token, index) => this.#readable(token, index),
@@ -179,6 +188,10 @@ export class SimulatedReplica {
 
   get stateText(): string {
     return JSON.stringify(this.#state)
+  }
+
+  get commands(): number {
+    return this.#state.commands
   }
 
   /** Something that comes to the process from outside its links. */
@@ -227,10 +240,12 @@ export class SimulatedReplica {
     if (client.next === client.calls.length) return
     client.calledAt = THINKS
     const call = client.next
-    const { cluster, thinkNs } = this.#options
+    const { cluster } = this.#options
+    const { thinkNs } = client
     this.#timers.at(cluster.nowNs + thinkNs, () => {
       client.calledAt = cluster.nowNs
-      this.#askAgainLater(client, call)
+      client.decidedBefore = this.#options.decided()
+      this.#askAgainLater(client, call, this.#options.askAgainNs)
       this.#ask(client)
     })
     this.#process.wakeAt(cluster.nowNs + thinkNs)
@@ -240,25 +255,29 @@ export class SimulatedReplica {
     if (!isCalling(client)) return
     const { key, input } = client.calls[client.next]!
     if (input.type === 'get') {
-      if (client.readFrom === undefined) this.replica.askIndex(client.number)
+      if (client.readFrom === undefined) this.replica.askIndex(tokenOf(client))
       return
     }
     const command: Command = { client: client.number, call: client.next, key, input }
     this.replica.propose(Buffer.from(JSON.stringify(command) + LINE))
   }
 
-  #askAgainLater(client: Client, call: number): void {
-    this.#timers.at(this.#options.cluster.nowNs + ASK_AGAIN_NS, () => {
+  /** Each time it waits twice as long, so that no one is asked more than it can answer. */
+  #askAgainLater(client: Client, call: number, afterNs: number): void {
+    this.#timers.at(this.#options.cluster.nowNs + afterNs, () => {
       if (client.next !== call) return
       this.#ask(client)
-      this.#askAgainLater(client, call)
+      this.#askAgainLater(client, call, 2 * afterNs)
     })
   }
 
   #readable(token: number, index: number | undefined): void {
-    const client = this.#clients.find(({ number }) => number === token)!
-    const reads = client.next < client.calls.length && client.calls[client.next]!.input.type === 'get'
-    if (index === undefined || !reads || !isCalling(client) || client.readFrom !== undefined) return
+    const client = this.#clients.find((each) => isCalling(each) && tokenOf(each) === token)
+    if (index === undefined || client === undefined || client.readFrom !== undefined) return
+    if (index < client.decidedBefore)
+      throw new ViolationError(
+        `read: ${this.id} may read from ${index} on, and ${client.decidedBefore} were decided before the call`,
+      )
     client.readFrom = index
     this.#answer()
   }
@@ -269,6 +288,7 @@ export class SimulatedReplica {
     this.#options.onDecided(this, entry)
     this.applied = entry.index
     for (const command of commandsOf(entry)) this.#apply(command)
+    this.#options.onApplied(this)
     this.#answer()
   }
 
@@ -279,6 +299,7 @@ export class SimulatedReplica {
     const [after, output] = entryStep(keys[key] ?? 0, input)
     keys[key] = after
     answers[client] = { call, output }
+    this.#state.commands += 1
   }
 
   /** Answer what can be. */
@@ -310,6 +331,11 @@ export function commandsOf({ flags, payload }: Entry): Command[] {
   if (flags !== 0) return []
   const lines = Buffer.from(payload).toString().split(LINE)
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Command)
+}
+
+/** Answers of an earlier call may still come. */
+function tokenOf({ number, next }: Client): number {
+  return number * 2 ** 20 + next
 }
 
 /** It waits for an answer, and does not think. */

@@ -18,6 +18,20 @@ type Blow =
     }
   /** Nothing gets from it to the others, or from them to it, or both. */
   | { readonly kind: 'isolate'; readonly forNs: number; readonly out: boolean; readonly in: boolean }
+  /**
+   * It is cut off until enough others are struck by this that a majority would be cut off. It still reaches those of
+   * the bits of `pick`. So one leader after the other stores a part of what it wants, and the next ones meet what it
+   * left.
+   */
+  | { readonly kind: 'relay'; readonly forNs: number }
+  /** It and the one that `pick` names do not reach each other, and all others reach both. It may end by a crash. */
+  | { readonly kind: 'part'; readonly forNs: number; readonly crashes: boolean }
+  /** Nothing gets out or in, not even from it to its own memory. */
+  | { readonly kind: 'link-down'; readonly forNs: number }
+  /** Packets get lost that it sends, or is sent. */
+  | { readonly kind: 'lossy'; readonly forNs: number; readonly loss: number }
+  /** What gets from it to the one that `pick` names, or comes from there, takes longer. */
+  | { readonly kind: 'delay'; readonly forNs: number; readonly delayNs: number; readonly out: boolean }
   /** The hosts fall apart in two groups, one of them that of the bits of `pick`. */
   | { readonly kind: 'split'; readonly forNs: number }
   /** It is asked to let the replica lead that `pick` names. */
@@ -71,8 +85,29 @@ const draws: readonly ((stream: Stream) => Blow)[] = [
     return { kind: 'isolate', forNs: duration(stream, most), out, in: !out || stream.chance(0.6) }
   },
   (stream) => ({ kind: 'split', forNs: duration(stream, stream.chance(0.3) ? LAG_NS_MAX : OUTAGE_NS_MAX) }),
+  part,
+  delay,
+  lossy,
+  (stream) => ({ kind: 'link-down', forNs: duration(stream, OUTAGE_NS_MAX) }),
   () => ({ kind: 'transfer' }),
 ]
+
+function part(stream: Stream): Blow {
+  return { kind: 'part', forNs: duration(stream, OUTAGE_NS_MAX), crashes: stream.chance(0.1) }
+}
+
+function lossy(stream: Stream, forNs = duration(stream, 2_000_000)): Blow {
+  return { kind: 'lossy', forNs, loss: stream.between(10, 50) / 100 }
+}
+
+function delay(stream: Stream): Blow {
+  return {
+    kind: 'delay',
+    forNs: duration(stream, OUTAGE_NS_MAX),
+    delayNs: duration(stream, 3_000_000),
+    out: stream.chance(0.5),
+  }
+}
 
 /** Up to three at a moment, or soon after: what comes together is worse than what comes one after the other. */
 export function drawStrikes(stream: Stream, withinNs: number): Strike[] {
@@ -83,6 +118,84 @@ export function drawStrikes(stream: Stream, withinNs: number): Strike[] {
     target: strike > 0 && stream.chance(0.5) ? 'candidate' : stream.chance(0.7) ? 'leader' : 'follower',
     pick: stream.below(256),
     blow: draws[stream.below(draws.length)]!(stream),
+  }))
+}
+
+/** Steps of a term's beginning, each of which takes a packet's time: until its first entry is stored and told. */
+const CANDIDATE_STEPS = 12
+
+/** One leader after the other is cut off, soon after it wanted to lead. `delayNs`: what a packet takes. */
+export function drawRelay(stream: Stream, withinNs: number, delayNs: number): Strike[] {
+  const rounds = stream.between(8, 24)
+  return Array.from({ length: rounds }, (_, round) => ({
+    atNs: Math.round(((round + 0.5) * withinNs) / rounds),
+    // Between two steps of a term's beginning, mostly.
+    afterNs: stream.chance(0.8) ? stream.between(0, CANDIDATE_STEPS * delayNs) : duration(stream, 3_000_000),
+    target: round === 0 || stream.chance(0.2) ? 'leader' : 'candidate',
+    pick: stream.chance(0.5) ? 0 : stream.below(256),
+    blow: { kind: 'relay', forNs: OUTAGE_NS_MAX },
+  }))
+}
+
+/** Two do not reach each other, and take turns in leading those who reach both. */
+export function drawBridge(stream: Stream, withinNs: number): Strike[] {
+  const moments = stream.between(2, 5)
+  return Array.from({ length: moments }, (_, moment) => {
+    const atNs = Math.round((moment * withinNs) / moments)
+    const common = { atNs, afterNs: stream.between(0, 20_000), pick: stream.below(256) }
+    const parted: Strike = { ...common, target: 'leader', blow: part(stream) }
+    const other: Strike = {
+      ...{ ...common, pick: stream.below(256) },
+      target: stream.chance(0.7) ? 'candidate' : 'leader',
+      blow: stream.chance(0.7) ? delay(stream) : part(stream),
+    }
+    return [parted, other]
+  }).flat()
+}
+
+/** A leader is gone, and the one that wants to follow it gives up before it could ask anyone. */
+export function drawOutage(stream: Stream, withinNs: number): Strike[] {
+  const common = { atNs: stream.between(2_000_000, withinNs / 2), pick: 0 }
+  const gone = (most: number): Blow => ({ kind: 'link-down', forNs: stream.between(12_000_000, most) })
+  return [
+    { ...common, afterNs: 0, target: 'leader', blow: gone(40_000_000) },
+    { ...common, afterNs: stream.between(0, 3000), target: 'candidate', blow: gone(20_000_000) },
+  ]
+}
+
+/**
+ * A leader that is busy goes on while another, which does not reach it, begins a term with those who reach both. What
+ * the two ask for comes in between each other, and then the first one ends.
+ */
+export function drawClash(stream: Stream, withinNs: number, delayNs: number): Strike[] {
+  const moments = stream.between(2, 4)
+  return Array.from({ length: moments }, (_, moment): Strike[] => {
+    const common = { atNs: Math.round(((moment + 1) * withinNs) / (moments + 1)), afterNs: 0, pick: stream.below(256) }
+    const forNs = stream.between(500_000, 2_000_000)
+    return [
+      { ...common, target: 'leader', blow: { kind: 'part', forNs, crashes: stream.chance(0.5) } },
+      {
+        ...common,
+        target: 'candidate',
+        // When it has the promise and prepares slots.
+        afterNs: stream.between(3 * delayNs, 7 * delayNs),
+        blow: lossy(stream, stream.between(100_000, 500_000)),
+      },
+    ]
+  }).flat()
+}
+
+/** Followers stay behind, by whole laps of the ring, and what they are sent comes late. */
+export function drawLag(stream: Stream, withinNs: number): Strike[] {
+  const moments = stream.between(2, 6)
+  return Array.from({ length: moments }, () => ({
+    atNs: stream.between(0, withinNs),
+    afterNs: 0,
+    target: stream.chance(0.8) ? 'follower' : 'leader',
+    pick: stream.below(256),
+    blow: stream.chance(0.5)
+      ? delay(stream)
+      : { kind: 'pause', forNs: duration(stream, LAG_NS_MAX), inWrite: stream.chance(0.3), adapterStops: false },
   }))
 }
 

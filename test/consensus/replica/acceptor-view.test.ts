@@ -1,0 +1,83 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { type AcceptorsLeader, AcceptorView } from '../../../src/consensus/replica/acceptor-view.ts'
+import type { Entry } from '../../../src/consensus/replica/cell.ts'
+import { HeadWord, ReplicaLayout } from '../../../src/consensus/replica/layout.ts'
+import { LogHistory } from '../../../src/consensus/replica/log-history.ts'
+import type { ReplicaLink } from '../../../src/consensus/replica/replica-link.ts'
+import { defaultSettings } from '../../../src/consensus/replica/settings.ts'
+import { packWord } from '../../../src/consensus/replica/slot-word.ts'
+
+const OWN_FRAME = 3
+const TERM = 4097
+const layout = new ReplicaLayout({ ...defaultSettings, window: 8, cellBytes: 256 })
+
+/** A connection to a memory of words. Compare-and-swaps take effect at once; what they answer comes when it is asked for. */
+class HeldLink {
+  readonly isUp = true
+  readonly written: number[] = []
+  readonly #memory: Uint8Array
+  readonly #words: DataView
+  readonly #answers: (() => void)[] = []
+
+  constructor(memory: Uint8Array) {
+    this.#memory = memory
+    this.#words = new DataView(memory.buffer)
+  }
+
+  read(offset: number, length: number, done: (bytes: Uint8Array) => void): void {
+    done(this.#memory.slice(offset, offset + length))
+  }
+
+  write(_bytes: Uint8Array, offset: number): void {
+    this.written.push(offset)
+  }
+
+  writeWord(): void {
+    return
+  }
+
+  compareSwap(offset: number, expected: bigint, next: bigint, done: (before: bigint) => void): void {
+    const before = this.#words.getBigUint64(offset, true)
+    if (before === expected) this.#words.setBigUint64(offset, next, true)
+    this.#answers.push(() => done(before))
+  }
+
+  answer(): boolean {
+    const next = this.#answers.shift()
+    next?.()
+    return next !== undefined
+  }
+}
+
+test('a value that a word names is never overwritten, though several stores fail at a time', () => {
+  const memory = new Uint8Array(layout.headBytes)
+  const words = new DataView(memory.buffer)
+  const held = packWord(1025, 0, OWN_FRAME, 0)
+  for (const index of [1, 2, 3]) words.setBigUint64(layout.slot(index), held, true)
+  const history = new LogHistory(0, 1e6)
+  for (const index of [1, 2, 3])
+    history.push({ index, term: 1, timeMs: 1, flags: 0, payload: new Uint8Array(8) } satisfies Entry)
+  const link = new HeldLink(memory)
+  const leader: AcceptorsLeader = {
+    ...{ term: TERM, layout, ahead: 4, history },
+    open: () => undefined,
+    deposed: (seen) => assert.fail(`deposed by ${seen}`),
+    behind: () => assert.fail('behind'),
+    progressed: () => view.pump(),
+    needsSnapshot: () => assert.fail('it lacks nothing'),
+  }
+  const view = new AcceptorView(2, link as unknown as ReplicaLink, OWN_FRAME, leader, true)
+  view.begin()
+  // Another leader, of a lower term, promises the slots after they were read.
+  const promised = packWord(2049, 0, OWN_FRAME, 0)
+  for (const index of [1, 2, 3]) words.setBigUint64(layout.slot(index), promised, true)
+  while (link.answer());
+  assert.equal(Number(words.getBigUint64(HeadWord.Promise, true)), TERM)
+  assert.equal(view.stored, 3)
+  const named = [1, 2, 3].map((index) => layout.cell(OWN_FRAME, 0, index))
+  assert.deepEqual(
+    link.written.filter((offset) => named.includes(offset)),
+    [],
+  )
+})

@@ -1,0 +1,216 @@
+import { type Configuration, HeadWord, type ReplicaMemory, unpackWord } from 'aether-dsm/internal/consensus'
+import { ViolationError } from '../observer.ts'
+import { type DecidedLog, textOf } from './decided-log.ts'
+
+/** A value that an acceptor has accepted. */
+interface Accepted {
+  readonly acceptor: number
+  readonly index: number
+  readonly term: number
+  /** Undefined until all of its cell could be seen. If it is replaced before, it may have been anything. */
+  text: string | undefined
+}
+
+/** An acceptor, and the words of its memory as they were seen last. */
+interface Watched {
+  readonly id: number
+  readonly memory: ReplicaMemory
+  readonly words: BigUint64Array
+  readonly seen: BigUint64Array
+  /** The same bytes: numbers are compared faster than bigints. */
+  readonly live: Float64Array
+  readonly before: Float64Array
+  promised: number
+  /** By place of the ring: what its word names. */
+  readonly named: Map<number, Accepted>
+}
+
+const PROMISE_AT = HeadWord.Promise / 8
+
+/**
+ * Looks at the memories of all acceptors after each event of a simulation. It remembers everything that was ever
+ * accepted, even by those that have lost their memory. So it knows what no replica does. It holds Paxos to its proof:
+ *
+ * 1. What an acceptor has promised never goes down. What it has accepted it does not forget, until it has taken it.
+ * 2. The value that a slot's word names is whole, was stored in the term of the word, and stays as it is.
+ * 3. In one term one value is proposed for an index.
+ * 4. A value is accepted only if it is safe: no other can have been decided in a lower term (Lamport, "Paxos made
+ *    simple", 2001, P2c).
+ * 5. What a leader counts as decided a majority has accepted, or taken; and a majority has promised its term.
+ * 6. What an acceptor is told to be decided is decided, and lies there.
+ *
+ * Numbers are counted here, and not by functions of what is tried, in which a mistake may be.
+ */
+export class AcceptorAudit {
+  readonly #log: DecidedLog
+  readonly #watched: Watched[] = []
+  readonly #accepted = new Map<number, Accepted[]>()
+  /** Those whose cell could not be seen yet. */
+  readonly #unseen = new Set<{ readonly watched: Watched; readonly place: number; readonly accepted: Accepted }>()
+  #looksAtNamed = false
+
+  constructor(log: DecidedLog) {
+    this.#log = log
+  }
+
+  watch(id: number, memory: ReplicaMemory): void {
+    const { buffer, byteOffset } = memory.region.bytes
+    const length = memory.layout.headBytes / 8
+    const words = new BigUint64Array(buffer, byteOffset, length)
+    const live = new Float64Array(buffer, byteOffset, length)
+    const seen = words.slice()
+    const before = new Float64Array(seen.buffer)
+    this.#watched.push({ id, memory, words, seen, live, before, promised: 0, named: new Map() })
+  }
+
+  /** An event has happened. */
+  look(): void {
+    for (const watched of this.#watched) {
+      const { live, before } = watched
+      // What lies before is of no interest here.
+      for (let at = PROMISE_AT; at < live.length; at += 1) if (live[at] !== before[at]) this.#changed(watched, at)
+    }
+    if (this.#unseen.size > 0) this.#lookAgain()
+    if (!this.#looksAtNamed) return
+    this.#looksAtNamed = false
+    for (const watched of this.#watched) for (const place of watched.named.keys()) this.#checkNamed(watched, place)
+  }
+
+  /** A leader counts this entry as decided, which it has taken just now. */
+  checkDecided(leader: number, index: number): void {
+    const text = this.#log.text(index)
+    const accepted = new Set(
+      this.#acceptedAt(index)
+        .filter((each) => each.text === undefined || each.text === text)
+        .map(({ acceptor }) => acceptor),
+    )
+    for (const { id, memory } of this.#watched) if (id !== leader && memory.taken >= index) accepted.add(id)
+    if (!this.#isMajority((id) => accepted.has(id)))
+      throw new ViolationError(`decision: ${leader} counts ${index} as decided, which only ${[...accepted]} accepted`)
+  }
+
+  /** A leader counts its term as begun. */
+  checkReady(leader: number, term: number): void {
+    const promised = new Map(this.#watched.map((each) => [each.id, each.promised]))
+    if (!this.#isMajority((id) => (promised.get(id) ?? 0) >= term))
+      throw new ViolationError(`promise: ${leader} leads in ${term}, which no majority has promised`)
+  }
+
+  /** The next look is at all values that words name, too: they are as they were. */
+  lookAtNamed(): void {
+    this.#looksAtNamed = true
+  }
+
+  #changed(watched: Watched, at: number): void {
+    const { id, memory, words, seen } = watched
+    const { layout } = memory
+    const [before, now] = [seen[at]!, words[at]!]
+    seen[at] = now
+    if (at === PROMISE_AT) {
+      if (now < before) throw new ViolationError(`promise: ${id} takes back ${before} for ${now}`)
+      watched.promised = Number(now)
+    } else if (at * 8 >= layout.slots) this.#slotChanged(watched, at - layout.slots / 8, before, now)
+    else if (at * 8 >= layout.commits) this.#told(watched, Number(now))
+  }
+
+  #slotChanged(watched: Watched, place: number, before: bigint, now: bigint): void {
+    const { id, memory, named } = watched
+    const { window } = memory.layout
+    const [was, is] = [unpackWord(before), unpackWord(now)]
+    const index = is.lap * window + place
+    const which = `of ${index} at ${id}`
+    if (is.promised < was.promised)
+      throw new ViolationError(`promise: ${which} goes from ${was.promised} to ${is.promised}`)
+    if (is.lap === was.lap) {
+      if (was.frame >= 0 && is.frame < 0) throw new ViolationError(`accepted: what was accepted ${which} is forgotten`)
+      // The same place means that the term was promised, and nothing else.
+      if (is.frame === was.frame && is.bank === was.bank) {
+        this.#checkNamed(watched, place)
+        return
+      }
+    } else if (is.lap < was.lap) throw new ViolationError(`accepted: the slot ${which} goes back from lap ${was.lap}`)
+    else {
+      if (index - window > memory.taken)
+        throw new ViolationError(`ring: ${which} replaces ${index - window}, and ${memory.taken} are taken`)
+      named.delete(place)
+      if (is.frame < 0) return
+    }
+    const accepted: Accepted = { acceptor: id, index, term: is.promised, text: undefined }
+    named.set(place, accepted)
+    this.#acceptedAt(index).push(accepted)
+    if (!this.#see(watched, accepted)) this.#unseen.add({ watched, place, accepted })
+  }
+
+  #lookAgain(): void {
+    for (const each of this.#unseen) {
+      const { watched, place, accepted } = each
+      if (watched.named.get(place) !== accepted || this.#see(watched, accepted)) this.#unseen.delete(each)
+    }
+  }
+
+  /** False while not all of the value is visible. */
+  #see({ id, memory }: Watched, accepted: Accepted): boolean {
+    const { index, term } = accepted
+    const entry = memory.accepted(index)
+    if (entry === undefined) return false
+    if (entry.acceptedIn !== term)
+      throw new ViolationError(`accepted: of ${index} at ${id} in ${term}, and its cell says ${entry.acceptedIn}`)
+    const text = textOf(entry)
+    const other = this.#acceptedAt(index).find((each) => each.term === term && (each.text ?? text) !== text)
+    if (other !== undefined)
+      throw new ViolationError(`term: in ${term} both ${text} and ${other.text} are proposed for ${index}`)
+    if (!this.#isSafe(accepted, text))
+      throw new ViolationError(`safety: in ${term} ${id} accepts ${text} for ${index}: ${this.#describe(index)}`)
+    accepted.text = text
+    return true
+  }
+
+  /** Some majority has accepted nothing in a lower term, or nothing newer than this same value. */
+  #isSafe({ index, term }: Accepted, text: string): boolean {
+    const newest = new Map<number, number>()
+    let adopted = 0
+    for (const each of this.#acceptedAt(index)) {
+      if (each.term >= term) continue
+      newest.set(each.acceptor, Math.max(newest.get(each.acceptor) ?? 0, each.term))
+      if ((each.text ?? text) === text) adopted = Math.max(adopted, each.term)
+    }
+    return this.#isMajority((id) => (newest.get(id) ?? 0) <= adopted)
+  }
+
+  #checkNamed({ id, memory, named }: Watched, place: number): void {
+    const accepted = named.get(place)
+    if (accepted?.text === undefined || accepted.index <= memory.taken) return
+    const entry = memory.accepted(accepted.index)
+    if (entry === undefined || entry.acceptedIn !== accepted.term || textOf(entry) !== accepted.text)
+      throw new ViolationError(`accepted: the value of ${accepted.index} at ${id} is overwritten while it is named`)
+  }
+
+  #told({ id, memory, named }: Watched, commit: number): void {
+    if (commit > this.#log.last)
+      throw new ViolationError(`commit: ${id} is told that ${commit} are decided of ${this.#log.last}`)
+    for (let index = memory.taken + 1; index <= commit; index += 1) {
+      const accepted = named.get(memory.layout.place(index))
+      if (accepted?.index !== index || (accepted.text ?? this.#log.text(index)) !== this.#log.text(index))
+        throw new ViolationError(`commit: ${id} is told that ${commit} are decided, and does not have ${index}`)
+    }
+  }
+
+  #acceptedAt(index: number): Accepted[] {
+    const accepted = this.#accepted.get(index) ?? []
+    this.#accepted.set(index, accepted)
+    return accepted
+  }
+
+  /** Which configuration a leader goes by is not known from outside: one of them is enough. */
+  #isMajority(holds: (id: number) => boolean): boolean {
+    return this.#log.configurations.some(
+      ({ voters }: Configuration) => voters.filter(({ id }) => holds(id)).length * 2 > voters.length,
+    )
+  }
+
+  #describe(index: number): string {
+    return this.#acceptedAt(index)
+      .map(({ acceptor, term, text }) => `${acceptor} accepted ${text ?? '?'} in ${term}`)
+      .join(', ')
+  }
+}
