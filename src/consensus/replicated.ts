@@ -13,7 +13,7 @@ import {
 import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
 import { Condition } from './condition.ts'
-import { ConsensusError } from './errors.ts'
+import { ConsensusError, type ProposalOutcome } from './errors.ts'
 import { Applier } from './machine/applier.ts'
 import type { Change } from './machine/changes.ts'
 import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machine/machine.ts'
@@ -23,6 +23,7 @@ import { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
 import { type Proposal, Proposals } from './proposals.ts'
 import { EntryFlag } from './replica/cell.ts'
 import type { Configuration } from './replica/configuration.ts'
+import { CHECK_EVERY } from './replica/state-checks.ts'
 
 /** The leader from now on. A term is a fencing token: of two, the later leader's is greater. */
 export interface Leadership {
@@ -61,6 +62,8 @@ export interface ReplicatedStatus {
   readonly lags: readonly { readonly rank: number; readonly entries: number }[]
   /** A hash of all outcomes up to `applied`: equal at replicas that have applied the same. */
   readonly hash: string
+  /** Ranks that were stopped, because their machines came to other outcomes than those of a majority. */
+  readonly deviating: readonly number[]
 }
 
 const proposeNames: OptionNames<ProposeOptions> = { timeoutMs: true, signal: true }
@@ -121,6 +124,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #voters = 0
   readonly #changed = new Condition()
   #closing: Promise<void> | undefined
+  /** Why it was closed, if not by `close()`. */
+  #failure: ConsensusError | undefined
 
   /** @internal Made by {@link replicate}. */
   constructor(parts: ReplicatedParts<Machine>) {
@@ -283,12 +288,13 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   async status(): Promise<ReplicatedStatus> {
     this.#checkOpen()
-    const { term, leader, isLeader, decided, configuration, lags } = await this.#process!.status()
+    const { term, leader, isLeader, decided, configuration, lags, deviating } = await this.#process!.status()
     const { rankOf } = this.#parts
     return {
       ...{ term, isLeader, decided, applied: this.#applier.index, hash: this.#applier.hash.value },
       leader: leader === undefined ? undefined : rankOf(leader),
       voters: configuration?.voters.map(({ id }) => rankOf(id) ?? -1),
+      deviating: [...new Set(deviating.map((id) => rankOf(id) ?? -1))],
       lags: lags.map(({ id, entries }) => ({ rank: rankOf(id) ?? -1, entries })),
     }
   }
@@ -353,8 +359,19 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         return true
       case News.Restore:
         return this.#restore(numberAt(bytes, 0))
+      case News.Deviates:
+        this.#fail(deviates())
+        return true
     }
     throw new DefectError(`the replica's thread sends records of kind ${kind}`)
+  }
+
+  /** Nothing that this machine says counts any more. */
+  #fail(failure: ConsensusError): void {
+    if (this.closed) return
+    this.#failure = failure
+    // It is told to all who call.
+    this.close().catch(() => {})
   }
 
   #apply(bytes: Uint8Array): void {
@@ -363,6 +380,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const payload = bytes.subarray(ENTRY_HEAD_BYTES)
     const term = head.getUint32(16, true)
     this.#applier.apply({ index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload })
+    const { index } = this.#applier
+    if (index % CHECK_EVERY === 0) this.#process?.checked(index / CHECK_EVERY, this.#applier.shortHash)
     if ((flags & EntryFlag.Begin) !== 0) this.#begun(payload)
     this.#answerReads()
     this.#changed.wake()
@@ -473,6 +492,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         yield change
         next = change.index + 1
       }
+      if (this.#failure !== undefined) throw this.#failure
       if (this.closed) return
       const wanted = next
       await this.#until(() => this.#applier.commands >= wanted, signal)
@@ -488,6 +508,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         yield now
       } else await this.#until(() => (this.#leadership?.term ?? 0) > seen, signal)
     }
+    if (this.#failure !== undefined) throw this.#failure
   }
 
   /** One may have ended before this process came. */
@@ -502,7 +523,9 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#process?.expect()
     const closed = (outcome?: 'unknown' | 'not-applied'): ConsensusError =>
-      new ConsensusError('CLOSED', 'the replicated machine was closed', outcome === undefined ? {} : { outcome })
+      this.#failure === undefined
+        ? new ConsensusError('CLOSED', 'the replicated machine was closed', outcome === undefined ? {} : { outcome })
+        : deviates(outcome)
     for (const proposal of this.#session.end()) proposal.fail(closed(proposal.sequence > 0 ? 'unknown' : 'not-applied'))
     for (const reads of [this.#newReads, this.#readable, ...this.#asked.values()])
       for (const reading of reads) if (!reading.isOver) reading.fail(closed())
@@ -517,6 +540,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 
   #checkOpen(): void {
+    if (this.#failure !== undefined) throw this.#failure
     if (this.closed) throw new ConsensusError('CLOSED', 'the replicated machine is closed; call replicate() again')
   }
 
@@ -531,6 +555,13 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const message = `${who} within ${timeoutMs} ms; a majority of the voters has to be alive: see status()`
     return new ConsensusError('TIMEOUT', message, { outcome: wasSent ? 'unknown' : 'not-applied' })
   }
+}
+
+function deviates(outcome?: ProposalOutcome): ConsensusError {
+  const message =
+    'the machine of this process came to other outcomes than those of a majority; ' +
+    'let apply() follow from the state, the command and the context alone, and call replicate() again'
+  return new ConsensusError('DEVIATES', message, outcome === undefined ? {} : { outcome })
 }
 
 function numberAt(bytes: Uint8Array, offset: number): number {

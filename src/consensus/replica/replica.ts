@@ -15,6 +15,7 @@ import { Proposer } from './proposer.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaSettings } from './settings.ts'
 import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
+import { CHECK_EVERY, packCheck, StateChecks } from './state-checks.ts'
 import { NUMBERS, proposerOf, termAbove } from './term.ts'
 
 const trace = traceChannel('consensus')
@@ -35,6 +36,8 @@ interface ReplicaEvents {
   readable(token: number, index: number | undefined): void
   /** Whether the program does what it is asked. One that does not is not to lead. */
   isResponsive(): boolean
+  /** The machine of this replica came to something else than the others': it is to be closed. */
+  deviates(): void
   /** Whether the program has room for more entries. */
   mayTake(): boolean
 }
@@ -74,6 +77,7 @@ export class Replica {
   readonly #options: ReplicaOptions
   readonly #connections: Connections
   readonly #snapshots: SnapshotTransfer
+  readonly #checks: StateChecks
   #history: LogHistory
   #configuration: Configuration | undefined
   /** The newest ones, with the index from which each holds. */
@@ -115,6 +119,7 @@ export class Replica {
         },
       },
     })
+    this.#checks = new StateChecks(settings.silentTicks)
     this.#history = new LogHistory(0, settings.historyBytes)
     this.#snapshots = new SnapshotTransfer(this.#connections.domain)
     if (founding !== undefined) this.#configure(0, founding)
@@ -147,6 +152,11 @@ export class Replica {
   get lags(): readonly { readonly id: number; readonly entries: number }[] {
     const acceptors = [...(this.#leader?.acceptors.values() ?? [])]
     return acceptors.map(({ id, taken }) => ({ id, entries: Math.max(0, this.#history.last - taken) }))
+  }
+
+  /** Replicas whose machines were found not to be deterministic. */
+  get deviating(): readonly number[] {
+    return [...this.#checks.deviating]
   }
 
   /** There is a replica with that id. */
@@ -192,6 +202,12 @@ export class Replica {
     if (known !== undefined)
       this.#snapshots.keep({ index, term: this.#beginTerm, configuration: known.configuration }, bytes)
     this.#hasNews = true
+  }
+
+  /** What the machine came to at the check with that number. */
+  checked(number: number, hash: number): void {
+    this.#connections.memory.check = packCheck(number, hash)
+    this.#checks.see(this.id, this.#connections.memory.check)
   }
 
   /** Let another replica lead. False if this one does not, or that one cannot. */
@@ -308,6 +324,8 @@ export class Replica {
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
     // One that was adopted may be of an older term than one before it, which another leader decided.
     if ((entry.flags & EntryFlag.Begin) !== 0 && entry.term > this.#beginTerm) this.#begun(entry.term)
+    if (entry.index % CHECK_EVERY === 0 && this.#configuration !== undefined)
+      this.#checks.decided(entry.index / CHECK_EVERY, this.#configuration, this.#leaderId)
     this.#options.events.decided(entry)
   }
 
@@ -363,10 +381,20 @@ export class Replica {
     else if (this.#restingTicks > 0) this.#restingTicks -= 1
     this.#connections.look()
     this.#connections.mend()
+    this.#compare()
     this.#tryToLeave()
     this.#hasNews = true
     if (this.#leader === undefined) this.#considerLeading()
     else this.#lead(this.#leader)
+  }
+
+  /** Find out whose machine is not deterministic. */
+  #compare(): void {
+    for (const peer of this.#connections) this.#checks.see(peer.id, peer.check)
+    for (const id of this.#checks.judge((replica) => this.#connections.isAlive(replica))) {
+      trace.publish(TraceLevel.Error, 'deviates', () => ({ replica: this.id, deviating: id }))
+      if (id === this.id) this.#options.events.deviates()
+    }
   }
 
   /** The highest term that was promised anywhere, as far as is known, or asked for here. */
