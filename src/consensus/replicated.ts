@@ -43,8 +43,13 @@ export interface ProposeOptions {
 
 /** Options of {@link Replicated.query}. */
 export interface QueryOptions extends ProposeOptions {
-  /** Read at once what is here. It may be old: `status()` tells by how many entries. Default false. */
+  /** Read at once what is here, however old. Default false. */
   readonly stale?: boolean
+  /**
+   * Read at once what is here if it is at most so old, and otherwise as without this option. So of many reads one in
+   * this time asks a majority. Default 0.
+   */
+  readonly staleMs?: number
 }
 
 /** Where a replica stands. */
@@ -56,6 +61,11 @@ export interface ReplicatedStatus {
   /** The last entry that this replica has, and the last one that its machine has applied. */
   readonly decided: number
   readonly applied: number
+  /**
+   * How old the state may be, in milliseconds of this process's clock: it has all that anyone was answered before. It
+   * counts from the last call of this process that a majority has confirmed, so it grows without calls.
+   */
+  readonly staleMs: number
   /** Ranks that vote; undefined until this replica has heard from a leader. */
   readonly voters: readonly number[] | undefined
   /** At the leader: by how many entries each rank is behind. */
@@ -67,7 +77,7 @@ export interface ReplicatedStatus {
 }
 
 const proposeNames: OptionNames<ProposeOptions> = { timeoutMs: true, signal: true }
-const queryNames: OptionNames<QueryOptions> = { ...proposeNames, stale: true }
+const queryNames: OptionNames<QueryOptions> = { ...proposeNames, stale: true, staleMs: true }
 const changesNames: OptionNames<{ readonly from?: number; readonly signal?: AbortSignal }> = {
   from: true,
   signal: true,
@@ -102,6 +112,8 @@ interface Reading {
   readonly fail: (error: unknown) => void
   /** From which entry on; undefined until a leader has said so. */
   index: number | undefined
+  /** When it was asked for. */
+  askedMs: number
   isOver: boolean
 }
 
@@ -123,6 +135,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #leadership: Leadership | undefined
   #voters = 0
   readonly #changed = new Condition()
+  /** The state has all that was decided before this time. */
+  #freshMs = Number.NEGATIVE_INFINITY
   #closing: Promise<void> | undefined
   /** Why it was closed, if not by `close()`. */
   #failure: ConsensusError | undefined
@@ -179,11 +193,13 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       // A codec may use the same memory again, and `slice` of a Buffer copies nothing.
       const bytes = Uint8Array.prototype.slice.call(this.#parts.codec.encode(command))
       const process = this.#process!
+      const sentMs = performance.now()
       const proposal: Proposal = {
         bytes,
         sequence: 0,
         done: (outcome: Outcome) => {
           end()
+          this.#knownFresh(sentMs)
           try {
             resolve(answerOf(outcome, this.#applier.answerCodec))
           } catch (error) {
@@ -222,14 +238,15 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   query<T>(read: (machine: Machine) => T, options: QueryOptions = {}): Promise<T> {
     checkFunction('read', read, 'which takes the machine')
     checkOptions('query', options, queryNames)
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, stale = false } = options
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, stale = false, staleMs = 0 } = options
     checkMilliseconds('options.timeoutMs', timeoutMs)
+    if (staleMs !== 0) checkMilliseconds('options.staleMs', staleMs)
     checkSignal('options.signal', signal)
     return new Promise<T>((resolve, reject) => {
       this.#checkOpen()
       signal?.throwIfAborted()
       const run = (): void => resolve(read(this.#parts.machine))
-      if (stale) return run()
+      if (stale || performance.now() - this.#freshMs < staleMs) return run()
       const process = this.#process!
       const end = (): void => {
         reading.isOver = true
@@ -239,9 +256,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       }
       const reading: Reading = {
         index: undefined,
+        askedMs: 0,
         isOver: false,
         run: () => {
           end()
+          this.#knownFresh(reading.askedMs)
           try {
             run()
           } catch (error) {
@@ -292,6 +311,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const { rankOf } = this.#parts
     return {
       ...{ term, isLeader, decided, applied: this.#applier.index, hash: this.#applier.hash.value },
+      staleMs: performance.now() - this.#freshMs,
       leader: leader === undefined ? undefined : rankOf(leader),
       voters: configuration?.voters.map(({ id }) => rankOf(id) ?? -1),
       deviating: [...new Set(deviating.map((id) => rankOf(id) ?? -1))],
@@ -434,6 +454,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     if (reads.length === 0) return
     this.#token += 1
     const token = this.#token
+    const askedMs = performance.now()
+    for (const reading of reads) reading.askedMs = askedMs
     if (!this.#process!.askIndex(token)) {
       this.#retryReads(reads)
       return
@@ -478,6 +500,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     if (ready.length === 0) return
     this.#readable = this.#readable.filter((reading) => reading.index! > index)
     for (const reading of ready) if (!reading.isOver) reading.run()
+  }
+
+  /** A majority has confirmed that nothing else was decided before this time, or an entry of then was applied. */
+  #knownFresh(atMs: number): void {
+    this.#freshMs = Math.max(this.#freshMs, atMs)
   }
 
   // ---- inside

@@ -65,6 +65,26 @@ test('every member proposes and reads; all replicas are alike', async () => {
   await assertAlike(ranks.processes)
 })
 
+test('reads that may be a little old ask no majority, until they would be older', async () => {
+  await using ranks = await opened(3)
+  const staleMs = async (rank: number) => (await ranks.on<{ readonly staleMs: number }>(rank, 'status')).staleMs
+  const { leader } = await ranks.on<Leadership>(0, 'leader')
+  const reader = [0, 1, 2].find((rank) => rank !== leader)!
+  const others = [0, 1, 2].filter((rank) => rank !== reader)
+  assert.equal(await ranks.on(reader, 'propose', 1, { type: 'set', value: 4 }), 1)
+  const began = performance.now()
+  assert.equal(await ranks.on(reader, 'get', 1), 4)
+  const stale = await staleMs(reader)
+  assert.ok(stale < performance.now() - began)
+  await assert.rejects(ranks.on(reader, 'get', 1, { staleMs: -1 }), /staleMs/)
+  await Promise.all(others.map((rank) => ranks.kill(rank)))
+  assert.equal(await ranks.on(reader, 'get', 1, { staleMs: 60_000, timeoutMs: 1 }), 4)
+  await sleep(50)
+  assert.ok((await staleMs(reader)) >= 50)
+  // Older than it may be: no majority, no answer.
+  await assert.rejects(ranks.on(reader, 'get', 1, { staleMs: 50, timeoutMs: 100 }), /TIMEOUT|100 ms/)
+})
+
 test('what the machine throws is the outcome of the command, at every replica', async () => {
   await using ranks = await opened(3)
   const refused = { code: 'ERR_AETHER_CONSENSUS_REJECTED', message: /there is no key -1/ }
