@@ -20,6 +20,7 @@ import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machi
 import { answerOf, type Outcome } from './machine/outcome.ts'
 import { RecordReader } from './machine/records.ts'
 import { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
+import { MachineMeter } from './machine-meter.ts'
 import { type Proposal, Proposals } from './proposals.ts'
 import { EntryFlag } from './replica/cell.ts'
 import type { Configuration } from './replica/configuration.ts'
@@ -74,6 +75,27 @@ export interface ReplicatedStatus {
   readonly hash: string
   /** Ranks that were stopped, because their machines came to other outcomes than those of a majority. */
   readonly deviating: readonly number[]
+  /** Proposals of this process that have no answer yet. */
+  readonly proposing: number
+  /**
+   * How this process came to lead; undefined if it never did. The times are milliseconds since it found that there was
+   * no leader, or was asked to lead.
+   */
+  readonly lastFailOver:
+    | {
+        readonly term: number
+        /** When it found that: milliseconds since 1970. */
+        readonly atMs: number
+        /** It asked for promises. */
+        readonly campaignMs: number
+        /** A majority had promised. */
+        readonly promisedMs: number
+        /** All that was accepted before was adopted. */
+        readonly caughtUpMs: number
+        /** Its first entry was decided. */
+        readonly decidedMs: number
+      }
+    | undefined
 }
 
 const proposeNames: OptionNames<ProposeOptions> = { timeoutMs: true, signal: true }
@@ -95,6 +117,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 /** What {@link Replicated} is made of. */
 export interface ReplicatedParts<Machine extends AnyMachine> {
   readonly group: Group
+  readonly name: string
   readonly machine: Machine
   readonly codec: Codec<CommandOf<Machine>>
   readonly sessionMs: number
@@ -125,6 +148,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #parts: ReplicatedParts<Machine>
   readonly #applier: Applier<CommandOf<Machine>, AnswerOf<Machine>>
   readonly #session: Proposals
+  readonly #meter: MachineMeter
   #process: ReplicaProcess | undefined
   /** Reads for which no token is on its way. */
   #newReads: Reading[] = []
@@ -145,6 +169,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   constructor(parts: ReplicatedParts<Machine>) {
     const { machine, codec, sessionMs, cellBytes, onConfiguration } = parts
     this.#parts = parts
+    this.#meter = new MachineMeter(parts.name)
     this.#applier = new Applier<CommandOf<Machine>, AnswerOf<Machine>>({
       machine: machine as ReplicatedMachine<CommandOf<Machine>, AnswerOf<Machine>>,
       codec,
@@ -227,6 +252,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       process.expect()
       this.#session.renewAfter(this.#parts.sessionMs / 4, Date.now())
       this.#session.add(proposal)
+      this.#meter.proposing(this.#session.size)
     })
   }
 
@@ -307,10 +333,13 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   async status(): Promise<ReplicatedStatus> {
     this.#checkOpen()
-    const { term, leader, isLeader, decided, configuration, lags, deviating } = await this.#process!.status()
+    const { term, leader, isLeader, decided, configuration, lags, deviating, lastFailOver } =
+      await this.#process!.status()
     const { rankOf } = this.#parts
     return {
       ...{ term, isLeader, decided, applied: this.#applier.index, hash: this.#applier.hash.value },
+      proposing: this.#session.size,
+      lastFailOver,
       staleMs: performance.now() - this.#freshMs,
       leader: leader === undefined ? undefined : rankOf(leader),
       voters: configuration?.voters.map(({ id }) => rankOf(id) ?? -1),
@@ -401,6 +430,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const term = head.getUint32(16, true)
     this.#applier.apply({ index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload })
     const { index } = this.#applier
+    this.#meter.applied(index)
+    this.#meter.proposing(this.#session.size)
     if (index % CHECK_EVERY === 0) this.#process?.checked(index / CHECK_EVERY, this.#applier.shortHash)
     if ((flags & EntryFlag.Begin) !== 0) this.#begun(payload)
     this.#answerReads()
@@ -417,7 +448,18 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #leads(term: number, id: number): void {
     if (term <= (this.#leadership?.term ?? 0)) return
     const { group, rankOf, idOf } = this.#parts
-    this.#leadership = { term, leader: rankOf(id) ?? -1, isSelf: id === idOf(group.rank) }
+    const isSelf = id === idOf(group.rank)
+    this.#leadership = { term, leader: rankOf(id) ?? -1, isSelf }
+    this.#meter.led(term, isSelf)
+    if (isSelf) this.#showFailOver()
+  }
+
+  /** It may be closed meanwhile. */
+  #showFailOver(): void {
+    const shown = this.#process?.status().then(({ lastFailOver }) => {
+      if (lastFailOver !== undefined && !this.closed) this.#meter.tookOver(lastFailOver.decidedMs)
+    })
+    shown?.catch(() => {})
   }
 
   /** Begin again from a snapshot. */
@@ -559,6 +601,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     // The others then need no majority of those who have left.
     await this.#process?.leave(LEAVE_MS_MAX)
     await this.#process?.close()
+    this.#meter.close()
     await this.#parts.onClose()
   }
 

@@ -1,5 +1,6 @@
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
+import type { FailOver } from '../replica/replica.ts'
 import type { ReplicaSettings } from '../replica/settings.ts'
 
 /** What the replica's thread is started with. */
@@ -72,4 +73,6 @@ export interface ReplicaStatus {
   readonly lags: readonly { readonly id: number; readonly entries: number }[]
   /** Replicas whose machines were found not to be deterministic. */
   readonly deviating: readonly number[]
+  /** How it came to lead; undefined if it never did. */
+  readonly lastFailOver: FailOver | undefined
 }

@@ -105,8 +105,8 @@ class ReplicaAgent implements Machine {
   }
 
   #status(): ReplicaStatus {
-    const { id, term, leaderId, isLeader, taken, configuration, lags, deviating } = this.#replica
-    return { id, term, leader: leaderId, isLeader, decided: taken, configuration, lags, deviating }
+    const { id, term, leaderId, isLeader, taken, configuration, lags, deviating, lastFailOver } = this.#replica
+    return { id, term, leader: leaderId, isLeader, decided: taken, configuration, lags, deviating, lastFailOver }
   }
 
   #decided({ index, timeMs, term, flags, payload }: Entry): void {

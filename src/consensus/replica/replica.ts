@@ -20,6 +20,20 @@ import { NUMBERS, proposerOf, termAbove } from './term.ts'
 
 const trace = traceChannel('consensus')
 
+/** How this replica came to lead. Times are in milliseconds since no leader was found. */
+export interface FailOver {
+  readonly term: number
+  /** When no leader was found: milliseconds since 1970. */
+  readonly atMs: number
+  readonly campaignMs: number
+  /** A majority had promised the term. */
+  readonly promisedMs: number
+  /** All that was accepted before was adopted. */
+  readonly caughtUpMs: number
+  /** The first entry of the term was decided. */
+  readonly decidedMs: number
+}
+
 /** What a replica tells its program. */
 interface ReplicaEvents {
   /** The next decided entry. */
@@ -87,6 +101,10 @@ export class Replica {
   #leaderId: number | undefined
   #beginTerm = 0
   #leaderlessTicks = 0
+  /** When no leader was found, and when it began its last campaign. */
+  #leaderlessNs = 0
+  #campaignNs = 0
+  #lastFailOver: FailOver | undefined
   #restingTicks = 0
   /** The highest term that it has wanted to lead in. */
   #ownTerm = 0
@@ -157,6 +175,10 @@ export class Replica {
   /** Replicas whose machines were found not to be deterministic. */
   get deviating(): readonly number[] {
     return [...this.#checks.deviating]
+  }
+
+  get lastFailOver(): FailOver | undefined {
+    return this.#lastFailOver
   }
 
   /** There is a replica with that id. */
@@ -415,6 +437,7 @@ export class Replica {
       this.#leaderlessTicks = 0
       return
     }
+    if (this.#leaderlessTicks === 0) this.#leaderlessNs = this.#options.runtime.now()
     this.#leaderlessTicks += 1
     if (this.#leaderlessTicks > this.#place(own, living) * STAGGER_TICKS) this.#campaign()
   }
@@ -435,6 +458,9 @@ export class Replica {
     const term = termAbove(this.#highestTerm, own.number)
     // Terms are used up after four million changes of leader.
     if (term === undefined) return
+    this.#campaignNs = this.#options.runtime.now()
+    // It was asked to lead, and nothing was missing.
+    if (this.#leaderlessTicks === 0) this.#leaderlessNs = this.#campaignNs
     this.#leaderlessTicks = 0
     this.#ownTerm = term
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
@@ -473,6 +499,22 @@ export class Replica {
   #afterDecision(): void {
     const votes = this.#configuration!.voters.some(({ id }) => id === this.id)
     if (!votes) this.#stepDown('it votes no more')
+    else if (this.#leader?.isReady === true && this.#lastFailOver?.term !== this.#leader.term)
+      this.#tookOver(this.#leader)
+  }
+
+  #tookOver({ term, promisedNs, caughtUpNs }: Proposer): void {
+    const { runtime, clockMs } = this.#options
+    const now = runtime.now()
+    const since = (ns: number): number => (ns - this.#leaderlessNs) / 1e6
+    this.#lastFailOver = {
+      term,
+      atMs: clockMs() - since(now),
+      campaignMs: since(this.#campaignNs),
+      promisedMs: since(promisedNs),
+      caughtUpMs: since(caughtUpNs),
+      decidedMs: since(now),
+    }
   }
 
   #lead(leader: Proposer): void {
