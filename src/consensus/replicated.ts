@@ -24,6 +24,7 @@ import { MachineMeter } from './machine-meter.ts'
 import { type Proposal, Proposals } from './proposals.ts'
 import { EntryFlag } from './replica/cell.ts'
 import type { Configuration } from './replica/configuration.ts'
+import type { FailOver } from './replica/fail-over.ts'
 import { CHECK_EVERY } from './replica/state-checks.ts'
 
 /** The leader from now on. A term is a fencing token: of two, the later leader's is greater. */
@@ -77,25 +78,8 @@ export interface ReplicatedStatus {
   readonly deviating: readonly number[]
   /** Proposals of this process that have no answer yet. */
   readonly proposing: number
-  /**
-   * How this process came to lead; undefined if it never did. The times are milliseconds since it found that there was
-   * no leader, or was asked to lead.
-   */
-  readonly lastFailOver:
-    | {
-        readonly term: number
-        /** When it found that: milliseconds since 1970. */
-        readonly atMs: number
-        /** It asked for promises. */
-        readonly campaignMs: number
-        /** A majority had promised. */
-        readonly promisedMs: number
-        /** All that was accepted before was adopted. */
-        readonly caughtUpMs: number
-        /** Its first entry was decided. */
-        readonly decidedMs: number
-      }
-    | undefined
+  /** Undefined if this process never led. */
+  readonly lastFailOver: FailOver | undefined
 }
 
 const proposeNames: OptionNames<ProposeOptions> = { timeoutMs: true, signal: true }

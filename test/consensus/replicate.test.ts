@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { replicate } from '../../src/public/consensus.ts'
+import { type FailOver, replicate } from '../../src/public/consensus.ts'
 import { join as joinGroup } from '../../src/public/index.ts'
 import { checkPartitions, type EntryInput, entryModel, type HistoryCall } from '../../tools/linearizability/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
@@ -37,14 +37,7 @@ interface FailOverStatus {
   readonly isLeader: boolean
   readonly applied: number
   readonly proposing: number
-  readonly lastFailOver?: {
-    readonly term: number
-    readonly atMs: number
-    readonly campaignMs: number
-    readonly promisedMs: number
-    readonly caughtUpMs: number
-    readonly decidedMs: number
-  }
+  readonly lastFailOver?: FailOver
 }
 
 async function opened(size: number, options: object = {}, environment: Record<string, string> = {}): Promise<Ranks> {

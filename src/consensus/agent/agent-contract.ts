@@ -1,6 +1,6 @@
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
-import type { FailOver } from '../replica/replica.ts'
+import type { FailOver } from '../replica/fail-over.ts'
 import type { ReplicaSettings } from '../replica/settings.ts'
 
 /** What the replica's thread is started with. */

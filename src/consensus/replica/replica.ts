@@ -10,6 +10,7 @@ import {
   withVoters,
 } from './configuration.ts'
 import { Connections, type Peer, type ReplicaCard } from './connections.ts'
+import type { FailOver } from './fail-over.ts'
 import { LogHistory } from './log-history.ts'
 import { Proposer } from './proposer.ts'
 import type { ReplicaLink } from './replica-link.ts'
@@ -19,20 +20,6 @@ import { CHECK_EVERY, packCheck, StateChecks } from './state-checks.ts'
 import { NUMBERS, proposerOf, termAbove } from './term.ts'
 
 const trace = traceChannel('consensus')
-
-/** How this replica came to lead. Times are in milliseconds since no leader was found. */
-export interface FailOver {
-  readonly term: number
-  /** When no leader was found: milliseconds since 1970. */
-  readonly atMs: number
-  readonly campaignMs: number
-  /** A majority had promised the term. */
-  readonly promisedMs: number
-  /** All that was accepted before was adopted. */
-  readonly caughtUpMs: number
-  /** The first entry of the term was decided. */
-  readonly decidedMs: number
-}
 
 /** What a replica tells its program. */
 interface ReplicaEvents {
