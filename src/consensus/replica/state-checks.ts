@@ -7,7 +7,7 @@ const CHECKS_KEPT = 64
 
 /** One index. */
 interface Check {
-  /** Who voted there, and led; undefined until this replica is there. */
+  /** The voters and the leader there; undefined until this replica is there. */
   held: { readonly configuration: Configuration; readonly leader: number | undefined } | undefined
   /** By replica: a hash of its outcomes. */
   readonly hashes: Map<number, number>
@@ -25,8 +25,8 @@ export function packCheck(number: number, hash: number): bigint {
  * with their own at the same index. Hashes that differ once differ ever after, so it does not matter which are seen.
  *
  * What a majority of those who voted at that index has in common is right. If all of them are known and no majority is
- * alike, no one can tell who is right. Then, after a while, the state of the leader at that index counts: one state goes
- * on, and not several. Voters and leader at an index follow from the log, so all replicas judge alike.
+ * alike, no one can tell who is right. Then, after a while, the state of the leader at that index counts. So one state
+ * goes on, and not several. Voters and leader at an index follow from the log, so all replicas judge alike.
  */
 export class StateChecks {
   /** Replicas that were found to deviate. */
