@@ -20,6 +20,8 @@ export type ConsensusErrorKind =
   | 'SNAPSHOT_VERSION'
   /** The machine threw. `cause` has the name, message and code of what it threw. */
   | 'REJECTED'
+  /** The machine of this process came to other outcomes than those of a majority: it is not deterministic. */
+  | 'DEVIATES'
   /** The session was unknown: it expired, or never began. */
   | 'EXPIRED'
   /** The command was applied before, and its answer was dropped after it had been acknowledged. */

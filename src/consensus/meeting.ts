@@ -7,8 +7,8 @@ import type { RemoteRegion } from './replica/replica-link.ts'
 type Told =
   /** A replica is there. */
   | { readonly type: 'hello'; readonly id: number; readonly isAnswer: boolean }
-  /** How it is reached by the one that is told. */
-  | { readonly type: 'card'; readonly card: Card }
+  /** How it is reached by the replica `to`. */
+  | { readonly type: 'card'; readonly to: number; readonly card: Card }
   /** It is closed. */
   | { readonly type: 'bye'; readonly id: number }
 
@@ -67,6 +67,7 @@ export class Meeting {
     const { endpoint } = card
     this.#tell(Meeting.rankOf(to), {
       type: 'card',
+      to,
       card: { ...card, endpoint: { ...endpoint, gid: String(endpoint.gid) } },
     })
   }
@@ -78,6 +79,8 @@ export class Meeting {
 
   #hear(process: ReplicaProcess, rank: number, told: Told): void {
     if (told.type === 'card') {
+      // It may be for the replica that this process had before.
+      if (told.to !== this.id) return
       const { endpoint } = told.card
       process.hear({ ...told.card, endpoint: { ...endpoint, gid: BigInt(endpoint.gid) } })
     } else if (told.type === 'bye') process.ended(told.id)

@@ -86,6 +86,7 @@ export async function replicate<Machine extends AnyMachine>(
   const record = group.grows ? await VoterRecord.open(group, plan.name) : undefined
   const replicated = new Replicated<Machine>({
     group,
+    name: plan.name,
     machine: checkMachine(plan.machine()),
     codec: plan.codec,
     sessionMs: plan.sessionMs,

@@ -13,16 +13,19 @@ import {
 import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
 import { Condition } from './condition.ts'
-import { ConsensusError } from './errors.ts'
+import { ConsensusError, type ProposalOutcome } from './errors.ts'
 import { Applier } from './machine/applier.ts'
 import type { Change } from './machine/changes.ts'
 import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machine/machine.ts'
 import { answerOf, type Outcome } from './machine/outcome.ts'
 import { RecordReader } from './machine/records.ts'
 import { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
+import { MachineMeter } from './machine-meter.ts'
 import { type Proposal, Proposals } from './proposals.ts'
 import { EntryFlag } from './replica/cell.ts'
 import type { Configuration } from './replica/configuration.ts'
+import type { FailOver } from './replica/fail-over.ts'
+import { CHECK_EVERY } from './replica/state-checks.ts'
 
 /** The leader from now on. A term is a fencing token: of two, the later leader's is greater. */
 export interface Leadership {
@@ -42,8 +45,13 @@ export interface ProposeOptions {
 
 /** Options of {@link Replicated.query}. */
 export interface QueryOptions extends ProposeOptions {
-  /** Read at once what is here. It may be old: `status()` tells by how many entries. Default false. */
+  /** Read at once what is here, however old. Default false. */
   readonly stale?: boolean
+  /**
+   * Read at once what is here if it is at most so old, and otherwise as without this option. So of many reads one in
+   * this time asks a majority. Default 0.
+   */
+  readonly staleMs?: number
 }
 
 /** Where a replica stands. */
@@ -55,16 +63,27 @@ export interface ReplicatedStatus {
   /** The last entry that this replica has, and the last one that its machine has applied. */
   readonly decided: number
   readonly applied: number
+  /**
+   * How old the state may be, in milliseconds of this process's clock: it has all that anyone was answered before. It
+   * counts from the last call of this process that a majority has confirmed, so it grows without calls.
+   */
+  readonly staleMs: number
   /** Ranks that vote; undefined until this replica has heard from a leader. */
   readonly voters: readonly number[] | undefined
   /** At the leader: by how many entries each rank is behind. */
   readonly lags: readonly { readonly rank: number; readonly entries: number }[]
   /** A hash of all outcomes up to `applied`: equal at replicas that have applied the same. */
   readonly hash: string
+  /** Ranks that were stopped, because their machines came to other outcomes than those of a majority. */
+  readonly deviating: readonly number[]
+  /** Proposals of this process that have no answer yet. */
+  readonly proposing: number
+  /** Undefined if this process never led. */
+  readonly lastFailOver: FailOver | undefined
 }
 
 const proposeNames: OptionNames<ProposeOptions> = { timeoutMs: true, signal: true }
-const queryNames: OptionNames<QueryOptions> = { ...proposeNames, stale: true }
+const queryNames: OptionNames<QueryOptions> = { ...proposeNames, stale: true, staleMs: true }
 const changesNames: OptionNames<{ readonly from?: number; readonly signal?: AbortSignal }> = {
   from: true,
   signal: true,
@@ -82,6 +101,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 /** What {@link Replicated} is made of. */
 export interface ReplicatedParts<Machine extends AnyMachine> {
   readonly group: Group
+  readonly name: string
   readonly machine: Machine
   readonly codec: Codec<CommandOf<Machine>>
   readonly sessionMs: number
@@ -99,6 +119,8 @@ interface Reading {
   readonly fail: (error: unknown) => void
   /** From which entry on; undefined until a leader has said so. */
   index: number | undefined
+  /** When it was asked for. */
+  askedMs: number
   isOver: boolean
 }
 
@@ -110,6 +132,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #parts: ReplicatedParts<Machine>
   readonly #applier: Applier<CommandOf<Machine>, AnswerOf<Machine>>
   readonly #session: Proposals
+  readonly #meter: MachineMeter
   #process: ReplicaProcess | undefined
   /** Reads for which no token is on its way. */
   #newReads: Reading[] = []
@@ -120,12 +143,17 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #leadership: Leadership | undefined
   #voters = 0
   readonly #changed = new Condition()
+  /** The state has all that was decided before this time. */
+  #freshMs = Number.NEGATIVE_INFINITY
   #closing: Promise<void> | undefined
+  /** Why it was closed, if not by `close()`. */
+  #failure: ConsensusError | undefined
 
   /** @internal Made by {@link replicate}. */
   constructor(parts: ReplicatedParts<Machine>) {
     const { machine, codec, sessionMs, cellBytes, onConfiguration } = parts
     this.#parts = parts
+    this.#meter = new MachineMeter(parts.name)
     this.#applier = new Applier<CommandOf<Machine>, AnswerOf<Machine>>({
       machine: machine as ReplicatedMachine<CommandOf<Machine>, AnswerOf<Machine>>,
       codec,
@@ -174,11 +202,13 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       // A codec may use the same memory again, and `slice` of a Buffer copies nothing.
       const bytes = Uint8Array.prototype.slice.call(this.#parts.codec.encode(command))
       const process = this.#process!
+      const sentMs = performance.now()
       const proposal: Proposal = {
         bytes,
         sequence: 0,
         done: (outcome: Outcome) => {
           end()
+          this.#knownFresh(sentMs)
           try {
             resolve(answerOf(outcome, this.#applier.answerCodec))
           } catch (error) {
@@ -206,6 +236,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       process.expect()
       this.#session.renewAfter(this.#parts.sessionMs / 4, Date.now())
       this.#session.add(proposal)
+      this.#meter.proposing(this.#session.size)
     })
   }
 
@@ -217,14 +248,15 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   query<T>(read: (machine: Machine) => T, options: QueryOptions = {}): Promise<T> {
     checkFunction('read', read, 'which takes the machine')
     checkOptions('query', options, queryNames)
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, stale = false } = options
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, stale = false, staleMs = 0 } = options
     checkMilliseconds('options.timeoutMs', timeoutMs)
+    if (staleMs !== 0) checkMilliseconds('options.staleMs', staleMs)
     checkSignal('options.signal', signal)
     return new Promise<T>((resolve, reject) => {
       this.#checkOpen()
       signal?.throwIfAborted()
       const run = (): void => resolve(read(this.#parts.machine))
-      if (stale) return run()
+      if (stale || performance.now() - this.#freshMs < staleMs) return run()
       const process = this.#process!
       const end = (): void => {
         reading.isOver = true
@@ -234,9 +266,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       }
       const reading: Reading = {
         index: undefined,
+        askedMs: 0,
         isOver: false,
         run: () => {
           end()
+          this.#knownFresh(reading.askedMs)
           try {
             run()
           } catch (error) {
@@ -283,12 +317,17 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   async status(): Promise<ReplicatedStatus> {
     this.#checkOpen()
-    const { term, leader, isLeader, decided, configuration, lags } = await this.#process!.status()
+    const { term, leader, isLeader, decided, configuration, lags, deviating, lastFailOver } =
+      await this.#process!.status()
     const { rankOf } = this.#parts
     return {
       ...{ term, isLeader, decided, applied: this.#applier.index, hash: this.#applier.hash.value },
+      proposing: this.#session.size,
+      lastFailOver,
+      staleMs: performance.now() - this.#freshMs,
       leader: leader === undefined ? undefined : rankOf(leader),
       voters: configuration?.voters.map(({ id }) => rankOf(id) ?? -1),
+      deviating: [...new Set(deviating.map((id) => rankOf(id) ?? -1))],
       lags: lags.map(({ id, entries }) => ({ rank: rankOf(id) ?? -1, entries })),
     }
   }
@@ -353,8 +392,19 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         return true
       case News.Restore:
         return this.#restore(numberAt(bytes, 0))
+      case News.Deviates:
+        this.#fail(deviates())
+        return true
     }
     throw new DefectError(`the replica's thread sends records of kind ${kind}`)
+  }
+
+  /** Nothing that this machine says counts any more. */
+  #fail(failure: ConsensusError): void {
+    if (this.closed) return
+    this.#failure = failure
+    // It is told to all who call.
+    this.close().catch(() => {})
   }
 
   #apply(bytes: Uint8Array): void {
@@ -363,6 +413,10 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const payload = bytes.subarray(ENTRY_HEAD_BYTES)
     const term = head.getUint32(16, true)
     this.#applier.apply({ index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload })
+    const { index } = this.#applier
+    this.#meter.applied(index)
+    this.#meter.proposing(this.#session.size)
+    if (index % CHECK_EVERY === 0) this.#process?.checked(index / CHECK_EVERY, this.#applier.shortHash)
     if ((flags & EntryFlag.Begin) !== 0) this.#begun(payload)
     this.#answerReads()
     this.#changed.wake()
@@ -378,7 +432,18 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #leads(term: number, id: number): void {
     if (term <= (this.#leadership?.term ?? 0)) return
     const { group, rankOf, idOf } = this.#parts
-    this.#leadership = { term, leader: rankOf(id) ?? -1, isSelf: id === idOf(group.rank) }
+    const isSelf = id === idOf(group.rank)
+    this.#leadership = { term, leader: rankOf(id) ?? -1, isSelf }
+    this.#meter.led(term, isSelf)
+    if (isSelf) this.#showFailOver()
+  }
+
+  /** It may be closed meanwhile. */
+  #showFailOver(): void {
+    const shown = this.#process?.status().then(({ lastFailOver }) => {
+      if (lastFailOver !== undefined && !this.closed) this.#meter.tookOver(lastFailOver.decidedMs)
+    })
+    shown?.catch(() => {})
   }
 
   /** Begin again from a snapshot. */
@@ -415,6 +480,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     if (reads.length === 0) return
     this.#token += 1
     const token = this.#token
+    const askedMs = performance.now()
+    for (const reading of reads) reading.askedMs = askedMs
     if (!this.#process!.askIndex(token)) {
       this.#retryReads(reads)
       return
@@ -461,6 +528,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     for (const reading of ready) if (!reading.isOver) reading.run()
   }
 
+  /** A majority has confirmed that nothing else was decided before this time, or an entry of then was applied. */
+  #knownFresh(atMs: number): void {
+    this.#freshMs = Math.max(this.#freshMs, atMs)
+  }
+
   // ---- inside
   // ---------------------------------------------------------------------------------------------------------------
 
@@ -473,6 +545,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         yield change
         next = change.index + 1
       }
+      if (this.#failure !== undefined) throw this.#failure
       if (this.closed) return
       const wanted = next
       await this.#until(() => this.#applier.commands >= wanted, signal)
@@ -488,6 +561,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         yield now
       } else await this.#until(() => (this.#leadership?.term ?? 0) > seen, signal)
     }
+    if (this.#failure !== undefined) throw this.#failure
   }
 
   /** One may have ended before this process came. */
@@ -502,13 +576,16 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#process?.expect()
     const closed = (outcome?: 'unknown' | 'not-applied'): ConsensusError =>
-      new ConsensusError('CLOSED', 'the replicated machine was closed', outcome === undefined ? {} : { outcome })
+      this.#failure === undefined
+        ? new ConsensusError('CLOSED', 'the replicated machine was closed', outcome === undefined ? {} : { outcome })
+        : deviates(outcome)
     for (const proposal of this.#session.end()) proposal.fail(closed(proposal.sequence > 0 ? 'unknown' : 'not-applied'))
     for (const reads of [this.#newReads, this.#readable, ...this.#asked.values()])
       for (const reading of reads) if (!reading.isOver) reading.fail(closed())
     // The others then need no majority of those who have left.
     await this.#process?.leave(LEAVE_MS_MAX)
     await this.#process?.close()
+    this.#meter.close()
     await this.#parts.onClose()
   }
 
@@ -517,6 +594,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 
   #checkOpen(): void {
+    if (this.#failure !== undefined) throw this.#failure
     if (this.closed) throw new ConsensusError('CLOSED', 'the replicated machine is closed; call replicate() again')
   }
 
@@ -531,6 +609,13 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const message = `${who} within ${timeoutMs} ms; a majority of the voters has to be alive: see status()`
     return new ConsensusError('TIMEOUT', message, { outcome: wasSent ? 'unknown' : 'not-applied' })
   }
+}
+
+function deviates(outcome?: ProposalOutcome): ConsensusError {
+  const message =
+    'the machine of this process came to other outcomes than those of a majority; ' +
+    'let apply() follow from the state, the command and the context alone, and call replicate() again'
+  return new ConsensusError('DEVIATES', message, outcome === undefined ? {} : { outcome })
 }
 
 function numberAt(bytes: Uint8Array, offset: number): number {

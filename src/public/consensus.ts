@@ -32,6 +32,7 @@ export {
   Election,
   type ElectOptions,
   elect,
+  type FailOver,
   type Leadership,
   type ProposalOutcome,
   type ProposeOptions,

@@ -1,12 +1,13 @@
 /** Replicated machines in processes of one machine: what they promise, and what becomes of it when some end. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { replicate } from '../../src/public/consensus.ts'
+import { type FailOver, replicate } from '../../src/public/consensus.ts'
 import { join as joinGroup } from '../../src/public/index.ts'
 import { checkPartitions, type EntryInput, entryModel, type HistoryCall } from '../../tools/linearizability/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
@@ -29,6 +30,14 @@ interface Status {
   readonly applied: number
   readonly voters: readonly number[]
   readonly hash: string
+}
+
+interface FailOverStatus {
+  readonly term: number
+  readonly isLeader: boolean
+  readonly applied: number
+  readonly proposing: number
+  readonly lastFailOver?: FailOver
 }
 
 async function opened(size: number, options: object = {}, environment: Record<string, string> = {}): Promise<Ranks> {
@@ -63,6 +72,65 @@ test('every member proposes and reads; all replicas are alike', async () => {
   assert.equal(leaders.filter(({ isSelf }) => isSelf).length, 1)
   assert.equal(await ranks.on(0, 'get', 1, { stale: true }), 3)
   await assertAlike(ranks.processes)
+})
+
+test('reads that may be a little old ask no majority, until they would be older', async () => {
+  await using ranks = await opened(3)
+  const staleMs = async (rank: number) => (await ranks.on<{ readonly staleMs: number }>(rank, 'status')).staleMs
+  const { leader } = await ranks.on<Leadership>(0, 'leader')
+  const reader = [0, 1, 2].find((rank) => rank !== leader)!
+  const others = [0, 1, 2].filter((rank) => rank !== reader)
+  assert.equal(await ranks.on(reader, 'propose', 1, { type: 'set', value: 4 }), 1)
+  const began = performance.now()
+  assert.equal(await ranks.on(reader, 'get', 1), 4)
+  const stale = await staleMs(reader)
+  assert.ok(stale < performance.now() - began)
+  await assert.rejects(ranks.on(reader, 'get', 1, { staleMs: -1 }), /staleMs/)
+  await Promise.all(others.map((rank) => ranks.kill(rank)))
+  assert.equal(await ranks.on(reader, 'get', 1, { staleMs: 60_000, timeoutMs: 1 }), 4)
+  await sleep(50)
+  assert.ok((await staleMs(reader)) >= 50)
+  // Older than it may be: no majority, no answer.
+  await assert.rejects(ranks.on(reader, 'get', 1, { staleMs: 50, timeoutMs: 100 }), /TIMEOUT|100 ms/)
+})
+
+test('who takes over says how long each stage took; metrics say where each replica stands', async () => {
+  await using ranks = await opened(3)
+  const { leader } = await ranks.on<Leadership>(0, 'leader')
+  await ranks.on(leader, 'propose', 1, { type: 'set', value: 1 })
+  const beganMs = Date.now()
+  await ranks.kill(leader)
+  const others = [0, 1, 2].filter((rank) => rank !== leader)
+  await Promise.all(others.map((rank) => ranks.on(rank, 'propose', 1, { type: 'set', value: 2 })))
+  const all = await Promise.all(others.map((rank) => ranks.on<FailOverStatus>(rank, 'status')))
+  const [heir] = all.filter(({ isLeader }) => isLeader)
+  const { term, atMs, campaignMs, promisedMs, caughtUpMs, decidedMs } = heir!.lastFailOver!
+  assert.equal(term, heir!.term)
+  assert.equal(heir!.proposing, 0)
+  assert.ok(atMs >= beganMs - 1 && atMs <= Date.now())
+  const stages = [0, campaignMs, promisedMs, caughtUpMs, decidedMs]
+  assert.deepEqual(
+    stages,
+    stages.toSorted((a, b) => a - b),
+  )
+  assert.ok(promisedMs > campaignMs && decidedMs > caughtUpMs)
+
+  const texts = await Promise.all(others.map((rank) => ranks.on<string>(rank, 'metrics')))
+  const shown = (name: string): number[] =>
+    texts.map((text) => Number(new RegExp(`^aether_consensus_${name}{machine="registers"} (.*)$`, 'm').exec(text)?.[1]))
+  assert.deepEqual(shown('term'), [term, term])
+  assert.deepEqual(shown('leads').toSorted(), [0, 1])
+  assert.deepEqual(
+    shown('applied'),
+    all.map(({ applied }) => applied),
+  )
+  assert.ok(shown('entries_total').every((entries) => entries > 0))
+  assert.ok(Math.abs(Math.max(...shown('fail_over_seconds')) - decidedMs / 1e3) < 1e-6)
+  assert.deepEqual(shown('proposing'), [0, 0])
+  for (const input of texts) {
+    const checked = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
+    if (checked.error === undefined) assert.equal(checked.stderr + checked.stdout, '')
+  }
 })
 
 test('what the machine throws is the outcome of the command, at every replica', async () => {

@@ -21,6 +21,7 @@ function beginning(index: number, term: number, leader: number): Uint8Array {
 test('the term of the leader never goes back, though an adopted first entry may be of a lower one', () => {
   const replicated = new Replicated({
     group: { rank: 0, closed: false } as Group,
+    name: 'test',
     machine: { apply: (_command: unknown) => 0, snapshot: () => [], restore: () => {} },
     codec: structured,
     sessionMs: 1000,

@@ -1,5 +1,6 @@
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
+import type { FailOver } from '../replica/fail-over.ts'
 import type { ReplicaSettings } from '../replica/settings.ts'
 
 /** What the replica's thread is started with. */
@@ -26,6 +27,8 @@ export const Demand = {
   Propose: 1,
   /** Token f64: from which entry on may be read. */
   AskIndex: 2,
+  /** Number f64 of a check, hash f64. It wakes no one. */
+  Checked: 3,
 } as const
 
 /** Records to the program. */
@@ -38,6 +41,8 @@ export const News = {
   SnapshotWanted: 4,
   /** Number f64 of the note that has the bytes. Nothing behind it counts before they are restored. */
   Restore: 5,
+  /** The machine is not what the others' are. */
+  Deviates: 6,
 } as const
 
 export const ENTRY_HEAD_BYTES = 24
@@ -68,4 +73,8 @@ export interface ReplicaStatus {
   readonly configuration: Configuration | undefined
   /** As the leader sees it: how far each replica is behind, in entries. */
   readonly lags: readonly { readonly id: number; readonly entries: number }[]
+  /** Replicas whose machines were found not to be deterministic. */
+  readonly deviating: readonly number[]
+  /** How it came to lead; undefined if it never did. */
+  readonly lastFailOver: FailOver | undefined
 }

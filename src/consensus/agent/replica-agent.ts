@@ -65,6 +65,7 @@ class ReplicaAgent implements Machine {
           this.#push(News.Restore, numbers(this.#restores))
         },
         readable: (token, index = -1) => this.#push(News.Readable, numbers(token, index)),
+        deviates: () => this.#push(News.Deviates, NOTHING),
         isResponsive: () => this.#isResponsive(),
         mayTake: () => this.#backlogBytes < BACKLOG_BYTES_MAX,
       },
@@ -78,8 +79,10 @@ class ReplicaAgent implements Machine {
   turn(): boolean {
     const now = this.#context.runtime.now()
     let any = this.#toAgent.drain((kind, bytes) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset)
       if (kind === Demand.Propose) this.#replica.propose(bytes.slice())
-      else this.#replica.askIndex(new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true))
+      else if (kind === Demand.Checked) this.#replica.checked(view.getFloat64(0, true), view.getFloat64(8, true))
+      else this.#replica.askIndex(view.getFloat64(0, true))
       return true
     })
     any = this.#replica.turn() || any
@@ -121,8 +124,8 @@ class ReplicaAgent implements Machine {
   }
 
   #status(): ReplicaStatus {
-    const { id, term, leaderId, isLeader, taken, configuration, lags } = this.#replica
-    return { id, term, leader: leaderId, isLeader, decided: taken, configuration, lags }
+    const { id, term, leaderId, isLeader, taken, configuration, lags, deviating, lastFailOver } = this.#replica
+    return { id, term, leader: leaderId, isLeader, decided: taken, configuration, lags, deviating, lastFailOver }
   }
 
   #decided({ index, timeMs, term, flags, payload }: Entry): void {

@@ -124,6 +124,11 @@ export class ReplicaProcess {
     return true
   }
 
+  /** It is seen within a tick, since no one waits for it. One that finds no room is left out. */
+  checked(number: number, hash: number): void {
+    if (!this.#closed) this.#toAgent.push(Demand.Checked, new Uint8Array(Float64Array.of(number, hash).buffer))
+  }
+
   meet(id: number): void {
     this.#command('meet', id)
   }

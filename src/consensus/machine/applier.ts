@@ -102,6 +102,11 @@ export class Applier<Command, Answer> {
     return { index: this.#state.index, value: this.#state.hash.value }
   }
 
+  /** The hash now, in 32 bits. */
+  get shortHash(): number {
+    return this.#state.hash.short
+  }
+
   /** The last 64 hashes at multiples of `hashEvery`, by index, to compare with another replica's. */
   get hashes(): ReadonlyMap<number, string> {
     return this.#hashes

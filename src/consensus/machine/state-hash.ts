@@ -16,6 +16,11 @@ export class StateHash {
     return [this.#high, this.#low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')
   }
 
+  /** In 32 bits. Two chains that differ are equal here once in 2^32 times. */
+  get short(): number {
+    return (this.#low ^ this.#high) >>> 0
+  }
+
   /** Go on with the number of a command and the bytes of what it came to. */
   mix(number: number, bytes: Uint8Array): void {
     let low = lowLane(this.#low, number)

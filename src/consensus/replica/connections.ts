@@ -39,6 +39,8 @@ export interface Peer {
   taken: number
   promise: number
   left: number
+  /** Its newest check; see `state-checks.ts`. */
+  check: bigint
   isLooking: boolean
   /** It has ended for certain. */
   isDead: boolean
@@ -253,8 +255,8 @@ export class Connections implements Iterable<Peer> {
       this.#drop(before)
     }
     const link = this.#newLink()
-    const { counter = -1, silent = 0, taken = 0, promise = 0, left = 0, isLeaving = false } = before ?? {}
-    const known = { counter, silent, taken, promise, left, isLeaving }
+    const { counter = -1, silent = 0, taken = 0, promise = 0, left = 0, check = 0n, isLeaving = false } = before ?? {}
+    const known = { counter, silent, taken, promise, left, check, isLeaving }
     this.#peers.set(id, { id, link, attempt, frame: -1, ...known, isLooking: false, isDead: false })
     const frame = this.#frameFor(id)
     events.say(id, { id: own, attempt, endpoint: link.endpoint, region: this.#region, frame })
@@ -293,6 +295,7 @@ function lookAt(peer: Peer): void {
     peer.taken = Number(words.getBigUint64(HeadWord.Taken, true))
     peer.promise = Number(words.getBigUint64(HeadWord.Promise, true))
     peer.left = Number(words.getBigUint64(HeadWord.Left, true))
+    peer.check = words.getBigUint64(HeadWord.Check, true)
   })
 }
 

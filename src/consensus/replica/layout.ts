@@ -8,6 +8,7 @@ import type { ReplicaSettings } from './settings.ts'
  * 8   taken        all entries up to this one are here, and decided             own processor
  * 16  promise      the highest term that was promised                           compare-and-swap
  * 24  left         the last term that it led, or wanted to, and does no more    own processor
+ * 32  check        number and hash of its newest check, see `state-checks.ts`   own processor
  * 64  owners       for each frame: 1 + the replica that may write it, or 0      own processor
  *     commits      for each frame: entries up to this one are decided,          WRITE by its owner
  *                  and lie here as they were decided
@@ -65,7 +66,7 @@ export class ReplicaLayout {
 export const BANKS = 2
 
 /** Offsets of the words at the start. */
-export const HeadWord = { Counter: 0, Taken: 8, Promise: 16, Left: 24 } as const
+export const HeadWord = { Counter: 0, Taken: 8, Promise: 16, Left: 24, Check: 32 } as const
 
 /** The words that others look at regularly. */
-export const LOOK_BYTES = 32
+export const LOOK_BYTES = 40

@@ -62,6 +62,9 @@ export class Proposer implements AcceptorsLeader {
   readonly acceptors: Map<number, AcceptorView> = new Map<number, AcceptorView>()
   /** True once its own first entry is decided, and so all that was decided before. An adopted one does not count. */
   isReady = false
+  /** When a majority had promised its term, and when all that was accepted before was adopted; 0 before. */
+  promisedNs = 0
+  caughtUpNs = 0
   readonly #host: ProposerHost
   /** Chosen and not decided, from `history.last + 1` on. */
   readonly #open: Entry[] = []
@@ -223,6 +226,7 @@ export class Proposer implements AcceptorsLeader {
     while (this.#open.length < inFlightMax && !this.#open.some(isConfiguration)) {
       const index = this.history.last + this.#open.length + 1
       if (!this.#count((acceptor) => acceptor.prepared >= index)) return
+      if (this.promisedNs === 0) this.promisedNs = this.#host.nowNs()
       const entry = this.#next(index)
       if (entry === undefined) return
       if (this.#open.length === 0) this.#movedNs = this.#host.nowNs()
@@ -244,6 +248,7 @@ export class Proposer implements AcceptorsLeader {
     if (index === 1) this.#configuration ??= this.#host.configuration
     else if (!this.#begun) {
       this.#begun = true
+      this.caughtUpNs = this.#host.nowNs()
       return this.#entry(index, EntryFlag.Begin, beginning(this.term, this.#host.id))
     }
     if (this.#configuration !== undefined) {

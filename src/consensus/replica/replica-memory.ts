@@ -42,6 +42,14 @@ export class ReplicaMemory {
     this.#set(HeadWord.Left, term)
   }
 
+  get check(): bigint {
+    return this.#word(HeadWord.Check)
+  }
+
+  set check(packed: bigint) {
+    Atomics.store(this.#words, HeadWord.Check / 8, packed)
+  }
+
   /** All entries up to this one are decided, and those not taken yet lie here. */
   get decided(): number {
     let decided = 0

@@ -10,12 +10,14 @@ import {
   withVoters,
 } from './configuration.ts'
 import { Connections, type Peer, type ReplicaCard } from './connections.ts'
+import type { FailOver } from './fail-over.ts'
 import { LogHistory } from './log-history.ts'
 import { Proposer } from './proposer.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaMemory } from './replica-memory.ts'
 import type { ReplicaSettings } from './settings.ts'
 import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
+import { CHECK_EVERY, packCheck, StateChecks } from './state-checks.ts'
 import { NUMBERS, proposerOf, termAbove } from './term.ts'
 
 const trace = traceChannel('consensus')
@@ -36,6 +38,8 @@ interface ReplicaEvents {
   readable(token: number, index: number | undefined): void
   /** Whether the program does what it is asked. One that does not is not to lead. */
   isResponsive(): boolean
+  /** The machine of this replica came to something else than the others': it is to be closed. */
+  deviates(): void
   /** Whether the program has room for more entries. */
   mayTake(): boolean
 }
@@ -77,6 +81,7 @@ export class Replica {
   readonly #options: ReplicaOptions
   readonly #connections: Connections
   readonly #snapshots: SnapshotTransfer
+  readonly #checks: StateChecks
   #history: LogHistory
   #configuration: Configuration | undefined
   /** The newest ones, with the index from which each holds. */
@@ -86,6 +91,10 @@ export class Replica {
   #leaderId: number | undefined
   #beginTerm = 0
   #leaderlessTicks = 0
+  /** When no leader was found, and when it began its last campaign. */
+  #leaderlessNs = 0
+  #campaignNs = 0
+  #lastFailOver: FailOver | undefined
   #restingTicks = 0
   /** The highest term that it has wanted to lead in. */
   #ownTerm = 0
@@ -118,6 +127,7 @@ export class Replica {
         },
       },
     })
+    this.#checks = new StateChecks(settings.silentTicks)
     this.#history = new LogHistory(0, settings.historyBytes)
     this.#snapshots = new SnapshotTransfer(this.#connections.domain)
     if (founding !== undefined) this.#configure(0, founding)
@@ -155,6 +165,15 @@ export class Replica {
   get lags(): readonly { readonly id: number; readonly entries: number }[] {
     const acceptors = [...(this.#leader?.acceptors.values() ?? [])]
     return acceptors.map(({ id, taken }) => ({ id, entries: Math.max(0, this.#history.last - taken) }))
+  }
+
+  /** Replicas whose machines were found not to be deterministic. */
+  get deviating(): readonly number[] {
+    return [...this.#checks.deviating]
+  }
+
+  get lastFailOver(): FailOver | undefined {
+    return this.#lastFailOver
   }
 
   /** There is a replica with that id. */
@@ -202,6 +221,12 @@ export class Replica {
     if (known !== undefined)
       this.#snapshots.keep({ index, term: this.#beginTerm, configuration: known.configuration }, bytes)
     this.#hasNews = true
+  }
+
+  /** What the machine came to at the check with that number. */
+  checked(number: number, hash: number): void {
+    this.#connections.memory.check = packCheck(number, hash)
+    this.#checks.see(this.id, this.#connections.memory.check)
   }
 
   /** Let another replica lead. False if this one does not, or that one cannot. */
@@ -325,6 +350,8 @@ export class Replica {
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
     // One that was adopted may be of an older term than one before it, which another leader decided.
     if ((entry.flags & EntryFlag.Begin) !== 0 && entry.term > this.#beginTerm) this.#begun(entry.term)
+    if (entry.index % CHECK_EVERY === 0 && this.#configuration !== undefined)
+      this.#checks.decided(entry.index / CHECK_EVERY, this.#configuration, this.#leaderId)
     this.#options.events.decided(entry)
   }
 
@@ -380,10 +407,20 @@ export class Replica {
     else if (this.#restingTicks > 0) this.#restingTicks -= 1
     this.#connections.look()
     this.#connections.mend()
+    this.#compare()
     this.#tryToLeave()
     this.#hasNews = true
     if (this.#leader === undefined) this.#considerLeading()
     else this.#lead(this.#leader)
+  }
+
+  /** Find out whose machine is not deterministic. */
+  #compare(): void {
+    for (const peer of this.#connections) this.#checks.see(peer.id, peer.check)
+    for (const id of this.#checks.judge((replica) => this.#connections.isAlive(replica))) {
+      trace.publish(TraceLevel.Error, 'deviates', () => ({ replica: this.id, deviating: id }))
+      if (id === this.id) this.#options.events.deviates()
+    }
   }
 
   /** The highest term that was promised anywhere, as far as is known, or asked for here. */
@@ -404,6 +441,7 @@ export class Replica {
       this.#leaderlessTicks = 0
       return
     }
+    if (this.#leaderlessTicks === 0) this.#leaderlessNs = this.#options.runtime.now()
     this.#leaderlessTicks += 1
     if (this.#leaderlessTicks > this.#place(own, living) * STAGGER_TICKS) this.#campaign()
   }
@@ -424,6 +462,9 @@ export class Replica {
     const term = termAbove(this.#highestTerm, own.number)
     // Terms are used up after four million changes of leader.
     if (term === undefined) return
+    this.#campaignNs = this.#options.runtime.now()
+    // It was asked to lead, and nothing was missing.
+    if (this.#leaderlessTicks === 0) this.#leaderlessNs = this.#campaignNs
     this.#leaderlessTicks = 0
     this.#ownTerm = term
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
@@ -463,6 +504,22 @@ export class Replica {
   #afterDecision(): void {
     const votes = this.#configuration!.voters.some(({ id }) => id === this.id)
     if (!votes) this.#stepDown('it votes no more')
+    else if (this.#leader?.isReady === true && this.#lastFailOver?.term !== this.#leader.term)
+      this.#tookOver(this.#leader)
+  }
+
+  #tookOver({ term, promisedNs, caughtUpNs }: Proposer): void {
+    const { runtime, clockMs } = this.#options
+    const now = runtime.now()
+    const since = (ns: number): number => (ns - this.#leaderlessNs) / 1e6
+    this.#lastFailOver = {
+      term,
+      atMs: clockMs() - since(now),
+      campaignMs: since(this.#campaignNs),
+      promisedMs: since(promisedNs),
+      caughtUpMs: since(caughtUpNs),
+      decidedMs: since(now),
+    }
   }
 
   #lead(leader: Proposer): void {

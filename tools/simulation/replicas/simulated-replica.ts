@@ -149,6 +149,9 @@ export class SimulatedReplica {
           this.#answer()
         },
         readable: (token, index) => this.#readable(token, index),
+        deviates: () => {
+          throw new ViolationError(`check: replica ${id} deviates, and no machine has said what it came to`)
+        },
         isResponsive: () => true,
         mayTake: () => true,
       },
