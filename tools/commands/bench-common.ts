@@ -5,6 +5,7 @@ import { benchJobs, defaultJobsProcesses, type JobsBenchOptions } from '../bench
 import { benchLatency, DEFAULT_TIME_MS } from '../bench/latency.ts'
 import { benchMessaging } from '../bench/messaging.ts'
 import { benchOps, defaultOpsProcesses, type OpsBenchOptions } from '../bench/ops/ops.ts'
+import { benchReplicate, defaultReplicas, type ReplicateBenchOptions } from '../bench/replicate/replicate.ts'
 import { type CommonName, commonKinds } from '../bench/results/common-kinds.ts'
 import type { BenchRow } from '../bench/row.ts'
 import { benchRpc, defaultClients, defaultDepths, type RpcBenchOptions } from '../bench/rpc.ts'
@@ -22,7 +23,7 @@ import {
 } from './bench-options.ts'
 import { type PreparedBench, prepareBench } from './bench-run.ts'
 
-export type CommonOptions = RpcBenchOptions & OpsBenchOptions & JobsBenchOptions
+export type CommonOptions = RpcBenchOptions & OpsBenchOptions & JobsBenchOptions & ReplicateBenchOptions
 
 const processesMax = 64
 
@@ -33,6 +34,7 @@ const measures: Readonly<Record<CommonName, (options: CommonOptions) => Promise<
   rpc: benchRpc,
   ops: benchOps,
   jobs: benchJobs,
+  replicate: benchReplicate,
 }
 
 /** Benchmarks whose rows have the same fields, in the order in which they run, with their options. */
@@ -43,6 +45,7 @@ export const commonTakes: Readonly<Record<CommonName, readonly BenchOption[]>> =
   rpc: ['device', 'sizes', 'time-ms', 'peers', 'depths', 'clients', 'loads', 'rounds'],
   ops: ['device', 'sizes', 'time-ms', 'peers', 'processes'],
   jobs: ['time-ms', 'peers', 'processes'],
+  replicate: ['sizes', 'time-ms', 'peers', 'processes'],
 }
 
 /** @throws UsageError, and AetherError if there is no such device, before a second process fails because of it. */
@@ -66,6 +69,7 @@ export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBe
 
 /** Numbers of processes that a benchmark takes. */
 function defaultProcesses(name: CommonName): readonly number[] {
+  if (name === 'replicate') return defaultReplicas
   return name === 'jobs' ? defaultJobsProcesses : defaultOpsProcesses
 }
 

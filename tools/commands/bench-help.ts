@@ -8,6 +8,7 @@ import { defaultOpsProcesses, defaultOpsSizes } from '../bench/ops/ops.ts'
 import { peerNames } from '../bench/peers/peer-name.ts'
 import { quantileShares } from '../bench/quantiles.ts'
 import { defaultRendezvousSizes } from '../bench/rendezvous.ts'
+import { defaultReplicas, defaultReplicateSizes } from '../bench/replicate/replicate.ts'
 import { defaultClients, defaultDepths, defaultRpcSizes } from '../bench/rpc.ts'
 import { DEFAULT_SPACES_BYTES, DEFAULT_SPACES_TIME_MS } from '../bench/spaces/spaces.ts'
 import { storeNames } from '../bench/structures/bench-store.ts'
@@ -25,6 +26,7 @@ export const benchHelp: string = `Usage: aether bench latency [options]
        aether bench rpc [options]
        aether bench ops [options]
        aether bench jobs [options]
+       aether bench replicate [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
@@ -69,6 +71,9 @@ jobs         job queues, compared with BullMQ on Redis and on shared memory
                work-N             jobs that N worker processes finish, with 8 in hand each
                start              from adding a job until its handler begins in another process, which has been idle
                start-next         the same, added as soon as the handler of the job before has begun
+replicate    commands of a replicated state machine, compared with a bare WRITE, Redis with WAIT, and etcd
+               one-N              one after the other, with N replicas
+               many-N             with 64 under way
 dsm          loads, stores and calls on coherent memory: some need another process, some do not
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter in shared memory, compared with a Map in one process, Redis over a Unix socket, and lmdb
@@ -95,12 +100,12 @@ Options of all benchmarks:
                     else. With --compare the plots show both runs
 If a benchmark is interrupted (Ctrl-C), it writes neither. Its exit status is 128 + the number of the signal.
 
-Options of latency, bandwidth, messaging, rpc, ops, jobs (no --device, no --sizes) and all:
+Options of latency, bandwidth, messaging, rpc, ops, jobs (no --device, no --sizes), replicate (no --device) and all:
   --device NAME     the verbs device (default ${deviceDefault})
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')};
                     rpc ${defaultRpcSizes.join(',')}, rdma-source and rdma-target
                     ${defaultRendezvousSizes.join(',')};
-                    ops ${defaultOpsSizes.join(',')}; all ${allSizes.join(',')})
+                    ops ${defaultOpsSizes.join(',')}; replicate ${defaultReplicateSizes.join(',')}; all ${allSizes.join(',')})
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS}; all ${ALL_TIME_MS})
   --json            rows have "suite", "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "quantilesNs", "opsPerSec",
                     "gbPerSec", "cpuNsPerOp", "baseline", "ratio".
@@ -116,7 +121,7 @@ Options of collectives:
   --json                rows have "suite", "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns",
                         "maxNs", "quantilesNs", "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes"
 
-More options of latency, messaging, rpc, ops, jobs, arrays and all:
+More options of latency, messaging, rpc, ops, jobs, replicate, arrays and all:
   --peers LIST       ${peerNames.join(', ')}, all (default) or none. A benchmark uses the peers that
                      have what it measures. A peer that is not installed is left out, with a message
 
@@ -133,8 +138,9 @@ More options of messaging and rpc:
                      "baseline", "p50Ratio", "meanRatio", "p99Ratio", "rateRatio". All are medians over the rounds, and
                      ratios are taken within a round. Counts of the scheduler are null if the kernel does not tell them
 
-More options of ops and jobs:
-  --processes N,N,...  processes that work at the same time (default ${defaultOpsProcesses.join(',')}; jobs ${defaultJobsProcesses.join(',')})
+More options of ops, jobs and replicate:
+  --processes N,N,...  processes that work at the same time (default ${defaultOpsProcesses.join(',')}; jobs ${defaultJobsProcesses.join(',')};
+                       replicate ${defaultReplicas.join(',')})
 
 More options of all:
   --suites LIST      ${suiteNames.join(', ')} (default: all of them)

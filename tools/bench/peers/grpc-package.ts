@@ -6,14 +6,7 @@ interface GrpcPackage {
   readonly credentials: { createInsecure(): unknown }
   readonly ServerCredentials: { createInsecure(): unknown }
   readonly Server: new (options: Limits) => GrpcServer
-  makeGenericClientConstructor(
-    service: object,
-    name: string,
-  ): new (
-    target: string,
-    credentials: unknown,
-    options: Limits,
-  ) => GrpcClient
+  makeGenericClientConstructor(service: object, name: string): unknown
 }
 
 type Limits = Readonly<Record<string, number>>
@@ -86,9 +79,63 @@ export async function serveGrpc(path: string, messages: (stream: GrpcStream) => 
 
 /** @throws AetherError where gRPC is not installed, or does not connect. */
 export async function connectGrpc(path: string): Promise<GrpcClient> {
+  return await connected<GrpcClient>(service, `unix:${path}`)
+}
+
+/** The call of etcd that stores a value. */
+interface GrpcPuts {
+  waitForReady(deadline: number, done: (error?: Error) => void): void
+  put(pair: readonly [Buffer, Buffer], done: (error: Error | null) => void): void
+  close(): void
+}
+
+/** Stores values at a server of etcd. */
+export interface GrpcPut {
+  put(key: Buffer, value: Buffer): Promise<void>
+  close(): void
+}
+
+/** `PutRequest` of etcd's API, version 3: the key is field 1, and the value field 2. */
+const putService = {
+  put: {
+    ...{ path: '/etcdserverpb.KV/Put', requestStream: false, responseStream: false, ...bytes },
+    requestSerialize: ([key, value]: readonly [Buffer, Buffer]): Buffer =>
+      Buffer.concat([field(1, key.length), key, field(2, value.length), value]),
+  },
+}
+
+/** The head of a field of bytes, in Protocol Buffers' encoding. */
+function field(number: number, length: number): Buffer {
+  const head = [(number << 3) | 2]
+  let left = length
+  for (; left > 0x7f; left >>>= 7) head.push((left & 0x7f) | 0x80)
+  head.push(left)
+  return Buffer.from(head)
+}
+
+/** @throws AetherError where gRPC is not installed, or the server is not there in time. */
+export async function putsOverGrpc(address: string): Promise<GrpcPut> {
+  const client = await connected<GrpcPuts>(putService, address)
+  return {
+    put: (key, value) =>
+      new Promise((resolve, reject) => {
+        client.put([key, value], (error) => (error === null ? resolve() : reject(error)))
+      }),
+    close: () => client.close(),
+  }
+}
+
+async function connected<Client extends Pick<GrpcClient, 'waitForReady'>>(
+  offered: object,
+  target: string,
+): Promise<Client> {
   const { makeGenericClientConstructor, credentials } = await load()
-  const Client = makeGenericClientConstructor(service, 'bench')
-  const client = new Client(`unix:${path}`, credentials.createInsecure(), limits)
+  const Client = makeGenericClientConstructor(offered, 'bench') as new (
+    target: string,
+    credentials: unknown,
+    options: Limits,
+  ) => Client
+  const client = new Client(target, credentials.createInsecure(), limits)
   await new Promise<void>((resolve, reject) => {
     client.waitForReady(Date.now() + READY_MS_MAX, (cause) => {
       if (cause === undefined) resolve()

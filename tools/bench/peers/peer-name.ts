@@ -8,12 +8,13 @@ export const peerNames = [
   'SQLite',
   'UCX',
   'libfabric',
+  'etcd',
   'NumPy',
 ] as const
 export type PeerName = (typeof peerNames)[number]
 
 /** Peers that connect programs in JavaScript, beside what is measured: `aether`. */
-export type WayName = 'aether' | Exclude<PeerName, 'UCX' | 'libfabric' | 'lmdb' | 'SQLite' | 'NumPy'>
+export type WayName = 'aether' | Exclude<PeerName, 'UCX' | 'libfabric' | 'lmdb' | 'SQLite' | 'etcd' | 'NumPy'>
 
 /** Said of a peer that is not here: why, and what to type. */
 export type OnMissing = (peer: PeerName, why: string) => void

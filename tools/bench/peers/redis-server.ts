@@ -33,15 +33,18 @@ export class RedisServer implements AsyncDisposable {
     return this.#child.pid!
   }
 
-  /** @throws AetherError where the program is not installed, or does not start. */
-  static async start(directory: string): Promise<RedisServer> {
+  /**
+   * `more`: arguments that come last.
+   * @throws AetherError where the program is not installed, or does not start.
+   */
+  static async start(directory: string, more: readonly string[] = []): Promise<RedisServer> {
     const socket = redisSocket(directory)
     const files = ['--dir', directory, '--save', '', '--appendonly', 'no']
     // No bound on what waits for a subscriber: a large message would end its connection.
     const buffers = ['--client-output-buffer-limit', 'pubsub 0 0 0']
     const child = spawn(
       'redis-server',
-      ['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700', ...files, ...buffers],
+      ['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700', ...files, ...buffers, ...more],
       {
         stdio: 'ignore',
       },

@@ -7,7 +7,7 @@ import type { RowKind } from './row-kind.ts'
 import { rowTable } from './row-table.ts'
 
 /** Benchmarks whose rows are {@link BenchRow}s. */
-export type CommonName = 'latency' | 'bandwidth' | 'messaging' | 'rpc' | 'ops' | 'jobs'
+export type CommonName = 'latency' | 'bandwidth' | 'messaging' | 'rpc' | 'ops' | 'jobs' | 'replicate'
 type Plan = PlotPlan<BenchRow>
 
 const columns: readonly Column[] = [
@@ -171,7 +171,7 @@ const batchNotes: readonly string[] = [
   'libfabric is fi_pingpong (messages of its shm provider), written in C. It reports only means, which count for operations and the ratio.',
 ]
 
-/** Rows of `aether bench latency`, `bandwidth`, `messaging`, `rpc`, `ops` and `jobs`. */
+/** Rows of `aether bench latency`, `bandwidth`, `messaging`, `rpc`, `ops`, `jobs` and `replicate`. */
 export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
   latency: commonKind(batchNotes, [
     timeByLength(together('one operation at a time')),
@@ -233,5 +233,15 @@ export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
       timesSideBySide,
       distributionPlan({ ...byOp, where: ({ p50Ns }) => p50Ns !== null, group: ofLength }),
     ],
+  ),
+
+  replicate: commonKind(
+    [
+      'one-N: one proposal after the other, with N replicas, each a process of its own. many-N: 64 are under way. They are made by the program of the',
+      'leader; spinning: its threads do not sleep while they wait. bare WRITE stores the bytes in the memory of the others, and nothing else. Redis is',
+      'SET and WAIT for a majority, etcd is put at the fastest member. Both are asked over a socket, and keep nothing on a disk. cpu is that of all',
+      'processes; for bare WRITE of the one that writes. ratio is the time divided by that of the row it names.',
+    ],
+    [timesSideBySide, ratesSideBySide, distributions],
   ),
 }

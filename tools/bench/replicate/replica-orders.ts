@@ -1,0 +1,23 @@
+import type { LanesRun } from '../lanes.ts'
+
+/** What a replica's process is started with. */
+export interface ReplicaPlan {
+  /** Of the group. */
+  readonly name: string
+  readonly replicas: number
+  readonly spinMs: number
+}
+
+/** What it is told. */
+export type ToReplica =
+  | { readonly kind: 'prepare'; readonly bytes: number; readonly depth: number; readonly timeMs: number }
+  | { readonly kind: 'propose' }
+  | { readonly kind: 'close' }
+
+/** What it says. */
+export type FromReplica =
+  | { readonly kind: 'opened'; readonly leads: boolean }
+  | { readonly kind: 'prepared' }
+  | { readonly kind: 'proposed'; readonly run: LanesRun }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'failed'; readonly why: string }

@@ -1,0 +1,60 @@
+/** A replica of `aether bench replicate`: `node replica-process.js JSON`, where the JSON is a {@link ReplicaPlan}. */
+import process from 'node:process'
+import { join } from 'aether-dsm'
+import { type ReplicatedMachine, replicate } from 'aether-dsm/consensus'
+import { bytes as asBytes } from 'aether-dsm/internal/codecs'
+import { whyOf } from '../ask-process.ts'
+import { endWithParent } from '../ended-by-parent.ts'
+import { type Lane, runLanes, warmLanes } from '../lanes.ts'
+import type { FromReplica, ReplicaPlan, ToReplica } from './replica-orders.ts'
+
+/** Keeps the last command and counts them, which is the least that a machine can do. */
+class Last implements ReplicatedMachine<Uint8Array, number> {
+  #count = 0
+  #last: Uint8Array = new Uint8Array()
+
+  apply(command: Uint8Array): number {
+    this.#last = command
+    this.#count += 1
+    return this.#count
+  }
+
+  snapshot(): Uint8Array[] {
+    return [new Uint8Array(Float64Array.of(this.#count).buffer), this.#last]
+  }
+
+  restore([count, last]: readonly Uint8Array[]): void {
+    this.#count = new Float64Array(count!.slice().buffer)[0]!
+    this.#last = last!.slice()
+  }
+}
+
+async function run({ name, replicas, spinMs }: ReplicaPlan): Promise<void> {
+  const group = await join({ name })
+  const machine = await replicate(group, { name: 'bench', machine: () => new Last(), replicas, codec: asBytes, spinMs })
+  const say = (message: FromReplica): void => void process.send?.(message)
+  let lanes: readonly Lane[] = []
+  let timeMs = 0
+  const follow = async (told: ToReplica): Promise<void> => {
+    if (told.kind === 'prepare') {
+      const command = new Uint8Array(told.bytes).fill(1)
+      lanes = new Array<Lane>(told.depth).fill(() => machine.propose(command))
+      timeMs = told.timeMs
+      await warmLanes(lanes, timeMs)
+      return say({ kind: 'prepared' })
+    }
+    if (told.kind === 'propose') return say({ kind: 'proposed', run: await runLanes(lanes, timeMs) })
+    await machine.close()
+    await group.close()
+    process.send?.({ kind: 'closed' } satisfies FromReplica, () => process.exit(0))
+  }
+  process.on('message', (told: ToReplica) => {
+    follow(told).catch((error: unknown) => say({ kind: 'failed', why: whyOf(error) }))
+  })
+  say({ kind: 'opened', leads: machine.leader?.isSelf === true })
+}
+
+endWithParent()
+run(JSON.parse(process.argv[2]!) as ReplicaPlan).catch((error: unknown) => {
+  process.send?.({ kind: 'failed', why: whyOf(error) } satisfies FromReplica)
+})

@@ -1,0 +1,62 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { answerOf, askProcess } from '../ask-process.ts'
+import type { LanesRun } from '../lanes.ts'
+import { processorNsOfAll } from '../peers/processor-time.ts'
+import type { FromReplica, ReplicaPlan, ToReplica } from './replica-orders.ts'
+
+let groups = 0
+
+/** The replicas of one machine, each in a process of its own. */
+export class Replicas implements AsyncDisposable {
+  readonly #processes: readonly ChildProcess[]
+  readonly #leader: ChildProcess
+
+  private constructor(processes: readonly ChildProcess[], leader: ChildProcess) {
+    this.#processes = processes
+    this.#leader = leader
+  }
+
+  static async start(replicas: number, spinMs: number): Promise<Replicas> {
+    groups += 1
+    const plan: ReplicaPlan = { name: `bench-replicate-${process.pid}-${groups}`, replicas, spinMs }
+    const script = fileURLToPath(new URL('./replica-process.js', import.meta.url))
+    const processes = Array.from({ length: replicas }, () =>
+      fork(script, [JSON.stringify(plan)], {
+        serialization: 'advanced',
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      }),
+    )
+    try {
+      const opened = await Promise.all(processes.map((each) => answerOf<FromReplica, 'opened'>(each, 'opened')))
+      const leader = processes[opened.findIndex(({ leads }) => leads)]
+      if (leader === undefined) throw new Error('no replica leads')
+      return new Replicas(processes, leader)
+    } catch (error) {
+      for (const each of processes) each.kill('SIGKILL')
+      throw error
+    }
+  }
+
+  /** Proposals of the leader's program, `depth` under way, and the processor time of all processes. */
+  async propose(bytes: number, depth: number, timeMs: number): Promise<{ run: LanesRun; cpuNs: number }> {
+    const pids = this.#processes.map(({ pid }) => pid!)
+    const prepare: ToReplica = { kind: 'prepare', bytes, depth, timeMs }
+    await askProcess<FromReplica, 'prepared'>(this.#leader, prepare, 'prepared')
+    const before = processorNsOfAll(pids)
+    const propose: ToReplica = { kind: 'propose' }
+    const { run } = await askProcess<FromReplica, 'proposed'>(this.#leader, propose, 'proposed')
+    return { run, cpuNs: processorNsOfAll(pids) - before }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = this.#processes.map(async (each) => {
+      const order: ToReplica = { kind: 'close' }
+      await askProcess<FromReplica, 'closed'>(each, order, 'closed').catch(() => each.kill('SIGKILL'))
+      if (each.exitCode === null && each.signalCode === null) await once(each, 'exit')
+    })
+    await Promise.all(ended)
+  }
+}

@@ -1,0 +1,151 @@
+import { native } from 'aether-dsm/internal/native'
+import { type Lane, laneRow, runLanes, warmLanes } from '../lanes.ts'
+import type { BenchOptions } from '../latency.ts'
+import { oneSidedRequest } from '../latency.ts'
+import { BenchLink } from '../link.ts'
+import { measure } from '../measure.ts'
+import { EtcdCluster, etcdProvider } from '../peers/etcd-cluster.ts'
+import { type OnMissing, type PeerName, peerNames } from '../peers/peer-name.ts'
+import { processorNsOfAll } from '../peers/processor-time.ts'
+import { RedisReplicas } from '../peers/redis-replicas.ts'
+import { redisProvider } from '../peers/redis-server.ts'
+import { unlessMissing } from '../peers/unless-missing.ts'
+import { type BenchRow, rowOf, withBaselines } from '../row.ts'
+import { ScratchDirectory } from '../scratch-directory.ts'
+import { Replicas } from './replicas.ts'
+
+export interface ReplicateBenchOptions extends BenchOptions {
+  /** Numbers of replicas; default 3 and 5. */
+  readonly processes?: readonly number[]
+  readonly peers?: readonly PeerName[]
+  readonly onMissing?: OnMissing
+}
+
+export const defaultReplicas: readonly number[] = [3, 5]
+export const defaultReplicateSizes: readonly number[] = [64, 1024]
+/** Proposals under way for the second row of each. */
+const DEPTH = 64
+const DEFAULT_TIME_MS = 500
+/** How long threads spin for `spinning`, in milliseconds. */
+const SPIN_MS = 1
+
+/**
+ * Replicated state machines in the memory of several processes, and what stores a value at a majority of them
+ * otherwise.
+ *
+ * - `one-N`: one proposal after the other, with N replicas.
+ * - `many-N`: 64 under way.
+ */
+export async function benchReplicate(options: ReplicateBenchOptions = {}): Promise<BenchRow[]> {
+  const { timeMs = DEFAULT_TIME_MS, sizes = defaultReplicateSizes, processes = defaultReplicas } = options
+  const { peers = peerNames, onMissing, onRow } = options
+  const rows: BenchRow[] = []
+  const keep = (row: BenchRow): void => {
+    rows.push(row)
+    onRow?.(row)
+  }
+  for (const count of processes) {
+    const plan: Plan = { count, sizes, timeMs, keep }
+    await benchReplicas(plan, 'aether', 0)
+    await benchReplicas(plan, 'aether spinning', SPIN_MS)
+    await benchWrite(plan)
+    if (peers.includes('Redis')) await unlessMissing('Redis', onMissing, () => benchRedis(plan))
+    if (peers.includes('etcd')) await unlessMissing('etcd', onMissing, () => benchEtcd(plan))
+  }
+  return withBaselines(rows, 'aether')
+}
+
+interface Plan {
+  readonly count: number
+  readonly sizes: readonly number[]
+  readonly timeMs: number
+  readonly keep: (row: BenchRow) => void
+}
+
+const opOf = (depth: number, count: number): string => `${depth === 1 ? 'one' : 'many'}-${count}`
+
+async function benchReplicas({ count, sizes, timeMs, keep }: Plan, provider: string, spinMs: number): Promise<void> {
+  await using replicas = await Replicas.start(count, spinMs)
+  for (const bytes of sizes)
+    for (const depth of [1, DEPTH]) {
+      const { run, cpuNs } = await replicas.propose(bytes, depth, timeMs)
+      keep(laneRow({ op: opOf(depth, count), provider, bytes }, [run], cpuNs))
+    }
+}
+
+/** WRITEs of the value to all others, until a majority has it together with who writes. */
+async function benchWrite({ count, sizes, timeMs, keep }: Plan): Promise<void> {
+  const links: BenchLink[] = []
+  try {
+    for (let other = 1; other < count; other += 1) links.push(await BenchLink.open('shm0', Math.max(...sizes)))
+    const awaited = Math.floor(count / 2)
+    for (const bytes of sizes) {
+      const requests = links.map((link) => oneSidedRequest('write', link, bytes))
+      const write = (times: number): void => {
+        for (let time = 0; time < times; time += 1) {
+          for (const request of requests) request.post(0)
+          for (const link of links.slice(0, awaited)) link.finish(1)
+          for (const link of links.slice(awaited)) link.finish(1)
+        }
+      }
+      const measured = await measure(write, timeMs, async () => 0)
+      keep(rowOf(opOf(1, count), 'bare WRITE', bytes, measured))
+    }
+  } finally {
+    for (const link of links) link.close()
+  }
+}
+
+async function benchRedis({ count, sizes, timeMs, keep }: Plan): Promise<void> {
+  using scratch = new ScratchDirectory()
+  await using redis = await RedisReplicas.start(scratch.path, count, DEPTH)
+  const provider = `${redisProvider()} with WAIT`
+  for (const bytes of sizes) {
+    const value = Buffer.alloc(bytes, 1)
+    const lanes = Array.from(
+      { length: DEPTH },
+      (_, index): Lane =>
+        () =>
+          redis.put(index, value),
+    )
+    for (const depth of [1, DEPTH])
+      keep(await measured({ op: opOf(depth, count), provider, bytes }, lanes.slice(0, depth), redis.pids, timeMs))
+  }
+}
+
+/** etcd is asked at the member that answers fastest, which is its leader. What it keeps is in memory. */
+async function benchEtcd({ count, sizes, timeMs, keep }: Plan): Promise<void> {
+  using scratch = new ScratchDirectory('/dev/shm')
+  await using etcd = await EtcdCluster.start(scratch.path, count)
+  const key = Buffer.from('bench')
+  const provider = `${etcdProvider()} in memory`
+  const means: number[] = []
+  for (const client of etcd.clients) {
+    const put = (): Promise<void> => client.put(key, Buffer.alloc(64))
+    await put()
+    const began = native.monotonicNs()
+    for (let time = 0; time < 50; time += 1) await put()
+    means.push(native.monotonicNs() - began)
+  }
+  const client = etcd.clients[means.indexOf(Math.min(...means))]!
+  for (const bytes of sizes) {
+    const value = Buffer.alloc(bytes, 1)
+    const lanes = new Array<Lane>(DEPTH).fill(() => client.put(key, value))
+    for (const depth of [1, DEPTH])
+      keep(await measured({ op: opOf(depth, count), provider, bytes }, lanes.slice(0, depth), etcd.pids, timeMs))
+  }
+}
+
+/** Of this process and the servers. */
+async function measured(
+  row: Pick<BenchRow, 'op' | 'provider' | 'bytes'>,
+  lanes: readonly Lane[],
+  pids: readonly number[],
+  timeMs: number,
+): Promise<BenchRow> {
+  await warmLanes(lanes, timeMs)
+  const all = (): number => native.processorNs(true) + processorNsOfAll(pids)
+  const before = all()
+  const run = await runLanes(lanes, timeMs)
+  return laneRow(row, [run], all() - before)
+}
