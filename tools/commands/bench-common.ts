@@ -63,6 +63,8 @@ export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBe
     clients: numbersOf('clients', values.clients, defaultClients, 1, clientsMax),
     processes: numbersOf('processes', values.processes, defaultProcesses(name), 1, processesMax),
   }
+  const even = name === 'replicate' ? options.processes?.find((count) => count % 2 === 0) : undefined
+  if (even !== undefined) throw new UsageError(`--processes ${even}: replicas are an odd number, as 3 or 5`, 'bench')
   openDevice(device).close()
   return commonBench(name, options)
 }

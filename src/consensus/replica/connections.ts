@@ -69,7 +69,7 @@ export interface ConnectionsOptions {
 }
 
 /**
- * A replica's memory, and its connections to other replicas and to itself: a device's atomics are atomic among
+ * A replica's memory, and its connections to other replicas and to itself. A device's atomics are atomic among
  * themselves only, so its own memory is reached as that of others is.
  */
 export class Connections implements Iterable<Peer> {

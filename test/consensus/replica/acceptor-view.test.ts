@@ -12,7 +12,7 @@ const OWN_FRAME = 3
 const TERM = 4097
 const layout = new ReplicaLayout({ ...defaultSettings, window: 8, cellBytes: 256 })
 
-/** A connection to a memory of words. Compare-and-swaps take effect at once; what they answer comes when it is asked for. */
+/** A connection to a memory of words. Compare-and-swaps take effect at once; what they answer comes when asked for. */
 class HeldLink {
   readonly isUp = true
   readonly written: number[] = []

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { benchLatency } from '../../../tools/bench/latency.ts'
 import { benchMessaging } from '../../../tools/bench/messaging.ts'
 import { benchOps } from '../../../tools/bench/ops/ops.ts'
+import { benchReplicate } from '../../../tools/bench/replicate/replicate.ts'
 import type { BenchRow } from '../../../tools/bench/row.ts'
 import { benchRpc } from '../../../tools/bench/rpc.ts'
 import { checkTimes } from './support.ts'
@@ -49,6 +50,20 @@ test('bench rpc measures calls of one and of several client processes, and each 
   assert.deepEqual(worksBy(rows), peers)
 })
 
+test('bench replicate measures replicas and a bare WRITE, and each peer that is here beside them', async () => {
+  const absent: string[] = []
+  const onMissing = (peer: string): void => void absent.push(peer)
+  const rows = await benchReplicate({ sizes: [64], timeMs: 2, processes: [3], onMissing })
+  for (const row of rows) checkTimes(row)
+  const both = ['many-3', 'one-3']
+  const expected = new Map<string, readonly string[]>([
+    ...['aether', 'aether spinning'].map((name) => [name, both] as const),
+    ['bare WRITE', ['one-3']],
+    ...['Redis', 'etcd'].flatMap((name) => (absent.includes(name) ? [] : [[name, both] as const])),
+  ])
+  assert.deepEqual(worksBy(rows), expected)
+})
+
 test('bench ops measures coherent memory and calls of several processes, and each peer that is here beside them', async () => {
   const absent: string[] = []
   const onMissing = (peer: string): void => void absent.push(peer)
@@ -86,7 +101,7 @@ test('bench latency measures libfabric where it is here, beside a SEND, and only
 })
 
 function worksBy(rows: readonly BenchRow[]): Map<string, string[]> {
-  const names = rows.map(({ provider }) => provider.replace(/ [\d.]+$/, ''))
+  const names = rows.map(({ provider }) => provider.replace(/ [\d.]+( (with|in) .*)?$/, ''))
   return new Map(
     [...new Set(names)].map((name) => [
       name,

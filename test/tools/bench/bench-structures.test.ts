@@ -41,19 +41,6 @@ describe('aether bench structures', options, () => {
     assert.equal(worksOf('Map', 2), '', 'a Map is of one process')
   })
 
-  it('prints a table of each store that is here, and what to read out of it', () => {
-    const { status, stdout, stderr } = aether('bench', 'structures', '--processes', '1', ...small, '--writes', '0')
-    assert.equal(status, 0, stderr)
-    assert.match(stdout, /^structures on \d+ processors, /)
-    assert.match(stdout, /\n {2}get +uniform +4.00 KiB +1 +aether +[\d.]+ (ns|µs)/)
-    assert.match(stdout, /\n {2}a get of 4.00 KiB \(uniform\) takes .*; for comparison: Map [\d.]+x/)
-    assert.match(stdout, /\n {2}a counter's add takes [\d.]+x what Atomics.add takes/)
-    for (const store of ['Redis', 'lmdb']) {
-      const isHere = new RegExp(`\\n {2}get +uniform +4.00 KiB +1 +${store} `).test(stdout)
-      assert.ok(isHere || stderr.includes(`without ${store}: `), `${store} is there, or why it is not`)
-    }
-  })
-
   it('says what it does not understand', () => {
     assert.match(
       aether('bench', 'structures', '--stores', 'disk').stderr,
