@@ -123,7 +123,8 @@ class Proposer {
   }
 
   #split(name: CommandName, bytes: Uint8Array, acknowledged: number): Sent[] {
-    const parts = Math.max(0, this.#random.below(6) - 2)
+    // The same each time that it is sent, as a proposer's entries are all of one size.
+    const parts = Math.max(0, ((name.session + 5 * name.sequence) % 6) - 2)
     const sizeBytes = Math.floor(bytes.length / (parts + 1))
     const sent: Sent[] = Array.from({ length: parts }, (_, part) => ({
       ...name,
