@@ -59,8 +59,9 @@ export class AcceptorView {
   readonly accepted: Map<number, AcceptedPlace> = new Map<number, AcceptedPlace>()
   /** The commit that it was told last. */
   toldCommit = 0
-  /** Entries up to this one hold proposals of that replica: its program waits for them. */
-  awaited = 0
+  /** The first and the last entry with proposals of that replica, which it was not woken for. */
+  #awaitedFirst = 0
+  #awaitedLast = 0
   /** The commit with which it was woken last, and when. */
   #wokenFor = 0
   #wokenNs = Number.NEGATIVE_INFINITY
@@ -167,6 +168,12 @@ export class AcceptorView {
     })
   }
 
+  /** The entry `index` holds proposals of that replica: its program waits for them. */
+  awaits(index: number): void {
+    if (this.#awaitedLast <= this.#wokenFor) this.#awaitedFirst = index
+    this.#awaitedLast = index
+  }
+
   /**
    * Tell it that entries up to `index` are decided, as far as it has them. It is woken at once for what its program
    * waits for, else now and then. True if it is still to be woken.
@@ -174,7 +181,7 @@ export class AcceptorView {
   tellCommit(index: number, nowNs: number): boolean {
     const known = Math.min(index, this.stored)
     if (!this.isHeld || known <= this.#wokenFor) return false
-    const isAwaited = this.awaited > this.#wokenFor && this.awaited <= known
+    const isAwaited = this.#awaitedLast > this.#wokenFor && this.#awaitedFirst <= known
     const wakes = this.#isOther && (isAwaited || nowNs - this.#wokenNs >= WAKE_NS)
     if (known > this.toldCommit || wakes) this.link.writeWord(known, this.#leader.layout.commit(this.frame), wakes)
     this.toldCommit = known

@@ -56,7 +56,7 @@ interface ConnectionsEvents {
   /** Someone has written something into our memory. */
   noticed(): void
   joined(peer: Peer): void
-  /** The connection to that replica is none any more; its own is made again at once. */
+  /** The connection to that replica has ended. That to itself has been made again by then. */
   left(id: number): void
 }
 

@@ -275,8 +275,7 @@ export class Proposer implements AcceptorsLeader {
       if (length + records.length > room) break
       length += records.length
       parts.push(records)
-      const proposing = this.acceptors.get(from)
-      if (proposing !== undefined) proposing.awaited = index
+      this.acceptors.get(from)?.awaits(index)
     }
     this.#proposals.splice(0, parts.length)
     return parts.length === 1 ? parts[0] : Buffer.concat(parts, length)
