@@ -222,7 +222,7 @@ export class AcceptorView {
   }
 
   #store(entry: Entry): boolean {
-    const { layout, term } = this.#leader
+    const { layout, term, history } = this.#leader
     const { index } = entry
     const place = layout.place(index)
     const expected = this.#words[place]!
@@ -232,7 +232,7 @@ export class AcceptorView {
     // The value that the word names stays whole until the word names another.
     const bank = isOfLap(state, lap) && state.frame === this.frame ? (state.bank + 1) % BANKS : 0
     const next = packWord(term, lap, this.frame, bank)
-    const length = writeCell(this.#cell, entry, term)
+    const length = writeCell(this.#cell, { ...entry, acceptedIn: term, decided: history.last })
     this.#next = index + 1
     this.#words[place] = next
     this.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index))

@@ -25,6 +25,8 @@ export interface Entry {
 export interface AcceptedEntry extends Entry {
   /** The term in which it was accepted: the one of the highest is adopted. */
   readonly acceptedIn: number
+  /** All entries up to this one were decided when it was stored. */
+  readonly decided: number
 }
 
 /**
@@ -32,24 +34,25 @@ export interface AcceptedEntry extends Entry {
  * bytes become visible in any order, and a proposer may stop in between.
  *
  * ```
- * 0 index f64 | 8 time f64 | 16 term u32 | 20 accepted u32 | 24 flags u32 | 28 length u32 | 32 checksum u32
- * 36 payload
+ * 0 index f64 | 8 time f64 | 16 term u32 | 20 accepted u32 | 24 decided f64 | 32 flags u32 | 36 length u32
+ * 40 checksum u32 | 44 payload
  * ```
  */
-export const CELL_HEADER_BYTES = 36
+export const CELL_HEADER_BYTES = 44
 
-const LENGTH_OFFSET = 28
-const CHECKSUM_OFFSET = 32
+const LENGTH_OFFSET = 36
+const CHECKSUM_OFFSET = 40
 
-/** Write the cell of an entry that is stored in the term `acceptedIn`. Returns its length. */
-export function writeCell(target: Uint8Array, entry: Entry, acceptedIn: number): number {
-  const { index, term, timeMs, flags, payload } = entry
+/** Write the cell of an entry as it is stored. Returns its length. */
+export function writeCell(target: Uint8Array, entry: AcceptedEntry): number {
+  const { index, term, timeMs, flags, payload, acceptedIn, decided } = entry
   const view = new DataView(target.buffer, target.byteOffset, CELL_HEADER_BYTES)
   view.setFloat64(0, index, true)
   view.setFloat64(8, timeMs, true)
   view.setUint32(16, term, true)
   view.setUint32(20, acceptedIn, true)
-  view.setUint32(24, flags, true)
+  view.setFloat64(24, decided, true)
+  view.setUint32(32, flags, true)
   view.setUint32(LENGTH_OFFSET, payload.length, true)
   target.set(payload, CELL_HEADER_BYTES)
   view.setUint32(CHECKSUM_OFFSET, checksumOf(target, payload.length), true)
@@ -71,7 +74,8 @@ export function readCell(bytes: Uint8Array, index: number): AcceptedEntry | unde
     timeMs: copied.getFloat64(8, true),
     term: copied.getUint32(16, true),
     acceptedIn: copied.getUint32(20, true),
-    flags: copied.getUint32(24, true),
+    decided: copied.getFloat64(24, true),
+    flags: copied.getUint32(32, true),
     payload: copy.subarray(CELL_HEADER_BYTES),
   }
 }
