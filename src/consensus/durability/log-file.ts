@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir, readFile, rename, unlink } from 'node:f
 import { join } from 'node:path'
 import { ClosedError, DefectError, native } from '../../native/index.ts'
 import { ConsensusError } from '../errors.ts'
-import type { Entry } from './applier.ts'
+import type { Entry } from '../machine/applier.ts'
 import {
   contentsOf,
   encodeEntry,
@@ -13,7 +13,7 @@ import {
   segmentHead,
   versionIn,
 } from './log-segment.ts'
-import { CHUNK_HEAD_BYTES, chunkLengthOf } from './snapshot.ts'
+import { CHUNK_HEAD_BYTES, chunkLengthOf } from '../machine/snapshot.ts'
 
 /** A segment of this length is followed by another. */
 const SEGMENT_BYTES = 2 ** 26

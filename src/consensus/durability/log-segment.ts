@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
-import type { Entry } from './applier.ts'
+import type { Entry } from '../machine/applier.ts'
 
 /**
  * A file of a log: entries, one behind the other. Numbers are little-endian.

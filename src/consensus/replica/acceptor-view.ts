@@ -12,6 +12,8 @@ export interface AcceptorsLeader {
   readonly term: number
   readonly layout: ReplicaLayout
   readonly ahead: number
+  /** An acceptor counts for what it has reported to be on its disk, and no more. */
+  readonly isDurable: boolean
   /** The decided entries. */
   readonly history: LogHistory
   /** An entry that is chosen and not decided; undefined if none is. */
@@ -47,8 +49,6 @@ export interface AcceptedPlace {
 export class AcceptorView {
   readonly id: number
   readonly link: ReplicaLink
-  /** True once it has promised this term. */
-  isHeld = false
   /** All entries up to this one are stored there as decided, or by this leader. */
   stored = 0
   /** The acceptor has taken all entries up to this one. */
@@ -82,6 +82,11 @@ export class AcceptorView {
   /** One has failed: until all are answered, words are predicted wrongly, and nothing is posted. */
   #hasFailed = false
   #isLooking = false
+  #hasPromised = false
+  /** It has reported its promise of this term, and all entries up to this one, to be on its disk. */
+  #durable: number | undefined
+  /** Something was stored, or promised, and has to come to its disk. */
+  #hasNews = false
 
   /** `isOther`: its memory is not the leader's own. */
   constructor(id: number, link: ReplicaLink, frame: number, leader: AcceptorsLeader, isOther: boolean) {
@@ -92,6 +97,16 @@ export class AcceptorView {
     this.#leader = leader
     this.#words = new BigUint64Array(leader.layout.window)
     this.#cell = new Uint8Array(leader.layout.cellBytes)
+  }
+
+  /** True once it has promised this term. */
+  get isHeld(): boolean {
+    return this.#hasPromised && (this.#durable !== undefined || !this.#leader.isDurable)
+  }
+
+  /** All entries up to this one count as accepted there. */
+  get counted(): number {
+    return this.#leader.isDurable ? Math.min(this.stored, this.#durable ?? 0) : this.stored
   }
 
   /** Ask for the promise. */
@@ -112,16 +127,30 @@ export class AcceptorView {
     const { term } = this.#leader
     this.link.compareSwap(HeadWord.Promise, expected, BigInt(term), (before) => {
       if (before === expected) {
-        this.isHeld = true
+        this.#hasPromised = true
         this.prepared = this.#leader.history.last
+        this.#hasNews = true
+        this.#ring()
         this.#leader.progressed()
       } else if (Number(before) > term) this.#leader.deposed(Number(before))
       else this.#promise(before)
     })
   }
 
+  /** What is on its disk, as it says. */
+  reported(term: number, index: number): void {
+    if (term !== this.#leader.term) return
+    this.#durable = Math.max(this.#durable ?? 0, index)
+    this.#leader.progressed()
+  }
+
   /** Post what can be posted. */
   pump(): void {
+    this.#post()
+    this.#ring()
+  }
+
+  #post(): void {
     if (!this.isHeld || !this.link.isUp || this.#hasFailed) return
     const { history, ahead } = this.#leader
     const limit = this.taken + this.#words.length
@@ -191,6 +220,13 @@ export class AcceptorView {
     return false
   }
 
+  /** Its own thread brings to the disk what was written into its memory. */
+  #ring(): void {
+    if (!this.#hasNews || !this.#leader.isDurable || !this.#isOther) return
+    this.#hasNews = false
+    this.link.writeWord(this.toldCommit, this.#leader.layout.commit(this.frame), true)
+  }
+
   #took(index: number): void {
     this.taken = Math.max(this.taken, index)
     this.stored = Math.max(this.stored, this.taken)
@@ -214,8 +250,11 @@ export class AcceptorView {
         this.#preparing = Math.min(this.#preparing, index - 1)
         return
       }
-      if (isThere && state.frame >= 0 && index > this.#leader.history.last)
-        this.accepted.set(index, { frame: state.frame, bank: state.bank })
+      if (index > this.#leader.history.last) {
+        if (isThere && state.frame >= 0) this.accepted.set(index, { frame: state.frame, bank: state.bank })
+        // It has had that entry by a snapshot, or its journal: its memory never held it.
+        else if (index <= this.taken) return this.#leader.behind()
+      }
       if (index === this.prepared + 1) this.prepared = index
     })
     return true
@@ -234,6 +273,7 @@ export class AcceptorView {
     const next = packWord(term, lap, this.frame, bank)
     const length = writeCell(this.#cell, { ...entry, acceptedIn: term, decided: history.last })
     this.#next = index + 1
+    this.#hasNews = true
     this.#words[place] = next
     this.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index))
     this.#swap(index, expected, next, (hasFailed) => {

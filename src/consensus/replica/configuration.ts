@@ -13,6 +13,8 @@ export interface Voter {
  * the new ones, and not before it is decided itself.
  */
 export interface Configuration {
+  /** Tells this log from others, whose replicas have the same name. 0 where logs do not outlive their group. */
+  readonly log: number
   readonly version: number
   readonly voters: readonly Voter[]
   /** The number that the next new voter is given. */
@@ -20,8 +22,8 @@ export interface Configuration {
 }
 
 /** The configuration of a new log. */
-export function foundingConfiguration(ids: readonly number[]): Configuration {
-  return { version: 0, voters: ids.map((id, number) => ({ id, number })), nextNumber: ids.length }
+export function foundingConfiguration(ids: readonly number[], log = 0): Configuration {
+  return { log, version: 0, voters: ids.map((id, number) => ({ id, number })), nextNumber: ids.length }
 }
 
 export function majorityOf({ voters }: Configuration): number {
@@ -38,12 +40,12 @@ export function withVoters(configuration: Configuration, ids: readonly number[],
     voters.push({ id, number: nextNumber })
     nextNumber += 1
   }
-  return { version: configuration.version + 1, voters, nextNumber }
+  return { ...configuration, version: configuration.version + 1, voters, nextNumber }
 }
 
 export function withoutVoter(configuration: Configuration, id: number): Configuration {
-  const { version, voters, nextNumber } = configuration
-  return { version: version + 1, voters: voters.filter((voter) => voter.id !== id), nextNumber }
+  const { version, voters } = configuration
+  return { ...configuration, version: version + 1, voters: voters.filter((voter) => voter.id !== id) }
 }
 
 /** The payload of an entry. */

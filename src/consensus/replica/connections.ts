@@ -176,6 +176,14 @@ export class Connections implements Iterable<Peer> {
     return true
   }
 
+  /** That replica was begun again: nothing is known of it. */
+  forget(id: number): void {
+    const peer = this.#peers.get(id)
+    if (peer !== undefined) this.#drop(peer)
+    this.#peers.delete(id)
+    this.#dead.delete(id)
+  }
+
   /** Look how far each is, and whether it lives. */
   look(): void {
     for (const peer of this.#peers.values()) lookAt(peer)

@@ -1,11 +1,13 @@
 import type { AcceptedEntry } from './cell.ts'
 import type { Configuration } from './configuration.ts'
 
-/** A snapshot of all entries up to `index`. */
+/** Where in the log a snapshot was taken. */
 export interface SnapshotHead {
+  /** All entries up to this one are in it. */
   readonly index: number
-  /** Whose term it was, and who voted, there. */
+  /** The term that began last. */
   readonly term: number
+  /** The voters from that entry on. */
   readonly configuration: Configuration
 }
 

@@ -29,6 +29,10 @@ export interface ProposerHost {
   /** It cannot lead: it lacks entries that others have. */
   behind(): void
   needsSnapshot(replica: number): void
+  /** What is accepted has to be on disks. */
+  readonly isDurable: boolean
+  /** Its own disk keeps up. */
+  mayChoose(): boolean
 }
 
 /** How often a value that was accepted is read before it counts as lost. */
@@ -95,6 +99,10 @@ export class Proposer implements AcceptorsLeader {
     return this.#host.settings.ahead
   }
 
+  get isDurable(): boolean {
+    return this.#host.isDurable
+  }
+
   get history(): LogHistory {
     return this.#host.history
   }
@@ -126,6 +134,11 @@ export class Proposer implements AcceptorsLeader {
     // What was being read there may never come.
     this.#adoption = undefined
     this.#hasMoved = true
+  }
+
+  /** What that replica has on its disk. */
+  reported(id: number, term: number, index: number): void {
+    this.acceptors.get(id)?.reported(term, index)
   }
 
   /** Records of the program of replica `from`, to put into the next entry that has room. */
@@ -211,7 +224,7 @@ export class Proposer implements AcceptorsLeader {
   }
 
   #decide(): void {
-    while (this.#open.length > 0 && this.#count((acceptor) => acceptor.stored > this.history.last)) {
+    while (this.#open.length > 0 && this.#count((acceptor) => acceptor.counted > this.history.last)) {
       const entry = this.#open.shift()!
       this.#movedNs = this.#host.nowNs()
       if (entry.term === this.term && (entry.flags & EntryFlag.Begin) !== 0) this.isReady = true
@@ -223,6 +236,8 @@ export class Proposer implements AcceptorsLeader {
 
   #choose(): void {
     const { inFlightMax } = this.#host.settings
+    // A term that its own disk has forgotten it would use again, for other values.
+    if (this.isDurable && !(this.acceptors.get(this.#host.id)?.isHeld === true && this.#host.mayChoose())) return
     while (this.#open.length < inFlightMax && !this.#open.some(isConfiguration)) {
       const index = this.history.last + this.#open.length + 1
       if (!this.#count((acceptor) => acceptor.prepared >= index)) return

@@ -1,8 +1,10 @@
+import { DefectError } from '../../native/index.ts'
 import { Access, type MemoryRegion, type ProtectionDomain } from '../../verbs/index.ts'
-import { type AcceptedEntry, readCell } from './cell.ts'
+import { type AcceptedEntry, readCell, writeCell } from './cell.ts'
+import type { Recovered } from './journal.ts'
 import { HeadWord, ReplicaLayout } from './layout.ts'
 import type { ReplicaSettings } from './settings.ts'
-import { isOfLap, lapOf, unpackWord } from './slot-word.ts'
+import { isOfLap, lapOf, packWord, unpackWord } from './slot-word.ts'
 
 /** An acceptor's memory as its own process sees it. Others reach it one-sided, by the same layout. */
 export class ReplicaMemory {
@@ -89,6 +91,26 @@ export class ReplicaMemory {
     if (state.frame < 0 || !isOfLap(state, lapOf(index, layout.window))) return undefined
     const begin = layout.cell(state.frame, state.bank, index)
     return readCell(this.region.bytes.subarray(begin, begin + layout.cellBytes), index)
+  }
+
+  /**
+   * Be what the acceptor was before it ended, by its journal. `frame` holds what was accepted and is not decided. Slots
+   * of decided entries are as if they had been prepared for the next lap: who asks for such an entry learns that it is
+   * behind, and not that nothing was accepted.
+   */
+  recover({ promise, decided, entries }: Recovered, frame: number): void {
+    const { layout } = this
+    this.#set(HeadWord.Promise, promise)
+    this.taken = decided
+    const open = new Map(entries.map((entry) => [entry.index, entry]))
+    const last = entries.at(-1)?.index ?? decided
+    if (last > decided + layout.window) throw new DefectError(`entry ${last} is far behind the last decided one, ${decided}`)
+    for (let index = decided + 1; index <= decided + layout.window; index += 1) {
+      const entry = open.get(index)
+      if (entry !== undefined) writeCell(this.region.bytes.subarray(layout.cell(frame, 0, index)), entry)
+      const word = packWord(promise, lapOf(index, layout.window), entry === undefined ? -1 : frame)
+      Atomics.store(this.#words, layout.slot(index) / 8, word)
+    }
   }
 
   close(): void {

@@ -10,7 +10,9 @@ import {
   withVoters,
 } from './configuration.ts'
 import { Connections, type Peer, type ReplicaCard } from './connections.ts'
+import { DurableState } from './durable-state.ts'
 import type { FailOver } from './fail-over.ts'
+import type { Journal, Recovered, SnapshotHead } from './journal.ts'
 import { LogHistory } from './log-history.ts'
 import { Proposer } from './proposer.ts'
 import type { ReplicaLink } from './replica-link.ts'
@@ -44,6 +46,12 @@ interface ReplicaEvents {
   mayTake(): boolean
 }
 
+/** A journal, and what it held when it was opened. */
+interface ReplicaJournal {
+  readonly journal: Journal
+  readonly recovered: Recovered
+}
+
 export interface ReplicaOptions {
   /** Name of the verbs device. */
   readonly device: string
@@ -53,13 +61,15 @@ export interface ReplicaOptions {
   readonly founding: Configuration | undefined
   /** As many voters as there should be. */
   readonly votersWanted: number
+  /** An entry counts once a majority has it in its journal. Default: once a majority has it in memory. */
+  readonly durability?: ReplicaJournal | undefined
   readonly runtime: Runtime
   /** Milliseconds since 1970. */
   readonly clockMs: () => number
   readonly events: ReplicaEvents
 }
 
-const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 5, Leave: 6 } as const
+const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 5, Leave: 6, Durable: 7 } as const
 
 /** How long a leader that gave up does not try again, in times that a replica may be silent. */
 const RESTING_TICKS = 2
@@ -82,6 +92,7 @@ export class Replica {
   readonly #connections: Connections
   readonly #snapshots: SnapshotTransfer
   readonly #checks: StateChecks
+  readonly #durable: DurableState | undefined
   #history: LogHistory
   #configuration: Configuration | undefined
   /** The newest ones, with the index from which each holds. */
@@ -103,6 +114,9 @@ export class Replica {
   /** Proposals that the leader had no room for. */
   readonly #unsent: Uint8Array[] = []
   #leaving: (() => void) | undefined
+  /** More is on the disk than the leader was told. */
+  #mustReport = false
+  #asksForSnapshot = false
   #closed = false
 
   constructor(options: ReplicaOptions) {
@@ -119,6 +133,7 @@ export class Replica {
         },
         joined: (peer) => {
           this.#joinLeader(peer)
+          this.#mustReport = this.#durable !== undefined
           if (peer.id === this.#leaderId) events.proposeAgain()
         },
         left: (peer) => {
@@ -130,6 +145,9 @@ export class Replica {
     this.#checks = new StateChecks(settings.silentTicks)
     this.#history = new LogHistory(0, settings.historyBytes)
     this.#snapshots = new SnapshotTransfer(this.#connections.domain)
+    const { durability } = options
+    if (durability !== undefined)
+      this.#durable = new DurableState(durability.journal, this.#connections.memory, durability.recovered)
     if (founding !== undefined) this.#configure(0, founding)
     runtime.timers.at(runtime.now() + settings.tickNs, () => this.#tick())
   }
@@ -176,9 +194,27 @@ export class Replica {
     return this.#lastFailOver
   }
 
+  /** Go on from what its journal held. Called before anything else, if there is one. */
+  recover({ snapshot, entries, decided, promise }: Recovered): void {
+    if (snapshot !== undefined) this.#begin(snapshot.head, snapshot.bytes)
+    for (const entry of entries) if (entry.index <= decided) this.#decided(entry)
+    this.#connections.memory.recover({ snapshot, entries, decided, promise }, this.#connections.selfFrame)
+    trace.publish(TraceLevel.Info, 'recovered', () => ({ replica: this.id, decided, promise }))
+  }
+
+  /** Begin a new log, alone. Those who come are added until as many vote as should. */
+  found(configuration: Configuration): void {
+    if (this.#configuration === undefined) this.#configure(0, configuration)
+  }
+
   /** There is a replica with that id. */
   meet(id: number): void {
     if (!this.#closed) this.#connections.meet(id)
+  }
+
+  /** That replica was begun again, from its journal: what is known of it is of its past. */
+  restarted(id: number): void {
+    if (!this.#closed) this.#connections.forget(id)
   }
 
   /** Another replica says how it is reached. */
@@ -218,9 +254,20 @@ export class Replica {
   /** A snapshot of all entries up to `index`, for those that lack what is not kept any more. */
   offerSnapshot(index: number, bytes: Uint8Array): void {
     const known = this.#configurations.findLast((each) => each.index <= index)
-    if (known !== undefined)
-      this.#snapshots.keep({ index, term: this.#beginTerm, configuration: known.configuration }, bytes)
+    this.#asksForSnapshot = false
     this.#hasNews = true
+    if (known === undefined) return
+    const head = { index, term: this.#beginTerm, configuration: known.configuration }
+    this.#snapshots.keep(head, bytes)
+    if (this.#isJournalLong) this.#durable?.snapshot(head, bytes)
+  }
+
+  /** So many records of the journal are on the disk. */
+  synced(records: number): void {
+    if (this.#closed || this.#durable?.synced(records) !== true) return
+    this.#publishTaken()
+    this.#hasNews = true
+    this.#mustReport = true
   }
 
   /** What the machine came to at the check with that number. */
@@ -267,6 +314,8 @@ export class Replica {
         any = true
       }
     } else any = this.#leader.turn() || any
+    if (any && this.#durable !== undefined) this.#record(this.#durable)
+    if (this.#mustReport) any = this.#report() || any
     return any
   }
 
@@ -301,6 +350,7 @@ export class Replica {
       this.#fetchSnapshot(peer, JSON.parse(Buffer.from(bytes).toString()) as SnapshotOffer)
     else if (type === MessageType.Campaign) this.#campaign()
     else if (type === MessageType.Leave) peer.isLeaving = true
+    else if (type === MessageType.Durable) this.#leader?.reported(peer.id, numberAt(bytes, 0), numberAt(bytes, 8))
   }
 
   #wasAsked(): void {
@@ -336,7 +386,7 @@ export class Replica {
   /** Take decided entries out of the ring. */
   #take(): void {
     const { decided } = this.#connections.memory
-    while (this.#history.last < decided && this.#options.events.mayTake()) {
+    while (this.#history.last < decided && this.#options.events.mayTake() && this.#keepsUp) {
       const entry = this.#connections.memory.accepted(this.#history.last + 1)
       // Not all of it can be seen yet, or a snapshot has to come first.
       if (entry === undefined) return
@@ -346,7 +396,7 @@ export class Replica {
 
   #decided(entry: Entry): void {
     this.#history.push(entry)
-    this.#connections.memory.taken = entry.index
+    this.#publishTaken()
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
     // One that was adopted may be of an older term than one before it, which another leader decided.
     if ((entry.flags & EntryFlag.Begin) !== 0 && entry.term > this.#beginTerm) this.#begun(entry.term)
@@ -375,14 +425,61 @@ export class Replica {
     if (offer.index <= this.#history.last || this.#leader !== undefined) return
     this.#snapshots.fetch(peer.link, offer, (bytes) => {
       if (offer.index <= this.#history.last || this.#leader !== undefined) return
-      this.#history = new LogHistory(offer.index, this.#options.settings.historyBytes)
-      this.#connections.memory.taken = offer.index
-      this.#configure(offer.index, offer.configuration)
-      this.#begun(offer.term)
+      this.#begin(offer, bytes)
+      this.#durable?.snapshot(offer, bytes)
+      this.#publishTaken()
       trace.publish(TraceLevel.Info, 'restored', () => ({ replica: this.id, index: offer.index }))
-      this.#options.events.restore(offer.index, bytes)
       this.#hasNews = true
     })
+  }
+
+  /** Begin again from a snapshot. */
+  #begin({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): void {
+    this.#history = new LogHistory(index, this.#options.settings.historyBytes)
+    this.#configure(index, configuration)
+    this.#begun(term)
+    this.#options.events.restore(index, bytes)
+  }
+
+  // ---- the disk
+  // ---------------------------------------------------------------------------------------------------------------
+
+  /** Those entries may be overwritten here by later ones. */
+  #publishTaken(): void {
+    const { memory } = this.#connections
+    const { last } = this.#history
+    const taken = this.#durable === undefined ? last : Math.min(last, this.#durable.index)
+    if (taken > memory.taken) memory.taken = taken
+  }
+
+  /** The disk is not too far behind what is decided. */
+  get #keepsUp(): boolean {
+    return this.#durable === undefined || this.#history.last - this.#durable.index < this.#options.settings.window
+  }
+
+  get #isJournalLong(): boolean {
+    return (this.#durable?.bytesSinceSnapshot ?? 0) >= this.#options.settings.journalBytes
+  }
+
+  #record(durable: DurableState): void {
+    durable.record(this.#history)
+    if (!this.#isJournalLong || this.#asksForSnapshot) return
+    this.#asksForSnapshot = true
+    this.#options.events.snapshotWanted()
+  }
+
+  /** Tell the leader of the promised term what is on the disk. All are told while its replica is not known. */
+  #report(): boolean {
+    const { term, index } = this.#durable!
+    this.#mustReport = false
+    this.#leader?.reported(this.id, term, index)
+    if (this.#leader?.term === term) return true
+    const number = proposerOf(term)
+    const id = this.#configuration?.voters.find((voter) => voter.number === number)?.id
+    const known = id === undefined ? undefined : this.#connections.get(id)
+    for (const { link } of known === undefined ? this.#connections : [known])
+      if (link.isUp && !link.send(MessageType.Durable, numbers(term, index))) this.#mustReport = true
+    return !this.#mustReport
   }
 
   #needsSnapshot(id: number): void {
@@ -448,7 +545,7 @@ export class Replica {
 
   /** How many of those who live would better lead: they have more entries, or the lower number. */
   #place(own: Voter, living: readonly Voter[]): number {
-    const mine = this.#history.last
+    const mine = this.#connections.memory.taken
     return living.filter(({ id, number }) => {
       if (id === this.id) return false
       const { taken } = this.#connections.get(id)!
@@ -490,6 +587,8 @@ export class Replica {
       deposed: (seen) => this.#stepDown(`term ${seen} has come`),
       behind: () => this.#rest('others have more entries'),
       needsSnapshot: (id) => this.#needsSnapshot(id),
+      isDurable: this.#durable !== undefined,
+      mayChoose: () => this.#keepsUp,
     })
     this.#leader.add(this.id, this.#connections.self, this.#connections.selfFrame)
     for (const peer of this.#connections) this.#joinLeader(peer)
@@ -542,13 +641,13 @@ export class Replica {
     const { votersWanted } = this.#options
     if (!leader.isReady) return
     const isGone = ({ id }: Voter): boolean => this.#connections.isDead(id) || this.#connections.isLeaving(id)
-    const gone = voters.find(isGone)
+    const gone = voters.find(isGone) ?? this.#surplus(voters)
     const living = voters.filter((voter) => !isGone(voter))
     const learners = [...leader.acceptors.values()].filter(
-      ({ id, isHeld, stored }) =>
+      ({ id, isHeld, counted }) =>
         isHeld &&
         !this.#connections.isLeaving(id) &&
-        stored >= this.#history.last - this.#options.settings.ahead &&
+        counted >= this.#history.last - this.#options.settings.ahead &&
         !voters.some((voter) => voter.id === id),
     )
     const missing = votersWanted - living.length
@@ -563,7 +662,15 @@ export class Replica {
           NUMBERS,
         ),
       )
-    } else if (gone !== undefined) leader.reconfigure(withoutVoter(configuration, gone.id))
+    } else if (gone !== undefined && (this.#durable === undefined || voters.length > votersWanted))
+      leader.reconfigure(withoutVoter(configuration, gone.id))
+  }
+
+  /** Of those with journals, one that was replaced may have come back before it was removed. */
+  #surplus(voters: readonly Voter[]): Voter | undefined {
+    if (this.#durable === undefined || voters.length <= this.#options.votersWanted) return undefined
+    const others = voters.filter(({ id }) => id !== this.id)
+    return others.findLast(({ id }) => !this.#connections.isAlive(id)) ?? others.at(-1)
   }
 
   #tryToLeave(): void {
@@ -571,7 +678,12 @@ export class Replica {
     if (done === undefined) return
     const others = this.#configuration?.voters.filter(({ id }) => id !== this.id) ?? []
     const isIn = this.#configuration?.voters.length !== others.length
-    if (!isIn || others.length === 0) {
+    // What has a journal comes back, and votes again.
+    if (this.#durable !== undefined) {
+      this.#leaving = undefined
+      if (this.#leader !== undefined) this.#handOver(others, () => undefined)
+      done()
+    } else if (!isIn || others.length === 0) {
       this.#leaving = undefined
       done()
     } else if (this.#leader === undefined) this.#linkToLeader()?.send(MessageType.Leave, NOTHING)

@@ -23,6 +23,8 @@ export interface ReplicaSettings {
   readonly acknowledgeTimeout: number
   /** Bytes of decided entries that a replica keeps for those that lag behind. */
   readonly historyBytes: number
+  /** Bytes of entries that a journal gathers before a snapshot takes their place. */
+  readonly journalBytes: number
 }
 
 export const defaultSettings: ReplicaSettings = {
@@ -36,4 +38,5 @@ export const defaultSettings: ReplicaSettings = {
   stuckNs: 500_000_000,
   acknowledgeTimeout: 14,
   historyBytes: 32 * 2 ** 20,
+  journalBytes: 64 * 2 ** 20,
 }

@@ -34,10 +34,10 @@ export function isOfLap({ lap }: SlotState, wanted: number): boolean {
   return lap === wanted % LAPS
 }
 
-/** Whether the slot is for an entry of a later lap. Laps are compared on a circle. */
-export function isOfLaterLap({ lap }: SlotState, than: number): boolean {
+/** Whether the slot is for an entry of a later lap. Laps are compared on a circle; a slot that no one has used has none. */
+export function isOfLaterLap({ promised, lap }: SlotState, than: number): boolean {
   const distance = (lap - (than % LAPS) + LAPS) % LAPS
-  return distance > 0 && distance < LAPS / 2
+  return promised > 0 && distance > 0 && distance < LAPS / 2
 }
 
 /** Entries are numbered from 1 on; a fresh slot is of lap 0 for those below `window`. */

@@ -1,20 +1,10 @@
 import { crc32 } from 'node:zlib'
 import { Access, type MemoryRegion, type ProtectionDomain } from '../../verbs/index.ts'
-import type { Configuration } from './configuration.ts'
+import type { SnapshotHead } from './journal.ts'
 import type { RemoteRegion, ReplicaLink } from './replica-link.ts'
 
-/** Where in the log a snapshot was taken. */
-export interface SnapshotPlace {
-  /** All entries up to this one are in it. */
-  readonly index: number
-  /** The term that began last. */
-  readonly term: number
-  /** The voters from that entry on. */
-  readonly configuration: Configuration
-}
-
 /** A snapshot in the memory of the replica that offers it. */
-export interface SnapshotOffer extends RemoteRegion, SnapshotPlace {
+export interface SnapshotOffer extends RemoteRegion, SnapshotHead {
   readonly lengthBytes: number
   readonly checksum: number
 }
@@ -43,14 +33,14 @@ export class SnapshotTransfer {
   }
 
   /** Offer this one from now on. */
-  keep(place: SnapshotPlace, bytes: Uint8Array): void {
+  keep(head: SnapshotHead, bytes: Uint8Array): void {
     const region = this.#domain.allocate(Math.max(1, bytes.length), Access.LocalWrite | Access.RemoteRead)
     region.bytes.set(bytes)
     this.#regions.push(region)
     while (this.#regions.length > 2) this.#regions.shift()!.close()
     const { address, remoteKey } = region
     const checksum = crc32(bytes)
-    this.#offer = { ...place, address, key: remoteKey, lengthBytes: bytes.length, checksum }
+    this.#offer = { ...head, address, key: remoteKey, lengthBytes: bytes.length, checksum }
     this.#offeredNs.clear()
   }
 

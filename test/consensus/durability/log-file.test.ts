@@ -17,11 +17,11 @@ import { after, mock, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import type { ConsensusError } from '../../../src/consensus/errors.ts'
 import type { Entry } from '../../../src/consensus/machine/applier.ts'
-import { LogFile } from '../../../src/consensus/machine/log-file.ts'
+import { LogFile } from '../../../src/consensus/durability/log-file.ts'
 import { restoreSnapshot, takeSnapshot } from '../../../src/consensus/machine/snapshot.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { onSmallDisk, smallDisksRefused } from '../../structures/small-disk.ts'
-import { applyCommand, journalApplier } from './journal.ts'
+import { applyCommand, journalApplier } from '../machine/journal.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'aether-log-'))
 after(() => rmSync(scratch, { recursive: true }))

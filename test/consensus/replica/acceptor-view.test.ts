@@ -60,7 +60,7 @@ test('a value that a word names is never overwritten, though several stores fail
     history.push({ index, term: 1, timeMs: 1, flags: 0, payload: new Uint8Array(8) } satisfies Entry)
   const link = new HeldLink(memory)
   const leader: AcceptorsLeader = {
-    ...{ term: TERM, layout, ahead: 4, history },
+    ...{ term: TERM, layout, ahead: 4, history, isDurable: false },
     open: () => undefined,
     deposed: (seen) => assert.fail(`deposed by ${seen}`),
     behind: () => assert.fail('behind'),
@@ -80,4 +80,54 @@ test('a value that a word names is never overwritten, though several stores fail
     link.written.filter((offset) => named.includes(offset)),
     [],
   )
+})
+
+/** A leader whose newest decided entry is `last`, and an acceptor that has taken `taken`; its slots are unused. */
+function beside(last: number, taken: number, isDurable: boolean) {
+  const memory = new Uint8Array(layout.headBytes)
+  new DataView(memory.buffer).setBigUint64(HeadWord.Taken, BigInt(taken), true)
+  const history = new LogHistory(last, 1e6)
+  const link = new HeldLink(memory)
+  const seen = { behind: 0 }
+  const open = new Map<number, Entry>()
+  const leader: AcceptorsLeader = {
+    ...{ term: TERM, layout, ahead: 4, history, isDurable },
+    open: (index) => open.get(index),
+    deposed: (term) => assert.fail(`deposed by ${term}`),
+    behind: () => {
+      seen.behind += 1
+    },
+    progressed: () => view.pump(),
+    needsSnapshot: () => assert.fail('it lacks nothing'),
+  }
+  const view = new AcceptorView(2, link as unknown as ReplicaLink, OWN_FRAME, leader, true)
+  view.begin()
+  while (link.answer());
+  return { view, link, seen, open }
+}
+
+test('an acceptor that has an entry by a snapshot alone does not count as one that has accepted nothing', () => {
+  const { view, seen } = beside(10, 12, false)
+  assert.ok(seen.behind > 0)
+  assert.equal(view.prepared, 10)
+  assert.equal(beside(10, 10, false).seen.behind, 0)
+})
+
+test('with journals an acceptor counts for what it has reported of this term', () => {
+  const { view, link, open } = beside(0, 0, true)
+  assert.equal(view.isHeld, false)
+  view.reported(TERM - 1, 5)
+  assert.equal(view.isHeld, false)
+  view.reported(TERM, 0)
+  assert.equal(view.isHeld, true)
+  for (const index of [1, 2]) open.set(index, { index, term: TERM, timeMs: 1, flags: 0, payload: new Uint8Array(8) })
+  while (link.answer());
+  view.pump()
+  while (link.answer());
+  assert.deepEqual([view.stored, view.counted], [2, 0])
+  view.reported(TERM, 1)
+  assert.equal(view.counted, 1)
+  // What is reported may be more than what this leader knows to be stored.
+  view.reported(TERM, 7)
+  assert.equal(view.counted, 2)
 })

@@ -40,6 +40,10 @@ test('a lap is as many entries as the ring has places', () => {
   )
 })
 
+test('a slot that no one has used is not of a later lap, however far the log has come', () => {
+  for (const lap of [1, LAPS / 2, LAPS / 2 + 1, LAPS - 1]) assert.equal(isOfLaterLap(unpackWord(0n), lap), false)
+})
+
 test('laps are compared on a circle, so they go on past the highest', () => {
   const at = (lap: number): ReturnType<typeof unpackWord> => unpackWord(packWord(1, lap))
   assert.ok(isOfLap(at(LAPS + 3), 3))

@@ -188,8 +188,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'acceptor not held',
     breaks: 'an acceptor counts before it has promised the term',
-    find: 'if (before === expected) {\n\t\t\t\tthis.isHeld = true;',
-    replace: 'if (true) {\n\t\t\t\tthis.isHeld = true;',
+    find: 'if (before === expected) {\n\t\t\t\tthis.#hasPromised = true;',
+    replace: 'if (true) {\n\t\t\t\tthis.#hasPromised = true;',
   },
   // ---- storing and deciding
   {

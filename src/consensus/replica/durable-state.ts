@@ -1,0 +1,118 @@
+import { DefectError } from '../../native/index.ts'
+import type { AcceptedEntry } from './cell.ts'
+import type { Journal, Recovered, SnapshotHead } from './journal.ts'
+import type { LogHistory } from './log-history.ts'
+import type { ReplicaMemory } from './replica-memory.ts'
+
+/** What will be durable once so many records are on the disk. */
+interface Mark {
+  readonly records: number
+  readonly term: number
+  readonly index: number
+}
+
+/**
+ * What an acceptor has on its disk of that which others wrote into its memory. Memory is ahead of the disk, and what is
+ * only there does not count: a leader counts a promise or an entry when the acceptor has reported it from here.
+ *
+ * - The promise of a term is recorded before anything that is accepted in it.
+ * - Entries are recorded in order: decided ones as they were decided, those behind them as they are accepted in the
+ *   term that was promised last. What a lower term has left behind them is not recorded any more: no one counts it.
+ */
+export class DurableState {
+  readonly #journal: Journal
+  readonly #memory: ReplicaMemory
+  /** On the disk: all entries up to `index`, decided or as accepted in `term`. That term is promised there. */
+  #term: number
+  #index: number
+  /** The term of the last record, and the next entry to record. */
+  #recordedTerm: number
+  #next: number
+  #records = 0
+  readonly #marks: Mark[] = []
+  #bytesSinceSnapshot: number
+
+  constructor(journal: Journal, memory: ReplicaMemory, { promise, decided, entries }: Recovered) {
+    this.#journal = journal
+    this.#memory = memory
+    this.#term = promise
+    this.#index = decided
+    this.#recordedTerm = promise
+    this.#next = decided + 1
+    this.#bytesSinceSnapshot = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
+  }
+
+  get term(): number {
+    return this.#term
+  }
+
+  get index(): number {
+    return this.#index
+  }
+
+  /** Bytes of entries that were recorded since the last snapshot. */
+  get bytesSinceSnapshot(): number {
+    return this.#bytesSinceSnapshot
+  }
+
+  /** Record what is new. */
+  record(history: LogHistory): void {
+    const { promise } = this.#memory
+    const before = this.#records
+    if (promise > this.#recordedTerm) {
+      this.#recordedTerm = promise
+      this.#next = Math.min(history.last, this.#index) + 1
+      this.#journal.promise(promise)
+      this.#records += 1
+    }
+    for (let entry = this.#entry(history); entry !== undefined; entry = this.#entry(history)) {
+      this.#journal.append(entry)
+      this.#bytesSinceSnapshot += sizeOf(entry)
+      this.#records += 1
+      this.#next += 1
+    }
+    if (this.#records > before) this.#written()
+  }
+
+  /** `bytes` take the place of all entries up to the head's index. */
+  snapshot(head: SnapshotHead, bytes: Uint8Array): void {
+    this.#journal.snapshot(head, bytes)
+    this.#records += 1
+    this.#bytesSinceSnapshot = 0
+    this.#next = Math.max(this.#next, head.index + 1)
+    this.#written()
+  }
+
+  /** So many records are on the disk. True if more is durable than before. */
+  synced(records: number): boolean {
+    let any = false
+    for (let mark = this.#marks[0]; mark !== undefined && mark.records <= records; mark = this.#marks[0]) {
+      this.#term = mark.term
+      this.#index = mark.index
+      this.#marks.shift()
+      any = true
+    }
+    return any
+  }
+
+  #written(): void {
+    this.#marks.push({ records: this.#records, term: this.#recordedTerm, index: this.#next - 1 })
+    this.#journal.flush()
+  }
+
+  #entry(history: LogHistory): AcceptedEntry | undefined {
+    const index = this.#next
+    if (index > history.last) {
+      const accepted = this.#memory.accepted(index)
+      return accepted?.acceptedIn === this.#recordedTerm ? accepted : undefined
+    }
+    const entry = history.get(index)
+    if (entry === undefined) throw new DefectError(`entry ${index} was dropped before it was on the disk`)
+    return { ...entry, acceptedIn: this.#recordedTerm, decided: index }
+  }
+}
+
+/** On the disk, about. */
+function sizeOf({ payload }: AcceptedEntry): number {
+  return payload.length + 48
+}
