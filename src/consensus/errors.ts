@@ -8,6 +8,8 @@ export type ConsensusErrorKind =
   | 'CLOSED'
   /** The voters of this log have ended, and its entries with them. */
   | 'LOST'
+  /** Another process of the group has this name open with another log, or keeps it in another way. */
+  | 'STRANGER'
   /** This process leads no election, or no more. */
   | 'NOT_LEADER'
   /** No process of that rank campaigns. */
@@ -44,11 +46,13 @@ export type ProposalOutcome = 'applied' | 'not-applied' | 'unknown'
 
 /** What an error has besides its message, where it applies. */
 export interface ConsensusErrorDetails extends ErrorOptions {
-  readonly outcome?: ProposalOutcome
-  readonly file?: string
-  readonly offset?: number
-  readonly first?: number
+  readonly outcome?: ProposalOutcome | undefined
+  readonly file?: string | undefined
+  readonly offset?: number | undefined
+  readonly first?: number | undefined
 }
+
+const CODE = 'ERR_AETHER_CONSENSUS_'
 
 /** A replicated machine, its snapshot or its log refused an operation; `code` says why. */
 export class ConsensusError extends AetherError {
@@ -63,10 +67,18 @@ export class ConsensusError extends AetherError {
   readonly first: number | undefined
 
   constructor(kind: ConsensusErrorKind, message: string, details: ConsensusErrorDetails = {}) {
-    super(`ERR_AETHER_CONSENSUS_${kind}`, message, 'cause' in details ? { cause: details.cause } : undefined)
+    super(`${CODE}${kind}`, message, 'cause' in details ? { cause: details.cause } : undefined)
     this.outcome = details.outcome
     this.file = details.file
     this.offset = details.offset
     this.first = details.first
+  }
+
+  /** @internal The same, for a proposal. */
+  withOutcome(outcome: ProposalOutcome | undefined): ConsensusError {
+    const { file, offset, first, cause } = this
+    const kind = this.code.slice(CODE.length) as ConsensusErrorKind
+    const details = { outcome, file, offset, first, ...(cause === undefined ? {} : { cause }) }
+    return new ConsensusError(kind, this.message, details)
   }
 }

@@ -1,14 +1,25 @@
+import { randomInt } from 'node:crypto'
 import type { Group } from '../cluster/index.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
+import { ConsensusError } from './errors.ts'
 import type { ReplicaCard } from './replica/connections.ts'
 import type { RemoteRegion } from './replica/replica-link.ts'
+
+/** A replica of the group, as it says. */
+export interface Met {
+  readonly rank: number
+  /** A replica that was begun again from its journal has the id that it had, and another one of these. */
+  readonly incarnation: number
+  /** The log that its journal is of; 0 while it has none, null where it keeps no journal. */
+  readonly log: number | null
+}
 
 /** What programs tell each other about their replicas. */
 type Told =
   /** A replica is there. */
-  | { readonly type: 'hello'; readonly id: number; readonly isAnswer: boolean }
-  /** How it is reached by the replica `to`. */
-  | { readonly type: 'card'; readonly to: number; readonly card: Card }
+  | (Omit<Met, 'rank'> & { readonly type: 'hello'; readonly id: number; readonly isAnswer: boolean })
+  /** How one incarnation is reached by another, `to`. */
+  | { readonly type: 'card'; readonly from: number; readonly to: number; readonly card: Card }
   /** It is closed. */
   | { readonly type: 'bye'; readonly id: number }
 
@@ -20,34 +31,62 @@ interface Card extends Omit<ReplicaCard, 'endpoint' | 'region'> {
 
 /** Replicas of one rank are apart by this. */
 const RANKS_MAX = 2 ** 20
+const INCARNATION_MAX = 2 ** 48 - 1
 
 /** How often a process has opened each name. */
 const openings = new WeakMap<Group, Map<string, number>>()
 
+/** A replica with a journal: the id is the journal's, and not the process's. */
+export interface JournalOf {
+  readonly id: number
+  /** 0 if it is of no log yet. */
+  readonly log: number
+}
+
 /** Where the replicas of a machine find each other: by what the programs of a group tell each other. */
 export class Meeting {
-  /** Of this process's replica. Each opening has its own. */
+  /** Of this process's replica. Without a journal each opening has its own. */
   readonly id: number
+  /** Someone came. */
+  onMet: () => void = () => undefined
+  /** Someone came who is of another log. */
+  onStranger: (error: ConsensusError) => void = () => undefined
   readonly #group: Group
-  readonly #topic: string
-  /** The replicas of each rank, the newest last. */
-  readonly #ids = new Map<number, number[]>()
+  readonly #name: string
+  readonly #incarnation = randomInt(1, INCARNATION_MAX)
+  readonly #hasJournal: boolean
+  #log: number
+  /** By id, those of a rank in the order in which they came. */
+  readonly #met = new Map<number, Met>()
   #stops: (() => void)[] = []
 
-  constructor(group: Group, name: string) {
-    const opening = openingOf(group, name)
+  constructor(group: Group, name: string, journal?: JournalOf) {
     this.#group = group
-    this.#topic = `consensus/${name}`
-    this.id = group.rank + 1 + opening * RANKS_MAX
-    this.#ids.set(group.rank, [this.id])
+    this.#name = name
+    this.#hasJournal = journal !== undefined
+    this.#log = journal?.log ?? 0
+    this.id = journal?.id ?? group.rank + 1 + openingOf(group, name) * RANKS_MAX
+    this.#met.set(this.id, { rank: group.rank, incarnation: this.#incarnation, log: this.#ownLog })
   }
 
-  static rankOf(id: number): number {
-    return (id - 1) % RANKS_MAX
+  /** All that are known, this process's replica among them. */
+  get met(): ReadonlyMap<number, Met> {
+    return this.#met
+  }
+
+  /** This replica is of that log from now on. */
+  set log(log: number) {
+    this.#log = log
+    this.#met.set(this.id, { rank: this.#group.rank, incarnation: this.#incarnation, log: this.#ownLog })
+  }
+
+  /** Without a journal, an id says whose it is, even if its process ended before this one came. */
+  rankOf(id: number): number | undefined {
+    return this.#met.get(id)?.rank ?? (this.#hasJournal ? undefined : (id - 1) % RANKS_MAX)
   }
 
   idOf(rank: number): number | undefined {
-    return this.#ids.get(rank)?.at(-1)
+    return this.#idsOf(rank).at(-1)
   }
 
   /** From now on others are met. */
@@ -56,43 +95,80 @@ export class Meeting {
     this.#stops = [
       group.onTold(this.#topic, (rank, value) => this.#hear(process, rank, value as Told)),
       group.onEvent((event) => {
-        if (event.type !== 'joined') for (const id of this.#ids.get(event.rank) ?? []) process.ended(id)
+        if (event.type !== 'joined') for (const id of this.#idsOf(event.rank)) process.ended(id)
       }),
     ]
-    for (const { rank } of group.members())
-      if (rank !== group.rank) this.#tell(rank, { type: 'hello', id: this.id, isAnswer: false })
+    for (const { rank } of group.members()) if (rank !== group.rank) this.#tell(rank, this.#hello(false))
   }
 
   say(to: number, card: ReplicaCard): void {
     const { endpoint } = card
-    this.#tell(Meeting.rankOf(to), {
-      type: 'card',
-      to,
+    const met = this.#met.get(to)
+    if (met === undefined) return
+    this.#tell(met.rank, {
+      ...{ type: 'card', from: this.#incarnation, to: met.incarnation },
       card: { ...card, endpoint: { ...endpoint, gid: String(endpoint.gid) } },
     })
   }
 
   close(): void {
     for (const stop of this.#stops.splice(0)) stop()
-    for (const rank of this.#ids.keys()) if (rank !== this.#group.rank) this.#tell(rank, { type: 'bye', id: this.id })
+    for (const rank of new Set([...this.#met.values()].map((met) => met.rank)))
+      if (rank !== this.#group.rank) this.#tell(rank, { type: 'bye', id: this.id })
+  }
+
+  get #topic(): string {
+    return `consensus/${this.#name}`
+  }
+
+  get #ownLog(): number | null {
+    return this.#hasJournal ? this.#log : null
+  }
+
+  #idsOf(rank: number): number[] {
+    return [...this.#met].filter(([, met]) => met.rank === rank).map(([id]) => id)
+  }
+
+  #hello(isAnswer: boolean): Told {
+    return { type: 'hello', id: this.id, incarnation: this.#incarnation, log: this.#ownLog, isAnswer }
   }
 
   #hear(process: ReplicaProcess, rank: number, told: Told): void {
     if (told.type === 'card') {
-      // It may be for the replica that this process had before.
-      if (told.to !== this.id) return
-      const { endpoint } = told.card
+      const { endpoint, id } = told.card
+      // Either may have been begun again since.
+      if (told.to !== this.#incarnation || told.from !== this.#met.get(id)?.incarnation) return
       process.hear({ ...told.card, endpoint: { ...endpoint, gid: BigInt(endpoint.gid) } })
-    } else if (told.type === 'bye') process.ended(told.id)
-    else {
-      const ids = this.#ids.get(rank) ?? []
-      this.#ids.set(rank, ids)
-      // One that came back has lost its memory: the one before is gone.
-      for (const id of ids) if (id !== told.id) process.ended(id)
-      if (!ids.includes(told.id)) ids.push(told.id)
-      if (!told.isAnswer) this.#tell(rank, { type: 'hello', id: this.id, isAnswer: true })
-      process.meet(told.id)
+    } else if (told.type === 'bye') {
+      if (this.#met.get(told.id)?.rank === rank) process.ended(told.id)
+    } else {
+      if (!told.isAnswer) this.#tell(rank, this.#hello(true))
+      const stranger = this.#strangerIn(rank, told.log)
+      if (stranger === undefined) this.#meet(process, rank, told)
+      else this.onStranger(stranger)
     }
+  }
+
+  #meet(process: ReplicaProcess, rank: number, { id, incarnation, log }: Omit<Met, 'rank'> & { id: number }): void {
+    // One that came back without a journal has lost its memory: the one before is gone.
+    for (const before of this.#idsOf(rank)) if (before !== id) process.ended(before)
+    const known = this.#met.get(id)
+    if (known !== undefined && known.incarnation !== incarnation) process.restarted(id)
+    this.#met.delete(id)
+    this.#met.set(id, { rank, incarnation, log })
+    process.meet(id)
+    this.onMet()
+  }
+
+  /** Two logs have nothing to do with each other, and neither may be written over the other. */
+  #strangerIn(rank: number, log: number | null): ConsensusError | undefined {
+    const own = this.#ownLog
+    if (log === own || (log === 0 && own !== null) || (own === 0 && log !== null)) return undefined
+    const what =
+      log === null || own === null
+        ? `one of this process and rank ${rank} has opened '${this.#name}' with a directory, and the other without one; let all have one, or none`
+        : `the directory of this process holds another log than that of rank ${rank}; pass the directory of this log, or an empty one`
+    return new ConsensusError('STRANGER', what)
   }
 
   /** A rank that is gone hears nothing. */

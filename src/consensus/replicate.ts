@@ -11,9 +11,12 @@ import {
   type OptionNames,
 } from '../native/index.ts'
 import { ReplicaProcess } from './agent/replica-process.ts'
-import { foundFixed, VoterRecord } from './founding.ts'
+import { JournalThread } from './durability/journal-thread.ts'
+import type { ConsensusError } from './errors.ts'
+import { foundAlone, foundFixed, isFounder, logOf, VoterRecord } from './founding.ts'
 import type { AnyMachine, CommandOf } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
+import type { Configuration } from './replica/configuration.ts'
 import { defaultSettings } from './replica/settings.ts'
 import { Replicated } from './replicated.ts'
 
@@ -28,6 +31,12 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
    * has. Further members follow the log, and vote when one has ended.
    */
   readonly replicas?: number
+  /**
+   * Where this process keeps the log, a directory of its own. An answer then means that a majority has the command on
+   * its disks. Nothing that was answered is lost, even if all processes are killed at once: call this again with the
+   * same directories. Default: none, and an answer means that a majority has it in memory.
+   */
+  readonly directory?: string
   /** How commands become bytes. Default: `structured`. */
   readonly codec?: Codec<CommandOf<Machine>>
   /**
@@ -46,6 +55,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   name: true,
   machine: true,
   replicas: true,
+  directory: true,
   codec: true,
   sessionMs: true,
   spinMs: true,
@@ -72,7 +82,8 @@ const PROGRAM_NS_MAX = 1e9
  *
  * Every member of the group may open it, now or later; those of the first `replicas` ranks found it. In a group
  * that grows, it begins when `replicas` members have opened it.
- * @throws ConsensusError `ERR_AETHER_CONSENSUS_TIMEOUT` if no leader is elected in time; ArgumentError.
+ * @throws ConsensusError `ERR_AETHER_CONSENSUS_TIMEOUT` if no leader is elected in time, and
+ *   `ERR_AETHER_CONSENSUS_LOG_…` for what is wrong with the directory; ArgumentError.
  */
 export async function replicate<Machine extends AnyMachine>(
   group: RegionGroup,
@@ -82,41 +93,58 @@ export async function replicate<Machine extends AnyMachine>(
   const plan = planOf(options)
   const settings = defaultSettings
   const wanted = group.grows ? plan.replicas : Math.min(plan.replicas, group.size)
-  const meeting = new Meeting(group, plan.name)
+  const machine = checkMachine(plan.machine())
   const record = group.grows ? await VoterRecord.open(group, plan.name) : undefined
+  const journal = await openJournal(plan, (error) => replicated.fail(error)).catch(async (error) => {
+    await record?.[Symbol.asyncDispose]()
+    throw error
+  })
+  const meeting = new Meeting(group, plan.name, journal && { id: journal.id, log: logOf(journal.recovered) })
   const replicated = new Replicated<Machine>({
     group,
     name: plan.name,
-    machine: checkMachine(plan.machine()),
+    machine,
     codec: plan.codec,
     sessionMs: plan.sessionMs,
     cellBytes: settings.cellBytes,
-    rankOf: Meeting.rankOf,
+    rankOf: (id) => meeting.rankOf(id),
     idOf: (rank) => meeting.idOf(rank),
-    onConfiguration: (configuration) => record?.write(configuration),
+    onConfiguration: (configuration, isLeader) => {
+      meeting.log = configuration.log
+      if (isLeader) record?.write(configuration)
+    },
     onClose: async () => {
       meeting.close()
+      await journal?.close()
       await record?.[Symbol.asyncDispose]()
     },
   })
   try {
-    const founding = record ? await record.found(group, plan.name, meeting.id, wanted) : foundFixed(wanted, meeting.id)
     const process = await ReplicaProcess.start({
       device: group.device,
       id: meeting.id,
       settings,
-      founding,
+      founding: journal ? undefined : await foundingOf(meeting, record, wanted),
       votersWanted: wanted,
+      journal,
       programNsMax: PROGRAM_NS_MAX,
       spinNs: plan.spinMs * 1e6,
       onNews: (kind, bytes) => replicated.take(kind, bytes),
       onSay: (to, card) => meeting.say(to, card),
     })
     replicated.attach(process)
+    const strangers = new AbortController()
+    meeting.onStranger = (error) => strangers.abort(error)
+    if (journal)
+      meeting.onMet = onceFounder(group, meeting, wanted, () => {
+        found(meeting, record, process).catch((error) => strangers.abort(error))
+      })
     meeting.begin(process)
-    await replicated.whenReady(wanted, plan.timeoutMs, plan.signal)
+    meeting.onMet()
+    const signal = plan.signal === undefined ? strangers.signal : AbortSignal.any([plan.signal, strangers.signal])
+    await replicated.whenReady(wanted, plan.timeoutMs, signal)
     // What was decided before is here, too.
-    await replicated.query(() => undefined, { timeoutMs: plan.timeoutMs, ...(plan.signal && { signal: plan.signal }) })
+    await replicated.query(() => undefined, { timeoutMs: plan.timeoutMs, signal })
     return replicated
   } catch (error) {
     await replicated.close()
@@ -124,7 +152,41 @@ export async function replicate<Machine extends AnyMachine>(
   }
 }
 
-type Plan<Machine extends AnyMachine> = Required<Omit<ReplicateOptions<Machine>, 'signal'>> & {
+async function openJournal(
+  { directory, name }: { readonly directory: string | undefined; readonly name: string },
+  onFailure: (error: ConsensusError) => void,
+): Promise<JournalThread | undefined> {
+  return directory === undefined ? undefined : await JournalThread.open({ directory, name, onFailure })
+}
+
+function foundingOf(
+  meeting: Meeting,
+  record: VoterRecord | undefined,
+  wanted: number,
+): Promise<Configuration | undefined> | Configuration | undefined {
+  return record === undefined ? foundFixed(wanted, meeting.id) : record.found(meeting, wanted)
+}
+
+/** Begin the log that journals are to keep. */
+async function found(meeting: Meeting, record: VoterRecord | undefined, process: ReplicaProcess): Promise<void> {
+  const configuration = record === undefined ? foundAlone(meeting.id) : await record.foundOnce(meeting.id)
+  if (configuration === undefined) return
+  meeting.log = configuration.log
+  process.found(configuration)
+}
+
+/** A listener that calls `then` once, when this process is to found the log. */
+function onceFounder(group: RegionGroup, meeting: Meeting, wanted: number, then: () => void): () => void {
+  let isOver = false
+  return () => {
+    if (isOver || !isFounder(group, meeting.met, wanted)) return
+    isOver = true
+    then()
+  }
+}
+
+type Plan<Machine extends AnyMachine> = Required<Omit<ReplicateOptions<Machine>, 'signal' | 'directory'>> & {
+  readonly directory: string | undefined
   readonly signal: AbortSignal | undefined
 }
 
@@ -134,6 +196,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     name,
     machine,
     replicas = DEFAULT_REPLICAS,
+    directory,
     codec = structured as Codec<CommandOf<Machine>>,
     sessionMs = DEFAULT_SESSION_MS,
     spinMs = 0,
@@ -145,12 +208,13 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
   checkWhole('options.replicas', replicas, 1, REPLICAS_MAX)
   if (replicas % 2 === 0)
     throw mustBe('options.replicas', 'an odd number: a majority of 4 outlives no more than of 3', replicas)
+  if (directory !== undefined) checkText('options.directory', directory)
   checkCodec(codec)
   checkMilliseconds('options.sessionMs', sessionMs)
   if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
-  return { name, machine, replicas, codec, sessionMs, spinMs, timeoutMs, signal }
+  return { name, machine, replicas, directory, codec, sessionMs, spinMs, timeoutMs, signal }
 }
 
 /** @throws ArgumentError */

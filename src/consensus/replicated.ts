@@ -63,6 +63,8 @@ export interface ReplicatedStatus {
   /** The last entry that this replica has, and the last one that its machine has applied. */
   readonly decided: number
   readonly applied: number
+  /** The last entry that this process has on its disk; undefined without a directory. */
+  readonly durable: number | undefined
   /**
    * How old the state may be, in milliseconds of this process's clock: it has all that anyone was answered before. It
    * counts from the last call of this process that a majority has confirmed, so it grows without calls.
@@ -109,8 +111,8 @@ export interface ReplicatedParts<Machine extends AnyMachine> {
   /** The rank of a replica; undefined if it is not known. */
   readonly rankOf: (id: number) => number | undefined
   readonly idOf: (rank: number) => number | undefined
-  /** At the leader: who votes from now on. */
-  readonly onConfiguration: (configuration: Configuration) => void
+  /** Who votes from now on. */
+  readonly onConfiguration: (configuration: Configuration, isLeader: boolean) => void
   readonly onClose: () => Promise<void>
 }
 
@@ -151,7 +153,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   /** @internal Made by {@link replicate}. */
   constructor(parts: ReplicatedParts<Machine>) {
-    const { machine, codec, sessionMs, cellBytes, onConfiguration } = parts
+    const { machine, codec, sessionMs, cellBytes } = parts
     this.#parts = parts
     this.#meter = new MachineMeter(parts.name)
     this.#applier = new Applier<CommandOf<Machine>, AnswerOf<Machine>>({
@@ -159,10 +161,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       codec,
       sessionMs,
       onConfiguration: (bytes) => {
-        const configuration = JSON.parse(Buffer.from(bytes).toString()) as Configuration
-        this.#voters = configuration.voters.length
-        this.#checkVoters(configuration.voters.map(({ id }) => id))
-        if (this.#leadership?.isSelf === true) onConfiguration(configuration)
+        this.#configured(JSON.parse(Buffer.from(bytes).toString()) as Configuration)
       },
       onAnswer: (session, sequence, outcome) => this.#session.outcome(session, sequence, outcome),
     })
@@ -317,11 +316,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   async status(): Promise<ReplicatedStatus> {
     this.#checkOpen()
-    const { term, leader, isLeader, decided, configuration, lags, deviating, lastFailOver } =
+    const { term, leader, isLeader, decided, durable, configuration, lags, deviating, lastFailOver } =
       await this.#process!.status()
     const { rankOf } = this.#parts
     return {
-      ...{ term, isLeader, decided, applied: this.#applier.index, hash: this.#applier.hash.value },
+      ...{ term, isLeader, decided, durable, applied: this.#applier.index, hash: this.#applier.hash.value },
       proposing: this.#session.size,
       lastFailOver,
       staleMs: performance.now() - this.#freshMs,
@@ -393,14 +392,14 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       case News.Restore:
         return this.#restore(numberAt(bytes, 0))
       case News.Deviates:
-        this.#fail(deviates())
+        this.fail(DEVIATES)
         return true
     }
     throw new DefectError(`the replica's thread sends records of kind ${kind}`)
   }
 
-  /** Nothing that this machine says counts any more. */
-  #fail(failure: ConsensusError): void {
+  /** @internal It cannot go on: all who call are told why. */
+  fail(failure: ConsensusError): void {
     if (this.closed) return
     this.#failure = failure
     // It is told to all who call.
@@ -451,8 +450,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const restore = this.#process!.takeRestore(number)
     if (restore === undefined) return false
     restoreSnapshot(this.#applier, unpackChunks(restore.bytes))
-    this.#voters = restore.voters.length
-    this.#checkVoters(restore.voters)
+    this.#configured(restore.configuration)
     this.#leads(restore.term, restore.leader)
     // The outcomes of this process's commands may be in it: they are told to those who propose them again.
     this.#session.sendAgain()
@@ -564,21 +562,23 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** One may have ended before this process came. */
-  #checkVoters(ids: readonly number[]): void {
-    const { group, rankOf } = this.#parts
-    for (const id of ids) {
+  /** A voter may have ended before this process came. */
+  #configured(configuration: Configuration): void {
+    const { group, rankOf, onConfiguration } = this.#parts
+    this.#voters = configuration.voters.length
+    for (const { id } of configuration.voters) {
       const rank = rankOf(id)
       if (rank !== undefined && !group.closed && !group.isMember(rank)) this.#process?.ended(id)
     }
+    onConfiguration(configuration, this.#leadership?.isSelf === true)
   }
 
   async #close(): Promise<void> {
     this.#process?.expect()
-    const closed = (outcome?: 'unknown' | 'not-applied'): ConsensusError =>
+    const closed = (outcome?: ProposalOutcome): ConsensusError =>
       this.#failure === undefined
         ? new ConsensusError('CLOSED', 'the replicated machine was closed', outcome === undefined ? {} : { outcome })
-        : deviates(outcome)
+        : this.#failure.withOutcome(outcome)
     for (const proposal of this.#session.end()) proposal.fail(closed(proposal.sequence > 0 ? 'unknown' : 'not-applied'))
     for (const reads of [this.#newReads, this.#readable, ...this.#asked.values()])
       for (const reading of reads) if (!reading.isOver) reading.fail(closed())
@@ -611,12 +611,10 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 }
 
-function deviates(outcome?: ProposalOutcome): ConsensusError {
-  const message =
-    'the machine of this process came to other outcomes than those of a majority; ' +
-    'let apply() follow from the state, the command and the context alone, and call replicate() again'
-  return new ConsensusError('DEVIATES', message, outcome === undefined ? {} : { outcome })
-}
+const DEVIATES = new ConsensusError(
+  'DEVIATES',
+  'the machine of this process came to other outcomes than those of a majority; let apply() follow from the state, the command and the context alone, and call replicate() again, with an empty directory if there is one',
+)
 
 function numberAt(bytes: Uint8Array, offset: number): number {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getFloat64(offset, true)

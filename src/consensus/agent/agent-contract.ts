@@ -1,6 +1,8 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import type { FailOver } from '../replica/fail-over.ts'
+import type { Recovered } from '../replica/journal.ts'
 import type { ReplicaSettings } from '../replica/settings.ts'
 
 /** What the replica's thread is started with. */
@@ -10,6 +12,8 @@ export interface ReplicaAgentData {
   readonly settings: ReplicaSettings
   readonly founding: Configuration | undefined
   readonly votersWanted: number
+  /** Where its journal is written, and what it held. */
+  readonly journal: OpenJournal | undefined
   /** Rings of records: to the agent, and to the program. */
   readonly toAgent: SharedArrayBuffer
   readonly toProgram: SharedArrayBuffer
@@ -19,6 +23,14 @@ export interface ReplicaAgentData {
   readonly spinNs: number
   /** A program that takes nothing for this long, though there is something, is not to lead. */
   readonly programNsMax: number
+}
+
+/** A journal, as it is handed to the replica's thread. */
+export interface OpenJournal {
+  readonly port: MessagePort
+  /** The read end of the pipe that says that there is something on the port. */
+  readonly bell: number
+  readonly recovered: Recovered
 }
 
 /** Records from the program. */
@@ -52,8 +64,7 @@ export interface SnapshotBytes {
   readonly index: number
   readonly term: number
   readonly leader: number
-  /** The ids of the voters. */
-  readonly voters: readonly number[]
+  readonly configuration: Configuration
   readonly bytes: Uint8Array
 }
 
@@ -70,6 +81,8 @@ export interface ReplicaStatus {
   readonly isLeader: boolean
   /** The last entry that is decided and here. */
   readonly decided: number
+  /** Entries up to this one are in its journal; undefined where it has none. */
+  readonly durable: number | undefined
   readonly configuration: Configuration | undefined
   /** As the leader sees it: how far each replica is behind, in entries. */
   readonly lags: readonly { readonly id: number; readonly entries: number }[]

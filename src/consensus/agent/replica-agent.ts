@@ -1,7 +1,9 @@
 /** The machine that the thread of a replica runs: a {@link Replica}, and two rings to the program. */
 import { native } from '../../native/index.ts'
 import { type AgentContext, LookBudget, type Machine, type MachineFactory, type Reply } from '../../runtime/index.ts'
+import { JournalPort } from '../durability/journal-port.ts'
 import type { Entry } from '../replica/cell.ts'
+import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import { Replica } from '../replica/replica.ts'
 import { Demand, ENTRY_HEAD_BYTES, News, type ReplicaAgentData, type ReplicaStatus } from './agent-contract.ts'
@@ -16,6 +18,7 @@ class ReplicaAgent implements Machine {
   readonly #context: AgentContext
   readonly #data: ReplicaAgentData
   readonly #replica: Replica
+  readonly #journal: JournalPort | undefined
   readonly #toAgent: ByteRing
   readonly #toProgram: ByteRing
   /** What the ring had no room for. */
@@ -41,6 +44,8 @@ class ReplicaAgent implements Machine {
     },
     transfer: (id, reply) => reply.resolve(this.#replica.transfer(id as number)),
     leave: (_, reply) => this.#replica.leave(() => reply.resolve(undefined)),
+    found: (configuration, reply) => reply.resolve(this.#replica.found(configuration as Configuration)),
+    restarted: (id, reply) => reply.resolve(this.#replica.restarted(id as number)),
     status: (_, reply) => reply.resolve(this.#status()),
   }
 
@@ -49,9 +54,11 @@ class ReplicaAgent implements Machine {
     this.#data = data
     this.#toAgent = new ByteRing(data.toAgent)
     this.#toProgram = new ByteRing(data.toProgram)
-    const { device, id, settings, founding, votersWanted } = data
+    const { device, id, settings, founding, votersWanted, journal } = data
+    this.#journal = journal && new JournalPort(journal.port)
+    const durability = journal && { journal: this.#journal!, recovered: journal.recovered }
     this.#replica = new Replica({
-      ...{ device, id, settings, founding, votersWanted, runtime: context.runtime, clockMs: Date.now },
+      ...{ device, id, settings, founding, votersWanted, durability, runtime: context.runtime, clockMs: Date.now },
       events: {
         decided: (entry) => this.#decided(entry),
         say: (to, card) => context.notify({ type: 'say', to, card }),
@@ -60,8 +67,7 @@ class ReplicaAgent implements Machine {
         restore: (index, bytes) => {
           this.#restores += 1
           const { term, leaderId: leader = 0, configuration } = this.#replica
-          const voters = configuration?.voters.map((voter) => voter.id) ?? []
-          context.notify({ type: 'restore', number: this.#restores, index, term, leader, voters, bytes })
+          context.notify({ type: 'restore', number: this.#restores, index, term, leader, configuration: configuration!, bytes })
           this.#push(News.Restore, numbers(this.#restores))
         },
         readable: (token, index = -1) => this.#push(News.Readable, numbers(token, index)),
@@ -70,10 +76,12 @@ class ReplicaAgent implements Machine {
         mayTake: () => this.#backlogBytes < BACKLOG_BYTES_MAX,
       },
     })
+    if (journal !== undefined) this.#replica.recover(journal.recovered)
   }
 
   get descriptors(): readonly number[] {
-    return this.#replica.descriptors
+    const { journal } = this.#data
+    return journal === undefined ? this.#replica.descriptors : [...this.#replica.descriptors, journal.bell]
   }
 
   turn(): boolean {
@@ -85,6 +93,7 @@ class ReplicaAgent implements Machine {
       else this.#replica.askIndex(view.getFloat64(0, true))
       return true
     })
+    any = this.#hearJournal() || any
     any = this.#replica.turn() || any
     if (this.#replica.askedNs === now) this.#asked(now)
     if (this.#backlog.length > 0) this.#flushBacklog()
@@ -105,6 +114,8 @@ class ReplicaAgent implements Machine {
   }
 
   prepareSleep(): boolean {
+    if (this.#data.journal !== undefined) native.drainPipe(this.#data.journal.bell)
+    if (this.#hearJournal()) return false
     const sleeps = this.#toAgent.sleep() && this.#replica.prepareSleep()
     // A turn of the replica may have news for the program.
     return !this.#hasPushed && sleeps
@@ -118,14 +129,22 @@ class ReplicaAgent implements Machine {
     this.#replica.close()
   }
 
+  #hearJournal(): boolean {
+    const records = this.#journal?.take()
+    if (records === undefined) return false
+    this.#replica.synced(records)
+    return true
+  }
+
   #asked(nowNs: number): void {
     this.#isAsked = true
     if (this.#budget.isLooking) this.#budget.found(nowNs / 1e6)
   }
 
   #status(): ReplicaStatus {
-    const { id, term, leaderId, isLeader, taken, configuration, lags, deviating, lastFailOver } = this.#replica
-    return { id, term, leader: leaderId, isLeader, decided: taken, configuration, lags, deviating, lastFailOver }
+    const { id, term, leaderId, isLeader, taken, durable, configuration, lags, deviating, lastFailOver } = this.#replica
+    const stands = { id, term, leader: leaderId, isLeader, decided: taken, durable }
+    return { ...stands, configuration, lags, deviating, lastFailOver }
   }
 
   #decided({ index, timeMs, term, flags, payload }: Entry): void {

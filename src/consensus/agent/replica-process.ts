@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { native, type Watcher } from '../../native/index.ts'
 import { Agent, KeepAlive, LookBudget } from '../../runtime/index.ts'
+import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import {
   type AgentNote,
@@ -70,6 +71,7 @@ export class ReplicaProcess {
         data,
         spinNs: 0,
         seed: process.pid,
+        transferList: data.journal === undefined ? [] : [data.journal.port],
         onNote: (note) => {
           const said = note as AgentNote
           if (said.type === 'say') onSay(said.to, said.card)
@@ -127,6 +129,14 @@ export class ReplicaProcess {
   /** It is seen within a tick, since no one waits for it. One that finds no room is left out. */
   checked(number: number, hash: number): void {
     if (!this.#closed) this.#toAgent.push(Demand.Checked, new Uint8Array(Float64Array.of(number, hash).buffer))
+  }
+
+  found(configuration: Configuration): void {
+    this.#command('found', configuration)
+  }
+
+  restarted(id: number): void {
+    this.#command('restarted', id)
   }
 
   meet(id: number): void {

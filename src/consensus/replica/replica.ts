@@ -162,6 +162,11 @@ export class Replica {
     return this.#history.last
   }
 
+  /** Entries up to this one are in its journal; undefined where it has none. */
+  get durable(): number | undefined {
+    return this.#durable?.index
+  }
+
   get configuration(): Configuration | undefined {
     return this.#configuration
   }
