@@ -16,12 +16,11 @@ import { join } from 'node:path'
 import { after, mock, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import type { ConsensusError } from '../../../src/consensus/errors.ts'
-import type { Entry } from '../../../src/consensus/machine/applier.ts'
-import { LogFile } from '../../../src/consensus/machine/log-file.ts'
-import { restoreSnapshot, takeSnapshot } from '../../../src/consensus/machine/snapshot.ts'
+import type { AcceptedEntry } from '../../../src/consensus/replica/cell.ts'
+import { LogDirectory } from '../../../src/consensus/durability/log-directory.ts'
+import { LogFile } from '../../../src/consensus/durability/log-file.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { onSmallDisk, smallDisksRefused } from '../../structures/small-disk.ts'
-import { applyCommand, journalApplier } from './journal.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'aether-log-'))
 after(() => rmSync(scratch, { recursive: true }))
@@ -36,42 +35,62 @@ function newDirectory(): string {
 const FIRST = '0000000001.log'
 const SECOND = '0000000002.log'
 
-function entry(index: number, text = `entry ${index}`, term = 1): Entry {
-  return { index, term, timeMs: index * 1.5, payload: Buffer.from(text) }
+function entry(index: number, text = `entry ${index}`, term = 1): AcceptedEntry {
+  const payload = Buffer.from(text)
+  return { index, term, timeMs: index * 1.5, flags: index % 4, acceptedIn: term + 1, decided: index - 1, payload }
 }
 
 /** Of each of them in a segment, behind its head of 16 bytes. */
-const ENTRY_BYTES = 34 + entry(1).payload.length
+const ENTRY_BYTES = 48 + entry(1).payload.length
+
+/** A log whose directory is closed with it. */
+async function openLog(path: string, options: { segmentBytes?: number } = {}) {
+  const directory = await LogDirectory.open(path)
+  const { log, ...contents } = await LogFile.open(directory, options).catch(async (error) => {
+    await directory.close()
+    throw error
+  })
+  const close = async () => {
+    await close()
+    await directory.close()
+  }
+  return { log, directory, close, ...contents }
+}
 
 /** Append entries, each array of them with a sync. */
-async function written(batches: readonly (readonly Entry[])[], options: { segmentBytes?: number } = {}) {
+async function written(batches: readonly (readonly AcceptedEntry[])[], options: { segmentBytes?: number } = {}) {
   const directory = newDirectory()
-  await using opened = (await LogFile.open(directory, options)).log
+  const { log, close } = await openLog(directory, options)
   for (const batch of batches) {
-    for (const one of batch) opened.append(one)
-    await opened.sync()
+    for (const one of batch) log.append(one)
+    await log.sync()
   }
+  await close()
   return directory
 }
 
 /** What is in a log, in short; the log is closed again. */
 async function readIn(directory: string): Promise<string[]> {
-  const { log, entries } = await LogFile.open(directory)
-  await log.close()
-  return entries.map(({ index, term, timeMs, payload }) => `${index} ${term} ${timeMs} ${Buffer.from(payload)}`)
+  const { close, entries } = await openLog(directory)
+  await close()
+  return shown(...entries)
 }
 
-const shown = (...entries: readonly Entry[]) =>
-  entries.map(({ index, term, timeMs, payload }) => `${index} ${term} ${timeMs} ${Buffer.from(payload)}`)
+function shown(...entries: readonly AcceptedEntry[]): string[] {
+  return entries.map(({ payload, ...head }) => {
+    const { index, term, timeMs, flags, acceptedIn, decided } = head
+    return `${index} ${term} ${timeMs} ${flags} ${acceptedIn} ${decided} ${Buffer.from(payload)}`
+  })
+}
 
 test('what was synced is there after a restart, and more can be appended', async () => {
   const empty = { ...entry(2 ** 48 - 1), term: 2 ** 32 - 1, payload: new Uint8Array() }
   const directory = await written([[entry(1), entry(2)], [], [empty]])
   assert.deepEqual(await readIn(directory), shown(entry(1), entry(2), empty))
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   log.append(entry(3))
   await log.sync()
-  await log.close()
+  await close()
   assert.deepEqual(await readIn(directory), shown(entry(1), entry(2), entry(3), empty))
 })
 
@@ -85,7 +104,7 @@ test('a later entry replaces an earlier one of the same index, in any segment', 
 
 test('the payload may be used again after append, and calls of sync share their work', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   const payload = Buffer.from('before')
   log.append({ ...entry(1), payload })
   payload.fill(0)
@@ -94,13 +113,13 @@ test('the payload may be used again after append, and calls of sync share their 
   await syncs[0]
   log.append(entry(2))
   await Promise.all([log.sync(), log.sync()])
-  await log.close()
+  await close()
   assert.deepEqual(await readIn(directory), shown(entry(1, 'before'), entry(2)))
 })
 
 test('a segment that is full is followed by another, and truncation removes those that are not needed', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory, { segmentBytes: 100 })
+  const { log, close } = await openLog(directory, { segmentBytes: 100 })
   for (let index = 1; index <= 20; index += 1) log.append(entry(index))
   await log.sync()
   const files = () => readdirSync(directory).filter((name) => name.endsWith('.log'))
@@ -111,7 +130,7 @@ test('a segment that is full is followed by another, and truncation removes thos
   assert.deepEqual(files(), before)
   await log.truncateBefore(11)
   assert.ok(files().length < before.length)
-  await log.close()
+  await close()
   const kept = await readIn(directory)
   assert.deepEqual(kept.slice(-10), shown(...Array.from({ length: 10 }, (_, at) => entry(11 + at))))
   const again = (await LogFile.open(directory, { segmentBytes: 100 })).log
@@ -131,7 +150,7 @@ test('a tail that was cut at any byte is removed, and the entries before it stay
     const directory = newDirectory()
     writeFileSync(join(directory, FIRST), whole.subarray(0, length))
     const kept = [entry(1), entry(2), entry(3)].slice(0, Math.max(0, Math.floor((length - 16) / ENTRY_BYTES)))
-    const { log, entries } = await LogFile.open(directory)
+    const { log, close, entries } = await openLog(directory)
     assert.deepEqual(
       entries.map(({ index }) => index),
       kept.map(({ index }) => index),
@@ -139,7 +158,7 @@ test('a tail that was cut at any byte is removed, and the entries before it stay
     )
     log.append(entry(9))
     await log.sync()
-    await log.close()
+    await close()
     assert.deepEqual(await readIn(directory), shown(...kept, entry(9)), `${length} bytes`)
   }
 })
@@ -207,10 +226,10 @@ test('an earlier segment must be whole and there; the last one may lack its head
     const torn = await make()
     writeFileSync(join(torn, '0000000004.log'), Buffer.alloc(length))
     assert.deepEqual(await readIn(torn), shown(entry(1), entry(2), entry(3)))
-    const { log } = await LogFile.open(torn)
+    const { log, close } = await openLog(torn)
     log.append(entry(4))
     await log.sync()
-    await log.close()
+    await close()
     assert.deepEqual(await readIn(torn), shown(entry(1), entry(2), entry(3), entry(4)))
   }
   const swapped = await make()
@@ -230,10 +249,10 @@ test('a segment of another version is refused', async () => {
 
 test('a log is open once, and its directory must exist', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   await assert.rejects(LogFile.open(directory), { code: 'ERR_AETHER_CONSENSUS_LOG_IN_USE' })
-  await log.close()
-  await log.close()
+  await close()
+  await close()
   assert.throws(() => log.append(entry(1)), { code: 'ERR_AETHER_CLOSED' })
   await assert.rejects(log.sync(), { code: 'ERR_AETHER_CLOSED' })
   assert.deepEqual(await readIn(directory), [])
@@ -248,7 +267,7 @@ test('many small entries are read again', async () => {
 
 test('a snapshot is replaced as a whole and read in its chunks', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   assert.equal(await log.readSnapshot(), undefined)
   const { applier, journal } = journalApplier()
   for (let sequence = 1; sequence <= 3; sequence += 1) {
@@ -265,7 +284,7 @@ test('a snapshot is replaced as a whole and read in its chunks', async () => {
     await assert.rejects(log.readSnapshot(), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED', file })
     await log.writeSnapshot(takeSnapshot(applier))
   }
-  await log.close()
+  await close()
   assert.deepEqual(readdirSync(directory).sort(), [FIRST, 'lock', 'snapshot'])
 })
 
@@ -294,7 +313,7 @@ async function whileFailing<T>(call: Call, code: string, act: () => Promise<T>, 
 test('after a sync has failed, for whatever reason, the log refuses all use', async () => {
   for (const code of ['EIO', 'ENOSPC']) {
     const directory = newDirectory()
-    const { log } = await LogFile.open(directory)
+    const { log, close } = await openLog(directory)
     log.append(entry(1))
     await log.sync()
     log.append(entry(2))
@@ -303,7 +322,7 @@ test('after a sync has failed, for whatever reason, the log refuses all use', as
     assert.throws(() => log.append(entry(3)), isFailed)
     for (const refused of [log.sync(), log.truncateBefore(1), log.writeSnapshot([]), log.readSnapshot()])
       await assert.rejects(refused, isFailed)
-    await log.close()
+    await close()
     assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))
   }
 })
@@ -323,7 +342,7 @@ test('the last batch is written again when a log is opened: its sync may have fa
 
 test('a write that fails with EIO ends the use of the log; one that fails for lack of room does not', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   log.append(entry(1))
   await whileFailing('write', 'ENOSPC', () =>
     assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FULL', file: join(directory, FIRST) }),
@@ -333,19 +352,19 @@ test('a write that fails with EIO ends the use of the log; one that fails for la
   log.append(entry(3))
   await whileFailing('write', 'EIO', () => assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED' }))
   await assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED' })
-  await log.close()
+  await close()
   assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))
 })
 
 test('a new segment that could not be made is made later', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory, { segmentBytes: 1 })
+  const { log, close } = await openLog(directory, { segmentBytes: 1 })
   log.append(entry(1))
   await log.sync()
   log.append(entry(2))
   await whileFailing('write', 'ENOSPC', () => assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FULL' }))
   await log.sync()
-  await log.close()
+  await close()
   assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))
 })
 
@@ -357,7 +376,7 @@ test('a snapshot that could not be written leaves the older one, and no other fi
     ['sync', 'EIO', 2, 'FAILED'],
   ] as const) {
     const directory = newDirectory()
-    const { log } = await LogFile.open(directory)
+    const { log, close } = await openLog(directory)
     const { applier } = journalApplier()
     await log.writeSnapshot(takeSnapshot(applier))
     const older = readFileSync(join(directory, 'snapshot'))
@@ -371,7 +390,7 @@ test('a snapshot that could not be written leaves the older one, and no other fi
     assert.deepEqual(readdirSync(directory).sort(), [FIRST, 'lock', 'snapshot'])
     if (expected === 'FULL') await log.writeSnapshot(newer)
     else await assert.rejects(log.writeSnapshot(newer), isRefused)
-    await log.close()
+    await close()
   }
 })
 
@@ -386,7 +405,7 @@ test('a full disk loses nothing: what is appended is synced once there is room',
     const { LogFile } = await import('${room}')
     const { rmSync, writeFileSync } = await import('node:fs')
     writeFileSync(directory + '/other', Buffer.alloc(500_000))
-    const { log } = await LogFile.open(directory)
+    const { log, close } = await openLog(directory)
     const payload = Buffer.alloc(10_000, 'x')
     let index = 0
     let code
@@ -399,7 +418,7 @@ test('a full disk loses nothing: what is appended is synced once there is room',
     const snapshot = await log.writeSnapshot([Buffer.alloc(2_000_000)]).catch((error) => error.code)
     rmSync(directory + '/other')
     await log.sync()
-    await log.close()
+    await close()
     const { log: again, entries } = await LogFile.open(directory)
     await again.close()
     const all = entries.length === index && entries.every((entry, at) => entry.index === at + 1 && payload.equals(entry.payload))
@@ -417,9 +436,9 @@ test('a full disk loses nothing: what is appended is synced once there is room',
 
 test('errors say what to do', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   log.append(entry(1))
   const error = await whileFailing('write', 'ENOSPC', () => log.sync().catch((thrown: ConsensusError) => thrown))
   assert.match((error as ConsensusError).message, /free some space, then sync again$/)
-  await log.close()
+  await close()
 })
