@@ -16,7 +16,7 @@ import { readSnapshotFile, SNAPSHOT_FILE, type StoredSnapshot, writeSnapshotFile
  *  <directory>/identity       whose directory it is; written before anything else
  *  <directory>/snapshot       the last snapshot, and the promise that held then
  *  <directory>/*.log          what was promised and accepted
- *  <directory>/*.new          a file that is not whole; the next one of its name replaces it
+ *  <directory>/*.new          an identity or snapshot that is not whole
  * ```
  *
  * No crash makes it forget a promise, or an entry that was on the disk:
@@ -57,6 +57,7 @@ export class DiskLog implements AsyncDisposable {
   static async open(path: string, name: string): Promise<{ readonly disk: DiskLog; readonly recovered: Recovered }> {
     const directory = await LogDirectory.open(path)
     try {
+      await directory.removeUnfinished([IDENTITY_FILE, SNAPSHOT_FILE])
       const identity = (await readIdentity(directory, name)) ?? (await firstIdentity(directory, name))
       const { log, ...contents } = await LogFile.open(directory)
       try {

@@ -75,6 +75,12 @@ export class LogDirectory implements AsyncDisposable {
     await this.sync()
   }
 
+  /** Remove what a crash has left of {@link replace}, which takes room. */
+  async removeUnfinished(names: readonly string[]): Promise<void> {
+    const there = await this.names()
+    for (const name of names) if (there.includes(`${name}.new`)) await this.remove(`${name}.new`)
+  }
+
   /** Remove a file, and wait until that is on the disk. */
   async remove(name: string): Promise<void> {
     const path = this.pathOf(name)

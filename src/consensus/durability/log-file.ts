@@ -104,7 +104,7 @@ export class LogFile implements AsyncDisposable {
 
   /** Append an entry. It is on the disk when a {@link sync} called after this has ended. */
   append(entry: AcceptedEntry): void {
-    const record = Buffer.allocUnsafeSlow(recordLengthOf(entry))
+    const record = Buffer.allocUnsafe(recordLengthOf(entry))
     writeRecord(record, 0, entry)
     this.appendRecords(record)
   }
