@@ -22,8 +22,8 @@ import { readSnapshotFile, SNAPSHOT_FILE, type StoredSnapshot, writeSnapshotFile
  * No crash makes it forget a promise, or an entry that was on the disk:
  *
  * 1. A promise is a record of the log, so it is there after a sync. Only {@link writeSnapshot} removes records.
- * 2. Until the new snapshot has its name on the disk, no segment is removed. A crash leaves the old or the new snapshot,
- *    each with all segments.
+ * 2. Until the new snapshot has its name on the disk, no segment is removed. A crash leaves the old or the new one,
+ *    either with all segments.
  * 3. The new snapshot says what was promised. A segment with a higher term stays, and so does one with an entry behind
  *    the snapshot. What is removed is thus in the snapshot.
  * 4. Segments are removed from the first on, each on the disk before the next. A crash leaves the later ones, without
@@ -84,14 +84,17 @@ export class DiskLog implements AsyncDisposable {
     return this.#log.appendRecords(records)
   }
 
-  /** Wait until all that was appended is on the disk. @throws ConsensusError: once there is room it may be tried again. */
+  /**
+   * Wait until all that was appended is on the disk.
+   * @throws ConsensusError: after `ERR_AETHER_CONSENSUS_LOG_FULL` it may be called again.
+   */
   sync(): Promise<void> {
     return this.#log.sync()
   }
 
   /**
    * Let a snapshot take the place of all entries up to its index. What is appended while this goes on may be lost.
-   * @throws ConsensusError: once there is room it may be tried again.
+   * @throws ConsensusError: after `ERR_AETHER_CONSENSUS_LOG_FULL` it may be called again.
    */
   async writeSnapshot({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): Promise<void> {
     if (index < this.#snapshotIndex) throw new DefectError(`a snapshot of ${index} after one of ${this.#snapshotIndex}`)

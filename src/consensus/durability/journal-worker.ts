@@ -8,7 +8,13 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { native } from '../../native/index.ts'
 import { ConsensusError } from '../errors.ts'
 import { DiskLog } from './disk-log.ts'
-import { type JournalOrder, type JournalPart, type JournalReport, type JournalStart, packError } from './journal-contract.ts'
+import {
+  type JournalOrder,
+  type JournalPart,
+  type JournalReport,
+  type JournalStart,
+  packError,
+} from './journal-contract.ts'
 
 /** A full disk is tried again after this time. */
 const AGAIN_MS = 200

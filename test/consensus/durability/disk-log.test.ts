@@ -106,7 +106,9 @@ test('a snapshot stands for entries that never were in the log', async () => {
   const { promise, decided, entries, ...rest } = await reopened(directory)
   assert.deepEqual([promise, decided, bytesIn({ promise, decided, entries, ...rest })], [4, 100, 'hundred'])
   assert.deepEqual(shown(...entries), shown(entry(101)))
-  await written(directory, (disk) => assert.rejects(disk.writeSnapshot(place(99), Buffer.of()), { code: 'ERR_AETHER_DEFECT' }))
+  await written(directory, (disk) =>
+    assert.rejects(disk.writeSnapshot(place(99), Buffer.of()), { code: 'ERR_AETHER_DEFECT' }),
+  )
 })
 
 test('a promise outlives its segment, at any point of a crash', async () => {

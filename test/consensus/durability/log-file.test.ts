@@ -88,8 +88,14 @@ test('promises are there after a restart, and no entries', async () => {
 test('a segment stays while it holds a promise that nothing else does', async () => {
   const directory = newDirectory()
   const { log, close } = await openLog(directory, { segmentBytes: 1 })
-  const numbers = () => readdirSync(directory).flatMap((name) => (name.endsWith('.log') ? [Number.parseInt(name, 10)] : []))
-  for (const act of [() => log.append(entry(1)), () => log.promise(5), () => log.append(entry(2)), () => log.promise(4)]) {
+  const numbers = () =>
+    readdirSync(directory).flatMap((name) => (name.endsWith('.log') ? [Number.parseInt(name, 10)] : []))
+  for (const act of [
+    () => log.append(entry(1)),
+    () => log.promise(5),
+    () => log.append(entry(2)),
+    () => log.promise(4),
+  ]) {
     act()
     await log.sync()
   }
@@ -303,7 +309,10 @@ test('after a sync has failed, for whatever reason, the log refuses all use', as
     await whileFailing('datasync', code, () => assert.rejects(log.sync(), isFailed))
     assert.throws(() => log.append(entry(3)), isFailed)
     for (const refused of [log.sync(), log.truncateBefore(1, 2)]) await assert.rejects(refused, isFailed)
-    const snapshot = { head: { index: 1, term: 1, configuration: foundingConfiguration([1]), promise: 2 }, bytes: new Uint8Array() }
+    const snapshot = {
+      head: { index: 1, term: 1, configuration: foundingConfiguration([1]), promise: 2 },
+      bytes: new Uint8Array(),
+    }
     await assert.rejects(writeSnapshotFile(logDirectory, snapshot), isFailed)
     await close()
     assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))

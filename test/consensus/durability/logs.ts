@@ -74,4 +74,3 @@ export async function whileFailing<T>(call: Call, code: string, act: () => Promi
     assert.ok(calls >= from, `${call} was called`)
   }
 }
-

@@ -4,7 +4,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { LogDirectory } from '../../../src/consensus/durability/log-directory.ts'
-import { readSnapshotFile, type StoredSnapshot, writeSnapshotFile } from '../../../src/consensus/durability/snapshot-file.ts'
+import {
+  readSnapshotFile,
+  type StoredSnapshot,
+  writeSnapshotFile,
+} from '../../../src/consensus/durability/snapshot-file.ts'
 import { foundingConfiguration } from '../../../src/consensus/replica/configuration.ts'
 import { newDirectory, whileFailing } from './logs.ts'
 
@@ -13,7 +17,8 @@ function snapshot(index: number, text = `snapshot ${index}`): StoredSnapshot {
   return { head: { index, term: 2 ** 32 - 1, configuration, promise: 7 }, bytes: Buffer.from(text) }
 }
 
-const plain = (stored: StoredSnapshot | undefined) => stored && { ...stored, bytes: Buffer.from(stored.bytes).toString() }
+const plain = (stored: StoredSnapshot | undefined) =>
+  stored && { ...stored, bytes: Buffer.from(stored.bytes).toString() }
 
 test('a snapshot is replaced as a whole and read with its head', async () => {
   await using directory = await LogDirectory.open(newDirectory())
