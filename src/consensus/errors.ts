@@ -36,6 +36,8 @@ export type ConsensusErrorKind =
   | 'LOG_VERSION'
   /** Another process, or another object, has the log open. */
   | 'LOG_IN_USE'
+  /** The directory holds the log of another machine. */
+  | 'LOG_FOREIGN'
   /** The disk is full. What was appended stays in memory and can be synced again. */
   | 'LOG_FULL'
   /** The disk failed. The log refuses all further use. */

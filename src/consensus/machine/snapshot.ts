@@ -31,14 +31,14 @@ export function takeSnapshot<Command, Answer>(applier: Applier<Command, Answer>)
   const chunks: Uint8Array[] = [new Uint8Array()]
   for (const bytes of applier.machine.snapshot()) {
     if (!(bytes instanceof Uint8Array)) throw mustBe('a chunk of snapshot()', 'a Uint8Array', bytes)
-    chunks.push(chunk(chunks.length, bytes))
+    chunks.push(encodeChunk(chunks.length, bytes))
   }
   const writer = new ByteWriter()
   writer.u32(MAGIC)
   writer.u32(VERSION)
   writer.u32(chunks.length - 1)
   state.encode(writer)
-  chunks[0] = chunk(0, writer.bytes())
+  chunks[0] = encodeChunk(0, writer.bytes())
   return chunks
 }
 
@@ -50,12 +50,12 @@ export function restoreSnapshot<Command, Answer>(
   applier: Applier<Command, Answer>,
   chunks: readonly Uint8Array[],
 ): void {
-  const payloads = chunks.map((bytes, number) => payloadOf(bytes, number))
+  const payloads = chunks.map((bytes, number) => decodeChunk(bytes, number))
   const state = stateOf(payloads)
   applier.restore(state, payloads.slice(1))
 }
 
-function chunk(number: number, payload: Uint8Array): Uint8Array {
+export function encodeChunk(number: number, payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(CHUNK_HEAD_BYTES + payload.length)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, number, true)
@@ -69,7 +69,8 @@ function checksumOf(chunk: Uint8Array): number {
   return crc32(chunk.subarray(CHUNK_HEAD_BYTES), crc32(chunk.subarray(0, 8)))
 }
 
-function payloadOf(bytes: Uint8Array, number: number): Uint8Array {
+/** The payload of the chunk with that number, a view of it. @throws ConsensusError */
+export function decodeChunk(bytes: Uint8Array, number: number): Uint8Array {
   if (bytes.length < CHUNK_HEAD_BYTES) throw damaged(`chunk ${number} is cut off`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   if (view.getUint32(8, true) !== checksumOf(bytes)) throw damaged(`the checksum of chunk ${number} is wrong`)

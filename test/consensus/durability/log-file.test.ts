@@ -1,77 +1,51 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, mock, test } from 'node:test'
+import { mock, test } from 'node:test'
 import { crc32 } from 'node:zlib'
+import { writeSnapshotFile } from '../../../src/consensus/durability/snapshot-file.ts'
 import type { ConsensusError } from '../../../src/consensus/errors.ts'
-import type { Entry } from '../../../src/consensus/machine/applier.ts'
-import { LogFile } from '../../../src/consensus/durability/log-file.ts'
-import { restoreSnapshot, takeSnapshot } from '../../../src/consensus/machine/snapshot.ts'
+import type { AcceptedEntry } from '../../../src/consensus/replica/cell.ts'
+import { foundingConfiguration } from '../../../src/consensus/replica/configuration.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { onSmallDisk, smallDisksRefused } from '../../structures/small-disk.ts'
-import { applyCommand, journalApplier } from '../machine/journal.ts'
-
-const scratch = mkdtempSync(join(tmpdir(), 'aether-log-'))
-after(() => rmSync(scratch, { recursive: true }))
-
-let made = 0
-function newDirectory(): string {
-  const directory = join(scratch, `${++made}`)
-  mkdirSync(directory)
-  return directory
-}
+import { entry, newDirectory, openLog, scratch, shown, whileFailing } from './logs.ts'
 
 const FIRST = '0000000001.log'
 const SECOND = '0000000002.log'
 
-function entry(index: number, text = `entry ${index}`, term = 1): Entry {
-  return { index, term, timeMs: index * 1.5, payload: Buffer.from(text) }
-}
-
 /** Of each of them in a segment, behind its head of 16 bytes. */
-const ENTRY_BYTES = 34 + entry(1).payload.length
+const ENTRY_BYTES = 48 + entry(1).payload.length
 
 /** Append entries, each array of them with a sync. */
-async function written(batches: readonly (readonly Entry[])[], options: { segmentBytes?: number } = {}) {
+async function written(batches: readonly (readonly AcceptedEntry[])[], options: { segmentBytes?: number } = {}) {
   const directory = newDirectory()
-  await using opened = (await LogFile.open(directory, options)).log
+  const { log, close } = await openLog(directory, options)
   for (const batch of batches) {
-    for (const one of batch) opened.append(one)
-    await opened.sync()
+    for (const one of batch) log.append(one)
+    await log.sync()
   }
+  await close()
   return directory
 }
 
 /** What is in a log, in short; the log is closed again. */
 async function readIn(directory: string): Promise<string[]> {
-  const { log, entries } = await LogFile.open(directory)
-  await log.close()
-  return entries.map(({ index, term, timeMs, payload }) => `${index} ${term} ${timeMs} ${Buffer.from(payload)}`)
+  const { close, entries } = await openLog(directory)
+  await close()
+  return entries.flatMap((one) => shown(one))
 }
-
-const shown = (...entries: readonly Entry[]) =>
-  entries.map(({ index, term, timeMs, payload }) => `${index} ${term} ${timeMs} ${Buffer.from(payload)}`)
 
 test('what was synced is there after a restart, and more can be appended', async () => {
   const empty = { ...entry(2 ** 48 - 1), term: 2 ** 32 - 1, payload: new Uint8Array() }
   const directory = await written([[entry(1), entry(2)], [], [empty]])
   assert.deepEqual(await readIn(directory), shown(entry(1), entry(2), empty))
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   log.append(entry(3))
   await log.sync()
-  await log.close()
+  await close()
   assert.deepEqual(await readIn(directory), shown(entry(1), entry(2), entry(3), empty))
 })
 
@@ -83,9 +57,80 @@ test('a later entry replaces an earlier one of the same index, in any segment', 
   }
 })
 
+test('promises are there after a restart, and no entries', async () => {
+  for (const segmentBytes of [1, 2 ** 26]) {
+    const directory = newDirectory()
+    const first = await openLog(directory, { segmentBytes })
+    assert.deepEqual([first.promise, first.decided, first.log.promised], [0, 0, 0])
+    first.log.promise(7)
+    await first.log.sync()
+    first.log.append({ ...entry(5), acceptedIn: 2, decided: 4 })
+    first.log.append({ ...entry(6), acceptedIn: 2, decided: 2 ** 48 - 1 })
+    first.log.append({ ...entry(7), acceptedIn: 2, decided: 3 })
+    await first.log.sync()
+    assert.equal(first.log.promised, 7)
+    await first.close()
+    const second = await openLog(directory, { segmentBytes })
+    assert.deepEqual([second.promise, second.decided, second.log.promised], [7, 2 ** 48 - 1, 7])
+    assert.deepEqual(
+      second.entries.map(({ index }) => index),
+      [5, 6, 7],
+    )
+    second.log.append({ ...entry(8), acceptedIn: 2 ** 32 - 1 })
+    await second.log.sync()
+    await second.close()
+    const third = await openLog(directory)
+    assert.equal(third.promise, 2 ** 32 - 1)
+    await third.close()
+  }
+})
+
+test('a segment stays while it holds a promise that nothing else does', async () => {
+  const directory = newDirectory()
+  const { log, close } = await openLog(directory, { segmentBytes: 1 })
+  const numbers = () =>
+    readdirSync(directory).flatMap((name) => (name.endsWith('.log') ? [Number.parseInt(name, 10)] : []))
+  for (const act of [
+    () => log.append(entry(1)),
+    () => log.promise(5),
+    () => log.append(entry(2)),
+    () => log.promise(4),
+  ]) {
+    act()
+    await log.sync()
+  }
+  assert.deepEqual(numbers(), [1, 2, 3, 4])
+  await log.truncateBefore(3, 4)
+  assert.deepEqual(numbers(), [2, 3, 4], 'the promise of 5 is only there')
+  await close()
+  const again = await openLog(directory, { segmentBytes: 1 })
+  assert.deepEqual([again.promise, again.isFromStart], [5, false])
+  await again.log.truncateBefore(3, 4)
+  assert.deepEqual(numbers(), [2, 3, 4], 'that is known after a restart, too')
+  await again.log.truncateBefore(3, 5)
+  assert.deepEqual(numbers(), [4])
+  await again.close()
+})
+
+test('a log is removed from its last segment on', async () => {
+  const directory = await written([[entry(1)], [entry(2)], [entry(3)]], { segmentBytes: 1 })
+  const { log, directory: logDirectory, close } = await openLog(directory)
+  const left: number[] = []
+  const remove = mock.method(logDirectory, 'remove', async (name: string) => {
+    rmSync(join(directory, name))
+    left.push(readdirSync(directory).length)
+    assert.ok(!readdirSync(directory).some((other) => other !== 'lock' && other > name), name)
+  })
+  await log.remove()
+  remove.mock.restore()
+  assert.deepEqual(left, [3, 2, 1])
+  assert.deepEqual(readdirSync(directory), ['lock'])
+  await close()
+})
+
 test('the payload may be used again after append, and calls of sync share their work', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   const payload = Buffer.from('before')
   log.append({ ...entry(1), payload })
   payload.fill(0)
@@ -94,31 +139,31 @@ test('the payload may be used again after append, and calls of sync share their 
   await syncs[0]
   log.append(entry(2))
   await Promise.all([log.sync(), log.sync()])
-  await log.close()
+  await close()
   assert.deepEqual(await readIn(directory), shown(entry(1, 'before'), entry(2)))
 })
 
 test('a segment that is full is followed by another, and truncation removes those that are not needed', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory, { segmentBytes: 100 })
+  const { log, close } = await openLog(directory, { segmentBytes: 100 })
   for (let index = 1; index <= 20; index += 1) log.append(entry(index))
   await log.sync()
   const files = () => readdirSync(directory).filter((name) => name.endsWith('.log'))
   const before = files()
   assert.ok(before.length > 5, `${before}`)
   for (const name of before) assert.ok(statSync(join(directory, name)).size < 200)
-  await log.truncateBefore(1)
+  await log.truncateBefore(1, 2)
   assert.deepEqual(files(), before)
-  await log.truncateBefore(11)
+  await log.truncateBefore(11, 2)
   assert.ok(files().length < before.length)
-  await log.close()
+  await close()
   const kept = await readIn(directory)
   assert.deepEqual(kept.slice(-10), shown(...Array.from({ length: 10 }, (_, at) => entry(11 + at))))
-  const again = (await LogFile.open(directory, { segmentBytes: 100 })).log
-  await again.truncateBefore(1000)
+  const again = await openLog(directory, { segmentBytes: 100 })
+  await again.log.truncateBefore(1000, 2)
   assert.equal(files().length, 1)
-  again.append(entry(21))
-  await again.sync()
+  again.log.append(entry(21))
+  await again.log.sync()
   await again.close()
   assert.ok((await readIn(directory)).includes(shown(entry(21))[0]!))
 })
@@ -131,7 +176,7 @@ test('a tail that was cut at any byte is removed, and the entries before it stay
     const directory = newDirectory()
     writeFileSync(join(directory, FIRST), whole.subarray(0, length))
     const kept = [entry(1), entry(2), entry(3)].slice(0, Math.max(0, Math.floor((length - 16) / ENTRY_BYTES)))
-    const { log, entries } = await LogFile.open(directory)
+    const { log, close, entries } = await openLog(directory)
     assert.deepEqual(
       entries.map(({ index }) => index),
       kept.map(({ index }) => index),
@@ -139,7 +184,7 @@ test('a tail that was cut at any byte is removed, and the entries before it stay
     )
     log.append(entry(9))
     await log.sync()
-    await log.close()
+    await close()
     assert.deepEqual(await readIn(directory), shown(...kept, entry(9)), `${length} bytes`)
   }
 })
@@ -207,10 +252,10 @@ test('an earlier segment must be whole and there; the last one may lack its head
     const torn = await make()
     writeFileSync(join(torn, '0000000004.log'), Buffer.alloc(length))
     assert.deepEqual(await readIn(torn), shown(entry(1), entry(2), entry(3)))
-    const { log } = await LogFile.open(torn)
+    const { log, close } = await openLog(torn)
     log.append(entry(4))
     await log.sync()
-    await log.close()
+    await close()
     assert.deepEqual(await readIn(torn), shown(entry(1), entry(2), entry(3), entry(4)))
   }
   const swapped = await make()
@@ -222,22 +267,29 @@ test('a segment of another version is refused', async () => {
   const directory = await written([[entry(1)]])
   const file = join(directory, FIRST)
   const bytes = readFileSync(file)
-  bytes.writeUInt32LE(2, 4)
+  bytes.writeUInt32LE(1, 4)
   bytes.writeUInt32LE(crc32(bytes.subarray(0, 12)), 12)
   writeFileSync(file, bytes)
   await assert.rejects(readIn(directory), { code: 'ERR_AETHER_CONSENSUS_LOG_VERSION', file })
 })
 
-test('a log is open once, and its directory must exist', async () => {
+test('a log is open once, and its directory is made if it is not there', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
-  await assert.rejects(LogFile.open(directory), { code: 'ERR_AETHER_CONSENSUS_LOG_IN_USE' })
+  const { log, close } = await openLog(directory)
+  await assert.rejects(openLog(directory), { code: 'ERR_AETHER_CONSENSUS_LOG_IN_USE' })
   await log.close()
   await log.close()
+  await assert.rejects(openLog(directory), { code: 'ERR_AETHER_CONSENSUS_LOG_IN_USE' })
+  await close()
   assert.throws(() => log.append(entry(1)), { code: 'ERR_AETHER_CLOSED' })
   await assert.rejects(log.sync(), { code: 'ERR_AETHER_CLOSED' })
   assert.deepEqual(await readIn(directory), [])
-  await assert.rejects(LogFile.open(join(directory, 'none')), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED' })
+  const made = join(directory, 'not', 'there')
+  assert.deepEqual(await readIn(made), [])
+  assert.equal(statSync(made).mode & 0o777, 0o700)
+  const file = join(made, FIRST)
+  await assert.rejects(openLog(file), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED', file })
+  await assert.rejects(openLog(join(file, 'in')), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED', file: join(file, 'in') })
 })
 
 test('many small entries are read again', async () => {
@@ -246,64 +298,23 @@ test('many small entries are read again', async () => {
   assert.equal((await readIn(directory)).length, entries.length)
 })
 
-test('a snapshot is replaced as a whole and read in its chunks', async () => {
-  const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
-  assert.equal(await log.readSnapshot(), undefined)
-  const { applier, journal } = journalApplier()
-  for (let sequence = 1; sequence <= 3; sequence += 1) {
-    applyCommand(applier, { session: 1, sequence })
-    await log.writeSnapshot(takeSnapshot(applier))
-  }
-  const chunks = await log.readSnapshot()
-  const restored = journalApplier()
-  restoreSnapshot(restored.applier, chunks!)
-  assert.deepEqual(restored.journal.lines, journal.lines)
-  const file = join(directory, 'snapshot')
-  for (const length of [4, readFileSync(file).length - 1]) {
-    writeFileSync(file, readFileSync(file).subarray(0, length))
-    await assert.rejects(log.readSnapshot(), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED', file })
-    await log.writeSnapshot(takeSnapshot(applier))
-  }
-  await log.close()
-  assert.deepEqual(readdirSync(directory).sort(), [FIRST, 'lock', 'snapshot'])
-})
-
-type Call = 'write' | 'sync' | 'datasync' | 'truncate'
-
-/** While `act` runs, calls of all files fail: the `from`th of them and those after it. */
-async function whileFailing<T>(call: Call, code: string, act: () => Promise<T>, from = 1): Promise<T> {
-  const probe = await open(scratch, 'r')
-  const prototype = Object.getPrototypeOf(probe) as FileHandle
-  await probe.close()
-  const original = prototype[call] as (...args: unknown[]) => Promise<unknown>
-  let calls = 0
-  const failing = mock.method(prototype, call, function (this: FileHandle, ...args: unknown[]) {
-    calls += 1
-    if (calls < from) return original.apply(this, args)
-    return Promise.reject(Object.assign(new Error(`${code}: the disk, ${call}`), { code }))
-  } as never)
-  try {
-    return await act()
-  } finally {
-    failing.mock.restore()
-    assert.ok(calls >= from, `${call} was called`)
-  }
-}
-
 test('after a sync has failed, for whatever reason, the log refuses all use', async () => {
   for (const code of ['EIO', 'ENOSPC']) {
     const directory = newDirectory()
-    const { log } = await LogFile.open(directory)
+    const { log, directory: logDirectory, close } = await openLog(directory)
     log.append(entry(1))
     await log.sync()
     log.append(entry(2))
     const isFailed = { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED', file: join(directory, FIRST) }
     await whileFailing('datasync', code, () => assert.rejects(log.sync(), isFailed))
     assert.throws(() => log.append(entry(3)), isFailed)
-    for (const refused of [log.sync(), log.truncateBefore(1), log.writeSnapshot([]), log.readSnapshot()])
-      await assert.rejects(refused, isFailed)
-    await log.close()
+    for (const refused of [log.sync(), log.truncateBefore(1, 2)]) await assert.rejects(refused, isFailed)
+    const snapshot = {
+      head: { index: 1, term: 1, configuration: foundingConfiguration([1]), promise: 2 },
+      bytes: new Uint8Array(),
+    }
+    await assert.rejects(writeSnapshotFile(logDirectory, snapshot), isFailed)
+    await close()
     assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))
   }
 })
@@ -323,7 +334,7 @@ test('the last batch is written again when a log is opened: its sync may have fa
 
 test('a write that fails with EIO ends the use of the log; one that fails for lack of room does not', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   log.append(entry(1))
   await whileFailing('write', 'ENOSPC', () =>
     assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FULL', file: join(directory, FIRST) }),
@@ -333,74 +344,52 @@ test('a write that fails with EIO ends the use of the log; one that fails for la
   log.append(entry(3))
   await whileFailing('write', 'EIO', () => assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED' }))
   await assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FAILED' })
-  await log.close()
+  await close()
   assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))
 })
 
 test('a new segment that could not be made is made later', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory, { segmentBytes: 1 })
+  const { log, close } = await openLog(directory, { segmentBytes: 1 })
   log.append(entry(1))
   await log.sync()
   log.append(entry(2))
   await whileFailing('write', 'ENOSPC', () => assert.rejects(log.sync(), { code: 'ERR_AETHER_CONSENSUS_LOG_FULL' }))
   await log.sync()
-  await log.close()
+  await close()
   assert.deepEqual(await readIn(directory), shown(entry(1), entry(2)))
-})
-
-test('a snapshot that could not be written leaves the older one, and no other file', async () => {
-  for (const [call, code, from, expected] of [
-    ['write', 'ENOSPC', 2, 'FULL'],
-    ['write', 'EIO', 1, 'FAILED'],
-    ['sync', 'EIO', 1, 'FAILED'],
-    ['sync', 'EIO', 2, 'FAILED'],
-  ] as const) {
-    const directory = newDirectory()
-    const { log } = await LogFile.open(directory)
-    const { applier } = journalApplier()
-    await log.writeSnapshot(takeSnapshot(applier))
-    const older = readFileSync(join(directory, 'snapshot'))
-    applyCommand(applier, { session: 1, sequence: 1 })
-    const newer = takeSnapshot(applier)
-    const isRefused = { code: `ERR_AETHER_CONSENSUS_LOG_${expected}` }
-    await whileFailing(call, code, () => assert.rejects(log.writeSnapshot(newer), isRefused), from)
-    const now = readFileSync(join(directory, 'snapshot'))
-    // The second sync is that of the directory: the new one has its name by then.
-    assert.ok(now.equals(from === 2 && call === 'sync' ? Buffer.concat(newer) : older), `${call} ${from}`)
-    assert.deepEqual(readdirSync(directory).sort(), [FIRST, 'lock', 'snapshot'])
-    if (expected === 'FULL') await log.writeSnapshot(newer)
-    else await assert.rejects(log.writeSnapshot(newer), isRefused)
-    await log.close()
-  }
 })
 
 const refusal = smallDisksRefused()
 test('a full disk loses nothing: what is appended is synced once there is room', { skip: refusal ?? false }, () => {
   const directory = join(scratch, 'small')
-  const room = new URL('../../../src/consensus/machine/log-file.js', import.meta.url)
+  const room = new URL('../../../src/consensus/durability/', import.meta.url)
   const { status, stderr, stdout } = onSmallDisk(
     directory,
     1,
     `
-    const { LogFile } = await import('${room}')
+    const { LogDirectory } = await import('${room}log-directory.js')
+    const { LogFile } = await import('${room}log-file.js')
+    const { writeSnapshotFile } = await import('${room}snapshot-file.js')
     const { rmSync, writeFileSync } = await import('node:fs')
     writeFileSync(directory + '/other', Buffer.alloc(500_000))
-    const { log } = await LogFile.open(directory)
+    const disk = await LogDirectory.open(directory)
+    const { log } = await LogFile.open(disk)
     const payload = Buffer.alloc(10_000, 'x')
+    const entry = (index) => ({ index, term: 1, timeMs: 0, flags: 0, acceptedIn: 1, decided: 0, payload })
     let index = 0
     let code
     while (code === undefined) {
-      log.append({ index: ++index, term: 1, timeMs: 0, payload })
+      log.append(entry(++index))
       await log.sync().catch((error) => { code = error.code })
     }
-    log.append({ index: ++index, term: 1, timeMs: 0, payload })
+    log.append(entry(++index))
     await log.sync().catch((error) => { code += ' ' + error.code })
-    const snapshot = await log.writeSnapshot([Buffer.alloc(2_000_000)]).catch((error) => error.code)
+    const snapshot = await writeSnapshotFile(disk, { head: {}, bytes: Buffer.alloc(2_000_000) }).catch((error) => error.code)
     rmSync(directory + '/other')
     await log.sync()
     await log.close()
-    const { log: again, entries } = await LogFile.open(directory)
+    const { log: again, entries } = await LogFile.open(disk)
     await again.close()
     const all = entries.length === index && entries.every((entry, at) => entry.index === at + 1 && payload.equals(entry.payload))
     console.log(JSON.stringify({ code, snapshot, all, many: index > 10 }))
@@ -417,9 +406,9 @@ test('a full disk loses nothing: what is appended is synced once there is room',
 
 test('errors say what to do', async () => {
   const directory = newDirectory()
-  const { log } = await LogFile.open(directory)
+  const { log, close } = await openLog(directory)
   log.append(entry(1))
   const error = await whileFailing('write', 'ENOSPC', () => log.sync().catch((thrown: ConsensusError) => thrown))
   assert.match((error as ConsensusError).message, /free some space, then sync again$/)
-  await log.close()
+  await close()
 })

@@ -1,0 +1,75 @@
+import { Buffer } from 'node:buffer'
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import type { AcceptedEntry } from '../replica/cell.ts'
+import type { Journal, SnapshotHead } from '../replica/journal.ts'
+import type { JournalPart } from './journal-contract.ts'
+import { promiseOf, recordLengthOf, writeRecord } from './log-segment.ts'
+
+const ROOM_BYTES = 2 ** 16
+
+/**
+ * The replica's side of a journal that another thread writes to a disk. It needs no event loop. Records of a turn are
+ * gathered as the disk will have them, except for checksums, and posted as one message.
+ */
+export class JournalPort implements Journal {
+  readonly #port: MessagePort
+  /** Records that were not posted. */
+  #room = Buffer.allocUnsafeSlow(ROOM_BYTES)
+  #used = 0
+  /** What was gathered before these. */
+  #parts: JournalPart[] = []
+  #transfers: ArrayBuffer[] = []
+
+  constructor(port: MessagePort) {
+    this.#port = port
+  }
+
+  promise(term: number): void {
+    this.append(promiseOf(term))
+  }
+
+  append(entry: AcceptedEntry): void {
+    const length = recordLengthOf(entry)
+    if (this.#used + length > this.#room.length) this.#grow(this.#used + length)
+    writeRecord(this.#room, this.#used, entry)
+    this.#used += length
+  }
+
+  /** `bytes` are copied by {@link flush}. */
+  snapshot({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): void {
+    this.#cut()
+    this.#parts.push({ head: { index, term, configuration }, bytes })
+  }
+
+  flush(): void {
+    this.#cut()
+    if (this.#parts.length === 0) return
+    this.#port.postMessage(this.#parts, this.#transfers)
+    this.#parts = []
+    this.#transfers = []
+  }
+
+  /** How many records are on the disk, counted from the first; undefined if no more are than at the last call. */
+  take(): number | undefined {
+    let count: number | undefined
+    for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port))
+      count = got.message as number
+    return count
+  }
+
+  /** What was gathered becomes a part of the message. */
+  #cut(): void {
+    if (this.#used === 0) return
+    const records = new Uint8Array(this.#used)
+    records.set(this.#room.subarray(0, this.#used))
+    this.#parts.push(records)
+    this.#transfers.push(records.buffer)
+    this.#used = 0
+  }
+
+  #grow(lengthBytes: number): void {
+    const room = Buffer.allocUnsafeSlow(2 * lengthBytes)
+    this.#room.copy(room, 0, 0, this.#used)
+    this.#room = room
+  }
+}

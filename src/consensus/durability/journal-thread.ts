@@ -1,0 +1,127 @@
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { KeepAlive } from '../../runtime/index.ts'
+import type { ConsensusError } from '../errors.ts'
+import type { Recovered } from '../replica/journal.ts'
+import {
+  type JournalOrder,
+  type JournalReport,
+  type JournalStart,
+  type JournalState,
+  packError,
+  unpackError,
+} from './journal-contract.ts'
+
+export interface JournalThreadOptions {
+  /** Of this replica alone. It is made if it is not there. */
+  readonly directory: string
+  /** Of the replicated machine. */
+  readonly name: string
+  /** The write end of a pipe. It is rung after each count on the port, until {@link JournalThread.close} has ended. */
+  readonly bell: number
+  /** The log refuses all further use, and its thread has ended or ends. Called once at most, and not after `close`. */
+  readonly onFailure: (error: ConsensusError) => void
+  readonly onState: (state: JournalState) => void
+}
+
+/** How long the thread may take to end, and how long after that it is no longer waited for. */
+const CLOSE_MS_MAX = 5000
+const GRACE_MS = 1000
+
+/** The program's side of the thread in which a replica's log is on a disk. It keeps no process alive. */
+export class JournalThread {
+  /** What a `JournalPort` is made with, in the replica's thread. */
+  readonly port: MessagePort
+  readonly #worker: Worker
+  readonly #options: JournalThreadOptions
+  readonly #keepAlive = new KeepAlive()
+  readonly #ended: Promise<void>
+  #opening: { resolve(opened: Opened): void; reject(error: ConsensusError): void } | undefined
+  #hasFailed = false
+  #closing: Promise<void> | undefined
+
+  private constructor(options: JournalThreadOptions) {
+    this.#options = options
+    const { port1, port2 } = new MessageChannel()
+    this.port = port2
+    const { directory, name, bell } = options
+    const workerData: JournalStart = { directory, name, port: port1, bell }
+    // The parent's flags (an inspector, a loader) are not for this thread.
+    this.#worker = new Worker(new URL('./journal-worker.js', import.meta.url), {
+      workerData,
+      transferList: [port1],
+      execArgv: [],
+      name: 'aether-log',
+    })
+    this.#worker.unref()
+    this.#worker.on('message', (report: JournalReport) => this.#hear(report))
+    this.#worker.on('error', (error) => this.#fail(unpackError(packError(error))))
+    this.#ended = new Promise((resolve) =>
+      this.#worker.once('exit', () => {
+        this.#fail(unpackError(packError(new Error('it has ended'))))
+        resolve()
+      }),
+    )
+  }
+
+  /** Open the log of a replica; resolves once all of it is read. @throws ConsensusError */
+  static async open(options: JournalThreadOptions): Promise<Opened & { readonly thread: JournalThread }> {
+    const thread = new JournalThread(options)
+    const opened = await thread.#keepAlive.during(
+      new Promise<Opened>((resolve, reject) => {
+        thread.#opening = { resolve, reject }
+      }),
+    )
+    return { thread, ...opened }
+  }
+
+  /**
+   * End the thread after what was posted on the port is on the disk. One that takes too long is ended, or left alone if
+   * the disk does not even answer. Idempotent.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#keepAlive.during(this.#close())
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const order: JournalOrder = 'close'
+    this.#worker.postMessage(order)
+    const force = setTimeout(() => void this.#worker.terminate(), CLOSE_MS_MAX)
+    let giveUp: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      giveUp = setTimeout(resolve, CLOSE_MS_MAX + GRACE_MS)
+    })
+    await Promise.race([this.#ended, late])
+    clearTimeout(force)
+    clearTimeout(giveUp)
+  }
+
+  #hear(report: JournalReport): void {
+    if (report.type === 'opened') {
+      // Once more: what Node has made of the Worker while it started would keep the process alive.
+      this.#worker.unref()
+      this.#opening?.resolve({ id: report.id, recovered: report.recovered })
+      this.#opening = undefined
+    } else if (report.type === 'failed') this.#fail(unpackError(report.error))
+    else if (this.#closing === undefined) this.#options.onState(report.state)
+  }
+
+  #fail(error: ConsensusError): void {
+    if (this.#hasFailed) return
+    this.#hasFailed = true
+    if (this.#opening === undefined) {
+      if (this.#closing === undefined) this.#options.onFailure(error)
+      return
+    }
+    // Tell it once the lock is free.
+    const { reject } = this.#opening
+    this.#opening = undefined
+    void this.#ended.then(() => reject(error))
+  }
+}
+
+interface Opened {
+  /** Of the replica. */
+  readonly id: number
+  readonly recovered: Recovered
+}
