@@ -12,7 +12,6 @@ import {
 } from '../native/index.ts'
 import { ReplicaProcess } from './agent/replica-process.ts'
 import { JournalThread } from './durability/journal-thread.ts'
-import type { ConsensusError } from './errors.ts'
 import { foundAlone, foundFixed, isFounder, logOf, VoterRecord } from './founding.ts'
 import type { AnyMachine, CommandOf } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
@@ -95,12 +94,12 @@ export async function replicate<Machine extends AnyMachine>(
   const wanted = group.grows ? plan.replicas : Math.min(plan.replicas, group.size)
   const machine = checkMachine(plan.machine())
   const record = group.grows ? await VoterRecord.open(group, plan.name) : undefined
-  const journal = await openJournal(plan, (error) => replicated.fail(error)).catch(async (error) => {
+  const journal: JournalThread | undefined = await openJournal(plan, () => replicated).catch(async (error) => {
     await record?.[Symbol.asyncDispose]()
     throw error
   })
   const meeting = new Meeting(group, plan.name, journal && { id: journal.id, log: logOf(journal.recovered) })
-  const replicated = new Replicated<Machine>({
+  const replicated: Replicated<Machine> = new Replicated<Machine>({
     group,
     name: plan.name,
     machine,
@@ -126,7 +125,7 @@ export async function replicate<Machine extends AnyMachine>(
       settings,
       founding: journal ? undefined : await foundingOf(meeting, record, wanted),
       votersWanted: wanted,
-      journal,
+      journal: journal && { port: journal.port, bell: journal.bell, recovered: journal.recovered },
       programNsMax: PROGRAM_NS_MAX,
       spinNs: plan.spinMs * 1e6,
       onNews: (kind, bytes) => replicated.take(kind, bytes),
@@ -154,9 +153,14 @@ export async function replicate<Machine extends AnyMachine>(
 
 async function openJournal(
   { directory, name }: { readonly directory: string | undefined; readonly name: string },
-  onFailure: (error: ConsensusError) => void,
+  replicated: () => Pick<Replicated<AnyMachine>, 'fail' | 'diskIs'>,
 ): Promise<JournalThread | undefined> {
-  return directory === undefined ? undefined : await JournalThread.open({ directory, name, onFailure })
+  if (directory === undefined) return undefined
+  return await JournalThread.open({
+    ...{ directory, name },
+    onFailure: (error) => replicated().fail(error),
+    onState: (state) => replicated().diskIs(state),
+  })
 }
 
 function foundingOf(

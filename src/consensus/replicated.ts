@@ -65,6 +65,8 @@ export interface ReplicatedStatus {
   readonly applied: number
   /** The last entry that this process has on its disk; undefined without a directory. */
   readonly durable: number | undefined
+  /** `full`: that disk has no room, and what it lacks waits. Undefined without a directory. */
+  readonly disk: 'well' | 'full' | undefined
   /**
    * How old the state may be, in milliseconds of this process's clock: it has all that anyone was answered before. It
    * counts from the last call of this process that a majority has confirmed, so it grows without calls.
@@ -148,6 +150,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   /** The state has all that was decided before this time. */
   #freshMs = Number.NEGATIVE_INFINITY
   #closing: Promise<void> | undefined
+  #disk: 'well' | 'full' = 'well'
   /** Why it was closed, if not by `close()`. */
   #failure: ConsensusError | undefined
 
@@ -321,6 +324,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const { rankOf } = this.#parts
     return {
       ...{ term, isLeader, decided, durable, applied: this.#applier.index, hash: this.#applier.hash.value },
+      disk: durable === undefined ? undefined : this.#disk,
       proposing: this.#session.size,
       lastFailOver,
       staleMs: performance.now() - this.#freshMs,
@@ -396,6 +400,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         return true
     }
     throw new DefectError(`the replica's thread sends records of kind ${kind}`)
+  }
+
+  /** @internal */
+  diskIs(state: 'well' | 'full'): void {
+    this.#disk = state
   }
 
   /** @internal It cannot go on: all who call are told why. */

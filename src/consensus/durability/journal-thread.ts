@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { native } from '../../native/index.ts'
 import { KeepAlive } from '../../runtime/index.ts'
 import type { ConsensusError } from '../errors.ts'
 import type { Recovered } from '../replica/journal.ts'
@@ -16,8 +17,6 @@ export interface JournalThreadOptions {
   readonly directory: string
   /** Of the replicated machine. */
   readonly name: string
-  /** The write end of a pipe. It is rung after each count on the port, until {@link JournalThread.close} has ended. */
-  readonly bell: number
   /** The log refuses all further use, and its thread has ended or ends. Called once at most, and not after `close`. */
   readonly onFailure: (error: ConsensusError) => void
   readonly onState: (state: JournalState) => void
@@ -31,10 +30,12 @@ const GRACE_MS = 1000
 export class JournalThread {
   /** What a `JournalPort` is made with, in the replica's thread. */
   readonly port: MessagePort
+  readonly #bell = native.createPipe()
   readonly #worker: Worker
   readonly #options: JournalThreadOptions
   readonly #keepAlive = new KeepAlive()
   readonly #ended: Promise<void>
+  #opened: Opened | undefined
   #opening: { resolve(opened: Opened): void; reject(error: ConsensusError): void } | undefined
   #hasFailed = false
   #closing: Promise<void> | undefined
@@ -43,8 +44,8 @@ export class JournalThread {
     this.#options = options
     const { port1, port2 } = new MessageChannel()
     this.port = port2
-    const { directory, name, bell } = options
-    const workerData: JournalStart = { directory, name, port: port1, bell }
+    const { directory, name } = options
+    const workerData: JournalStart = { directory, name, port: port1, bell: this.#bell[1] }
     // The parent's flags (an inspector, a loader) are not for this thread.
     this.#worker = new Worker(new URL('./journal-worker.js', import.meta.url), {
       workerData,
@@ -63,15 +64,34 @@ export class JournalThread {
     )
   }
 
+  /** The read end of a pipe that is rung after each count on the port. It is open until {@link close} has ended. */
+  get bell(): number {
+    return this.#bell[0]
+  }
+
+  /** Of the replica. */
+  get id(): number {
+    return this.#opened!.id
+  }
+
+  get recovered(): Recovered {
+    return this.#opened!.recovered
+  }
+
   /** Open the log of a replica; resolves once all of it is read. @throws ConsensusError */
-  static async open(options: JournalThreadOptions): Promise<Opened & { readonly thread: JournalThread }> {
+  static async open(options: JournalThreadOptions): Promise<JournalThread> {
     const thread = new JournalThread(options)
-    const opened = await thread.#keepAlive.during(
-      new Promise<Opened>((resolve, reject) => {
-        thread.#opening = { resolve, reject }
-      }),
-    )
-    return { thread, ...opened }
+    try {
+      thread.#opened = await thread.#keepAlive.during(
+        new Promise<Opened>((resolve, reject) => {
+          thread.#opening = { resolve, reject }
+        }),
+      )
+      return thread
+    } catch (error) {
+      thread.#closeBell()
+      throw error
+    }
   }
 
   /**
@@ -91,9 +111,13 @@ export class JournalThread {
     const late = new Promise<void>((resolve) => {
       giveUp = setTimeout(resolve, CLOSE_MS_MAX + GRACE_MS)
     })
-    await Promise.race([this.#ended, late])
+    await Promise.race([this.#ended.then(() => this.#closeBell()), late])
     clearTimeout(force)
     clearTimeout(giveUp)
+  }
+
+  #closeBell(): void {
+    for (const end of this.#bell) native.closeDescriptor(end)
   }
 
   #hear(report: JournalReport): void {

@@ -1,16 +1,8 @@
 import { Buffer } from 'node:buffer'
-<<<<<<< HEAD
-import { type FileHandle, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
-import { ClosedError, DefectError, native } from '../../native/index.ts'
-import { ConsensusError } from '../errors.ts'
-import type { Entry } from '../machine/applier.ts'
-=======
 import { type FileHandle, open } from 'node:fs/promises'
 import { ClosedError } from '../../native/index.ts'
 import type { AcceptedEntry } from '../replica/cell.ts'
 import { damaged, type LogDirectory, otherVersion, writeAll } from './log-directory.ts'
->>>>>>> disk
 import {
   checksumPayloads,
   contentsOf,
@@ -27,10 +19,6 @@ import {
   versionIn,
   writeRecord,
 } from './log-segment.ts'
-<<<<<<< HEAD
-import { CHUNK_HEAD_BYTES, chunkLengthOf } from '../machine/snapshot.ts'
-=======
->>>>>>> disk
 
 /** A segment of this length is followed by another. */
 const SEGMENT_BYTES = 2 ** 26

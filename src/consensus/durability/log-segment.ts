@@ -28,7 +28,7 @@ const MAGIC = 0x674c6541
 /** Raised whenever anything in the format changes. */
 export const SEGMENT_VERSION = 2
 export const SEGMENT_HEAD_BYTES = 16
-export const RECORD_HEAD_BYTES = 48
+const RECORD_HEAD_BYTES = 48
 /** So that a segment can be read at once. */
 const PAYLOAD_BYTES_MAX = 2 ** 30
 

@@ -9,7 +9,7 @@ import { damaged, type LogDirectory } from './log-directory.ts'
 export const SNAPSHOT_FILE = 'snapshot'
 
 /** What the file says of the snapshot, and of the acceptor that wrote it. */
-export interface StoredSnapshotHead extends SnapshotHead {
+interface StoredSnapshotHead extends SnapshotHead {
   /** The highest term that it had promised, or accepted anything in. */
   readonly promise: number
 }

@@ -23,16 +23,10 @@ const founding = { ...entry(1), flags: EntryFlag.Configuration, payload: encodeC
 
 /** A thread with the replica's side of it, and the pipe between them. */
 async function opened(directory: string, options: Partial<JournalThreadOptions> = {}) {
-  const [bell, ring] = native.createPipe()
-  const free = () => {
-    for (const end of [bell, ring]) native.closeDescriptor(end)
-  }
   const unexpected = (what: unknown) => assert.fail(String(what))
-  const all = { directory, name: 'machine', bell: ring, onFailure: unexpected, onState: unexpected, ...options }
-  const { thread, id, recovered } = await JournalThread.open(all).catch((error) => {
-    free()
-    throw error
-  })
+  const all = { directory, name: 'machine', onFailure: unexpected, onState: unexpected, ...options }
+  const thread = await JournalThread.open(all)
+  const { id, recovered, bell } = thread
   const journal = new JournalPort(thread.port)
   const ready = new Int32Array(1)
   /** Sleep as a replica does, until so many records are on the disk. */
@@ -47,10 +41,7 @@ async function opened(directory: string, options: Partial<JournalThreadOptions> 
       if (have >= count) assert.equal(have, count)
     }
   }
-  const close = async () => {
-    await thread.close()
-    free()
-  }
+  const close = () => thread.close()
   return { journal, id, recovered, thread, until, close }
 }
 
@@ -169,6 +160,26 @@ test('a disk that fails is told once, and nothing is counted after it', async ()
   )
 })
 
+test('a thread that ends in another way is a failure, too', async () => {
+  const directory = newDirectory()
+  const failures: ConsensusError[] = []
+  const { thread, close } = await opened(directory, { onFailure: (error) => failures.push(error) })
+  // Not what a replica posts.
+  thread.port.postMessage(5)
+  await new KeepAlive().during(
+    (async () => {
+      while (failures.length === 0) await new Promise(setImmediate)
+    })(),
+  )
+  await close()
+  assert.deepEqual(
+    failures.map(({ name, code }) => [name, code]),
+    [['ConsensusError', 'ERR_AETHER_CONSENSUS_LOG_FAILED']],
+  )
+  assert.match(failures[0]!.message, /^the thread of the log failed: TypeError/)
+  await (await opened(directory)).close()
+})
+
 test('all that was counted survives a process that is killed while it appends', async () => {
   const directory = newDirectory()
   const program = fileURLToPath(new URL('./fixtures/writer.js', import.meta.url))
@@ -202,14 +213,12 @@ test('all that was counted survives a process that is killed while it appends', 
 
 test('it keeps no process alive, and a process may end while it writes', () => {
   const room = new URL('../../../src/consensus/durability/', import.meta.url)
-  const native = new URL('../../../src/native/index.js', import.meta.url)
   const program = `
     const { JournalThread } = await import('${room}journal-thread.js')
     const { JournalPort } = await import('${room}journal-port.js')
-    const { native } = await import('${native}')
     const nothing = () => {}
     const options = { directory: process.argv[1], name: 'machine', onFailure: nothing, onState: nothing }
-    const { thread } = await JournalThread.open({ ...options, bell: native.createPipe()[1] })
+    const thread = await JournalThread.open(options)
     const journal = new JournalPort(thread.port)
     journal.promise(1)
     journal.flush()
@@ -232,16 +241,16 @@ function onFullDisk(directory: string, program: string): unknown {
     const { native } = await import('${native}')
     const { rmSync, writeFileSync } = await import('node:fs')
     writeFileSync(directory + '/other', Buffer.alloc(700_000))
-    const [bell, ring] = native.createPipe()
     const told = []
     let wake = () => {}
     const tell = (what) => { told.push(what); wake() }
     const heard = async (what) => { while (!told.includes(what)) await new Promise((resolve) => { wake = resolve }) }
     const openThread = () => JournalThread.open({
-      directory: directory + '/log', name: 'machine', bell: ring,
+      directory: directory + '/log', name: 'machine',
       onFailure: (error) => tell(error.code), onState: tell,
     })
-    const { thread } = await openThread()
+    const thread = await openThread()
+    const { bell } = thread
     const journal = new JournalPort(thread.port)
     const append = (index, lengthBytes) => journal.append({
       index, term: 1, timeMs: 0, flags: index === 1 ? 2 : 0, acceptedIn: 1, decided: 1,
@@ -282,7 +291,7 @@ test('a full disk is told, loses nothing, and is told when it is over', { skip: 
     while (count < index + 1) await take()
     await thread.close()
     const again = await openThread()
-    await again.thread.close()
+    await again.close()
     const { entries, snapshot } = again.recovered
     const all = snapshot.head.index + entries.length === index
     console.log(JSON.stringify({ told, all, before: index - before }))`,
@@ -306,7 +315,7 @@ test('a disk that stays full while too much waits is a failure', { skip: refusal
     await thread.close()
     rmSync(directory + '/other')
     const again = await openThread()
-    await again.thread.close()
+    await again.close()
     console.log(JSON.stringify({ told, count: journal.take() ?? 0 }))`,
   )
   assert.deepEqual(found, { told: ['full', 'ERR_AETHER_CONSENSUS_LOG_FULL'], count: 0 })
