@@ -35,10 +35,13 @@ export class JournalPort implements Journal {
     this.#used += length
   }
 
-  /** `bytes` are copied by {@link flush}. */
+  /** The memory of `bytes` is the journal's from now on: {@link flush} takes it away. That of others is copied. */
   snapshot({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): void {
     this.#cut()
-    this.#parts.push({ head: { index, term, configuration }, bytes })
+    const isOwn = bytes.buffer instanceof ArrayBuffer && bytes.length === bytes.buffer.byteLength
+    const own = isOwn ? bytes : new Uint8Array(bytes)
+    this.#parts.push({ head: { index, term, configuration }, bytes: own })
+    this.#transfers.push(own.buffer as ArrayBuffer)
   }
 
   flush(): void {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { type FileHandle, open } from 'node:fs/promises'
 import { messageOfThrown } from '../../native/index.ts'
-import { CHUNK_HEAD_BYTES, chunkLengthOf, decodeChunk, encodeChunk } from '../machine/snapshot.ts'
+import { CHUNK_HEAD_BYTES, chunkHead, chunkLengthOf, decodeChunk } from '../machine/snapshot.ts'
 import type { SnapshotHead } from '../replica/journal.ts'
 import { damaged, type LogDirectory } from './log-directory.ts'
 
@@ -21,7 +21,8 @@ export interface StoredSnapshot {
 
 /** Replace the snapshot. The old one stays until the new one is on the disk. @throws ConsensusError */
 export function writeSnapshotFile(directory: LogDirectory, { head, bytes }: StoredSnapshot): Promise<void> {
-  return directory.replace(SNAPSHOT_FILE, [encodeChunk(0, Buffer.from(JSON.stringify(head))), encodeChunk(1, bytes)])
+  const json = Buffer.from(JSON.stringify(head))
+  return directory.replace(SNAPSHOT_FILE, [chunkHead(0, json), json, chunkHead(1, bytes), bytes])
 }
 
 /** The snapshot; undefined if there is none. @throws ConsensusError */

@@ -55,25 +55,32 @@ export function restoreSnapshot<Command, Answer>(
   applier.restore(state, payloads.slice(1))
 }
 
-export function encodeChunk(number: number, payload: Uint8Array): Uint8Array {
+function encodeChunk(number: number, payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(CHUNK_HEAD_BYTES + payload.length)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, number, true)
-  view.setUint32(4, payload.length, true)
+  bytes.set(chunkHead(number, payload))
   bytes.set(payload, CHUNK_HEAD_BYTES)
-  view.setUint32(8, checksumOf(bytes), true)
   return bytes
 }
 
-function checksumOf(chunk: Uint8Array): number {
-  return crc32(chunk.subarray(CHUNK_HEAD_BYTES), crc32(chunk.subarray(0, 8)))
+/** What stands before the payload of a chunk. */
+export function chunkHead(number: number, payload: Uint8Array): Uint8Array {
+  const head = new Uint8Array(CHUNK_HEAD_BYTES)
+  const view = new DataView(head.buffer)
+  view.setUint32(0, number, true)
+  view.setUint32(4, payload.length, true)
+  view.setUint32(8, checksumOf(head, payload), true)
+  return head
+}
+
+function checksumOf(head: Uint8Array, payload: Uint8Array): number {
+  return crc32(payload, crc32(head.subarray(0, 8)))
 }
 
 /** The payload of the chunk with that number, a view of it. @throws ConsensusError */
 export function decodeChunk(bytes: Uint8Array, number: number): Uint8Array {
   if (bytes.length < CHUNK_HEAD_BYTES) throw damaged(`chunk ${number} is cut off`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (view.getUint32(8, true) !== checksumOf(bytes)) throw damaged(`the checksum of chunk ${number} is wrong`)
+  if (view.getUint32(8, true) !== checksumOf(bytes, bytes.subarray(CHUNK_HEAD_BYTES))) throw damaged(`the checksum of chunk ${number} is wrong`)
   if (view.getUint32(0, true) !== number) throw damaged(`chunk ${number} is not in its place`)
   return bytes.subarray(CHUNK_HEAD_BYTES)
 }
