@@ -12,6 +12,7 @@ import {
 } from '../native/index.ts'
 import { ReplicaProcess } from './agent/replica-process.ts'
 import { JournalThread } from './durability/journal-thread.ts'
+import { ConsensusError } from './errors.ts'
 import { foundAlone, foundFixed, isFounder, logOf, VoterRecord } from './founding.ts'
 import type { AnyMachine, CommandOf } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
@@ -118,8 +119,9 @@ export async function replicate<Machine extends AnyMachine>(
       await record?.[Symbol.asyncDispose]()
     },
   })
+  let process: ReplicaProcess | undefined
   try {
-    const process = await ReplicaProcess.start({
+    process = await ReplicaProcess.start({
       device: group.device,
       id: meeting.id,
       settings,
@@ -136,7 +138,7 @@ export async function replicate<Machine extends AnyMachine>(
     meeting.onStranger = (error) => strangers.abort(error)
     if (journal)
       meeting.onMet = onceFounder(group, meeting, wanted, () => {
-        found(meeting, record, process).catch((error) => strangers.abort(error))
+        found(meeting, record, process!).catch((error) => strangers.abort(error))
       })
     meeting.begin(process)
     meeting.onMet()
@@ -146,8 +148,9 @@ export async function replicate<Machine extends AnyMachine>(
     await replicated.query(() => undefined, { timeoutMs: plan.timeoutMs, signal })
     return replicated
   } catch (error) {
+    const missing = journal && process && (await missingVoters(meeting, process))
     await replicated.close()
-    throw error
+    throw missing && isTimeout(error) ? missing : error
   }
 }
 
@@ -177,6 +180,21 @@ async function found(meeting: Meeting, record: VoterRecord | undefined, process:
   if (configuration === undefined) return
   meeting.log = configuration.log
   process.found(configuration)
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof ConsensusError && error.code === 'ERR_AETHER_CONSENSUS_TIMEOUT'
+}
+
+/** Where those who came are no majority of a log's voters: whose directories are missing. */
+async function missingVoters(meeting: Meeting, process: ReplicaProcess): Promise<ConsensusError | undefined> {
+  const voters = (await process.status()).configuration?.voters ?? []
+  const missing = voters.filter(({ id }) => !meeting.met.has(id))
+  if (2 * missing.length < voters.length || missing.length === 0) return undefined
+  const which = `${missing.length} of the ${voters.length} replicas that vote on this log have not come`
+  const ids = missing.map(({ id }) => id).join(', ')
+  const what = `${which}; start the processes whose directories have these ids in their file 'identity': ${ids}`
+  return new ConsensusError('TIMEOUT', what, { outcome: 'not-applied' })
 }
 
 /** A listener that calls `then` once, when this process is to found the log. */

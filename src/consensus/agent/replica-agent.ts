@@ -67,7 +67,15 @@ class ReplicaAgent implements Machine {
         restore: (index, bytes) => {
           this.#restores += 1
           const { term, leaderId: leader = 0, configuration } = this.#replica
-          context.notify({ type: 'restore', number: this.#restores, index, term, leader, configuration: configuration!, bytes })
+          context.notify({
+            type: 'restore',
+            number: this.#restores,
+            index,
+            term,
+            leader,
+            configuration: configuration!,
+            bytes,
+          })
           this.#push(News.Restore, numbers(this.#restores))
         },
         readable: (token, index = -1) => this.#push(News.Readable, numbers(token, index)),

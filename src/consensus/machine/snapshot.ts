@@ -80,7 +80,8 @@ function checksumOf(head: Uint8Array, payload: Uint8Array): number {
 export function decodeChunk(bytes: Uint8Array, number: number): Uint8Array {
   if (bytes.length < CHUNK_HEAD_BYTES) throw damaged(`chunk ${number} is cut off`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (view.getUint32(8, true) !== checksumOf(bytes, bytes.subarray(CHUNK_HEAD_BYTES))) throw damaged(`the checksum of chunk ${number} is wrong`)
+  if (view.getUint32(8, true) !== checksumOf(bytes, bytes.subarray(CHUNK_HEAD_BYTES)))
+    throw damaged(`the checksum of chunk ${number} is wrong`)
   if (view.getUint32(0, true) !== number) throw damaged(`chunk ${number} is not in its place`)
   return bytes.subarray(CHUNK_HEAD_BYTES)
 }

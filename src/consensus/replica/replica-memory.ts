@@ -104,7 +104,8 @@ export class ReplicaMemory {
     this.taken = decided
     const open = new Map(entries.map((entry) => [entry.index, entry]))
     const last = entries.at(-1)?.index ?? decided
-    if (last > decided + layout.window) throw new DefectError(`entry ${last} is far behind the last decided one, ${decided}`)
+    if (last > decided + layout.window)
+      throw new DefectError(`entry ${last} is far behind the last decided one, ${decided}`)
     for (let index = decided + 1; index <= decided + layout.window; index += 1) {
       const entry = open.get(index)
       if (entry !== undefined) writeCell(this.region.bytes.subarray(layout.cell(frame, 0, index)), entry)
