@@ -113,7 +113,7 @@ export interface ReplicatedParts<Machine extends AnyMachine> {
   /** The rank of a replica; undefined if it is not known. */
   readonly rankOf: (id: number) => number | undefined
   readonly idOf: (rank: number) => number | undefined
-  /** Who votes from now on. */
+  /** The replicas that vote from now on. */
   readonly onConfiguration: (configuration: Configuration, isLeader: boolean) => void
   readonly onClose: () => Promise<void>
 }
@@ -622,7 +622,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
 const DEVIATES = new ConsensusError(
   'DEVIATES',
-  'the machine of this process came to other outcomes than those of a majority; let apply() follow from the state, the command and the context alone, and call replicate() again, with an empty directory if there is one',
+  'the machine of this process came to other outcomes than those of a majority; let apply() follow from state, command and context, and replicate() again. If it has a directory, empty that',
 )
 
 function numberAt(bytes: Uint8Array, offset: number): number {

@@ -5,7 +5,7 @@ import { checkPartitions, type EntryInput, entryModel, type HistoryCall } from '
 type KeyedCall = HistoryCall<EntryInput, number> & { readonly key: number }
 
 /** What clients have written down. A call without a return may have taken effect, or not. */
-export function historyOf(path: string): KeyedCall[] {
+function historyOf(path: string): KeyedCall[] {
   const calls = new Map<string, KeyedCall>()
   for (const line of readFileSync(path, 'utf8').split('\n')) {
     // A process may be killed in the middle of a line.

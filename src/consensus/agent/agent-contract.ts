@@ -26,7 +26,7 @@ export interface ReplicaAgentData {
 }
 
 /** A journal, as it is handed to the replica's thread. */
-export interface OpenJournal {
+interface OpenJournal {
   readonly port: MessagePort
   /** The read end of the pipe that says that there is something on the port. */
   readonly bell: number

@@ -4,7 +4,7 @@ import type { Journal, Recovered, SnapshotHead } from './journal.ts'
 import type { LogHistory } from './log-history.ts'
 import type { ReplicaMemory } from './replica-memory.ts'
 
-/** What will be durable once so many records are on the disk. */
+/** What is durable once that number of records is on the disk. */
 interface Mark {
   readonly records: number
   readonly term: number
@@ -13,7 +13,7 @@ interface Mark {
 
 /**
  * What an acceptor has on its disk of that which others wrote into its memory. Memory is ahead of the disk, and what is
- * only there does not count: a leader counts a promise or an entry when the acceptor has reported it from here.
+ * only there does not count. A leader counts a promise or an entry when the acceptor has reported it from here.
  *
  * - The promise of a term is recorded before anything that is accepted in it.
  * - Entries are recorded in order: decided ones as they were decided, those behind them as they are accepted in the
@@ -83,7 +83,7 @@ export class DurableState {
     this.#written()
   }
 
-  /** So many records are on the disk. True if more is durable than before. */
+  /** That number of records is on the disk. True if more is durable than before. */
   synced(records: number): boolean {
     let any = false
     for (let mark = this.#marks[0]; mark !== undefined && mark.records <= records; mark = this.#marks[0]) {

@@ -95,8 +95,8 @@ export class ReplicaMemory {
 
   /**
    * Be what the acceptor was before it ended, by its journal. `frame` holds what was accepted and is not decided. Slots
-   * of decided entries are as if they had been prepared for the next lap: who asks for such an entry learns that it is
-   * behind, and not that nothing was accepted.
+   * of decided entries are as if they had been prepared for the next lap. So a leader that asks for such an entry
+   * learns that it is behind, and not that nothing was accepted.
    */
   recover({ promise, decided, entries }: Recovered, frame: number): void {
     const { layout } = this

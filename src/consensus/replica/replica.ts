@@ -267,7 +267,7 @@ export class Replica {
     if (this.#isJournalLong) this.#durable?.snapshot(head, bytes)
   }
 
-  /** So many records of the journal are on the disk. */
+  /** That number of records of the journal is on the disk. */
   synced(records: number): void {
     if (this.#closed || this.#durable?.synced(records) !== true) return
     this.#publishTaken()

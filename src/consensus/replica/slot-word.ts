@@ -34,7 +34,7 @@ export function isOfLap({ lap }: SlotState, wanted: number): boolean {
   return lap === wanted % LAPS
 }
 
-/** Whether the slot is for an entry of a later lap. Laps are compared on a circle; a slot that no one has used has none. */
+/** Whether the slot is for an entry of a later lap. Laps are compared on a circle. A fresh slot has none. */
 export function isOfLaterLap({ promised, lap }: SlotState, than: number): boolean {
   const distance = (lap - (than % LAPS) + LAPS) % LAPS
   return promised > 0 && distance > 0 && distance < LAPS / 2

@@ -57,7 +57,7 @@ test('bench replicate measures replicas and a bare WRITE, and each peer that is 
   for (const row of rows) checkTimes(row)
   const both = ['many-3', 'one-3']
   const expected = new Map<string, readonly string[]>([
-    ...['aether', 'aether spinning'].map((name) => [name, both] as const),
+    ...['aether', 'aether spinning', 'aether on disk'].map((name) => [name, both] as const),
     ['bare WRITE', ['one-3']],
     ...['Redis', 'etcd'].flatMap((name) => (absent.includes(name) ? [] : [[name, both] as const])),
   ])

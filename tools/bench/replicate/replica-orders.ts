@@ -6,6 +6,8 @@ export interface ReplicaPlan {
   readonly name: string
   readonly replicas: number
   readonly spinMs: number
+  /** Where it keeps its log; undefined: in memory. */
+  readonly directory: string | undefined
 }
 
 /** What it is told. */

@@ -29,9 +29,12 @@ class Last implements ReplicatedMachine<Uint8Array, number> {
   }
 }
 
-async function run({ name, replicas, spinMs }: ReplicaPlan): Promise<void> {
+async function run({ name, replicas, spinMs, directory }: ReplicaPlan): Promise<void> {
   const group = await join({ name })
-  const machine = await replicate(group, { name: 'bench', machine: () => new Last(), replicas, codec: asBytes, spinMs })
+  const machine = await replicate(group, {
+    ...{ name: 'bench', machine: () => new Last(), replicas, codec: asBytes, spinMs },
+    ...(directory === undefined ? {} : { directory }),
+  })
   const say = (message: FromReplica): void => void process.send?.(message)
   let lanes: readonly Lane[] = []
   let timeMs = 0

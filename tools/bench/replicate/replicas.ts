@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { answerOf, askProcess } from '../ask-process.ts'
@@ -19,12 +20,17 @@ export class Replicas implements AsyncDisposable {
     this.#leader = leader
   }
 
-  static async start(replicas: number, spinMs: number): Promise<Replicas> {
+  /** With a `directory`, their logs are in it. */
+  static async start(replicas: number, spinMs: number, directory?: string): Promise<Replicas> {
     groups += 1
-    const plan: ReplicaPlan = { name: `bench-replicate-${process.pid}-${groups}`, replicas, spinMs }
+    const name = `bench-replicate-${process.pid}-${groups}`
+    const planOf = (replica: number): ReplicaPlan => {
+      const own = directory === undefined ? undefined : join(directory, `${replica}`)
+      return { ...{ name, replicas, spinMs }, directory: own }
+    }
     const script = fileURLToPath(new URL('./replica-process.js', import.meta.url))
-    const processes = Array.from({ length: replicas }, () =>
-      fork(script, [JSON.stringify(plan)], {
+    const processes = Array.from({ length: replicas }, (_, replica) =>
+      fork(script, [JSON.stringify(planOf(replica))], {
         serialization: 'advanced',
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),

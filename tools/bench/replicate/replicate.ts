@@ -30,8 +30,8 @@ const DEFAULT_TIME_MS = 500
 const SPIN_MS = 1
 
 /**
- * Replicated state machines in the memory of several processes, and what stores a value at a majority of them
- * otherwise.
+ * Replicated state machines in the memory of several processes, or on their disks, and what stores a value at a
+ * majority of them otherwise.
  *
  * - `one-N`: one proposal after the other, with N replicas.
  * - `many-N`: 64 under way.
@@ -48,9 +48,14 @@ export async function benchReplicate(options: ReplicateBenchOptions = {}): Promi
     const plan: Plan = { count, sizes, timeMs, keep }
     await benchReplicas(plan, 'aether', 0)
     await benchReplicas(plan, 'aether spinning', SPIN_MS)
+    await benchOnDisk(plan)
     await benchWrite(plan)
     if (peers.includes('Redis')) await unlessMissing('Redis', onMissing, () => benchRedis(plan))
-    if (peers.includes('etcd')) await unlessMissing('etcd', onMissing, () => benchEtcd(plan))
+    if (peers.includes('etcd'))
+      await unlessMissing('etcd', onMissing, async () => {
+        await benchEtcd(plan, 'in memory', '/dev/shm')
+        await benchEtcd(plan, 'on disk')
+      })
   }
   return withBaselines(rows, 'aether')
 }
@@ -64,8 +69,19 @@ interface Plan {
 
 const opOf = (depth: number, count: number): string => `${depth === 1 ? 'one' : 'many'}-${count}`
 
-async function benchReplicas({ count, sizes, timeMs, keep }: Plan, provider: string, spinMs: number): Promise<void> {
-  await using replicas = await Replicas.start(count, spinMs)
+/** Each answer waits until a majority has the command on its disks. */
+async function benchOnDisk(plan: Plan): Promise<void> {
+  using scratch = new ScratchDirectory()
+  await benchReplicas(plan, 'aether on disk', 0, scratch.path)
+}
+
+async function benchReplicas(
+  { count, sizes, timeMs, keep }: Plan,
+  provider: string,
+  spinMs: number,
+  directory?: string,
+): Promise<void> {
+  await using replicas = await Replicas.start(count, spinMs, directory)
   for (const bytes of sizes)
     for (const depth of [1, DEPTH]) {
       const { run, cpuNs } = await replicas.propose(bytes, depth, timeMs)
@@ -111,12 +127,12 @@ async function benchRedis({ count, sizes, timeMs, keep }: Plan): Promise<void> {
   }
 }
 
-/** etcd is asked at the member that answers fastest, which is its leader. What it keeps is in memory. */
-async function benchEtcd({ count, sizes, timeMs, keep }: Plan): Promise<void> {
-  using scratch = new ScratchDirectory('/dev/shm')
+/** etcd is asked at the member that answers fastest, which is its leader. Its files are in `parent`. */
+async function benchEtcd({ count, sizes, timeMs, keep }: Plan, where: string, parent?: string): Promise<void> {
+  using scratch = new ScratchDirectory(parent)
   await using etcd = await EtcdCluster.start(scratch.path, count)
   const key = Buffer.from('bench')
-  const provider = `${etcdProvider()} in memory`
+  const provider = `${etcdProvider()} ${where}`
   const means: number[] = []
   for (const client of etcd.clients) {
     const put = (): Promise<void> => client.put(key, Buffer.alloc(64))
