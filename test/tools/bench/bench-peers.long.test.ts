@@ -101,7 +101,7 @@ test('bench latency measures libfabric where it is here, beside a SEND, and only
 })
 
 function worksBy(rows: readonly BenchRow[]): Map<string, string[]> {
-  const names = rows.map(({ provider }) => provider.replace(/ [\d.]+( (with|in) .*)?$/, ''))
+  const names = rows.map(({ provider }) => provider.replace(/ [\d.]+( (with|in|on) .*)?$/, ''))
   return new Map(
     [...new Set(names)].map((name) => [
       name,
