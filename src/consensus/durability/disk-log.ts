@@ -37,6 +37,10 @@ export class DiskLog implements AsyncDisposable {
   /** Where the snapshot was taken, and the promise that it holds. */
   #snapshotIndex: number
   #snapshotPromise: number
+  /** All entries up to this one are in the snapshot, or in the log. */
+  #whole: number
+  /** Entries behind a gap. */
+  #beyond = new Set<number>()
 
   private constructor(directory: LogDirectory, { id }: Identity, log: LogFile, recovered: Recovered) {
     this.#directory = directory
@@ -44,6 +48,8 @@ export class DiskLog implements AsyncDisposable {
     this.#log = log
     this.#snapshotIndex = recovered.snapshot?.head.index ?? 0
     this.#snapshotPromise = recovered.promise
+    this.#whole = this.#snapshotIndex
+    for (const { index } of recovered.entries) this.#has(index)
   }
 
   /**
@@ -81,7 +87,14 @@ export class DiskLog implements AsyncDisposable {
 
   /** Append records as `log-segment.ts` has them, one behind the other. Returns how many they are. */
   append(records: Buffer): number {
-    return this.#log.appendRecords(records)
+    const { indexes } = this.#log.appendRecords(records)
+    for (const index of indexes) this.#has(index)
+    return indexes.length
+  }
+
+  /** Whether the log has all entries up to this one that the last snapshot has not. It was appended, if not synced. */
+  holds(index: number): boolean {
+    return index <= this.#whole
   }
 
   /**
@@ -93,7 +106,8 @@ export class DiskLog implements AsyncDisposable {
   }
 
   /**
-   * Let a snapshot take the place of all entries up to its index. What is appended while this goes on may be lost.
+   * Let a snapshot take the place of all entries up to its index. Others may be appended and synced meanwhile, if the
+   * log {@link holds} those up to there. Else a crash could leave them without what they follow on.
    * @throws ConsensusError: after `ERR_AETHER_CONSENSUS_LOG_FULL` it may be called again.
    */
   async writeSnapshot({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): Promise<void> {
@@ -102,7 +116,15 @@ export class DiskLog implements AsyncDisposable {
     await writeSnapshotFile(this.#directory, { head: { index, term, configuration, promise }, bytes })
     this.#snapshotIndex = index
     this.#snapshotPromise = promise
+    this.#whole = Math.max(this.#whole, index)
+    for (const beyond of this.#beyond) this.#has(beyond)
     await this.#log.truncateBefore(index + 1, promise)
+  }
+
+  #has(index: number): void {
+    if (index > this.#whole) this.#beyond.add(index)
+    else this.#beyond.delete(index)
+    while (this.#beyond.delete(this.#whole + 1)) this.#whole += 1
   }
 
   async close(): Promise<void> {

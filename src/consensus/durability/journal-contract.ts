@@ -14,8 +14,13 @@ export interface JournalStart {
   readonly bell: number
 }
 
+export interface SnapshotPart {
+  readonly head: SnapshotHead
+  readonly bytes: Uint8Array
+}
+
 /** Records as `log-segment.ts` has them, or a snapshot. */
-export type JournalPart = Uint8Array | { readonly head: SnapshotHead; readonly bytes: Uint8Array }
+export type JournalPart = Uint8Array | SnapshotPart
 
 /** `full`: what it was handed waits until the disk has room. */
 export type JournalState = 'full' | 'well'

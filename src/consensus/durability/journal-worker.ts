@@ -14,6 +14,7 @@ import {
   type JournalReport,
   type JournalStart,
   packError,
+  type SnapshotPart,
 } from './journal-contract.ts'
 
 /** A full disk is tried again after this time. */
@@ -30,9 +31,13 @@ class JournalWriter {
   #waiting: JournalPart[] = []
   /** Records that were begun. */
   #count = 0
-  #isFull = false
+  /** What waits for room. */
+  readonly #full = new Set<'log' | 'snapshot'>()
   #isClosing = false
   #writing: Promise<void> | undefined
+  /** Writes a snapshot of what the log has anyway, while entries go on. The next one waits. */
+  #aside: Promise<void> | undefined
+  #nextAside: SnapshotPart | undefined
 
   constructor(disk: DiskLog) {
     this.#disk = disk
@@ -40,24 +45,82 @@ class JournalWriter {
 
   take(parts: readonly JournalPart[]): void {
     this.#waiting.push(...parts)
-    this.#writing ??= this.#write()
+    this.#writing ??= this.#orEnd(this.#write())
   }
 
   /** End after what came so far. A full disk is tried once more. */
   async close(): Promise<void> {
     this.#isClosing = true
     await this.#writing
+    await this.#aside
     await this.#disk.close()
   }
 
   async #write(): Promise<void> {
-    try {
-      while (this.#waiting.length > 0) {
-        await this.#insist(this.#next())
-        port.postMessage(this.#count)
-        native.ringPipe(bell)
+    while (this.#waiting.length > 0) {
+      if (!this.#begin()) await this.#writeFirst()
+      await this.#insist('log', () => this.#disk.sync())
+      port.postMessage(this.#count)
+      native.ringPipe(bell)
+    }
+    this.#writing = undefined
+  }
+
+  /** Append what waits, up to a snapshot of something that the log does not have. False if that is the first. */
+  #begin(): boolean {
+    let parts = 0
+    for (const part of this.#waiting) {
+      if (part instanceof Uint8Array)
+        this.#count += this.#disk.append(Buffer.from(part.buffer, part.byteOffset, part.length))
+      else if (this.#disk.holds(part.head.index)) {
+        this.#count += 1
+        this.#nextAside = part
+        this.#aside ??= this.#orEnd(this.#writeAside())
+      } else break
+      parts += 1
+    }
+    this.#waiting.splice(0, parts)
+    return parts > 0
+  }
+
+  /** Entries behind such a snapshot follow on what only it holds. A crash must not leave them without it. */
+  async #writeFirst(): Promise<void> {
+    const { head, bytes } = this.#waiting.shift() as SnapshotPart
+    await this.#aside
+    await this.#insist('snapshot', () => this.#disk.writeSnapshot(head, bytes))
+    this.#count += 1
+  }
+
+  async #writeAside(): Promise<void> {
+    for (let next = this.#nextAside; next !== undefined; next = this.#nextAside) {
+      const { head, bytes } = next
+      this.#nextAside = undefined
+      await this.#insist('snapshot', () => this.#disk.writeSnapshot(head, bytes))
+    }
+    this.#aside = undefined
+  }
+
+  /** Do it, again and again while the disk is full. */
+  async #insist(what: 'log' | 'snapshot', act: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await act()
+        if (this.#full.delete(what) && this.#full.size === 0) report({ type: 'state', state: 'well' })
+        return
+      } catch (error) {
+        const isFull = error instanceof ConsensusError && error.code === 'ERR_AETHER_CONSENSUS_LOG_FULL'
+        if (!isFull || this.#isClosing) throw error
+        if (this.#full.size === 0) report({ type: 'state', state: 'full' })
+        this.#full.add(what)
+        if (this.#waitingBytes() > WAITING_BYTES_MAX) throw tooMuch(error)
       }
-      this.#writing = undefined
+      await sleep(AGAIN_MS)
+    }
+  }
+
+  async #orEnd(work: Promise<void>): Promise<void> {
+    try {
+      await work
     } catch (error) {
       end(error)
       // The lock is free when the thread has ended.
@@ -65,52 +128,8 @@ class JournalWriter {
     }
   }
 
-  /**
-   * Begin what is next: all records before a snapshot, or that. Records behind a snapshot wait for it. They may follow
-   * on entries that only the snapshot holds, and a crash must not leave them without it.
-   */
-  #next(): () => Promise<void> {
-    const [first] = this.#waiting as [JournalPart]
-    if (!(first instanceof Uint8Array)) {
-      this.#waiting.shift()
-      this.#count += 1
-      return () => this.#disk.writeSnapshot(first.head, first.bytes)
-    }
-    let parts = 0
-    for (const part of this.#waiting) {
-      if (!(part instanceof Uint8Array)) break
-      this.#count += this.#disk.append(Buffer.from(part.buffer, part.byteOffset, part.length))
-      parts += 1
-    }
-    this.#waiting.splice(0, parts)
-    return () => this.#disk.sync()
-  }
-
-  /** Do it, again and again while the disk is full. */
-  async #insist(act: () => Promise<void>): Promise<void> {
-    for (;;) {
-      try {
-        await act()
-        this.#tell(false)
-        return
-      } catch (error) {
-        const isFull = error instanceof ConsensusError && error.code === 'ERR_AETHER_CONSENSUS_LOG_FULL'
-        if (!isFull || this.#isClosing) throw error
-        this.#tell(true)
-        if (this.#waitingBytes() > WAITING_BYTES_MAX) throw tooMuch(error)
-      }
-      await sleep(AGAIN_MS)
-    }
-  }
-
   #waitingBytes(): number {
     return this.#waiting.reduce((sum, part) => sum + (part instanceof Uint8Array ? part : part.bytes).length, 0)
-  }
-
-  #tell(isFull: boolean): void {
-    if (this.#isFull === isFull) return
-    this.#isFull = isFull
-    report({ type: 'state', state: isFull ? 'full' : 'well' })
   }
 }
 

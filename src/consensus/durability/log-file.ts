@@ -114,13 +114,13 @@ export class LogFile implements AsyncDisposable {
     this.append(promiseOf(term))
   }
 
-  /** Append records, one behind the other. The memory is the log's from now on. Returns how many they are. */
-  appendRecords(bytes: Buffer): number {
+  /** Append records, one behind the other. The memory is the log's from now on. */
+  appendRecords(bytes: Buffer): RecordsSummary {
     this.#check()
     const summary = checksumPayloads(bytes)
     this.#promised = Math.max(this.#promised, summary.promise)
     this.#gathered.push({ ...summary, bytes })
-    return summary.count
+    return summary
   }
 
   /**

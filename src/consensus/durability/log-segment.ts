@@ -85,8 +85,9 @@ export function writeRecord(target: Buffer, at: number, entry: AcceptedEntry): v
 
 /** What some records that lie one behind the other are together. */
 export interface RecordsSummary {
-  readonly count: number
-  /** The highest index. */
+  /** In order; 0 for a promise. */
+  readonly indexes: readonly number[]
+  /** The highest of them. */
   readonly lastIndex: number
   /** The highest term that was promised, or in which an entry was accepted. */
   readonly promise: number
@@ -94,18 +95,20 @@ export interface RecordsSummary {
 
 /** Add the checksums of payloads. @throws DefectError if these are not whole records. */
 export function checksumPayloads(records: Buffer): RecordsSummary {
-  let [count, lastIndex, promise, at] = [0, 0, 0, 0]
+  const indexes: number[] = []
+  let [lastIndex, promise, at] = [0, 0, 0]
   while (at + RECORD_HEAD_BYTES <= records.length) {
     const start = at + RECORD_HEAD_BYTES
     const end = start + records.readUInt32LE(at + 8)
     records.writeUInt32LE(crc32(records.subarray(start, end)), at + 4)
-    lastIndex = Math.max(lastIndex, records.readUIntLE(at + 16, 6))
+    const index = records.readUIntLE(at + 16, 6)
+    indexes.push(index)
+    lastIndex = Math.max(lastIndex, index)
     promise = Math.max(promise, records.readUInt32LE(at + 34))
-    count += 1
     at = end
   }
   if (at !== records.length) throw new DefectError('records for the log are cut off')
-  return { count, lastIndex, promise }
+  return { indexes, lastIndex, promise }
 }
 
 /** Add what is missing: they are written in the batch that begins at `durable`. */

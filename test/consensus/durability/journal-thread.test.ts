@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
 import { createInterface } from 'node:readline'
@@ -150,11 +151,11 @@ test('a disk that fails is told once, and nothing is counted after it', async ()
   // A snapshot is written beside the older one, under a name that is taken.
   mkdirSync(join(directory, 'snapshot.new'))
   journal.append(entry(2))
-  journal.snapshot({ index: 1, term: 1, configuration }, Buffer.of(1))
-  journal.append(entry(3))
+  journal.snapshot({ index: 7, term: 1, configuration }, Buffer.of(1))
+  journal.append(entry(8))
   journal.flush()
   await new KeepAlive().during(failing)
-  journal.append(entry(4))
+  journal.append(entry(9))
   journal.flush()
   await close()
   assert.equal(journal.take(), 2)
@@ -166,6 +167,38 @@ test('a disk that fails is told once, and nothing is counted after it', async ()
   rmdirSync(join(directory, 'snapshot.new'))
   const { recovered, close: closeAgain } = await opened(directory)
   assert.deepEqual(shown(...recovered.entries), shown(founding, entry(2)))
+  await closeAgain()
+})
+
+test('entries do not wait for a snapshot of what the log has anyway', async () => {
+  const directory = newDirectory()
+  let told = (_error: ConsensusError) => {}
+  const failing = new Promise<ConsensusError>((resolve) => {
+    told = resolve
+  })
+  const { journal, until, close } = await opened(directory, { onFailure: (error) => told(error) })
+  journal.append(founding)
+  journal.append(entry(3))
+  journal.append(entry(2))
+  journal.flush()
+  until(3)
+  // Who opens it for writing waits for a reader.
+  const pipe = join(directory, 'snapshot.new')
+  assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
+  journal.snapshot({ index: 3, term: 1, configuration }, Buffer.of(1))
+  journal.append(entry(4))
+  journal.flush()
+  until(5)
+  journal.append(entry(5))
+  journal.flush()
+  until(6)
+  // A pipe cannot be synced.
+  const reader = await open(pipe)
+  assert.equal((await new KeepAlive().during(failing)).file, pipe)
+  await close()
+  await reader.close()
+  const { recovered, close: closeAgain } = await opened(directory)
+  assert.deepEqual(shown(...recovered.entries), shown(founding, entry(2), entry(3), entry(4), entry(5)))
   await closeAgain()
 })
 
