@@ -34,9 +34,12 @@ export class DiskLog implements AsyncDisposable {
   readonly id: number
   readonly #directory: LogDirectory
   readonly #log: LogFile
-  /** Where the snapshot was taken, and the promise that it holds. */
+  /** Where the snapshot was taken. */
   #snapshotIndex: number
-  #snapshotPromise: number
+  /** The highest promise of what was there when this was opened. */
+  readonly #recoveredPromise: number
+  /** The highest index that any record said is decided. */
+  #decided: number
   /** All entries up to this one are in the snapshot, or in the log. */
   #whole: number
   /** Entries behind a gap. */
@@ -47,7 +50,8 @@ export class DiskLog implements AsyncDisposable {
     this.id = id
     this.#log = log
     this.#snapshotIndex = recovered.snapshot?.head.index ?? 0
-    this.#snapshotPromise = recovered.promise
+    this.#recoveredPromise = recovered.promise
+    this.#decided = recovered.decided
     this.#whole = this.#snapshotIndex
     for (const { index } of recovered.entries) this.#has(index)
   }
@@ -87,14 +91,18 @@ export class DiskLog implements AsyncDisposable {
 
   /** Append records as `log-segment.ts` has them, one behind the other. Returns how many they are. */
   append(records: Buffer): number {
-    const { indexes } = this.#log.appendRecords(records)
+    const { indexes, decided } = this.#log.appendRecords(records)
+    this.#decided = Math.max(this.#decided, decided)
     for (const index of indexes) this.#has(index)
     return indexes.length
   }
 
-  /** Whether the log has all entries up to this one that the last snapshot has not. It was appended, if not synced. */
+  /**
+   * Whether the log has all entries up to this one that the last snapshot has not, and knows that they are decided. One
+   * that is not may be another than the one in a snapshot of that index.
+   */
   holds(index: number): boolean {
-    return index <= this.#whole
+    return index <= this.#whole && index <= this.#decided
   }
 
   /**
@@ -112,10 +120,9 @@ export class DiskLog implements AsyncDisposable {
    */
   async writeSnapshot({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): Promise<void> {
     if (index < this.#snapshotIndex) throw new DefectError(`a snapshot of ${index} after one of ${this.#snapshotIndex}`)
-    const promise = Math.max(this.#snapshotPromise, this.#log.promised)
+    const promise = Math.max(this.#recoveredPromise, this.#log.promised)
     await writeSnapshotFile(this.#directory, { head: { index, term, configuration, promise }, bytes })
     this.#snapshotIndex = index
-    this.#snapshotPromise = promise
     this.#whole = Math.max(this.#whole, index)
     for (const beyond of this.#beyond) this.#has(beyond)
     await this.#log.truncateBefore(index + 1, promise)

@@ -91,12 +91,14 @@ export interface RecordsSummary {
   readonly lastIndex: number
   /** The highest term that was promised, or in which an entry was accepted. */
   readonly promise: number
+  /** The highest index that any of them says is decided. */
+  readonly decided: number
 }
 
 /** Add the checksums of payloads. @throws DefectError if these are not whole records. */
 export function checksumPayloads(records: Buffer): RecordsSummary {
   const indexes: number[] = []
-  let [lastIndex, promise, at] = [0, 0, 0]
+  let [lastIndex, promise, decided, at] = [0, 0, 0, 0]
   while (at + RECORD_HEAD_BYTES <= records.length) {
     const start = at + RECORD_HEAD_BYTES
     const end = start + records.readUInt32LE(at + 8)
@@ -105,10 +107,11 @@ export function checksumPayloads(records: Buffer): RecordsSummary {
     indexes.push(index)
     lastIndex = Math.max(lastIndex, index)
     promise = Math.max(promise, records.readUInt32LE(at + 34))
+    decided = Math.max(decided, records.readUIntLE(at + 42, 6))
     at = end
   }
   if (at !== records.length) throw new DefectError('records for the log are cut off')
-  return { indexes, lastIndex, promise }
+  return { indexes, lastIndex, promise, decided }
 }
 
 /** Add what is missing: they are written in the batch that begins at `durable`. */

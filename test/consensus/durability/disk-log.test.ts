@@ -111,6 +111,25 @@ test('a snapshot stands for entries that never were in the log', async () => {
   )
 })
 
+test('a log holds entries without a gap that are known to be decided', async () => {
+  const directory = newDirectory()
+  await written(directory, async (disk) => {
+    assert.deepEqual([disk.holds(0), disk.holds(1)], [true, false])
+    disk.append(records(founding, entry(2)))
+    assert.deepEqual([disk.holds(1), disk.holds(2)], [true, false], 'the second may not be the one that is decided')
+    disk.append(records({ ...entry(4), decided: 4 }))
+    assert.deepEqual([disk.holds(2), disk.holds(3), disk.holds(4)], [true, false, false])
+    disk.append(records(entry(3), promiseOf(9)))
+    assert.deepEqual([disk.holds(4), disk.holds(5)], [true, false])
+    await synced(disk, entry(7), entry(8))
+    await disk.writeSnapshot(place(6), Buffer.from('six'))
+    assert.deepEqual([disk.holds(7), disk.holds(8)], [true, false])
+  })
+  await written(directory, async (disk) => {
+    assert.deepEqual([disk.holds(7), disk.holds(8)], [true, false], 'and after a restart')
+  })
+})
+
 test('a promise outlives its segment, at any point of a crash', async () => {
   const directory = newDirectory()
   // Segments as small as can be, each with one record.
