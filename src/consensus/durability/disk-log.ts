@@ -1,5 +1,4 @@
 import type { Buffer } from 'node:buffer'
-import { DefectError } from '../../native/index.ts'
 import { type AcceptedEntry, EntryFlag } from '../replica/cell.ts'
 import type { Recovered, SnapshotHead } from '../replica/journal.ts'
 import { IDENTITY_FILE, type Identity, readIdentity, writeIdentity } from './identity.ts'
@@ -119,7 +118,8 @@ export class DiskLog implements AsyncDisposable {
    * @throws ConsensusError: after `ERR_AETHER_CONSENSUS_LOG_FULL` it may be called again.
    */
   async writeSnapshot({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): Promise<void> {
-    if (index < this.#snapshotIndex) throw new DefectError(`a snapshot of ${index} after one of ${this.#snapshotIndex}`)
+    // A later one stands for more.
+    if (index < this.#snapshotIndex) return
     const promise = Math.max(this.#recoveredPromise, this.#log.promised)
     await writeSnapshotFile(this.#directory, { head: { index, term, configuration, promise }, bytes })
     this.#snapshotIndex = index
