@@ -20,7 +20,7 @@ import type { ReplicaMemory } from './replica-memory.ts'
 import type { ReplicaSettings } from './settings.ts'
 import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
 import { CHECK_EVERY, packCheck, StateChecks } from './state-checks.ts'
-import { NUMBERS, proposerOf, termAbove } from './term.ts'
+import { NUMBERS, proposerOf, TERM_MAX, termAbove } from './term.ts'
 
 const trace = traceChannel('consensus')
 
@@ -203,7 +203,10 @@ export class Replica {
   recover({ snapshot, entries, decided, promise }: Recovered): void {
     if (snapshot !== undefined) this.#begin(snapshot.head, snapshot.bytes)
     for (const entry of entries) if (entry.index <= decided) this.#decided(entry)
-    this.#connections.memory.recover({ snapshot, entries, decided, promise }, this.#connections.selfFrame)
+    const { memory, selfFrame } = this.#connections
+    memory.recover({ snapshot, entries, decided, promise }, selfFrame)
+    // It leads in no term that it led in before: no one has to wait for it.
+    memory.left = TERM_MAX
     trace.publish(TraceLevel.Info, 'recovered', () => ({ replica: this.id, decided, promise }))
   }
 
@@ -569,6 +572,7 @@ export class Replica {
     if (this.#leaderlessTicks === 0) this.#leaderlessNs = this.#campaignNs
     this.#leaderlessTicks = 0
     this.#ownTerm = term
+    this.#connections.memory.left = term - 1
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
     const { settings, runtime, clockMs } = this.#options
     const host = this
