@@ -267,7 +267,7 @@ export class Replica {
     if (known === undefined) return
     const head = { index, term: this.#beginTerm, configuration: known.configuration }
     this.#snapshots.keep(head, bytes)
-    if (this.#isJournalLong) this.#durable?.snapshot(head, bytes)
+    if (this.#isJournalLong) this.#durable?.snapshot(head, bytes, this.#history.last)
   }
 
   /** That number of records of the journal is on the disk. */
@@ -314,6 +314,7 @@ export class Replica {
   /** Do what there is to do. True if there was anything. */
   turn(): boolean {
     let any = this.#connections.reap()
+    if (this.#durable !== undefined && (any || this.#hasNews)) this.#record(this.#durable)
     if (this.#leader === undefined) {
       any = this.#flushUnsent() || any
       if (this.#hasNews) {
@@ -322,7 +323,6 @@ export class Replica {
         any = true
       }
     } else any = this.#leader.turn() || any
-    if (any && this.#durable !== undefined) this.#record(this.#durable)
     if (this.#mustReport) any = this.#report() || any
     return any
   }
@@ -397,7 +397,7 @@ export class Replica {
     while (this.#history.last < decided && this.#options.events.mayTake() && this.#keepsUp) {
       const entry = this.#connections.memory.accepted(this.#history.last + 1)
       // Not all of it can be seen yet, or a snapshot has to come first.
-      if (entry === undefined) return
+      if (entry === undefined || this.#durable?.isRecorded(entry) === false) return
       this.#decided(entry)
     }
   }
@@ -433,8 +433,9 @@ export class Replica {
     if (offer.index <= this.#history.last || this.#leader !== undefined) return
     this.#snapshots.fetch(peer.link, offer, (bytes) => {
       if (offer.index <= this.#history.last || this.#leader !== undefined) return
+      const { last } = this.#history
       this.#begin(offer, bytes)
-      this.#durable?.snapshot(offer, bytes)
+      this.#durable?.snapshot(offer, bytes, last)
       this.#publishTaken()
       trace.publish(TraceLevel.Info, 'restored', () => ({ replica: this.id, index: offer.index }))
       this.#hasNews = true
