@@ -263,8 +263,8 @@ export class Replica {
   offerSnapshot(index: number, bytes: Uint8Array): void {
     const known = this.#configurations.findLast((each) => each.index <= index)
     this.#asksForSnapshot = false
-    this.#hasNews = true
     if (known === undefined) return
+    this.#hasNews = true
     const head = { index, term: this.#beginTerm, configuration: known.configuration }
     this.#snapshots.keep(head, bytes)
     if (this.#isJournalLong) this.#durable?.snapshot(head, bytes, this.#history.last)
