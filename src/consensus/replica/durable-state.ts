@@ -85,6 +85,8 @@ export class DurableState {
 
   /** `bytes` take the place of all entries up to the head's index. The replica had those up to `last` before. */
   snapshot(head: SnapshotHead, bytes: Uint8Array, last: number): void {
+    // The program took it before a newer one came from another replica.
+    if (head.index <= this.#snapshotIndex) return
     if (head.index > last) this.#forgetBehind(last)
     this.#snapshotIndex = head.index
     this.#journal.snapshot(head, bytes)
