@@ -30,7 +30,6 @@ export class DurableState {
   #next: number
   #records = 0
   readonly #marks: Mark[] = []
-  /** Of the last snapshot that was recorded. */
   #snapshotIndex: number
   #bytesSinceSnapshot: number
 
@@ -56,6 +55,11 @@ export class DurableState {
   /** The entry is recorded as it lies in memory. Until it is, the replica may not take it: the disk may have another. */
   isRecorded({ index, acceptedIn }: AcceptedEntry): boolean {
     return index < this.#next && acceptedIn === this.#recordedTerm
+  }
+
+  /** Of the last snapshot that was recorded. */
+  get snapshotIndex(): number {
+    return this.#snapshotIndex
   }
 
   /** Bytes of entries that were recorded since the last snapshot. */

@@ -314,7 +314,7 @@ export class Replica {
   /** Do what there is to do. True if there was anything. */
   turn(): boolean {
     let any = this.#connections.reap()
-    if (this.#durable !== undefined && (any || this.#hasNews)) this.#record(this.#durable)
+    if (this.#durable !== undefined && (any || this.#hasNews)) this.#durable.record(this.#history)
     if (this.#leader === undefined) {
       any = this.#flushUnsent() || any
       if (this.#hasNews) {
@@ -470,9 +470,9 @@ export class Replica {
     return (this.#durable?.bytesSinceSnapshot ?? 0) >= this.#options.settings.journalBytes
   }
 
-  #record(durable: DurableState): void {
-    durable.record(this.#history)
-    if (!this.#isJournalLong || this.#asksForSnapshot) return
+  /** Have a snapshot take the place of entries. A program that has applied none of them is asked again later. */
+  #shortenJournal(): void {
+    if (!this.#isJournalLong || this.#asksForSnapshot || this.#history.last <= this.#durable!.snapshotIndex) return
     this.#asksForSnapshot = true
     this.#options.events.snapshotWanted()
   }
@@ -514,6 +514,7 @@ export class Replica {
     this.#connections.look()
     this.#connections.mend()
     this.#compare()
+    this.#shortenJournal()
     this.#tryToLeave()
     this.#hasNews = true
     if (this.#leader === undefined) this.#considerLeading()
