@@ -111,13 +111,6 @@ export const mistakes: readonly Mistake[] = [
     replace: '',
     hasDisks: true,
   },
-  {
-    name: 'own disk not asked',
-    breaks: 'a leader that begins again uses its term again',
-    find: '!(this.acceptors.get(this.#host.id)?.isHeld === true && this.#host.mayChoose())',
-    replace: '!this.#host.mayChoose()',
-    hasDisks: true,
-  },
   // ---- majorities
   {
     name: 'majority of half',
@@ -189,7 +182,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'accepted values not noted',
     breaks: 'what an acceptor had is not adopted',
-    find: 'if (isThere && state.frame >= 0 && index > this.#leader.history.last) this.accepted.set(',
+    find: 'if (isThere && state.frame >= 0) this.accepted.set(',
     replace: 'if (false) this.accepted.set(',
   },
   {
@@ -267,8 +260,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'stored when asked',
     breaks: 'an entry counts as stored before the answer',
-    find: '\t\tthis.#next = index + 1;\n\t\tthis.#words[place] = next;',
-    replace: '\t\tthis.#next = index + 1;\n\t\tthis.stored = index;\n\t\tthis.#words[place] = next;',
+    find: '\t\tthis.#next = index + 1;\n\t\tthis.#hasNews = true;\n',
+    replace: '\t\tthis.#next = index + 1;\n\t\tthis.stored = index;\n\t\tthis.#hasNews = true;\n',
   },
   {
     name: 'stored though it failed',
@@ -304,7 +297,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'commit of what was accepted',
     breaks: 'a replica takes what no one has told it to be decided',
-    find: 'while (this.#history.last < decided && this.#options.events.mayTake()) {',
+    find: 'while (this.#history.last < decided && this.#options.events.mayTake() && this.#keepsUp) {',
     replace: 'while (this.#connections.memory.accepted(this.#history.last + 1) && this.#options.events.mayTake()) {',
   },
   {
@@ -410,14 +403,14 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'snapshot one too new',
     breaks: 'an entry is missing between snapshot and log',
-    find: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex,',
-    replace: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex: index + 1,',
+    find: '\t\tconst head = {\n\t\t\tindex,\n\t\t\tterm: this.#beginTerm,',
+    replace: '\t\tconst head = {\n\t\t\tindex: index + 1,\n\t\t\tterm: this.#beginTerm,',
   },
   {
     name: 'snapshot without voters',
     breaks: 'who begins from a snapshot does not know who votes',
-    find: '\t\t\tthis.#configure(offer.index, offer.configuration);\n',
-    replace: '',
+    find: '\t\tthis.#configure(index, configuration);\n\t\tthis.#begun(term);\n',
+    replace: '\t\tthis.#begun(term);\n',
   },
   {
     name: 'history one off',
@@ -428,20 +421,20 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'entry not marked as taken',
     breaks: 'a leader waits for room for ever',
-    find: '\t\tthis.#connections.memory.taken = entry.index;\n',
-    replace: '',
+    find: '\t\tthis.#history.push(entry);\n\t\tthis.#publishTaken();\n',
+    replace: '\t\tthis.#history.push(entry);\n',
   },
   {
     name: 'taken before it is',
     breaks: 'an entry is overwritten that its acceptor has not taken',
-    find: '\t\tthis.#connections.memory.taken = entry.index;\n',
-    replace: '\t\tthis.#connections.memory.taken = entry.index + 1;\n',
+    find: '\t\tthis.#history.push(entry);\n\t\tthis.#publishTaken();\n',
+    replace: '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.taken = entry.index + 1;\n',
   },
   {
     name: 'snapshot one too old',
     breaks: 'an entry is applied twice',
-    find: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex,',
-    replace: '\t\tif (known !== void 0) this.#snapshots.keep({\n\t\t\tindex: index - 1,',
+    find: '\t\tconst head = {\n\t\t\tindex,\n\t\t\tterm: this.#beginTerm,',
+    replace: '\t\tconst head = {\n\t\t\tindex: index - 1,\n\t\t\tterm: this.#beginTerm,',
   },
   {
     name: 'snapshot over newer entries',
