@@ -5,6 +5,7 @@ import { type CounterOutcome, counterPlanDefault, isCounterOutcomeRight, runCoun
 import { showCounter } from './counter-view.ts'
 import type { DemoOptions } from './demo-options.ts'
 import { type DemoRedis, startRedis } from './demo-redis.ts'
+import type { EdgeSet } from './edge-set.ts'
 import { checkGraph, loadGraph, nounsOf } from './graph-choice.ts'
 import { rankOnHosts } from './hosts-pagerank.ts'
 import { whyNoMesi } from './mesi-support.ts'
@@ -51,13 +52,16 @@ interface PageRankOutcome {
 /** All parts, shown as they go. */
 export async function runDemo(options: DemoOptions, screen: Screen): Promise<DemoOutcome> {
   await checkGraph(options.graph)
-  if (options.hosts !== undefined) return summarise(undefined, await demonstratePageRank(options, screen))
+  // Before anything else, since what is wrong in a file should be said at once.
+  screen.progress('reading the graph …')
+  const edges = clusterHubs(await loadGraph(options.graph))
+  if (options.hosts !== undefined) return summarise(undefined, await demonstratePageRank(options, screen, edges))
   // Parts of a trace are put together after the work.
   const interruption = options.trace === undefined ? 'exit' : 'settle'
-  return await interruptible(interruption, () => demonstrateHere(options, screen))
+  return await interruptible(interruption, () => demonstrateHere(options, screen, edges))
 }
 
-async function demonstrateHere(wanted: DemoOptions, screen: Screen): Promise<DemoOutcome> {
+async function demonstrateHere(wanted: DemoOptions, screen: Screen, edges: EdgeSet): Promise<DemoOutcome> {
   screen.line(`${availableParallelism()} processors. All figures are of this run: compare ratios, not times.`)
   const started = await startRedis()
   const withoutRedis = typeof started === 'string' ? started : undefined
@@ -65,7 +69,7 @@ async function demonstrateHere(wanted: DemoOptions, screen: Screen): Promise<Dem
   if (withoutRedis !== undefined) screen.line(`Without Redis: ${withoutRedis}`)
   const { options, withoutMesi } = availableCoherences(wanted, screen)
   const counter = await demonstrateCounter(screen, redis)
-  const pageRank = await demonstratePageRank(options, screen, redis)
+  const pageRank = await demonstratePageRank(options, screen, edges, redis)
   const bodies = options.copies === undefined ? undefined : await demonstrateBodies(options.copies, options, screen)
   return summarise(counter, pageRank, { bodies, withoutRedis, withoutMesi })
 }
@@ -90,10 +94,13 @@ async function demonstrateCounter(screen: Screen, redis: DemoRedis | undefined):
   return outcome
 }
 
-async function demonstratePageRank(options: DemoOptions, screen: Screen, redis?: DemoRedis): Promise<PageRankOutcome> {
+async function demonstratePageRank(
+  options: DemoOptions,
+  screen: Screen,
+  edges: EdgeSet,
+  redis?: DemoRedis,
+): Promise<PageRankOutcome> {
   const nouns = nounsOf(options.graph)
-  screen.progress('reading the graph …')
-  const edges = clusterHubs(await loadGraph(options.graph))
   const size = `${formatCount(edges.vertexCount)} ${nouns.vertices}, ${formatCount(edges.from.length)} ${nouns.edges}`
   title(screen, `PageRank: ${edges.name}`)
   const alone = await rankAlone(edges, (iteration, change) => showIteration(screen, 'one process', iteration, change))
