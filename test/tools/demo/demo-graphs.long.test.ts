@@ -17,6 +17,10 @@ test('counts exactly, then one process ranks a graph as one alone does', { skip 
   assertRanksAsOneAlone(1)
 })
 
+test('counts exactly, then 3 processes rank a graph through hardware coherence as one alone does', { skip }, () => {
+  assertRanksAsOneAlone(3)
+})
+
 const refusal = skip || whyNoMesi()
 
 test("ranks a graph of one's choice in hardware and in mesi, whose members move pages", {
