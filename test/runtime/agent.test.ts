@@ -86,7 +86,10 @@ async function end(
   what: string,
   signal?: NodeJS.Signals,
 ): Promise<{ code: number | null; signal: string | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [ending, what], { stdio: ['ignore', 'pipe', 'pipe'] })
+  // With a small heap it does not take long to fill.
+  const child = spawn(process.execPath, ['--max-old-space-size=64', ending, what], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let out = ''
   let err = ''
   child.stdout.on('data', (chunk) => {
