@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { root, SeededTree } from './checkout.ts'
+import { root } from './checkout.ts'
+import { packedFiles } from './packed-files.ts'
 
 interface PackageFile {
   readonly version: string
@@ -17,14 +17,6 @@ interface PackageFile {
 }
 
 const description = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageFile
-
-/** The paths that `npm publish` would send. */
-function packedFiles(): string[] {
-  const result = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' })
-  assert.equal(result.status, 0, result.stderr)
-  const [packed] = JSON.parse(result.stdout) as [{ files: readonly { path: string }[] }]
-  return packed.files.map((file) => file.path).sort()
-}
 
 test('the package carries all that a user needs and nothing that only a developer needs', () => {
   const files = packedFiles()
@@ -90,39 +82,6 @@ test('the citation names this version and licence', () => {
   for (const key of ['message', 'title', 'authors']) assert.match(citation, new RegExp(`^${key}:`, 'm'))
   assert.match(citation, new RegExp(`^version: ${description.version.replaceAll('.', '\\.')}$`, 'm'))
   assert.match(citation, new RegExp(`^license: ${description.license}$`, 'm'))
-})
-
-test('what is packed builds from its own sources and works where it is installed', () => {
-  using tree = new SeededTree({
-    'installed/main.mjs': [
-      "import { open } from 'aether-dsm'",
-      "const space = await open('installed')",
-      "const region = await space.openRegion('words', { size: 4096 })",
-      'console.log(Atomics.add(region.view(Int32Array), 0, 5) + Atomics.load(region.view(Int32Array), 0))',
-      'await space.close()',
-    ].join('\n'),
-    'installed/package.json': '{ "private": true }',
-    'installed/node_modules/aether-dsm/.keep': '',
-    // Without optimizing it takes half the time, and needs the same files.
-    compiler: `#!/bin/sh\nexec ${process.env['CXX'] ?? 'c++'} "$@" -O0\n`,
-  })
-  const target = join(tree.path, 'installed/node_modules/aether-dsm')
-  const sources = packedFiles().filter((path) => !path.startsWith('prebuilds/'))
-  for (const path of sources) cpSync(join(root, path), join(target, path))
-  symlinkSync(join(root, 'node_modules/node-api-headers'), join(tree.path, 'installed/node_modules/node-api-headers'))
-  const run = (script: string, environment: NodeJS.ProcessEnv = process.env) =>
-    spawnSync(process.execPath, [script], { cwd: join(tree.path, 'installed'), encoding: 'utf8', env: environment })
-  const before = run('main.mjs')
-  assert.match(before.stderr, /Build it with: node .*native\/build\.mjs/, 'without the addon it says how to build it')
-  const build = 'node_modules/aether-dsm/native/build.mjs'
-  const uncompiled = run(build, { PATH: '' })
-  assert.equal(uncompiled.status, 1)
-  assert.match(uncompiled.stderr, /no C\+\+ compiler.*\n.*apt-get install g\+\+/)
-  const compiler = join(tree.path, 'compiler')
-  chmodSync(compiler, 0o755)
-  assert.equal(run(build, { ...process.env, CXX: compiler }).status, 0)
-  const after = run('main.mjs')
-  assert.equal(after.stdout, '5\n', after.stderr)
 })
 
 test('the lock file names the packages of every platform, so that npm ci works on each', () => {
