@@ -1,23 +1,10 @@
 import assert from 'node:assert/strict'
 import process from 'node:process'
 import test from 'node:test'
-import { openPeers, type Peers, type PeersOptions } from '../../../src/messaging/index.ts'
+import { openPeers } from '../../../src/messaging/index.ts'
+import { address, closeAll, connected } from './connected-peers.ts'
 
 const skip = process.platform === 'linux' ? false : 'shared memory needs Linux'
-const address = '127.0.0.1'
-/** Many ends share one thread here, and perhaps a busy machine. */
-const PATIENCE_MS = 180_000
-
-async function connected(size: number, options: Omit<PeersOptions, 'number'> = {}): Promise<Peers[]> {
-  const given = { device: 'shm0', greetingTimeoutMs: PATIENCE_MS, ...options }
-  const all = Array.from({ length: size }, (_, number) => openPeers({ number, ...given }))
-  const addresses = await Promise.all(all.map((peers) => peers.listen({ address })))
-  await Promise.all(all.map((peers) => peers.connectAll(addresses, { timeoutMs: PATIENCE_MS })))
-  return all
-}
-
-const closeAll = (all: readonly Peers[]) => Promise.all(all.map((peers) => peers.close()))
-
 test('connect, accept, send, receive and disconnect', { skip }, async () => {
   await using server = openPeers({ number: 0, device: 'shm0' })
   await using client = openPeers({ number: 7, device: 'shm0' })
@@ -54,28 +41,5 @@ test('collectives of several megabytes over shared memory', { skip }, async () =
         output.subarray(from * 100_000, (from + 1) * 100_000),
         inputs[from]!.subarray(rank * 100_000, (rank + 1) * 100_000),
       )
-  await closeAll(all)
-})
-
-test('64 peers on one machine, each with its own connection to every other', { skip }, async () => {
-  const all = await connected(64, { link: { ringBytes: 4096, receives: 8, sends: 16, completion: 'events' } })
-  assert.equal(all[63]!.all.length, 63)
-  const groups = all.map((peers) => peers.group())
-  await Promise.all(groups.map((group) => group.barrier()))
-  const sums = await Promise.all(groups.map((group, rank) => group.allReduce(Float64Array.of(rank, 1), 'sum')))
-  for (const sum of sums) assert.deepEqual(sum, Float64Array.of(2016, 64))
-  const exchanged = await Promise.all(
-    groups.map((group, rank) =>
-      group.allToAll(
-        Uint16Array.from({ length: 64 }, (_, to) => rank * 64 + to),
-        new Uint16Array(64),
-      ),
-    ),
-  )
-  for (const [rank, output] of exchanged.entries())
-    assert.deepEqual(
-      output,
-      Uint16Array.from({ length: 64 }, (_, from) => from * 64 + rank),
-    )
   await closeAll(all)
 })

@@ -3,19 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { until, useRuntimeDirectory } from '../../cluster/support.ts'
+import { drawn } from '../../support/drawn.ts'
 import { Ranks } from '../../support/rank-process.ts'
 import { listKinds } from './list-histories.ts'
+import { fixture, opened } from './opened-ranks.ts'
 
 const directory = useRuntimeDirectory()
-const fixture = new URL('./fixtures/rank.js', import.meta.url)
 
 const lines = (file: string): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1)
-
-async function opened(size: number, options: object = {}): Promise<Ranks> {
-  const ranks = new Ranks(fixture, size)
-  await ranks.all('open', options)
-  return ranks
-}
 
 test('ranks that are processes count, number and wait together, and leave together', async () => {
   await using ranks = await opened(3)
@@ -30,13 +25,6 @@ test('ranks that are processes count, number and wait together, and leave togeth
   assert.equal(await ranks.on(2, 'raise', 'go'), true)
   await waiting
   await ranks.all('close')
-})
-
-test('they are opened and left over and over, under one name', async () => {
-  const ranks = new Ranks(fixture, 3)
-  await using _ranks = ranks
-  await ranks.all('join')
-  await ranks.all('openAndLeave', 12)
 })
 
 test('where one rank gives up before all are connected the others are told, and all may try again', async () => {
@@ -100,18 +88,7 @@ test('what a rank had acknowledged before it was killed is there, what it was ab
   await Promise.all([0, 1].map((rank) => ranks.on(rank, 'close')))
 })
 
-test('a home that one rank filled and emptied has room for another, though the first does nothing any more', async () => {
-  await using ranks = await opened(3, { homes: [0] })
-  const [many] = await ranks.on<[number, string]>(1, 'fillHome', 'm')
-  assert.ok(many > 30, `${many}`)
-  await ranks.on(1, 'clearMap', 'm')
-  const [more, message] = await ranks.on<[number, string]>(2, 'fillHome', 'm')
-  assert.equal(more, many)
-  assert.match(message, /kept at rank 0/)
-  await ranks.all('close')
-})
-
-for (const kind of listKinds) {
+for (const kind of drawn(listKinds, 1)) {
   test(`of ranks that push onto a ${kind} and are killed every acknowledged value comes, once, but one that was taken by one that was killed`, async () => {
     await using ranks = await opened(4, { homes: [0] })
     const file = (rank: number): string => join(directory, `${kind}-${rank}`)
@@ -191,25 +168,6 @@ test('readers that are processes: a grace period waits for one that is in a sect
   await ranks.on(1, 'stop')
   assert.ok((await reading).sections > 0)
   await Promise.all([0, 1, 3].map((rank) => ranks.on(rank, 'close')))
-})
-
-test('a map grows while a rank that writes to it is killed, and everything that was acknowledged is there', async () => {
-  await using ranks = await opened(3, { homes: [0], size: '4MiB' })
-  const files = [0, 1, 2].map((rank) => join(directory, `filled-${rank}`))
-  // A table has 7168 slots: it is split while all of them write.
-  await ranks.on(0, 'fillMap', 'big', 0, 5000, files[0])
-  const acknowledged = (rank: number): number => Number(existsSync(files[rank]!) && readFileSync(files[rank]!, 'utf8'))
-  const filling = [1, 2].map((rank) => ranks.on(rank, 'fillMap', 'big', rank, 3000, files[rank]))
-  filling[1]?.catch(() => {})
-  await until(() => acknowledged(2) >= 800, 'nobody writes', 120_000)
-  await ranks.processes[2]!.kill()
-  await filling[0]
-  const found = new Map(await ranks.on<[string, number][]>(0, 'readMap', 'big'))
-  for (const [rank, count] of [5000, 3000, acknowledged(2)].entries())
-    for (let key = 0; key < count; key += 1) assert.equal(found.get(`${rank}/${key}`), key, `${rank}/${key}`)
-  assert.equal(await ranks.on(1, 'sizeOf', 'big'), found.size)
-  assert.ok(found.size > 7168)
-  await Promise.all([0, 1].map((rank) => ranks.on(rank, 'close')))
 })
 
 test('ranks that give different options are told, all of them', async () => {
