@@ -26,7 +26,14 @@ const drawing = [
   'dsm/coherent/page-cache',
   'dsm/coherent/untouched',
   'dsm/group-coll',
+  'modelcheck/flips',
+  'modelcheck/plays',
+  'structures/distributed/processes',
+  'structures/distributed/waking',
   'structures/map.test',
+  'tools/litmus',
+  'tools/simulation/deaths',
+  'tools/simulation/simulation',
 ]
 
 /** Each step: what it looks for, its command, and what it sets in the environment. */

@@ -14,6 +14,7 @@ import {
   walkModel,
   whyEquivalent,
 } from '../../../tools/modelcheck/index.ts'
+import { drawn } from '../../support/drawn.ts'
 
 /** All of them are many minutes (`npm run modelcheck -- --flips --far`); every so-manieth is a test. */
 const EVERY = 97
@@ -46,10 +47,11 @@ function isNoticedBehind(flip: Flip, way: readonly ModelAction[] | undefined): b
 }
 
 /** Those whose unnoticed flips have all been explained. */
-const swept = new Set(equivalentFlips.flatMap(({ of }) => of))
+const swept = [...new Set(equivalentFlips.flatMap(({ of }) => of))]
 
-for (const protocol of [...protocols.values()].filter(({ name }) => swept.has(name))) {
-  test(`${protocol.name}: a mistake in any one cell is noticed, or known to change nothing (every ${EVERY}th)`, () => {
+for (const name of drawn(swept, 1)) {
+  const protocol = protocols.get(name)!
+  test(`${name}: a mistake in any one cell is noticed, or known to change nothing (every ${EVERY}th)`, () => {
     const { visited } = explore(protocol, 2)
     // Some cells need longer: these are left to the command.
     const { ways } = walkModel({ ...threeNodes, protocol }, { steps: 60_000 })
@@ -70,13 +72,19 @@ for (const protocol of [...protocols.values()].filter(({ name }) => swept.has(na
   })
 }
 
-for (const { of, flips, why } of equivalentFlips) {
+/** Those whose example is explored, which takes long. */
+const explored = drawn(
+  equivalentFlips.map((_, index) => index),
+  2,
+)
+for (const [index, { of, flips, why }] of equivalentFlips.entries()) {
   test(`explained: ${flips.source}`, () => {
     assert.ok(why.length > 10)
     for (const name of of) {
       const matching = liveFlips(protocols.get(name)!).filter((flip) => flips.test(flip.name))
       assert.ok(matching.length > 0, `no flip of ${name} matches`)
-      if (name === of.at(-1)) assert.equal(explore(matching.at(-1)!.protocol, 2).violation, undefined)
+      if (name === of.at(-1) && explored.includes(index))
+        assert.equal(explore(matching.at(-1)!.protocol, 2).violation, undefined)
     }
   })
 }
