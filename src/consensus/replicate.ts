@@ -133,6 +133,7 @@ export async function replicate<Machine extends AnyMachine>(
       onNews: (kind, bytes) => replicated.take(kind, bytes),
       onSay: (to, card) => meeting.say(to, card),
     })
+    journal?.forgetRecovered()
     replicated.attach(process)
     const strangers = new AbortController()
     meeting.onStranger = (error) => strangers.abort(error)

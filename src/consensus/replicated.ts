@@ -379,6 +379,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   /** @internal */
   take(kind: number, bytes: Uint8Array): boolean {
+    // What a journal held comes as soon as the thread runs.
+    if (this.#process === undefined) return false
     switch (kind) {
       case News.Entry:
         this.#apply(bytes)

@@ -1,6 +1,7 @@
 import { formatTable, ProgressLine } from 'aether-dsm/internal/cli'
 import {
   planReplicas,
+  planWithDisks,
   type ReplicaRunResult,
   runReplicaSeeds,
   shortenReplicas,
@@ -12,13 +13,17 @@ export interface SimulateReplicasOptions {
   readonly seeds: number
   readonly threads: number | undefined
   readonly json: boolean
+  readonly disks: boolean
 }
+
+const planOf = (seed: number, disks: boolean) => (disks ? planWithDisks : planReplicas)(seed)
 
 /** The maximum number printed, because one bug shows in many seeds. */
 const FAILURES_TOLD = 5
 
 /** `aether simulate replicas`. */
-export async function simulateManyReplicas({ first, seeds, threads, json }: SimulateReplicasOptions): Promise<number> {
+export async function simulateManyReplicas(options: SimulateReplicasOptions): Promise<number> {
+  const { first, seeds, threads, json, disks } = options
   const progress = new ProgressLine(process.stderr)
   const startedMs = performance.now()
   let done = 0
@@ -28,7 +33,7 @@ export async function simulateManyReplicas({ first, seeds, threads, json }: Simu
     if (violation !== undefined) failed += 1
     progress.show(`${done} of ${seeds} seeds, ${failed} failed`)
   }
-  const results = await runReplicaSeeds({ first, seeds, threads, onReport })
+  const results = await runReplicaSeeds({ first, seeds, threads, hasDisks: disks, onReport })
   progress.clear()
   const seconds = (performance.now() - startedMs) / 1000
   const failures = results
@@ -40,14 +45,14 @@ export async function simulateManyReplicas({ first, seeds, threads, json }: Simu
   else {
     for (const line of tableOf(marks)) console.log(line)
     console.log(`${seeds} seeds in ${seconds.toFixed(1)} s, ${failures.length} failed`)
-    for (const { seed } of failures.slice(0, FAILURES_TOLD)) tellFailure(seed)
+    for (const { seed } of failures.slice(0, FAILURES_TOLD)) tellFailure(seed, disks)
   }
   return failures.length === 0 ? 0 : 1
 }
 
 /** `aether simulate replicas --seed S`. */
-export function simulateOneOfReplicas(seed: number, json: boolean): number {
-  const result = simulateReplicas(planReplicas(seed))
+export function simulateOneOfReplicas(seed: number, json: boolean, disks: boolean): number {
+  const result = simulateReplicas(planOf(seed, disks))
   const { plan, violation, events, virtualNs, calls, entries, terms, traceHash } = result
   if (json) console.log(JSON.stringify({ ...result, marks: Object.fromEntries(result.marks) }))
   else {
@@ -56,16 +61,16 @@ export function simulateOneOfReplicas(seed: number, json: boolean): number {
     console.log(
       `  ${events} events, ${(virtualNs / 1e6).toFixed(3)} simulated ms, ${calls} calls, ${entries} entries, ${terms} terms, course ${traceHash}`,
     )
-    if (violation !== undefined) tellFailure(seed)
+    if (violation !== undefined) tellFailure(seed, disks)
   }
   return violation === undefined ? 0 : 1
 }
 
-function tellFailure(seed: number): void {
-  const { plan, violation } = shortenReplicas(seed)
+function tellFailure(seed: number, disks: boolean): void {
+  const { plan, violation } = shortenReplicas(planOf(seed, disks))
   console.log(`\nseed ${seed}: ${violation ?? 'it took two courses'}`)
   tellPlan(plan)
-  console.log(`  run it again: npm run simulate -- replicas --seed ${seed}`)
+  console.log(`  run it again: npm run simulate -- replicas${disks ? ' --disks' : ''} --seed ${seed}`)
 }
 
 function tellPlan({ hazards, strikes, joins }: ReturnType<typeof planReplicas>): void {

@@ -14,6 +14,7 @@ const table = {
   hazards: { type: 'string' },
   protocol: { type: 'string', default: 'all' },
   threads: { type: 'string' },
+  disks: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -42,7 +43,7 @@ Now and then a seed runs twice, and must take the same course.
 
 replicas: a replicated log and its clients. Replicas that lead crash, pause, are cut off or let others lead, and others
 join. No two replicas decide differently, a leader has all that was decided, and no answer is lost. One order explains
-all calls. The options are --seeds, --first, --seed, --threads and --json.
+all calls. The options are --seeds, --first, --seed, --threads, --disks and --json.
 
 Options:
   --seeds N          the number of seeds (default 200)
@@ -51,6 +52,7 @@ Options:
   --hazards LIST     with --seed: only these of its hazards, by number; 'none' for none
   --protocol LIST    ${[...protocols.keys()].join(', ')}, or all (default)
   --threads N        threads to run in (default: one for each CPU)
+  --disks            replicas keep their log on disks, are killed and begin again, all of them at once, too
   --json             print the results as JSON
 
 Exit status: 1 if a check failed. The command that runs it again is printed.
@@ -58,7 +60,8 @@ Exit status: 1 if a check failed. The command that runs it again is printed.
 Examples:
   aether simulate --seeds 2000
   aether simulate --seed 17 --hazards 0,2
-  aether simulate replicas --seeds 2000`
+  aether simulate replicas --seeds 2000
+  aether simulate replicas --disks --seeds 2000`
 
 /** `aether simulate`. */
 export const simulateCommand: Command = {
@@ -74,7 +77,7 @@ export const simulateCommand: Command = {
     const chosen = chosenProtocols(values.protocol)
     if (values.seed !== undefined) {
       const seed = integerOption('simulate', '--seed', values.seed, 0, seedMax)
-      if (what === 'replicas') return simulateOneOfReplicas(seed, values.json)
+      if (what === 'replicas') return simulateOneOfReplicas(seed, values.json, values.disks)
       return playOne(seed, { ...chosen, ...chosenHazards(values.hazards) }, values.json)
     }
     const first = integerOption('simulate', '--first', values.first, 0, seedMax)
@@ -83,7 +86,8 @@ export const simulateCommand: Command = {
       values.threads === undefined
         ? {}
         : { threads: integerOption('simulate', '--threads', values.threads, 1, threadsMax) }
-    if (what === 'replicas') return simulateManyReplicas({ first, seeds, threads: threads.threads, json: values.json })
+    if (what === 'replicas')
+      return simulateManyReplicas({ first, seeds, threads: threads.threads, json: values.json, disks: values.disks })
     return playMany(first, seeds, { ...chosen, ...threads }, values.json)
   },
 }

@@ -30,7 +30,8 @@ export class ReplicaProcess {
   readonly #toAgent = new ByteRing(RING_BYTES)
   readonly #toProgram = new ByteRing(RING_BYTES)
   readonly #bell = native.createPipe()
-  readonly #options: ReplicaProcessOptions
+  readonly #onNews: ReplicaProcessOptions['onNews']
+  readonly #spinMs: number
   readonly #watcher: Watcher
   readonly #budget = new LookBudget()
   readonly #keepAlive = new KeepAlive()
@@ -45,7 +46,8 @@ export class ReplicaProcess {
   #closed = false
 
   private constructor(options: ReplicaProcessOptions) {
-    this.#options = options
+    this.#onNews = options.onNews
+    this.#spinMs = options.spinNs / 1e6
     this.#watcher = native.createWatcher(() => {
       native.drainPipe(this.#bell[0])
       this.#watcher.rearm(0)
@@ -183,7 +185,7 @@ export class ReplicaProcess {
         return false
       }
       left -= 1
-      return this.#options.onNews(kind, bytes)
+      return this.#onNews(kind, bytes)
     })
   }
 
@@ -227,7 +229,7 @@ export class ReplicaProcess {
     if (any) {
       const now = performance.now()
       if (this.#budget.isLooking) this.#budget.found(now)
-      this.#spinsUntilMs = now + this.#options.spinNs / 1e6
+      this.#spinsUntilMs = now + this.#spinMs
       if (this.#expected > 0) this.#schedule()
       else this.#sleep()
     } else if (this.#unsent.length > 0 || (this.#expected > 0 && this.#looksOn(performance.now()))) this.#schedule()

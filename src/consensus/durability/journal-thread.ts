@@ -74,8 +74,14 @@ export class JournalThread {
     return this.#opened!.id
   }
 
+  /** What it held when it was opened. */
   get recovered(): Recovered {
     return this.#opened!.recovered
+  }
+
+  /** {@link recovered} is not needed any more: it may be large. */
+  forgetRecovered(): void {
+    this.#opened = { id: this.id, recovered: NOTHING }
   }
 
   /** Open the log of a replica; resolves once all of it is read. @throws ConsensusError */
@@ -143,6 +149,8 @@ export class JournalThread {
     void this.#ended.then(() => reject(error))
   }
 }
+
+const NOTHING: Recovered = { promise: 0, decided: 0, snapshot: undefined, entries: [] }
 
 interface Opened {
   /** Of the replica. */

@@ -25,7 +25,7 @@ export interface Entry {
 export interface AcceptedEntry extends Entry {
   /** The term in which it was accepted: the one of the highest is adopted. */
   readonly acceptedIn: number
-  /** All entries up to this one were decided when it was stored. */
+  /** All entries up to this one were decided when it was stored: at most itself. */
   readonly decided: number
 }
 

@@ -8,7 +8,7 @@ import type { ReplicaMemory } from './replica-memory.ts'
 interface Mark {
   readonly records: number
   readonly term: number
-  readonly index: number
+  index: number
 }
 
 /**
@@ -30,15 +30,17 @@ export class DurableState {
   #next: number
   #records = 0
   readonly #marks: Mark[] = []
+  #snapshotIndex: number
   #bytesSinceSnapshot: number
 
-  constructor(journal: Journal, memory: ReplicaMemory, { promise, decided, entries }: Recovered) {
+  constructor(journal: Journal, memory: ReplicaMemory, { promise, decided, entries, snapshot }: Recovered) {
     this.#journal = journal
     this.#memory = memory
     this.#term = promise
     this.#index = decided
     this.#recordedTerm = promise
     this.#next = decided + 1
+    this.#snapshotIndex = snapshot?.head.index ?? 0
     this.#bytesSinceSnapshot = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
   }
 
@@ -48,6 +50,16 @@ export class DurableState {
 
   get index(): number {
     return this.#index
+  }
+
+  /** The entry is recorded as it lies in memory. Until it is, the replica may not take it: the disk may have another. */
+  isRecorded({ index, acceptedIn }: AcceptedEntry): boolean {
+    return index < this.#next && acceptedIn === this.#recordedTerm
+  }
+
+  /** Of the last snapshot that was recorded. */
+  get snapshotIndex(): number {
+    return this.#snapshotIndex
   }
 
   /** Bytes of entries that were recorded since the last snapshot. */
@@ -61,7 +73,8 @@ export class DurableState {
     const before = this.#records
     if (promise > this.#recordedTerm) {
       this.#recordedTerm = promise
-      this.#next = Math.min(history.last, this.#index) + 1
+      this.#forgetBehind(history.last)
+      this.#next = Math.max(this.#index, this.#snapshotIndex) + 1
       this.#journal.promise(promise)
       this.#records += 1
     }
@@ -74,8 +87,12 @@ export class DurableState {
     if (this.#records > before) this.#written()
   }
 
-  /** `bytes` take the place of all entries up to the head's index. */
-  snapshot(head: SnapshotHead, bytes: Uint8Array): void {
+  /** `bytes` take the place of all entries up to the head's index. The replica had those up to `last` before. */
+  snapshot(head: SnapshotHead, bytes: Uint8Array, last: number): void {
+    // The program took it before a newer one came from another replica.
+    if (head.index <= this.#snapshotIndex) return
+    if (head.index > last) this.#forgetBehind(last)
+    this.#snapshotIndex = head.index
     this.#journal.snapshot(head, bytes)
     this.#records += 1
     this.#bytesSinceSnapshot = 0
@@ -93,6 +110,15 @@ export class DurableState {
       any = true
     }
     return any
+  }
+
+  /**
+   * Entries up to `last` are decided. Those behind it are on the disk as a lower term has left them, or a snapshot is to
+   * take their place: they are recorded anew before they count.
+   */
+  #forgetBehind(last: number): void {
+    this.#index = Math.min(this.#index, last)
+    for (const mark of this.#marks) mark.index = Math.min(mark.index, last)
   }
 
   #written(): void {

@@ -20,7 +20,7 @@ import type { ReplicaMemory } from './replica-memory.ts'
 import type { ReplicaSettings } from './settings.ts'
 import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
 import { CHECK_EVERY, packCheck, StateChecks } from './state-checks.ts'
-import { NUMBERS, proposerOf, termAbove } from './term.ts'
+import { NUMBERS, proposerOf, TERM_MAX, termAbove } from './term.ts'
 
 const trace = traceChannel('consensus')
 
@@ -203,7 +203,10 @@ export class Replica {
   recover({ snapshot, entries, decided, promise }: Recovered): void {
     if (snapshot !== undefined) this.#begin(snapshot.head, snapshot.bytes)
     for (const entry of entries) if (entry.index <= decided) this.#decided(entry)
-    this.#connections.memory.recover({ snapshot, entries, decided, promise }, this.#connections.selfFrame)
+    const { memory, selfFrame } = this.#connections
+    memory.recover({ snapshot, entries, decided, promise }, selfFrame)
+    // It leads in no term that it led in before: no one has to wait for it.
+    memory.left = TERM_MAX
     trace.publish(TraceLevel.Info, 'recovered', () => ({ replica: this.id, decided, promise }))
   }
 
@@ -260,11 +263,11 @@ export class Replica {
   offerSnapshot(index: number, bytes: Uint8Array): void {
     const known = this.#configurations.findLast((each) => each.index <= index)
     this.#asksForSnapshot = false
-    this.#hasNews = true
     if (known === undefined) return
+    this.#hasNews = true
     const head = { index, term: this.#beginTerm, configuration: known.configuration }
     this.#snapshots.keep(head, bytes)
-    if (this.#isJournalLong) this.#durable?.snapshot(head, bytes)
+    if (this.#isJournalLong) this.#durable?.snapshot(head, bytes, this.#history.last)
   }
 
   /** That number of records of the journal is on the disk. */
@@ -311,6 +314,7 @@ export class Replica {
   /** Do what there is to do. True if there was anything. */
   turn(): boolean {
     let any = this.#connections.reap()
+    if (this.#durable !== undefined && (any || this.#hasNews)) this.#durable.record(this.#history)
     if (this.#leader === undefined) {
       any = this.#flushUnsent() || any
       if (this.#hasNews) {
@@ -319,7 +323,6 @@ export class Replica {
         any = true
       }
     } else any = this.#leader.turn() || any
-    if (any && this.#durable !== undefined) this.#record(this.#durable)
     if (this.#mustReport) any = this.#report() || any
     return any
   }
@@ -394,7 +397,7 @@ export class Replica {
     while (this.#history.last < decided && this.#options.events.mayTake() && this.#keepsUp) {
       const entry = this.#connections.memory.accepted(this.#history.last + 1)
       // Not all of it can be seen yet, or a snapshot has to come first.
-      if (entry === undefined) return
+      if (entry === undefined || this.#durable?.isRecorded(entry) === false) return
       this.#decided(entry)
     }
   }
@@ -430,8 +433,9 @@ export class Replica {
     if (offer.index <= this.#history.last || this.#leader !== undefined) return
     this.#snapshots.fetch(peer.link, offer, (bytes) => {
       if (offer.index <= this.#history.last || this.#leader !== undefined) return
+      const { last } = this.#history
       this.#begin(offer, bytes)
-      this.#durable?.snapshot(offer, bytes)
+      this.#durable?.snapshot(offer, bytes, last)
       this.#publishTaken()
       trace.publish(TraceLevel.Info, 'restored', () => ({ replica: this.id, index: offer.index }))
       this.#hasNews = true
@@ -466,9 +470,9 @@ export class Replica {
     return (this.#durable?.bytesSinceSnapshot ?? 0) >= this.#options.settings.journalBytes
   }
 
-  #record(durable: DurableState): void {
-    durable.record(this.#history)
-    if (!this.#isJournalLong || this.#asksForSnapshot) return
+  /** Have a snapshot take the place of entries. A program that has applied none of them is asked again later. */
+  #shortenJournal(): void {
+    if (!this.#isJournalLong || this.#asksForSnapshot || this.#history.last <= this.#durable!.snapshotIndex) return
     this.#asksForSnapshot = true
     this.#options.events.snapshotWanted()
   }
@@ -510,6 +514,7 @@ export class Replica {
     this.#connections.look()
     this.#connections.mend()
     this.#compare()
+    this.#shortenJournal()
     this.#tryToLeave()
     this.#hasNews = true
     if (this.#leader === undefined) this.#considerLeading()
@@ -569,6 +574,7 @@ export class Replica {
     if (this.#leaderlessTicks === 0) this.#leaderlessNs = this.#campaignNs
     this.#leaderlessTicks = 0
     this.#ownTerm = term
+    this.#connections.memory.left = term - 1
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
     const { settings, runtime, clockMs } = this.#options
     const host = this

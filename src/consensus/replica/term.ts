@@ -7,7 +7,7 @@
  */
 export const NUMBERS = 1024
 
-const TERM_MAX = 2 ** 32 - 1
+export const TERM_MAX: number = 2 ** 32 - 1
 
 export function proposerOf(term: number): number {
   return term % NUMBERS

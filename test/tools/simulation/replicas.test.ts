@@ -3,7 +3,12 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { foundingConfiguration } from '../../../src/consensus/index.ts'
 import { openSimulatedCluster } from '../../../src/providers/index.ts'
-import { planReplicas, type ReplicaPlan, simulateReplicas } from '../../../tools/simulation/replicas/index.ts'
+import {
+  planReplicas,
+  planWithDisks,
+  type ReplicaPlan,
+  simulateReplicas,
+} from '../../../tools/simulation/replicas/index.ts'
 import { SimulatedReplica, simulatedSettings } from '../../../tools/simulation/replicas/simulated-replica.ts'
 import type { Strike } from '../../../tools/simulation/replicas/strike.ts'
 import { drawn } from '../../support/drawn.ts'
@@ -52,6 +57,28 @@ for (const block of drawn(
   test(`replicas hold in ${BLOCK_SEEDS} simulated clusters that are drawn`, () => {
     for (let seed = 0; seed < BLOCK_SEEDS; seed += 1) play(1000 + block * BLOCK_SEEDS + seed)
   })
+
+/** With journals: what has to happen in these seeds. */
+const diskMarks = [
+  ...['recovered', 'restarted', 'restored'],
+  ...['restart', 'blackout', 'crash'].flatMap((kind) =>
+    ['leader', 'follower', 'candidate'].map((target) => `${kind} of a ${target}`),
+  ),
+]
+const DISK_SEEDS = 40
+
+test(`replicas with journals hold in ${DISK_SEEDS} simulated clusters, though all are killed at once`, () => {
+  const happened = new Set<string>()
+  for (let seed = 1; seed <= DISK_SEEDS; seed += 1) {
+    const { violation, marks: seen } = simulateReplicas(planWithDisks(seed))
+    assert.equal(violation, undefined, `npm run simulate -- replicas --disks --seed ${seed}`)
+    for (const mark of seen.keys()) happened.add(mark)
+  }
+  assert.deepEqual(
+    diskMarks.filter((mark) => !happened.has(mark)),
+    [],
+  )
+})
 
 test('a seed always takes the same course, and another takes another', () => {
   const courses = [1, 2, 3, 4].map((seed) => play(seed).traceHash)

@@ -1,4 +1,10 @@
-import { type Configuration, HeadWord, type ReplicaMemory, unpackWord } from 'aether-dsm/internal/consensus'
+import {
+  type AcceptedEntry,
+  type Configuration,
+  HeadWord,
+  type ReplicaMemory,
+  unpackWord,
+} from 'aether-dsm/internal/consensus'
 import { ViolationError } from '../observer.ts'
 import { type DecidedLog, textOf } from './decided-log.ts'
 
@@ -11,16 +17,27 @@ interface Accepted {
   text: string | undefined
 }
 
+/** What would be there if the acceptor's process ended now. */
+interface Disk {
+  readonly promised: number
+  readonly decided: number
+  entry(index: number): AcceptedEntry | undefined
+  holds(index: number, text: string | undefined, term: number): boolean
+}
+
 /** An acceptor, and the words of its memory as they were seen last. */
 interface Watched {
   readonly id: number
   readonly memory: ReplicaMemory
+  readonly disk: Disk | undefined
   readonly words: BigUint64Array
   readonly seen: BigUint64Array
   /** The same bytes: numbers are compared faster than bigints. */
   readonly live: Float64Array
   readonly before: Float64Array
   promised: number
+  /** Entries up to this one are taken, and were found on the disk. */
+  taken: number
   /** By place of the ring: what its word names. */
   readonly named: Map<number, Accepted>
 }
@@ -38,12 +55,14 @@ const PROMISE_AT = HeadWord.Promise / 8
  *    simple", 2001, P2c).
  * 5. What a leader counts as decided a majority has accepted, or taken; and a majority has promised its term.
  * 6. What an acceptor is told to be decided is decided, and lies there.
+ * 7. With journals, what is on disks counts, and no more: for 5, and for what an acceptor says that it has taken. One
+ *    that begins again has what was on its disk.
  *
  * Numbers are counted here, and not by functions of what is tried, in which a mistake may be.
  */
 export class AcceptorAudit {
   readonly #log: DecidedLog
-  readonly #watched: Watched[] = []
+  #watched: Watched[] = []
   readonly #accepted = new Map<number, Accepted[]>()
   /** Those whose cell could not be seen yet. */
   readonly #unseen = new Set<{ readonly watched: Watched; readonly place: number; readonly accepted: Accepted }>()
@@ -53,14 +72,51 @@ export class AcceptorAudit {
     this.#log = log
   }
 
-  watch(id: number, memory: ReplicaMemory): void {
+  /** An acceptor begins, or begins again with what its disk holds. */
+  watch(id: number, memory: ReplicaMemory, disk: Disk | undefined): void {
+    this.#watched = this.#watched.filter((each) => each.id !== id)
+    for (const each of this.#unseen) if (each.accepted.acceptor === id) this.#unseen.delete(each)
     const { buffer, byteOffset } = memory.region.bytes
     const length = memory.layout.headBytes / 8
     const words = new BigUint64Array(buffer, byteOffset, length)
     const live = new Float64Array(buffer, byteOffset, length)
     const seen = words.slice()
     const before = new Float64Array(seen.buffer)
-    this.#watched.push({ id, memory, words, seen, live, before, promised: 0, named: new Map() })
+    const watched = {
+      id,
+      memory,
+      disk,
+      words,
+      seen,
+      live,
+      before,
+      promised: memory.promise,
+      taken: 0,
+      named: new Map(),
+    }
+    this.#watched.push(watched)
+    if (disk !== undefined) this.#beginAgain(watched, disk)
+  }
+
+  #beginAgain({ id, memory, named }: Watched, disk: Disk): void {
+    if (memory.promise < disk.promised)
+      throw new ViolationError(`disk: ${id} begins with the promise ${memory.promise}, and has ${disk.promised}`)
+    if (memory.taken !== disk.decided)
+      throw new ViolationError(`disk: ${id} begins with ${memory.taken} entries, and has ${disk.decided}`)
+    for (let index = disk.decided + 1; index <= disk.decided + memory.layout.window; index += 1) {
+      const [there, here] = [disk.entry(index), memory.accepted(index)]
+      if (there?.acceptedIn !== here?.acceptedIn || (there && textOf(there)) !== (here && textOf(here)))
+        throw new ViolationError(`disk: what ${id} has accepted for ${index} is not what it has on its disk`)
+      if (here !== undefined)
+        named.set(memory.layout.place(index), { acceptor: id, index, term: here.acceptedIn, text: textOf(here) })
+    }
+    // What it had accepted, and did not come to the disk, it has not accepted.
+    for (const [index, all] of this.#accepted) {
+      if (index <= disk.decided) continue
+      const term = disk.entry(index)?.acceptedIn ?? 0
+      const left = all.filter((each) => each.acceptor !== id || each.term <= term)
+      this.#accepted.set(index, left)
+    }
   }
 
   /** An event has happened. */
@@ -69,6 +125,7 @@ export class AcceptorAudit {
       const { live, before } = watched
       // What lies before is of no interest here.
       for (let at = PROMISE_AT; at < live.length; at += 1) if (live[at] !== before[at]) this.#changed(watched, at)
+      if (watched.disk !== undefined) this.#checkTaken(watched, watched.disk)
     }
     if (this.#unseen.size > 0) this.#lookAgain()
     if (!this.#looksAtNamed) return
@@ -76,22 +133,33 @@ export class AcceptorAudit {
     for (const watched of this.#watched) for (const place of watched.named.keys()) this.#checkNamed(watched, place)
   }
 
-  /** A leader counts this entry as decided, which it has taken just now. */
-  checkDecided(leader: number, index: number): void {
+  #checkTaken(watched: Watched, disk: Disk): void {
+    const { id, memory } = watched
+    for (; watched.taken < memory.taken; watched.taken += 1) {
+      const index = watched.taken + 1
+      if (!disk.holds(index, this.#log.text(index), 0))
+        throw new ViolationError(`disk: ${id} says that it has taken ${index}, and it is not on its disk`)
+    }
+  }
+
+  /** A leader counts this entry as decided in its term, and has taken it just now. */
+  checkDecided(leader: number, index: number, term: number): void {
     const text = this.#log.text(index)
-    const accepted = new Set(
-      this.#acceptedAt(index)
-        .filter((each) => each.text === undefined || each.text === text)
-        .map(({ acceptor }) => acceptor),
-    )
-    for (const { id, memory } of this.#watched) if (id !== leader && memory.taken >= index) accepted.add(id)
+    const accepted = new Set<number>()
+    for (const { acceptor, text: seen } of this.#acceptedAt(index))
+      if (seen === undefined || seen === text) accepted.add(acceptor)
+    for (const { id, memory, disk } of this.#watched)
+      if (disk === undefined) {
+        if (id !== leader && memory.taken >= index) accepted.add(id)
+      } else if (disk.holds(index, text, term)) accepted.add(id)
+      else accepted.delete(id)
     if (!this.#isMajority((id) => accepted.has(id)))
       throw new ViolationError(`decision: ${leader} counts ${index} as decided, which only ${[...accepted]} accepted`)
   }
 
   /** A leader counts its term as begun. */
   checkReady(leader: number, term: number): void {
-    const promised = new Map(this.#watched.map((each) => [each.id, each.promised]))
+    const promised = new Map(this.#watched.map(({ id, promised: seen, disk }) => [id, disk?.promised ?? seen]))
     if (!this.#isMajority((id) => (promised.get(id) ?? 0) >= term))
       throw new ViolationError(`promise: ${leader} leads in ${term}, which no majority has promised`)
   }

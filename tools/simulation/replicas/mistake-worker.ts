@@ -18,13 +18,14 @@ export interface MistakeReport {
 const { mistake, first, seeds } = workerData as MistakeTask
 register('./mistake-hooks.js', { parentURL: import.meta.url, data: mistake })
 const { simulateReplicas } = await import('./simulate-replicas.ts')
-const { planReplicas } = await import('./replica-plan.ts')
+const { planReplicas, planWithDisks } = await import('./replica-plan.ts')
+const planOf = mistake.hasDisks === true ? planWithDisks : planReplicas
 
 const changes = mistake.shape === undefined ? {} : { shape: mistake.shape }
 let violation: string | undefined
 let played = 0
 while (violation === undefined && played < seeds) {
-  violation = simulateReplicas(planReplicas(first + played, changes)).violation
+  violation = simulateReplicas(planOf(first + played, changes)).violation
   played += 1
 }
 parentPort!.postMessage({ violation, seeds: played } satisfies MistakeReport)

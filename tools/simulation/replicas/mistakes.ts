@@ -17,6 +17,8 @@ export interface Mistake {
   readonly module?: string
   /** Runs of this shape show it soonest; default: of any. */
   readonly shape?: ShapeName
+  /** It is one of replicas with journals. */
+  readonly hasDisks?: boolean
 }
 
 export const ROOM = '/src/consensus/room.js'
@@ -46,6 +48,76 @@ export const canaries: readonly Mistake[] = [
 
 /** Each is found out within 500 seeds. */
 export const mistakes: readonly Mistake[] = [
+  {
+    name: 'promise not recorded',
+    breaks: 'a replica that begins again promises a lower term',
+    find: '\t\t\tthis.#journal.promise(promise);\n\t\t\tthis.#records += 1;\n',
+    replace: '',
+    hasDisks: true,
+  },
+  {
+    name: 'memory counts as disk',
+    breaks: 'an entry is decided that no majority has on its disks',
+    find: 'return this.#leader.isDurable ? Math.min(this.stored, this.#durable ?? 0) : this.stored;',
+    replace: 'return this.stored;',
+    hasDisks: true,
+  },
+  {
+    name: 'report of an older term',
+    breaks: 'what an acceptor has of a lower term counts for this one',
+    find: 'if (term !== this.#leader.term) return;',
+    replace: '',
+    hasDisks: true,
+  },
+  {
+    name: 'taken before it is on the disk',
+    breaks: 'what only lies in memory is overwritten',
+    find: 'const taken = this.#durable === void 0 ? last : Math.min(last, this.#durable.index);',
+    replace: 'const taken = last;',
+    hasDisks: true,
+  },
+  {
+    name: 'mark one too high',
+    breaks: 'an entry is reported that was not recorded',
+    find: 'index: this.#next - 1\n',
+    replace: 'index: this.#next\n',
+    hasDisks: true,
+  },
+  {
+    name: 'lower terms count behind a promise',
+    breaks: 'what was accepted in a lower term counts for the new one',
+    find: '\t\t\tthis.#forgetBehind(history.last);\n\t\t\tthis.#next = Math.max(this.#index, this.#snapshotIndex) + 1;\n',
+    replace: '',
+    hasDisks: true,
+  },
+  {
+    name: 'decided ahead of the journal',
+    breaks: 'a journal that ends early says that entries are decided which it does not hold',
+    find: 'decided: Math.min(history.last, index)',
+    replace: 'decided: history.last',
+    hasDisks: true,
+  },
+  {
+    name: 'accepted entries forgotten',
+    breaks: 'a replica that begins again does not show what it had accepted',
+    find: 'const word = packWord(promise, lapOf(index, layout.window), entry === void 0 ? -1 : frame);',
+    replace: 'const word = packWord(promise, lapOf(index, layout.window), -1);',
+    hasDisks: true,
+  },
+  {
+    name: 'promise forgotten',
+    breaks: 'a replica that begins again promises a lower term',
+    find: 'this.#set(HeadWord.Promise, promise);',
+    replace: '',
+    hasDisks: true,
+  },
+  {
+    name: 'own disk not asked',
+    breaks: 'a leader that begins again uses its term again',
+    find: '!(this.acceptors.get(this.#host.id)?.isHeld === true && this.#host.mayChoose())',
+    replace: '!this.#host.mayChoose()',
+    hasDisks: true,
+  },
   // ---- majorities
   {
     name: 'majority of half',

@@ -1,8 +1,9 @@
 import { Stream } from 'aether-dsm/internal/providers'
 import { drawHazard, type Hazard } from '../hazard.ts'
 import { drawShape, RUN_NS, type Shape, type ShapeName, shapes } from './shapes.ts'
+import type { DiskPlan } from './simulated-disk.ts'
 import { type PlannedClient, type ReplicaCall, type SizesOfSimulation, simulatedSettings } from './simulated-replica.ts'
-import { SLOW_MAX, type Strike } from './strike.ts'
+import { drawRestarts, LAG_NS_MAX, SLOW_MAX, type Strike } from './strike.ts'
 
 /** A run of replicas, all of it. Leave hazards and strikes out to shorten one that fails. */
 export interface ReplicaPlan {
@@ -27,8 +28,14 @@ export interface ReplicaPlan {
   readonly strikes: readonly Strike[]
   /** When further replicas come. */
   readonly joins: readonly number[]
+  /** Undefined where replicas keep everything in memory. */
+  readonly disks: DiskPlan | undefined
+  /** One replica founds the log, and all others come to it. Else all are voters from the start. */
+  readonly isFoundedByOne: boolean
 }
 
+/** What an entry takes in a history besides its payload. */
+const ENTRY_BYTES = 128
 /** An outage that is longer shows nothing else. */
 const OUTAGE_NS_MAX = 50_000_000
 
@@ -71,11 +78,40 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
       silentTicks: stream.chance(0.3) ? stream.between(3, 6) : 20,
       tickNs: simulatedSettings.tickNs,
       acknowledgeTimeout: simulatedSettings.acknowledgeTimeout,
+      journalBytes: simulatedSettings.journalBytes,
       ...shape.sizes,
     },
     hazards,
     strikes,
     joins: Array.from({ length: stream.below(3) }, () => stream.between(0, RUN_NS)),
+    disks: undefined,
+    isFoundedByOne: false,
+    ...changes,
+  }
+}
+
+/** The plan of a seed whose replicas have journals: that of the same seed without, and what comes on top. */
+export function planWithDisks(seed: number, changes: Partial<ReplicaPlan> = {}): ReplicaPlan {
+  const stream = new Stream(seed, 'plan of disks', undefined)
+  const drawn = stream.chance(0.4) ? {} : { shape: stream.chance(0.5) ? ('restarts' as const) : ('blackout' as const) }
+  const plan = planReplicas(seed, { ...drawn, ...changes })
+  const { window, silentTicks, tickNs } = plan.sizes
+  // Entries that are not on the disk yet are kept: at most as many as a ring holds, twice.
+  const kept = 2 * window * (simulatedSettings.cellBytes + ENTRY_BYTES)
+  return {
+    ...plan,
+    strikes: [...plan.strikes, ...drawRestarts(stream, RUN_NS, stream.below(3))],
+    sizes: {
+      ...plan.sizes,
+      historyBytes: kept + 1024 * stream.below(8),
+      journalBytes: stream.chance(0.7) ? 1024 * stream.between(1, 10) : simulatedSettings.journalBytes,
+    },
+    disks: {
+      usualNs: stream.chance(0.3) ? stream.between(100_000, 500_000) : stream.between(5000, 100_000),
+      slow: stream.below(50),
+      slowNs: stream.chance(0.3) ? LAG_NS_MAX : 3 * silentTicks * tickNs,
+    },
+    isFoundedByOne: stream.chance(0.3),
     ...changes,
   }
 }

@@ -7,6 +7,8 @@ export interface RunReplicaSeedsOptions {
   readonly first: number
   readonly seeds: number
   readonly threads?: number | undefined
+  /** Replicas have journals. */
+  readonly hasDisks?: boolean
   /** A seed is done. Where it returns 'stop', no other is begun. */
   readonly onReport?: (result: ReplicaRunResult) => 'stop' | undefined
 }
@@ -19,12 +21,13 @@ export function runReplicaSeeds({
   first,
   seeds,
   threads,
+  hasDisks = false,
   onReport,
 }: RunReplicaSeedsOptions): Promise<ReplicaRunResult[]> {
   return playTasks<ReplicaSeedTask, ReplicaRunResult>({
     worker: new URL('./replica-worker.js', import.meta.url),
     count: seeds,
-    taskOf: (index) => ({ seed: first + index, twice: index % TWICE_EVERY === 0 }),
+    taskOf: (index) => ({ seed: first + index, hasDisks, twice: index % TWICE_EVERY === 0 }),
     threads,
     onReport,
   })

@@ -1,11 +1,13 @@
 import type { NetworkOptions, Stream } from 'aether-dsm/internal/providers'
 import type { SizesOfSimulation } from './simulated-replica.ts'
 import {
+  drawBlackouts,
   drawBridge,
   drawClash,
   drawLag,
   drawOutage,
   drawRelay,
+  drawRestarts,
   drawStrikes,
   replaceAll,
   type Strike,
@@ -33,7 +35,9 @@ export interface Shape {
 /** The fewer ticks, the more often a leader is given up that lives. */
 const quickSilence = (stream: Stream): number => stream.between(3, 6)
 
-export type ShapeName = 'mixed' | 'replacement' | 'duel' | 'relay' | 'bridge' | 'clash' | 'outage' | 'lag'
+export type ShapeName = 'mixed' | 'replacement' | 'duel' | 'relay' | 'bridge' | 'clash' | 'outage' | 'lag' | DiskShape
+/** Of logs with journals only. */
+type DiskShape = 'restarts' | 'blackout'
 
 export const shapes: Readonly<Record<ShapeName, (stream: Stream, replicas: number) => Shape>> = {
   /** Strikes of any kind, at any time. */
@@ -108,10 +112,31 @@ export const shapes: Readonly<Record<ShapeName, (stream: Stream, replicas: numbe
     calls: stream.between(25, 50),
     sizes: { historyBytes: 1024 * stream.between(1, 3) },
   }),
+  /** Replicas end and begin again, in the middle of whatever they do. */
+  restarts: (stream): Shape => ({
+    runNs: RUN_NS,
+    strikes: [
+      ...drawRestarts(stream, RUN_NS, stream.between(3, 8)),
+      ...several(stream.below(3), () => drawStrikes(stream, RUN_NS)),
+    ],
+    hazardsMax: 1,
+    sizes: stream.chance(0.5) ? { silentTicks: quickSilence(stream) } : {},
+  }),
+  /** All end at once. */
+  blackout: (stream): Shape => ({
+    runNs: RUN_NS,
+    strikes: [
+      ...drawBlackouts(stream, RUN_NS),
+      ...drawRestarts(stream, RUN_NS, stream.below(3)),
+      ...several(stream.below(2), () => drawStrikes(stream, RUN_NS)),
+    ],
+    hazardsMax: 1,
+    sizes: stream.chance(0.5) ? { silentTicks: quickSilence(stream) } : {},
+  }),
 }
 
 /** How often each is drawn, of a hundred runs. */
-const weights: readonly (readonly [ShapeName, number])[] = [
+const weights: readonly (readonly [Exclude<ShapeName, DiskShape>, number])[] = [
   ['mixed', 20],
   ['replacement', 10],
   ['duel', 8],

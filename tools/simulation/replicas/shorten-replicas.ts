@@ -1,9 +1,12 @@
-import { planReplicas, type ReplicaPlan } from './replica-plan.ts'
+import type { ReplicaPlan } from './replica-plan.ts'
 import { simulateReplicas } from './simulate-replicas.ts'
 
-/** The plan of a failing seed without the hazards, strikes and joins that it fails without, and what it violates. */
-export function shortenReplicas(seed: number): { readonly plan: ReplicaPlan; readonly violation: string | undefined } {
-  let plan = planReplicas(seed)
+/** A failing plan without the hazards, strikes and joins that it fails without, and what it violates. */
+export function shortenReplicas(failing: ReplicaPlan): {
+  readonly plan: ReplicaPlan
+  readonly violation: string | undefined
+} {
+  let plan = failing
   let violation = simulateReplicas(plan).violation
   for (const part of ['hazards', 'strikes', 'joins'] as const)
     for (let index = plan[part].length - 1; index >= 0 && violation !== undefined; index -= 1) {

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { type Entry, foundingConfiguration, type ReplicaCard } from 'aether-dsm/internal/consensus'
+import { type Configuration, type Entry, foundingConfiguration, type ReplicaCard } from 'aether-dsm/internal/consensus'
 import { setTraceLevel, TraceLevel, type TraceMessage } from 'aether-dsm/internal/profiling'
 import {
   openSimulatedCluster,
@@ -13,6 +13,7 @@ import { ViolationError } from '../observer.ts'
 import { AcceptorAudit } from './acceptor-audit.ts'
 import { DecidedLog } from './decided-log.ts'
 import { clientsOf, type ReplicaPlan } from './replica-plan.ts'
+import { SimulatedDisk } from './simulated-disk.ts'
 import { SimulatedReplica, simulatedSettings } from './simulated-replica.ts'
 import type { Strike } from './strike.ts'
 
@@ -65,9 +66,6 @@ export function simulateReplicas(plan: ReplicaPlan): ReplicaRunResult {
 /** Counts what replicas trace. */
 class Marks implements Disposable {
   readonly counts: Map<string, number> = new Map<string, number>()
-  /** The terms that anyone wanted to lead in. */
-  readonly campaigns: number[] = []
-
   /** Called with each replica that wants to lead. */
   onCampaign: (id: number, term: number) => void = () => undefined
 
@@ -86,10 +84,7 @@ class Marks implements Disposable {
 
   readonly #heard = (message: unknown): void => {
     const { type, fields } = message as TraceMessage
-    if (type === 'campaign') {
-      this.campaigns.push(Number(fields['term']))
-      this.onCampaign(Number(fields['replica']), Number(fields['term']))
-    }
+    if (type === 'campaign') this.onCampaign(Number(fields['replica']), Number(fields['term']))
     const why = fields['why']
     this.add(why === undefined ? type : `${type}: ${String(why).replace(/\d+/, 'N')}`)
   }
@@ -108,14 +103,25 @@ class ReplicaRun {
   readonly #audit = new AcceptorAudit(this.log)
   /** The term that each replica wanted to lead in last; undefined once it was seen to lead. */
   readonly #wanted = new Map<number, number>()
+  /** The term that each wanted to lead in last, and all of them. */
+  readonly #terms = new Map<number, number>()
+  readonly #used = new Set<number>()
+  #usedAgain: string | undefined
   readonly #plan: ReplicaPlan
+  readonly #founding: Configuration
   readonly #cluster: SimulatedCluster
   readonly #marks: Marks
   /** Strikes that wait for someone who wants to lead. */
   readonly #forCandidate: Strike[] = []
   readonly #says: Stream
   readonly #endRelays: (() => void)[] = []
+  /** Each incarnation of each, as they came. */
   readonly #replicas: SimulatedReplica[] = []
+  /** The newest incarnation of each id. */
+  readonly #newest = new Map<number, SimulatedReplica>()
+  readonly #disks = new Map<number, SimulatedDisk>()
+  /** Those that have ended and will begin again. */
+  readonly #returning = new Set<number>()
   /** Those of which the others know that they have ended. */
   readonly #certain = new Set<number>()
 
@@ -124,21 +130,22 @@ class ReplicaRun {
     this.#cluster = cluster
     this.#marks = marks
     this.#says = cluster.kernel.stream('says')
-    const founding = foundingConfiguration(Array.from({ length: plan.replicas }, (_, index) => index + 1))
-    this.log.configure(founding)
-    for (let index = 0; index < plan.replicas; index += 1) this.#add(founding)
+    const founders = Array.from({ length: plan.isFoundedByOne ? 1 : plan.replicas }, (_, index) => index + 1)
+    this.#founding = foundingConfiguration(founders)
+    this.log.configure(this.#founding)
+    for (let index = 0; index < plan.replicas; index += 1) this.#add()
     for (const strike of plan.strikes)
       cluster.kernel.at(strike.atNs, () => {
         if (strike.target === 'candidate') this.#forCandidate.push(strike)
         else this.#strike(strike)
       })
     marks.onCampaign = (id, term) => {
-      this.#wanted.set(id, term)
-      this.#audit.lookAtNamed()
+      const candidate = this.#newest.get(id)!
+      this.#campaigns(candidate, term)
       for (const strike of this.#forCandidate.splice(0, 1))
-        cluster.kernel.after(strike.afterNs, () => this.#hit(this.#replicas[id - 1]!, strike))
+        cluster.kernel.after(strike.afterNs, () => this.#hit(candidate, strike))
     }
-    for (const atNs of plan.joins) cluster.kernel.at(atNs, () => this.#add(undefined))
+    for (const atNs of plan.joins) cluster.kernel.at(atNs, () => this.#add())
   }
 
   get calls(): number {
@@ -151,16 +158,13 @@ class ReplicaRun {
 
   play(): string | undefined {
     try {
-      const isOver = (): boolean => this.#replicas.every(({ isFinished }) => isFinished)
+      const isOver = (): boolean => this.#isStruck && this.#replicas.every(({ isFinished }) => isFinished)
       if (!this.#runUntil(isOver))
         throw new ViolationError(`progress: not every call was answered: ${this.#describe()}`)
       const isLevel = (): boolean => this.#living.every(({ applied }) => applied === this.log.last)
-      if (!this.#runUntil(() => isLevel() && this.#isRid))
+      if (!this.#runUntil(() => isOver() && isLevel() && this.#isRid))
         throw new ViolationError(`progress: replicas do not catch up, or keep dead voters: ${this.#describe()}`)
       this.#checkAnswers()
-      const { campaigns } = this.#marks
-      if (new Set(campaigns).size < campaigns.length)
-        throw new ViolationError(`terms: one was used twice, of ${campaigns.join(', ')}`)
       this.#checkOrder()
       return undefined
     } catch (error) {
@@ -173,6 +177,7 @@ class ReplicaRun {
   #runUntil(isOver: () => boolean): boolean {
     return this.#cluster.runUntil(() => {
       this.#audit.look()
+      if (this.#usedAgain !== undefined) throw new ViolationError(`terms: one is used twice, ${this.#usedAgain}`)
       return isOver()
     }, DEADLINE_MS)
   }
@@ -185,8 +190,16 @@ class ReplicaRun {
     return this.#replicas.filter(({ isLive }) => isLive)
   }
 
-  /** No one who has ended for certain votes any more. */
+  /** With journals a run goes on until all blows have come, and everyone is back. */
+  get #isStruck(): boolean {
+    const { disks, strikes } = this.#plan
+    const lastNs = disks === undefined ? 0 : Math.max(0, ...strikes.map(({ atNs }) => atNs))
+    return this.#returning.size === 0 && this.#cluster.nowNs >= lastNs
+  }
+
+  /** No one who has ended for certain votes any more. With journals it does until another is there to vote. */
   get #isRid(): boolean {
+    if (this.#plan.disks !== undefined && this.#living.length < this.#plan.replicas) return true
     return this.#living.every(
       ({ replica: { configuration } }) => configuration?.voters.some(({ id }) => this.#certain.has(id)) !== true,
     )
@@ -201,13 +214,15 @@ class ReplicaRun {
       .join('; ')
   }
 
-  #add(founding: ReturnType<typeof foundingConfiguration> | undefined): void {
+  /** A new replica comes, or the one with that id begins again. */
+  #add(id = this.#newest.size + 1): void {
     const { seed, replicas, askAgainNs, sizes } = this.#plan
+    const founding = this.#founding.voters.some((voter) => voter.id === id) ? this.#founding : undefined
+    const disk = this.#diskOf(id)
     const position = this.#replicas.length
     const added = new SimulatedReplica({
-      cluster: this.#cluster,
-      id: position + 1,
-      ...{ seed, founding, votersWanted: replicas, settings: { ...simulatedSettings, ...sizes }, askAgainNs },
+      ...{ cluster: this.#cluster, id, disk, seed, founding, votersWanted: replicas, askAgainNs },
+      settings: { ...simulatedSettings, ...sizes },
       skewMs: this.#says.between(0, SKEW_MS_MAX),
       clients: clientsOf(this.#plan, position),
       say: (from, to, card) => this.#say(from, to, card),
@@ -216,18 +231,46 @@ class ReplicaRun {
       onApplied: (replica) => this.log.checkState(replica.id, replica.applied, replica.stateText, replica.commands),
       onTurned: (replica) => this.#checkLeader(replica),
     })
-    this.#audit.watch(added.id, added.replica.memory)
+    this.#audit.watch(id, added.replica.memory, disk)
     for (const other of this.#living) {
-      this.#tell(other, () => other.replica.meet(added.id))
-      this.#tell(added, () => added.replica.meet(other.id))
+      this.#meet(other, added)
+      this.#meet(added, other)
     }
-    for (const id of this.#certain) this.#tell(added, () => added.replica.ended(id))
+    for (const ended of this.#certain) this.#tell(added, () => this.#end(added, ended))
     this.#replicas.push(added)
+    this.#newest.set(id, added)
   }
 
-  #say(_from: SimulatedReplica, to: number, card: ReplicaCard): void {
-    const target = this.#replicas[to - 1]
-    if (target !== undefined) this.#tell(target, () => target.replica.hear(card))
+  #diskOf(id: number): SimulatedDisk | undefined {
+    const { disks } = this.#plan
+    const { kernel } = this.#cluster
+    if (disks !== undefined && !this.#disks.has(id))
+      this.#disks.set(id, new SimulatedDisk(disks, kernel, kernel.stream(`disk ${id}`)))
+    return this.#disks.get(id)
+  }
+
+  #say(from: SimulatedReplica, to: number, card: ReplicaCard): void {
+    const target = from.met.get(to)
+    if (target === undefined) throw new ViolationError(`meeting: ${from.id} has a card for ${to}, whom it has not met`)
+    this.#tell(target, () => {
+      if (this.#knows(target, from)) target.replica.hear(card)
+    })
+  }
+
+  #meet(one: SimulatedReplica, other: SimulatedReplica): void {
+    this.#tell(one, () => {
+      if (this.#knows(one, other)) one.replica.meet(other.id)
+    })
+  }
+
+  /** One hears of another. False if it knows of a newer incarnation by now. */
+  #knows(one: SimulatedReplica, other: SimulatedReplica): boolean {
+    const known = one.met.get(other.id)
+    if (known !== undefined && this.#replicas.indexOf(known) > this.#replicas.indexOf(other)) return false
+    one.met.set(other.id, other)
+    // It may have been told of the end of one that it had not met.
+    if (known !== other && this.#replicas.find(({ id }) => id === other.id) !== other) one.replica.restarted(other.id)
+    return true
   }
 
   #tell(target: SimulatedReplica, what: () => void): void {
@@ -250,6 +293,8 @@ class ReplicaRun {
     const { kernel } = this.#cluster
     const [host, atNs] = [struck.host.index, kernel.nowNs]
     if (blow.kind === 'crash' && !this.#canLose(struck)) return
+    // It ended before: what it was struck by is over.
+    if (this.#plan.disks !== undefined && !struck.isLive) return
     this.#marks.add(`${blow.kind} of a ${target}`)
     if (blow.kind === 'pause' || blow.kind === 'slow' || blow.kind === 'link-down')
       this.#cluster.inject({ ...blow, host, atNs })
@@ -275,11 +320,54 @@ class ReplicaRun {
       struck.command(() => {
         if (struck.replica.transfer(id)) this.#marks.add('transferred')
       })
-    } else {
+    } else if (blow.kind === 'restart') this.#restart(struck, blow)
+    else if (blow.kind === 'blackout') this.#blackOut(blow, pick)
+    else if (blow.kind === 'stall') this.#disks.get(struck.id)?.stall(blow.forNs)
+    else {
       const { keeps, lingerNs, certainNs, follows } = blow
       this.#cluster.inject({ kind: 'crash', host, atNs, keeps, lingerNs })
-      if (follows) this.#add(undefined)
+      if (follows) this.#add()
       if (certainNs !== undefined) kernel.after(lingerNs + certainNs, () => this.#ended(struck.id))
+    }
+  }
+
+  #restart(
+    struck: SimulatedReplica,
+    { downNs, lingerNs, isCertain }: Extract<Strike['blow'], { kind: 'restart' }>,
+  ): void {
+    const { kernel } = this.#cluster
+    const { id } = struck
+    if (!struck.isLive || this.#disks.get(id) === undefined) return
+    struck.host.crash(false, lingerNs)
+    this.#disks.get(id)!.crash()
+    this.#returning.add(id)
+    if (isCertain) kernel.after(Math.round(downNs / 2), () => this.#ended(id))
+    kernel.after(downNs, () => {
+      this.#returning.delete(id)
+      this.#certain.delete(id)
+      this.#marks.add('restarted')
+      this.#add(id)
+    })
+  }
+
+  /** In a drawn order, those that come back last later than the others. */
+  #blackOut({ withinNs, downNs, lateNs, losesOne }: Extract<Strike['blow'], { kind: 'blackout' }>, pick: number): void {
+    const { kernel } = this.#cluster
+    const stream = kernel.stream('blackout')
+    const struck = [...this.#living].sort((one, other) => ((one.id * 7 + pick) % 11) - ((other.id * 7 + pick) % 11))
+    const soon = Math.floor(struck.length / 2) + 1
+    for (const [place, each] of struck.entries()) {
+      const isLost = losesOne && place === struck.length - 1
+      kernel.after(stream.between(0, withinNs), () => {
+        if (isLost && each.isLive && this.#canLose(each)) {
+          each.host.crash(false, 0)
+          this.#add()
+          this.#ended(each.id)
+          return
+        }
+        const backNs = withinNs + stream.between(1, downNs) + (place < soon ? 0 : lateNs)
+        this.#restart(each, { kind: 'restart', downNs: backNs, lingerNs: 0, isCertain: stream.chance(0.5) })
+      })
     }
   }
 
@@ -312,18 +400,28 @@ class ReplicaRun {
         if (from !== to && isCut(from, to)) this.#cluster.inject({ kind: 'cut', from, to, atNs, forNs })
   }
 
-  /** Whether a majority is left without it, of the voters that any living replica knows, and once it votes itself. */
+  /**
+   * Whether a majority is left without it, of the voters that any living replica knows, and once it votes itself. Those
+   * that begin again are left.
+   */
   #canLose(lost: SimulatedReplica): boolean {
-    const left = new Set(this.#living.filter((each) => each !== lost).map(({ id }) => id))
-    return this.#living.every(({ replica: { configuration } }) => {
+    const staying = [...this.#newest.values()].filter(({ id, isLive }) => isLive || this.#returning.has(id))
+    const left = new Set(staying.filter((each) => each !== lost).map(({ id }) => id))
+    return staying.every(({ replica: { configuration } }) => {
       const voters = new Set([...(configuration?.voters ?? []).map(({ id }) => id), lost.id])
       return [...voters].filter((id) => left.has(id)).length * 2 > voters.size
     })
   }
 
   #ended(id: number): void {
+    if (this.#newest.get(id)!.isLive) return
     this.#certain.add(id)
-    for (const other of this.#living) this.#tell(other, () => other.replica.ended(id))
+    for (const other of this.#living) this.#tell(other, () => this.#end(other, id))
+  }
+
+  /** It may have heard of one that began again. */
+  #end(told: SimulatedReplica, id: number): void {
+    if (told.met.get(id)?.isLive !== true) told.replica.ended(id)
   }
 
   // ---- what must hold
@@ -334,8 +432,19 @@ class ReplicaRun {
     if (configuration === undefined)
       throw new ViolationError(`voters: ${id} has entry ${entry.index}, and does not know who votes`)
     this.log.configure(configuration)
-    if (this.log.add(id, entry)) this.#audit.checkDecided(id, entry.index)
+    if (this.log.add(id, entry)) this.#audit.checkDecided(id, entry.index, this.#terms.get(id) ?? 0)
     this.#cluster.kernel.trace.add(entry.index)
+  }
+
+  /** With a journal, a term that no one was to count may be used again, by the same replica after its end. */
+  #campaigns({ id }: SimulatedReplica, term: number): void {
+    const disk = this.#disks.get(id)
+    // What is thrown here would not reach the run.
+    if (disk === undefined ? this.#used.has(term) : disk.promised >= term) this.#usedAgain ??= `${term} by ${id}`
+    this.#used.add(term)
+    this.#wanted.set(id, term)
+    this.#terms.set(id, term)
+    this.#audit.lookAtNamed()
   }
 
   /** Leader completeness: who has begun a term has every entry that was decided in lower ones. */

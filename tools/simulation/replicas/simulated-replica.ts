@@ -2,6 +2,8 @@ import {
   type Configuration,
   defaultSettings,
   type Entry,
+  type Journal,
+  type Recovered,
   Replica,
   type ReplicaCard,
   type ReplicaSettings,
@@ -29,8 +31,14 @@ export const simulatedSettings: ReplicaSettings = {
 /** What a run draws: the smaller, the more borders it meets. */
 export type SizesOfSimulation = Pick<
   ReplicaSettings,
-  'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks' | 'tickNs' | 'acknowledgeTimeout'
+  'window' | 'ahead' | 'inFlightMax' | 'historyBytes' | 'silentTicks' | 'tickNs' | 'acknowledgeTimeout' | 'journalBytes'
 >
+
+/** A journal, and what it holds when its process begins. */
+interface Disk extends Journal {
+  onSynced: (records: number) => void
+  recovered(): Recovered
+}
 
 /** What a client's call does, on which key. */
 export interface ReplicaCall {
@@ -56,6 +64,7 @@ export interface SimulatedReplicaOptions {
   readonly cluster: SimulatedCluster
   readonly id: number
   readonly seed: number
+  readonly disk?: Disk | undefined
   readonly founding: Configuration | undefined
   readonly votersWanted: number
   readonly settings: ReplicaSettings
@@ -102,6 +111,8 @@ export class SimulatedReplica {
   readonly host: SimulatedHost
   readonly replica: Replica
   applied = 0
+  /** Those that it has heard of, by id. One that was begun again is another. */
+  readonly met: Map<number, SimulatedReplica> = new Map<number, SimulatedReplica>()
   readonly #options: SimulatedReplicaOptions
   readonly #timers = new Timers()
   readonly #process: SimulatedProcess
@@ -113,7 +124,8 @@ export class SimulatedReplica {
   #snapshotWanted = false
 
   constructor(options: SimulatedReplicaOptions) {
-    const { cluster, id, seed, founding, votersWanted, settings, clients, skewMs } = options
+    const { cluster, id, seed, disk, founding, votersWanted, settings, clients, skewMs } = options
+    const durability = disk && { journal: disk, recovered: disk.recovered() }
     this.id = id
     this.#options = options
     this.host = cluster.addHost()
@@ -122,7 +134,7 @@ export class SimulatedReplica {
     }))
     this.replica = new Replica({
       device: `${cluster.device}/${this.host.index}`,
-      ...{ id, settings, founding, votersWanted },
+      ...{ id, settings, founding, votersWanted, durability },
       runtime: { now: () => cluster.nowNs, timers: this.#timers, random: new Random(seed + id) },
       clockMs: () => skewMs + Math.floor(cluster.nowNs / 1e6),
       events: {
@@ -158,6 +170,9 @@ export class SimulatedReplica {
     })
     this.#process = this.host.spawn(() => this.#run())
     this.#process.wake()
+    if (disk === undefined || durability === undefined) return
+    disk.onSynced = (records) => this.command(() => this.replica.synced(records))
+    this.replica.recover(durability.recovered)
   }
 
   get isLive(): boolean {

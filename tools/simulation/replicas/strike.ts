@@ -16,6 +16,24 @@ type Blow =
       readonly certainNs: number | undefined
       readonly follows: boolean
     }
+  /**
+   * It crashes, and begins again with its disk. `isCertain`: the others are told of the end, too. Its memory may still
+   * answer for a while.
+   */
+  | { readonly kind: 'restart'; readonly downNs: number; readonly lingerNs: number; readonly isCertain: boolean }
+  /**
+   * All crash within some time. A majority begins again soon, each at a time of its own, and the others `lateNs` later.
+   * `losesOne`: one of them has lost its disk.
+   */
+  | {
+      readonly kind: 'blackout'
+      readonly withinNs: number
+      readonly downNs: number
+      readonly lateNs: number
+      readonly losesOne: boolean
+    }
+  /** Nothing comes to its disk. */
+  | { readonly kind: 'stall'; readonly forNs: number }
   /** Nothing gets from it to the others, or from them to it, or both. */
   | { readonly kind: 'isolate'; readonly forNs: number; readonly out: boolean; readonly in: boolean }
   /**
@@ -52,7 +70,7 @@ export interface Strike {
 }
 
 /** Long enough that the log goes on past what others keep. */
-const LAG_NS_MAX = 60_000_000
+export const LAG_NS_MAX = 60_000_000
 const OUTAGE_NS_MAX = 15_000_000
 /** In this time a candidate has begun its term, if all goes well. */
 const CANDIDATE_NS_MAX = 50_000
@@ -199,6 +217,65 @@ export function drawLag(stream: Stream, withinNs: number): Strike[] {
   }))
 }
 
+const restartDraws: readonly ((stream: Stream) => Blow)[] = [restart, restart, restart, stall, blackout, diskLost]
+
+function restart(stream: Stream): Blow {
+  return {
+    kind: 'restart',
+    downNs: duration(stream, stream.chance(0.2) ? LAG_NS_MAX : OUTAGE_NS_MAX),
+    lingerNs: stream.chance(0.7) ? 0 : duration(stream, 2_000_000),
+    isCertain: stream.chance(0.5),
+  }
+}
+
+function stall(stream: Stream): Blow {
+  return { kind: 'stall', forNs: duration(stream, LAG_NS_MAX) }
+}
+
+function blackout(stream: Stream): Blow {
+  return {
+    kind: 'blackout',
+    withinNs: stream.chance(0.3) ? 0 : duration(stream, 2_000_000),
+    downNs: duration(stream, OUTAGE_NS_MAX),
+    lateNs: stream.chance(0.5) ? 0 : duration(stream, LAG_NS_MAX),
+    losesOne: stream.chance(0.2),
+  }
+}
+
+function diskLost(stream: Stream): Blow {
+  return { ...certainEnd, certainNs: stream.between(1_000_000, 10_000_000) }
+}
+
+const certainEnd = { kind: 'crash', keeps: 'nothing', lingerNs: 0, follows: true } as const
+
+/** What comes on top where there are disks: up to three at a moment, or soon after. */
+export function drawRestarts(stream: Stream, withinNs: number, moments: number): Strike[] {
+  return Array.from({ length: moments }, (): Strike[] => {
+    const atNs = stream.between(0, withinNs)
+    return Array.from(
+      { length: stream.between(1, 3) },
+      (): Strike => ({
+        atNs: atNs + (stream.chance(0.3) ? 0 : duration(stream, 10_000_000)),
+        afterNs: duration(stream, stream.chance(0.5) ? CANDIDATE_NS_MAX : 1_000_000),
+        target: stream.chance(0.4) ? 'candidate' : stream.chance(0.5) ? 'leader' : 'follower',
+        pick: stream.below(256),
+        blow: restartDraws[stream.below(restartDraws.length)]!(stream),
+      }),
+    )
+  }).flat()
+}
+
+/** All end at once, and begin again: at some time, or when one of them wants to lead. */
+export function drawBlackouts(stream: Stream, withinNs: number): Strike[] {
+  return Array.from({ length: stream.between(1, 4) }, () => ({
+    atNs: stream.between(0, withinNs),
+    afterNs: duration(stream, 1_000_000),
+    target: stream.chance(0.5) ? 'candidate' : 'leader',
+    pick: stream.below(256),
+    blow: blackout(stream),
+  }))
+}
+
 /** Every replica that is there from the start ends, one after the other, and another takes its place. */
 export function replaceAll(stream: Stream, replicas: number, withinNs: number): Strike[] {
   return Array.from({ length: replicas }, (_, index) => ({
@@ -206,12 +283,6 @@ export function replaceAll(stream: Stream, replicas: number, withinNs: number): 
     afterNs: 0,
     target: stream.chance(0.5) ? 'leader' : 'follower',
     pick: 0,
-    blow: {
-      kind: 'crash',
-      keeps: 'nothing',
-      lingerNs: 0,
-      certainNs: stream.between(1_000_000, 3_000_000),
-      follows: true,
-    },
+    blow: { ...certainEnd, certainNs: stream.between(1_000_000, 3_000_000) },
   }))
 }
