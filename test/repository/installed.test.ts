@@ -160,7 +160,7 @@ test('agents, IO threads and other processes are found where the package is inst
     write(
       'conform.mjs',
       `import { runProviderConformance } from 'aether-dsm/testing'
-      const only = 'a WRITE carries its bytes to the peer'
+      const only = 'WRITE moves the bytes and nothing beside them'
       const { results } = await runProviderConformance({ provider: 'shm', device: 'shm0', placement: 'two-processes', only })
       console.log(results.length > 0 && results.every(({ outcome }) => outcome === 'passed'))`,
     ),

@@ -2,10 +2,12 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { benchBandwidth } from '../../../tools/bench/bandwidth.ts'
 import { benchLatency } from '../../../tools/bench/latency.ts'
+import { benchMessaging } from '../../../tools/bench/messaging.ts'
 import { opsRow } from '../../../tools/bench/ops/ops-row.ts'
 import { parsePingpong } from '../../../tools/bench/peers/fi-pingpong.ts'
 import { parseUcx } from '../../../tools/bench/peers/ucx-perftest.ts'
 import { type BenchRow, rowOf, withBaselines } from '../../../tools/bench/row.ts'
+import { benchRpc } from '../../../tools/bench/rpc.ts'
 import { checkTimes } from './support.ts'
 
 const OPERATIONS = ['compare-swap', 'fetch-add', 'ipc', 'memcpy', 'read', 'send', 'write']
@@ -23,6 +25,36 @@ for (const [name, bench, operations] of [
       assert.ok(baseline === `${op.replace('-both', '')}, shm` && ratio !== null && ratio > 0, op)
   })
 }
+
+test('bench messaging measures messages that are too long for the ring from 64 KiB on, beside memcpy', async () => {
+  const rows = await benchMessaging({ sizes: [64, 65_536, 200_000], timeMs: 1, peers: [] })
+  const found = rows.filter(({ op }) => op.startsWith('rendezvous'))
+  for (const row of found) checkTimes(row)
+  assert.deepEqual(
+    found.map(({ op, bytes, provider, baseline }) => [op, bytes, provider, baseline]),
+    [65_536, 200_000].flatMap((bytes) => [
+      ['rendezvous', bytes, 'shm', null],
+      ['rendezvous-placed', bytes, 'shm', 'rendezvous, shm'],
+    ]),
+  )
+  for (const { bytes } of found) assert.ok(rows.some((row) => row.op === 'memcpy' && row.bytes === bytes))
+})
+
+test('bench rpc measures calls with buffers from 64 KiB on, each beside the same bytes in the body of a call, and memcpy', async () => {
+  const rows = await benchRpc({ sizes: [8, 65_536, 100_000], timeMs: 1, depths: [], clients: [], peers: [] })
+  const ofBytes = rows.filter(({ op }) => /^(rdma|body)-/.test(op))
+  for (const row of ofBytes) checkTimes(row)
+  const found = ofBytes.map(({ op, bytes, baseline }) => [op, bytes, baseline])
+  const expected = [65_536, 100_000].flatMap((bytes) => [
+    ['rdma-source', bytes, 'body-request, shm'],
+    ['body-request', bytes, null],
+    ['rdma-target', bytes, 'body-answer, shm'],
+    ['body-answer', bytes, null],
+  ])
+  assert.deepEqual(found, expected)
+  const copied = rows.filter(({ op }) => op === 'memcpy').map(({ bytes }) => bytes)
+  assert.deepEqual(copied, [8, 65_536, 100_000])
+})
 
 test('a row of what processes do together has the rates added, and the times of all', () => {
   const found = [100, 300].map((ns) => ({ op: 'get', ns: Float64Array.of(ns), operations: 10, totalNs: 10 * ns }))

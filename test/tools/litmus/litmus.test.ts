@@ -14,6 +14,8 @@ import {
 import { drawn } from '../../support/drawn.ts'
 
 const named = (...names: string[]): typeof shapes => shapes.filter(({ name }) => names.includes(name))
+/** Where other cases play the same shapes. */
+const someOf = (count: number, ...names: string[]): typeof shapes => named(...drawn(names, count))
 
 /** Plays, prints what was seen, and skips with the reason where views are not to be had. */
 async function play(test: TestContext, options: LitmusOptions): Promise<readonly LitmusResult[]> {
@@ -74,7 +76,7 @@ describe('litmus shapes on coherent memory', () => {
 
   it('never show it to three, one of which is a home and disturbs', async (test) => {
     const axes = settled(3, 'atomics')
-    const results = await play(test, { rounds, axes, shapes: named('WRC', 'ISA2', 'RWC') })
+    const results = await play(test, { rounds, axes, shapes: someOf(3, 'SB', 'MP', 'WRC', 'ISA2', 'RWC') })
     assertAllowed(results)
     assertCovered(results)
   })
@@ -93,13 +95,17 @@ describe('litmus shapes on coherent memory', () => {
   })
 
   it('keep every location coherent with plain elements', async (test) => {
-    const results = await play(test, { rounds, axes: settled(2, 'plain'), shapes: named('SB', 'MP') })
+    const results = await play(test, {
+      rounds,
+      axes: settled(2, 'plain'),
+      shapes: someOf(2, 'SB', 'MP', 'CoRR', 'CoWR'),
+    })
     assertAllowed(results)
   })
 
   it('never show it where pages are evicted between and during rounds, and what was written comes back', async (test) => {
     const axes = axesFor(2, 'atomics').filter(({ evictions }) => evictions)
-    const results = await play(test, { rounds, axes, shapes: named('MP', 'CoRR') })
+    const results = await play(test, { rounds, axes, shapes: someOf(2, 'MP', '2+2W', 'CoRR', 'CoWW') })
     assertAllowed(results)
     assertCovered(results)
     for (const { shape, axis, evicted, skipped } of results)
@@ -108,7 +114,7 @@ describe('litmus shapes on coherent memory', () => {
 
   it('hold for the explicit calls', async (test) => {
     const axes = [...settled(2, 'atomic-calls'), ...settled(2, 'copies')].filter(hasProtocol)
-    const results = await play(test, { rounds, axes, shapes: named('MP', 'CoRR') })
+    const results = await play(test, { rounds, axes, shapes: someOf(2, 'SB', 'MP', 'CoRR') })
     assertAllowed(results)
   })
 })
