@@ -52,7 +52,7 @@ export class DurableState {
     return this.#index
   }
 
-  /** The entry is recorded as it lies in memory. Until it is, the replica may not take it: the disk may have another. */
+  /** The entry is recorded as it lies in memory. Else the replica may not take it: the disk may have another. */
   isRecorded({ index, acceptedIn }: AcceptedEntry): boolean {
     return index < this.#next && acceptedIn === this.#recordedTerm
   }
@@ -113,8 +113,8 @@ export class DurableState {
   }
 
   /**
-   * Entries up to `last` are decided. Those behind it are on the disk as a lower term has left them, or a snapshot is to
-   * take their place: they are recorded anew before they count.
+   * Entries up to `last` are decided. Those behind it are on the disk as a lower term has left them, or a snapshot is
+   * to take their place. They are recorded again before they count.
    */
   #forgetBehind(last: number): void {
     this.#index = Math.min(this.#index, last)

@@ -29,7 +29,7 @@ export class SimulatedDisk implements Journal {
   /** What is on the disk, by its own count: nothing of what is tried is asked. */
   promised = 0
   decided = 0
-  /** So many records of this opening are on the disk. */
+  /** That number of records of this opening is on the disk. */
   onSynced: (records: number) => void = () => undefined
   readonly #clock: Clock
   readonly #stream: Stream
