@@ -20,7 +20,7 @@ test('each mistake has a name of its own, and changes something that is there ex
 })
 
 test('what changes nothing violates nothing', async () => {
-  for (const mistake of canaries)
+  for (const mistake of drawn(canaries, 1))
     assert.deepEqual(await playMistake({ mistake, first: 1, seeds: 12 }), { violation: undefined, seeds: 12 })
 })
 
