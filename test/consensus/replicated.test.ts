@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Group } from '../../src/cluster/index.ts'
 import { structured } from '../../src/codecs/index.ts'
 import { ENTRY_HEAD_BYTES, News } from '../../src/consensus/agent/agent-contract.ts'
+import type { ReplicaProcess } from '../../src/consensus/agent/replica-process.ts'
 import { RecordWriter } from '../../src/consensus/machine/records.ts'
 import { EntryFlag } from '../../src/consensus/replica/cell.ts'
 import { Replicated } from '../../src/consensus/replicated.ts'
@@ -31,6 +32,9 @@ test('the term of the leader never goes back, though an adopted first entry may 
     onConfiguration: () => {},
     onClose: async () => {},
   })
+  const beforeAttached = replicated.take(News.Entry, beginning(1, 2049, 2))
+  assert.equal(beforeAttached, false, 'what comes too early is kept')
+  replicated.attach({ status: () => new Promise(() => {}) } as unknown as ReplicaProcess)
   replicated.take(News.Entry, beginning(1, 2049, 2))
   replicated.take(News.Entry, beginning(2, 1024, 1))
   assert.deepEqual(replicated.leader, { term: 2049, leader: 1, isSelf: false })
