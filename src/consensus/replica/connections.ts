@@ -42,6 +42,8 @@ export interface Peer {
   /** Its newest check; see `state-checks.ts`. */
   check: bigint
   isLooking: boolean
+  /** What it has reported to be on its disk, over this link. */
+  durable: { readonly term: number; readonly index: number } | undefined
   /** It has ended for certain. */
   isDead: boolean
   /** It has asked to vote no more. */
@@ -265,7 +267,7 @@ export class Connections implements Iterable<Peer> {
     const link = this.#newLink()
     const { counter = -1, silent = 0, taken = 0, promise = 0, left = 0, check = 0n, isLeaving = false } = before ?? {}
     const known = { counter, silent, taken, promise, left, check, isLeaving }
-    this.#peers.set(id, { id, link, attempt, frame: -1, ...known, isLooking: false, isDead: false })
+    this.#peers.set(id, { id, link, attempt, frame: -1, ...known, isLooking: false, durable: undefined, isDead: false })
     const frame = this.#frameFor(id)
     events.say(id, { id: own, attempt, endpoint: link.endpoint, region: this.#region, frame })
   }

@@ -358,7 +358,10 @@ export class Replica {
       this.#fetchSnapshot(peer, JSON.parse(Buffer.from(bytes).toString()) as SnapshotOffer)
     else if (type === MessageType.Campaign) this.#campaign()
     else if (type === MessageType.Leave) peer.isLeaving = true
-    else if (type === MessageType.Durable) this.#leader?.reported(peer.id, numberAt(bytes, 0), numberAt(bytes, 8))
+    else if (type === MessageType.Durable) {
+      peer.durable = { term: numberAt(bytes, 0), index: numberAt(bytes, 8) }
+      this.#leader?.reported(peer.id, peer.durable.term, peer.durable.index)
+    }
   }
 
   #wasAsked(): void {
@@ -606,8 +609,10 @@ export class Replica {
   }
 
   #joinLeader(peer: Peer): void {
-    if (this.#leader !== undefined && peer.link.isUp && peer.frame >= 0)
-      this.#leader.add(peer.id, peer.link, peer.frame)
+    if (this.#leader === undefined || !peer.link.isUp || peer.frame < 0) return
+    this.#leader.add(peer.id, peer.link, peer.frame)
+    // It may have reported this very term, which this replica wanted before it began again. It will not do so twice.
+    if (peer.durable !== undefined) this.#leader.reported(peer.id, peer.durable.term, peer.durable.index)
   }
 
   /** A configuration without this replica is in force: others lead. */
