@@ -107,7 +107,7 @@ describe('litmus shapes on coherent memory', () => {
     const axes = axesFor(2, 'atomics').filter(({ evictions }) => evictions)
     const results = await play(test, { rounds, axes, shapes: someOf(2, 'MP', '2+2W', 'CoRR', 'CoWW') })
     assertAllowed(results)
-    assertCovered(results)
+    assertCovered(results.filter(({ shape }) => shape !== 'CoWW'))
     for (const { shape, axis, evicted, skipped } of results)
       assert.ok(evicted > 0 || skipped !== undefined, `nothing was evicted: ${shape}, ${axis.coherence}`)
   })
