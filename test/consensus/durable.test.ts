@@ -46,7 +46,7 @@ async function until(rank: RankProcess, holds: (status: ReplicatedStatus) => boo
 test('all processes are killed at once, again and again: all calls have an order, and no answer is lost', async () => {
   const directoryOf = newLog()
   const path = join(folder, 'outages')
-  const [keys, clients, rounds] = [8, 4, 4]
+  const [keys, clients, rounds] = [8, 4, 3]
   let answered = 0
   for (let round = 0; round < rounds; round += 1) {
     await using ranks = await opened(directoryOf)
