@@ -239,7 +239,7 @@ export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
     [
       'one-N: one proposal after the other, with N replicas, each a process of its own. many-N: 64 are under way. They are made by the program of the',
       'leader; spinning: its threads do not sleep while they wait. bare WRITE stores the bytes in the memory of the others, and nothing else. Redis is',
-      'SET and WAIT for a majority, etcd is put at the fastest member. Both are asked over a socket, and keep nothing on a disk. cpu is that of all',
+      'SET and WAIT for a majority, etcd is put at the fastest member. Both are asked over a socket. on disk: each answer waits for disks. cpu is that of all',
       'processes; for bare WRITE of the one that writes. ratio is the time divided by that of the row it names.',
     ],
     [timesSideBySide, ratesSideBySide, distributions],
