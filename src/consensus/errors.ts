@@ -76,10 +76,14 @@ export class ConsensusError extends AetherError {
     this.first = details.first
   }
 
+  /** @internal What `code` says. */
+  get kind(): ConsensusErrorKind {
+    return this.code.slice(CODE.length) as ConsensusErrorKind
+  }
+
   /** @internal The same, for a proposal. */
   withOutcome(outcome: ProposalOutcome | undefined): ConsensusError {
-    const { file, offset, first, cause } = this
-    const kind = this.code.slice(CODE.length) as ConsensusErrorKind
+    const { kind, file, offset, first, cause } = this
     const details = { outcome, file, offset, first, ...(cause === undefined ? {} : { cause }) }
     return new ConsensusError(kind, this.message, details)
   }

@@ -156,12 +156,12 @@ export async function replicate<Machine extends AnyMachine>(
 }
 
 async function openJournal(
-  { directory, name }: { readonly directory: string | undefined; readonly name: string },
+  { directory, name, timeoutMs }: Pick<Plan<AnyMachine>, 'directory' | 'name' | 'timeoutMs'>,
   replicated: () => Pick<Replicated<AnyMachine>, 'fail' | 'diskIs'>,
 ): Promise<JournalThread | undefined> {
   if (directory === undefined) return undefined
   return await JournalThread.open({
-    ...{ directory, name },
+    ...{ directory, name, timeoutMs },
     onFailure: (error) => replicated().fail(error),
     onState: (state) => replicated().diskIs(state),
   })

@@ -451,7 +451,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   /** It may be closed meanwhile. */
   #showFailOver(): void {
     const shown = this.#process?.status().then(({ lastFailOver }) => {
-      if (lastFailOver !== undefined && !this.closed) this.#meter.tookOver(lastFailOver.decidedMs)
+      if (lastFailOver !== undefined && !this.closed) this.#meter.tookOver(lastFailOver)
     })
     shown?.catch(() => {})
   }

@@ -42,16 +42,9 @@ interface PackedError {
   readonly offset: number | undefined
 }
 
-const CODE_PREFIX = 'ERR_AETHER_CONSENSUS_'
-
 export function packError(error: unknown): PackedError {
   if (error instanceof ConsensusError)
-    return {
-      kind: error.code.slice(CODE_PREFIX.length) as ConsensusErrorKind,
-      message: error.message,
-      file: error.file,
-      offset: error.offset,
-    }
+    return { kind: error.kind, message: error.message, file: error.file, offset: error.offset }
   const what = error instanceof Error && !(error instanceof AetherError) ? error.stack : messageOfThrown(error)
   return { kind: 'LOG_FAILED', message: `the thread of the log failed: ${what}`, file: undefined, offset: undefined }
 }

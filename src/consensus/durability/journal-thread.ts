@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { native } from '../../native/index.ts'
 import { KeepAlive } from '../../runtime/index.ts'
-import type { ConsensusError } from '../errors.ts'
+import { ConsensusError } from '../errors.ts'
 import type { Recovered } from '../replica/journal.ts'
 import {
   type JournalOrder,
@@ -17,6 +17,8 @@ export interface JournalThreadOptions {
   readonly directory: string
   /** Of the replicated machine. */
   readonly name: string
+  /** How long the disk may take until all that the log holds is read. */
+  readonly timeoutMs: number
   /** The log refuses all further use, and its thread has ended or ends. Called once at most, and not after `close`. */
   readonly onFailure: (error: ConsensusError) => void
   readonly onState: (state: JournalState) => void
@@ -87,6 +89,7 @@ export class JournalThread {
   /** Open the log of a replica; resolves once all of it is read. @throws ConsensusError */
   static async open(options: JournalThreadOptions): Promise<JournalThread> {
     const thread = new JournalThread(options)
+    const late = setTimeout(() => thread.#giveUp(), options.timeoutMs)
     try {
       thread.#opened = await thread.#keepAlive.during(
         new Promise<Opened>((resolve, reject) => {
@@ -97,6 +100,8 @@ export class JournalThread {
     } catch (error) {
       thread.#closeBell()
       throw error
+    } finally {
+      clearTimeout(late)
     }
   }
 
@@ -120,6 +125,16 @@ export class JournalThread {
     await Promise.race([this.#ended.then(() => this.#closeBell()), late])
     clearTimeout(force)
     clearTimeout(giveUp)
+  }
+
+  /** The thread may be in a call of the system that does not return. */
+  #giveUp(): void {
+    const { directory, timeoutMs } = this.#options
+    const what = `the log ${directory} was not read within ${timeoutMs} ms`
+    this.#opening?.reject(new ConsensusError('TIMEOUT', `${what}; look at its disk, or allow more by timeoutMs`))
+    this.#opening = undefined
+    this.#hasFailed = true
+    void this.#worker.terminate()
   }
 
   #closeBell(): void {

@@ -1,9 +1,9 @@
 /**
- * The thread in which a log is on a disk, so that neither the program nor its replica waits for one. While a sync is
- * under way, what comes is gathered for the next.
+ * The thread in which a log is on a disk, so that neither the program nor its replica waits for one. It waits for each
+ * sync itself; what comes meanwhile is gathered for the next.
  */
 import { Buffer } from 'node:buffer'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { native } from '../../native/index.ts'
 import { ConsensusError } from '../errors.ts'
@@ -45,7 +45,8 @@ class JournalWriter {
 
   take(parts: readonly JournalPart[]): void {
     this.#waiting.push(...parts)
-    this.#writing ??= this.#orEnd(this.#write())
+    this.#gather()
+    if (this.#waiting.length > 0) this.#writing ??= this.#orEnd(this.#write())
   }
 
   /** End after what came so far. A full disk is tried once more. */
@@ -62,8 +63,17 @@ class JournalWriter {
       await this.#insist('log', () => this.#disk.sync())
       port.postMessage(this.#count)
       native.ringPipe(bell)
+      this.#gather()
+      // A snapshot is written aside, and the program may want this to end.
+      if (this.#waiting.length > 0) await nextTurn()
     }
     this.#writing = undefined
+  }
+
+  /** Take all that has come. */
+  #gather(): void {
+    for (let got = receiveMessageOnPort(port); got !== undefined; got = receiveMessageOnPort(port))
+      this.#waiting.push(...(got.message as readonly JournalPart[]))
   }
 
   /** Append what waits, up to a snapshot of something that the log does not have. False if that is the first. */
@@ -156,8 +166,7 @@ try {
   const writer = new JournalWriter(disk)
   port.on('message', (parts: readonly JournalPart[]) => writer.take(parts))
   program.on('message', (_order: JournalOrder) => {
-    for (let got = receiveMessageOnPort(port); got !== undefined; got = receiveMessageOnPort(port))
-      writer.take(got.message as readonly JournalPart[])
+    writer.take([])
     writer.close().then(() => end(), end)
   })
   const memory = [recovered.snapshot?.bytes, recovered.entries[0]?.payload].map((bytes) => bytes?.buffer as ArrayBuffer)

@@ -98,9 +98,16 @@ export class LogDirectory implements AsyncDisposable {
     try {
       return await call
     } catch (cause) {
-      const { code } = cause as NodeJS.ErrnoException
-      if (code === 'ENOSPC' || code === 'EDQUOT') throw full(path, cause)
-      throw this.#failed(path, cause)
+      throw this.#refused(path, cause)
+    }
+  }
+
+  /** As {@link disk}, of a call that returns when it is done. */
+  now<T>(path: string, call: () => T): T {
+    try {
+      return call()
+    } catch (cause) {
+      throw this.#refused(path, cause)
     }
   }
 
@@ -108,6 +115,15 @@ export class LogDirectory implements AsyncDisposable {
   async synced(path: string, call: Promise<void>): Promise<void> {
     try {
       await call
+    } catch (cause) {
+      throw this.#failed(path, cause)
+    }
+  }
+
+  /** As {@link synced}, of a call that returns when it is done. */
+  syncedNow(path: string, call: () => void): void {
+    try {
+      call()
     } catch (cause) {
       throw this.#failed(path, cause)
     }
@@ -136,6 +152,10 @@ export class LogDirectory implements AsyncDisposable {
     }
   }
 
+  #refused(path: string, cause: unknown): Error {
+    return isFull(cause) ? full(path, cause) : this.#failed(path, cause)
+  }
+
   #failed(path: string, cause: unknown): Error {
     this.#failure ??= failure(path, cause)
     return this.#failure
@@ -147,6 +167,12 @@ export async function writeAll(file: FileHandle, bytes: Uint8Array, position: nu
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)
     done += bytesWritten
   }
+}
+
+/** The disk has no room for what was written. */
+export function isFull(cause: unknown): boolean {
+  const { code } = cause as NodeJS.ErrnoException
+  return code === 'ENOSPC' || code === 'EDQUOT'
 }
 
 /** `offset`: where the damage begins, if it is that of bytes. */

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
+import fs from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { ClosedError } from '../../native/index.ts'
 import type { AcceptedEntry } from '../replica/cell.ts'
-import { damaged, type LogDirectory, otherVersion, writeAll } from './log-directory.ts'
+import { damaged, isFull, type LogDirectory, otherVersion, writeAll } from './log-directory.ts'
 import {
   checksumPayloads,
   contentsOf,
@@ -22,6 +23,11 @@ import {
 
 /** A segment of this length is followed by another. */
 const SEGMENT_BYTES = 2 ** 26
+/**
+ * How many zeros are written behind the records when they reach the end of the file. Records that take the place of
+ * zeros change neither the length of the file nor where it lies, so a sync has to write nothing else.
+ */
+const ZEROS_BYTES = 2 ** 20
 
 /** A file of the log that is there. */
 interface Segment {
@@ -65,6 +71,9 @@ export class LogFile implements AsyncDisposable {
   /** The last segment, and how much of it is on the disk. */
   #file: FileHandle | undefined
   #durableBytes = 0
+  /** The length of that file: zeros follow on the records. */
+  #fileBytes = 0
+  #hasZeros = true
   #gathered: Gathered[] = []
   #promised = 0
   #closed = false
@@ -161,8 +170,12 @@ export class LogFile implements AsyncDisposable {
   async close(): Promise<void> {
     this.#closed = true
     await this.#turn
-    await this.#file?.close()
+    const file = this.#file
     this.#file = undefined
+    // Zeros would do no harm.
+    if (file !== undefined && this.#gathered.length === 0 && this.#fileBytes > this.#durableBytes)
+      await file.truncate(this.#durableBytes).catch(() => {})
+    await file?.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -189,10 +202,30 @@ export class LogFile implements AsyncDisposable {
       if (this.#durableBytes >= this.#segmentBytes) await this.#roll(this.#segments.at(-1)!.number + 1)
       const path = this.#pathOf(this.#segments.at(-1)!.number)
       const { count, bytes } = this.#batch()
-      await directory.disk(path, writeAll(this.#file!, bytes, this.#durableBytes))
-      await directory.synced(path, this.#file!.datasync())
-      this.#durableBytes += bytes.length
+      const { fd } = this.#file!
+      // This thread has nothing else to do, and to hand calls to others takes longer than many a disk.
+      directory.now(path, () => writeAllNow(fd, bytes, this.#durableBytes))
+      const endBytes = this.#durableBytes + bytes.length
+      if (endBytes > this.#fileBytes) directory.now(path, () => this.#writeZeros(fd, endBytes))
+      directory.syncedNow(path, () => fs.fdatasyncSync(fd))
+      this.#durableBytes = endBytes
       this.#gathered.splice(0, count)
+    }
+  }
+
+  /** Up to the end of the segment at most. Where there is no room for them, this segment grows with its records. */
+  #writeZeros(fd: number, at: number): void {
+    this.#fileBytes = at
+    const length = Math.min(ZEROS_BYTES, this.#segmentBytes - at)
+    if (length <= 0 || !this.#hasZeros) return
+    try {
+      writeAllNow(fd, Buffer.alloc(length), at)
+      this.#fileBytes = at + length
+    } catch (cause) {
+      if (!isFull(cause)) throw cause
+      this.#hasZeros = false
+      // A snapshot may need the room.
+      fs.ftruncateSync(fd, at)
     }
   }
 
@@ -221,6 +254,8 @@ export class LogFile implements AsyncDisposable {
     this.#file = file
     this.#segments.push({ number, lastIndex: 0, promise: 0 })
     this.#durableBytes = SEGMENT_HEAD_BYTES
+    this.#fileBytes = SEGMENT_HEAD_BYTES
+    this.#hasZeros = true
   }
 
   async #recover(): Promise<LogContents> {
@@ -281,9 +316,14 @@ export class LogFile implements AsyncDisposable {
     await directory.synced(path, file.sync())
     await directory.sync()
     this.#durableBytes = endBytes
+    this.#fileBytes = endBytes
   }
 
   #pathOf(number: number): string {
     return this.#directory.pathOf(segmentName(number))
   }
+}
+
+function writeAllNow(fd: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done, bytes.length - done, position + done)
 }

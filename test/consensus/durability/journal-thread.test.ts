@@ -25,7 +25,7 @@ const founding = { ...entry(1), flags: EntryFlag.Configuration, payload: encodeC
 /** A thread with the replica's side of it, and the pipe between them. */
 async function opened(directory: string, options: Partial<JournalThreadOptions> = {}) {
   const unexpected = (what: unknown) => assert.fail(String(what))
-  const all = { directory, name: 'machine', onFailure: unexpected, onState: unexpected, ...options }
+  const all = { directory, name: 'machine', timeoutMs: 60_000, onFailure: unexpected, onState: unexpected, ...options }
   const thread = await JournalThread.open(all)
   const { id, recovered, bell } = thread
   const journal = new JournalPort(thread.port)
@@ -254,13 +254,24 @@ test('all that was counted survives a process that is killed while it appends', 
   }
 })
 
+test('a disk that does not answer is not waited for beyond the time', async () => {
+  const directory = newDirectory()
+  const identity = join(directory, 'identity')
+  // To read it takes a writer, who does not come.
+  assert.equal(spawnSync('mkfifo', [identity]).status, 0)
+  const isLate = { code: 'ERR_AETHER_CONSENSUS_TIMEOUT', message: /was not read within 50 ms; look at its disk/ }
+  await assert.rejects(opened(directory, { timeoutMs: 50 }), isLate)
+  // Opened for both, it does not wait for a reader. One that waits is let go.
+  await (await open(identity, 'r+')).close()
+})
+
 test('it keeps no process alive, and a process may end while it writes', () => {
   const room = new URL('../../../src/consensus/durability/', import.meta.url)
   const program = `
     const { JournalThread } = await import('${room}journal-thread.js')
     const { JournalPort } = await import('${room}journal-port.js')
     const nothing = () => {}
-    const options = { directory: process.argv[1], name: 'machine', onFailure: nothing, onState: nothing }
+    const options = { directory: process.argv[1], name: 'machine', timeoutMs: 60_000, onFailure: nothing, onState: nothing }
     const thread = await JournalThread.open(options)
     const journal = new JournalPort(thread.port)
     journal.promise(1)
@@ -289,7 +300,7 @@ function onFullDisk(directory: string, program: string): unknown {
     const tell = (what) => { told.push(what); wake() }
     const heard = async (what) => { while (!told.includes(what)) await new Promise((resolve) => { wake = resolve }) }
     const openThread = () => JournalThread.open({
-      directory: directory + '/log', name: 'machine',
+      directory: directory + '/log', name: 'machine', timeoutMs: 60_000,
       onFailure: (error) => tell(error.code), onState: tell,
     })
     const thread = await openThread()

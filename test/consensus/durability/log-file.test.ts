@@ -293,7 +293,7 @@ test('a log is open once, and its directory is made if it is not there', async (
 })
 
 test('many small entries are read again', async () => {
-  const entries = Array.from({ length: 200_000 }, (_, at) => entry(at + 1, ''))
+  const entries = Array.from({ length: 50_000 }, (_, at) => entry(at + 1, ''))
   const directory = await written([entries])
   assert.equal((await readIn(directory)).length, entries.length)
 })
@@ -402,6 +402,28 @@ test('a full disk loses nothing: what is appended is synced once there is room',
     all: true,
     many: true,
   })
+})
+
+test('records take the place of zeros; a crash leaves some behind, close leaves none', async () => {
+  const directory = newDirectory()
+  const { log, close } = await openLog(directory)
+  for (const index of [1, 2]) {
+    log.append(entry(index))
+    await log.sync()
+  }
+  const crashed = readFileSync(join(directory, FIRST))
+  await close()
+  const closed = readFileSync(join(directory, FIRST))
+  assert.ok(crashed.length > 2 ** 20 && closed.length < 1000)
+  assert.ok(crashed.subarray(0, closed.length).equals(closed))
+  assert.ok(crashed.subarray(closed.length).every((byte) => byte === 0))
+  writeFileSync(join(directory, FIRST), crashed)
+  const { log: again, entries, close: closeAgain } = await openLog(directory)
+  assert.deepEqual(shown(...entries), shown(entry(1), entry(2)))
+  again.append(entry(3))
+  await again.sync()
+  await closeAgain()
+  assert.deepEqual(await readIn(directory), shown(entry(1), entry(2), entry(3)))
 })
 
 test('errors say what to do', async () => {

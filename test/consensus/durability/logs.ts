@@ -1,8 +1,8 @@
 /** Logs in directories of their own, and disks that fail. */
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import fs, { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, mock } from 'node:test'
@@ -54,23 +54,40 @@ export function shown(...entries: readonly AcceptedEntry[]): string[] {
 }
 
 type Call = 'write' | 'sync' | 'datasync' | 'truncate'
+type Function = (...args: unknown[]) => unknown
 
 /** While `act` runs, calls of all files fail: the `from`th of them and those after it. */
 export async function whileFailing<T>(call: Call, code: string, act: () => Promise<T>, from = 1): Promise<T> {
   const probe = await open(scratch, 'r')
-  const prototype = Object.getPrototypeOf(probe) as FileHandle
+  const handles = Object.getPrototypeOf(probe) as Record<Call, Function>
   await probe.close()
-  const original = prototype[call] as (...args: unknown[]) => Promise<unknown>
   let calls = 0
-  const failing = mock.method(prototype, call, function (this: FileHandle, ...args: unknown[]) {
-    calls += 1
-    if (calls < from) return original.apply(this, args)
-    return Promise.reject(Object.assign(new Error(`${code}: the disk, ${call}`), { code }))
-  } as never)
+  const fail = (refuse: (error: Error) => unknown, original: Function) =>
+    function (this: unknown, ...args: unknown[]) {
+      calls += 1
+      if (calls < from) return original.apply(this, args)
+      return refuse(Object.assign(new Error(`${code}: the disk, ${call}`), { code }))
+    }
+  const failing = [
+    mock.method(
+      handles,
+      call,
+      fail((error) => Promise.reject(error), handles[call]),
+    ),
+  ]
+  // What the log itself calls returns when it is done.
+  const now = { write: 'writeSync', datasync: 'fdatasyncSync', sync: undefined, truncate: undefined }[call]
+  if (now !== undefined) {
+    const calls = fs as unknown as Record<string, Function>
+    const refuse = (error: Error) => {
+      throw error
+    }
+    failing.push(mock.method(calls, now, fail(refuse, calls[now]!)))
+  }
   try {
     return await act()
   } finally {
-    failing.mock.restore()
+    for (const { mock: failed } of failing) failed.restore()
     assert.ok(calls >= from, `${call} was called`)
   }
 }
