@@ -25,7 +25,7 @@ const WARM_MS = 20_000
 /** Long enough for the charts to have some history. */
 const WATCHED_MS = 30_000
 /** By the keys that show them. The tab of structures, 4, is taken last: who makes them would be seen in the others. */
-const tabs = { 1: 'cluster', 2: 'transfers', 3: 'pages', 5: 'protocol', 6: 'latencies', 7: 'log' }
+const tabs = { 1: 'cluster', 2: 'transfers', 3: 'pages', 6: 'protocol', 7: 'latencies', 8: 'log' }
 
 const folder = process.argv[2] ?? `${root}docs/images`
 const path = findChromium()

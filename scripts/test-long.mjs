@@ -58,6 +58,12 @@ const steps = [
     environment: { AETHER_TEST_VALUES: 'all' },
   },
   {
+    name: 'coherence',
+    purpose: 'members die at any step, and pages are held, in 1,250 plays of each protocol',
+    command: node('scripts/test.mjs', 'dsm/coherence/region-recovery', 'dsm/coherence/pins'),
+    environment: { AETHER_SEEDS: '1250' },
+  },
+  {
     name: 'litmus',
     purpose: '15,000 rounds of each shape with real processes',
     command: npm('litmus', '--rounds', '15000', '--ranks', '2,3', ...earlyShapes, '--evictions', 'without'),

@@ -9,6 +9,7 @@ import type {
   StructureDetailFrame,
 } from '../src/dashboard/wire.ts'
 import { LinkHistory } from './link-history.ts'
+import { MachineList } from './machine-list.ts'
 import { Operations } from './operations.ts'
 import { HISTORY } from './series.ts'
 import type { Source } from './source.ts'
@@ -32,6 +33,7 @@ export class Feed {
   readonly links = new Map<string, LinkHistory>()
   readonly operations = new Operations()
   readonly structures = new StructureList()
+  readonly machines = new MachineList()
   readonly histograms = new Map<string, HistogramFrame>()
   /** Grows with every change of the histograms. */
   histogramsStamp = 0
@@ -79,6 +81,7 @@ export class Feed {
     else if (message.event === 'pages') this.#takePages(message.data)
     else if (message.event === 'operations') this.operations.take(message.data, this.look)
     else if (message.event === 'structures') this.structures.take(message.data, this.look)
+    else if (message.event === 'machines') this.machines.take(message.data, this.look)
     else {
       this.histogramsStamp += 1
       if (message.data.isWhole) this.histograms.clear()
@@ -149,6 +152,7 @@ export class Feed {
     this.links.clear()
     this.operations.clear()
     this.structures.clear()
+    this.machines.clear()
     this.times.length = 0
     this.totalBytes.length = 0
   }

@@ -1,6 +1,7 @@
 import type {
   HistogramsFrame,
   LookFrame,
+  MachinesFrame,
   OperationsFrame,
   PageFrame,
   PagesFrame,
@@ -46,6 +47,9 @@ export class Live implements Source {
     )
     stream.addEventListener('structures', (event) =>
       feed.take({ event: 'structures', data: JSON.parse(event.data) as StructuresFrame }),
+    )
+    stream.addEventListener('machines', (event) =>
+      feed.take({ event: 'machines', data: JSON.parse(event.data) as MachinesFrame }),
     )
     stream.addEventListener('open', () => {
       feed.connected = true

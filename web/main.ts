@@ -6,6 +6,7 @@ import { Feed } from './feed.ts'
 import { HistogramsView } from './histograms-view.ts'
 import { Live } from './live.ts'
 import { LogView } from './log-view.ts'
+import { MachinesView } from './machines-view.ts'
 import { PagesView } from './pages-view.ts'
 import { ProtocolView } from './protocol-view.ts'
 import { Replay } from './replay.ts'
@@ -23,6 +24,7 @@ const views: readonly View[] = [
   new TransfersView(feed),
   pages,
   new StructuresView(feed),
+  new MachinesView(feed),
   new ProtocolView(feed),
   new HistogramsView(feed),
   new LogView(feed),

@@ -16,7 +16,8 @@ const table = {
 const help = `Usage: aether top [SPACE] [options]
 
 Shows a running space or group of yours on this machine: its members, and what each uses and waits for. Below are
-traffic between the ranks, regions, and the busiest structures. Without a name it shows the only running space.
+traffic between the ranks, regions, the busiest structures, and replicated state machines. Without a name it shows
+the only running space.
 
 It is not a member of the space. It reads shared memory, takes no lock, and you can start and stop it at any time.
 On a terminal it updates the screen in place until Ctrl-C or the end of the space. In a pipe it prints one screen

@@ -153,7 +153,15 @@ export class FollowedSpace {
   }
 
   #nobody(atMs: number, log: readonly LogFrame[]): Frame {
-    const nothing = { members: [], links: [], operations: [], regions: [], structures: [], structureMemory: [] }
+    const nothing = {
+      members: [],
+      links: [],
+      operations: [],
+      regions: [],
+      structures: [],
+      structureMemory: [],
+      machines: [],
+    }
     const problem = this.#problem === undefined ? {} : { problem: this.#problem }
     const space = this.#name ?? ''
     return { atMs, space, epoch: 0, running: false, ...problem, ...nothing, histograms: [], log, lostEvents: 0 }

@@ -2,6 +2,7 @@ import { type ObservedMember, processInWords, SpaceObserver } from '../cluster/i
 import { type JournalLink, observedRegions, type ReadEvent } from '../dsm/index.ts'
 import { EventStore } from './event-store.ts'
 import { LinkRates } from './link-rates.ts'
+import { MachineRates } from './machine-rates.ts'
 import { MemberSight } from './observed-member.ts'
 import { OperationRates } from './operation-rates.ts'
 import { describePage } from './page-description.ts'
@@ -47,6 +48,7 @@ export class ObservedSpace {
   readonly #regions = new Map<string, RegionSight>()
   readonly #links = new LinkRates()
   readonly #operations = new OperationRates()
+  readonly #machines = new MachineRates()
   readonly #events = new EventStore()
   readonly #structures: ObservedStructures
   readonly #knownRegions = new Set<string>()
@@ -113,6 +115,7 @@ export class ObservedSpace {
       regions,
       structures,
       structureMemory: memory,
+      machines: this.#machines.next(seen, atMs),
       histograms: seen.flatMap(({ histograms }): readonly HistogramFrame[] => histograms),
       log,
       lostEvents: this.#lostEvents,

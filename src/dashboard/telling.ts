@@ -4,6 +4,7 @@ import type {
   HistogramFrame,
   LinkFrame,
   LogFrame,
+  MachineFrame,
   Message,
   OperationFrame,
   PagesFrame,
@@ -46,6 +47,9 @@ export class Telling {
   /** Structures as they were last sent, by region and name. */
   #structures = new Map<string, string>()
   #structuresTold: readonly StructureFrame[] | undefined
+  /** Machines as they were last sent. */
+  #machines: string | undefined
+  #machinesTold: readonly MachineFrame[] | undefined
   #isWhole = true
   #loggedUpTo = 0
   #histogramsMs = 0
@@ -61,6 +65,8 @@ export class Telling {
     this.#operationsTold = undefined
     this.#structures.clear()
     this.#structuresTold = undefined
+    this.#machines = undefined
+    this.#machinesTold = undefined
     this.#isWhole = true
   }
 
@@ -79,7 +85,7 @@ export class Telling {
     this.#isWhole = false
     const missed = Math.min(log.length, logged - this.#loggedUpTo)
     this.#loggedUpTo = logged
-    const { links, histograms, operations, structures, structureMemory, ...rest } = frame
+    const { links, histograms, operations, structures, structureMemory, machines, ...rest } = frame
     const lines = missed === 0 ? [] : log.slice(-missed)
     const told: Message[] = [
       { event: 'frame', data: { ...rest, log: lines, links: this.#changedLinks(links), isWhole } },
@@ -105,6 +111,13 @@ export class Telling {
         event: 'structures',
         data: { isWhole, memory: structureMemory, ...this.#changedStructures(structures) },
       })
+    }
+    if (machines !== this.#machinesTold) {
+      this.#machinesTold = machines
+      const data = { machines: machines.map((machine) => ({ ...machine, rate: roundedRate(machine.rate) })) }
+      const text = JSON.stringify(data)
+      if (text !== this.#machines) told.push({ event: 'machines', data })
+      this.#machines = text
     }
     for (const region of regions) {
       const data = this.#changedPages(region, source.pages(region), isWhole ? Number.POSITIVE_INFINITY : BLOCKS_MAX)

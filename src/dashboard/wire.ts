@@ -176,6 +176,33 @@ export interface StructureDetailFrame {
   readonly isWhole: boolean
 }
 
+/** A member's replica of a replicated state machine, or of an election. */
+export interface MachineFrame {
+  readonly name: string
+  /** As of the member: its rank, or its slot. */
+  readonly number: number
+  readonly leads: boolean
+  /** Of the leader that it knows. */
+  readonly term: number
+  /** The last entry of the log that it has applied, and how many more another member shown here has applied. */
+  readonly applied: number
+  readonly behind: number
+  /** Entries per second over the last second. */
+  readonly rate: number
+  /** Its proposals that have no answer yet. */
+  readonly proposing: number
+  /** How it last came to lead; null if it never did. */
+  readonly failOver: FailOverFrame | null
+}
+
+/** Stages of a fail-over: nanoseconds since the member found that no one led. */
+export interface FailOverFrame {
+  readonly campaignNs: number
+  readonly promisedNs: number
+  readonly caughtUpNs: number
+  readonly decidedNs: number
+}
+
 /** A line of the event log. */
 export interface LogFrame {
   readonly atMs: number
@@ -201,6 +228,8 @@ export interface Frame {
   /** The same lists at each look until there are newer ones, about once per second. */
   readonly structures: readonly StructureFrame[]
   readonly structureMemory: readonly StructureMemoryFrame[]
+  /** By name, then by member. The same list at each look until there is a newer one, about once per second. */
+  readonly machines: readonly MachineFrame[]
   readonly histograms: readonly HistogramFrame[]
   /** New lines. */
   readonly log: readonly LogFrame[]
@@ -211,10 +240,10 @@ export interface Frame {
 /**
  * A look as it is sent to a page that has the previous look. It has only the links that changed, each as
  * {@link LINK_NUMBERS} numbers: from, to, messages, pages, bytes, latency in ns or -1, total bytes. Rates are rounded
- * to whole numbers. Histograms, operations and structures are sent separately, once per second.
+ * to whole numbers. Histograms, operations, structures and machines are sent separately, once per second.
  */
 export interface LookFrame
-  extends Omit<Frame, 'links' | 'operations' | 'histograms' | 'structures' | 'structureMemory'> {
+  extends Omit<Frame, 'links' | 'operations' | 'histograms' | 'structures' | 'structureMemory' | 'machines'> {
   readonly links: readonly number[]
   /** All links that were sent before are void. */
   readonly isWhole: boolean
@@ -251,6 +280,11 @@ export interface StructuresFrame {
   readonly memory: readonly StructureMemoryFrame[]
 }
 
+/** All machines, if anything of them has changed since they were last sent. */
+export interface MachinesFrame {
+  readonly machines: readonly MachineFrame[]
+}
+
 /** A message to the page, by the name of its event. */
 export type Message =
   | { readonly event: 'frame'; readonly data: LookFrame }
@@ -258,6 +292,7 @@ export type Message =
   | { readonly event: 'histograms'; readonly data: HistogramsFrame }
   | { readonly event: 'operations'; readonly data: OperationsFrame }
   | { readonly event: 'structures'; readonly data: StructuresFrame }
+  | { readonly event: 'machines'; readonly data: MachinesFrame }
 
 /**
  * States of pages of one region. Each block has its number and 256 little-endian Uint16 as base64, fewer in the last

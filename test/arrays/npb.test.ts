@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { conjugateGradient } from './npb/conjugate-gradient.ts'
 import { embarrassinglyParallel } from './npb/embarrassingly-parallel.ts'
 import { integerSort } from './npb/integer-sort.ts'
 import { MeshArrays } from './support/mesh-arrays.ts'
@@ -17,9 +16,4 @@ test('IS of class S verifies itself, whether ranks map the memory of each other 
     await using mesh = await MeshArrays.open(size, isMapped)
     for (const wrong of await mesh.all((xp) => integerSort(xp, 'S'))) assert.equal(wrong, 0)
   }
-})
-
-test('CG of class S verifies itself', async () => {
-  await using mesh = await MeshArrays.open(size, true)
-  for (const error of await mesh.all((xp) => conjugateGradient(xp, 'S'))) assert.ok(error < 1e-10, `${error}`)
 })

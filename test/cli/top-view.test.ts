@@ -3,12 +3,13 @@ import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { showTop } from '../../src/cli/top/top-view.ts'
-import type { Frame, LinkFrame, MemberFrame } from '../../src/dashboard/index.ts'
+import type { Frame, LinkFrame, MachineFrame, MemberFrame } from '../../src/dashboard/index.ts'
 
 /** What `aether top` shows of members, of whom some have ranks, and of what flows between them. */
 function shown(
   members: readonly (Pick<MemberFrame, 'slot' | 'rank'> & Partial<MemberFrame>)[],
   ends: readonly (readonly [number, number])[],
+  machines: readonly MachineFrame[] = [],
 ) {
   let text = ''
   const stream = new Writable({
@@ -32,6 +33,7 @@ function shown(
       regions: [],
       structures: [],
       structureMemory: [],
+      machines,
       histograms: [],
       log: [],
     },
@@ -80,4 +82,23 @@ test('top counts a process once, however many of its threads are members', () =>
     [],
   )
   assert.match(text, /processors 1\.00 {3}memory 128\.?0* MiB/)
+})
+
+test('top shows who leads a machine, and how far each replica is', () => {
+  const machine = { name: 'accounts\n', term: 4, rate: 1500, proposing: 0 }
+  const failOver = { campaignNs: 1e5, promisedNs: 2e5, caughtUpNs: 3e5, decidedNs: 4e5 }
+  const text = shown(
+    [
+      { slot: 0, rank: 0 },
+      { slot: 1, rank: 1 },
+    ],
+    [],
+    [
+      { ...machine, number: 0, leads: false, applied: 1990, behind: 10, failOver: null },
+      { ...machine, number: 1, leads: true, applied: 2000, behind: 0, failOver },
+    ],
+  )
+  assert.match(text, /^ *accounts\? +rank 0 +follows +4 +1,990 +10 +1\.50 k\/s +0 +-$/m)
+  assert.match(text, /^ *accounts\? +rank 1 +leads +4 +2,000 +- +1\.50 k\/s +0 +400 µs$/m)
+  assert.doesNotMatch(shown([{ slot: 0, rank: 0 }], []), /machine/)
 })

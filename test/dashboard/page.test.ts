@@ -65,15 +65,15 @@ describe('the page, in a real browser', { skip }, () => {
       await ranks.on(2, 'readBytes', 'grid', 0, 8)
       await browser.until(`/shared/.test(${PANEL}) && /rank 0, rank 2/.test(${PANEL})`, 'rank 2 reads again')
 
-      await browser.press('5')
+      await browser.press('6')
       await browser.until(
         "/GetShared/.test(document.querySelector('#protocol').innerText)",
         'the table of the protocol',
       )
       assert.doesNotMatch(await browser.evaluate<string>("document.querySelector('#protocol').innerText"), /\?/)
-      await browser.press('6')
-      await browser.until("/dsm\\.fault/.test(document.querySelector('#histograms').innerText)", 'latencies')
       await browser.press('7')
+      await browser.until("/dsm\\.fault/.test(document.querySelector('#histograms').innerText)", 'latencies')
+      await browser.press('8')
       await ranks.kill(1)
       await browser.until("/rank 1 died/.test(document.querySelector('#log').innerText)", 'the death in the log')
       const theme = 'document.documentElement.dataset.theme'
@@ -110,7 +110,7 @@ describe('the page, in a real browser', { skip }, () => {
         "document.querySelector('.facts').innerText.includes('128 MiB')",
         'the memory of two processes',
       )
-      await browser.press('7')
+      await browser.press('8')
       await browser.until(`${log}.includes('at look')`, 'the log')
       await see(true)
       const before = await browser.evaluate<string>(log)

@@ -106,7 +106,7 @@ describe('a recording, in a real browser', { skip }, () => {
       assert.equal(await at(), paused, 'paused, it stands still')
 
       // The scrubber, as a mouse moves it.
-      await browser.press('7')
+      await browser.press('8')
       const sought = `${range}.value = 12345; ${range}.dispatchEvent(new Event('input'))`
       await browser.evaluate(sought)
       await browser.until(`${log}.includes('look 61') && !${log}.includes('look 71')`, 'the log of that moment')

@@ -66,12 +66,21 @@ describe('the tab of structures, in a real browser', { skip }, () => {
   test('takes no name for HTML', async () => {
     const source = new SyntheticSpace({ members: 2, pages: 256, blocksALook: 0 })
     source.structureName = '<img src=x onerror="window.broken = true">'
+    source.machineName = source.structureName
     const server = await DashboardServer.start({ source })
     await using browser = await Chromium.start(path!)
     try {
       await browser.goTo(`${server.url}#structures`)
       await browser.press('4')
       await browser.until(`${rows}.length === 5 && /<img/.test(${TAB})`, 'the names as text')
+      await browser.press('5')
+      const machines = "document.querySelector('#machines').innerText"
+      await browser.until(`/<img.*rank 0.*leads/s.test(${machines})`, 'the names of machines, too')
+      assert.match(
+        await browser.evaluate<string>(machines),
+        /second\s+rank 1\s+leads\s+2\s[\s\S]*200 µs · 400 µs · 600 µs · 900 µs/,
+      )
+      assert.deepEqual(browser.errors, [])
       assert.equal(await browser.evaluate("'broken' in window"), false)
     } finally {
       await server.close()

@@ -38,7 +38,7 @@ test('calls that are made before the ranks are connected keep their order', asyn
   await ranks.all('closeGroup')
 })
 
-for (const blocking of [false, true]) {
+for (const blocking of drawn([false, true], 1)) {
   const how = blocking ? 'blocking' : 'on the event loop'
   test(`a rank that is killed in a collective is named to all others, which go on without it, ${how}`, async () => {
     await using ranks = await joined(4)

@@ -8,6 +8,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import {
   Access,
@@ -240,7 +241,9 @@ test(`${KILLS} victims killed in the middle leave the survivor whole`, async (co
   messages += await killInTheMiddle(survivor, warmUp)
   const before = openDescriptors()
   await Promise.all(Array.from({ length: VICTIMS_AT_ONCE }, lane))
-  assert.equal(openDescriptors(), before, 'descriptors are left behind')
+  // The pipes to processes that were killed last are closed in a later turn.
+  for (let wait = 0; openDescriptors() > before && wait < 1000; wait += 1) await sleep(10)
+  assert.ok(openDescriptors() <= before, 'descriptors are left behind')
   context.diagnostic(`${started + 1} kills, ${messages} messages received whole and in order`)
   queue.close()
   device.close()

@@ -15,8 +15,8 @@ import { PATIENCE_MS } from './support/program.ts'
 import { rdmaResources } from './support/resources.ts'
 
 /** AETHER_TEST_CONNECTIONS=1000 is a soak; emulated, each takes 35 ms. */
-const CONNECTIONS = Number(process.env['AETHER_TEST_CONNECTIONS'] ?? 64)
-const AT_ONCE = 256
+const CONNECTIONS = Number(process.env['AETHER_TEST_CONNECTIONS'] ?? 32)
+const AT_ONCE = Math.min(256, 2 * CONNECTIONS)
 
 interface Connection {
   readonly first: QueuePair

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { bodyCases } from '../rpc/rdma/body-cases.ts'
 import { callCases } from '../rpc/rdma/call-cases.ts'
 import { fenceCases } from '../rpc/rdma/fence-cases.ts'
 import { overDevice } from '../rpc/rdma/pairs.ts'
@@ -17,8 +16,6 @@ test('over soft-RoCE memory is lent by registrations, since its windows are no b
 test('over a real device: calls with buffers', (t) => callCases(t, ground))
 
 test('over a real device: the end of a call with buffers', (t) => fenceCases(t, ground))
-
-test('over a real device: long bodies', (t) => bodyCases(t, ground))
 
 test('over a real device: calls with buffers between two processes', (t) =>
   stationCases(t, place.device, place.address))

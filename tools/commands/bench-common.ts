@@ -1,4 +1,4 @@
-import { formatBytes, UsageError } from 'aether-dsm/internal/cli'
+import { formatBytes, integerOption, UsageError } from 'aether-dsm/internal/cli'
 import { openDevice } from 'aether-dsm/internal/verbs'
 import { benchBandwidth } from '../bench/bandwidth.ts'
 import { benchJobs, defaultJobsProcesses, type JobsBenchOptions } from '../bench/jobs/jobs.ts'
@@ -26,6 +26,7 @@ import { type PreparedBench, prepareBench } from './bench-run.ts'
 export type CommonOptions = RpcBenchOptions & OpsBenchOptions & JobsBenchOptions & ReplicateBenchOptions
 
 const processesMax = 64
+const killsMax = 100_000
 
 const measures: Readonly<Record<CommonName, (options: CommonOptions) => Promise<BenchRow[]>>> = {
   latency: benchLatency,
@@ -45,7 +46,7 @@ export const commonTakes: Readonly<Record<CommonName, readonly BenchOption[]>> =
   rpc: ['device', 'sizes', 'time-ms', 'peers', 'depths', 'clients', 'loads', 'rounds'],
   ops: ['device', 'sizes', 'time-ms', 'peers', 'processes'],
   jobs: ['time-ms', 'peers', 'processes'],
-  replicate: ['sizes', 'time-ms', 'peers', 'processes'],
+  replicate: ['sizes', 'time-ms', 'peers', 'processes', 'kills'],
 }
 
 /** @throws UsageError, and AetherError if there is no such device, before a second process fails because of it. */
@@ -62,6 +63,7 @@ export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBe
     depths: numbersOf('depths', values.depths, defaultDepths, 1, depthMax),
     clients: numbersOf('clients', values.clients, defaultClients, 1, clientsMax),
     processes: numbersOf('processes', values.processes, defaultProcesses(name), 1, processesMax),
+    ...(values.kills !== undefined && { kills: integerOption('bench', '--kills', values.kills, 1, killsMax) }),
   }
   const even = name === 'replicate' ? options.processes?.find((count) => count % 2 === 0) : undefined
   if (even !== undefined) throw new UsageError(`--processes ${even}: replicas are an odd number, as 3 or 5`, 'bench')

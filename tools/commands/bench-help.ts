@@ -142,6 +142,10 @@ More options of ops, jobs and replicate:
   --processes N,N,...  processes that work at the same time (default ${defaultOpsProcesses.join(',')}; jobs ${defaultJobsProcesses.join(',')};
                        replicate ${defaultReplicas.join(',')})
 
+More options of replicate:
+  --kills N          measure fail-overs instead: kill the leader N times while 8 commands are under way. A row
+                     tells how long one of the stages took until the next leader had decided
+
 More options of all:
   --suites LIST      ${suiteNames.join(', ')} (default: all of them)
   --json             rows are those of each benchmark

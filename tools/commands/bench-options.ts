@@ -22,6 +22,7 @@ const texts = [
   'collectives',
   'stores',
   'processes',
+  'kills',
   'value-sizes',
   'keys',
   'writes',

@@ -1,13 +1,14 @@
-import type { Frame, MemberFrame, RegionFrame, StructureFrame } from '../../dashboard/index.ts'
+import type { Frame, MachineFrame, MemberFrame, RegionFrame, StructureFrame } from '../../dashboard/index.ts'
 import type { Screen } from '../output/screen.ts'
 import type { Column } from '../output/table.ts'
 import { formatBytes, formatCount, formatRate, formatTime, processText } from '../output/units.ts'
-import { busiestFirst, showStructuresTable } from '../structures/structures-table.ts'
+import { busiestFirst, plainName, showStructuresTable } from '../structures/structures-table.ts'
 
 /** More links would push everything else off the screen, so only the busiest are shown. */
 const LINKS_MAX = 8
 const REGIONS_MAX = 12
 const STRUCTURES_MAX = 10
+const MACHINES_MAX = 12
 const LOG_MAX = 5
 
 const right = (title: string): Column => ({ title, align: 'right' })
@@ -49,6 +50,7 @@ export function showTop(frame: Frame, screen: Screen): void {
   showLinks(frame, screen)
   showRegions(regions, screen)
   showStructures(structures, screen)
+  showMachines(frame, screen)
   for (const { text } of log.slice(-LOG_MAX)) screen.line(`  ${paint('dim', text)}`)
   if (frame.lostEvents > 0) screen.line(`  ${paint('dim', `${formatCount(frame.lostEvents)} events were missed`)}`)
 }
@@ -132,6 +134,46 @@ function showStructures(structures: readonly StructureFrame[], screen: Screen): 
   screen.line()
   showStructuresTable(busiestFirst(structures).slice(0, STRUCTURES_MAX), screen)
   more(structures.length - STRUCTURES_MAX, 'structure', screen)
+}
+
+/** Replicas of replicated state machines, by machine. */
+function showMachines({ machines, members }: Frame, screen: Screen): void {
+  if (machines.length === 0) return
+  const name = namesIn(members)
+  screen.line()
+  screen.table(
+    [
+      left('machine'),
+      left('member'),
+      left('role'),
+      right('term'),
+      right('applied'),
+      right('behind'),
+      right('entries'),
+      right('proposing'),
+      right('fail-over'),
+    ],
+    machines.slice(0, MACHINES_MAX).map((machine) => machineRow(machine, name, screen)),
+  )
+  more(machines.length - MACHINES_MAX, 'replica', screen)
+}
+
+function machineRow(
+  { name, number, leads, term, applied, behind, rate, proposing, failOver }: MachineFrame,
+  nameOfNumber: (number: number) => string,
+  { paint }: Screen,
+): string[] {
+  return [
+    plainName(name),
+    nameOfNumber(number),
+    leads ? paint('green', 'leads') : 'follows',
+    formatCount(term),
+    formatCount(applied),
+    behind === 0 ? '-' : formatCount(behind),
+    formatRate(rate),
+    formatCount(proposing),
+    failOver === null ? '-' : formatTime(failOver.decidedNs / 1e6),
+  ]
 }
 
 function more(left: number, what: string, screen: Screen): void {

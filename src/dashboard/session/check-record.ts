@@ -121,6 +121,18 @@ const structureMemory = fields({
   isEstimate: boolean,
   isOther: boolean,
 })
+const failOver = fields({ campaignNs: number, promisedNs: number, caughtUpNs: number, decidedNs: number })
+const machine = fields({
+  name: text,
+  number: rank,
+  leads: boolean,
+  term: number,
+  applied: number,
+  behind: number,
+  rate: number,
+  proposing: number,
+  failOver: orNull(failOver),
+})
 
 const checks: Readonly<Record<string, Check>> = {
   frame: fields({
@@ -148,6 +160,7 @@ const checks: Readonly<Record<string, Check>> = {
     gone: optional(list((key) => Array.isArray(key) && key.length === 2 && key.every(text))),
     memory: list(structureMemory),
   }),
+  machines: fields({ machines: list(machine) }),
   events: fields({ region: text, left: number, beginNs: number, events: numbers(EVENT_NUMBERS) }),
   pages: (value) => {
     if (!fields({ region: text, pages: whole(RECORDED_PAGES_MAX), isNew: boolean, blocks: list(Array.isArray) })(value))

@@ -28,6 +28,7 @@ class StillSpace implements DashboardSource {
       regions: [],
       structures: [],
       structureMemory: [],
+      machines: [],
       histograms: [],
     }
     const log = [{ atMs: this.looks, kind: 'note' as const, text: `${this.looks} `.padEnd(this.lineBytes, '.') }]

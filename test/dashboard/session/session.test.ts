@@ -262,12 +262,12 @@ describe('a recording of the dashboard', () => {
     assert.deepEqual([shorter.facts.end, shorter.facts.parts.length], ['damaged', 4])
   })
 
-  test('is of format 3, and those of format 1 are read', () => {
+  test('is of format 4, and those of format 1 are read', () => {
     const [{ path }, old] = [record(5), join(folder, 'format-1')]
     const [, first] = partsOf(path)
     const bytes = readFileSync(path)
     const header = JSON.parse(unpackPart(bytes.subarray(0, first))) as { version: number }
-    assert.equal(header.version, 3)
+    assert.equal(header.version, 4)
     const place = { isWhole: false, isEnd: false, atMs: 0 }
     writeFileSync(
       old,
@@ -287,7 +287,7 @@ describe('a recording of the dashboard', () => {
       const lines = unpackPart(part)
         .split('\n')
         .filter((line) => !line.includes('"event":"structures"'))
-      return packPart(lines.join('\n').replace('"version":3', '"version":2'), readPartHeader(part)!)
+      return packPart(lines.join('\n').replace('"version":4', '"version":2'), readPartHeader(part)!)
     })
     writeFileSync(old, Buffer.concat(parts))
     using now = open(path)
@@ -315,7 +315,11 @@ describe('a recording of the dashboard', () => {
       [file('gzip', gzipSync('hello')), 'FOREIGN', /--record FILE/],
       [file('member', '{"format":"aether-recording","version":1}\n'), 'FOREIGN', /aether replay FILE/],
       [file('other', header({ format: 'something' })), 'FOREIGN', /--record FILE/],
-      [file('newer', header({ ...known, version: 4 })), 'VERSION', /Aether 9\.9\.9 in format 4.*reads formats 1, 2, 3/],
+      [
+        file('newer', header({ ...known, version: 5 })),
+        'VERSION',
+        /Aether 9\.9\.9 in format 5.*reads formats 1, 2, 3, 4/,
+      ],
       [file('older', header({ ...known, version: 0, aether: '<b>' })), 'VERSION', /another version.*format 0/],
       [file('timeless', header({ ...known, version: 1, begunMs: 'x' })), 'DAMAGED', /no start time/],
       [file('nothing', header({ ...known, version: 1 })), 'DAMAGED', /cut off before anything was recorded/],

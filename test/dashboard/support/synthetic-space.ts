@@ -1,4 +1,11 @@
-import type { DashboardSource, Frame, OperationFrame, PageFrame, StructureFrame } from '../../../src/dashboard/index.ts'
+import type {
+  DashboardSource,
+  Frame,
+  MachineFrame,
+  OperationFrame,
+  PageFrame,
+  StructureFrame,
+} from '../../../src/dashboard/index.ts'
 import type { EventsSince } from '../../../src/dashboard/observed-space.ts'
 import { OPERATION_LINKS_MAX } from '../../../src/dashboard/operation-rates.ts'
 import { PageMap } from '../../../src/dashboard/page-map.ts'
@@ -27,12 +34,14 @@ export class SyntheticSpace implements DashboardSource {
   regionName = 'grid'
   logText = 'something happened'
   structureName = 'structure'
+  machineName = 'accounts'
   looks = 0
   /** When the last look was, for who takes looks down: of a clock that nobody sets. */
   readonly clock = (): number => this.looks * (this.size.lookMs ?? 0)
   #block = 0
   #told: readonly OperationFrame[] = []
   #toldStructures: readonly StructureFrame[] = []
+  #toldMachines: readonly MachineFrame[] = []
   #events: ReadEvent[] = []
 
   constructor(size: SyntheticSize) {
@@ -102,6 +111,7 @@ export class SyntheticSpace implements DashboardSource {
           isOther: false,
         },
       ],
+      machines: this.#machines(look),
       histograms: ranks.map((rank) => ({
         name: 'dsm.fault grid',
         slot: rank,
@@ -174,6 +184,26 @@ export class SyntheticSpace implements DashboardSource {
       expirations: 0,
     }))
     return this.#toldStructures
+  }
+
+  /** Another list at each fifth look: two machines, of which rank 0 leads the first, and rank 1 the second. */
+  #machines(look: number): readonly MachineFrame[] {
+    if (look % 5 !== 1) return this.#toldMachines
+    const stages = { campaignNs: 2e5, promisedNs: 4e5, caughtUpNs: 6e5, decidedNs: 9e5 }
+    this.#toldMachines = [this.machineName, 'second'].flatMap((name, leader) =>
+      Array.from({ length: Math.min(3, this.size.members) }, (_, number) => ({
+        name,
+        number,
+        leads: number === leader,
+        term: 1 + leader,
+        applied: 10 * look - number,
+        behind: number,
+        rate: number === 2 ? 0 : 10 + (look % 7),
+        proposing: number,
+        failOver: number === leader ? stages : null,
+      })),
+    )
+    return this.#toldMachines
   }
 
   #change(look: number): void {

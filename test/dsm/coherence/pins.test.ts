@@ -9,7 +9,7 @@ import { type CoherenceMessage, CoherenceNode, type Protocol, protocols, type Ri
 import { Random } from '../../../src/runtime/index.ts'
 
 const PAGES = 8
-const SEEDS = 150
+const SEEDS = Number(process.env['AETHER_SEEDS'] ?? 75)
 const STEPS = 6000
 const LAST_STEPS = 20_000
 

@@ -459,7 +459,7 @@ function simulate(seed: number, protocol: Protocol, withReplicas: boolean, flaw?
 const chosen = process.env['AETHER_SEED']
 const seeds =
   chosen === undefined
-    ? Array.from({ length: Number(process.env['AETHER_SEEDS'] ?? 1250) }, (_, seed) => seed)
+    ? Array.from({ length: Number(process.env['AETHER_SEEDS'] ?? 750) }, (_, seed) => seed)
     : [Number(chosen)]
 
 for (const protocol of protocols.values()) {

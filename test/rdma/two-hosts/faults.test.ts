@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process'
 import test, { after, before } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { QueuePairState, type RegionToken } from '../../../src/verbs/index.ts'
+import { drawn } from '../../support/drawn.ts'
 import { assertTruthful, FLUSHED, Initiator, RETRY_EXCEEDED, SUCCESS } from '../support/initiator.ts'
 import { RemoteHost } from '../support/remote-host.ts'
 import { parseResources, rdmaResources } from '../support/resources.ts'
@@ -68,10 +69,11 @@ async function playRound(initiator: Initiator, token: RegionToken, value: number
   return true
 }
 
-for (const [percent, rounds] of [
+const losses = [
   [1, ROUNDS],
   [20, 16],
-] as const) {
+] as const
+for (const [percent, rounds] of drawn(losses, 1)) {
   test(`with ${percent} % of all packets lost, what is said to be written is there, and reads give it`, async () => {
     using initiator = new Initiator()
     let token = await target.connect(initiator)

@@ -28,6 +28,21 @@ test('bench replicate measures replicas, parked, spinning and on disks, and a ba
   }
 })
 
+test('bench replicate --kills measures how long it takes until another leads, stage by stage', () => {
+  const options = ['--kills', '1', '--processes', '3', '--sizes', '64', '--json']
+  const { status, stdout, stderr } = aether('bench', 'replicate', ...options)
+  assert.equal(status, 0, stderr)
+  const rows = JSON.parse(stdout) as readonly { op: string; provider: string; p50Ns: number; maxNs: number }[]
+  assert.deepEqual(new Set(rows.map(({ op }) => op)), new Set(['fail-over-3']))
+  const longest = new Map(rows.map(({ provider, maxNs }) => [provider, maxNs]))
+  const stages = ['candidate', 'promised', 'caught up', 'decided'].map((stage) => longest.get(`until ${stage}`)!)
+  assert.deepEqual(
+    stages,
+    stages.toSorted((one, other) => one - other),
+  )
+  assert.ok(longest.get('last answer to first')! > 0 && longest.get('SIGKILL to first answer')! > 0)
+})
+
 test('a number of replicas that is even is refused', () => {
   const { status, stderr } = aether('bench', 'replicate', '--processes', '4')
   assert.equal(status, 2)

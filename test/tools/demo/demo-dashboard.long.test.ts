@@ -46,7 +46,7 @@ test('aether demo: its nodes appear and flows move; recorded, they do so again w
   for (let press = 0; press < 4; press += 1) await browser.press(']')
   await browser.until("document.querySelector('footer')?.innerText.includes('Recording')", 'a recording')
   await browser.until(TRAFFIC, 'the flows of then', PATIENCE_MS)
-  await browser.press('7')
+  await browser.press('8')
   await browser.press('End')
   await browser.until(
     "/rank 2 (joined|is here|left)/.test(document.querySelector('#log').innerText)",

@@ -52,7 +52,7 @@ describe('the page beside real programs', { skip }, () => {
     // Reading again: what a rank wrote, the next one reads, so pages become shared and are invalidated by the next
     // write.
     await browser.until(`/shared [1-9]/.test(${legend})`, 'pages are read again', PATIENCE_MS)
-    await browser.press('5')
+    await browser.press('6')
     const protocol = "document.querySelector('#protocol').innerText"
     await browser.until(
       `/Invalidate/.test(${protocol}) && /GetShared/.test(${protocol})`,

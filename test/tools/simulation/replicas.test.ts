@@ -17,7 +17,7 @@ const SEEDS = 100
 const FIRST_SEED = 101
 /** Seeds of which some are drawn in each run. */
 const BLOCKS = 40
-const BLOCK_SEEDS = 50
+const BLOCK_SEEDS = 30
 
 /** What seldom happens, and has to in these seeds, so that they show something about it. */
 const marks = [
@@ -65,7 +65,7 @@ const diskMarks = [
     ['leader', 'follower', 'candidate'].map((target) => `${kind} of a ${target}`),
   ),
 ]
-const DISK_SEEDS = 40
+const DISK_SEEDS = 25
 
 test(`replicas with journals hold in ${DISK_SEEDS} simulated clusters, though all are killed at once`, () => {
   const happened = new Set<string>()

@@ -1,3 +1,4 @@
+import type { FailOver } from 'aether-dsm/consensus'
 import type { LanesRun } from '../lanes.ts'
 
 /** What a replica's process is started with. */
@@ -14,12 +15,14 @@ export interface ReplicaPlan {
 export type ToReplica =
   | { readonly kind: 'prepare'; readonly bytes: number; readonly depth: number; readonly timeMs: number }
   | { readonly kind: 'propose' }
+  | { readonly kind: 'status' }
   | { readonly kind: 'close' }
 
 /** What it says. */
 export type FromReplica =
-  | { readonly kind: 'opened'; readonly leads: boolean }
+  | { readonly kind: 'opened'; readonly rank: number; readonly leads: boolean }
   | { readonly kind: 'prepared' }
   | { readonly kind: 'proposed'; readonly run: LanesRun }
+  | { readonly kind: 'status'; readonly failOver: FailOver | undefined }
   | { readonly kind: 'closed' }
   | { readonly kind: 'failed'; readonly why: string }

@@ -1,38 +1,18 @@
 /** A replica of `aether bench replicate`: `node replica-process.js JSON`, where the JSON is a {@link ReplicaPlan}. */
 import process from 'node:process'
 import { join } from 'aether-dsm'
-import { type ReplicatedMachine, replicate } from 'aether-dsm/consensus'
+import { replicate } from 'aether-dsm/consensus'
 import { bytes as asBytes } from 'aether-dsm/internal/codecs'
 import { whyOf } from '../ask-process.ts'
 import { endWithParent } from '../ended-by-parent.ts'
 import { type Lane, runLanes, warmLanes } from '../lanes.ts'
+import { LastCommand } from './last-command.ts'
 import type { FromReplica, ReplicaPlan, ToReplica } from './replica-orders.ts'
-
-/** Keeps the last command and counts them, which is the least that a machine can do. */
-class Last implements ReplicatedMachine<Uint8Array, number> {
-  #count = 0
-  #last: Uint8Array = new Uint8Array()
-
-  apply(command: Uint8Array): number {
-    this.#last = command
-    this.#count += 1
-    return this.#count
-  }
-
-  snapshot(): Uint8Array[] {
-    return [new Uint8Array(Float64Array.of(this.#count).buffer), this.#last]
-  }
-
-  restore([count, last]: readonly Uint8Array[]): void {
-    this.#count = new Float64Array(count!.slice().buffer)[0]!
-    this.#last = last!.slice()
-  }
-}
 
 async function run({ name, replicas, spinMs, directory }: ReplicaPlan): Promise<void> {
   const group = await join({ name })
   const machine = await replicate(group, {
-    ...{ name: 'bench', machine: () => new Last(), replicas, codec: asBytes, spinMs },
+    ...{ name: 'bench', machine: () => new LastCommand(), replicas, codec: asBytes, spinMs },
     ...(directory === undefined ? {} : { directory }),
   })
   const say = (message: FromReplica): void => void process.send?.(message)
@@ -46,6 +26,7 @@ async function run({ name, replicas, spinMs, directory }: ReplicaPlan): Promise<
       await warmLanes(lanes, timeMs)
       return say({ kind: 'prepared' })
     }
+    if (told.kind === 'status') return say({ kind: 'status', failOver: (await machine.status()).lastFailOver })
     if (told.kind === 'propose') return say({ kind: 'proposed', run: await runLanes(lanes, timeMs) })
     await machine.close()
     await group.close()
@@ -54,7 +35,7 @@ async function run({ name, replicas, spinMs, directory }: ReplicaPlan): Promise<
   process.on('message', (told: ToReplica) => {
     follow(told).catch((error: unknown) => say({ kind: 'failed', why: whyOf(error) }))
   })
-  say({ kind: 'opened', leads: machine.leader?.isSelf === true })
+  say({ kind: 'opened', rank: group.rank, leads: machine.leader?.isSelf === true })
 }
 
 endWithParent()

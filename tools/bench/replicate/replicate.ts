@@ -12,6 +12,7 @@ import { redisProvider } from '../peers/redis-server.ts'
 import { unlessMissing } from '../peers/unless-missing.ts'
 import { type BenchRow, rowOf, withBaselines } from '../row.ts'
 import { ScratchDirectory } from '../scratch-directory.ts'
+import { failOvers, type TimedFailOver } from './fail-overs.ts'
 import { Replicas } from './replicas.ts'
 
 export interface ReplicateBenchOptions extends BenchOptions {
@@ -19,6 +20,8 @@ export interface ReplicateBenchOptions extends BenchOptions {
   readonly processes?: readonly number[]
   readonly peers?: readonly PeerName[]
   readonly onMissing?: OnMissing
+  /** Kill this number of leaders instead, and tell how long it took until others led. */
+  readonly kills?: number | undefined
 }
 
 export const defaultReplicas: readonly number[] = [3, 5]
@@ -35,6 +38,7 @@ const SPIN_MS = 1
  *
  * - `one-N`: one proposal after the other, with N replicas.
  * - `many-N`: 64 under way.
+ * - `fail-over-N`: with `kills`, from one leader to the next.
  */
 export async function benchReplicate(options: ReplicateBenchOptions = {}): Promise<BenchRow[]> {
   const { timeMs = DEFAULT_TIME_MS, sizes = defaultReplicateSizes, processes = defaultReplicas } = options
@@ -43,6 +47,10 @@ export async function benchReplicate(options: ReplicateBenchOptions = {}): Promi
   const keep = (row: BenchRow): void => {
     rows.push(row)
     onRow?.(row)
+  }
+  if (options.kills !== undefined) {
+    for (const count of processes) for (const bytes of sizes) await benchFailOvers(count, bytes, options.kills, keep)
+    return rows
   }
   for (const count of processes) {
     const plan: Plan = { count, sizes, timeMs, keep }
@@ -65,6 +73,26 @@ interface Plan {
   readonly sizes: readonly number[]
   readonly timeMs: number
   readonly keep: (row: BenchRow) => void
+}
+
+/** What is told of fail-overs, and when it is over. All but the first two count from when the new leader saw none. */
+const failOverTimes: Readonly<Record<string, (timed: TimedFailOver) => number>> = {
+  'last answer to first': ({ answersNs }) => answersNs,
+  'SIGKILL to first answer': ({ killNs }) => killNs,
+  'until candidate': ({ stages }) => stages.campaignMs * 1e6,
+  'until promised': ({ stages }) => stages.promisedMs * 1e6,
+  'until caught up': ({ stages }) => stages.caughtUpMs * 1e6,
+  'until decided': ({ stages }) => stages.decidedMs * 1e6,
+}
+
+async function benchFailOvers(count: number, bytes: number, kills: number, keep: Plan['keep']): Promise<void> {
+  const timed: TimedFailOver[] = []
+  for await (const each of failOvers(count, bytes, kills)) timed.push(each)
+  for (const [provider, timeOf] of Object.entries(failOverTimes)) {
+    const samples = Float64Array.from(timed, timeOf)
+    const tookNs = samples.reduce((sum, ns) => sum + ns, 0)
+    keep(laneRow({ op: `fail-over-${count}`, provider, bytes }, [{ samples, count: kills, tookNs }], Number.NaN))
+  }
 }
 
 const opOf = (depth: number, count: number): string => `${depth === 1 ? 'one' : 'many'}-${count}`
