@@ -77,11 +77,46 @@ try {
     await sleep(1500)
     write(`dashboard-structures-${theme}.png`, [decodePicture(await browser.screenshot())], PICTURE_BYTES_MAX)
   }
+  ranks.kill('SIGTERM')
+  await once(ranks, 'exit')
+  await takeMachines()
   if (browser.errors.length > 0) throw new Error(browser.errors.join('\n'))
 } finally {
   await browser?.[Symbol.asyncDispose]()
   for (const member of members) member.kill('SIGKILL')
   ranks.kill('SIGTERM')
+}
+
+/** Four other ranks replicate machines. The one that leads first is killed. */
+async function takeMachines() {
+  const options = ['run', '-n', '4', '--dashboard', '--on-failure', 'continue', `${root}scripts/screenshots/bank.mjs`]
+  const bank = spawn(process.execPath, [`${root}dist/src/cli/main.js`, ...options], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  try {
+    await browser.goTo(await addressOf(bank))
+    await browser.until("document.querySelectorAll('nav button').length > 4", 'the page')
+    await browser.press('5')
+    const leading =
+      "[...document.querySelectorAll('#machines tr')].find((row) => /^accounts.*leads/s.test(row.innerText))"
+    await browser.until(`${leading} !== undefined`, 'a leader', 120_000)
+    await sleep(WATCHED_MS / 2)
+    const rank = await browser.evaluate(`/rank (\\d)/.exec(${leading}.innerText)[1]`)
+    await browser.press('1')
+    const row = `[...document.querySelectorAll('#cluster tr')].find((each) => each.textContent.startsWith('rank ${rank}'))`
+    await browser.until(`${row} !== undefined`, 'the rank that leads')
+    process.kill(Number(await browser.evaluate(`${row}.lastElementChild.textContent`)), 'SIGKILL')
+    await browser.press('5')
+    await sleep(WATCHED_MS / 2)
+    for (const theme of ['light', 'dark']) {
+      if ((await browser.evaluate('document.documentElement.dataset.theme')) !== theme) await browser.press('t')
+      await sleep(1500)
+      write(`dashboard-machines-${theme}.png`, [decodePicture(await browser.screenshot())], PICTURE_BYTES_MAX)
+    }
+  } finally {
+    bank.kill('SIGTERM')
+    if (bank.exitCode === null && bank.signalCode === null) await once(bank, 'exit')
+  }
 }
 
 /** Two more processes open the space: one leaves, one is killed. The log shows both. */
