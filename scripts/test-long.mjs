@@ -22,9 +22,12 @@ const earlyShapes = ['--shape', 'SB,MP,CoRR,CoWW,CoRW1,CoRW2,CoWR', '--coherence
 
 /** Files that draw variants. */
 const drawing = [
+  'arrays/differential/differential',
   'dsm/advice',
+  'dsm/coherent/member-deaths',
   'dsm/coherent/page-cache',
   'dsm/coherent/untouched',
+  'dsm/coherent/without-userfault',
   'dsm/group-coll',
   'modelcheck/flips',
   'modelcheck/plays',

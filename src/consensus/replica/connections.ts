@@ -11,7 +11,7 @@ import {
 import { HeadWord, LOOK_BYTES } from './layout.ts'
 import { RECEIVES_MAX, REQUESTS_MAX, type RemoteRegion, ReplicaLink } from './replica-link.ts'
 import { ReplicaMemory } from './replica-memory.ts'
-import type { ReplicaSettings } from './settings.ts'
+import { graceNsOf, type ReplicaSettings } from './settings.ts'
 
 const trace = traceChannel('consensus')
 
@@ -36,6 +36,9 @@ export interface Peer {
   counter: number
   /** Looks at which its counter stood still. */
   silent: number
+  /** When it was looked at last, and a time at which or after which its counter went on. */
+  lookedNs: number
+  aliveNs: number
   taken: number
   promise: number
   left: number
@@ -128,6 +131,13 @@ export class Connections implements Iterable<Peer> {
     return peer !== undefined && !peer.isDead && peer.link.isUp && peer.silent < this.#options.settings.silentTicks
   }
 
+  /** That replica has not begun again in a way that counts: it is this one, or was seen alive a short time ago. */
+  isCurrent(id: number, nowNs: number): boolean {
+    if (id === this.#options.id) return true
+    const { aliveNs = Number.NEGATIVE_INFINITY } = this.#peers.get(id) ?? {}
+    return nowNs - aliveNs < 0.75 * graceNsOf(this.#options.settings)
+  }
+
   isLeaving(id: number): boolean {
     return this.#peers.get(id)?.isLeaving === true
   }
@@ -187,8 +197,8 @@ export class Connections implements Iterable<Peer> {
   }
 
   /** Look how far each is, and whether it lives. */
-  look(): void {
-    for (const peer of this.#peers.values()) lookAt(peer)
+  look(nowNs: number): void {
+    for (const peer of this.#peers.values()) lookAt(peer, nowNs)
   }
 
   /** Connections that broke are made again by the one with the lower id. */
@@ -267,7 +277,8 @@ export class Connections implements Iterable<Peer> {
     const link = this.#newLink()
     const { counter = -1, silent = 0, taken = 0, promise = 0, left = 0, check = 0n, isLeaving = false } = before ?? {}
     const known = { counter, silent, taken, promise, left, check, isLeaving }
-    this.#peers.set(id, { id, link, attempt, frame: -1, ...known, isLooking: false, durable: undefined, isDead: false })
+    const unseen = { lookedNs: Number.NEGATIVE_INFINITY, aliveNs: Number.NEGATIVE_INFINITY, isLooking: false }
+    this.#peers.set(id, { id, link, attempt, frame: -1, ...known, ...unseen, durable: undefined, isDead: false })
     const frame = this.#frameFor(id)
     events.say(id, { id: own, attempt, endpoint: link.endpoint, region: this.#region, frame })
   }
@@ -291,16 +302,22 @@ export class Connections implements Iterable<Peer> {
   }
 }
 
-function lookAt(peer: Peer): void {
+function lookAt(peer: Peer, nowNs: number): void {
   if (peer.isDead) return
   peer.silent += 1
   if (peer.isLooking || !peer.link.isUp) return
   peer.isLooking = true
+  // Its counter has gone on since then, if it has.
+  const beforeNs = peer.lookedNs
+  peer.lookedNs = nowNs
   peer.link.read(0, LOOK_BYTES, (bytes) => {
     peer.isLooking = false
     const words = new DataView(bytes.buffer, bytes.byteOffset, LOOK_BYTES)
     const counter = Number(words.getBigUint64(HeadWord.Counter, true))
-    if (counter !== peer.counter) peer.silent = 0
+    if (counter !== peer.counter) {
+      peer.silent = 0
+      peer.aliveNs = beforeNs
+    }
     peer.counter = counter
     peer.taken = Number(words.getBigUint64(HeadWord.Taken, true))
     peer.promise = Number(words.getBigUint64(HeadWord.Promise, true))

@@ -33,6 +33,8 @@ export interface ProposerHost {
   readonly isDurable: boolean
   /** Its own disk keeps up. */
   mayChoose(): boolean
+  /** What that acceptor's memory says counts: it has not begun again with another. */
+  isCurrent(replica: number): boolean
 }
 
 /** How often a value that was accepted is read before it counts as lost. */
@@ -210,13 +212,17 @@ export class Proposer implements AcceptorsLeader {
     for (const acceptor of this.acceptors.values()) if (acceptor.isFull) acceptor.look()
   }
 
-  /** Call `done` once a majority has shown that this is still its term, unless it is not. */
+  /**
+   * Call `done` once a majority has shown that this is still its term, unless it is not. An acceptor that has begun
+   * again may have promised another, while what it had in memory before can still be read.
+   */
   confirm(done: () => void): void {
     const { voters } = this.#host.configuration
     let left = majorityOf(this.#host.configuration)
     for (const { id } of voters) {
       const acceptor = this.acceptors.get(id)
       acceptor?.confirm(() => {
+        if (!this.#host.isCurrent(id)) return
         left -= 1
         if (left === 0 && !this.#isOver) done()
       })

@@ -17,7 +17,7 @@ import { LogHistory } from './log-history.ts'
 import { Proposer } from './proposer.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaMemory } from './replica-memory.ts'
-import type { ReplicaSettings } from './settings.ts'
+import { graceNsOf, type ReplicaSettings } from './settings.ts'
 import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
 import { CHECK_EVERY, packCheck, StateChecks } from './state-checks.ts'
 import { NUMBERS, proposerOf, TERM_MAX, termAbove } from './term.ts'
@@ -116,6 +116,8 @@ export class Replica {
   #leaving: (() => void) | undefined
   /** More is on the disk than the leader was told. */
   #mustReport = false
+  /** It says nothing before: see `graceNsOf`. */
+  #reportsFromNs = Number.NEGATIVE_INFINITY
   #asksForSnapshot = false
   #closed = false
 
@@ -205,6 +207,8 @@ export class Replica {
     for (const entry of entries) if (entry.index <= decided) this.#decided(entry)
     const { memory, selfFrame } = this.#connections
     memory.recover({ snapshot, entries, decided, promise }, selfFrame)
+    const { runtime, settings } = this.#options
+    if (promise > 0) this.#reportsFromNs = runtime.now() + graceNsOf(settings)
     // It leads in no term that it led in before: no one has to wait for it.
     memory.left = TERM_MAX
     trace.publish(TraceLevel.Info, 'recovered', () => ({ replica: this.id, decided, promise }))
@@ -482,6 +486,7 @@ export class Replica {
 
   /** Tell the leader of the promised term what is on the disk. All are told while its replica is not known. */
   #report(): boolean {
+    if (this.#options.runtime.now() < this.#reportsFromNs) return false
     const { term, index } = this.#durable!
     this.#mustReport = false
     this.#leader?.reported(this.id, term, index)
@@ -514,7 +519,7 @@ export class Replica {
     this.#connections.memory.counter += 1
     if (!events.isResponsive()) this.#rest('its program does not answer')
     else if (this.#restingTicks > 0) this.#restingTicks -= 1
-    this.#connections.look()
+    this.#connections.look(runtime.now())
     this.#connections.mend()
     this.#compare()
     this.#shortenJournal()
@@ -603,6 +608,7 @@ export class Replica {
       needsSnapshot: (id) => this.#needsSnapshot(id),
       isDurable: this.#durable !== undefined,
       mayChoose: () => this.#keepsUp,
+      isCurrent: (id) => this.#durable === undefined || this.#connections.isCurrent(id, runtime.now()),
     })
     this.#leader.add(this.id, this.#connections.self, this.#connections.selfFrame)
     for (const peer of this.#connections) this.#joinLeader(peer)

@@ -27,6 +27,16 @@ export interface ReplicaSettings {
   readonly journalBytes: number
 }
 
+/**
+ * A replica that begins again reports nothing for this long: what it had in memory before, a leader may still read.
+ * One that was seen alive within three quarters of it has not begun again, as far as its reports go.
+ */
+export function graceNsOf({ tickNs }: ReplicaSettings): number {
+  return GRACE_TICKS * tickNs
+}
+
+const GRACE_TICKS = 40
+
 export const defaultSettings: ReplicaSettings = {
   window: 128,
   cellBytes: 8192,

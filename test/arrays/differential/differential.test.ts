@@ -6,6 +6,7 @@ import type { Entry, NodeEntry } from '../../../src/arrays/functions/entry.ts'
 import { FUNCTIONS } from '../../../src/arrays/functions/table.ts'
 import { demand } from '../../../src/arrays/graph/demand.ts'
 import { ArrayNode } from '../../../src/arrays/graph/node.ts'
+import { drawn } from '../../support/drawn.ts'
 import { startNumpy, withoutNumpy } from '../support/numpy.ts'
 import { compare, isBlock } from './comparison.ts'
 import { comparisons } from './comparisons/index.ts'
@@ -39,11 +40,15 @@ test('every function gives what NumPy gives, for all types, odd shapes and scatt
   skip: withoutNumpy,
 }, async (t) => {
   await using numpy = await startNumpy()
-  for (const [number, [name, comparison]] of Object.entries(comparisons).entries()) {
+  const names = Object.keys(comparisons)
+  for (const name of drawn(names, Math.ceil(names.length / 2))) {
     await t.test(name, async () => {
       const entry = FUNCTIONS.find((candidate) => candidate.name === name)
       assert.ok(entry, `the namespace has no ${name}`)
-      assert.ok((await compare(name, calling(entry), comparison, new Draw(number), numpy)) > 0, 'no call was compared')
+      assert.ok(
+        (await compare(name, calling(entry), comparisons[name]!, new Draw(names.indexOf(name)), numpy)) > 0,
+        'no call was compared',
+      )
     })
   }
 })

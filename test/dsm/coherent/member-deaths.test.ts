@@ -8,6 +8,7 @@ import { launch } from '../../../src/cluster/index.ts'
 import { protocols } from '../../../src/dsm/coherence/index.ts'
 import { probeUserfault } from '../../../src/dsm/mmu/probe.ts'
 import { useRuntimeDirectory } from '../../cluster/support.ts'
+import { drawn } from '../../support/drawn.ts'
 import { Ranks } from '../../support/rank-process.ts'
 
 useRuntimeDirectory()
@@ -66,7 +67,7 @@ test('pages that a killed rank alone had are lost, by its name; all others live 
 })
 
 // Page 1 is at home at rank 0, page 4 at the victim's.
-for (const page of [1, 4])
+for (const page of drawn([1, 4], 1))
   test(`what is asked for of page ${page} at the very moment of a death is had or lost, by name, and nobody hangs`, async () => {
     await using ranks = await threeWithAll()
     const hammering = names.flatMap((name) =>
@@ -261,7 +262,7 @@ class Collector extends Writable {
   }
 }
 
-for (const onFailure of ['stop', 'continue'] as const) {
+for (const onFailure of drawn(['stop', 'continue'] as const, 1)) {
   test(`a rank killed in the middle under '${onFailure}': the launcher tells the truth`, async () => {
     const [stdout, stderr] = [new Collector(), new Collector()]
     const script = fileURLToPath(new URL('./fixtures/killed-rank.js', import.meta.url))

@@ -12,7 +12,7 @@ import { chooseSurvivors } from '../../../src/messaging/peers/survivor-choice.ts
 import { AgreementWorld, TIMEOUT_MS, type WorldOptions } from './agreement-world.ts'
 
 /** Seeds of each kind of fault; more by `AETHER_TEST_SEEDS`. */
-const SEEDS = Number(process.env['AETHER_TEST_SEEDS'] ?? 400)
+const SEEDS = Number(process.env['AETHER_TEST_SEEDS'] ?? 200)
 
 /** What holds whatever happens. Answers with what was decided. */
 function judge(seed: number, world: AgreementWorld): readonly number[] | undefined {

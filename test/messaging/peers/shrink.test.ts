@@ -190,7 +190,7 @@ const options = { absentAfterMs: 2000, timeoutMs: 20_000 }
  */
 const AGREED_MS = 40_000
 /** Of each kind of fault. */
-const SEEDS = 12
+const SEEDS = 6
 
 async function withMesh(
   t: TestContext,

@@ -223,7 +223,7 @@ function restart(stream: Stream): Blow {
   return {
     kind: 'restart',
     downNs: duration(stream, stream.chance(0.2) ? LAG_NS_MAX : OUTAGE_NS_MAX),
-    lingerNs: stream.chance(0.7) ? 0 : duration(stream, 2_000_000),
+    lingerNs: stream.chance(0.6) ? 0 : duration(stream, OUTAGE_NS_MAX),
     isCertain: stream.chance(0.5),
   }
 }
