@@ -22,9 +22,9 @@ export const machineCounters: CounterLayout<MachineFigure> = defineCounters('con
     term: 'The term of the leader that this process knows.',
     leads: 'Whether this process leads: 1 or 0.',
     proposing: 'Proposals of this process that have no answer yet.',
-    failOverCampaignNs: 'Of the same time: until it asked for promises.',
-    failOverPromisedNs: 'Of the same time: until a majority had promised.',
-    failOverCaughtUpNs: 'Of the same time: until all that was accepted before was adopted.',
+    failOverCampaignNs: 'Of failOverNs, until it asked for promises.',
+    failOverPromisedNs: 'Of failOverNs, until a majority had promised.',
+    failOverCaughtUpNs: 'Of failOverNs, until all that was accepted before was adopted.',
     failOverNs: 'How long it took until this process led, when it last began to: from no leader to the first entry.',
   },
 })

@@ -11,7 +11,7 @@ const HOME = 2 * 1024 * 1024
 /** 56 slots a table. */
 const BUCKETS = 8
 /** How many courses are drawn; AETHER_TEST_HISTORIES=1000 makes a soak of it. */
-const SEEDS = Math.ceil(Number(process.env['AETHER_TEST_HISTORIES'] ?? 80) / 8)
+const SEEDS = Math.ceil(Number(process.env['AETHER_TEST_HISTORIES'] ?? 150) / 8)
 const FILLED = 44
 const GROWN = 60
 /**
