@@ -32,7 +32,7 @@ export class MachineRates {
     this.#entries = new Map(counted.map(({ key, values }) => [key, values['entries']!]))
     const rateOf = ({ key, values }: Counted): number => {
       const had = before.get(key)
-      return had === undefined || this.#looks === 0 ? 0 : ratePerSecond(values['entries']! - had, elapsedMs)
+      return had === undefined ? 0 : ratePerSecond(values['entries']! - had, elapsedMs)
     }
     this.#frames = counted
       .map((each) => frameOf(each, furthest.get(each.name)!, rateOf(each)))

@@ -293,7 +293,7 @@ test('a log is open once, and its directory is made if it is not there', async (
 })
 
 test('many small entries are read again', async () => {
-  const entries = Array.from({ length: 50_000 }, (_, at) => entry(at + 1, ''))
+  const entries = Array.from({ length: 200_000 }, (_, at) => entry(at + 1, ''))
   const directory = await written([entries])
   assert.equal((await readIn(directory)).length, entries.length)
 })
