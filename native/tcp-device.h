@@ -13,6 +13,12 @@
 // registered memory holds it for reading, so that withdrawing a key waits until nobody is in the middle of a copy. No
 // call under that lock blocks.
 //
+// Order is that of one stream. A receiver that is not ready drops that request and what follows, and the sender resumes
+// there. The target executes, so once a key is withdrawn, or a queue pair destroyed, nothing lands any more.
+//
+// Both ends prove the secret over nonces of both, and no key of memory is honoured before. What breaks the protocol
+// ends its own stream. CRC32C is on, except within one machine.
+//
 // A queue pair number is the port that its context listens at, times 256, plus an index: so the address and the number
 // of a peer say where to connect, as on other devices.
 #pragma once

@@ -16,6 +16,37 @@ import { AccessError } from '../native/index.ts'
 import { SpaceError } from './errors.ts'
 import { READ_ONLY_ADVICE } from './own-file.ts'
 
+/**
+ * A space with `directory`: its arena is a file, and stays when the last member ends. Processes meet in the directory:
+ *
+ * ```
+ *  <directory>/aether.arena                       the arena; flock on it is the lock of the space
+ *  <directory>/aether.member-<inode>-<epoch>      FIFO of a member of the arena with that inode (member-fifo.ts)
+ *  <runtime directory>/directories/<name>-<pid namespace>   a link to the directory
+ * ```
+ *
+ * - Joining: under the lock a new process removes the FIFOs that no one reads, and records the deaths of members
+ *   without one. Then it makes its own and takes a slot. A FIFO that is read, but belongs to another inode, shows that
+ *   the file was removed while processes have it: the newcomer is refused.
+ * - If a member's own FIFO is missing, the directory was removed under it. Then a missing FIFO says nothing about
+ *   others; only the FIFOs that are already open do.
+ * - To ring a member, others write a byte into its FIFO. Descriptors close on exec, so children do not keep a dead
+ *   member alive.
+ * - A slot holds the pid namespace of its process. The numbers of others are marked `foreign`, and nothing looks them
+ *   up.
+ * - The link is a hint for those who know only the name: `open` without a directory, and observers.
+ * - The header names the space and the boot of the machine. The last member writes a mark into it, after fsync(2) of
+ *   everything else. The next first member removes the mark before it changes anything. After another boot, an arena
+ *   without the mark is not used: its pages reached the disk in any order.
+ * - Times in structures are of CLOCK_MONOTONIC plus a shift in the header. After a restart the first member sets the
+ *   shift. The clock of the space then goes on by the time that has passed on the wall clock.
+ * - The file has no holes that a program touches. What a memfd gives back by punching is cleared instead, and regions
+ *   are always reserved. Otherwise a store on a full disk would be SIGBUS.
+ * - Structures with `reserve: false` have holes, in memory too. They know them and take the memory before they touch it
+ *   (`src/structures/heap/growth.ts`, `shrinking.ts`). Files are mapped without read-ahead: a store into a large folio
+ *   that reaches over a hole would take blocks for all of it.
+ */
+
 /** The file with the arena, in the directory of a space. */
 export const ARENA_FILE = 'aether.arena'
 /** The arena of a machine that crashed, after the space was restored from a save. */

@@ -1,5 +1,44 @@
 /**
  * The door of this room for other rooms: links, endpoints, peers, collectives. Users import `src/public/messaging.ts`.
+ *
+ * A link has a protocol, and the protocol has a carrier. Calls go downward only; what has come is brought upward by
+ * `take`, `came` and `onMessage`.
+ *
+ * - {@link RingLink} is what users hold: it checks their calls, polls, and tells the end.
+ * - `SendTurn` and `SendRoom` know when committed messages leave, and who waits for room.
+ * - `RingProtocol` has the rules: credit, signals, delivery, closing. It has no device and no clock.
+ * - `RingCarrier` knows how bytes and immediates get to the peer: `VerbsCarrier`, or plain memory in tests.
+ * - {@link VerbsLink} is a `RingLink` over a `VerbsCarrier`, with operations on the peer's memory.
+ *
+ * The path of an `endpoint.send` to the peer's callback. Indented is what a line calls:
+ *
+ * ```
+ *  Endpoint.send                          endpoint.ts
+ *    Outbox.copy                          outbox.ts           behind what waits, if something does
+ *      RingLink.reserve                   ring-link.ts
+ *        OutgoingRing.reserve             outgoing-ring.ts    a place in the mirror of the peer's ring
+ *      RingLink.commit
+ *        OutgoingRing.commit                                  the header of the message
+ *        SendTurn.committed               send-turn.ts        it leaves when this turn of the event loop ends
+ *
+ *  SendTurn.flush                         send-turn.ts        the turn has ended
+ *    RingProtocol.flush                   ring-protocol.ts    all that was committed, for one receive of the peer
+ *      VerbsCarrier.transmit              verbs-carrier.ts
+ *        SendRequests.postNext            send-requests.ts    one WRITE, whose immediate says how many bytes have come
+ *          PreparedRequest.postNext       src/verbs/
+ *
+ *  ======================================================================================= the peer
+ *  RingLink.advance                       ring-link.ts        called by ProgressLoop in its turn
+ *    VerbsCarrier.collect                 verbs-carrier.ts
+ *      OwnReceives.collect                link-receives.ts    CompletionQueue.poll
+ *        VerbsCarrier.take                verbs-carrier.ts    one completion
+ *          RingProtocol.came              ring-protocol.ts    its immediate
+ *            IncomingRing.arrived         incoming-ring.ts
+ *    RingProtocol.deliver                 ring-protocol.ts
+ *      IncomingRing.next                  incoming-ring.ts    one message
+ *        Endpoint.#take                   endpoint.ts         the link's onMessage
+ *          handlers.receive(data, …)                          the program's
+ * ```
  */
 
 export { type ConnectEndpointOptions, connectEndpoint } from './connect-endpoint.ts'

@@ -1,4 +1,31 @@
-/** The door of this room for other rooms: services, calls, streams. Users import `src/public/rpc.ts`. */
+/**
+ * The door of this room for other rooms: services, calls, streams. Users import `src/public/rpc.ts`.
+ *
+ * The path of a unary call, in order. Its two messages travel as `src/messaging/index.ts` shows:
+ *
+ * ```
+ *  Caller.#unary                          caller.ts           the function that client() has made for the method
+ *  ClientSession.open                     client-session.ts   a slot for the call, with its deadline
+ *  ClientSession.request
+ *  BodyCodec, Session.send                body-codec.ts,      the body in bytes; header and body into the ring
+ *  RingLink.reserve, commit               session.ts
+ *
+ *  ===================================================================================== the server
+ *  Session.#message                       session.ts          the link's onMessage: takes the header apart
+ *  ServerSession.frame                    server-session.ts   finds the method
+ *  BodyCodec.decodeRequest                body-codec.ts
+ *  the handler                                                the program's; a promise that it returns is awaited
+ *  LastWords.answer                       last-words.ts
+ *  BodyCodec, Session.send                body-codec.ts,
+ *  RingLink.reserve, commit               session.ts
+ *
+ *  ===================================================================================== the client
+ *  Session.#message                       session.ts
+ *  ClientSession.frame                    client-session.ts   finds the slot
+ *  BodyCodec.decode                       body-codec.ts
+ *  ClientCall.resolve                                         the caller's promise
+ * ```
+ */
 
 export { bytes, json } from '../codecs/index.ts'
 export { IoThreadError } from '../messaging/index.ts'

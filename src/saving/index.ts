@@ -9,6 +9,18 @@
  * await saver.save(space, '/var/backups/shop.save')
  * ```
  *
+ * A save is logical: it holds the records of structures, not their memory (format.ts).
+ *
+ * - Each kind of structure has a dump and a restore (`src/structures/saving/`, table in `saved-kinds.ts`). A dump reads
+ *   under short epochs, as a member of its own, and gives way to the event loop.
+ * - The new file is locked while it is written, and takes the old one's name when it is on the disk (new-file.ts). So
+ *   the lock of a save is the file itself, and ends with its process.
+ * - The first member restores. A word in the header of the arena says so, counts its progress, and is 0 when all is
+ *   there. A process that opens the space meanwhile waits. If no member lives and the word is set, a restore was cut
+ *   off: it is begun again.
+ *
+ * `dsm/saver.ts` has the interface; `src/public/index.ts` loads this room when a save is first needed.
+ *
  * @module
  */
 import { provideSaver, type Saver } from '../dsm/index.ts'

@@ -101,3 +101,28 @@ test('the environment variables that the source reads are documented, and those 
   const unread = [...documented].filter((name) => !everywhere.has(name))
   assert.deepEqual(unread.sort(), [], 'in a document and read nowhere')
 })
+
+test('the map of the source is short enough to be read', () => {
+  const bytes = statSync(join(root, 'docs/architecture.md')).size
+  assert.ok(
+    bytes <= 20_000,
+    `docs/architecture.md has ${bytes} bytes: details belong beside the code that they explain`,
+  )
+})
+
+test('the files of the source that documents name are there', () => {
+  const files = ['src', 'native', 'test', 'tools', 'web', 'scripts'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `/${folder}/${name}`),
+  )
+  for (const document of ['docs/architecture.md', 'docs/decisions.md', 'CONTRIBUTING.md']) {
+    const named = [...readDocument(document).matchAll(/`([\w./-]+\.(?:ts|cc|h|wat|mjs))`/g)].map(
+      (match) => match[1] ?? '',
+    )
+    assert.notEqual(named.length, 0, `${document} names no file`)
+    assert.deepEqual(
+      named.filter((name) => !files.some((file) => file.endsWith(`/${name}`))),
+      [],
+      document,
+    )
+  }
+})

@@ -67,6 +67,12 @@ export interface MeshOptions {
  * Reliable connections from this agent to every other rank's: small messages in order, and one-sided writes ordered
  * with them. Belongs to the agent's thread. Nothing here waits: what does not fit into a send queue is kept, and posted
  * later, in order.
+ *
+ * Fencing: a survivor installs a view together with the queue pairs to excluded ranks in the error state. On RDMA
+ * devices nothing from those ranks lands any more. On shm a rank that was stopped in the middle of a WRITE would finish
+ * it. Its queue pair shows that; then the survivor ends that process before it uses the memory again. This holds for
+ * the agents' memory, not for the rings between programs. An excluded rank finds its requests failing, has no quorum,
+ * and ends with status 72.
  */
 export class Mesh {
   readonly rank: number

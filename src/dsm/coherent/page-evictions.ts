@@ -27,7 +27,11 @@ export interface PageEvictionsOptions {
   readonly evict: (page: number) => boolean
 }
 
-/** Copies of other ranks' pages that leave: those for which there is no room, and those that the program gives up. */
+/**
+ * Copies of other ranks' pages that leave: those for which there is no room, and those that the program gives up. A
+ * node tells home, and answers for the page until home agrees. Home fetches written bytes itself: a late push could
+ * overwrite a newer owner's stores.
+ */
 export class PageEvictions {
   readonly #options: PageEvictionsOptions
   readonly #cache: PageCache

@@ -74,7 +74,16 @@ export interface PageKnowledge {
   readonly directory?: ReturnType<EpochNode['directory']>
 }
 
-/** One region in the agent: real frames, page rights and queue pairs around an {@link EpochNode}. */
+/**
+ * One region in the agent: real frames, page rights and queue pairs around an {@link EpochNode}. Its parts:
+ *
+ * - {@link PageRequests}: what this rank asks for. Demands, pages ahead of them, homes by first touch.
+ * - {@link Demands}: which threads wait for which page, and since when.
+ * - {@link PageRights}: what the program may do with a page. Its word, the page table, how long it is held.
+ * - {@link PageEvictions}: copies that leave. The bounded cache, and what the program gives up.
+ * - {@link PageSaving}: what is kept by other ranks, in regions with replicas.
+ * - {@link RegionEvents}: who is told. Counters, trace, watchers, adviser.
+ */
 export class RegionServer implements EpochPort {
   readonly id: number
   readonly plan: RegionPlan

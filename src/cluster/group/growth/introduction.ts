@@ -2,6 +2,27 @@ import type { RemoteEndpoint } from '../../../verbs/index.ts'
 import { isIndex, isRecord } from '../../hosts/index.ts'
 import type { MembershipView } from '../membership-machine.ts'
 
+/**
+ * How a process joins a group that grows, by its name:
+ *
+ * ```
+ * process that joins                  a member that listens         the other members
+ *     | status ------------------------->|                             |
+ *     |<----- view, cards of members ----|                             |
+ *     | introduce: a queue pair for each>|--- ask: make ready for it ->|
+ *     |<----- their queue pairs ---------|<----------------------------|
+ *     | admit -------------------------->| candidate: in statements -->|
+ *     |<===== the statements of the next view, from each that installed it
+ * ```
+ *
+ * A late WRITE of a former member lands nowhere. A rank is given once. Its link has memory and a queue pair of its own,
+ * which are given back when that queue pair was reset (see *Fencing* in mesh.ts). A process that comes back has
+ * another rank and other links. Links to a candidate are dropped with the view that it was not admitted to. Memory of
+ * `hardware` regions is not fenced: a former member that is stopped can store there until it has ended.
+ *
+ * A member that joins asks the lowest living rank for locks: that one keeps them.
+ */
+
 /** A process that is a member of a group that grows, or wants to be one. */
 export interface MemberCard {
   readonly processId: number
