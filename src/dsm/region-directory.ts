@@ -225,7 +225,7 @@ export class RegionDirectory implements MembershipPart {
 
   #fill(index: number, request: RegionRequest, extent: Extent): void {
     try {
-      this.#growTo(extent)
+      this.#growTo(request.name, extent)
       if (request.headBytes !== undefined) this.#reserveHead(index, request.headBytes)
       else if (this.#reserves(request)) this.#reserve(request.name, extent)
     } catch (error) {
@@ -258,9 +258,14 @@ export class RegionDirectory implements MembershipPart {
     this.#table.setGrows(index)
   }
 
-  #growTo(extent: Extent): void {
-    const end = extent.offset + extent.length
-    if (native.describeMemory(this.#descriptor).lengthBytes < end) native.resizeMemory(this.#descriptor, end)
+  #growTo(name: string, { offset, length }: Extent): void {
+    const end = offset + length
+    if (native.describeMemory(this.#descriptor).lengthBytes >= end) return
+    try {
+      native.resizeMemory(this.#descriptor, end)
+    } catch (cause) {
+      throw new MemoryExhaustedError(`region '${name}'`, length, undefined, whyRefused(cause), { cause })
+    }
   }
 
   /**
@@ -323,8 +328,15 @@ export class RegionDirectory implements MembershipPart {
 function whyRefused(cause: unknown): string {
   if (!(cause instanceof SystemError)) return String(cause)
   const { errnoName } = cause
-  return errnoName === 'ENOSPC' ? `the disk is full (${errnoName})` : `the kernel refused it (${errnoName})`
+  const known = reasons.get(errnoName) ?? 'the kernel refused it'
+  return `${known} (${errnoName})`
 }
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the quota of the disk is used up'],
+  ['EFBIG', 'the file would be longer than this process may make one: see ulimit -f'],
+])
 
 function wordOf(index: number): number {
   return index >>> 5

@@ -53,13 +53,15 @@ export interface Restored {
    * earlier restore. `missing`: there was no memory of the space.
    */
   readonly reason: RestoreReason
+  /** What the save does not have, so that it is gone. */
+  readonly omitted: readonly Omission[]
 }
 
 /** Saves and restores spaces. The room that does it lies above this one, and is loaded when it is needed. */
 export interface Saver {
   save(space: Space, file: string, options: Omit<SaveOptions, 'file'>): Promise<SaveResult>
-  /** Put everything into the space, which is empty. Resolves with the time of the save. */
-  restore(space: Space, file: string): Promise<Date>
+  /** Put everything into the space, which is empty. */
+  restore(space: Space, file: string): Promise<Omit<Restored, 'reason'>>
   /** Save again and again, unless another member does, until the returned function is called. */
   saveEvery(space: Space, file: string, repetition: SaveRepetition): () => Promise<void>
 }

@@ -198,9 +198,9 @@ export class Space implements AsyncDisposable {
     const file = this.#saveFile
     if (file === undefined) return
     if (arena.toRestore !== undefined) {
-      const savedAt = await (await loadSaver()).restore(this, file)
+      const restored = await (await loadSaver()).restore(this, file)
       arena.endRestore()
-      this.#restored = { savedAt, reason: arena.toRestore }
+      this.#restored = { ...restored, reason: arena.toRestore }
     }
     if (repetition !== undefined) this.#stopSaving = (await loadSaver()).saveEvery(this, file, repetition)
   }

@@ -14,6 +14,8 @@ export interface DirectoryReport {
   readonly records: number
   /** Structures that cannot be read. */
   readonly damaged: readonly Omission[]
+  /** What was not looked at. */
+  readonly omitted: readonly Omission[]
 }
 
 /**
@@ -23,7 +25,7 @@ export interface DirectoryReport {
  */
 export async function checkDirectory(path: string): Promise<DirectoryReport> {
   const { arena, directory } = look(path)
-  const none = { regions: 0, structures: 0, records: 0, damaged: [] }
+  const none = { regions: 0, structures: 0, records: 0, damaged: [], omitted: [] }
   if (arena === undefined) return { space: '', state: 'missing', endedInOrder: false, ...none }
   if (arena.state !== 'good') return { ...arena, ...none }
   const damaged: Omission[] = []
@@ -39,8 +41,8 @@ export async function checkDirectory(path: string): Promise<DirectoryReport> {
     },
   }
   const space = { name: arena.space, directory }
-  const { regions, structures } = await dumpSpace(space, target, { damaged: (each) => damaged.push(each) })
-  return { ...arena, regions, structures, records, damaged }
+  const { regions, structures, omitted } = await dumpSpace(space, target, { damaged: (each) => damaged.push(each) })
+  return { ...arena, regions, structures, records, damaged, omitted }
 }
 
 /** The save that belongs to a directory. */

@@ -42,7 +42,8 @@ export const saver: Saver = {
   async restore(space, file) {
     checkSpaceOf(await startOf(file), space.name, file)
     const { arena } = space.membership
-    return (await restoreSave(space, file, () => arena.countRestored())).savedAt
+    const { savedAt, omitted } = await restoreSave(space, file, () => arena.countRestored())
+    return { savedAt, omitted }
   },
 
   saveEvery(space, file, repetition) {

@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises'
 import process from 'node:process'
-import type { SaveRepetition, Space } from '../dsm/index.ts'
+import type { Omission, SaveRepetition, Space } from '../dsm/index.ts'
 import { messageOfThrown } from '../native/index.ts'
 import { NewFile } from './new-file.ts'
 import { startOf } from './restore.ts'
 import { writeSave } from './save.ts'
 
-/** The code of the warning about a save that failed. */
-const WARNING_CODE = 'AETHER_SAVE_FAILED'
+/** The codes of the warnings about a save that failed, and about one that does not have everything. */
+const Warning = { Failed: 'AETHER_SAVE_FAILED', Omits: 'AETHER_SAVE_OMITS' } as const
 /** How soon to look again while another process writes the file. */
 const BUSY_SHARE = 0.1
 /** A save that another process has not finished after this many intervals is reported. */
@@ -18,7 +18,8 @@ const BUSY_INTERVALS = 3
  * if that is more than the interval, and no other process is writing the file (see {@link NewFile}). So one member at a
  * time saves, and if that one dies, another does.
  *
- * It does not keep the process alive. A failure is reported once, until a save has succeeded again.
+ * It does not keep the process alive. A failure is reported once, until a save has succeeded again. What a save cannot
+ * have is reported once for each region or structure.
  */
 export class RepeatedSave {
   readonly #space: Space
@@ -29,6 +30,7 @@ export class RepeatedSave {
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
   #isReported = false
+  readonly #omitted = new Set<string>()
 
   constructor(space: Space, file: string, { everyMs, consistent }: SaveRepetition) {
     this.#space = space
@@ -68,7 +70,8 @@ export class RepeatedSave {
         throw new Error('another process has begun it and does not end it; continue or end that process')
       return Math.max(1, this.#everyMs * BUSY_SHARE)
     }
-    await writeSave(this.#space, file, { signal: this.#stop.signal, consistent: this.#consistent })
+    const options = { signal: this.#stop.signal, consistent: this.#consistent }
+    for (const omission of (await writeSave(this.#space, file, options)).omitted) this.#reportOmission(omission)
     this.#isReported = false
     return this.#everyMs
   }
@@ -88,8 +91,20 @@ export class RepeatedSave {
     if (this.#isReported || this.#stop.signal.aborted) return
     this.#isReported = true
     const what = `space '${this.#space.name}' could not be saved to ${this.#file}, and will be tried again`
-    process.emitWarning(`${what}: ${messageOfThrown(error)}`, { type: 'AetherWarning', code: WARNING_CODE })
+    warn(`${what}: ${messageOfThrown(error)}`, Warning.Failed)
   }
+
+  #reportOmission({ region, structure, reason }: Omission): void {
+    const what = structure === undefined ? `region '${region}'` : `'${structure}' in region '${region}'`
+    if (this.#omitted.has(what)) return
+    this.#omitted.add(what)
+    const gone = `a restore of space '${this.#space.name}' will not have it`
+    warn(`${what} is in no save, as ${reason}: ${gone}`, Warning.Omits)
+  }
+}
+
+function warn(message: string, code: string): void {
+  process.emitWarning(message, { type: 'AetherWarning', code })
 }
 
 /** Milliseconds since the file was written; infinite if it is not there, or the clock was set back since. */

@@ -1,4 +1,4 @@
-import { SaveError, type Space } from '../dsm/index.ts'
+import { type Omission, SaveError, type Space } from '../dsm/index.ts'
 import { DefectError } from '../native/index.ts'
 import { openStructures, type Structures } from '../structures/index.ts'
 import type { RegionBlock, StartBlock } from './format.ts'
@@ -12,6 +12,8 @@ export interface RestoreResult {
   readonly savedAt: Date
   readonly regions: number
   readonly structures: number
+  /** What the save does not have. */
+  readonly omitted: readonly Omission[]
 }
 
 /**
@@ -20,7 +22,7 @@ export interface RestoreResult {
  * @throws SaveError; RegionError if a region of the name has another size; HeapFullError, MemoryExhaustedError.
  */
 export async function restoreSave(space: Space, file: string, progress: () => void = () => {}): Promise<RestoreResult> {
-  const { savedAt, regions, structures } = await verifySave(file, progress)
+  const { savedAt, regions, structures, omitted } = await verifySave(file, progress)
   await using restore = new Restore(space, file)
   const pacer = new Pacer()
   const { arena } = space.membership
@@ -30,7 +32,7 @@ export async function restoreSave(space: Space, file: string, progress: () => vo
     progress()
     if (pacer.isDue) await pacer.pause()
   }
-  return { savedAt, regions, structures }
+  return { savedAt, regions, structures, omitted }
 }
 
 /** What the save at `path` begins with. @throws SaveError */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { open } from '../../src/public/index.ts'
 import { openStructures } from '../../src/public/structures.ts'
+import { importSave } from '../../src/saving/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 
 useRuntimeDirectory()
@@ -54,4 +55,55 @@ test('jobs of every state, schedules and ids come back', async () => {
   }
   assert.deepEqual(taken.toSorted(), [3, 4, 5, 7])
   assert.equal(await jobs.add(9), '8')
+})
+
+test('jobs that are added while a save is written take no number from those that come after a restore', async () => {
+  const file = join(scratch, 'busy')
+  let meanwhile = 0
+  {
+    await using space = await open('saved-while-busy')
+    await using shared = await openStructures(space, { size: '8MiB' })
+    const jobs = await shared.jobs<number>('jobs')
+    for (let number = 0; number < 3000; number += 1) jobs.addSync(number)
+    const saved = space.save({ file })
+    let isOver = false
+    const over = saved.finally(() => {
+      isOver = true
+    })
+    for (; !isOver; meanwhile += 1) {
+      await jobs.add(-1)
+      await new Promise(setImmediate)
+    }
+    await over
+  }
+  assert.ok(meanwhile > 0)
+  await using space = await open('saved-while-busy', { save: { file } })
+  await using shared = await openStructures(space)
+  const jobs = await shared.jobs<number>('jobs')
+  const there = new Set((await jobs.list({ limit: Number.POSITIVE_INFINITY })).map(({ id }) => id))
+  assert.ok(there.size >= 3000)
+  for (let number = 1; number <= meanwhile + 100; number += 1) {
+    const id = await jobs.add(-number)
+    assert.ok(!there.has(id), `${id} was given to two jobs`)
+    assert.equal((await jobs.get(id))?.data, -number)
+  }
+})
+
+test('an import takes no number from jobs that are there', async () => {
+  const file = join(scratch, 'imported')
+  {
+    await using space = await open('exported-jobs')
+    await using shared = await openStructures(space, { size: '2MiB' })
+    const jobs = await shared.jobs<string>('jobs')
+    for (const data of ['a', 'b', 'c']) await jobs.add(data)
+    await space.save({ file })
+  }
+  await using space = await open('exported-jobs')
+  await using shared = await openStructures(space, { size: '2MiB' })
+  const jobs = await shared.jobs<string>('jobs')
+  for (const data of ['d', 'e']) await jobs.add(data)
+  await importSave(file, { adds: true })
+  await jobs.add('f')
+  const all = await jobs.list()
+  assert.deepEqual(all.map(({ data }) => data).toSorted(), ['a', 'b', 'c', 'd', 'e', 'f'])
 })

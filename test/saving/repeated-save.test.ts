@@ -28,6 +28,7 @@ import {
   PREAMBLE_BYTES,
 } from '../../src/saving/format.ts'
 import { verifySave } from '../../src/saving/index.ts'
+import { STORE_MAGIC } from '../../src/structures/index.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 
 useRuntimeDirectory()
@@ -71,6 +72,31 @@ test('when the process that saves is killed, another goes on', async () => {
     for (const child of children) child.kill('SIGKILL')
   }
   await verifySave(file)
+})
+
+test('what is in no save is named by a warning, once, and by what is restored', async (context) => {
+  const file = join(scratch, 'omitting.save')
+  const warnings: { readonly code: string; readonly message: string }[] = []
+  const take = (warning: Error): void => {
+    const { code, message } = warning as NodeJS.ErrnoException
+    warnings.push({ code: code!, message })
+  }
+  process.on('warning', take)
+  context.after(() => process.off('warning', take))
+  {
+    await using space = await open('omitting', { save: { file, every: '20ms' } })
+    const store = await space.openRegion('queues', { size: 4096 })
+    store.int32[0] = STORE_MAGIC
+    for (let save = 0; save < 3; save += 1) await anotherSave(file)
+  }
+  assert.equal(warnings.length, 1)
+  assert.equal(warnings[0]?.code, 'AETHER_SAVE_OMITS')
+  assert.match(warnings[0]!.message, /^region 'queues' is in no save, as .*BullMQ.*'omitting' will not have it$/)
+  await using again = await open('omitting', { save: { file } })
+  assert.deepEqual(
+    again.restored?.omitted.map(({ region }) => region),
+    ['queues'],
+  )
 })
 
 test('a save from which the space was not restored is never replaced', async () => {

@@ -268,6 +268,27 @@ test('a limit of file sizes is named, and leaves an empty file', () => {
   assert.equal(statSync(arenaOf(directory)).size, 0)
 })
 
+test('a region beyond the limit of file sizes is refused, and those that fit go on', () => {
+  const directory = newDirectory()
+  const index = new URL('../../src/public/index.js', import.meta.url)
+  const source = `import { open } from '${index}'
+    const space = await open('limited', { directory: '${directory}' })
+    const kept = await space.openRegion('kept', { size: '1MiB' })
+    for (const reserve of [true, false])
+      await space.openRegion('long', { size: '64MiB', reserve }).catch(({ message }) => console.log(message))
+    kept.uint8.fill(7)
+    console.log((await space.openRegion('other', { size: '1MiB' })).size)`
+  // In blocks of 512 bytes: 80 MB, of which the arena takes half.
+  const command = 'ulimit -f 160000 && exec "$0" --input-type=module -e "$1"'
+  const { stdout, stderr } = spawnSync('sh', ['-c', command, process.execPath, source], { encoding: 'utf8' })
+  assert.equal(stderr, '')
+  const refused = /^region 'long' needs 64 MiB, but the file would be longer .*ulimit -f \(EFBIG\)/
+  const [first = '', second = '', other] = stdout.trim().split('\n')
+  assert.match(first, refused)
+  assert.match(second, refused)
+  assert.equal(other, '1048576')
+})
+
 test('a full disk is an error before anything is touched, and what was there stays', (t) => {
   const refused = smallDisksRefused()
   if (refused !== undefined) {

@@ -26,7 +26,7 @@ async function checkSpace(directory: string): Promise<TaskOutcome> {
   return { result, lines: linesOf(directory, result), failed }
 }
 
-const advice = 'open it, or run: aether space repair'
+const advice = 'open it, or run: npx aether-dsm space repair'
 
 /** What each state means to the user. */
 const meanings: Readonly<Record<DirectoryReport['state'], string>> = {
@@ -39,13 +39,22 @@ const meanings: Readonly<Record<DirectoryReport['state'], string>> = {
 }
 
 export function linesOf(directory: string, report: DirectoryReport): readonly string[] {
-  const { space, state, endedInOrder, regions, structures, records, damaged } = report
+  const { space, state, endedInOrder, regions, structures, records, damaged, omitted } = report
   const name = space === '' ? directory : `${directory}: space '${space}'`
   if (state !== 'good') return [`${name}: ${meanings[state]}`]
   const end = endedInOrder ? 'ended in order' : 'all of its processes were killed'
   const lines = damaged.map(
     ({ region, structure, reason }) => `  damaged: '${structure}' in region '${region}': ${reason}`,
   )
-  const verdict = damaged.length === 0 ? 'is whole' : `has ${damaged.length} damaged structures`
-  return [`${name} ${verdict}: ${end}; ${regions} regions, ${structures} structures with ${records} records`, ...lines]
+  const unread = omitted.map(
+    ({ region, structure, reason }) =>
+      `  not looked at: ${structure === undefined ? '' : `'${structure}' in `}region '${region}': ${reason}`,
+  )
+  const whole = omitted.length === 0 ? 'is whole' : 'is whole, as far as was looked at'
+  const verdict = damaged.length === 0 ? whole : `has ${damaged.length} damaged structures`
+  return [
+    `${name} ${verdict}: ${end}; ${regions} regions, ${structures} structures with ${records} records`,
+    ...lines,
+    ...unread,
+  ]
 }

@@ -85,9 +85,13 @@ export class JobCore {
     this.#enter()
   }
 
-  /** An id that no job of this queue has had. */
-  nextId(): string {
-    return String(this.heap.memory.fetchAdd64(this.#body + JobsOffset.LastId, 1n) + 1n)
+  /** Add a job under an id that no job of this queue has. @throws HeapFullError; nothing was added then. */
+  addNext(record: JobRecord): string {
+    // An import may have brought jobs with ids that are still to be given.
+    for (;;) {
+      const id = String(this.heap.memory.fetchAdd64(this.#body + JobsOffset.LastId, 1n) + 1n)
+      if (this.add(id, record)) return id
+    }
   }
 
   /** False if there is a job with that id. @throws HeapFullError; nothing was added then. */

@@ -74,12 +74,12 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
   /** Add a job. Resolves with its id. @throws HeapFullError */
   async add(data: V, options: AddOptions = {}): Promise<string> {
     checkAdd('add', options)
-    return this.#add(this.#core.nextId(), data, options)
+    return this.#core.addNext(this.#record(data, options))
   }
 
   addSync(data: V, options: AddOptions = {}): string {
     checkAdd('addSync', options)
-    return this.#add(this.#core.nextId(), data, options)
+    return this.#core.addNext(this.#record(data, options))
   }
 
   /** Add a job with an id of your own, at most 100 bytes; false if there is one with that id. @throws HeapFullError */
@@ -153,7 +153,7 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
   async run(data: V, options: AddOptions = {}): Promise<R> {
     checkAdd('run', options)
     const keepCompletedMs = options.keepCompletedMs ?? (this.#settings.rules.keepCompletedMs || RUN_KEEP_MS)
-    const id = this.#add(this.#core.nextId(), data, { ...options, keepCompletedMs })
+    const id = this.#core.addNext(this.#record(data, { ...options, keepCompletedMs }))
     return await this.result(id, options.signal && { signal: options.signal })
   }
 
@@ -253,11 +253,6 @@ export class SharedJobs<V, R = unknown> implements AsyncIterable<Job<V, R>> {
 
   async *#jobs(options?: WaitOptions): AsyncGenerator<Job<V, R>, undefined> {
     for (;;) yield await this.take(options)
-  }
-
-  #add(id: string, data: V, options: AddOptions): string {
-    this.#core.add(id, this.#record(data, options))
-    return id
   }
 
   #record(data: V, options: AddOptions): JobRecord {

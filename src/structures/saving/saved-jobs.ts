@@ -18,7 +18,6 @@ export const savedJobs: SavedKind = {
 
   *dump(body) {
     const { heap, offset, clock } = body
-    yield wordsOf(heap, offset)
     for (const record of savedMap.dump({ ...body, offset: offset + JobsOffset.Schedules }))
       yield record && tagged(Part.Schedule, record)
     for (const record of savedMap.dump({ ...body, offset: offset + JobsOffset.Jobs }))
@@ -27,6 +26,8 @@ export const savedJobs: SavedKind = {
           Part.Job,
           withJob(record, body, (job) => leave(job, clock)),
         )
+    // Last, so that the number covers jobs that were added meanwhile.
+    yield wordsOf(heap, offset)
   },
 
   restore(body) {
@@ -45,7 +46,7 @@ export const savedJobs: SavedKind = {
       )
       if (ttlMs === undefined) return
       // An import must not replace another job that happens to have the same id.
-      if (!jobs.setIfAbsentSync(key, value, { ttlMs })) jobs.setSync(nextId(heap, offset), value, { ttlMs })
+      for (let id = key; !jobs.setIfAbsentSync(id, value, { ttlMs }); ) id = nextId(heap, offset)
       heap.memory.store(offset + JobsOffset.Incomplete, 1)
     }
   },

@@ -236,10 +236,8 @@ test('delayed jobs are never early, and in order of time; whatever the turns of 
     const dues = new Map<string, number>()
     const spans = [3, 60, 5000, 300_000, 2e7, 1.2e9, 8e10]
     const add = () => {
-      const id = worker.core.nextId()
       const due = town.nowMs + random(spans[random(spans.length)]!) + random(10) / 10
-      dues.set(id, due)
-      worker.core.add(id, jobOf(due))
+      dues.set(worker.core.addNext(jobOf(due)), due)
     }
     for (let count = 0; count < 60; count += 1) add()
     for (let steps = 0; dues.size > 0; steps += 1) {
@@ -301,8 +299,7 @@ test('memory is used again: of ended jobs, of entries and of the wheel', () => {
   const worker = town.settle()
   let first = 0
   for (let round = 0; round < 12; round += 1) {
-    for (let count = 0; count < 100; count += 1)
-      worker.core.add(worker.core.nextId(), jobOf(count % 2 === 0 ? 0 : town.nowMs + count))
+    for (let count = 0; count < 100; count += 1) worker.core.addNext(jobOf(count % 2 === 0 ? 0 : town.nowMs + count))
     town.nowMs += 200
     assert.equal(finishAll(worker).length, 100)
     settleMemory(worker.inhabitant.heap)
@@ -318,11 +315,7 @@ test('without memory a job is refused whole, and those that are there are worked
   const worker = town.settle()
   const ids: string[] = []
   assert.throws(() => {
-    for (;;) {
-      const id = worker.core.nextId()
-      worker.core.add(id, jobOf())
-      ids.push(id)
-    }
+    for (;;) ids.push(worker.core.addNext(jobOf()))
   }, HeapFullError)
   assert.ok(ids.length > 1000, `${ids.length}`)
   // Each step needs memory, of what is kept back: no job may be lost, and all can be worked on.
