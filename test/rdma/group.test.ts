@@ -1,33 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Program, startProgram } from './support/program.ts'
+import { resources, runOnHosts } from './support/guest-hosts.ts'
+import type { Program } from './support/program.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 /** Starting a process with its threads takes a minute in an emulated guest. */
 const PATIENCE_MS = 400_000
 
-/**
- * Hosts that are runtime directories of this guest, so that ranks take each other for ranks of other machines and talk
- * over rxe0.
- */
-const ssh = '/tmp/group-test-ssh.sh'
-writeFileSync(ssh, 'export AETHER_RUNTIME_DIRECTORY=/tmp/group-test-"$1"; shift; exec /bin/sh -c "$*"\n')
-
-function run(...words: readonly string[]): Program {
-  const onHosts = ['--hosts', 'a,b', '--ssh', `/bin/sh ${ssh}`, '--address', '127.0.0.1']
-  const silence = 'AETHER_SILENCE_MS=20000'
-  return startProgram('env', silence, process.execPath, at('../../src/cli/main.js'), 'run', ...onHosts, ...words)
-}
-
-/** Queue pairs and memory regions of programs on the device, as the kernel counts them. */
-function resources(): { readonly pairs: number; readonly memories: number } {
-  const text = execFileSync('rdma', ['resource', 'show'], { encoding: 'utf8' })
-  const count = (name: string): number => Number(new RegExp(`\\b${name} (\\d+)`).exec(text)?.[1])
-  return { pairs: count('qp'), memories: count('mr') }
-}
+const run = (...words: readonly string[]): Program => runOnHosts(['a', 'b'], ...words)
 
 test('a group, its region and its arrays work over a real device, and leave nothing behind', async () => {
   const before = resources()
