@@ -1,14 +1,18 @@
 /**
  * Arrays by the Python Array API standard, with its names in camelCase.
  *
- * @example
  * ```ts
+ * import { openArrays } from 'aether-dsm/arrays'
+ *
  * const xp = await openArrays()
  * const x = xp.linspace(0, 1, 5)
- * const y = x.multiply(2).add(1) // pending: nothing is computed yet
- * console.log(y.sum().item()) // 10
- * console.log(y) // array([1. , 1.5, 2. , 2.5, 3. ])
+ * const y = x.multiply(2).add(1) // pending: computed in one pass when someone looks at elements
+ * console.log(y.sum().item()) // prints 10
+ * y.setAt('1:3', 0)
+ * console.log(String(y)) // prints [1.  0.  0.  2.5 3. ]
  * ```
+ *
+ * @module aether-dsm/arrays
  */
 export {
   ArrayError,

@@ -1,8 +1,10 @@
 /**
  * State machines that several processes keep alike, and that outlive any minority of them.
  *
- * @example
  * ```ts
+ * import { join } from 'aether-dsm'
+ * import { replicate } from 'aether-dsm/consensus'
+ *
  * class Counter {
  *   value = 0
  *   apply({ add }: { add: number }) {
@@ -18,9 +20,11 @@
  * }
  * await using group = await join({ rank: 0, size: 1, rendezvous: 'local:counter' })
  * await using counter = await replicate(group, { name: 'counter', machine: () => new Counter() })
- * console.log(await counter.propose({ add: 5 })) // 5
- * console.log(await counter.query(({ value }) => value)) // 5
+ * console.log(await counter.propose({ add: 5 })) // prints 5
+ * console.log(await counter.query(({ value }) => value)) // prints 5
  * ```
+ *
+ * @module aether-dsm/consensus
  */
 export {
   type ApplyContext,

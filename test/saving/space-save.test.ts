@@ -1,17 +1,7 @@
 /** What a save has, and what is restored from it after a restart of the machine. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import {
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -19,6 +9,7 @@ import { after, test } from 'node:test'
 import { type OpenOptions, open } from '../../src/public/index.ts'
 import { bytes, openStructures, type Structures } from '../../src/public/structures.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
+import { hasEndedInOrder, restartMachine } from '../support/restarted-machine.ts'
 
 useRuntimeDirectory()
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'aether-saving-')))
@@ -28,24 +19,6 @@ const size = '2MiB'
 
 let made = 0
 const newPath = (): string => join(scratch, `${++made}`)
-
-/** Where the header has the mark of an orderly end, and the machine's start. */
-const ENDED_OFFSET = 9 * 4
-const ENDED_WALL_OFFSET = 8 * 8
-const BOOT_OFFSET = 1536
-
-function overwrite(path: string, offset: number, change: Buffer): void {
-  const file = openSync(path, 'r+')
-  writeSync(file, change, 0, change.length, offset)
-  closeSync(file)
-}
-
-/** As if the machine had been restarted; `crashed`: before the space had ended. */
-function restartMachine(directory: string, crashed: boolean): void {
-  const arena = join(directory, 'aether.arena')
-  overwrite(arena, BOOT_OFFSET + 1, Buffer.from('ffffffff'))
-  if (crashed) overwrite(arena, ENDED_OFFSET, Buffer.alloc(4))
-}
 
 async function withStructures<T>(options: OpenOptions, act: (structures: Structures) => Promise<T>): Promise<T> {
   await using space = await open(NAME, options)
@@ -151,11 +124,7 @@ test('after a restart a space that had ended in order goes on, and its times too
     map.setSync('short', 1, { ttlMs: 1_800_000 })
     ;(await shared.rateLimiter('limiter', { limit: 2, intervalMs: 3_600_000 })).takeSync(2)
   })
-  restartMachine(directory, false)
-  // It was off for an hour.
-  const wall = Buffer.alloc(8)
-  wall.writeDoubleLE(Date.now() - 3_600_000)
-  overwrite(join(directory, 'aether.arena'), ENDED_WALL_OFFSET, wall)
+  restartMachine(directory, false, 3_600_000)
   for (let opened = 0; opened < 2; opened += 1) {
     await withStructures({ directory }, async (shared) => {
       const map = await shared.map('map')
@@ -233,8 +202,7 @@ test('a save makes no region again that was deleted, and takes no memory where n
 
 test('the mark of an orderly end is there after an exit, and not while it is open or after a kill', async () => {
   const directory = newPath()
-  const arena = join(directory, 'aether.arena')
-  const isMarked = (): boolean => readFileSync(arena).readInt32LE(ENDED_OFFSET) === 1
+  const isMarked = (): boolean => hasEndedInOrder(directory)
   const index = new URL('../../src/public/index.js', import.meta.url)
   const run = (end: string): void => {
     const source = `import { open } from '${index}'; await open('${NAME}', { directory: '${directory}' }); ${end}`

@@ -18,6 +18,14 @@ import { deviceDefault } from './bench-options.ts'
 import { defaultScalingRanks } from './bench-scaling.ts'
 import { fullGrid, quickGrid } from './bench-structures.ts'
 
+const COLUMNS_MAX = 120
+
+/** Names on as many lines as they need, which begin in a column. */
+function inLines(names: readonly string[], column: number): string {
+  const lines = names.join(', ').matchAll(new RegExp(`(.{1,${COLUMNS_MAX - column - 1}})(?:, |$)`, 'g'))
+  return Array.from(lines, ([, line]) => `\n${' '.repeat(column)}${line}`).join(',')
+}
+
 /** What `aether bench --help` prints. */
 export const benchHelp: string = `Usage: aether bench latency [options]
        aether bench bandwidth [options]
@@ -38,18 +46,20 @@ latency      one operation at a time, from post to polled completion. SEND, IPC 
                write-seen         a WRITE answered by a WRITE, each end watching its memory
              Compared with SEND of libfabric
 bandwidth    32 operations outstanding, with one completion for all of them
-               write-both         WRITEs of both ends at the same time. Bytes and operations per second are of both ends,
-                                  times of one end. The ratio is to one end alone (1: neither slows the other; 2: no gain)
+               write-both         WRITEs of both ends at the same time. Bytes and operations per second are of both
+                                  ends, times of one end. The ratio is to one end alone (1: neither slows the other;
+                                  2: no gain)
                read-both          the same with READs
 messaging    endpoints
                message            half of a round trip, both ends spinning
                message-loop       half of a round trip, both ends in their event loops
                message-stream     messages one way, as fast as they are taken, both ends spinning
                stream-loop        the same, both ends in their event loops
-               rendezvous         from 64 KiB: a message too long for a ring, until its receiver has fetched it and said so
+               rendezvous         from 64 KiB: a message too long for a ring, until its receiver has fetched it and said
+                                  so
                rendezvous-placed  the same from registered memory, without a copy
-             Compared with bare SEND, UCX, libfabric, child_process messages, a Unix socket, a stream of gRPC, PUBLISH of
-             Redis, and memcpy
+             Compared with bare SEND, UCX, libfabric, child_process messages, a Unix socket, a stream of gRPC, PUBLISH
+             of Redis, and memcpy
 collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
 rpc          calls
                call-sync          round trips of blocking calls, both ends spinning
@@ -64,8 +74,9 @@ rpc          calls
                body-answer        the same bytes in the body of an answer
              Compared with child_process messages, a Unix socket, unary calls of gRPC, and ECHO of Redis with as many in
              progress, and with memcpy
-ops          operations per second of ${defaultOpsProcesses.join(' and ')} processes at the same time. Reads and writes of coherent memory, compared with GET
-             and SET of Redis and get and put of lmdb. Elements of an array in parts. Calls of one server, compared with ECHO of Redis
+ops          operations per second of ${defaultOpsProcesses.join(' and ')} processes at the same time. Reads and writes of coherent memory,
+             compared with GET and SET of Redis and get and put of lmdb. Elements of an array in parts. Calls of one
+             server, compared with ECHO of Redis
 jobs         job queues, compared with BullMQ on Redis and on shared memory
                add                add a job, one after the other
                work-N             jobs that N worker processes finish, with 8 in hand each
@@ -75,29 +86,32 @@ replicate    commands of a replicated state machine, compared with a bare WRITE,
                one-N              one after the other, with N replicas
                many-N             with 64 under way
 dsm          loads, stores and calls on coherent memory: some need another process, some do not
-scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
-structures   map, queue and counter in shared memory, compared with a Map in one process, Redis over a Unix socket, and lmdb
-arrays       operations on arrays of float64: in one process beside NumPy, with one thread and several. Among ranks of one
-             thread each, also the bytes that moved and those that have to
+scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not
+             timed
+structures   map, queue and counter in shared memory, compared with a Map in one process, Redis over a Unix socket, and
+             lmdb
+arrays       operations on arrays of float64: in one process beside NumPy, with one thread and several. Among ranks of
+             one thread each, also the bytes that moved and those that have to
 spaces       map, queue and counter of a space in memory, in a directory on tmpfs and in one on a disk, taking turns
                set, write-back    the same while the kernel writes the changed pages to the disk once a second
                open               a large store, from the call in a new process to its first value. The space in memory
                                   is restored from its save
              Compared with lmdb and SQLite in the same directories
-all          all of these one after another, with short cells and few sizes: an overview that takes some minutes, as one JSON
-             array and one page
+all          all of these one after another, with short cells and few sizes: an overview that takes some minutes, as one
+             JSON array and one page
 
 latency and bandwidth measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes. They compare
 them with memcpy and child_process messages in the same run.
 
 Options of all benchmarks:
-  --json            print the rows as one JSON array and nothing else. The fields of rows are listed below. quantilesNs has the
-                    times that ${quantileShares.map((share) => Number((100 * share).toPrecision(4))).join(', ')} % of the samples do not exceed
+  --json            print the rows as one JSON array and nothing else. The fields of rows are listed below.
+                    quantilesNs has the times that ${quantileShares.map((share) => Number((100 * share).toPrecision(4))).join(', ')} % of the samples do not
+                    exceed
   --compare FILE    divide the median time of each row by that of an earlier run. For streams it is the mean time, for
                     scaling the messages. FILE is the --json output of that run, or of bench all. In --json the ratio is
                     "beforeRatio"
-  --html FILE       also write a page with plots, each with its figures, and all rows. The page is one file and needs nothing
-                    else. With --compare the plots show both runs
+  --html FILE       also write a page with plots, each with its figures, and all rows. The page is one file and needs
+                    nothing else. With --compare the plots show both runs
 If a benchmark is interrupted (Ctrl-C), it writes neither. Its exit status is 128 + the number of the signal.
 
 Options of latency, bandwidth, messaging, rpc, ops, jobs (no --device, no --sizes), replicate (no --device) and all:
@@ -114,29 +128,33 @@ Options of latency, bandwidth, messaging, rpc, ops, jobs (no --device, no --size
 
 Options of collectives:
   --device NAME         the verbs device (default ${deviceDefault})
-  --collectives LIST    ${collectiveNames.join(', ')}, or all (default)
+  --collectives LIST    all (default), or some of:${inLines(collectiveNames, 24)}
   --processes N,N,...   processes that take part (default 4,8)
   --value-sizes N,...   bytes of each rank's part, or of all parts together (default 64 to 1048576)
   --cell-ms N           how long each row is measured (default ${DEFAULT_CELL_MS})
-  --json                rows have "suite", "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns",
-                        "maxNs", "quantilesNs", "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes"
+  --json                rows have "suite", "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns",
+                        "p99Ns", "maxNs", "quantilesNs", "cpuNsPerOp", "rounds", "messages", "sentBytes",
+                        "busiestBytes"
 
 More options of latency, messaging, rpc, ops, jobs, replicate, arrays and all:
-  --peers LIST       ${peerNames.join(', ')}, all (default) or none. A benchmark uses the peers that
-                     have what it measures. A peer that is not installed is left out, with a message
+  --peers LIST       all (default), none, or some of:${inLines(peerNames, 21)}
+                     A benchmark uses the peers that have what it measures. A peer that is not installed is left out,
+                     with a message
 
 More options of rpc:
   --depths N,N,...   calls in progress at a time (default ${defaultDepths.join(',')})
   --clients N,N,...  client processes of one server (default ${defaultClients.join(',')})
 
 More options of messaging and rpc:
-  --loads N,N,...    take turns with a Unix socket, beside so many processes that compute without a pause (0: none). Only
-                     message-loop, and call-N and clients-N (default 1 call, 4 clients), of ${alternatedSize} bytes unless --sizes is given
+  --loads N,N,...    take turns with a Unix socket, beside so many processes that compute without a pause (0: none).
+                     Only message-loop, and call-N and clients-N (default 1 call, 4 clients), of ${alternatedSize} bytes unless
+                     --sizes is given
   --rounds N         how often each takes its turn beside each load (default ${defaultRounds}), for --time-ms (default ${alternatedTimeMs})
-  --json             with --loads, rows have "suite", "op", "provider", "bytes", "busy", "rounds", "p50Ns", "meanNs", "p99Ns",
-                     "maxNs", "quantilesNs", "opsPerSec", "cpuNsPerOp", "delayNsPerOp", "sleepsPerOp", "preemptionsPerOp",
-                     "baseline", "p50Ratio", "meanRatio", "p99Ratio", "rateRatio". All are medians over the rounds, and
-                     ratios are taken within a round. Counts of the scheduler are null if the kernel does not tell them
+  --json             with --loads, rows have "suite", "op", "provider", "bytes", "busy", "rounds", "p50Ns", "meanNs",
+                     "p99Ns", "maxNs", "quantilesNs", "opsPerSec", "cpuNsPerOp", "delayNsPerOp", "sleepsPerOp",
+                     "preemptionsPerOp", "baseline", "p50Ratio", "meanRatio", "p99Ratio", "rateRatio". All are medians
+                     over the rounds, and ratios are taken within a round. Counts of the scheduler are null if the
+                     kernel does not tell them
 
 More options of ops, jobs and replicate:
   --processes N,N,...  processes that work at the same time (default ${defaultOpsProcesses.join(',')}; jobs ${defaultJobsProcesses.join(',')};
@@ -147,7 +165,7 @@ More options of replicate:
                      tells how long one of the stages took until the next leader had decided
 
 More options of all:
-  --suites LIST      ${suiteNames.join(', ')} (default: all of them)
+  --suites LIST      all (default), or some of:${inLines(suiteNames, 21)}
   --json             rows are those of each benchmark
 
 Options of dsm:
@@ -159,8 +177,8 @@ Options of dsm:
   --spin-ms N           how long agents look for work before they sleep (default: as join() decides)
   --stages              also where the time of a page miss goes, stage by stage: two processes, from a trace
   --trace FILE          write what the processes do to FILE, for ui.perfetto.dev or chrome://tracing
-  --json                rows have "suite", "op", "coherence", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs",
-                        "quantilesNs", "messages", "bytes", "hitRate", "baseline", "ratio".
+  --json                rows have "suite", "op", "coherence", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns",
+                        "maxNs", "quantilesNs", "messages", "bytes", "hitRate", "baseline", "ratio".
                         A field is null if it was not counted. The ratio divides the median by that of the row that
                         baseline names as 'op, coherence'
 
@@ -169,7 +187,8 @@ Options of scaling:
   --json            rows have "suite", "protocol", "ranks", "miss", "messages", "bytes", "hops"
 
 Options of structures:
-  --stores LIST         ${storeNames.join(', ')} (default all). A store that is not installed is left out, with a message
+  --stores LIST         ${storeNames.join(', ')} (default all). A store that is not installed is left out, with a
+                        message
   --processes N,N,...   processes that work at the same time (default ${quickGrid.processes.join(',')})
   --value-sizes N,...   value sizes in bytes (default ${quickGrid.bytes.join(',')})
   --keys LIST           uniform, zipf (default ${quickGrid.keys.join(',')})
@@ -177,14 +196,14 @@ Options of structures:
   --full                use defaults of ${fullGrid.processes.join(',')} processes, ${fullGrid.bytes.join(',')} bytes and keys ${fullGrid.keys.join(',')}. It takes some
                         minutes; the number is printed first
   --cell-ms N           how long each operation of each cell is measured (default ${DEFAULT_CELL_MS})
-  --json                rows have "suite", "op", "store", "processes", "bytes", "keys", "samples", "p50Ns", "p99Ns", "maxNs",
-                        "quantilesNs", "opsPerSec", "baseline", "ratio", "peakShare".
+  --json                rows have "suite", "op", "store", "processes", "bytes", "keys", "samples", "p50Ns", "p99Ns",
+                        "maxNs", "quantilesNs", "opsPerSec", "baseline", "ratio", "peakShare".
                         The ratio divides the median by that of the shared structure's row, which baseline names.
                         The peakShare is opsPerSec divided by the best rate that any number of processes reached
 
 Options of arrays:
-  --elements N,N,...  elements of an array (default ${defaultElements.join(',')}). What memory does not hold is left out, with a
-                      message. sort and fft have at most 10^7, matmul 4 x 10^6
+  --elements N,N,...  elements of an array (default ${defaultElements.join(',')}). What memory does not hold is left out, with
+                      a message. sort and fft have at most 10^7, matmul 4 x 10^6
   --ranks N,N,...     ranks that have parts of an array (default ${defaultArrayRanks.join(',')}), or none
   --threads N,N,...   threads of one process (default ${defaultThreads.join(',')}: one, and one for each processor)
   --time-ms N         how long each row is measured (default ${DEFAULT_ARRAYS_TIME_MS})

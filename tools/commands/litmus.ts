@@ -49,10 +49,12 @@ Options:
   --rounds N           rounds of each shape on each axis, rounded up to whole batches (default 2000: some minutes)
   --quick              200 rounds, and each shape only with its own number of processes: about a minute
   --shape LIST         ${shapes.map(({ name }) => name).join(', ')}, or all (default)
-  --ranks LIST         numbers of processes, 2 ... 8 (default 2,3,4). Processes beyond those of the shape are homes, and disturb
+  --ranks LIST         numbers of processes, 2 ... 8 (default 2,3,4). Processes beyond those of the shape are homes, and
+                       disturb
   --coherence LIST     ${litmusKinds.join(', ')}, or all (default)
   --access LIST        ${accesses.join(', ')}, or all (default atomics): views and explicit calls
-  --evictions WHICH    with, without, or both (default): with so little room for copies that pages are evicted during rounds
+  --evictions WHICH    with, without, or both (default): with so little room for copies that pages are evicted
+                       during rounds
   --page-size BYTES    a multiple of 4096 (default 4096)
   --seed N             decides delays, and which process plays which part (default 1)
 

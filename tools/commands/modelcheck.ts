@@ -48,9 +48,9 @@ Options:
   --protocol LIST      ${[...protocols.keys()].join(', ')}, or all (default)
   --nodes LIST         2, 3, or both (default)
   --pages LIST         1, 2, or both (default)
-  --states-max N       stop each exploration at N states and call it bounded. By default only 3 nodes with 2 pages, and 3
-                       nodes that count tokens, are bounded, at 1000000. The latter are explored once more as a whole,
-                       with one thread for each node and without refusals
+  --states-max N       stop each exploration at N states and call it bounded. By default only 3 nodes with 2 pages, and
+                       3 nodes that count tokens, are bounded, at 1000000. The latter are explored once more as a
+                       whole, with one thread for each node and without refusals
   --refusals N         how often a home may lack memory for a page in one run (default 1)
   --flips              instead, put every single mistake into each table (another next state, an action left out) and
                        report what detects it. That is an invariant with two nodes, progress, a cell that can no longer

@@ -26,9 +26,9 @@ real agent: membership, connections, page words, coherence, caches, replicas. Th
 and page tables. Packets, lines of memory, completions and wake-ups may be late, lost, duplicated or out of order.
 Programs load, store and add on pages that they share, by explicit calls and through views, give pages up, and fence.
 
-The seed also decides the placement of the pages, the bound of the cache, the replicas, and the hazards of a run. Hazards
-are losses, cuts, links that heal, pauses, slow adapters, torn lines and completions before visibility. Processes may
-die: they crash, with or without late writes, or pause for longer than the lease.
+The seed also decides the placement of the pages, the bound of the cache, the replicas, and the hazards of a run.
+Hazards are losses, cuts, links that heal, pauses, slow adapters, torn lines and completions before visibility.
+Processes may die: they crash, with or without late writes, or pause for longer than the lease.
 
 These must hold whenever anything happens:
   - A page has one writer or many readers, by its word and by the mmu.

@@ -67,8 +67,8 @@ process is in doubt. Then these are checked:
   alone      mutexes, permits, terms, numbers and once-only work have one owner at a time. What a process that died had
              is free again
   whole      every value matches its checksum. Freed memory is overwritten
-  young      the age of versions that RCU and MV-RLU readers see is at most 1. It is 0 for the current version and 1 for a
-             replaced one; each grace period since then adds 1
+  young      the age of versions that RCU and MV-RLU readers see is at most 1. It is 0 for the current version and 1 for
+             a replaced one; each grace period since then adds 1
   awake      no operation takes a minute, and none waits for a process that died
   returned   when everything has been removed, memory use equals that of a space without kills
 With --place group, the ranks use structures kept at rank 0, which is not killed. Ranks that die are not replaced.

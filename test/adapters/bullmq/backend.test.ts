@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import process from 'node:process'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +11,7 @@ import { aetherBackend } from '../../../src/adapters/bullmq/index.ts'
 import { open } from '../../../src/public/index.ts'
 import { until, useRuntimeDirectory } from '../../cluster/support.ts'
 import { RankProcess } from '../../support/rank-process.ts'
+import { restartMachine } from '../../support/restarted-machine.ts'
 import { job, minimal } from './programs.ts'
 
 const skip = process.platform === 'linux' ? false : 'shared memory needs Linux'
@@ -24,6 +28,33 @@ describe('a backend of BullMQ in shared memory', { skip }, () => {
   }
   after(async () => {
     for (const each of backends) await each.close()
+  })
+
+  it('goes on after a restart of the machine, with the times of before', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'aether-bullmq-'))
+    const halfAnHour = 1_800_000
+    {
+      await using _space = await open('restarted', { directory })
+      const queue = backend('restarted', { stalledInterval: halfAnHour })
+      await queue.addJob(job('sleep'), '')
+      const worker = new RankProcess(fixture, {})
+      await worker.call('hold', 'restarted', 'jobs', 1)
+      await worker.kill()
+      assert.deepEqual(await queue.moveStalledJobsToWait(), ['1'])
+      await queue.addJob(job('sleep'), '')
+      await queue.close()
+    }
+    restartMachine(directory, false, 2 * halfAnHour)
+    await using _space = await open('restarted', { directory })
+    const queue = backend('restarted', { stalledInterval: halfAnHour })
+    const worker = new RankProcess(fixture, {})
+    await worker.call('hold', 'restarted', 'jobs', 2)
+    await worker.kill()
+    assert.deepEqual((await queue.moveStalledJobsToWait()).sort(), ['1', '2'])
+    // The next check is half an hour away.
+    assert.deepEqual(await queue.moveStalledJobsToWait(), [])
+    await queue.close()
+    rmSync(directory, { recursive: true })
   })
 
   it('gives the jobs of a killed worker back at the next check, long before its locks end', async () => {

@@ -1,5 +1,4 @@
 import { DEDUPLICATION_BYTES, QueueOffset, VALUE_BYTES } from './layout.ts'
-import { monotonicMs } from './monotonic-ms.ts'
 import type { QueueState } from './queue-state.ts'
 
 /** Which job has a deduplication id, and for how long; and the job that is added when that one is finished. */
@@ -25,7 +24,7 @@ export class Deduplication {
     const { memory, tables, texts } = this.#queue.store
     const entry = tables.find(this.#table, id, DEDUPLICATION_BYTES) || tables.add(this.#table, id, DEDUPLICATION_BYTES)
     texts.replace(entry, jobId)
-    memory.setFloat(entry + 8, ttlMs > 0 ? monotonicMs() + ttlMs : 0)
+    memory.setFloat(entry + 8, ttlMs > 0 ? this.#queue.store.nowMs() + ttlMs : 0)
   }
 
   /** Hand it to another job for what is left of its time. */
@@ -91,6 +90,6 @@ export class Deduplication {
 
   #hasEnded(entry: number): boolean {
     const end = this.#queue.store.memory.float(entry + 8)
-    return end !== 0 && end <= monotonicMs()
+    return end !== 0 && end <= this.#queue.store.nowMs()
   }
 }

@@ -1,6 +1,5 @@
 import { Failure } from './failure.ts'
 import { JobOffset } from './layout.ts'
-import { monotonicMs } from './monotonic-ms.ts'
 import type { QueueState } from './queue-state.ts'
 
 /** The token of callers that have no lock, and need none. */
@@ -18,20 +17,22 @@ export class JobLock {
   holder(job: number): string | undefined {
     const { memory, texts } = this.#queue.store
     if (job === 0 || memory.word(job + JobOffset.LockToken) === 0) return undefined
-    return memory.float(job + JobOffset.LockEnd) > monotonicMs() ? texts.at(job + JobOffset.LockToken) : undefined
+    return memory.float(job + JobOffset.LockEnd) > this.#queue.store.nowMs()
+      ? texts.at(job + JobOffset.LockToken)
+      : undefined
   }
 
   take(job: number, token: string, durationMs: number): void {
     const { memory, texts, owner } = this.#queue.store
     texts.replace(job + JobOffset.LockToken, token)
-    memory.setFloat(job + JobOffset.LockEnd, monotonicMs() + durationMs)
+    memory.setFloat(job + JobOffset.LockEnd, this.#queue.store.nowMs() + durationMs)
     memory.setWord(job + JobOffset.LockOwner, owner)
   }
 
   /** The worker shows that it is alive. False if it has lost the lock. */
   extend(job: number, token: string, durationMs: number): boolean {
     if (this.holder(job) !== token) return false
-    this.#queue.store.memory.setFloat(job + JobOffset.LockEnd, monotonicMs() + durationMs)
+    this.#queue.store.memory.setFloat(job + JobOffset.LockEnd, this.#queue.store.nowMs() + durationMs)
     this.#queue.store.memory.setWord(job + JobOffset.LockOwner, this.#queue.store.owner)
     this.#setStalled(job, false)
     return true

@@ -3,7 +3,6 @@ import { addDelayed, addPrioritized, addPrioritizedFirst, enqueue, insertDelayed
 import { Failure } from './failure.ts'
 import { updateFields } from './job-json.ts'
 import { QueueOffset } from './layout.ts'
-import { monotonicMs } from './monotonic-ms.ts'
 import { returnToParent } from './parents.ts'
 import type { QueueState } from './queue-state.ts'
 
@@ -199,8 +198,8 @@ export function recoverStalled(
   { stalledMax, intervalMs }: { readonly stalledMax: number; readonly intervalMs: number },
 ): string[] {
   const place = queue.at + QueueOffset.StalledCheckEnd
-  if (queue.store.memory.float(place) > monotonicMs()) return []
-  queue.store.memory.setFloat(place, monotonicMs() + intervalMs)
+  if (queue.store.memory.float(place) > queue.store.nowMs()) return []
+  queue.store.memory.setFloat(place, queue.store.nowMs() + intervalMs)
   queue.events.trim(queue.meta.eventsMax())
   const recovered: string[] = []
   for (const job of queue.range('active', 0, -1).reverse()) {

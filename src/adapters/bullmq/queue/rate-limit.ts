@@ -1,5 +1,4 @@
 import { Flag, QueueOffset } from './layout.ts'
-import { monotonicMs } from './monotonic-ms.ts'
 import type { QueueState } from './queue-state.ts'
 
 /** The jobs taken in the current window of a queue's rate limit. */
@@ -12,14 +11,14 @@ export class RateLimit {
 
   /** Take no jobs for `durationMs`. */
   block(durationMs: number): void {
-    this.#set(Number.MAX_SAFE_INTEGER, monotonicMs() + durationMs)
+    this.#set(Number.MAX_SAFE_INTEGER, this.#queue.store.nowMs() + durationMs)
   }
 
   /** A job is taken; the first one begins a window of `durationMs`. */
   count(durationMs: number): void {
     const taken = this.#taken() + 1
     const { memory } = this.#queue.store
-    if (taken === 1) this.#set(1, monotonicMs() + Math.floor(Math.abs(durationMs)))
+    if (taken === 1) this.#set(1, this.#queue.store.nowMs() + Math.floor(Math.abs(durationMs)))
     else memory.setFloat(this.#queue.at + QueueOffset.LimiterCount, taken)
   }
 
@@ -32,7 +31,7 @@ export class RateLimit {
   leftMs(): number {
     if (!this.#isThere()) return -2
     const end = this.#queue.store.memory.float(this.#queue.at + QueueOffset.LimiterEnd)
-    return end === 0 ? -1 : Math.ceil(end - monotonicMs())
+    return end === 0 ? -1 : Math.ceil(end - this.#queue.store.nowMs())
   }
 
   /** False if there was none. */
@@ -49,7 +48,7 @@ export class RateLimit {
   #isThere(): boolean {
     if (!this.#queue.flag(Flag.Limiter)) return false
     const end = this.#queue.store.memory.float(this.#queue.at + QueueOffset.LimiterEnd)
-    return end === 0 || end > monotonicMs()
+    return end === 0 || end > this.#queue.store.nowMs()
   }
 
   #set(count: number, end: number): void {

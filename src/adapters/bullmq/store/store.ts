@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { describeProcess, type Membership } from '../../../cluster/index.ts'
 import { parseSize, type Region, type Size, type Space } from '../../../dsm/index.ts'
-import { ArgumentError, ClosedError, TimeoutError } from '../../../native/index.ts'
+import { ArgumentError, ClosedError, native, TimeoutError } from '../../../native/index.ts'
 import {
   Bell,
   LocalMemory,
@@ -60,6 +60,7 @@ export class Store {
   readonly #words: LocalMemory
   readonly #bells: readonly Bell[]
   readonly #rung = new Set<number>()
+  readonly #clockShiftMs: number
   #before: () => void = () => {}
   #undone: () => void = () => {}
   #inside = false
@@ -73,6 +74,7 @@ export class Store {
     this.texts = new Texts(this.memory, this.allocator)
     this.tables = new Tables(this.memory, this.allocator, this.texts)
     this.#peers = new MemberPeers(membership)
+    this.#clockShiftMs = membership.arena.clockShiftMs
     this.owner = ownerWord(this.#peers.slot, this.#peers.epoch)
     const home = { memory: this.#words, peers: this.#peers, checkOpen: () => this.checkOpen() }
     this.#bells = Array.from({ length: BELLS }, (_, at) => new Bell(home, bellOffset(at)))
@@ -103,6 +105,14 @@ export class Store {
   /** Whether the process of this member is alive. */
   isThere(owner: number): boolean {
     return this.#peers.isAlive(ownerSlot(owner), ownerEpoch(owner))
+  }
+
+  /**
+   * Milliseconds of the space's clock, by which locks, limits and deduplication keys end. A change of the time of day
+   * does not change it, and it goes on after a restart of the machine.
+   */
+  nowMs(): number {
+    return native.monotonicNs() / 1e6 + this.#clockShiftMs
   }
 
   orderedSets(compareItems: (a: number, b: number) => number): OrderedSets {
