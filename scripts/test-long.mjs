@@ -39,6 +39,19 @@ const drawing = [
   'tools/simulation/simulation',
 ]
 
+/** Files that take the number of deaths from the environment. */
+const killing = [
+  'adapters/bullmq/kill',
+  'dsm/crash.stress',
+  'providers/kill.stress',
+  'saving/crash',
+  'structures/growth.test',
+  'structures/jobs',
+  'structures/map.kill',
+  'structures/space-containers',
+  'structures/space-directory',
+]
+
 /** Each step: what it looks for, its command, and what it sets in the environment. */
 const steps = [
   { name: 'files', purpose: 'every test in a *.long.test.ts', command: node('scripts/test.mjs', '--long') },
@@ -78,8 +91,8 @@ const steps = [
   },
   {
     name: 'kills',
-    purpose: 'a thousand processes killed at random moments, by each of three tests',
-    command: node('scripts/test.mjs', 'providers/kill.stress', 'dsm/crash.stress', 'structures/map.kill'),
+    purpose: 'a thousand processes killed at random moments, or at each step, by each of these tests',
+    command: node('scripts/test.mjs', ...killing),
     environment: { AETHER_TEST_KILLS: '1000' },
   },
   {
@@ -96,6 +109,16 @@ const steps = [
   },
   { name: 'modelcheck', purpose: 'every interleaving of three nodes, too', command: npm('modelcheck') },
   { name: 'simulate', purpose: '50,000 simulated clusters', command: npm('simulate', '--seeds', '50000') },
+  {
+    name: 'replicas',
+    purpose: '2,000 simulated groups of replicas',
+    command: npm('simulate', 'replicas', '--seeds', '2000'),
+  },
+  {
+    name: 'replicas-disks',
+    purpose: '500 simulated groups of replicas whose disks fail with them',
+    command: npm('simulate', 'replicas', '--disks', '--seeds', '500'),
+  },
   { name: 'torture', purpose: 'processes killed and stopped', command: npm('torture', '--seconds', '60') },
   {
     name: 'torture-structures',

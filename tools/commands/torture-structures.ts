@@ -69,6 +69,7 @@ const ageColumns = [
 
 const placeInWords: Readonly<Record<StructurePlace, string>> = {
   machine: 'processes of one machine',
+  directory: 'a space in a directory, all of its processes killed at once',
   group: 'ranks of a group',
   homes: 'ranks of a group, one of its two homes killed',
 }

@@ -71,6 +71,7 @@ process is in doubt. Then these are checked:
              a replaced one; each grace period since then adds 1
   awake      no operation takes a minute, and none waits for a process that died
   returned   when everything has been removed, memory use equals that of a space without kills
+With --place directory, all processes are killed at once, and others open the space that is left in its directory.
 With --place group, the ranks use structures kept at rank 0, which is not killed. Ranks that die are not replaced.
 With --place homes, structures are kept at two homes, until one of them is killed. Then these are checked as well:
   told       calls on the dead home return ERR_AETHER_HOME_LOST, to every caller, in bounded time and never before
@@ -100,8 +101,8 @@ Options:
 Options of structures, besides --seconds, --kill-every, --stop-every, --stop-for, --lease, --seed and --json:
   --structures LIST    names, or all (default):
 ${structureLines}
-  --place LIST         machine: processes of one machine; group: ranks that use their home's memory by verbs; homes: one
-                       of two homes is killed; or all (default)
+  --place LIST         machine: processes of one machine; directory: all of them are killed at once; group: ranks that
+                       use their home's memory by verbs; homes: one of two homes is killed; or all (default)
   --processes N        processes that work at a time, 1 ... 15 (default 4)
   --round-seconds N    the length of a round, after which everything is checked and removed (default 10)
   --size MIB           memory for all structures (default 32)

@@ -78,7 +78,7 @@ Options:
                       both: hardware and mesi. The default is both with --graph or --kron, otherwise hardware for
                       PageRank and mesi for gravity
   --page-size SIZE    page size of PageRank's copies, a multiple of 4KiB (default ${pageBytesDefault})
-  --hosts A,B:2,...   rank the graph on other machines over RDMA (default mesi), and leave out the other jobs. --ssh,
+  --hosts A,B:2,...   rank the graph on other machines (default mesi), and leave out the other jobs. --ssh,
                       --address and --port are as for 'aether run'. Graph files must be at the same paths there
   --trace FILE        write what the processes do to FILE, for ui.perfetto.dev or chrome://tracing; not with --hosts
   --json              print figures as one JSON document and nothing else

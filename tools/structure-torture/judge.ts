@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Structures } from 'aether-dsm/internal/structures'
 import { HeaderWord, type TortureJournal, Word } from './journal.ts'
+import type { OpenJournal } from './place.ts'
 import type { StructureFate, StructureProgress, StructureVerdict } from './plan.ts'
 import { type Ended, type Subject, underWay } from './subject.ts'
 import { histogramOf } from './version-ages.ts'
@@ -24,15 +25,6 @@ export class Judge<Shared> {
 
   async prepare(): Promise<void> {
     for (const subject of this.#subjects) await subject.prepare?.(this.#shared, this.#journal.commonOf(subject))
-  }
-
-  progress(processes: number): readonly StructureProgress[] {
-    return Array.from({ length: processes }, (_, incarnation) => {
-      const header = this.#journal.headerOf(incarnation)
-      const index = Atomics.load(header, HeaderWord.Subject) - 1
-      const structure = this.#subjects[index]?.name ?? ''
-      return { incarnation, steps: Atomics.load(header, HeaderWord.Steps), structure }
-    })
   }
 
   async judge(fates: readonly StructureFate[]): Promise<readonly StructureVerdict[]> {
@@ -76,6 +68,19 @@ export class Judge<Shared> {
       wrong,
     }
   }
+}
+
+/** How far each of the first `processes` has come. */
+export function progressOf<Shared>(
+  { subjects, journal }: Pick<OpenJournal<Shared>, 'subjects' | 'journal'>,
+  processes: number,
+): readonly StructureProgress[] {
+  return Array.from({ length: processes }, (_, incarnation) => {
+    const header = journal.headerOf(incarnation)
+    const index = Atomics.load(header, HeaderWord.Subject) - 1
+    const structure = subjects[index]?.name ?? ''
+    return { incarnation, steps: Atomics.load(header, HeaderWord.Steps), structure }
+  })
 }
 
 /** Memory in use when every other process has gone. */

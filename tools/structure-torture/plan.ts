@@ -4,10 +4,10 @@ import type { Regroup } from './regroup.ts'
 /**
  * Which structures to torture. `machine`: those of a space, which processes of one machine share. `group`: those of a
  * group, whose ranks reach their home's memory by verbs. `homes`: those of a group with two homes, one of which is
- * killed.
+ * killed. `directory`: those of a space that is a file, all of whose processes are killed at once.
  */
-export type StructurePlace = 'machine' | 'group' | 'homes'
-export const structurePlaces: readonly StructurePlace[] = ['machine', 'group', 'homes']
+export type StructurePlace = 'machine' | 'directory' | 'group' | 'homes'
+export const structurePlaces: readonly StructurePlace[] = ['machine', 'directory', 'group', 'homes']
 
 /** What a process of a torture of structures is started with, as JSON. */
 export interface StructurePlan {
@@ -24,6 +24,8 @@ export interface StructurePlan {
   readonly sizeBytes: number
   /** Where a process writes what it finds wrong. */
   readonly notes: string
+  /** Where spaces are files, if they are. */
+  readonly directory: string | undefined
 }
 
 /** How a process of the round ended. */

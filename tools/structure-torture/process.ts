@@ -3,8 +3,9 @@
  * until it is told to stop, or killed.
  */
 import process from 'node:process'
-import { Judge, usedBytes } from './judge.ts'
-import { type OpenPlace, openGroup, openMachine } from './place.ts'
+import type { Structures } from 'aether-dsm/internal/structures'
+import { Judge, progressOf, usedBytes } from './judge.ts'
+import { type OpenJournal, type OpenPlace, openGroup, openMachine, openMachineJournal } from './place.ts'
 import type { StructureFate, StructureMemory, StructureOrder, StructurePlan, StructureReply } from './plan.ts'
 import { regroup } from './regroup.ts'
 import { Workman } from './worker.ts'
@@ -54,25 +55,57 @@ async function work<Shared>({ shared, subjects, journal }: OpenPlace<Shared>, or
 
 /** `weigh`: what memory is in use when everything was taken out. */
 async function judge<Shared>(
-  { shared, subjects, journal }: OpenPlace<Shared>,
+  place: OpenPlace<Shared>,
   orders: Orders,
-  weigh: () => Promise<StructureMemory | null>,
+  weigh: (shared: Shared) => Promise<StructureMemory | null>,
 ): Promise<void> {
-  const judge = new Judge(shared, subjects, journal)
-  await judge.prepare()
-  const verdict = async (fates: readonly StructureFate[]): Promise<void> => {
-    const verdicts = await judge.judge(fates)
-    const wrong = await judge.empty()
-    const memory = wrong.length === 0 ? await weigh() : null
-    const last = { structure: 'memory', operations: 0, refused: 0, cutShort: 0, ages: [], wrong }
-    say({ type: 'verdict', verdicts: [...verdicts, last], memory })
-  }
-  orders.on((order) => {
-    if (order.type === 'progress') say({ type: 'progress', progress: judge.progress(order.processes) })
-    else if (order.type === 'judge') void verdict(order.fates)
-  })
+  await judgeOf(place).prepare()
+  tellProgress(place, orders)
   say({ type: 'ready' })
+  await sayVerdict(place, (await orders.wait('judge')).fates, weigh)
   await orders.wait('leave')
+}
+
+/** All processes of the space are killed at once: the judge makes it, and comes back in the end. */
+async function judgeDirectory(orders: Orders): Promise<void> {
+  {
+    await using place = await openMachine(plan, 'torture')
+    await judgeOf(place).prepare()
+  }
+  await using journal = await openMachineJournal(plan)
+  tellProgress(journal, orders)
+  say({ type: 'ready' })
+  const { fates } = await orders.wait('judge')
+  await using place = await openMachine(plan, 'torture')
+  await sayVerdict(place, fates, weigh)
+  await orders.wait('leave')
+}
+
+function judgeOf<Shared>({ shared, subjects, journal }: OpenPlace<Shared>): Judge<Shared> {
+  return new Judge(shared, subjects, journal)
+}
+
+function tellProgress<Shared>(journal: OpenJournal<Shared>, orders: Orders): void {
+  orders.on((order) => {
+    if (order.type === 'progress') say({ type: 'progress', progress: progressOf(journal, order.processes) })
+  })
+}
+
+async function sayVerdict<Shared>(
+  place: OpenPlace<Shared>,
+  fates: readonly StructureFate[],
+  weigh: (shared: Shared) => Promise<StructureMemory | null>,
+): Promise<void> {
+  const judge = judgeOf(place)
+  const verdicts = await judge.judge(fates)
+  const wrong = await judge.empty()
+  const memory = wrong.length === 0 ? await weigh(place.shared) : null
+  const last = { structure: 'memory', operations: 0, refused: 0, cutShort: 0, ages: [], wrong }
+  say({ type: 'verdict', verdicts: [...verdicts, last], memory })
+}
+
+async function weigh(shared: Structures): Promise<StructureMemory> {
+  return { usedBytes: usedBytes(shared), freshBytes: await freshBytes() }
 }
 
 /** How much memory the same contents take in a space without kills. */
@@ -92,12 +125,9 @@ async function workInGroup(orders: Orders): Promise<void> {
 }
 
 const orders = new Orders()
-if (plan.place === 'machine') {
+if (plan.place === 'directory' && plan.role === 'judge') await judgeDirectory(orders)
+else if (plan.place === 'machine' || plan.place === 'directory') {
   await using place = await openMachine(plan, 'torture')
-  const weigh = async (): Promise<StructureMemory> => ({
-    usedBytes: usedBytes(place.shared),
-    freshBytes: await freshBytes(),
-  })
   if (plan.role === 'judge') await judge(place, orders, weigh)
   else await work(place, orders)
 } else {

@@ -115,7 +115,7 @@ function playRound(
   { options, random, folder, guard }: Surroundings,
 ): Promise<StructureRoundResult> {
   const { processes = 4, stopEveryMs = 500, stopMsMax = 200, leaseMs = 10_000, sizeBytes = 32 * 2 ** 20 } = options
-  const killEveryMs = options.killEveryMs ?? (place === 'machine' ? 1000 : 2000)
+  const killEveryMs = options.killEveryMs ?? (isOfMachine(place) ? 1000 : 2000)
   const round = new StructureRound({
     plan: { place, structures: namesOf(place, options), leaseMs, sizeBytes },
     processes,
@@ -133,8 +133,12 @@ function playRound(
 }
 
 function namesOf(place: StructurePlace, { structures = tortureStructures }: StructureTortureOptions): string[] {
-  const subjects: readonly { readonly name: string }[] = place === 'machine' ? machineSubjects : groupSubjects
+  const subjects: readonly { readonly name: string }[] = isOfMachine(place) ? machineSubjects : groupSubjects
   return subjects.map(({ name }) => name).filter((name) => structures.includes(name))
+}
+
+function isOfMachine(place: StructurePlace): boolean {
+  return place === 'machine' || place === 'directory'
 }
 
 /** Names under which something is said of them. */
@@ -159,7 +163,10 @@ function isWrong(round: StructureRoundResult): boolean {
   return round.wrong.length > 0 || round.verdicts.some(({ wrong }) => wrong.length > 0) || leaks(round).length > 0
 }
 
-function leaks({ memory }: StructureRoundResult): readonly string[] {
+function leaks({ memory, verdicts }: StructureRoundResult): readonly string[] {
   const left = memory === undefined ? 0 : memory.usedBytes - memory.freshBytes
-  return left <= 0 ? [] : [`${left} bytes more are in use after everything was removed than in a space without kills`]
+  const judged = machineSubjects.filter(({ name }) => verdicts.some(({ structure }) => structure === name))
+  return left <= judged.reduce((sum, { bytesAfterDeath = 0 }) => sum + bytesAfterDeath, 0)
+    ? []
+    : [`${left} bytes more are in use after everything was removed than in a space without kills`]
 }

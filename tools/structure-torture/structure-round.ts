@@ -66,6 +66,7 @@ export class StructureRound {
   async run(): Promise<StructureRoundResult> {
     const { folder, processes } = this.#options
     mkdirSync(this.#notes, { recursive: true })
+    if (this.#directory !== undefined) mkdirSync(this.#directory)
     this.#environment = await meetingPlace('machine', processes + 1, folder)
     const judge = this.#start('judge', 0)
     try {
@@ -83,7 +84,18 @@ export class StructureRound {
   }
 
   get #isGroup(): boolean {
-    return this.#options.plan.place !== 'machine'
+    const { place } = this.#options.plan
+    return place === 'group' || place === 'homes'
+  }
+
+  /** Whether all workers are killed at once. */
+  get #killsAll(): boolean {
+    return this.#options.plan.place === 'directory'
+  }
+
+  /** Where spaces are files, if they are. */
+  get #directory(): string | undefined {
+    return this.#killsAll ? join(this.#options.folder, 'spaces') : undefined
   }
 
   /** Whether one of two homes is to be killed: the first worker is. */
@@ -104,7 +116,10 @@ export class StructureRound {
     const incarnation = role === 'judge' ? INCARNATIONS_MAX - 1 : this.#workers.length
     const rank = role === 'judge' ? 0 : seat + 1
     const started = new StructureProcess(
-      { ...plan, role, seat, incarnation, seed: random.uint32() | 0, notes: this.#notes },
+      {
+        ...plan,
+        ...{ role, seat, incarnation, seed: random.uint32() | 0, notes: this.#notes, directory: this.#directory },
+      },
       this.#environment(rank),
     )
     guard.add(started.processId)
@@ -129,6 +144,10 @@ export class StructureRound {
         this.#killHome()
         continue
       }
+      if (this.#killsAll) {
+        await this.#replaceAll()
+        continue
+      }
       const living = this.#living
       if (living.length <= (this.#isGroup ? SURVIVORS : 0)) continue
       // Most have begun to work before they are killed; some are killed while they join.
@@ -139,6 +158,25 @@ export class StructureRound {
       if (!this.#isGroup && this.#workers.length < INCARNATIONS_MAX - 1)
         this.#workers.push(this.#start('worker', victim.plan.seat))
     }
+  }
+
+  /** As long as all can be replaced. Most have begun to work by then. */
+  async #replaceAll(): Promise<void> {
+    const { random, processes } = this.#options
+    if (this.#workers.length + processes > INCARNATIONS_MAX - 1) return
+    if (random.below(KILLED_EARLY_EVERY) > 0 && this.#living.some(({ isReady }) => !isReady)) return
+    const ended = this.#killAll()
+    // Those who come next may meet those who are about to end.
+    if (random.below(2) === 0) await ended
+    for (let seat = 0; seat < processes; seat += 1) this.#workers.push(this.#start('worker', seat))
+  }
+
+  /** In some rounds no one sees another end: all are stopped first. */
+  async #killAll(): Promise<void> {
+    const living = this.#living
+    if (this.#options.random.below(2) === 0) for (const each of living) each.stop()
+    for (const each of living) this.#kill(each)
+    await Promise.all(living.map(({ ended }) => ended))
   }
 
   #killHome(): void {
@@ -193,6 +231,7 @@ export class StructureRound {
   /** Some leave in order, and some are killed; then it is looked at what there is. */
   async #end(judge: StructureProcess): Promise<StructureRoundResult> {
     if (this.#killsHome && this.#kills === 0) this.#killHome()
+    if (this.#killsAll) await this.#killAll()
     for (const worker of this.#living) {
       if (!this.#isGroup && worker.plan.seat % 2 === 1) worker.kill()
       else worker.order({ type: 'stop' })

@@ -115,6 +115,8 @@ export interface Subject<Shared> {
   readonly name: string
   /** Words of the journal that all processes share, in bytes. */
   readonly commonBytes: number
+  /** Bytes that it has when it is empty once a process has died, and not before. Default 0. */
+  readonly bytesAfterDeath?: number
   /** Whether it counts the ages of the versions that are seen: see {@link VersionAges}. */
   readonly hasAges?: boolean
   /** Called once, before any process works. */

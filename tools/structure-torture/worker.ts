@@ -57,7 +57,7 @@ export class Workman<Shared> {
     for (let turn = 1; !this.#stopped; turn += 1) {
       const index = this.#random.below(steps.length)
       Atomics.store(header, HeaderWord.Subject, index + 1)
-      const step = steps[index] as () => Promise<void>
+      const step = steps[index]!
       for (let left = 1 + this.#random.below(TURN_MAX); left > 0; left -= 1) await this.#do(index, step, header)
       if (turn % TURNS_BETWEEN_PAUSES === 0) await new Promise((resolve) => setImmediate(resolve))
     }

@@ -90,7 +90,7 @@ describe('aether bench with files', options, () => {
         [['--compare', nowhere], /^aether: --compare: .* cannot be read: there is no such file\n$/],
         [
           ['--compare', file],
-          /^aether: --compare: .* holds rows of scaling, none of latency: .*'aether bench latency --json'/,
+          /^aether: --compare: .* holds rows of scaling, none of latency: .*'npx aether-dsm bench latency --json'/,
         ],
         [
           ['--html', nowhere],

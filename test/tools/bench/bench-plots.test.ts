@@ -326,12 +326,12 @@ describe('a run beside an earlier one', () => {
   it('refuses what is no run, and a run of another benchmark', () => {
     for (const content of ['', '{}', '[]', '[1]', '[{"op":"write"}]', 'text'])
       withFile(content, (file) =>
-        assert.throws(() => EarlierRun.read(file), /does not hold what 'aether bench … --json'/),
+        assert.throws(() => EarlierRun.read(file), /does not hold what 'npx aether-dsm bench … --json'/),
       )
     assert.throws(() => EarlierRun.read(tmpdir()), /cannot be read: it is a directory/)
     withFile('[{"suite":"rpc","op":"call-1"}]', (file) => {
       const run = EarlierRun.read(file)
-      assert.throws(() => run.expect(['dsm']), /holds rows of rpc, none of dsm: .*'aether bench dsm --json'/)
+      assert.throws(() => run.expect(['dsm']), /holds rows of rpc, none of dsm: .*'npx aether-dsm bench dsm --json'/)
       assert.throws(() => run.before('rpc', commonKinds.rpc), /rows of rpc that this version does not know/)
     })
   })

@@ -24,7 +24,7 @@ export class EarlierRun {
     if (rows === undefined)
       throw new AetherError(
         'ERR_AETHER_BENCH',
-        `--compare: ${file} does not hold what 'aether bench … --json' prints (an array of rows, each with its "suite")`,
+        `--compare: ${file} does not hold what 'npx aether-dsm bench … --json' prints (an array of rows, each with its "suite")`,
       )
     return new EarlierRun(file, rows)
   }
@@ -36,7 +36,7 @@ export class EarlierRun {
     const wanted = suites.length === 1 ? suites[0] : 'all'
     throw new AetherError(
       'ERR_AETHER_BENCH',
-      `--compare: ${this.#file} holds rows of ${found}, none of ${suites.join(', ')}: give it what 'aether bench ${wanted} --json' printed`,
+      `--compare: ${this.#file} holds rows of ${found}, none of ${suites.join(', ')}: give it what 'npx aether-dsm bench ${wanted} --json' printed`,
     )
   }
 

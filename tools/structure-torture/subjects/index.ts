@@ -6,6 +6,7 @@ import { cellSubject } from './cell.ts'
 import { counterSubject } from './counter.ts'
 import { expiringMapSubject } from './expiring-map.ts'
 import { flagSubject } from './flag.ts'
+import { jobsSubject } from './jobs.ts'
 import { latchSubject } from './latch.ts'
 import { leaderSubject } from './leader.ts'
 import { listSubject } from './list.ts'
@@ -49,4 +50,5 @@ export const machineSubjects: readonly Subject<Structures>[] = [
   readWriteLockSubject,
   latchSubject,
   barrierSubject,
+  jobsSubject,
 ]
