@@ -1,9 +1,9 @@
 /**
  * The rules of the source for which Biome and oxlint have none: `node scripts/lint-source.mjs`.
  *
- * - A line of a comment has at most 120 columns, in TypeScript, scripts and C++.
+ * - A line of a comment has at most 120 columns, in TypeScript, scripts of Node.js and of shells, and C++.
  * - A step of one that nobody reads is written `index += 1`; `++` and `--` are left for where their value is used.
- * - No two files of src/ and tools/ export a class of one name.
+ * - No two files of src/, tools/ and web/ export a class of one name.
  *
  * Prints `file:line: what is wrong` and exits with 1 if there is any.
  */
@@ -16,9 +16,9 @@ const COLUMNS_MAX = 120
 const root = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url))
 
 /** Lines that are nothing but comment, and are too long. */
-function* longComments(lines) {
+function* longComments(lines, comment) {
   for (const [index, line] of lines.entries())
-    if (line.length > COLUMNS_MAX && /^\s*(\/\/|\/?\*)/.test(line))
+    if (line.length > COLUMNS_MAX && comment.test(line))
       yield [index + 1, `a comment of ${line.length} columns (at most ${COLUMNS_MAX})`]
 }
 
@@ -42,7 +42,7 @@ function unreadSteps(path, text) {
   return found
 }
 
-const patterns = ['*.ts', '*.mjs', '*.cjs', '*.cc', '*.h']
+const patterns = ['*.ts', '*.mjs', '*.cjs', '*.cc', '*.h', '*.sh', '.ci/run']
 const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--', ...patterns], {
   cwd: root,
   encoding: 'utf8',
@@ -52,12 +52,13 @@ let count = 0
 const classes = new Map()
 for (const path of files.split('\n').filter(Boolean)) {
   const text = readFileSync(`${root}/${path}`, 'utf8')
-  const isScript = !/\.(cc|h)$/.test(path)
+  const isShell = /\.sh$|^\.ci\/run$/.test(path)
+  const isScript = !isShell && !/\.(cc|h)$/.test(path)
   const found = [
-    ...longComments(text.split('\n')),
+    ...longComments(text.split('\n'), isShell ? /^\s*#/ : /^\s*(\/\/|\/?\*)/),
     ...(isScript && /\+\+|--/.test(text) ? unreadSteps(path, text) : []),
   ]
-  if (/^(src|tools)\//.test(path))
+  if (/^(src|tools|web)\//.test(path))
     for (const [index, line] of text.split('\n').entries()) {
       const name = /^export (?:abstract )?class (\w+)/.exec(line)?.[1]
       if (name === undefined) continue

@@ -1,5 +1,5 @@
 /** A canvas that fills its parent and is sharp on every screen. Sizes and positions are CSS pixels. */
-export class Stage {
+export class CanvasStage {
   readonly element: HTMLElement
   readonly canvas: HTMLCanvasElement
   readonly context: CanvasRenderingContext2D

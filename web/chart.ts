@@ -1,4 +1,4 @@
-import { colour, FONT, Stage } from './canvas.ts'
+import { CanvasStage, colour, FONT } from './canvas.ts'
 import { TimeAxis } from './time-axis.ts'
 
 /** One line of a chart; a null is a gap. */
@@ -23,7 +23,7 @@ const TOP = 8
 
 /** Lines over time, the newest values at the right. */
 export class Chart {
-  readonly stage: Stage = new Stage('')
+  readonly stage: CanvasStage = new CanvasStage('')
 
   /** `times` has the time of each value, in milliseconds. */
   draw(all: readonly Line[], times: readonly number[], { label, format, unit, empty }: ChartUse): void {

@@ -21,9 +21,7 @@ export class ClusterView implements View {
       'p',
       {},
       'No member is running. Start a program that shares memory: ',
-      make('code', {}, 'aether demo'),
-      ', or ',
-      make('code', {}, 'aether run -n 4 app.js'),
+      make('code', {}, 'npx aether-dsm run -n 4 app.js'),
     ),
   )
 

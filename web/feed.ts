@@ -10,10 +10,10 @@ import type {
 } from '../src/dashboard/wire.ts'
 import { LinkHistory } from './link-history.ts'
 import { MachineList } from './machine-list.ts'
-import { Operations } from './operations.ts'
-import { HISTORY } from './series.ts'
+import { OperationList } from './operation-list.ts'
 import type { Source } from './source.ts'
 import { StructureList } from './structure-list.ts'
+import { HISTORY } from './time-series.ts'
 
 const LOG_MAX = 1000
 /** As in wire.ts. */
@@ -31,7 +31,7 @@ export class Feed {
   /** The current traffic of each link, and its history. */
   readonly flows = new Map<string, LinkFrame>()
   readonly links = new Map<string, LinkHistory>()
-  readonly operations = new Operations()
+  readonly operations = new OperationList()
   readonly structures = new StructureList()
   readonly machines = new MachineList()
   readonly histograms = new Map<string, HistogramFrame>()

@@ -1,5 +1,5 @@
 import type { LinkFrame, MemberFrame } from '../src/dashboard/wire.ts'
-import { colour, rankColour, Stage } from './canvas.ts'
+import { CanvasStage, colour, rankColour } from './canvas.ts'
 import { rateText } from './units.ts'
 
 /** How many links have their own line, and how many have moving dots: the busiest. All links form a faint web. */
@@ -41,7 +41,7 @@ interface Curve {
  * dots are larger and faster. Lines and nodes are painted when there is news; in between, only the dots move.
  */
 export class Flow {
-  readonly stage: Stage = new Stage('Nodes and the traffic between them')
+  readonly stage: CanvasStage = new CanvasStage('Nodes and the traffic between them')
   readonly #phase = new Map<string, number>()
   readonly #web = document.createElement('canvas')
   readonly #below = document.createElement('canvas')
@@ -182,7 +182,7 @@ function curveOf({ from, to, bytes }: LinkFrame, a: Place, b: Place, most: numbe
 }
 
 /** Clear a layer and make it as large as the stage. */
-function contextOf(canvas: HTMLCanvasElement, { width, height }: Stage): CanvasRenderingContext2D {
+function contextOf(canvas: HTMLCanvasElement, { width, height }: CanvasStage): CanvasRenderingContext2D {
   const context = canvas.getContext('2d')!
   canvas.width = Math.max(1, Math.round(width * devicePixelRatio))
   canvas.height = Math.max(1, Math.round(height * devicePixelRatio))

@@ -1,8 +1,8 @@
 import type { HistogramFrame } from '../src/dashboard/wire.ts'
 import { colour, rankColour } from './canvas.ts'
-import { Distribution, inPairs, together } from './distribution.ts'
 import { card, make, Rows, tableWith } from './dom.ts'
 import type { Feed } from './feed.ts'
+import { HistogramChart, inPairs, together } from './histogram-chart.ts'
 import { countText, timeText } from './units.ts'
 import type { View } from './view.ts'
 
@@ -25,7 +25,7 @@ export class HistogramsView implements View {
   readonly element: HTMLElement
   readonly #feed: Feed
   readonly #rows: Rows
-  readonly #distribution = new Distribution()
+  readonly #distribution = new HistogramChart()
   readonly #heading = make('span')
   readonly #empty = make(
     'div',

@@ -1,18 +1,18 @@
-import { Series } from './series.ts'
+import { TimeSeries } from './time-series.ts'
 
 /** The history of one link. */
 export class LinkHistory {
   readonly from: number
   readonly to: number
-  readonly bytes: Series
-  readonly latencyUs: Series
+  readonly bytes: TimeSeries
+  readonly latencyUs: TimeSeries
 
   /** `look` is the number of the last look before the link appeared. */
   constructor(from: number, to: number, look: number) {
     this.from = from
     this.to = to
-    this.bytes = new Series(look, 0)
-    this.latencyUs = new Series(look, Number.NaN)
+    this.bytes = new TimeSeries(look, 0)
+    this.latencyUs = new TimeSeries(look, Number.NaN)
   }
 
   set(look: number, bytes: number, latencyNs: number): void {

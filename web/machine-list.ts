@@ -1,11 +1,11 @@
 import type { MachineFrame, MachinesFrame } from '../src/dashboard/wire.ts'
-import { Series } from './series.ts'
+import { TimeSeries } from './time-series.ts'
 
 /** A member's replica of a machine, and its entries per second over time. */
 export interface KnownReplica {
   readonly key: string
   readonly frame: MachineFrame
-  readonly rates: Series
+  readonly rates: TimeSeries
 }
 
 /** The replicas that the page knows, by machine and member. */
@@ -27,7 +27,7 @@ export class MachineList {
     this.#known = new Map(
       machines.map((frame) => {
         const key = JSON.stringify([frame.name, frame.number])
-        const rates = before.get(key)?.rates ?? new Series(look - 1, Number.NaN)
+        const rates = before.get(key)?.rates ?? new TimeSeries(look - 1, Number.NaN)
         rates.set(look, frame.rate)
         return [key, { key, frame, rates }]
       }),

@@ -2,15 +2,15 @@ import type { SessionFrame } from '../src/dashboard/wire.ts'
 import { forgetColours } from './canvas.ts'
 import { ClusterView } from './cluster-view.ts'
 import { make } from './dom.ts'
+import { EventLogView } from './event-log-view.ts'
 import { Feed } from './feed.ts'
 import { HistogramsView } from './histograms-view.ts'
 import { Live } from './live.ts'
-import { LogView } from './log-view.ts'
 import { MachinesView } from './machines-view.ts'
 import { PagesView } from './pages-view.ts'
 import { ProtocolView } from './protocol-view.ts'
-import { Replay } from './replay.ts'
 import { ReplayBar } from './replay-bar.ts'
+import { SessionReplay } from './session-replay.ts'
 import { ask, type Source } from './source.ts'
 import { StructuresView } from './structures-view.ts'
 import { TransfersView } from './transfers-view.ts'
@@ -27,7 +27,7 @@ const views: readonly View[] = [
   new MachinesView(feed),
   new ProtocolView(feed),
   new HistogramsView(feed),
-  new LogView(feed),
+  new EventLogView(feed),
 ]
 
 const dot = make('span', { class: 'dot' })
@@ -144,7 +144,7 @@ function draw(nowMs: number): void {
 async function begin(): Promise<void> {
   const session = await ask<SessionFrame>('/session')
   if (session?.kind === 'recording') {
-    const replay = new Replay(feed, session)
+    const replay = new SessionReplay(feed, session)
     bar = new ReplayBar(replay)
     document.body.append(bar.element)
     document.body.classList.add('recorded')

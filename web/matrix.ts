@@ -1,5 +1,5 @@
 import type { LinkFrame } from '../src/dashboard/wire.ts'
-import { colour, FONT, inkOn, rankColour, Stage } from './canvas.ts'
+import { CanvasStage, colour, FONT, inkOn, rankColour } from './canvas.ts'
 import { rateText } from './units.ts'
 
 /** A link by its ends. */
@@ -16,7 +16,7 @@ interface Geometry {
 
 /** Traffic between nodes: a cell for each pair. Rows send to columns. */
 export class Matrix {
-  readonly stage: Stage = new Stage('Bytes per second from each node (rows) to each other node (columns)')
+  readonly stage: CanvasStage = new CanvasStage('Bytes per second from each node (rows) to each other node (columns)')
   #nodes: readonly number[] = []
 
   draw(nodes: readonly number[], links: readonly LinkFrame[], chosen: Ends | undefined): void {

@@ -1,4 +1,4 @@
-import { colour, FONT, rankColour, Stage } from './canvas.ts'
+import { CanvasStage, colour, FONT, rankColour } from './canvas.ts'
 
 /**
  * Classes of a page's state, in the order of `PageClass` in src/dashboard/wire.ts, with their colours in the style
@@ -23,7 +23,7 @@ const SCALE_MAX = 72
  * owner.
  */
 export class PageGrid {
-  readonly stage: Stage = new Stage('Pages of the region. Arrow keys select a page, plus and minus zoom')
+  readonly stage: CanvasStage = new CanvasStage('Pages of the region. Arrow keys select a page, plus and minus zoom')
   byOwner = false
   hovered = -1
   chosen = -1

@@ -4,7 +4,7 @@ import { card, fill, make, Rows, tableWith } from './dom.ts'
 import type { Feed } from './feed.ts'
 import { PageAdvice } from './page-advice.ts'
 import { classes, PageGrid } from './page-grid.ts'
-import { Timeline } from './timeline.ts'
+import { PageTimeline } from './page-timeline.ts'
 import { countText } from './units.ts'
 import type { View } from './view.ts'
 
@@ -21,7 +21,7 @@ export class PagesView implements View {
   readonly element: HTMLElement
   readonly #feed: Feed
   readonly #grid = new PageGrid()
-  readonly #timeline = new Timeline()
+  readonly #timeline = new PageTimeline()
   readonly #choice = make('select', { 'aria-label': 'Region' })
   readonly #legend = make('span', { class: 'legend' })
   readonly #tip = make('div', { class: 'tip', role: 'status' })

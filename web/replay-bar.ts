@@ -1,5 +1,5 @@
 import { make } from './dom.ts'
-import { type Replay, SPEEDS } from './replay.ts'
+import { type SessionReplay, SPEEDS } from './session-replay.ts'
 
 const ends = {
   closed: '',
@@ -11,7 +11,7 @@ const ends = {
 /** The bar below a recording: play, pause, speed and position. */
 export class ReplayBar {
   readonly element: HTMLElement
-  readonly #replay: Replay
+  readonly #replay: SessionReplay
   readonly #play = make('button', { class: 'play', click: () => this.#replay.play() })
   readonly #time = make('span', { class: 'mono time' })
   readonly #clock = make('span', { class: 'soft mono' })
@@ -19,7 +19,7 @@ export class ReplayBar {
   readonly #speed = make('select', { 'aria-label': 'Speed' })
   readonly #scrubber: HTMLInputElement
 
-  constructor(replay: Replay) {
+  constructor(replay: SessionReplay) {
     this.#replay = replay
     const { name, lengthMs, begunMs } = replay.facts
     this.#scrubber = make('input', {

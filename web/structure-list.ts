@@ -1,5 +1,5 @@
 import type { StructureFrame, StructureMemoryFrame, StructuresFrame } from '../src/dashboard/wire.ts'
-import { Series } from './series.ts'
+import { TimeSeries } from './time-series.ts'
 
 /** Looks over which calls are averaged for the order of the rows, so that rows do not change places all the time. */
 const ORDER_LOOKS = 50
@@ -8,7 +8,7 @@ const ORDER_LOOKS = 50
 export interface KnownStructure {
   readonly key: string
   readonly frame: StructureFrame
-  readonly calls: Series
+  readonly calls: TimeSeries
 }
 
 /** The structures that the page knows. */
@@ -28,7 +28,7 @@ export class StructureList {
     if (isWhole) this.#known.clear()
     for (const frame of structures) {
       const key = keyOf(frame.region, frame.name)
-      const calls = before.get(key)?.calls ?? new Series(look - 1, Number.NaN)
+      const calls = before.get(key)?.calls ?? new TimeSeries(look - 1, Number.NaN)
       calls.set(look, frame.reads + frame.writes)
       this.#known.set(key, { key, frame, calls })
     }

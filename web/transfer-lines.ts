@@ -3,7 +3,7 @@ import type { ChartUse, Line } from './chart.ts'
 import type { Feed } from './feed.ts'
 import type { LinkHistory } from './link-history.ts'
 import type { Ends } from './matrix.ts'
-import type { OperationHistory } from './operations.ts'
+import type { OperationHistory } from './operation-list.ts'
 import { countText, rateText, timeText } from './units.ts'
 
 /** How many lines a chart has, besides the one for all together. */

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The second program of a guest, as root, with the host's files beneath it: makes the RDMA device, runs the command, tells how that ended.
-# `settings` (exports) and `command` were written by guest.mjs. Two hosts have a network card; one host has a pair of virtual ones.
+# The second program of a guest, as root, with the host's files beneath it: makes the RDMA device, runs the command,
+# tells how that ended. `settings` (exports) and `command` were written by guest.mjs. Two hosts have a network card; one
+# host has a pair of virtual ones.
 . /run/guest/settings
 
 for port in /sys/class/virtio-ports/vport*; do

@@ -1,5 +1,6 @@
 #!/bin/busybox sh
-# The first program of a guest. Loads the modules, lays memory over the host's file system and goes on in guest.sh there.
+# The first program of a guest. Loads the modules, lays memory over the host's file system and goes on in guest.sh
+# there.
 /bin/busybox --install -s /bin
 mount -t proc none /proc
 mount -t sysfs none /sys

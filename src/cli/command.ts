@@ -14,7 +14,7 @@ export type Operand = 'space' | 'file' | readonly string[]
 
 /** The command that `aether <name> …` runs. */
 export interface Command {
-  /** What `aether <name> --help` prints: usage, purpose, options with defaults, examples. */
+  /** For `aether <name> --help`, which prints it by `printedHelp`: usage, purpose, options with defaults, examples. */
   readonly help: string
   readonly options: OptionTable
   /** Its arguments beside options, in order. Default none. */

@@ -4,12 +4,17 @@ import { findCommand } from './find-command.ts'
 import { parseOptions } from './options.ts'
 import { toolTable } from './tools.ts'
 
+/** A help text as it is printed: it names the command `aether`, but on npm `aether` is another package. */
+export function printedHelp(text: string): string {
+  return text.replaceAll(/\baether (?=[a-z<-])/g, 'npx aether-dsm ')
+}
+
 /** The list of commands, for `aether help` and plain `aether`. */
 export function formatOverview(entries: readonly CommandEntry[]): string {
   const width = Math.max(...entries.map((entry) => entry.name.length))
   const listed = (some: readonly CommandEntry[]): string =>
     some.map((entry) => `  ${entry.name.padEnd(width)}   ${entry.summary}`).join('\n')
-  return `Aether: shared memory for Node.js, between processes and, over RDMA or TCP, between machines.
+  return printedHelp(`Aether: shared memory for Node.js, between processes and, over RDMA or TCP, between machines.
 
 Usage: aether <command> [options]
 
@@ -25,8 +30,7 @@ ${listed(entries.filter((entry) => toolTable.includes(entry)))}
 Exit status: 0 done; 1 the command failed, or a check of the demo did; 2 the command line is invalid.
 'aether run' ends with the status of the rank that failed, or 128 + the number of the signal that ended it.
 
-In a checkout the command is 'npx aether', and 'npm start' is the demo. Elsewhere use 'npx aether-dsm',
-because 'aether' on npm is another package.`
+Write 'npx aether-dsm', not 'npx aether': on npm 'aether' is another package. In a checkout 'npm start' is the demo.`)
 }
 
 const helpText = `Usage: aether help [command]
@@ -56,7 +60,8 @@ function helpCommand(entries: readonly CommandEntry[]): Command {
     operands: [entries.map(({ name }) => name)],
     async run(args) {
       const [name] = parseOptions('help', args, {}, 1).positionals
-      const text = name === undefined ? formatOverview(entries) : (await findCommand(entries, name).load()).help
+      const text =
+        name === undefined ? formatOverview(entries) : printedHelp((await findCommand(entries, name).load()).help)
       process.stdout.write(`${text}\n`)
       return ExitCode.Done
     },

@@ -11,8 +11,8 @@ import { UsageError } from './usage-error.ts'
 /** The message of an `AetherError` is enough; of any other error, print the stack. */
 function report(error: unknown): number {
   if (error instanceof UsageError) {
-    const command = error.command === undefined ? 'aether help' : `aether ${error.command} --help`
-    process.stderr.write(`aether: ${error.message}\nSee '${command}'.\n`)
+    const command = error.command === undefined ? 'help' : `${error.command} --help`
+    process.stderr.write(`aether: ${error.message}\nSee 'npx aether-dsm ${command}'.\n`)
     return ExitCode.Usage
   }
   const text = error instanceof AetherError ? error.message : error instanceof Error ? error.stack : String(error)

@@ -2,7 +2,7 @@ import { packageVersion } from '../native/index.ts'
 import { ExitCode } from './command.ts'
 import { commandTable } from './commands.ts'
 import { findCommand } from './find-command.ts'
-import { formatOverview, withHelp } from './help.ts'
+import { formatOverview, printedHelp, withHelp } from './help.ts'
 import { toolTable } from './tools.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -16,7 +16,7 @@ export async function perform(args: readonly string[]): Promise<number> {
   if (first.startsWith('-')) throw new UsageError(`unknown option '${first}'; options come after a command`)
   const command = await findCommand(entries, first).load()
   const own = command.passesArguments ? rest.slice(0, 1) : rest
-  return own.some(asksForHelp) ? print(command.help) : command.run(rest)
+  return own.some(asksForHelp) ? print(printedHelp(command.help)) : command.run(rest)
 }
 
 function asksForHelp(word: string): boolean {

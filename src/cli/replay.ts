@@ -40,7 +40,8 @@ Exit status: 1 if an assertion is violated, or if the replay differs from the re
 Aether may have written.
 
 Examples:
-  aether replay /tmp/recording/ranks-rank-0-4711.0.jsonl      (after AETHER_RECORD=/tmp/recording aether run -n 2 app.js)
+  aether replay /tmp/recording/ranks-rank-0-4711.0.jsonl
+    (after AETHER_RECORD=/tmp/recording aether run -n 2 app.js)
   aether replay --page 17 --from 5000 --to 5100 FILE`
 
 /** Which steps to show. */

@@ -40,8 +40,9 @@ Options (before the script; arguments after it belong to the script):
   --on-failure continue    if a rank fails, let the others go on
   ${traceHelp}.
                            Only on one machine
-  --dashboard              serve the page of 'aether dashboard' until the ranks have ended. Its address is printed on
-                           standard error; it contains a token, and only this machine reaches it. Only on one machine
+  --dashboard              serve the page of 'aether dashboard' until the ranks have ended. Its address is
+                           printed on standard error; it contains a token, and only this machine reaches it. Only
+                           on one machine
   --record FILE            with --dashboard: record what the page shows, for 'aether dashboard --replay FILE'
   --record-limit SIZE      the maximum size of FILE (default 256MiB)
   --advise                 report on standard error, when the ranks have ended, which pages of coherent regions bounced

@@ -71,7 +71,7 @@ export const spaceCommand: Command = {
     const [word, ...operands] = positionals
     const task = word === undefined || !Object.hasOwn(tasks, word) ? undefined : tasks[word]
     if (task === undefined) {
-      const what = word === undefined ? 'say what to do' : `there is no 'aether space ${word}'`
+      const what = word === undefined ? 'say what to do' : `there is no 'npx aether-dsm space ${word}'`
       throw new UsageError(`${what}: ${Object.keys(tasks).join(', ')}`, 'space')
     }
     const { result, lines, failed } = await task(operands, values)

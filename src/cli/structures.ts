@@ -20,8 +20,8 @@ const help = `Usage: aether structures [SPACE] [options]
        aether structures SPACE NAME [options]
 
 Lists the structures (maps, queues, locks, …) of a running space of yours on this machine. It shows kind, entries,
-bytes, calls per second, calls that wait, entries evicted, and the state now. With NAME it shows one structure: its keys or
-next values, who holds it, and what each member does with it. Without SPACE it lists those of the only running space.
+bytes, calls per second, calls that wait, entries evicted, and the state now. With NAME it shows one structure: its keys
+or next values, who holds it, and what each member does with it. Without SPACE it lists those of the only running space.
 
 It is not a member of the space. It reads shared memory and takes no lock.
 

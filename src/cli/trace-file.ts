@@ -59,7 +59,7 @@ export function inWords(path: string, { processes, events, flows, dropped, crowd
   const more =
     writing === 0
       ? ''
-      : `; ${formatCount(writing)} processes are still writing: after they have ended, 'aether trace ${path}' merges again and removes the parts`
+      : `; ${formatCount(writing)} processes are still writing: after they have ended, 'npx aether-dsm trace ${path}' merges again and removes the parts`
   return `${path}: ${formatCount(events)} events of ${processes} processes, ${formatCount(flows)} linked to their effects${missing}${undrawn}${more}`
 }
 

@@ -13,9 +13,9 @@ const table = { json: { type: 'boolean', default: false } } as const
 
 const help = `Usage: aether trace [options] FILE
 
-Merges the parts, if any, that processes wrote because AETHER_TRACE_FILE=FILE was set. (At their end 'aether run',
-'aether demo' and 'aether bench dsm' do that by themselves.) Then it checks the file against the Trace Event
-Format and prints a summary.
+Merges the parts, if any, that processes wrote because AETHER_TRACE_FILE=FILE was set. (At their end
+'aether run', 'aether demo' and 'aether bench dsm' do that by themselves.) Then it checks the
+file against the Trace Event Format and prints a summary.
 
 Open the file at ui.perfetto.dev (which does not upload it) or chrome://tracing.
 

@@ -88,6 +88,6 @@ function isAlone(space: Membership): boolean {
 }
 
 function notKept(space: string, why: string): SpaceError {
-  const what = `the process that is to keep space '${space}' has not started: ${why}; leave out options.keep, or run: aether keep ${space}`
+  const what = `the process that is to keep space '${space}' has not started: ${why}; leave out options.keep, or run: npx aether-dsm keep ${space}`
   return new SpaceError('ERR_AETHER_SPACE_UNREACHABLE', space, what)
 }

@@ -6,11 +6,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { commandTable } from '../../src/cli/commands.ts'
+import { printedHelp } from '../../src/cli/help.ts'
 import { perform } from '../../src/cli/perform.ts'
 import { toolTable } from '../../src/cli/tools.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 import { aether } from './command-line.ts'
 
+const COLUMNS_MAX = 120
 const allCommands = [...commandTable, ...toolTable]
 const packageFile = new URL('../../../package.json', import.meta.url)
 
@@ -28,16 +30,19 @@ test('alone, with --help, and as help, it lists the commands and the exit status
 
 test('every command teaches with examples', async () => {
   for (const { name, load } of allCommands) {
-    const { help } = await load()
-    assert.match(help, new RegExp(`^Usage: aether ${name} `))
-    assert.match(help, new RegExp(`\\nExamples:\\n  aether ${name}`))
+    const help = printedHelp((await load()).help)
+    assert.match(help, new RegExp(`^Usage: npx aether-dsm ${name} `))
+    assert.match(help, new RegExp(`\\nExamples:\\n  npx aether-dsm ${name}`))
+    const wide = help.split('\n').filter((line) => line.length > COLUMNS_MAX)
+    assert.deepEqual(wide, [], `${name} --help`)
   }
-  const { help } = await allCommands[0]!.load()
+  const { name, load } = allCommands[0]!
+  const stdout = `${printedHelp((await load()).help)}\n`
   for (const words of [
-    [allCommands[0]!.name, '--help'],
-    ['help', allCommands[0]!.name],
-  ] as const)
-    assert.deepEqual(aether(...words), { status: 0, stdout: `${help}\n`, stderr: '' })
+    [name, '--help'],
+    ['help', name],
+  ])
+    assert.deepEqual(aether(...words), { status: 0, stdout, stderr: '' })
 })
 
 test('help is where one asks for it, behind other words too; the options of a script are its own', () => {
@@ -62,12 +67,12 @@ test('a command line that is not understood is one line, where to look, and an e
   assert.deepEqual(aether('dmeo'), {
     status: 2,
     stdout: '',
-    stderr: "aether: there is no command 'dmeo'; did you mean 'demo'?\nSee 'aether help'.\n",
+    stderr: "aether: there is no command 'dmeo'; did you mean 'demo'?\nSee 'npx aether-dsm help'.\n",
   })
   assert.deepEqual(aether('demo', '--node', '4'), {
     status: 2,
     stdout: '',
-    stderr: "aether: there is no option '--node'; did you mean '--nodes'?\nSee 'aether demo --help'.\n",
+    stderr: "aether: there is no option '--node'; did you mean '--nodes'?\nSee 'npx aether-dsm demo --help'.\n",
   })
 })
 

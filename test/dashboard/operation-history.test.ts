@@ -1,21 +1,21 @@
-/** What the page remembers of operations, as web/operations.ts has it, which is built for a browser. */
+/** What the page remembers of operations, as web/operation-list.ts has it, which is built for a browser. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OperationFrame, OperationsFrame } from '../../src/dashboard/wire.ts'
 
-interface Series {
+interface TimeSeries {
   values(look: number, count: number): (number | null)[]
 }
 interface History {
-  readonly rate: Series
-  readonly p50Us: Series
+  readonly rate: TimeSeries
+  readonly p50Us: TimeSeries
 }
-interface Operations {
+interface OperationList {
   take(frame: OperationsFrame, look: number): void
   get(key: string): History | undefined
 }
-const { Operations } = (await import(new URL('../../web/operations.js', import.meta.url).href)) as {
-  readonly Operations: new () => Operations
+const { OperationList } = (await import(new URL('../../web/operation-list.js', import.meta.url).href)) as {
+  readonly OperationList: new () => OperationList
 }
 
 const page = (rate: number): OperationFrame => ({
@@ -32,7 +32,7 @@ const page = (rate: number): OperationFrame => ({
 })
 
 test('an operation that goes on has no gap where all is told anew', () => {
-  const operations = new Operations()
+  const operations = new OperationList()
   operations.take({ isWhole: true, operations: [page(4)] }, 10)
   operations.take({ isWhole: false, operations: [page(5)] }, 12)
   operations.take({ isWhole: true, operations: [page(6)] }, 13)
@@ -42,7 +42,7 @@ test('an operation that goes on has no gap where all is told anew', () => {
 })
 
 test('an operation is still from the look on at which all is told without it', () => {
-  const operations = new Operations()
+  const operations = new OperationList()
   operations.take({ isWhole: true, operations: [page(4)] }, 10)
   operations.take({ isWhole: true, operations: [] }, 12)
   const history = operations.get('0 1 coherence page')!

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 
 /** How long a child may take. Emulated processors need more. */
-const CHILD_MS_MAX = Number(process.env['AETHER_TEST_CALL_MS'] ?? 60_000)
+export const CHILD_MS_MAX: number = Number(process.env['AETHER_TEST_CALL_MS'] ?? 60_000)
 
 /** What a body may use. */
 interface Tools {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { Child } from './elsewhere.ts'
+import { CHILD_MS_MAX, Child } from './elsewhere.ts'
 import { noStandIn, StandIn } from './verbs-stand-in/stand-in.ts'
 
 const program = fileURLToPath(new URL('./wrong-verbs.js', import.meta.url))
@@ -12,7 +12,7 @@ for (const seed of [Date.now() % 2 ** 31, 1])
     const { AETHER_STAND_IN_LOG: _, ...environment } = standIn.environment()
     await using child = new Child(`process.argv[2] = '${seed}'; import(${JSON.stringify(program)})`, {
       environment,
-      timeoutMs: 120_000,
+      timeoutMs: 2 * CHILD_MS_MAX,
     })
     const outcome = await child.ended()
     assert.deepEqual([outcome.code, outcome.signal], [0, null], `${outcome.stderr}\nreplay: node ${program} ${seed}`)

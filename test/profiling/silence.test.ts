@@ -28,7 +28,7 @@ class Noise implements Disposable {
   }
 
   #count(of: object, name: string): void {
-    const call = (of as Record<string, (...values: unknown[]) => unknown>)[name] as (...values: unknown[]) => unknown
+    const call = (of as Record<string, (...values: unknown[]) => unknown>)[name]!
     const own = Object.getOwnPropertyDescriptor(of, name)
     const { counts } = this
     const value = function (this: unknown, ...values: unknown[]): unknown {

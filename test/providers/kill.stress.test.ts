@@ -116,7 +116,7 @@ class Encounter {
     if (status !== CompletionStatus.Success) return
     assert.equal(batch.opcode[row], CompletionOpcode.Receive)
     assert.equal(batch.byteLength[row], MESSAGE_BYTES)
-    const slot = (((batch.id[row] as number) % RECEIVES) * MESSAGE_BYTES) / 4
+    const slot = ((batch.id[row]! % RECEIVES) * MESSAGE_BYTES) / 4
     const message = this.#words.slice(slot, slot + MESSAGE_BYTES / 4)
     assert.ok(
       message.every((word) => word === this.lastMessage + 1),

@@ -11,7 +11,7 @@ function output(directory: string, tool: 'biome' | 'oxlint', arguments_: readonl
   return `${result.stdout}${result.stderr}`
 }
 
-test('a promise that nobody awaits is caught, whatever it came from', () => {
+test('a promise that nobody awaits, whatever it came from, and a cast in the place of ! are caught', () => {
   using tree = new SeededTree({
     'src/region.ts': [
       'export interface Region {',
@@ -38,15 +38,19 @@ test('a promise that nobody awaits is caught, whatever it came from', () => {
       '  void sleep(1)', // 9: left alone on purpose
       '  await space.close()', // 10
       '}',
+      'const figures: (number | bigint)[] = [1]', // 12
+      'const numbers: number[] = [1]', // 13
+      'export const figure = figures[0] as number', // 14: it also narrows
+      'export const number = numbers[0] as number', // 15
       '',
     ].join('\n'),
     'test/use.test.ts': "import test from 'node:test'\ntest('registers itself', () => {})\n",
   })
   const found = output(tree.path, 'oxlint', ['--type-aware', '--format=unix'])
-  const places = [...found.matchAll(/^(\S+?):(\d+):\d+: .*no-floating-promises/gm)].map(
-    (match) => `${match[1]}:${match[2]}`,
-  )
-  assert.deepEqual(places.sort(), ['src/use.ts:4', 'src/use.ts:6', 'src/use.ts:7', 'src/use.ts:8'])
+  const places = [
+    ...found.matchAll(/^(\S+?):(\d+):\d+: .*(?:no-floating-promises|non-nullable-type-assertion-style)/gm),
+  ].map((match) => `${match[1]}:${match[2]}`)
+  assert.deepEqual(places.sort(), ['src/use.ts:15', 'src/use.ts:4', 'src/use.ts:6', 'src/use.ts:7', 'src/use.ts:8'])
 })
 
 test('any, @ts-ignore, unsorted or unused imports and another style are caught', () => {
@@ -78,11 +82,20 @@ test('a comment of more than 120 columns, a step of one written ++ and a second 
     'src/link.ts': 'export class Link {}\n',
     'tools/link.ts': 'export class Link {}\n',
     'test/link.ts': 'export class Link {}\n',
+    'web/link.ts': 'export class Link {}\n',
+    '.ci/run': `#!/bin/sh\n  # ${'word '.repeat(24)}\necho ${'word '.repeat(24)}\n`,
   })
   spawnSync('git', ['init', '-q'], { cwd: tree.path })
   const script = fileURLToPath(new URL('../../../scripts/lint-source.mjs', import.meta.url))
   const { status, stderr } = spawnSync(process.execPath, [script, tree.path], { encoding: 'utf8' })
   assert.equal(status, 1)
   const places = [...stderr.matchAll(/^(\S+?:\d+): /gm)].map((match) => match[1])
-  assert.deepEqual(places.sort(), ['src/style.ts:1', 'src/style.ts:3', 'src/style.ts:4', 'tools/link.ts:1'])
+  assert.deepEqual(places.sort(), [
+    '.ci/run:2',
+    'src/style.ts:1',
+    'src/style.ts:3',
+    'src/style.ts:4',
+    'tools/link.ts:1',
+    'web/link.ts:1',
+  ])
 })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { root, SeededTree } from './checkout.ts'
+import { codeBlocks, readDocument } from './markdown.ts'
 import { packedFiles } from './packed-files.ts'
 
 test('what is packed builds from its own sources and works where it is installed', () => {
@@ -37,4 +38,50 @@ test('what is packed builds from its own sources and works where it is installed
   assert.equal(run(build, { ...process.env, CXX: compiler }).status, 0)
   const after = run('main.mjs')
   assert.equal(after.stdout, '5\n', after.stderr)
+})
+
+test('the least TypeScript that README names for each way to use the package compiles its program and every import', () => {
+  const readme = readDocument('README.md')
+  const named = (pattern: RegExp): string => {
+    const version = pattern.exec(readme)?.[1]
+    assert.ok(version, `README names the version: ${pattern}`)
+    return version
+  }
+  const least = named(/TypeScript \| (\d+\.\d+) or later/)
+  const checked = named(/Before TypeScript (\d+\.\d+), also set `skipLibCheck`/)
+  const required = named(/Before (\d+\.\d+), a\s+CommonJS file must use `import\(\)`/)
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object }
+  // The declarations of adapters need those of what they adapt.
+  const modules = Object.keys(exports).filter((path) => !/^\.\/(adapters|internal|package\.json)/.test(path))
+  const program = codeBlocks(readme).find(({ text }) => text.startsWith('// visits.mjs\n'))!.text
+  using tree = new SeededTree({
+    'user/visits.mts': program.replace("map('visits')", "map<number>('visits')"),
+    'user/using.mts':
+      "import { open } from 'aether-dsm'\nawait using space = await open('x')\nconsole.log(space.name)\n",
+    'user/all.mts': modules
+      .map((path, at) => `export * as m${at} from '${path.replace('.', 'aether-dsm')}'\n`)
+      .join(''),
+    'user/import.cts': "import('aether-dsm').then(async ({ open }) => (await open('x')).close())\n",
+    'user/require.cts': "import { open } from 'aether-dsm'\nopen('x').then((space) => space.close())\n",
+    'user/node_modules/.keep': '',
+    'compilers/package.json': '{ "private": true }',
+  })
+  symlinkSync(root, join(tree.path, 'user/node_modules/aether-dsm'))
+  const aliases = [...new Set([least, checked, required])].map((version) => `ts${version}@npm:typescript@${version}`)
+  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  const compilers = join(tree.path, 'compilers')
+  const installed = spawnSync('npm', ['install', ...flags, ...aliases], { cwd: compilers, encoding: 'utf8' })
+  assert.equal(installed.status, 0, installed.stderr)
+  const everywhere = ['visits.mts', 'using.mts', 'all.mts', 'import.cts']
+  for (const [version, skipLibCheck, files] of [
+    [least, true, everywhere],
+    [checked, false, everywhere],
+    [required, true, ['require.cts']],
+  ] as const) {
+    const compilerOptions = { module: 'NodeNext', types: ['node'], strict: true, noEmit: true, skipLibCheck }
+    writeFileSync(join(tree.path, 'user/tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+    const compiler = join(compilers, `node_modules/ts${version}/bin/tsc`)
+    const compiled = spawnSync(process.execPath, [compiler], { cwd: join(tree.path, 'user'), encoding: 'utf8' })
+    assert.equal(compiled.status, 0, `TypeScript ${version}, skipLibCheck ${skipLibCheck}: ${compiled.stdout}`)
+  }
 })

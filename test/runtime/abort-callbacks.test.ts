@@ -13,7 +13,7 @@ test('many callbacks are one listener of their signal, and none is left behind',
   for (const callback of callbacks) removeAbortCallback(signal, callback)
   assert.equal(getEventListeners(signal, 'abort').length, 0)
   for (const callback of callbacks.slice(0, 3)) addAbortCallback(signal, callback)
-  removeAbortCallback(signal, callbacks[1] as () => void)
+  removeAbortCallback(signal, callbacks[1]!)
   controller.abort()
   assert.deepEqual(called, [0, 2])
   assert.equal(getEventListeners(signal, 'abort').length, 0)

@@ -101,8 +101,11 @@ Options:
 Options of structures, besides --seconds, --kill-every, --stop-every, --stop-for, --lease, --seed and --json:
   --structures LIST    names, or all (default):
 ${structureLines}
-  --place LIST         machine: processes of one machine; directory: all of them are killed at once; group: ranks that
-                       use their home's memory by verbs; homes: one of two homes is killed; or all (default)
+  --place LIST         one or more of these, or all (default):
+                       machine    processes of one machine
+                       directory  all processes of a machine are killed at once
+                       group      ranks that use their home's memory by verbs
+                       homes      one of two homes is killed
   --processes N        processes that work at a time, 1 ... 15 (default 4)
   --round-seconds N    the length of a round, after which everything is checked and removed (default 10)
   --size MIB           memory for all structures (default 32)

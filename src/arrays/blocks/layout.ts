@@ -99,17 +99,17 @@ export function reshapeView(block: Block, shape: readonly number[]): Block | und
   while (from < old.length && to < shape.length) {
     let until = from + 1
     let upTo = to + 1
-    let have = (old[from] as Axis).extent
+    let have = old[from]!.extent
     let want = shape[to]!
     while (have !== want) {
-      if (have < want) have *= (old[until++] as Axis).extent
+      if (have < want) have *= old[until++]!.extent
       else want *= shape[upTo++]!
     }
     for (let axis = from; axis + 1 < until; axis += 1) {
-      const next = old[axis + 1] as Axis
-      if ((old[axis] as Axis).stride !== next.stride * next.extent) return undefined
+      const next = old[axis + 1]!
+      if (old[axis]!.stride !== next.stride * next.extent) return undefined
     }
-    let stride = (old[until - 1] as Axis).stride
+    let stride = old[until - 1]!.stride
     for (let axis = upTo - 1; axis >= to; axis -= 1) {
       strides[axis] = stride
       stride *= shape[axis]!
@@ -118,9 +118,4 @@ export function reshapeView(block: Block, shape: readonly number[]): Block | und
     to = upTo
   }
   return { ...block, shape: [...shape], strides }
-}
-
-interface Axis {
-  readonly extent: number
-  readonly stride: number
 }

@@ -57,7 +57,7 @@ function neighbour(
     else bits[0] = bits[0]! + (away ? 1n : -1n)
   } else if (x === 0) bits[0] = 1
   else bits[0] = bits[0]! + (away ? 1 : -1)
-  return x === 0 ? withSign(floats[0] as number, y < 0) : (floats[0] as number)
+  return x === 0 ? withSign(floats[0]!, y < 0) : floats[0]!
 }
 
 const wideFloat = new Float64Array(1)

@@ -26,7 +26,7 @@ export function twinOf(step: Step): Kernel {
 const twins = new Map<string, Kernel>()
 
 const same = (x: number): number => x
-const roundHalfEven = realUnary['round'] as (x: number) => number
+const roundHalfEven = realUnary['round']!
 const complexFamilies = {
   complex64: complexFunctions(Math.fround, roundHalfEven),
   complex128: complexFunctions(same, roundHalfEven),

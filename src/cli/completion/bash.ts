@@ -4,7 +4,7 @@ import { COMMAND_NAMES, quoted, SPACES_IN_SHELL } from './shell-words.ts'
 
 /** A completion script for bash; see *Programmable Completion* of its manual. */
 export function bashCompletion(commands: readonly CompletedCommand[]): string {
-  return `# Completion of aether for bash. To use it: source <(aether completion bash)
+  return `# Completion of aether for bash. To use it: source <(npx aether-dsm completion bash)
 _aether() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} options valued others
   if [ "$COMP_CWORD" -eq 1 ]; then

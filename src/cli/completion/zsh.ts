@@ -6,7 +6,7 @@ import { COMMAND_NAMES, quoted, SPACES_IN_SHELL } from './shell-words.ts'
 export function zshCompletion(commands: readonly CompletedCommand[]): string {
   const described = commands.map(({ name, summary }) => quoted(`${name}:${summary.replaceAll(':', '\\:')}`))
   return `#compdef ${COMMAND_NAMES.join(' ')}
-# Completion of aether for zsh. To use it: source <(aether completion zsh), after compinit
+# Completion of aether for zsh. To use it: source <(npx aether-dsm completion zsh), after compinit
 _aether_spaces() {
   local -a spaces
   spaces=(\${(f)"$(${SPACES_IN_SHELL})"})

@@ -18,7 +18,7 @@ export type SpaceTask = (
 /** @throws UsageError unless there are as many operands as names. */
 export function operandsOf(task: string, operands: readonly string[], names: readonly string[]): readonly string[] {
   if (operands.length === names.length) return operands
-  throw new UsageError(`'aether space ${task}' takes ${names.join(' and ')}`, 'space')
+  throw new UsageError(`'npx aether-dsm space ${task}' takes ${names.join(' and ')}`, 'space')
 }
 
 /** Whether a word is a path, not the name of a space. */

@@ -184,7 +184,7 @@ function openFile(path: string): number {
   throw new SessionFileError(
     'FOREIGN',
     path,
-    "is not a file; name one that 'aether dashboard --record FILE' has written",
+    "is not a file; name one that 'npx aether-dsm dashboard --record FILE' has written",
   )
 }
 
@@ -202,8 +202,8 @@ function readHeader(path: string, descriptor: number, place: Place | undefined):
   const foreign = (options?: ErrorOptions): never => {
     const begin = bytesAt(descriptor, 0, 256).toString('latin1')
     const hint = begin.includes('aether-recording')
-      ? "was recorded by a member; 'aether replay FILE' steps through it"
-      : "is not a recording of the dashboard; 'aether dashboard --record FILE' writes one"
+      ? "was recorded by a member; 'npx aether-dsm replay FILE' steps through it"
+      : "is not a recording of the dashboard; 'npx aether-dsm dashboard --record FILE' writes one"
     throw new SessionFileError('FOREIGN', path, hint, options)
   }
   if (fstatSync(descriptor).size === 0)

@@ -313,7 +313,7 @@ describe('a recording of the dashboard', () => {
       [file('text', 'hello, I am a text\n'.repeat(9)), 'FOREIGN', /--record FILE/],
       [file('short', 'x'), 'FOREIGN', /--record FILE/],
       [file('gzip', gzipSync('hello')), 'FOREIGN', /--record FILE/],
-      [file('member', '{"format":"aether-recording","version":1}\n'), 'FOREIGN', /aether replay FILE/],
+      [file('member', '{"format":"aether-recording","version":1}\n'), 'FOREIGN', /npx aether-dsm replay FILE/],
       [file('other', header({ format: 'something' })), 'FOREIGN', /--record FILE/],
       [
         file('newer', header({ ...known, version: 5 })),

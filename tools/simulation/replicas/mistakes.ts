@@ -56,6 +56,23 @@ export const mistakes: readonly Mistake[] = [
     hasDisks: true,
   },
   {
+    name: 'read confirmed by what was begun again',
+    breaks: 'a leader reads from the memory that an acceptor had before it began again, and promised another term',
+    find: 'this.#durable === void 0 || this.#connections.isCurrent(id, runtime.now())',
+    replace: 'true',
+    hasDisks: true,
+    shape: 'absence',
+  },
+  {
+    name: 'reports at once',
+    breaks:
+      'others lead with an acceptor that has begun again, while its former memory still confirms reads of another',
+    find: 'if (promise > 0) this.#reportsFromNs = runtime.now() + graceNsOf(settings);',
+    replace: '',
+    hasDisks: true,
+    shape: 'absence',
+  },
+  {
     name: 'memory counts as disk',
     breaks: 'an entry is decided that no majority has on its disks',
     find: 'return this.#leader.isDurable ? Math.min(this.stored, this.#durable ?? 0) : this.stored;',

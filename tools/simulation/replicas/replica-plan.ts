@@ -93,7 +93,9 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
 /** The plan of a seed whose replicas have journals: that of the same seed without, and what comes on top. */
 export function planWithDisks(seed: number, changes: Partial<ReplicaPlan> = {}): ReplicaPlan {
   const stream = new Stream(seed, 'plan of disks', undefined)
-  const drawn = stream.chance(0.4) ? {} : { shape: stream.chance(0.5) ? ('restarts' as const) : ('blackout' as const) }
+  const isAbsence = new Stream(seed, 'absence', undefined).chance(0.1)
+  const usual = stream.chance(0.4) ? {} : { shape: stream.chance(0.5) ? ('restarts' as const) : ('blackout' as const) }
+  const drawn = isAbsence ? { shape: 'absence' as const } : usual
   const plan = planReplicas(seed, { ...drawn, ...changes })
   const { window, silentTicks, tickNs } = plan.sizes
   // Entries that are not on the disk yet are kept: at most as many as a ring holds, twice.

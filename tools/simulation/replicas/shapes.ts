@@ -1,6 +1,7 @@
 import type { NetworkOptions, Stream } from 'aether-dsm/internal/providers'
 import type { SizesOfSimulation } from './simulated-replica.ts'
 import {
+  drawAbsence,
   drawBlackouts,
   drawBridge,
   drawClash,
@@ -37,7 +38,7 @@ const quickSilence = (stream: Stream): number => stream.between(3, 6)
 
 export type ShapeName = 'mixed' | 'replacement' | 'duel' | 'relay' | 'bridge' | 'clash' | 'outage' | 'lag' | DiskShape
 /** Of logs with journals only. */
-type DiskShape = 'restarts' | 'blackout'
+type DiskShape = 'restarts' | 'blackout' | 'absence'
 
 export const shapes: Readonly<Record<ShapeName, (stream: Stream, replicas: number) => Shape>> = {
   /** Strikes of any kind, at any time. */
@@ -132,6 +133,16 @@ export const shapes: Readonly<Record<ShapeName, (stream: Stream, replicas: numbe
     ],
     hazardsMax: 1,
     sizes: stream.chance(0.5) ? { silentTicks: quickSilence(stream) } : {},
+  }),
+  /** A leader does not see that others have begun again, and lead. */
+  absence: (stream, replicas): Shape => ({
+    runNs: RUN_NS,
+    strikes: drawAbsence(stream, RUN_NS, replicas),
+    hazardsMax: 1,
+    readers: 1,
+    calls: stream.between(15, 30),
+    // Others lead soon, and before this one finds out that it cannot replicate.
+    sizes: { silentTicks: quickSilence(stream) },
   }),
 }
 

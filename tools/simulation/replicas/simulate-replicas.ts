@@ -120,6 +120,8 @@ class ReplicaRun {
   /** The newest incarnation of each id. */
   readonly #newest = new Map<number, SimulatedReplica>()
   readonly #disks = new Map<number, SimulatedDisk>()
+  /** Until when they are told nothing but by their links. */
+  readonly #deafUntilNs = new Map<SimulatedReplica, number>()
   /** Those that have ended and will begin again. */
   readonly #returning = new Set<number>()
   /** Those of which the others know that they have ended. */
@@ -274,7 +276,9 @@ class ReplicaRun {
   }
 
   #tell(target: SimulatedReplica, what: () => void): void {
-    this.#cluster.kernel.after(this.#says.between(SAY_NS_MIN, SAY_NS_MAX), () => {
+    const { kernel } = this.#cluster
+    const deafNs = Math.max(0, (this.#deafUntilNs.get(target) ?? 0) - kernel.nowNs)
+    kernel.after(deafNs + this.#says.between(SAY_NS_MIN, SAY_NS_MAX), () => {
       if (target.isLive) target.command(what)
     })
   }
@@ -320,7 +324,8 @@ class ReplicaRun {
       struck.command(() => {
         if (struck.replica.transfer(id)) this.#marks.add('transferred')
       })
-    } else if (blow.kind === 'restart') this.#restart(struck, blow)
+    } else if (blow.kind === 'deaf') this.#deafUntilNs.set(struck, kernel.nowNs + blow.forNs)
+    else if (blow.kind === 'restart') this.#restart(struck, blow)
     else if (blow.kind === 'blackout') this.#blackOut(blow, pick)
     else if (blow.kind === 'stall') this.#disks.get(struck.id)?.stall(blow.forNs)
     else {

@@ -52,6 +52,8 @@ type Blow =
   | { readonly kind: 'delay'; readonly forNs: number; readonly delayNs: number; readonly out: boolean }
   /** The hosts fall apart in two groups, one of them that of the bits of `pick`. */
   | { readonly kind: 'split'; readonly forNs: number }
+  /** What it is told by another way than its links comes later: its program is busy. */
+  | { readonly kind: 'deaf'; readonly forNs: number }
   /** It is asked to let the replica lead that `pick` names. */
   | { readonly kind: 'transfer' }
 
@@ -262,6 +264,29 @@ export function drawRestarts(stream: Stream, withinNs: number, moments: number):
         blow: restartDraws[stream.below(restartDraws.length)]!(stream),
       }),
     )
+  }).flat()
+}
+
+/**
+ * A leader is cut off from some, and the others end and begin again, while what was their memory still answers it. So a
+ * majority can decide without it, and another majority tells it that no one else leads.
+ */
+export function drawAbsence(stream: Stream, withinNs: number, replicas: number): Strike[] {
+  const others = replicas - 1
+  const restarted = Math.floor(replicas / 2)
+  return Array.from({ length: stream.between(1, 3) }, (): Strike[] => {
+    const atNs = stream.between(2_000_000, withinNs)
+    const lingerNs = stream.between(8_000_000, OUTAGE_NS_MAX)
+    const first = stream.below(others)
+    const deaf: Strike = { atNs, afterNs: 0, target: 'leader', pick: 0, blow: { kind: 'deaf', forNs: lingerNs } }
+    const rest = Array.from({ length: others }, (_, place): Strike => {
+      const common = { atNs, pick: (first + place) % others }
+      if (place >= restarted)
+        return { ...common, afterNs: 0, target: 'leader', blow: { kind: 'part', forNs: lingerNs, crashes: false } }
+      const blow: Blow = { kind: 'restart', downNs: stream.between(1000, 1_000_000), lingerNs, isCertain: false }
+      return { ...common, afterNs: 0, target: 'follower', blow }
+    })
+    return [deaf, ...rest]
   }).flat()
 }
 

@@ -1,6 +1,6 @@
 import type { OperationFrame, OperationsFrame } from '../src/dashboard/wire.ts'
 import type { Ends } from './matrix.ts'
-import { Series } from './series.ts'
+import { TimeSeries } from './time-series.ts'
 
 /** How many operations are kept, of about 10 KiB each. */
 const KEPT_MAX = 2000
@@ -10,18 +10,18 @@ export class OperationHistory {
   /** Its latest state. */
   now: OperationFrame
   readonly key: string
-  readonly rate: Series
-  readonly bytes: Series
-  readonly p50Us: Series
-  readonly p99Us: Series
+  readonly rate: TimeSeries
+  readonly bytes: TimeSeries
+  readonly p50Us: TimeSeries
+  readonly p99Us: TimeSeries
 
   constructor(first: OperationFrame, look: number) {
     this.now = first
     this.key = keyOf(first)
-    this.rate = new Series(look, 0)
-    this.bytes = new Series(look, 0)
-    this.p50Us = new Series(look, Number.NaN)
-    this.p99Us = new Series(look, Number.NaN)
+    this.rate = new TimeSeries(look, 0)
+    this.bytes = new TimeSeries(look, 0)
+    this.p50Us = new TimeSeries(look, Number.NaN)
+    this.p99Us = new TimeSeries(look, Number.NaN)
   }
 
   set(look: number, operation: OperationFrame): void {
@@ -34,7 +34,7 @@ export class OperationHistory {
 }
 
 /** All operations that have been received. */
-export class Operations {
+export class OperationList {
   readonly #all = new Map<string, OperationHistory>()
 
   take({ isWhole, operations }: OperationsFrame, look: number): void {

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { partOf } from '../../src/dashboard/histogram-frame.ts'
 import type { HistogramFrame } from '../../src/dashboard/index.ts'
 
-/** As web/distribution.ts has it, which is built for a browser. */
-const { together } = (await import(new URL('../../web/distribution.js', import.meta.url).href)) as {
+/** As web/histogram-chart.ts has it, which is built for a browser. */
+const { together } = (await import(new URL('../../web/histogram-chart.js', import.meta.url).href)) as {
   readonly together: (histograms: readonly HistogramFrame[]) => HistogramFrame | undefined
 }
 

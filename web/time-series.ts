@@ -2,7 +2,7 @@
 export const HISTORY = 600
 
 /** The history of a figure. Only changes are sent: a value holds until the next one. NaN stands for no value. */
-export class Series {
+export class TimeSeries {
   readonly #values = new Float32Array(HISTORY)
   #look: number
   #last: number

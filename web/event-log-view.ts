@@ -4,7 +4,7 @@ import type { Feed } from './feed.ts'
 import type { View } from './view.ts'
 
 /** Members that joined, left or died, and regions that were opened and closed; the newest first. */
-export class LogView implements View {
+export class EventLogView implements View {
   readonly id = 'log'
   readonly title = 'Log'
   readonly element: HTMLElement

@@ -1,5 +1,5 @@
 import type { HistogramFrame } from '../src/dashboard/wire.ts'
-import { colour, FONT, Stage } from './canvas.ts'
+import { CanvasStage, colour, FONT } from './canvas.ts'
 import { countText, timeText } from './units.ts'
 
 /** Parts of an octave, as in wire.ts. */
@@ -15,8 +15,8 @@ export function partBegin(part: number): number {
 }
 
 /** A histogram as bars over a logarithmic axis of time, with marks for percentiles. A bar is as wide as its bucket. */
-export class Distribution {
-  readonly stage: Stage = new Stage('Distribution of the selected latency')
+export class HistogramChart {
+  readonly stage: CanvasStage = new CanvasStage('Distribution of the selected latency')
 
   draw(histogram: HistogramFrame | undefined): void {
     const context = this.stage.clear()

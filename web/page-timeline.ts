@@ -1,5 +1,5 @@
 import type { PageEventFrame } from '../src/dashboard/wire.ts'
-import { colour, FONT, rankColour, Stage } from './canvas.ts'
+import { CanvasStage, colour, FONT, rankColour } from './canvas.ts'
 import { timeText } from './units.ts'
 
 const LEFT = 46
@@ -13,8 +13,8 @@ const FOLDED_US = 160
  * The history of a page across ranks. Each rank has a lane, time goes from left to right, and messages are arrows
  * between the lanes.
  */
-export class Timeline {
-  readonly stage: Stage = new Stage('History of the page: a lane for each rank, messages as arrows')
+export class PageTimeline {
+  readonly stage: CanvasStage = new CanvasStage('History of the page: a lane for each rank, messages as arrows')
 
   draw(events: readonly PageEventFrame[]): void {
     const context = this.stage.clear()

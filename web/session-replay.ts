@@ -10,7 +10,7 @@ const KEPT_MAX = 48
 export const SPEEDS: readonly number[] = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16]
 
 /** Plays a recording. It requests parts as they are needed. */
-export class Replay implements Source {
+export class SessionReplay implements Source {
   readonly facts: RecordingFrame
   readonly #feed: Feed
   readonly #parts = new Map<number, Promise<PartFrame | undefined>>()
