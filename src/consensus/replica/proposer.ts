@@ -169,8 +169,10 @@ export class Proposer implements AcceptorsLeader {
     if (!this.#isOver) this.#host.deposed(seen)
   }
 
-  behind(): void {
-    if (!this.#isOver) this.#host.behind()
+  isBehind({ id }: AcceptorView): boolean {
+    const votes = this.#host.configuration.voters.some((voter) => voter.id === id)
+    if (votes && !this.#isOver) this.#host.behind()
+    return votes
   }
 
   progressed(): void {

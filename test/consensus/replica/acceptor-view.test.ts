@@ -63,7 +63,7 @@ test('a value that a word names is never overwritten, though several stores fail
     ...{ term: TERM, layout, ahead: 4, history, isDurable: false },
     open: () => undefined,
     deposed: (seen) => assert.fail(`deposed by ${seen}`),
-    behind: () => assert.fail('behind'),
+    isBehind: () => assert.fail('behind'),
     progressed: () => view.pump(),
     needsSnapshot: () => assert.fail('it lacks nothing'),
   }
@@ -83,7 +83,7 @@ test('a value that a word names is never overwritten, though several stores fail
 })
 
 /** A leader whose newest decided entry is `last`, and an acceptor that has taken `taken`; its slots are unused. */
-function beside(last: number, taken: number, isDurable: boolean) {
+function beside(last: number, taken: number, isDurable: boolean, votes = true) {
   const memory = new Uint8Array(layout.headBytes)
   new DataView(memory.buffer).setBigUint64(HeadWord.Taken, BigInt(taken), true)
   const history = new LogHistory(last, 1e6)
@@ -94,8 +94,9 @@ function beside(last: number, taken: number, isDurable: boolean) {
     ...{ term: TERM, layout, ahead: 4, history, isDurable },
     open: (index) => open.get(index),
     deposed: (term) => assert.fail(`deposed by ${term}`),
-    behind: () => {
+    isBehind: () => {
       seen.behind += 1
+      return votes
     },
     progressed: () => view.pump(),
     needsSnapshot: () => assert.fail('it lacks nothing'),
@@ -111,6 +112,11 @@ test('an acceptor that has an entry by a snapshot alone does not count as one th
   assert.ok(seen.behind > 0)
   assert.equal(view.prepared, 10)
   assert.equal(beside(10, 10, false).seen.behind, 0)
+})
+
+test('one that does not vote keeps no one from leading: its entries are those of a majority of the voters', () => {
+  const { view } = beside(10, 12, false, false)
+  assert.equal(view.prepared, 14)
 })
 
 test('with journals an acceptor counts for what it has reported of this term', () => {

@@ -184,3 +184,9 @@ test('an entry is decided without the processor of any follower, by few packets'
   assert.ok(cluster.runUntil(() => followers.every(({ applied }) => applied === leader!.applied)))
   for (const replica of replicas) replica.close()
 })
+
+/** A leader dies that has told those who do not vote of an entry, and not those who do. No one led after it. */
+test('a replica that does not vote and knows more keeps no one from leading', () => {
+  const { violation } = simulateReplicas(planWithDisks(61, { shape: 'absence' }))
+  assert.equal(violation, undefined)
+})
