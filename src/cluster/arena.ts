@@ -409,7 +409,8 @@ function restartedError({ space, path, file }: SpaceDirectory, reason: 'restarte
 }
 
 function otherVersion({ space, path, file }: SpaceDirectory): SpaceError {
-  const message = `space '${space}' in ${path} was made by another version of Aether; use that version, or remove ${file}`
+  const repair = `to restore its save, run: npx aether-dsm space repair ${path}`
+  const message = `space '${space}' in ${path} was made by another version of Aether; use that version, or remove ${file}; ${repair}`
   return new SpaceError('ERR_AETHER_SPACE_VERSION', space, message)
 }
 

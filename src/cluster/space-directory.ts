@@ -10,7 +10,7 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
 import { AccessError } from '../native/index.ts'
 import { SpaceError } from './errors.ts'
@@ -95,8 +95,14 @@ export class SpaceDirectory {
   /** Make the directory, if it is not there. @throws AccessError, SpaceError */
   constructor(space: string, path: string) {
     this.space = space
+    this.path = path
+    this.#checkFileSystem()
     this.path = makeDirectory(path)
-    const { type } = statfsSync(this.path)
+  }
+
+  /** Before anything is made there. */
+  #checkFileSystem(): void {
+    const { type } = statfsSync(existingPart(this.path))
     if (fileSystems.has(type)) return
     const known = [...fileSystems.values()].join(', ')
     throw this.error(
@@ -147,6 +153,12 @@ export function syncDirectory(path: string): void {
 /** Names the time since the machine was started: boot_id of random(4). */
 export function bootIdentity(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+}
+
+/** The path itself, or the nearest directory above it that is there. */
+function existingPart(path: string): string {
+  const absolute = resolve(path)
+  return existsSync(absolute) ? absolute : existingPart(dirname(absolute))
 }
 
 function makeDirectory(path: string): string {

@@ -90,6 +90,27 @@ test('a running space is exported, and the save checked, imported, repaired and 
   assert.equal(existsSync(directory), false)
 })
 
+test('a space of another version is restored from its save', async () => {
+  const directory = join(scratch, 'other-version')
+  {
+    await using space = await open('shop', { directory })
+    await using shared = await openStructures(space, { size: '1MiB' })
+    ;(await shared.map('carts')).setSync('ada', 7)
+    await space.save()
+  }
+  const arena = openSync(join(directory, 'aether.arena'), 'r+')
+  writeSync(arena, new Uint8Array([99]), 0, 1, 4)
+  closeSync(arena)
+  const advice = /another version of Aether; .*npx aether-dsm space repair/
+  await assert.rejects(open('shop', { directory }), { code: 'ERR_AETHER_SPACE_VERSION', message: advice })
+  const { status, stdout, stderr } = aether('space', 'repair', directory)
+  assert.equal(status, 0, stderr)
+  assert.match(stdout, /space 'shop' in .* is restored from .*aether\.save/)
+  await using space = await open('shop', { directory })
+  await using shared = await openStructures(space)
+  assert.equal((await shared.map('carts')).getSync('ada'), 7)
+})
+
 test('damage is named', async () => {
   const bytes = readFileSync(file)
   bytes[bytes.length - 30]! ^= 1

@@ -23,6 +23,23 @@ export function onSmallDisk(directory: string, megabytes: number, program: strin
     const directory = '${directory}'
     ${program}`
   const mount = `mount -t tmpfs -o size=${megabytes}m,mode=700 none ${directory}`
-  const command = ['sh', '-c', `${mount} && exec "$0" --input-type=module -e "$1"`, process.execPath, source]
+  return inNamespace(`${mount} && exec "$0" --input-type=module -e "$1"`, source)
+}
+
+/** Run a program where `directory` is on an overlay file system. It knows that, and `open`. */
+export function onOverlay(directory: string, program: string): SpawnSyncReturns<string> {
+  mkdirSync(directory)
+  const index = new URL('../../src/public/index.js', import.meta.url)
+  const source = `
+    import { open } from '${index}'
+    const directory = '${directory}/merged'
+    ${program}`
+  const parts = `cd ${directory} && mount -t tmpfs none . && cd ${directory} && mkdir lower upper work merged`
+  const mount = 'mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay merged'
+  return inNamespace(`${parts} && ${mount} && exec "$0" --input-type=module -e "$1"`, source)
+}
+
+function inNamespace(script: string, source: string): SpawnSyncReturns<string> {
+  const command = ['sh', '-c', script, process.execPath, source]
   return spawnSync('unshare', [...namespace, ...command], { encoding: 'utf8', timeout: 60_000 })
 }

@@ -27,7 +27,7 @@ import { isMemoryDirectory } from '../../src/cluster/index.ts'
 import { open } from '../../src/public/index.ts'
 import { openStructures } from '../../src/public/structures.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
-import { onSmallDisk, smallDisksRefused } from './small-disk.ts'
+import { onOverlay, onSmallDisk, smallDisksRefused } from './small-disk.ts'
 
 const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 6)
 const NAME = 'lasting'
@@ -256,6 +256,20 @@ test('a directory that cannot be used is refused before anything is made', async
     message: /its file system is none of tmpfs, ext4, xfs, f2fs .*such as \/dev\/shm/,
   })
   await assert.rejects(open(NAME, { directory: 5 as unknown as string }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+})
+
+test('where a page is copied before it is written, nothing is made', (t) => {
+  const refused = smallDisksRefused()
+  if (refused !== undefined) {
+    t.skip(refused)
+    return
+  }
+  const program = `
+    import { existsSync } from 'node:fs'
+    const { code, message } = await open('copied', { directory: directory + '/deep/down' }).catch((error) => error)
+    console.log(code, message, existsSync(directory + '/deep'))`
+  const { stdout, stderr } = onOverlay(newDirectory(), program)
+  assert.match(stdout, /^ERR_AETHER_SPACE_DIRECTORY .*its file system is none of tmpfs, .* false\n$/, stderr)
 })
 
 test('a limit of file sizes is named, and leaves an empty file', () => {
