@@ -73,6 +73,14 @@ export const mistakes: readonly Mistake[] = [
     shape: 'absence',
   },
   {
+    name: 'learners keep a voter from leading',
+    breaks: 'no one leads any more after a leader that had told learners of an entry, and not the voters',
+    find: 'const votes = this.#host.configuration.voters.some((voter) => voter.id === id);',
+    replace: 'const votes = true;',
+    hasDisks: true,
+    shape: 'absence',
+  },
+  {
     name: 'memory counts as disk',
     breaks: 'an entry is decided that no majority has on its disks',
     find: 'return this.#leader.isDurable ? Math.min(this.stored, this.#durable ?? 0) : this.stored;',

@@ -122,6 +122,8 @@ class ReplicaRun {
   readonly #disks = new Map<number, SimulatedDisk>()
   /** Until when they are told nothing but by their links. */
   readonly #deafUntilNs = new Map<SimulatedReplica, number>()
+  /** When the last of what each is told comes. */
+  readonly #toldNs = new Map<SimulatedReplica, number>()
   /** Those that have ended and will begin again. */
   readonly #returning = new Set<number>()
   /** Those of which the others know that they have ended. */
@@ -277,8 +279,12 @@ class ReplicaRun {
 
   #tell(target: SimulatedReplica, what: () => void): void {
     const { kernel } = this.#cluster
-    const deafNs = Math.max(0, (this.#deafUntilNs.get(target) ?? 0) - kernel.nowNs)
-    kernel.after(deafNs + this.#says.between(SAY_NS_MIN, SAY_NS_MAX), () => {
+    const deafUntilNs = this.#deafUntilNs.get(target)
+    const saidNs = Math.max(kernel.nowNs, deafUntilNs ?? 0) + this.#says.between(SAY_NS_MIN, SAY_NS_MAX)
+    // What has gathered comes in order: whose end is told later has begun before.
+    const atNs = deafUntilNs === undefined ? saidNs : Math.max(saidNs, (this.#toldNs.get(target) ?? 0) + 1)
+    this.#toldNs.set(target, atNs)
+    kernel.at(atNs, () => {
       if (target.isLive) target.command(what)
     })
   }
