@@ -20,8 +20,8 @@ export interface CounterPlan {
 export const counterPlanDefault: CounterPlan = {
   processes: 4,
   arrayVisits: 1_000_000,
-  mapVisits: 200_000,
-  singleVisits: 1500,
+  mapVisits: 100_000,
+  singleVisits: 1000,
   batchedVisits: 12_800,
   batch: 64,
 }
