@@ -6,7 +6,7 @@ import { digestOf, type RankLine, RankLines } from './printed-report.ts'
 
 const script = fileURLToPath(new URL('./bodies-process.js', import.meta.url))
 
-export const bodiesPlanDefault = { bodies: 8192, steps: 2, pageBytes: 16_384 } as const
+export const bodiesPlanDefault = { bodies: 6144, steps: 2, pageBytes: 16_384 } as const
 
 /** Bodies moved by one process and by several with copies of their own. */
 export interface BodiesOutcome {

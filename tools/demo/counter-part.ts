@@ -21,8 +21,8 @@ export const counterPlanDefault: CounterPlan = {
   processes: 4,
   arrayVisits: 1_000_000,
   mapVisits: 100_000,
-  singleVisits: 1000,
-  batchedVisits: 12_800,
+  singleVisits: 500,
+  batchedVisits: 6400,
   batch: 64,
 }
 

@@ -21,10 +21,10 @@ export interface AcceptorsLeader {
   /** An acceptor has promised a higher term. */
   deposed(seen: number): void
   /**
-   * An acceptor is further than what this leader knows to be decided. True if it votes, so that it should lead instead.
-   * What another one has taken is at a majority of the voters, and is adopted from there.
+   * An acceptor is further than what this leader knows to be decided. If it votes, this one gives up: true. What
+   * another one has taken is at a majority of the voters, and is adopted from there.
    */
-  isBehind(acceptor: AcceptorView): boolean
+  yieldsTo(acceptor: AcceptorView): boolean
   /** Something has moved. */
   progressed(): void
   /** The acceptor cannot go on without a snapshot. */
@@ -256,7 +256,7 @@ export class AcceptorView {
       if (index > this.#leader.history.last) {
         if (isThere && state.frame >= 0) this.accepted.set(index, { frame: state.frame, bank: state.bank })
         // It has had that entry by a snapshot, or its journal: its memory never held it.
-        else if (index <= this.taken && this.#leader.isBehind(this)) return
+        else if (index <= this.taken && this.#leader.yieldsTo(this)) return
       }
       if (index === this.prepared + 1) this.prepared = index
     })
@@ -317,7 +317,7 @@ export class AcceptorView {
     const { term, history, layout } = this.#leader
     if (state.promised > term) this.#leader.deposed(state.promised)
     else if (!isOfLaterLap(state, lapOf(index, layout.window))) return true
-    else if (index > history.last) this.#leader.isBehind(this)
+    else if (index > history.last) this.#leader.yieldsTo(this)
     // It has taken that entry by now.
     else this.look()
     return false

@@ -169,7 +169,7 @@ export class Proposer implements AcceptorsLeader {
     if (!this.#isOver) this.#host.deposed(seen)
   }
 
-  isBehind({ id }: AcceptorView): boolean {
+  yieldsTo({ id }: AcceptorView): boolean {
     const votes = this.#host.configuration.voters.some((voter) => voter.id === id)
     if (votes && !this.#isOver) this.#host.behind()
     return votes

@@ -63,7 +63,7 @@ test('a value that a word names is never overwritten, though several stores fail
     ...{ term: TERM, layout, ahead: 4, history, isDurable: false },
     open: () => undefined,
     deposed: (seen) => assert.fail(`deposed by ${seen}`),
-    isBehind: () => assert.fail('behind'),
+    yieldsTo: () => assert.fail('behind'),
     progressed: () => view.pump(),
     needsSnapshot: () => assert.fail('it lacks nothing'),
   }
@@ -94,7 +94,7 @@ function beside(last: number, taken: number, isDurable: boolean, votes = true) {
     ...{ term: TERM, layout, ahead: 4, history, isDurable },
     open: (index) => open.get(index),
     deposed: (term) => assert.fail(`deposed by ${term}`),
-    isBehind: () => {
+    yieldsTo: () => {
       seen.behind += 1
       return votes
     },
