@@ -1,0 +1,51 @@
+import type { RegionRule } from './memory.ts'
+import type { Process } from './process.ts'
+
+/** How an algorithm is set up. Processes and memories are counted from 0. */
+export interface Setting {
+  readonly processes: number
+  readonly memories: number
+  /** Who shares memory with whom, for the algorithms on a graph: neighbours by process. */
+  readonly neighbours?: readonly (readonly number[])[]
+  /**
+   * How many agents make a quorum, where that is not to be a majority: for showing what goes wrong on the other side of
+   * the bound.
+   */
+  readonly quorum?: number
+}
+
+/** What the paper says of the common case: no failure, no suspicion, every message and operation timely. */
+export interface CommonCase {
+  /** Until the first process decides. */
+  readonly delays: number
+  /** Until the first process decides, by all processes together. */
+  readonly signatures: number
+}
+
+/** How many may fail, of each. */
+export interface Faults {
+  readonly processes: number
+  readonly memories: number
+}
+
+/** An algorithm: how its regions are laid out, and its processes. */
+export interface Algorithm {
+  /** As the command has it, as `disk-paxos`. */
+  readonly name: string
+  readonly title: string
+  /** Paper and section. */
+  readonly source: string
+  /** How processes fail. */
+  readonly failures: 'crash' | 'byzantine'
+  /** What it is for: agreement on one value, or on a leader. */
+  readonly task: 'consensus' | 'election'
+  /** How much it withstands, in words. */
+  readonly resilience: string
+  /** The most faults that it withstands in that setting. */
+  bound(setting: Setting): Faults
+  readonly commonCase: CommonCase
+  /** What is wrong with a setting; undefined if nothing is. */
+  refuse(setting: Setting): string | undefined
+  regions(setting: Setting): readonly RegionRule[]
+  create(me: number, setting: Setting): Process
+}

@@ -1,0 +1,106 @@
+import type { Acts, AgreementEvent, Data, Process } from '../model/process.ts'
+import type { Acceptor } from './acceptor.ts'
+import type { Agent } from './agent.ts'
+import { Proposer } from './proposer.ts'
+
+/** How long a proposer waits after a refusal before it tries again, in delays, times the ballots that it has begun. */
+const PATIENCE = 4
+const AGAIN = 'again'
+
+export interface PaxosOptions {
+  readonly me: number
+  readonly processes: number
+  readonly agents: readonly Agent[]
+  readonly quorum: number
+  /** Where the process remembers for others, too. */
+  readonly acceptor?: Acceptor
+}
+
+/**
+ * A process that proposes while it is taken for the leader, until someone has decided. Process 0 is the first leader,
+ * and begins with the second phase.
+ */
+export class PaxosProcess implements Process {
+  leads: boolean
+  waits = false
+  decided = false
+  proposer: Proposer | null = null
+  readonly acceptor: Acceptor | null
+  readonly me: number
+  readonly processes: number
+  readonly quorum: number
+  readonly agents: readonly Agent[]
+
+  constructor({ me, processes, agents, quorum, acceptor }: PaxosOptions) {
+    this.me = me
+    this.processes = processes
+    this.agents = agents
+    this.quorum = quorum
+    this.acceptor = acceptor ?? null
+    this.leads = me === 0
+  }
+
+  step(event: AgreementEvent, acts: Acts): void {
+    switch (event.type) {
+      case 'begin': {
+        this.proposer = new Proposer(this.me, this.processes, this.agents, this.quorum, event.input)
+        if (this.leads) this.#finish(this.proposer.start(acts, this.me !== 0), acts)
+        return
+      }
+      case 'leader':
+        this.leads = event.leader === this.me
+        if (this.leads && !this.waits) this.#propose(acts)
+        return
+      case 'timer':
+        if (event.tag !== AGAIN) return
+        this.waits = false
+        if (this.leads) this.#propose(acts)
+        return
+      case 'message': {
+        const decided = decisionOf(event.message)
+        if (decided !== undefined) return this.#learn(decided, acts)
+        if (this.acceptor?.hear(event.from, event.message, acts)) return
+        return this.#hear(event, acts)
+      }
+      case 'answer':
+        this.#hear(event, acts)
+    }
+  }
+
+  #hear(event: AgreementEvent, acts: Acts): void {
+    if (this.proposer === null || this.decided) return
+    const wasBusy = this.proposer.phase !== 'idle'
+    this.#finish(this.proposer.hear(event, acts), acts)
+    if (wasBusy && this.proposer.phase === 'idle' && !this.decided) this.#wait(this.proposer.ballot, acts)
+  }
+
+  #propose(acts: Acts): void {
+    if (this.proposer === null || this.decided || this.proposer.phase !== 'idle') return
+    this.#finish(this.proposer.start(acts, true), acts)
+    if (!this.decided && this.proposer.phase === 'idle') this.#wait(this.proposer.ballot, acts)
+  }
+
+  #wait(ballot: number, acts: Acts): void {
+    if (this.waits) return
+    this.waits = true
+    acts.wake(PATIENCE * Math.ceil(ballot / this.processes), AGAIN)
+  }
+
+  #finish(value: string | undefined, acts: Acts): void {
+    if (value === undefined || this.decided) return
+    this.#learn(value, acts)
+    for (let process = 0; process < this.processes; process += 1)
+      if (process !== this.me) acts.send(process, { decided: value })
+  }
+
+  #learn(value: string, acts: Acts): void {
+    if (this.decided) return
+    this.decided = true
+    acts.decide(value)
+  }
+}
+
+function decisionOf(message: Data): string | undefined {
+  const { decided } = message as { readonly decided?: string }
+  return decided
+}
