@@ -56,6 +56,8 @@ export interface Acts extends Messages, Memories {
   sign(text: string): string
   verify(process: number, text: string, signature: string): boolean
   decide(value: string): void
+  /** Says whom the process takes for the leader from now on, where that is the task. */
+  elect(leader: number): void
 }
 
 /**

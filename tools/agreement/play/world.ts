@@ -8,6 +8,8 @@ import { IdealSignatures, type Signatures } from './signatures.ts'
 export type Action =
   | { readonly do: 'begin'; readonly process: number }
   | { readonly do: 'deliver'; readonly message: number }
+  /** The link loses the message, where links are fair-lossy. */
+  | { readonly do: 'drop'; readonly message: number }
   /** The memory carries out the oldest operation of a process. */
   | { readonly do: 'execute'; readonly process: number; readonly memory: number }
   /** The process gets the oldest answer. */
@@ -113,6 +115,8 @@ export class World {
   /** What each process has decided; more than one value is a mistake of its own. */
   decisions: readonly (readonly string[])[]
   decidedAt: readonly (number | undefined)[]
+  /** Whom each process takes for the leader, where that is the task. */
+  leaders: readonly (number | undefined)[]
   costs: Costs = { messages: 0, writes: 0, reads: 0, claims: 0, permissions: 0, signatures: 0 }
   /** What a coin shows that is flipped next. */
   coin: () => boolean = () => false
@@ -137,6 +141,7 @@ export class World {
     this.answers = processes.flatMap(() => memories.map(() => []))
     this.decisions = processes.map(() => [])
     this.decidedAt = processes.map(() => undefined)
+    this.leaders = processes.map(() => undefined)
   }
 
   /** A world in the same state that goes its own way. It shares what has not changed, and the signatures. */
@@ -165,6 +170,9 @@ export class World {
         this.scene.watch?.({ type: 'message', from, to, message, sentAt, at: this.now })
         return this.step(to, { type: 'message', from, message })
       }
+      case 'drop':
+        this.messages = without(this.messages, action.message)
+        return
       case 'execute':
         return this.execute(action.process, action.memory)
       case 'answer': {
@@ -290,5 +298,10 @@ class WorldActs implements Acts {
     if (world.decidedAt[this.#process] === undefined)
       world.decidedAt = replaced(world.decidedAt, this.#process, this.now)
     world.scene.watch?.({ type: 'decide', process: this.#process, value, at: this.now })
+  }
+
+  elect(leader: number): void {
+    this.#world.leaders = replaced(this.#world.leaders, this.#process, leader)
+    this.#world.scene.watch?.({ type: 'lead', process: this.#process, leader, at: this.now })
   }
 }
