@@ -31,9 +31,9 @@ Saves of spaces, and spaces in directories.
            regions and structures that are there already, unless you pass --add. Then it sets entries of maps, appends
            to queues, stacks, logs and channels, and replaces numbers and the bytes of regions.
   check    reads a save, and compares every checksum. Of a directory that no process uses, it tells whether the space
-           can be opened, how it ended, and reads everything in it.
+           can be opened and how it ended, and checks every structure. It changes nothing.
   repair   restores a damaged space from the save in its directory (aether.save). The damaged file is kept beside it,
-           as aether.arena.torn.
+           as aether.arena.torn. If only memory is lost that nothing names, it gives that back.
   drop     removes a space from its directory, with its save. It refuses while processes are in the space.
 
 A path has a '/' in it. Other words are names of spaces.

@@ -272,6 +272,10 @@ export interface ArenaDescription {
   readonly state: 'good' | 'restarted' | 'interrupted' | 'incomplete' | 'unknown'
   /** The last member ended in order. False also while one is there, and after all were killed. */
   readonly endedInOrder: boolean
+  /** Of the member that joined last. */
+  readonly lastEpoch: number
+  /** The clock of the space, by which times are kept in it. */
+  readonly nowMs: number
 }
 
 /** Read the header of an arena in a file. */
@@ -279,13 +283,17 @@ export function describeArena(descriptor: number): ArenaDescription {
   const header = new Uint8Array(PAGE_BYTES)
   readSync(descriptor, header, 0, PAGE_BYTES, HEADER_OFFSET)
   const words = headerOf(header.buffer)
-  const endedInOrder = words[Word.Ended] === 1
+  const seen = {
+    endedInOrder: words[Word.Ended] === 1,
+    lastEpoch: words[Word.LastEpoch]!,
+    nowMs: native.monotonicNs() / 1e6 + clockShiftAfter(header.buffer),
+  }
   const space = readText(header.buffer, NAME_OFFSET)
   const isWhole = native.describeMemory(descriptor).lengthBytes >= EXTENTS_OFFSET
-  if (!isWhole || words[Word.Magic] === 0) return { space: '', state: 'incomplete', endedInOrder }
+  if (!isWhole || words[Word.Magic] === 0) return { space: '', state: 'incomplete', ...seen }
   if (words[Word.Magic] !== ARENA_MAGIC || words[Word.Version] !== ARENA_VERSION)
-    return { space: '', state: 'unknown', endedInOrder }
-  return { space, state: stateOf(header.buffer), endedInOrder }
+    return { space: '', state: 'unknown', ...seen }
+  return { space, state: stateOf(header.buffer), ...seen }
 }
 
 /** Open the same file through a descriptor that `node:fs` knows. Closes the given one. */
@@ -389,13 +397,19 @@ function isOfThisBoot(control: ArrayBuffer): boolean {
 function goOn(descriptor: number, control: ArrayBuffer): void {
   const words = headerOf(control)
   if (!isOfThisBoot(control)) {
-    const floats = floatsOf(control)
-    const passedMs = Math.max(0, Date.now() - floats[Float.EndedWallMs]!)
-    floats[Float.ClockShiftMs] = floats[Float.EndedMs]! + passedMs - native.monotonicNs() / 1e6
+    floatsOf(control)[Float.ClockShiftMs] = clockShiftAfter(control)
     forgetWatchers(control)
     writeText(control, BOOT_OFFSET, bootIdentity())
   }
   if (Atomics.exchange(words, Word.Ended, 0) === 1) fsyncSync(descriptor)
+}
+
+/** By how much the clock of the space is ahead of CLOCK_MONOTONIC when it is gone on with. */
+function clockShiftAfter(control: ArrayBuffer): number {
+  const floats = floatsOf(control)
+  if (isOfThisBoot(control)) return floats[Float.ClockShiftMs]!
+  const passedMs = Math.max(0, Date.now() - floats[Float.EndedWallMs]!)
+  return floats[Float.EndedMs]! + passedMs - native.monotonicNs() / 1e6
 }
 
 function restartedError({ space, path, file }: SpaceDirectory, reason: 'restarted' | 'interrupted'): SpaceError {

@@ -10,7 +10,19 @@ export const READ_ONLY_ADVICE = 'the file system is mounted read-only; mount it 
  * @throws AccessError for a link, another type of file, or another user's.
  */
 export function openOwnFile(path: string): number {
-  const descriptor = openOrCreate(path)
+  return ownOnly(path, openOrCreate(path))
+}
+
+/** The same of a file that is there, for reading alone: it may be on a read-only mount. @throws AccessError */
+export function openOwnFileToRead(path: string): number {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  return ownOnly(
+    path,
+    opened(path, () => openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)),
+  )
+}
+
+function ownOnly(path: string, descriptor: number): number {
   const status = fstatSync(descriptor)
   if (status.isFile() && status.uid === process.geteuid?.()) return descriptor
   closeSync(descriptor)
@@ -18,8 +30,13 @@ export function openOwnFile(path: string): number {
 }
 
 function openOrCreate(path: string): number {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  return opened(path, () => openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600))
+}
+
+function opened(path: string, open: () => number): number {
   try {
-    return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
+    return open()
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     if (code === 'EMFILE' || code === 'ENFILE') throw systemFailure(cause)

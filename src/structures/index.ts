@@ -2,6 +2,8 @@
 
 export { bytes, type Codec, json, number, structured } from '../codecs/index.ts'
 export type { RateLimiterOptions, RateVerdict } from './cell-rate.ts'
+export { checkHeap, type HeapReport, type LostBlock } from './checking/check-heap.ts'
+export { readImage } from './checking/heap-image.ts'
 export type { Counter } from './counter.ts'
 export type { CyclicBarrier } from './cyclic-barrier.ts'
 export {

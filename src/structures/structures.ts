@@ -11,6 +11,7 @@ import {
 } from '../native/index.ts'
 import { boundOf, ttlOf } from './bounds.ts'
 import { checkRate, type RateLimiterOptions } from './cell-rate.ts'
+import type { LostBlock } from './checking/check-heap.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
 import { CYCLIC_BARRIER_BYTES, CyclicBarrier, type CyclicBarrierOptions, checkParties } from './cyclic-barrier.ts'
 import { StructureError } from './errors.ts'
@@ -186,6 +187,14 @@ export class Structures implements AsyncDisposable {
   recover(): void {
     this.#heap.checkOpen()
     this.#heap.recover(true)
+    this.#heap.collect()
+    this.#heap.giveBack()
+  }
+
+  /** Free blocks that a check found to be named by nothing, if they are still the same. @internal */
+  reclaim(lost: readonly LostBlock[]): void {
+    this.#heap.checkOpen()
+    for (const { reference, state } of lost) this.#heap.epochs.retire(reference, state)
     this.#heap.collect()
     this.#heap.giveBack()
   }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ArgumentError } from '../../native/index.ts'
-import { checkDirectory, type DirectoryReport, verifySave } from '../../saving/index.ts'
+import { checkDirectory, type DirectoryDamage, type DirectoryReport, verifySave } from '../../saving/index.ts'
 import { formatBytes } from '../output/units.ts'
 import { omittedLines } from './omitted-lines.ts'
 import { operandsOf, type SpaceTask, type TaskOutcome } from './task.ts'
@@ -22,7 +22,7 @@ async function checkSave(file: string, bytes: number): Promise<TaskOutcome> {
 
 async function checkSpace(directory: string): Promise<TaskOutcome> {
   const result = await checkDirectory(directory)
-  const failed = result.state !== 'good' || result.damaged.length > 0
+  const failed = result.state !== 'good' || result.damaged.length > 0 || result.lost.length > 0
   return { result, lines: linesOf(directory, result), failed }
 }
 
@@ -39,22 +39,30 @@ const meanings: Readonly<Record<DirectoryReport['state'], string>> = {
 }
 
 export function linesOf(directory: string, report: DirectoryReport): readonly string[] {
-  const { space, state, endedInOrder, regions, structures, records, damaged, omitted } = report
+  const { space, state, endedInOrder, regions, structures, records, damaged, lost, omitted } = report
   const name = space === '' ? directory : `${directory}: space '${space}'`
   if (state !== 'good') return [`${name}: ${meanings[state]}`]
   const end = endedInOrder ? 'ended in order' : 'all of its processes were killed'
-  const lines = damaged.map(
-    ({ region, structure, reason }) => `  damaged: '${structure}' in region '${region}': ${reason}`,
-  )
+  const lines = lost.map(({ region, bytes }) => {
+    const repair = `to give it back, run: npx aether-dsm space repair ${directory}`
+    return `  lost: ${formatBytes(bytes)} in region '${region}' that nothing names; ${repair}`
+  })
   const unread = omitted.map(
     ({ region, structure, reason }) =>
       `  not looked at: ${structure === undefined ? '' : `'${structure}' in `}region '${region}': ${reason}`,
   )
   const whole = omitted.length === 0 ? 'is whole' : 'is whole, as far as was looked at'
-  const verdict = damaged.length === 0 ? whole : `has ${damaged.length} damaged structures`
+  const isSound = damaged.length === 0
+  const verdict = isSound ? (lost.length === 0 ? whole : 'has lost memory') : `has ${damaged.length} damaged structures`
   return [
     `${name} ${verdict}: ${end}; ${regions} regions, ${structures} structures with ${records} records`,
+    ...damaged.map(damageLine),
     ...lines,
     ...unread,
   ]
+}
+
+function damageLine({ region, structure, kind, reason }: DirectoryDamage): string {
+  const where = structure === undefined ? `region '${region}'` : `'${structure}' in region '${region}'`
+  return `  damaged: ${where}: ${kind}: ${reason}`
 }

@@ -1,11 +1,17 @@
 import { UnusedDirectory } from '../../cluster/index.ts'
-import { checkDirectory, importSave, saveOf, verifySave } from '../../saving/index.ts'
+import { checkDirectory, giveBackLost, importSave, saveOf, verifySave } from '../../saving/index.ts'
+import { formatBytes } from '../output/units.ts'
 import { linesOf } from './check.ts'
 import { operandsOf, type SpaceTask } from './task.ts'
 
 export const repairSpace: SpaceTask = async (operands) => {
   const [directory = ''] = operandsOf('repair', operands, ['DIRECTORY'])
   const report = await checkDirectory(directory)
+  if (report.state === 'good' && report.damaged.length === 0 && report.lost.length > 0) {
+    const givenBackBytes = await giveBackLost(directory)
+    const line = `space '${report.space}' in ${directory}: ${formatBytes(givenBackBytes)} that nothing named are free again`
+    return { result: { ...report, givenBackBytes }, lines: [line] }
+  }
   if (report.state === 'good' && report.damaged.length === 0)
     return { result: report, lines: [...linesOf(directory, report), 'There is nothing to repair.'] }
   const file = saveOf(directory)

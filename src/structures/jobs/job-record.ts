@@ -172,6 +172,11 @@ export class JobRecord {
     return this.#section(3)
   }
 
+  /** Where its last part ends, as the lengths of the parts say: at its own end, unless it is damaged. */
+  get endBytes(): number {
+    return this.#end(3)
+  }
+
   isHeldBy({ owner, term, attempt }: Hold): boolean {
     if (this.phase !== JobPhase.Active || this.owner !== owner) return false
     const view = this.#view

@@ -3,7 +3,7 @@ import { ID_LIST_BYTES, type IdEntry, IdList } from './id-list.ts'
 
 /** Priorities go from -10 to 10; the first list is for what a lost worker had. */
 export const PRIORITY_MAX = 10
-const LISTS = 2 * PRIORITY_MAX + 2
+export const READY_LISTS: number = 2 * PRIORITY_MAX + 2
 /** The list of jobs that came back: first of all. */
 export const RETURNED_LEVEL = 0
 
@@ -28,7 +28,7 @@ export class ReadyLists {
   constructor(heap: Heap, lists: number, used: number) {
     this.#heap = heap
     this.#used = used
-    this.#lists = Array.from({ length: LISTS }, (_, level) => new IdList(heap, lists + level * ID_LIST_BYTES))
+    this.#lists = Array.from({ length: READY_LISTS }, (_, level) => new IdList(heap, lists + level * ID_LIST_BYTES))
   }
 
   /** @throws HeapFullError */

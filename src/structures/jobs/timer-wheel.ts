@@ -4,6 +4,9 @@ import { ID_LIST_BYTES, IdList } from './id-list.ts'
 const SLOTS = 64
 const LEVELS = 6
 
+/** Slots of all levels. */
+export const WHEEL_SLOTS: number = SLOTS * LEVELS
+
 /** Milliseconds that a slot of each level covers: 1 ms, 64 ms, 4 s, 4 min, 5 h, 12 days. */
 const WIDTHS = Array.from({ length: LEVELS }, (_, level) => SLOTS ** level)
 
@@ -104,6 +107,13 @@ export class TimerWheel {
       seen = there
     }
   }
+}
+
+/** The tick at which a slot is dealt with next, once the wheel was turned up to `finished`. */
+export function firesAt(slot: number, finished: number): number {
+  const width = WIDTHS[Math.floor(slot / SLOTS)]!
+  const done = Math.floor(finished / width)
+  return (done + 1 + ((((slot - done - 1) % SLOTS) + SLOTS) % SLOTS)) * width
 }
 
 /** The lowest level with a slot of its own for that tick; what is too far away goes to the last slot there is. */

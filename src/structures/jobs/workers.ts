@@ -3,7 +3,9 @@ import { HeaderOffset } from '../heap/layout.ts'
 import { ownerEpoch, ownerSlot } from '../peers.ts'
 import { JOB_ID_BYTES_MAX, WORKER_BYTES } from './layout.ts'
 
-const Offset = { Owner: 0, NoteLength: 4, LeaseEnd: 8, Term: 16, Note: 20 } as const
+/** Words of a worker's entry. */
+export const WorkerOffset = { Owner: 0, NoteLength: 4, LeaseEnd: 8, Term: 16, Note: 20 } as const
+const Offset = WorkerOffset
 
 /** A member that can hold no jobs any more. */
 export interface LostWorker {

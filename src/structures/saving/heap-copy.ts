@@ -1,4 +1,5 @@
 import { native } from '../../native/index.ts'
+import type { BlockTable } from '../heap/block-table.ts'
 import type { Heap } from '../heap/heap.ts'
 import { GRANULES_PER_SLAB, HeaderOffset, SLAB_BYTES, SLAB_RECORD_BYTES } from '../heap/layout.ts'
 import { SlabKind, slabKind } from '../heap/slab-word.ts'
@@ -72,21 +73,25 @@ export class HeapCopy {
     return [0, recordsOffset + slabs * SLAB_RECORD_BYTES]
   }
 
-  /** Where something is: the words of the heap, and for each slab in use its states and itself. */
+  /** Where something is: the words of the heap, and what is in use. */
   *#parts(): Generator<Part, void> {
-    const { blocks } = this.#heap
-    const { layout } = blocks
     yield this.#head
-    for (let slab = 0; slab < blocks.backed; slab += 1) {
-      if (NOTHING_IN_IT.has(slabKind(blocks.word(slab)))) continue
-      yield [layout.statesOffset + slab * STATES_BYTES, STATES_BYTES]
-      yield [layout.slabsOffset + slab * SLAB_BYTES, SLAB_BYTES]
-    }
+    yield* partsInUse(this.#heap.blocks)
   }
 }
 
 /** A part of a heap. */
 type Part = readonly [offset: number, lengthBytes: number]
+
+/** For each slab in use its states and itself. */
+export function* partsInUse(blocks: BlockTable): Generator<Part, void> {
+  const { layout } = blocks
+  for (let slab = 0; slab < Math.min(blocks.backed, layout.slabs); slab += 1) {
+    if (NOTHING_IN_IT.has(slabKind(blocks.word(slab)))) continue
+    yield [layout.statesOffset + slab * STATES_BYTES, STATES_BYTES]
+    yield [layout.slabsOffset + slab * SLAB_BYTES, SLAB_BYTES]
+  }
+}
 
 /**
  * Find one instant for copies of several heaps, whose gates are closed meanwhile. False if they changed all the time,
