@@ -78,9 +78,11 @@ const placeInWords: Readonly<Record<StructurePlace, string>> = {
 const TOLD_MAX = 12
 
 function show(screen: Screen, result: StructureTortureResult): void {
-  const { place, seconds, rounds, kills, stops, structures, bytesLeft } = result
+  const { place, seconds, rounds, kills, stops, reopenings, checks, structures, bytesLeft } = result
   const counts = `${rounds} rounds, ${formatCount(kills)} kills, ${formatCount(stops)} stops in ${seconds.toFixed(1)} s`
   screen.line(`${placeInWords[place]}: ${counts}`)
+  if (place === 'directory')
+    screen.line(`opened again ${formatCount(reopenings)} times, and checked before that ${formatCount(checks)} times`)
   screen.table(
     columns,
     structures.map(({ structure, operations, refused, cutShort, wrong }) => [

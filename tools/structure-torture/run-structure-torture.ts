@@ -48,6 +48,10 @@ export interface StructureTortureResult {
   readonly rounds: number
   readonly kills: number
   readonly stops: number
+  /** How often the space of a directory was opened again, after all of its processes were killed. */
+  readonly reopenings: number
+  /** How often its memory was checked before that. */
+  readonly checks: number
   readonly structures: readonly StructureVerdict[]
   /**
    * For each round that compared it: bytes in use after everything was removed, minus those in a space without kills.
@@ -102,6 +106,8 @@ async function torture(place: StructurePlace, around: Surroundings): Promise<Str
     rounds: rounds.length,
     kills: rounds.reduce((sum, { kills }) => sum + kills, 0),
     stops: rounds.reduce((sum, { stops }) => sum + stops, 0),
+    reopenings: rounds.reduce((sum, { reopenings }) => sum + reopenings, 0),
+    checks: rounds.reduce((sum, { checks }) => sum + checks, 0),
     structures: judgedOf(place, options).map((name) => sumUp(name, rounds)),
     bytesLeft: rounds.flatMap(({ memory }) => (memory === undefined ? [] : [memory.usedBytes - memory.freshBytes])),
     wrong: [...rounds.flatMap(({ wrong }) => wrong), ...sumUp('memory', rounds).wrong, ...rounds.flatMap(leaks)],

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OrphanGuard } from 'aether-dsm/internal/cluster'
 import type { Random } from 'aether-dsm/internal/runtime'
+import { checkDirectory } from 'aether-dsm/internal/saving'
 import { meetingPlace } from '../torture/meeting-place.ts'
 import { DOOMED_RANK } from './doomed.ts'
 import { INCARNATIONS_MAX } from './journal.ts'
@@ -44,6 +45,10 @@ export interface StructureRoundResult {
   readonly memory: StructureMemory | undefined
   readonly kills: number
   readonly stops: number
+  /** How often the space of a directory was opened again, after all of its processes were killed. */
+  readonly reopenings: number
+  /** How often its memory was checked before. */
+  readonly checks: number
   readonly wrong: readonly string[]
 }
 
@@ -57,7 +62,9 @@ export class StructureRound {
   #untilMs = 0
   #kills = 0
   #stops = 0
-  #isHung = false
+  #reopenings = 0
+  #checks = 0
+  #isOver = false
 
   constructor(options: StructureRoundOptions) {
     this.#options = options
@@ -167,7 +174,11 @@ export class StructureRound {
     if (random.below(KILLED_EARLY_EVERY) > 0 && this.#living.some(({ isReady }) => !isReady)) return
     const ended = this.#killAll()
     // Those who come next may meet those who are about to end.
-    if (random.below(2) === 0) await ended
+    if (random.below(2) === 0) {
+      await ended
+      await this.#check()
+    }
+    this.#reopenings += 1
     for (let seat = 0; seat < processes; seat += 1) this.#workers.push(this.#start('worker', seat))
   }
 
@@ -177,6 +188,15 @@ export class StructureRound {
     if (this.#options.random.below(2) === 0) for (const each of living) each.stop()
     for (const each of living) this.#kill(each)
     await Promise.all(living.map(({ ended }) => ended))
+  }
+
+  /** What was left must be whole before anyone has recovered it. */
+  async #check(): Promise<void> {
+    const { state, damaged, lost } = await checkDirectory(join(this.#directory!, 'torture'))
+    this.#checks += 1
+    if (state === 'good' && damaged.length === 0 && lost.length === 0) return
+    this.#wrong.push(`after all were killed, the space was ${state}: ${JSON.stringify({ damaged, lost })}`)
+    this.#isOver = true
   }
 
   #killHome(): void {
@@ -214,7 +234,7 @@ export class StructureRound {
           this.#steps.set(incarnation, { steps, sinceMs: performance.now() })
         else if (performance.now() - known.sinceMs > HANG_MS) {
           this.#wrong.push(`hang: process ${incarnation} has been busy with ${structure} for ${HANG_MS / 1000} s`)
-          this.#isHung = true
+          this.#isOver = true
         }
       }
     }
@@ -225,13 +245,17 @@ export class StructureRound {
     const { random, signal } = this.#options
     const wanted = Math.min(about(ms, random), this.#untilMs - performance.now())
     await sleep(Math.max(0, wanted), undefined, { signal }).catch(() => {})
-    return performance.now() < this.#untilMs && signal?.aborted !== true && !this.#isHung
+    return performance.now() < this.#untilMs && signal?.aborted !== true && !this.#isOver
   }
 
   /** Some leave in order, and some are killed; then it is looked at what there is. */
   async #end(judge: StructureProcess): Promise<StructureRoundResult> {
     if (this.#killsHome && this.#kills === 0) this.#killHome()
-    if (this.#killsAll) await this.#killAll()
+    if (this.#killsAll) {
+      await this.#killAll()
+      await this.#check()
+      this.#reopenings += 1
+    }
     for (const worker of this.#living) {
       if (!this.#isGroup && worker.plan.seat % 2 === 1) worker.kill()
       else worker.order({ type: 'stop' })
@@ -253,6 +277,8 @@ export class StructureRound {
       memory: reply?.memory ?? undefined,
       kills: this.#kills,
       stops: this.#stops,
+      reopenings: this.#reopenings,
+      checks: this.#checks,
       wrong: [...this.#wrong, ...failures, ...(reply === undefined ? ['there is no verdict'] : [])],
     }
   }

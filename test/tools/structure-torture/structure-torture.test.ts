@@ -35,6 +35,8 @@ for (const [place, seconds] of [
     const wrong = result?.structures.flatMap((each) => each.wrong)
     assert.deepEqual([wrong, result?.wrong], [[], []])
     assert.equal(result?.bytesLeft.length, place === 'machine' || place === 'directory' ? 1 : 0)
+    assert.equal((result?.reopenings ?? 0) > 0, place === 'directory')
+    assert.equal((result?.checks ?? 0) > 0, place === 'directory')
     assert.equal(
       result?.structures.filter(({ structure }) => structure.startsWith('lost: ')).length,
       place === 'homes' ? 17 : 0,
