@@ -3,23 +3,23 @@ import { messageOfThrown, TimeoutError } from '../native/index.ts'
 import {
   HEAP_IDENTITY_BYTES,
   identifyHeap,
-  isStore,
+  identifyStore,
   openThose,
   SavedStructures,
+  STORE_GUARDS_REGION,
   type Structures,
 } from '../structures/index.ts'
 import type { EndBlock, RegionBlock } from './format.ts'
 import { Pacer } from './pacer.ts'
 import { RawRegion } from './raw-region.ts'
 import type { SaveWriter } from './save-writer.ts'
+import { copyStore } from './store-copy.ts'
+import { usedRuns } from './used-runs.ts'
 
 /** Read of a region at a time. */
 const CHUNK_BYTES = 2 ** 20
-/** Runs of zeros are left out by pages. */
-const PAGE_BYTES = 4096
 const NEVER_QUIET =
   'there was no moment at which its structures could be copied, though their operations waited for 5 s; save without consistent, or use smaller structures'
-const ZEROS = Buffer.alloc(PAGE_BYTES)
 
 /** What a dump is written to. */
 export type DumpTarget = Pick<SaveWriter, 'region' | 'bytes' | 'structures' | 'structure' | 'record'>
@@ -48,6 +48,7 @@ export async function dumpSpace(
   const dump = new Dump(own, out, new Pacer(signal), damaged)
   if (consistent) await dump.copyStructures()
   for (const entry of own.regionDirectory.all()) await dump.region(entry)
+  await dump.stores()
   return dump.summary
 }
 
@@ -59,6 +60,8 @@ class Dump {
   readonly #omitted: Omission[] = []
   /** Copies of all heaps, by region; undefined: they are read as they are. */
   #copies: ReadonlyMap<string, SavedStructures> | undefined
+  /** What comes last: a restore needs the mutexes that guard them. */
+  readonly #stores: RegionBlock[] = []
   #regions = 0
   #structures = 0
 
@@ -110,8 +113,13 @@ class Dump {
       this.#omitted.push({ region: name, reason: 'its structures are of another version of Aether' })
       return
     }
-    if (isStore(first)) {
-      this.#omitted.push({ region: name, reason: 'the queues of BullMQ change while they would be copied' })
+    const store = identifyStore(name, first)
+    if (store === 'other version') {
+      this.#omitted.push({ region: name, reason: 'its queues of BullMQ are of another version of Aether' })
+      return
+    }
+    if (store === 'store') {
+      this.#stores.push({ name, size, reserved })
       return
     }
     try {
@@ -124,11 +132,24 @@ class Dump {
     if (!isHiddenName(name)) this.#regions += 1
   }
 
+  /** Each store as it was at an instant of its own. */
+  async stores(): Promise<void> {
+    for (const block of this.#stores) {
+      await using region = await openIfThere(this.#space, block.name)
+      if (region === undefined) continue
+      await using guards = await this.#structuresIf(STORE_GUARDS_REGION)
+      const { store, pages } = await copyStore(this.#space, region, guards, this.#pacer.signal)
+      await this.#out.region({ ...block, store })
+      for (const { offset, bytes } of pages) await this.#out.bytes(offset, bytes)
+      this.#regions += 1
+    }
+  }
+
   async #raw(region: RawRegion, block: RegionBlock): Promise<void> {
     await this.#out.region(block)
     if (isHiddenName(block.name)) {
       // The books of a region are changed under the space's lock, and make sense only as a whole.
-      const book = await this.#space.membership.locked(() => region.readSync(block.size))
+      const book = await this.#space.membership.locked(() => region.readSync(0, Buffer.alloc(block.size)))
       await this.#pages(0, book)
       return
     }
@@ -138,19 +159,8 @@ class Dump {
     }
   }
 
-  /** Write runs of pages that are not zero. */
   async #pages(offset: number, bytes: Buffer): Promise<void> {
-    let begin = -1
-    for (let at = 0; at < bytes.length; at += PAGE_BYTES) {
-      const page = bytes.subarray(at, at + PAGE_BYTES)
-      const isZero = page.equals(ZEROS.subarray(0, page.length))
-      if (!isZero && begin < 0) begin = at
-      if (isZero && begin >= 0) {
-        await this.#out.bytes(offset + begin, bytes.subarray(begin, at))
-        begin = -1
-      }
-    }
-    if (begin >= 0) await this.#out.bytes(offset + begin, bytes.subarray(begin))
+    for (const [begin, end] of usedRuns(bytes)) await this.#out.bytes(offset + begin, bytes.subarray(begin, end))
   }
 
   async #heap(block: RegionBlock): Promise<void> {

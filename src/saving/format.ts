@@ -19,8 +19,9 @@ import { crc32 } from 'node:zlib'
  * off, or changed anywhere, is never taken for a whole one.
  */
 export const MAGIC: Buffer = Buffer.from('aether save\0', 'latin1')
-/** Raised whenever anything in the format changes. */
-export const FORMAT_VERSION = 1
+/** Raised whenever anything in the format changes. Version 1 has no stores. */
+export const FORMAT_VERSION = 2
+export const FORMAT_VERSION_MIN = 1
 export const PREAMBLE_BYTES = 16
 export const BLOCK_HEAD_BYTES = 16
 export const CHECKSUM_BYTES = 4
@@ -43,6 +44,16 @@ export interface RegionBlock {
   readonly name: string
   readonly size: number
   readonly reserved: boolean
+  /** The region is a store of transactions, as it was between two of them. Undefined: it has bytes of the program. */
+  readonly store?: StoreBlock
+}
+
+/** What a restore has to know of a store. */
+export interface StoreBlock {
+  /** The version of everything in it: see `structures/store-head.ts`. */
+  readonly magic: number
+  /** What its clock was behind the wall clock, in milliseconds. */
+  readonly behindMs: number
 }
 
 /** What the last block says. */

@@ -1,7 +1,8 @@
 import { Membership } from '../cluster/index.ts'
 import { SaveError, Space } from '../dsm/index.ts'
-import { openStructures } from '../structures/index.ts'
+import { openStructures, STORE_NAME } from '../structures/index.ts'
 import { type RestoreResult, restoreSave } from './restore.ts'
+import { hasStore, storeIsThere } from './restored-store.ts'
 import { type SaveDescription, verifySave } from './verify.ts'
 
 /** Where a save is put. */
@@ -27,6 +28,7 @@ export async function importSave(
   await using space = new Space(await Membership.enter(name, { hasSave: () => true }, target.directory))
   const { arena } = space.membership
   if (arena.toRestore === undefined && !target.adds) await checkFree(space, save)
+  if (save.plainRegions.includes(STORE_NAME) && (await hasStore(space))) throw storeIsThere(space, file)
   const restored = await restoreSave(
     space,
     file,

@@ -6,11 +6,11 @@ const TURN_NS = 5e6
 
 /** Gives way to the event loop again and again. */
 export class Pacer {
-  readonly #signal: AbortSignal | undefined
+  readonly signal: AbortSignal | undefined
   #sinceNs: number = native.monotonicNs()
 
   constructor(signal?: AbortSignal) {
-    this.#signal = signal
+    this.signal = signal
   }
 
   /** Whether it is time for {@link pause}: asked before, so that a step in between costs no promise. */
@@ -23,7 +23,7 @@ export class Pacer {
 
   /** @throws the reason of the signal. */
   async pause(): Promise<void> {
-    this.#signal?.throwIfAborted()
+    this.signal?.throwIfAborted()
     await setImmediate()
     this.#sinceNs = native.monotonicNs()
   }

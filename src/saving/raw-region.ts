@@ -1,4 +1,4 @@
-import { read, readSync, write } from 'node:fs'
+import { read, readSync, write, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { HeldRegion, RegionEntry, Space } from '../dsm/index.ts'
 
@@ -33,11 +33,15 @@ export class RawRegion implements AsyncDisposable {
     return bytes
   }
 
-  /** The first `lengthBytes`, on this thread. */
-  readSync(lengthBytes: number): Buffer {
-    const bytes = Buffer.alloc(lengthBytes)
-    readSync(this.#space.membership.arena.descriptor, bytes, 0, lengthBytes, this.entry.offset)
+  /** Fill `bytes` from `offsetBytes` on, on this thread. */
+  readSync(offsetBytes: number, bytes: Buffer): Buffer {
+    readSync(this.#space.membership.arena.descriptor, bytes, 0, bytes.length, this.entry.offset + offsetBytes)
     return bytes
+  }
+
+  /** Write a few bytes, on this thread. */
+  writeSync(offsetBytes: number, bytes: Uint8Array): void {
+    writeSync(this.#space.membership.arena.descriptor, bytes, 0, bytes.length, this.entry.offset + offsetBytes)
   }
 
   async write(offsetBytes: number, bytes: Uint8Array): Promise<void> {

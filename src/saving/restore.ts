@@ -4,6 +4,7 @@ import { openStructures, type Structures } from '../structures/index.ts'
 import type { RegionBlock, StartBlock } from './format.ts'
 import { Pacer } from './pacer.ts'
 import { RawRegion } from './raw-region.ts'
+import { RestoredStore } from './restored-store.ts'
 import { readSave, type SavePart } from './save-reader.ts'
 import { verifySave } from './verify.ts'
 
@@ -53,6 +54,7 @@ class Restore implements AsyncDisposable {
   readonly #space: Space
   readonly #file: string
   #region: RawRegion | undefined
+  #store: RestoredStore | undefined
   #structures: Structures | undefined
   #record: ((record: Uint8Array) => void) | undefined
 
@@ -80,19 +82,27 @@ class Restore implements AsyncDisposable {
     }
   }
 
+  /** Whatever was begun last is given up, unless it has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store?.[Symbol.asyncDispose]()
+    this.#store = undefined
     await this.#end()
   }
 
-  async #beginRegion({ name, size, reserved }: RegionBlock): Promise<void> {
+  async #beginRegion(block: RegionBlock): Promise<void> {
     await this.#end()
+    const { name, size, reserved, store } = block
+    if (store !== undefined) {
+      this.#store = await RestoredStore.begin(this.#space, this.#file, { name, size, reserved, store })
+      return
+    }
     this.#region = await RawRegion.open(this.#space, name, size, reserved)
   }
 
   async #writeBytes(offset: number, bytes: Uint8Array): Promise<void> {
-    const region = this.#given(this.#region, 'bytes')
-    if (!(offset >= 0 && offset + bytes.length <= region.entry.size)) throw this.#misplaced('bytes')
-    await region.write(offset, bytes)
+    const target = this.#given(this.#store ?? this.#region, 'bytes')
+    if (!(offset >= 0 && offset + bytes.length <= target.entry.size)) throw this.#misplaced('bytes')
+    await target.write(offset, bytes)
   }
 
   async #beginStructures({ name, size, reserved }: RegionBlock): Promise<void> {
@@ -102,10 +112,12 @@ class Restore implements AsyncDisposable {
 
   /** The region before is done with. */
   async #end(): Promise<void> {
-    const [region, structures] = [this.#region, this.#structures]
+    const [region, store, structures] = [this.#region, this.#store, this.#structures]
     this.#region = undefined
+    this.#store = undefined
     this.#structures = undefined
     this.#record = undefined
+    await store?.end()
     await region?.[Symbol.asyncDispose]()
     await structures?.close()
   }

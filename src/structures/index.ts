@@ -59,7 +59,18 @@ export { HEAP_IDENTITY_BYTES, HeapSight, identifyHeap } from './sight/heap-sight
 export { heapUse } from './sight/heap-use.ts'
 export { type NamedStructure, NamedStructures } from './sight/named-structures.ts'
 export { contentsOf, figuresOf, optionsOf } from './sight/structure-sight.ts'
-export { isStore, STORE_MAGIC } from './store-magic.ts'
+export {
+  FREE_BLOCK,
+  FREE_BLOCK_BYTES,
+  identifyStore,
+  STORE_GUARDS_REGION,
+  STORE_HEAD_BYTES,
+  STORE_MAGIC,
+  STORE_NAME,
+  StoreBlockOffset,
+  StoreHead,
+  usedEnd,
+} from './store-head.ts'
 export { openThose, Structures, type StructuresOptions } from './structures.ts'
 export { BELL_BYTES, Bell } from './waiting/bell.ts'
 export type { WaitOptions } from './waiting/wait-options.ts'

@@ -19,6 +19,7 @@ import process from 'node:process'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { open } from '../../src/public/index.ts'
+import { openStructures } from '../../src/public/structures.ts'
 import {
   BLOCK_HEAD_BYTES,
   BlockKind,
@@ -28,7 +29,6 @@ import {
   PREAMBLE_BYTES,
 } from '../../src/saving/format.ts'
 import { verifySave } from '../../src/saving/index.ts'
-import { STORE_MAGIC } from '../../src/structures/index.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 
 useRuntimeDirectory()
@@ -85,17 +85,20 @@ test('what is in no save is named by a warning, once, and by what is restored', 
   context.after(() => process.off('warning', take))
   {
     await using space = await open('omitting', { save: { file, every: '20ms' } })
-    const store = await space.openRegion('queues', { size: 4096 })
-    store.int32[0] = STORE_MAGIC
+    await using structures = await openStructures(space, { size: '2MiB' })
+    await structures.mvRlu('objects')
     for (let save = 0; save < 3; save += 1) await anotherSave(file)
   }
   assert.equal(warnings.length, 1)
   assert.equal(warnings[0]?.code, 'AETHER_SAVE_OMITS')
-  assert.match(warnings[0]!.message, /^region 'queues' is in no save, as .*BullMQ.*'omitting' will not have it$/)
+  assert.match(
+    warnings[0]!.message,
+    /^'objects' in region 'structures' is in no save, as .*'omitting' will not have it$/,
+  )
   await using again = await open('omitting', { save: { file } })
   assert.deepEqual(
-    again.restored?.omitted.map(({ region }) => region),
-    ['queues'],
+    again.restored?.omitted.map(({ region, structure }) => [region, structure]),
+    [['structures', 'objects']],
   )
 })
 

@@ -1,6 +1,7 @@
 import type { Size } from '../../dsm/index.ts'
 import { Lease } from '../lease.ts'
 import { Queues } from './queue/queues.ts'
+import { forgetHolders } from './queue/restored.ts'
 import { Store, type StorePlace } from './store/store.ts'
 
 /** Memory for the queues of a space, unless the first process that opens them asks for another size. */
@@ -81,5 +82,7 @@ export class StoreHold {
 }
 
 async function openQueues(place: StorePlace, size: Size | undefined): Promise<Queues> {
-  return new Queues(await Store.open(place, size, DEFAULT_SIZE))
+  const queues = new Queues(await Store.open(place, size, DEFAULT_SIZE))
+  await forgetHolders(queues)
+  return queues
 }

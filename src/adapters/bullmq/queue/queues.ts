@@ -33,6 +33,16 @@ export class Queues {
     return this.#find(qualifiedName) ?? this.#make(qualifiedName)
   }
 
+  /** All of them, oldest first. */
+  *all(): Generator<QueueState, undefined> {
+    const { tables } = this.store
+    for (let at = tables.first(HeaderOffset.Queues); at !== 0; at = tables.next(at)) {
+      const name = tables.key(at, QUEUE_BYTES)
+      yield this.#known.get(name) ?? this.#know(name, at)
+    }
+    return undefined
+  }
+
   /** The job with this key, `<qualified name>:<id>`. Ids and prefixes may contain colons, too. */
   locate(jobKey: string): FoundJob | undefined {
     for (let colon = jobKey.indexOf(':'); colon >= 0; colon = jobKey.indexOf(':', colon + 1)) {

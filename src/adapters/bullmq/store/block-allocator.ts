@@ -1,4 +1,4 @@
-import { HeapFullError } from '../../../structures/index.ts'
+import { FREE_BLOCK, HeapFullError, StoreBlockOffset } from '../../../structures/index.ts'
 import { CLASSES_PER_DOUBLING, HeaderOffset } from './layout.ts'
 import type { UndoMemory } from './undo-memory.ts'
 
@@ -10,10 +10,10 @@ import type { UndoMemory } from './undo-memory.ts'
  *                                                               8  next free   12  previous free
  * ```
  */
-const Offset = { Size: 0, SizeBefore: 4, Next: 8, Previous: 12 } as const
+const Offset = { Size: StoreBlockOffset.Size, SizeBefore: StoreBlockOffset.SizeBefore, Next: 8, Previous: 12 } as const
 const HEADER_BYTES = 8
 const BLOCK_BYTES_MIN = 32
-const FREE = 1
+const FREE = FREE_BLOCK
 /** How many blocks of a class are looked at. */
 const LOOKS_MIN = 2
 const LOOKS_MAX = 1000

@@ -8,16 +8,10 @@ export const BELL_STRIDE_BYTES: number = BELL_BYTES * 2
 /** Size classes of free blocks: 8 for each of 32 powers of two. */
 export const CLASSES_PER_DOUBLING = 8
 
-/** Words of the region's header, as byte offsets. */
+/** Words of the region's header, as byte offsets. Saves know those between them: `structures/store-head.ts`. */
 export const HeaderOffset = {
-  /** Set last: the memory is ready for use. */
-  Magic: 0,
-  /** Entries in the undo log; 0 outside of a transaction. */
-  UndoLength: 4,
   /** Bytes of blocks in use, a Float64. */
   UsedBytes: 8,
-  /** Process of the transaction that is open, or was last. */
-  Holder: 16,
   /** Table of queues: see table.ts. */
   Queues: 32,
   /** A bit for each doubling that has free blocks. */

@@ -12,6 +12,8 @@ import {
   ownerSlot,
   ownerWord,
   STORE_MAGIC,
+  STORE_NAME,
+  StoreHead,
   StructureError,
   type Structures,
 } from '../../../structures/index.ts'
@@ -22,8 +24,6 @@ import { hashText, Tables } from './tables.ts'
 import { Texts } from './texts.ts'
 import { UndoMemory } from './undo-memory.ts'
 
-/** Name of the region, and of the mutex that guards it. */
-const NAME = 'bullmq'
 /** A holder that lost its processor gets it back within this time; so long, waiting blocks this thread. */
 const BLOCKED_MS_MAX = 20
 /** As for the lock of a space. */
@@ -82,10 +82,10 @@ export class Store {
 
   /** @throws RegionError if it exists with another size; StructureError for another version; MemoryExhaustedError. */
   static async open({ space, structures }: StorePlace, size: Size | undefined, defaultSize: Size): Promise<Store> {
-    const known = space.regions().find((region) => region.name === NAME)
+    const known = space.regions().find((region) => region.name === STORE_NAME)
     const wanted = size ?? (known === undefined ? defaultSize : undefined)
-    const mutex = await structures.mutex(NAME)
-    const region = await space.openRegion(NAME, {
+    const mutex = await structures.mutex(STORE_NAME)
+    const region = await space.openRegion(STORE_NAME, {
       coherence: 'hardware',
       ...(wanted === undefined ? {} : { size: checkSize(wanted) }),
     })
@@ -102,17 +102,17 @@ export class Store {
     if (this.closed) throw new ClosedError('the store of queues')
   }
 
-  /** Whether the process of this member is alive. */
+  /** Whether the process of this member is alive. No member has the word 0. */
   isThere(owner: number): boolean {
-    return this.#peers.isAlive(ownerSlot(owner), ownerEpoch(owner))
+    return owner !== 0 && this.#peers.isAlive(ownerSlot(owner), ownerEpoch(owner))
   }
 
   /**
-   * Milliseconds of the space's clock, by which locks, limits and deduplication keys end. A change of the time of day
-   * does not change it, and it goes on after a restart of the machine.
+   * Milliseconds of the store's clock, by which locks, limits and deduplication keys end. A change of the time of day
+   * does not change it. It goes on after a restart of the machine, and after a restore.
    */
   nowMs(): number {
-    return native.monotonicNs() / 1e6 + this.#clockShiftMs
+    return native.monotonicNs() / 1e6 + this.#clockShiftMs + this.memory.float(StoreHead.ClockShift)
   }
 
   orderedSets(compareItems: (a: number, b: number) => number): OrderedSets {
@@ -164,7 +164,7 @@ export class Store {
 
   #run<T>(work: () => T): T {
     if (this.memory.changed) this.memory.undo()
-    this.#words.store(HeaderOffset.Holder, process.pid)
+    this.#words.store(StoreHead.Holder, process.pid)
     this.#inside = true
     try {
       const outcome = work()
@@ -204,7 +204,7 @@ export class Store {
       return await this.#mutex.lock({ signal })
     } catch (error) {
       if (!signal.aborted) throw error
-      const holder = this.#words.load(HeaderOffset.Holder)
+      const holder = this.#words.load(StoreHead.Holder)
       const what = `${describeProcess(holder)}, has held the queues of the space for ${LOCK_TIMEOUT_MS / 1000} s`
       throw new TimeoutError(`${what}; continue it (kill -CONT ${holder}) or end it`)
     }
@@ -216,14 +216,14 @@ export class Store {
   }
 
   #introduce(): void {
-    const magic = this.memory.word(HeaderOffset.Magic)
+    const magic = this.memory.word(StoreHead.Magic)
     if (magic === STORE_MAGIC) return
     if (magic !== 0) {
-      const what = `region '${NAME}' holds other data than queues, or queues of another version of this package`
-      throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', NAME, what)
+      const what = `region '${STORE_NAME}' holds other data than queues, or queues of another version of this package`
+      throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', STORE_NAME, what)
     }
     this.allocator.format()
-    this.memory.setWord(HeaderOffset.Magic, STORE_MAGIC)
+    this.memory.setWord(StoreHead.Magic, STORE_MAGIC)
   }
 }
 

@@ -1,5 +1,6 @@
 import { AetherError } from '../../../native/index.ts'
-import { type Header, HeaderOffset, layoutOf } from './layout.ts'
+import { StoreHead } from '../../../structures/index.ts'
+import { type Header, layoutOf } from './layout.ts'
 
 /** One call would change more than fits the undo log; nothing was changed. */
 export class TransactionTooLargeError extends AetherError {
@@ -66,12 +67,12 @@ export class UndoMemory {
   /** Log a word that is about to be written without log. */
   keep(at: number): void {
     const words = this.#words
-    const length = words[HeaderOffset.UndoLength >>> 2]!
+    const length = words[StoreHead.UndoLength >>> 2]!
     if (length === this.#entriesMax) throw new TransactionTooLargeError(length)
     const entry = (this.header.logBegin >>> 2) + length * 2
     words[entry] = at
     words[entry + 1] = words[at >>> 2]!
-    words[HeaderOffset.UndoLength >>> 2] = length + 1
+    words[StoreHead.UndoLength >>> 2] = length + 1
   }
 
   /** Write to a block that this transaction has allocated. */
@@ -91,23 +92,23 @@ export class UndoMemory {
 
   /** Whether a transaction is open, or one was when its process was killed. */
   get changed(): boolean {
-    return this.#words[HeaderOffset.UndoLength >>> 2] !== 0
+    return this.#words[StoreHead.UndoLength >>> 2] !== 0
   }
 
   /** Share of the log that the open transaction has used when it has added `more` entries; 1 is all of it. */
   fullness(more: number): number {
-    return (this.#words[HeaderOffset.UndoLength >>> 2]! + more) / this.#entriesMax
+    return (this.#words[StoreHead.UndoLength >>> 2]! + more) / this.#entriesMax
   }
 
   commit(): void {
-    this.#words[HeaderOffset.UndoLength >>> 2] = 0
+    this.#words[StoreHead.UndoLength >>> 2] = 0
   }
 
   undo(): void {
     const words = this.#words
     const begin = this.header.logBegin >>> 2
-    for (let at = words[HeaderOffset.UndoLength >>> 2]! - 1; at >= 0; at -= 1)
+    for (let at = words[StoreHead.UndoLength >>> 2]! - 1; at >= 0; at -= 1)
       words[words[begin + at * 2]! >>> 2] = words[begin + at * 2 + 1]!
-    words[HeaderOffset.UndoLength >>> 2] = 0
+    words[StoreHead.UndoLength >>> 2] = 0
   }
 }
