@@ -37,8 +37,8 @@ export interface Algorithm {
   readonly source: string
   /** How processes fail. */
   readonly failures: 'crash' | 'byzantine'
-  /** What it is for: agreement on one value, or on a leader. */
-  readonly task: 'consensus' | 'election'
+  /** What it is for: agreement on one value, delivery of one, or a leader. */
+  readonly task: 'consensus' | 'broadcast' | 'election'
   /** How much it withstands, in words. */
   readonly resilience: string
   /** The most faults that it withstands in that setting. */

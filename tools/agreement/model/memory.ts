@@ -55,19 +55,19 @@ export class Memory {
   perform(process: number, operation: MemoryOperation): MemoryAnswer {
     switch (operation.do) {
       case 'write':
-        if (!this.#mayWrite(process, operation.register)) return refused
+        if (!this.mayWrite(process, operation.register)) return refused
         this.registers[operation.register.region]![operation.register.index] = operation.value
         return done
       case 'claim': {
         const { register, value } = operation
-        if (!this.#mayWrite(process, register)) return refused
+        if (!this.mayWrite(process, register)) return refused
         const cells = this.registers[register.region]!
         const before = cells[register.index]!
         if (before === null) cells[register.index] = value
         return { ok: true, values: [before] }
       }
       case 'read':
-        if (operation.registers.some((register) => !this.#mayRead(process, register))) return refused
+        if (operation.registers.some((register) => !this.mayRead(process, register))) return refused
         return { ok: true, values: operation.registers.map(({ region, index }) => this.registers[region]![index]!) }
       case 'permit': {
         const rule = this.rules[operation.region]
@@ -78,15 +78,15 @@ export class Memory {
     }
   }
 
-  #mayWrite(process: number, register: Register): boolean {
-    return this.#exists(register) && this.writers[register.region]!.includes(process)
+  private mayWrite(process: number, register: Register): boolean {
+    return this.exists(register) && this.writers[register.region]!.includes(process)
   }
 
-  #mayRead(process: number, register: Register): boolean {
-    return this.#exists(register) && (this.rules[register.region]!.readers?.includes(process) ?? true)
+  private mayRead(process: number, register: Register): boolean {
+    return this.exists(register) && (this.rules[register.region]!.readers?.includes(process) ?? true)
   }
 
-  #exists({ region, index }: Register): boolean {
+  private exists({ region, index }: Register): boolean {
     const rule = this.rules[region]
     return rule !== undefined && Number.isSafeInteger(index) && index >= 0 && index < rule.registers
   }

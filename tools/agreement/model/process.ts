@@ -63,8 +63,8 @@ export interface Acts extends Messages, Memories {
 /**
  * One process of an algorithm. It does nothing but in a step: it has no clock, no randomness and no I/O of its own.
  *
- * Its fields are plain data and objects with plain fields, for a play copies processes to go on from one state in
- * several ways, and compares them by what `JSON.stringify` tells.
+ * Its fields are plain data and objects with plain fields. For a play copies processes to go on from one state in
+ * several ways, and compares them by what `JSON.stringify` tells. So a class has no `#names` here: a copy has none.
  */
 export interface Process {
   step(event: AgreementEvent, acts: Acts): void

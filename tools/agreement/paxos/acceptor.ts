@@ -72,29 +72,29 @@ export class RemoteAcceptor implements Agent {
   }
 
   prepare(ballot: number, acts: Acts): undefined {
-    this.#ask({ say: 'prepare', ballot }, 'promised', acts)
+    this.ask({ say: 'prepare', ballot }, 'promised', acts)
   }
 
   accept(ballot: number, value: string, acts: Acts): undefined {
-    this.#ask({ say: 'accept', ballot, value }, 'accepted', acts)
+    this.ask({ say: 'accept', ballot, value }, 'accepted', acts)
   }
 
   hear(event: AgreementEvent): AgentReply | undefined {
     if (event.type !== 'message' || event.from !== this.process) return undefined
     const message = messageOf(event.message)
     if (message.ballot !== this.ballot || this.awaited === 'nothing') return undefined
-    if (message.say === 'refused') return this.#end({ ok: false, ballot: message.highest })
+    if (message.say === 'refused') return this.end({ ok: false, ballot: message.highest })
     if (message.say !== this.awaited) return undefined
-    return this.#end({ ok: true, accepted: message.say === 'promised' ? message.accepted : null })
+    return this.end({ ok: true, accepted: message.say === 'promised' ? message.accepted : null })
   }
 
-  #ask(message: PaxosMessage, awaited: 'promised' | 'accepted', acts: Acts): void {
+  private ask(message: PaxosMessage, awaited: 'promised' | 'accepted', acts: Acts): void {
     this.ballot = message.ballot
     this.awaited = awaited
     acts.send(this.process, dataOf(message))
   }
 
-  #end(reply: AgentReply): AgentReply {
+  private end(reply: AgentReply): AgentReply {
     this.awaited = 'nothing'
     return reply
   }

@@ -1,4 +1,5 @@
 import type { Algorithm, Setting } from '../model/algorithm.ts'
+import type { Process } from '../model/process.ts'
 import { Acceptor, OwnAcceptor, RemoteAcceptor } from './acceptor.ts'
 import { Disk, diskBlocks } from './disk.ts'
 import { PaxosProcess } from './paxos-process.ts'
@@ -91,4 +92,15 @@ export const messagePaxos: Algorithm = {
   refuse: () => undefined,
   regions: () => [],
   create: (me, setting) => alignedPaxos.create(me, { ...setting, memories: 0 }),
+}
+
+/** What a process of these algorithms knows of each memory, and of none. */
+export function divideByMemory(process: Process, memories: number): { own: unknown; byMemory: unknown[] } {
+  const { proposer, agents, ...rest } = process as PaxosProcess
+  const others = agents.length - memories
+  const { answered = [], agents: _, ...proposal } = proposer ?? {}
+  return {
+    own: [rest, proposal, agents.slice(0, others), answered.slice(0, others)],
+    byMemory: agents.slice(others).map((agent, memory) => [{ ...agent, memory: 0 }, answered[others + memory]]),
+  }
 }

@@ -36,34 +36,34 @@ export class Disk implements Agent {
   }
 
   prepare(ballot: number, acts: Acts): undefined {
-    this.#begin(ballot, acts)
+    this.begin(ballot, acts)
   }
 
   accept(ballot: number, value: string, acts: Acts): undefined {
     this.accepted = { ballot, value }
-    this.#begin(ballot, acts)
+    this.begin(ballot, acts)
   }
 
   hear(event: AgreementEvent, acts: Acts): AgentReply | undefined {
-    if (event.type !== 'answer' || event.memory !== this.memory || event.tag !== this.#tag) return undefined
+    if (event.type !== 'answer' || event.memory !== this.memory || event.tag !== this.tag) return undefined
     if (this.stage === 'write') {
       this.stage = 'read'
       const registers = Array.from({ length: this.processes }, (_, process) => ({ region: blockOf(process), index: 0 }))
-      acts.read(this.memory, registers, this.#tag)
+      acts.read(this.memory, registers, this.tag)
       return undefined
     }
     this.stage = 'idle'
     return promiseOf(event.values.map(slotOf), this.ballot)
   }
 
-  get #tag(): string {
+  private get tag(): string {
     return `${this.stage} ${this.ballot}${this.accepted?.ballot === this.ballot ? ' accept' : ''}`
   }
 
-  #begin(ballot: number, acts: Acts): void {
+  private begin(ballot: number, acts: Acts): void {
     this.ballot = ballot
     this.stage = 'write'
     const block = { begun: ballot, accepted: this.accepted }
-    acts.write(this.memory, { region: blockOf(this.me), index: 0 }, block as unknown as Data, this.#tag)
+    acts.write(this.memory, { region: blockOf(this.me), index: 0 }, block as unknown as Data, this.tag)
   }
 }

@@ -44,56 +44,56 @@ export class PaxosProcess implements Process {
     switch (event.type) {
       case 'begin': {
         this.proposer = new Proposer(this.me, this.processes, this.agents, this.quorum, event.input)
-        if (this.leads) this.#finish(this.proposer.start(acts, this.me !== 0), acts)
+        if (this.leads) this.finish(this.proposer.start(acts, this.me !== 0), acts)
         return
       }
       case 'leader':
         this.leads = event.leader === this.me
-        if (this.leads && !this.waits) this.#propose(acts)
+        if (this.leads && !this.waits) this.propose(acts)
         return
       case 'timer':
         if (event.tag !== AGAIN) return
         this.waits = false
-        if (this.leads) this.#propose(acts)
+        if (this.leads) this.propose(acts)
         return
       case 'message': {
         const decided = decisionOf(event.message)
-        if (decided !== undefined) return this.#learn(decided, acts)
+        if (decided !== undefined) return this.learn(decided, acts)
         if (this.acceptor?.hear(event.from, event.message, acts)) return
-        return this.#hear(event, acts)
+        return this.hear(event, acts)
       }
       case 'answer':
-        this.#hear(event, acts)
+        this.hear(event, acts)
     }
   }
 
-  #hear(event: AgreementEvent, acts: Acts): void {
+  private hear(event: AgreementEvent, acts: Acts): void {
     if (this.proposer === null || this.decided) return
     const wasBusy = this.proposer.phase !== 'idle'
-    this.#finish(this.proposer.hear(event, acts), acts)
-    if (wasBusy && this.proposer.phase === 'idle' && !this.decided) this.#wait(this.proposer.ballot, acts)
+    this.finish(this.proposer.hear(event, acts), acts)
+    if (wasBusy && this.proposer.phase === 'idle' && !this.decided) this.wait(this.proposer.ballot, acts)
   }
 
-  #propose(acts: Acts): void {
+  private propose(acts: Acts): void {
     if (this.proposer === null || this.decided || this.proposer.phase !== 'idle') return
-    this.#finish(this.proposer.start(acts, true), acts)
-    if (!this.decided && this.proposer.phase === 'idle') this.#wait(this.proposer.ballot, acts)
+    this.finish(this.proposer.start(acts, true), acts)
+    if (!this.decided && this.proposer.phase === 'idle') this.wait(this.proposer.ballot, acts)
   }
 
-  #wait(ballot: number, acts: Acts): void {
+  private wait(ballot: number, acts: Acts): void {
     if (this.waits) return
     this.waits = true
     acts.wake(PATIENCE * Math.ceil(ballot / this.processes), AGAIN)
   }
 
-  #finish(value: string | undefined, acts: Acts): void {
+  private finish(value: string | undefined, acts: Acts): void {
     if (value === undefined || this.decided) return
-    this.#learn(value, acts)
+    this.learn(value, acts)
     for (let process = 0; process < this.processes; process += 1)
       if (process !== this.me) acts.send(process, { decided: value })
   }
 
-  #learn(value: string, acts: Acts): void {
+  private learn(value: string, acts: Acts): void {
     if (this.decided) return
     this.decided = true
     acts.decide(value)

@@ -35,38 +35,38 @@ export class Proposer {
   start(acts: Acts, prepare: boolean): string | undefined {
     const round = Math.floor(Math.max(this.highest, this.ballot) / this.processes) + (prepare ? 1 : 0)
     this.ballot = round * this.processes + this.me + 1
-    if (!prepare) return this.#accept(acts, this.input)
+    if (!prepare) return this.accept(acts, this.input)
     this.phase = 'prepare'
     this.best = null
     this.answered = this.agents.map(() => false)
-    return this.#hearAll(acts, (agent) => agent.prepare(this.ballot, acts))
+    return this.hearAll(acts, (agent) => agent.prepare(this.ballot, acts))
   }
 
   /** Returns the value once it is decided. */
   hear(event: AgreementEvent, acts: Acts): string | undefined {
-    return this.#hearAll(acts, (agent) => agent.hear(event, acts))
+    return this.hearAll(acts, (agent) => agent.hear(event, acts))
   }
 
-  #accept(acts: Acts, value: string): string | undefined {
+  private accept(acts: Acts, value: string): string | undefined {
     this.phase = 'accept'
     this.value = value
     this.answered = this.agents.map(() => false)
-    return this.#hearAll(acts, (agent) => agent.accept(this.ballot, value, acts))
+    return this.hearAll(acts, (agent) => agent.accept(this.ballot, value, acts))
   }
 
-  #hearAll(acts: Acts, ask: (agent: Agent) => AgentReply | undefined): string | undefined {
+  private hearAll(acts: Acts, ask: (agent: Agent) => AgentReply | undefined): string | undefined {
     const { phase, ballot } = this
     let decided: string | undefined
     for (const [index, agent] of this.agents.entries()) {
       // The phase may have ended by the reply of an agent before.
       if (this.phase !== phase || this.ballot !== ballot) break
       const reply = ask(agent)
-      if (reply !== undefined) decided = this.#take(index, reply, acts)
+      if (reply !== undefined) decided = this.take(index, reply, acts)
     }
     return decided
   }
 
-  #take(index: number, reply: AgentReply, acts: Acts): string | undefined {
+  private take(index: number, reply: AgentReply, acts: Acts): string | undefined {
     if (this.phase === 'idle') return undefined
     if (!reply.ok) {
       this.highest = Math.max(this.highest, reply.ballot)
@@ -77,7 +77,7 @@ export class Proposer {
     const { accepted } = reply
     if (accepted !== null && accepted.ballot > (this.best?.ballot ?? 0)) this.best = accepted
     if (this.answered.filter((each) => each).length < this.quorum) return undefined
-    if (this.phase === 'prepare') return this.#accept(acts, this.best?.value ?? this.input)
+    if (this.phase === 'prepare') return this.accept(acts, this.best?.value ?? this.input)
     this.phase = 'idle'
     return this.value
   }

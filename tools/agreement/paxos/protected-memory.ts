@@ -23,10 +23,16 @@ export function protectedSlots(processes: number): RegionRule {
  * A memory with permissions, as an agent (PODC'19, section 5.1: *Protected Memory Paxos*). To prepare, a process takes
  * the permission to write, says in its slot which ballot it has begun, and reads all slots. To accept, it writes its
  * slot. That write succeeds only while no one else has taken the permission, so nothing has to be read afterwards.
+ *
+ * A majority may have promised while this memory is still preparing. It accepts only after its own slots were read, and
+ * show no higher ballot. Otherwise a process with a low ballot could take the permission back after one with a higher
+ * ballot had decided, write here, and decide differently: exploration shows it (`mistakes.ts`).
  */
 export class ProtectedMemory implements Agent {
   stage: 'idle' | 'permit' | 'begin' | 'read' | 'accept' = 'idle'
   ballot = 0
+  /** What to write once this memory has promised. */
+  next: string | null = null
   readonly me: number
   readonly memory: number
   readonly processes: number
@@ -39,46 +45,51 @@ export class ProtectedMemory implements Agent {
 
   prepare(ballot: number, acts: Acts): undefined {
     this.ballot = ballot
+    this.next = null
     this.stage = 'permit'
-    acts.permit(this.memory, REGION, [this.me], this.#tag)
+    acts.permit(this.memory, REGION, [this.me], this.tag)
   }
 
   accept(ballot: number, value: string, acts: Acts): undefined {
-    this.ballot = ballot
-    this.stage = 'accept'
-    this.#write({ begun: ballot, accepted: { ballot, value } }, acts)
+    if (this.stage !== 'idle' && this.ballot === ballot) this.next = value
+    else this.write('accept', { begun: ballot, accepted: { ballot, value } }, acts)
   }
 
   hear(event: AgreementEvent, acts: Acts): AgentReply | undefined {
-    if (event.type !== 'answer' || event.memory !== this.memory || event.tag !== this.#tag) return undefined
-    if (!event.ok) return this.#end({ ok: false, ballot: 0 })
+    if (event.type !== 'answer' || event.memory !== this.memory || event.tag !== this.tag) return undefined
+    if (!event.ok) return this.end({ ok: false, ballot: 0 })
     switch (this.stage) {
       case 'idle':
         return undefined
       case 'permit':
-        this.stage = 'begin'
-        this.#write({ begun: this.ballot, accepted: null }, acts)
+        this.write('begin', { begun: this.ballot, accepted: null }, acts)
         return undefined
       case 'begin':
         this.stage = 'read'
-        acts.read(this.memory, everySlot(this.processes), this.#tag)
+        acts.read(this.memory, everySlot(this.processes), this.tag)
         return undefined
-      case 'read':
-        return this.#end(promiseOf(event.values.map(slotOf), this.ballot))
+      case 'read': {
+        const promise = promiseOf(event.values.map(slotOf), this.ballot)
+        if (!promise.ok || this.next === null) return this.end(promise)
+        this.write('accept', { begun: this.ballot, accepted: { ballot: this.ballot, value: this.next } }, acts)
+        return undefined
+      }
       case 'accept':
-        return this.#end({ ok: true, accepted: null })
+        return this.end({ ok: true, accepted: null })
     }
   }
 
-  get #tag(): string {
+  private get tag(): string {
     return `${this.stage} ${this.ballot}`
   }
 
-  #write(slot: Slot, acts: Acts): void {
-    acts.write(this.memory, { region: REGION, index: this.me }, slot as unknown as Data, this.#tag)
+  private write(stage: 'begin' | 'accept', slot: Slot, acts: Acts): void {
+    this.stage = stage
+    this.ballot = slot.begun
+    acts.write(this.memory, { region: REGION, index: this.me }, slot as unknown as Data, this.tag)
   }
 
-  #end(reply: AgentReply): AgentReply {
+  private end(reply: AgentReply): AgentReply {
     this.stage = 'idle'
     return reply
   }

@@ -1,0 +1,86 @@
+import { Acceptor, OwnAcceptor, RemoteAcceptor } from '../paxos/acceptor.ts'
+import { PaxosProcess } from '../paxos/paxos-process.ts'
+import type { Acts, AgreementEvent, Data, Process } from '../model/process.ts'
+
+/** A proposal, and what gives it priority. */
+export interface Preference {
+  readonly value: string
+  readonly proof: Data
+}
+
+/** How much a preference counts: the higher one is adopted. Deterministic, as others run it again. */
+export type PriorityOf = (preference: Preference, acts: Acts) => number
+
+/**
+ * *Preferential Paxos* (PODC'19, section 4.3, Algorithm 8): processes first tell each other what they propose, and with
+ * what proof. Each waits for n - f of them, and then proposes in Paxos what has the highest priority among those. So
+ * what is decided is one of the f + 1 proposals of the highest priority.
+ */
+export class PreferentialPaxos implements Process {
+  readonly me: number
+  readonly processes: number
+  readonly faults: number
+  readonly priorityOf: PriorityOf
+  readonly paxos: PaxosProcess
+  heard: (Preference | null)[]
+  begun = false
+  chosen = false
+
+  constructor(me: number, processes: number, faults: number, priorityOf: PriorityOf) {
+    this.me = me
+    this.processes = processes
+    this.faults = faults
+    this.priorityOf = priorityOf
+    this.heard = Array.from({ length: processes }, () => null)
+    const acceptor = new Acceptor()
+    this.paxos = new PaxosProcess({
+      me,
+      processes,
+      acceptor,
+      quorum: Math.floor(processes / 2) + 1,
+      agents: this.heard.map((_, process) => (process === me ? new OwnAcceptor(acceptor) : new RemoteAcceptor(process))),
+    })
+  }
+
+  /** `input` of the event `begin` is a {@link Preference} as JSON. */
+  step(event: AgreementEvent, acts: Acts): void {
+    if (event.type === 'begin') {
+      const preference = preferenceOf(parsed(event.input))
+      this.begun = true
+      this.heard[this.me] = preference
+      for (let process = 0; process < this.processes; process += 1)
+        if (process !== this.me) acts.send(process, { setup: preference as unknown as Data })
+      return this.choose(acts)
+    }
+    if (event.type !== 'message') return this.paxos.step(event, acts)
+    const { setup } = event.message as { readonly setup?: Data }
+    if (setup === undefined) return this.paxos.step(event, acts)
+    this.heard[event.from] ??= preferenceOf(setup)
+    this.choose(acts)
+  }
+
+  private choose(acts: Acts): void {
+    const heard = this.heard.filter((each) => each !== null)
+    if (!this.begun || this.chosen || heard.length < this.processes - this.faults) return
+    this.chosen = true
+    const [best] = heard
+      .map((preference) => ({ preference, priority: this.priorityOf(preference, acts) }))
+      .sort((one, other) => other.priority - one.priority)
+    this.paxos.step({ type: 'begin', input: best!.preference.value }, acts)
+  }
+}
+
+function preferenceOf(data: Data): Preference {
+  const { value, proof } = (data ?? {}) as { readonly value?: Data; readonly proof?: Data }
+  return { value: typeof value === 'string' ? value : '', proof: proof ?? null }
+}
+
+/** What the text says in JSON; null if it is none, as another's may be. */
+function parsed(text: string): Data {
+  try {
+    return JSON.parse(text) as Data
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}

@@ -1,0 +1,86 @@
+import type { Acts, AgreementEvent, Process } from '../model/process.ts'
+import { NonEquivocatingBroadcast } from './broadcast.ts'
+import { CheapQuorum, type CheapQuorumEnd, priorityOf } from './cheap-quorum.ts'
+import { type Preference, PreferentialPaxos } from './preferential-paxos.ts'
+import { RobustBackup } from './robust-backup.ts'
+
+const faultsOf = (processes: number): number => Math.ceil(processes / 2) - 1
+
+function backupOf(me: number, processes: number, memories: number): RobustBackup {
+  const broadcast = new NonEquivocatingBroadcast(me, processes, memories)
+  const preferred = (preference: Preference, acts: Acts): number => priorityOf(preference, processes, acts)
+  const create = (process: number): Process =>
+    new PreferentialPaxos(process, processes, faultsOf(processes), preferred)
+  return new RobustBackup(me, processes, broadcast, create)
+}
+
+/** Process 0 broadcasts its input; the others decide what they deliver. */
+export class BroadcastProcess implements Process {
+  readonly me: number
+  readonly broadcast: NonEquivocatingBroadcast
+
+  constructor(me: number, processes: number, memories: number) {
+    this.me = me
+    this.broadcast = new NonEquivocatingBroadcast(me, processes, memories)
+  }
+
+  step(event: AgreementEvent, acts: Acts): void {
+    if (event.type === 'begin') {
+      this.broadcast.start(acts)
+      if (this.me === 0) this.broadcast.broadcast(event.input, acts)
+      return
+    }
+    for (const { from, number, message } of this.broadcast.hear(event, acts))
+      if (from === 0 && number === 0 && typeof message === 'string') acts.decide(message)
+  }
+}
+
+/** *Preferential Paxos* in a *Robust Backup*, where no input has any priority. */
+export class RobustBackupProcess implements Process {
+  readonly backup: RobustBackup
+
+  constructor(me: number, processes: number, memories: number) {
+    this.backup = backupOf(me, processes, memories)
+  }
+
+  step(event: AgreementEvent, acts: Acts): void {
+    if (event.type === 'begin') return this.backup.begin(JSON.stringify({ value: event.input, proof: null }), acts)
+    const decided = this.backup.step(event, acts)
+    if (decided !== undefined) acts.decide(decided)
+  }
+}
+
+/**
+ * *Fast & Robust* (PODC'19, section 4.3): *Cheap Quorum*, and where it is given up, what each has seen goes into
+ * *Preferential Paxos* with its proof.
+ */
+export class FastAndRobustProcess implements Process {
+  readonly quorum: CheapQuorum
+  readonly backup: RobustBackup
+  decided = false
+
+  constructor(me: number, processes: number, memories: number) {
+    this.quorum = new CheapQuorum(me, processes, memories)
+    this.backup = backupOf(me, processes, memories)
+  }
+
+  step(event: AgreementEvent, acts: Acts): void {
+    if (event.type === 'begin') return this.quorum.begin(event.input, acts)
+    // Each knows its own answers and timers by their tags.
+    const end = this.quorum.step(event, acts)
+    if (end !== undefined) this.go(end, acts)
+    const decided = this.backup.step(event, acts)
+    if (decided !== undefined) this.decide(decided, acts)
+  }
+
+  private go(end: CheapQuorumEnd, acts: Acts): void {
+    if ('decided' in end) this.decide(end.decided, acts)
+    else this.backup.begin(JSON.stringify(end.abort), acts)
+  }
+
+  private decide(value: string, acts: Acts): void {
+    if (this.decided) return
+    this.decided = true
+    acts.decide(value)
+  }
+}
