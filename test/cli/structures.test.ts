@@ -44,7 +44,7 @@ async function makeAll(shared: Structures): Promise<Readonly<Record<string, stri
     map: '',
     queue: '',
     stack: '',
-    jobs: '',
+    jobs: '1 waiting',
     log: 'next index 1',
     channel: 'next index 0',
     cell: 'not assigned',

@@ -10,6 +10,7 @@ function shown(
   members: readonly (Pick<MemberFrame, 'slot' | 'rank'> & Partial<MemberFrame>)[],
   ends: readonly (readonly [number, number])[],
   machines: readonly MachineFrame[] = [],
+  structures: Frame['structures'] = [],
 ) {
   let text = ''
   const stream = new Writable({
@@ -31,7 +32,7 @@ function shown(
       running: true,
       operations: [],
       regions: [],
-      structures: [],
+      structures,
       structureMemory: [],
       machines,
       histograms: [],
@@ -101,4 +102,11 @@ test('top shows who leads a machine, and how far each replica is', () => {
   assert.match(text, /^ *accounts\? +rank 0 +follows +4 +1,990 +10 +1\.50 k\/s +0 +-$/m)
   assert.match(text, /^ *accounts\? +rank 1 +leads +4 +2,000 +- +1\.50 k\/s +0 +400 µs$/m)
   assert.doesNotMatch(shown([{ slot: 0, rank: 0 }], []), /machine/)
+})
+
+test('top shows how many jobs of a queue are in each state', () => {
+  const still = { bytes: 1, isEstimate: false, isChanging: false, reads: 0, writes: 0, waiting: 0 }
+  const queue = { region: 'structures', name: 'mails', kind: 'jobs', entries: 5, evictions: 0, expirations: 0 } as const
+  const text = shown([{ slot: 0, rank: null }], [], [], [{ ...still, ...queue, now: '3 waiting, 2 completed' }])
+  assert.match(text, /^ *mails +jobs +5 .* 3 waiting, 2 completed$/m)
 })

@@ -57,6 +57,33 @@ test('metrics have calls, waits and contents of each structure, by kind and name
   await waiting
 })
 
+test('jobs are counted by state; of many jobs, a sample is', async () => {
+  await using space = await open('shop')
+  await using shared = await openStructures(space)
+  const jobs = await shared.jobs<number>('jobs', { keepCompletedMs: 600_000 })
+  using seen = SpaceStructures.attach('shop')
+  let look = 0
+  const now = (): string => {
+    look += 2000
+    return seen.look(look).structures.find(({ name }) => name === 'jobs')!.now
+  }
+  assert.equal(now(), '')
+  for (let number = 0; number < 7; number += 1) jobs.addSync(number)
+  await (await jobs.take()).complete()
+  await (await jobs.take()).complete()
+  await (await jobs.take()).fail(new Error('no'))
+  const held = await jobs.take()
+  jobs.addSync(9, { delayMs: 600_000 })
+  assert.equal(now(), '3 waiting, 1 delayed, 1 active, 2 completed, 1 failed')
+  await held.complete()
+  await jobs.pause()
+  assert.equal(now(), 'paused, 3 waiting, 1 delayed, 3 completed, 1 failed')
+  assert.deepEqual(await jobs.counts(), { waiting: 3, delayed: 1, active: 0, completed: 3, failed: 1 })
+  for (let number = 0; number < 20_000; number += 1) jobs.addSync(number)
+  const [, waiting] = /^paused, ~(\d+) waiting/.exec(now()) ?? []
+  assert.ok(Number(waiting) > 18_000 && Number(waiting) < 22_000, waiting)
+})
+
 test('an observer that is stopped holds nobody up: memory is used again, and the space ends', async () => {
   const space = await open('shop')
   const shared = await openStructures(space, { size: '1MiB' })

@@ -44,6 +44,12 @@ describe('the tab of structures, in a real browser', { skip }, () => {
         'who holds, one waits',
       )
       await browser.until(`/map\\t1\\t/.test(${row('sessions')})`, 'one entry')
+      const jobs = await shared.jobs<number>('mails', { keepCompletedMs: 600_000 })
+      for (const number of [1, 2, 3]) jobs.addSync(number)
+      await (await jobs.take()).complete()
+      const held = await jobs.take()
+      await browser.until(`/1 waiting, 1 active, 1 completed/.test(${row('mails')})`, 'jobs by state')
+      await held.complete()
       const work = setInterval(() => map.setSync('ada', 2), 5)
       await browser.until(`/map\\t1\\t[^\\t]*\\t\\s*[1-9]/.test(${row('sessions')})`, 'calls a second')
       clearInterval(work)

@@ -77,9 +77,36 @@ export function mapContents(
       left -= 1
       if (entryIn(heap, table, index) === 0) continue
       const item = heap.settled(() => keyIn(heap, table, index, key, words))
-      if (item !== undefined && item !== 'none') found.set(item.label, item)
+      if (item === undefined || item === 'none') continue
+      found.set(item.label, { label: item.label, text: item.text })
     }
   return { title: 'keys', items: [...found.values()], isWhole }
+}
+
+/**
+ * Calls `see` with what `words` says of each value in the first `slotsMax` slots of each table. Returns how many times
+ * as many slots there are: 1 if all were looked at. What changes all the time is left out.
+ */
+export function sampleValues(
+  heap: HeapSight,
+  { body }: Pick<NamedStructure, 'body'>,
+  slotsMax: number,
+  words: ValueWords,
+  see: (text: string) => void,
+): number {
+  const key = new Key(0)
+  let [looked, all] = [0, 0]
+  for (const table of tablesOf(heap, body) ?? []) {
+    const count = Math.min(slotsMax, table.count)
+    for (let index = 0; index < count; index += 1) {
+      if (entryIn(heap, table, index) === 0) continue
+      const item = heap.settled(() => keyIn(heap, table, index, key, words))
+      if (item !== undefined && item !== 'none') see(item.said)
+    }
+    looked += count
+    all += table.count
+  }
+  return looked === 0 ? 1 : all / looked
 }
 
 export function mapOptions(_heap: HeapSight, { parameters }: NamedStructure): StructureOptions {
@@ -131,7 +158,7 @@ function keyIn(
   index: number,
   key: Key,
   words: ValueWords,
-): ContentItem | 'none' | undefined {
+): (ContentItem & { readonly said: string }) | 'none' | undefined {
   const place = table.slots + index * 4
   const word = heap.word(place)
   const reference = word & REFERENCE_MASK
@@ -151,5 +178,5 @@ function keyIn(
   const leftMs = endOfLife === 0 ? undefined : endOfLife - heap.nowMs()
   if (valueLength === DELETED || (leftMs !== undefined && leftMs <= 0)) return 'none'
   const life = leftMs === undefined ? '' : `, for ${Math.ceil(leftMs / 1000)} s`
-  return { label: textOf(key.value()), text: `${text}${life}` }
+  return { label: textOf(key.value()), text: `${text}${life}`, said: text }
 }
