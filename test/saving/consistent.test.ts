@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import fs, { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -103,6 +104,49 @@ test('a gate whose process is stopped is opened after its time', async () => {
   Atomics.store(region.int32, HeaderOffset.Gate / 4, ownerWord(slot, epoch))
   assert.equal(counter.addSync(), 1)
   assert.equal(Atomics.load(region.int32, HeaderOffset.Gate / 4), 0)
+})
+
+test('if structures change at every look, it fails after its time, leaves nothing closed, and the next one works', async (context) => {
+  await using space = await open('restless')
+  await using structures = await openStructures(space, { size: '2MiB' })
+  await using more = await openStructures(space, { region: 'more', size: '2MiB' })
+  const [counter, other] = [await structures.counter('counter'), await more.counter('other')]
+  counter.setSync(0x1234_5678)
+  await using region = await space.openRegion('structures')
+  await using second = await space.openRegion('more')
+  const gates = [region, second].map(
+    ({ int32 }) =>
+      () =>
+        Atomics.load(int32, HeaderOffset.Gate / 4),
+  )
+  const place = region.int32.indexOf(0x1234_5678)
+  assert.ok(place > 0)
+  const closed = new Set<string>()
+  // As a member would that is in the middle of an operation, and never comes to the gate.
+  const read = fs.readSync
+  const changing = context.mock.method(fs, 'readSync', (...args: Parameters<typeof read>) => {
+    Atomics.add(region.int32, place, 1)
+    closed.add(gates.map((gate) => (gate() === 0 ? 'open' : 'closed')).join())
+    return read(...args)
+  })
+  syncBuiltinESMExports()
+  const file = join(scratch, 'restless')
+  await assert.rejects(space.save({ file, consistent: true }), {
+    code: 'ERR_AETHER_TIMEOUT',
+    message: /^there was no moment .*save without consistent.*space 'restless'$/,
+  })
+  changing.mock.restore()
+  syncBuiltinESMExports()
+  assert.ok(closed.has('closed,closed'), 'the gates were closed meanwhile')
+  assert.deepEqual(
+    gates.map((gate) => gate()),
+    [0, 0],
+  )
+  assert.equal(existsSync(file), false)
+  assert.equal(other.addSync(), 1)
+  const before = counter.getSync()
+  assert.equal((await space.save({ file, consistent: true })).structures, 2)
+  assert.equal(counter.getSync(), before)
 })
 
 test('repeated saves can be of one instant, too', async () => {
