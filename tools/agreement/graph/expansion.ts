@@ -23,14 +23,14 @@ function closedSets(neighbours: Neighbours): number[] {
   return neighbours.map((each, process) => each.reduce((set, other) => set | (1 << other), 1 << process))
 }
 
-/** The processes that a set represents: its members and their neighbours (PODC'18, section 4.1). */
+/** The processes that a set represents: its members and their neighbours (PODC'18, section 4). */
 export function representedBy(neighbours: Neighbours, processes: readonly number[]): number[] {
   const closed = closedSets(neighbours)
   return membersOf(processes.reduce((set, process) => set | closed[process]!, 0))
 }
 
 /**
- * The vertex expansion h of a graph, exactly (PODC'18, section 4.2). That is how many neighbours outside it a set has
+ * The vertex expansion h of a graph, exactly (PODC'18, section 4). That is how many neighbours outside it a set has
  * for each member, in the worst set of at most half of the processes. A graph of one process has no such set: its
  * expansion is infinite.
  *
@@ -52,7 +52,7 @@ export function vertexExpansion(neighbours: Neighbours): number {
 
 /**
  * The most crashes that are below (1 - 1 / (2 * (1 + h))) * n, which any graph of expansion h withstands (PODC'18,
- * section 4.2). {@link exactTolerance} may be higher.
+ * section 4). {@link exactTolerance} may be higher.
  */
 export function toleranceByExpansion(processes: number, expansion: number): number {
   if (expansion === Infinity) return processes - 1
@@ -94,7 +94,7 @@ export function largestUnrepresentative(neighbours: Neighbours): number[] {
 }
 
 /**
- * An SM-cut (PODC'18, section 4.3). Nothing is shared between `one` and `other`, and each process between them shares
+ * An SM-cut (PODC'18, section 4). Nothing is shared between `one` and `other`, and each process between them shares
  * memory with one of the two sides at most.
  */
 export interface SharedMemoryCut {

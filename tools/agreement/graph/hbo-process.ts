@@ -8,6 +8,8 @@ export interface HboOptions {
   readonly neighbours: readonly number[]
   /** How many rounds the memories have registers for. */
   readonly rounds: number
+  /** How many represented processes are enough, where that is not to be a majority. */
+  readonly quorum?: number
 }
 
 /** HBO has no registers left for another round. */
@@ -27,7 +29,7 @@ export class RoundsExhaustedError extends Error {
 export const objectsOf = (phase: string, process: number): string => `${phase}s/${process}`
 
 /**
- * A process of HBO (PODC'18, section 4.1). It goes through stages, two for each round:
+ * A process of HBO (PODC'18, section 4). It goes through stages, two for each round:
  *
  * 1. It proposes its value to the consensus objects of itself and of its neighbours.
  * 2. It sends to all what these objects have decided: the values of the processes that it represents.
@@ -49,13 +51,15 @@ export class HboProcess implements Process {
   readonly me: number
   readonly processes: number
   readonly rounds: number
+  readonly quorum: number
   /** Itself and its neighbours: it may access their objects. */
   readonly represents: readonly number[]
 
-  constructor({ me, processes, neighbours, rounds }: HboOptions) {
+  constructor({ me, processes, neighbours, rounds, quorum = Math.floor(processes / 2) + 1 }: HboOptions) {
     this.me = me
     this.processes = processes
     this.rounds = rounds
+    this.quorum = quorum
     this.represents = [me, ...neighbours]
   }
 
@@ -122,13 +126,13 @@ export class HboProcess implements Process {
 
   /** What to propose after these reports: a value that more than half of the processes have, or none. */
   proposalOf(reports: Tally): string {
-    return ['0', '1'].find((value) => this.isMajority(reports.count(value))) ?? NO_VALUE
+    return ['0', '1'].find((value) => this.isQuorum(reports.count(value))) ?? NO_VALUE
   }
 
   /** Decides, or chooses the value for the next round. True if it has decided. */
   endRound(proposals: Tally, acts: Acts): boolean {
     const seen = ['0', '1'].find((value) => proposals.count(value) > 0)
-    if (seen !== undefined && this.isMajority(proposals.count(seen))) {
+    if (seen !== undefined && this.isQuorum(proposals.count(seen))) {
       this.finish(seen, acts)
       return true
     }
@@ -137,11 +141,11 @@ export class HboProcess implements Process {
   }
 
   hasHeardEnough(tally: Tally): boolean {
-    return this.isMajority(tally.represented)
+    return this.isQuorum(tally.represented)
   }
 
-  isMajority(count: number): boolean {
-    return 2 * count > this.processes
+  isQuorum(count: number): boolean {
+    return count >= this.quorum
   }
 
   /**

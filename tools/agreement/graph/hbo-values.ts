@@ -3,7 +3,7 @@ import type { Data } from '../model/process.ts'
 /** A value of binary consensus, or a proposal for none. */
 export const NO_VALUE = '?'
 
-/** The two phases of a round (PODC'18, section 4.1: R and P). */
+/** The two phases of a round (PODC'18, section 4: R and P). */
 export type HboPhase = 'report' | 'proposal'
 
 /** The phases of all rounds in one count, from 0: even ones are reports, odd ones proposals. */

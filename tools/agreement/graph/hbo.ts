@@ -5,8 +5,8 @@ import { completeGraph, type Neighbours, wrongNeighbours } from './graphs.ts'
 import { HboProcess, objectsOf } from './hbo-process.ts'
 
 /**
- * More than any play needs, unless its scheduler works against the coins. The probability that round k is reached falls
- * exponentially with k.
+ * Far more than a play on a connected graph needs, which is seldom more than ten. Without shared memory, the rounds to
+ * expect grow exponentially with the processes, as most of their coins have to show one side.
  */
 const ROUNDS = 256
 
@@ -56,7 +56,13 @@ export const hboOf = ({ rounds }: { readonly rounds: number }): Algorithm => ({
   refuse: refusalOf,
   regions: (setting) => hboRegions(setting, rounds),
   create: (me, setting) =>
-    new HboProcess({ me, processes: setting.processes, neighbours: neighboursOf(setting)[me]!, rounds }),
+    new HboProcess({
+      me,
+      processes: setting.processes,
+      neighbours: neighboursOf(setting)[me]!,
+      rounds,
+      ...(setting.quorum === undefined ? {} : { quorum: setting.quorum }),
+    }),
 })
 
 /** *Hybrid Ben-Or*: binary consensus of values '0' and '1'. */

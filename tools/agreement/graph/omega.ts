@@ -54,7 +54,7 @@ const electionOf = ({ name, title, section, delays, regions, noticesOf }: Electi
 export const omegaReliable: Algorithm = electionOf({
   name: 'omega-reliable',
   title: 'Leader election over reliable links',
-  section: 'section 5.2',
+  section: 'section 5',
   delays: 5,
   regions: () => [],
   noticesOf: () => new MessageNotices(),
@@ -67,7 +67,7 @@ export const omegaReliable: Algorithm = electionOf({
 export const omegaFairLossy: Algorithm = electionOf({
   name: 'omega-fair-lossy',
   title: 'Leader election over fair-lossy links',
-  section: 'section 5.3',
+  section: 'section 5',
   delays: 7,
   regions: noticeRegions,
   noticesOf: (me, processes) => new RegisterNotices(me, processes),

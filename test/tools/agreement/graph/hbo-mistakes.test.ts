@@ -71,6 +71,6 @@ test(`not found out, because it is harmless: ${hboCanary.name}`, () => {
 test('the algorithm itself is not found out, where each mistake is looked for', () => {
   const { create } = hboOf({ rounds: 64 })
   const process = create(0, { processes: 1, memories: 1 }).constructor as HboMistake['process']
-  const graphs = hboMistakes.map(({ graph }) => graph).filter(({ length }) => length < 5)
+  const graphs = new Set(hboMistakes.map(({ graph }) => graph).filter(({ length }) => length < 5))
   for (const graph of graphs) assert.equal(shownByExploration({ name: 'none', process, graph }), undefined)
 })

@@ -28,7 +28,9 @@ export const mistaken = (process: new (options: HboOptions) => HboProcess): Algo
     new process({ me, processes, neighbours: neighbours![me]!, rounds: ROUNDS }),
 })
 
-const none = (processes: number): Neighbours => Array.from({ length: processes }, () => [])
+const none2: Neighbours = [[], []]
+const none3: Neighbours = [[], [], []]
+const none4: Neighbours = [[], [], [], []]
 const path3: Neighbours = [[1], [0, 2], [1]]
 const path4: Neighbours = [[1], [0, 2], [1, 3], [2]]
 const complete3: Neighbours = [
@@ -38,7 +40,7 @@ const complete3: Neighbours = [
 ]
 
 class HalfIsEnough extends HboProcess {
-  override isMajority(count: number): boolean {
+  override isQuorum(count: number): boolean {
     return 2 * count >= this.processes
   }
 }
@@ -127,7 +129,7 @@ class CountsTwice extends HboProcess {
   }
 
   override hasHeardEnough(): boolean {
-    return this.isMajority(this.told)
+    return this.isQuorum(this.told)
   }
 
   override propose(acts: Acts): void {
@@ -152,7 +154,7 @@ class SilentOnceDecided extends HboProcess {
 /** Tells the others only of a decision of its own. */
 class DoesNotPassOn extends HboProcess {
   override finish(value: string, acts: Acts): void {
-    if (this.isClaiming || !this.isMajority(this.tallyOf(this.stage).count(value))) {
+    if (this.isClaiming || !this.isQuorum(this.tallyOf(this.stage).count(value))) {
       this.decided = value
       acts.decide(value)
     } else super.finish(value, acts)
@@ -160,7 +162,7 @@ class DoesNotPassOn extends HboProcess {
 }
 
 export const hboMistakes: readonly HboMistake[] = [
-  { name: 'half of the processes is enough', process: HalfIsEnough, shownBy: 'exploration', graph: none(2) },
+  { name: 'half of the processes is enough', process: HalfIsEnough, shownBy: 'exploration', graph: none2 },
   { name: 'reports skip the objects', process: ReportObjectsSkipped, shownBy: 'exploration', graph: path4 },
   { name: 'proposals skip the objects', process: ProposalObjectsSkipped, shownBy: 'exploration', graph: path4 },
   { name: 'writes instead of claims', process: WritesForClaims, shownBy: 'exploration', graph: complete3 },
@@ -170,18 +172,18 @@ export const hboMistakes: readonly HboMistake[] = [
     shownBy: 'exploration',
     graph: complete3,
   },
-  { name: 'a coin although a value was seen', process: CoinInSpiteOfValue, shownBy: 'exploration', graph: none(3) },
-  { name: 'decides a value that one has proposed', process: DecidesWhatIsSeen, shownBy: 'exploration', graph: none(3) },
-  { name: 'proposes the more frequent value', process: ProposesWhatIsSeen, shownBy: 'exploration', graph: none(4) },
+  { name: 'a coin although a value was seen', process: CoinInSpiteOfValue, shownBy: 'exploration', graph: none3 },
+  { name: 'decides a value that one has proposed', process: DecidesWhatIsSeen, shownBy: 'exploration', graph: none3 },
+  { name: 'proposes the more frequent value', process: ProposesWhatIsSeen, shownBy: 'exploration', graph: none4 },
   { name: 'counts a process twice', process: CountsTwice, shownBy: 'exploration', graph: [[1], [0], [3], [2], []] },
   { name: 'speaks for itself alone', process: SpeaksForItselfAlone, shownBy: 'exploration', graph: path3 },
-  { name: 'forgets reports of a later stage', process: ForgetsEarlyReports, shownBy: 'seeds', graph: none(3) },
-  { name: 'is silent once it has decided', process: SilentOnceDecided, shownBy: 'seeds', graph: none(3) },
+  { name: 'forgets reports of a later stage', process: ForgetsEarlyReports, shownBy: 'seeds', graph: none3 },
+  { name: 'is silent once it has decided', process: SilentOnceDecided, shownBy: 'seeds', graph: none3 },
   {
     name: 'does not pass on a decision that it has heard',
     process: DoesNotPassOn,
     shownBy: 'seeds',
-    graph: none(3),
+    graph: none3,
     // One decides, tells one other, and crashes.
     crashes: (seed) => [{ process: seed % 3, step: 'decision', acts: 1 }],
   },
