@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { setupPrimary } from '@socket.io/cluster-adapter'
-import { type AnyNode, type NodeOptions, SocketNode } from './socket-node.ts'
+import { type AnyNode, type NodeOptions, type Place, SocketNode } from './socket-node.ts'
 
 interface Reply {
   readonly order: number
@@ -43,11 +43,14 @@ export class SocketCluster implements AsyncDisposable {
     return new SocketCluster(nodes, workers)
   }
 
-  /** The same workers once with this package's adapter, and once with Socket.IO's own. */
-  static async both(count: number): Promise<{ ours: SocketCluster; theirs: SocketCluster } & AsyncDisposable> {
+  /** The same workers once with this package's adapter, and once with one of Socket.IO's own. */
+  static async both(
+    count: number,
+    place?: Exclude<Place, string>,
+  ): Promise<{ ours: SocketCluster; theirs: SocketCluster } & AsyncDisposable> {
     const ours = await SocketCluster.inWorkers(count)
     const nodes = ours.#workers.map((worker) => nodeIn(worker, 'theirs'))
-    await Promise.all(nodes.map((node) => node.open(undefined)))
+    await Promise.all(nodes.map((node) => node.open(place)))
     await Promise.all(nodes.map((node) => node.knows(count)))
     return { ours, theirs: new SocketCluster(nodes, []), [Symbol.asyncDispose]: () => ours[Symbol.asyncDispose]() }
   }

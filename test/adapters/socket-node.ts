@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createClient } from '@redis/client'
 import { createAdapter as createClusterAdapter } from '@socket.io/cluster-adapter'
+import { createAdapter as createRedisAdapter } from '@socket.io/redis-adapter'
 import { type Namespace, type RemoteSocket, Server, type ServerOptions, type Socket } from 'socket.io'
 import { type Socket as Client, io as connect } from 'socket.io-client'
 import type { SocketIoAdapterOptions } from '../../src/adapters/socket.io/create-adapter.ts'
@@ -31,6 +33,9 @@ export interface NodeOptions extends SocketIoAdapterOptions {
   readonly recovery?: boolean
 }
 
+/** By what servers reach each other: a space, the Unix socket of a Redis, or the primary process. */
+export type Place = string | { readonly redis: string } | undefined
+
 /** A Socket.IO server and clients of it. Arguments and results can be sent between processes. */
 export class SocketNode {
   readonly #http: HttpServer = createServer()
@@ -40,8 +45,14 @@ export class SocketNode {
   readonly #told = { missed: 0, notSent: 0 }
   #io!: Server
 
-  async open(space: string | undefined, { recovery = false, ...options }: NodeOptions = {}): Promise<void> {
-    const adapter = space === undefined ? createClusterAdapter() : createAdapter(space, options)
+  /** On a space, on the Redis at a socket, or on the adapter of `node:cluster`. */
+  async open(place: Place, { recovery = false, ...options }: NodeOptions = {}): Promise<void> {
+    const adapter =
+      typeof place === 'string'
+        ? createAdapter(place, options)
+        : place === undefined
+          ? createClusterAdapter()
+          : await redisAdapter(place.redis)
     const more: Partial<ServerOptions> = recovery ? { connectionStateRecovery: {} } : {}
     this.#io = new Server(this.#http, { ...more, adapter: adapter as NonNullable<ServerOptions['adapter']> })
     this.#io.of(/^\/dynamic-\w+$/)
@@ -49,7 +60,7 @@ export class SocketNode {
     for (const name of ['/', '/chat']) this.#serve(this.#io.of(name))
     this.#http.listen({ port: 0, host: '127.0.0.1', exclusive: true })
     await once(this.#http, 'listening')
-    if (space !== undefined) await this.#adapter().ready()
+    if (typeof place === 'string') await this.#adapter().ready()
   }
 
   /** A client `name` of this server. Answers each `question` with its name, unless that is `mute`. */
@@ -259,6 +270,16 @@ export class SocketNode {
     const sockets = [...this.#io._nsps.values()].flatMap((namespace) => [...namespace.sockets.values()])
     return sockets.find((socket) => socket.id === this.#clients.get(name)?.id)
   }
+}
+
+async function redisAdapter(path: string): Promise<ReturnType<typeof createRedisAdapter>> {
+  const publisher = createClient({ socket: { path, tls: false } })
+  const subscriber = publisher.duplicate()
+  // The test stops the Redis before the worker.
+  // The adapter adds one listener for each namespace.
+  for (const client of [publisher, subscriber]) client.setMaxListeners(0).on('error', () => {})
+  await Promise.all([publisher.connect(), subscriber.connect()])
+  return createRedisAdapter(publisher, subscriber)
 }
 
 function nameOf(socket: Pick<RemoteSocket<never, unknown>, 'data'>): string {
