@@ -354,12 +354,16 @@ function whatIsMissing({ hasTorn }: SpaceDirectory): RestoreReason {
   return hasTorn ? 'restarted' : 'missing'
 }
 
-/** A new arena in a file. Its header is on the disk before anything else is, so that a crash is known as one. */
+/**
+ * A new arena in a file. Its header is on the disk before anything else is, so that a crash is known as one. The magic
+ * number comes last there, too: the sectors of a page reach the disk in any order.
+ */
 function makeIn(directory: SpaceDirectory, descriptor: number, restoring: boolean): ArrayBuffer {
   const control = layOut(descriptor, directory)
   writeText(control, NAME_OFFSET, directory.space)
   writeText(control, BOOT_OFFSET, bootIdentity())
   if (restoring) headerOf(control)[Word.Restoring] = 1
+  fsyncSync(descriptor)
   initialise(descriptor, control)
   fsyncSync(descriptor)
   syncDirectory(directory.path)

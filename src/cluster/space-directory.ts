@@ -150,6 +150,14 @@ export function syncDirectory(path: string): void {
   }
 }
 
+/** Have the name of a directory reach the disk, and those of directories above it, up to one that was there. */
+function syncParents(path: string, upTo: string): void {
+  for (let at = dirname(path); ; at = dirname(at)) {
+    syncDirectory(at)
+    if (at === upTo || at === dirname(at)) return
+  }
+}
+
 /** Names the time since the machine was started: boot_id of random(4). */
 export function bootIdentity(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
@@ -163,7 +171,8 @@ function existingPart(path: string): string {
 
 function makeDirectory(path: string): string {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    const made = mkdirSync(path, { recursive: true, mode: 0o700 })
+    if (made !== undefined) syncParents(resolve(path), dirname(made))
     const real = realpathSync(path)
     const { uid, mode } = statSync(real)
     if (uid !== process.geteuid?.())
