@@ -88,8 +88,8 @@ export function margulisGraph(processes: number): Neighbours {
   return graphOfEdges(processes, edges)
 }
 
-/** The names that {@link graphNamed} knows. */
-export const graphNames: readonly string[] = [
+/** The names that `graphNamed` knows. */
+const graphNames: readonly string[] = [
   'complete',
   'ring',
   'hypercube',
@@ -99,7 +99,7 @@ export const graphNames: readonly string[] = [
   '0-1,1-2,…',
 ]
 
-/** A graph by the name that the command takes: one of {@link graphNames}. */
+/** A graph by its name, as `hypercube`, or by a list of its edges, as `0-1,1-2`. */
 export function graphNamed(name: string, processes: number, seed = 1): Neighbours {
   switch (name) {
     case 'complete':

@@ -2,7 +2,7 @@ import { possible } from '../play/timely.ts'
 import type { Action, World } from '../play/world.ts'
 
 /** What takes time, and whose it is: the receiver of a message, or the process that has begun an operation. */
-export interface Pending {
+interface Pending {
   readonly kind: 'begin' | 'message' | 'execute' | 'answer' | 'timer'
   readonly process: number
   /** Since when it is under way; for a timer, when it is due by its own clock. */
