@@ -39,9 +39,12 @@ export const RejectStatus = {
   Consumer: 28,
 } as const
 
+const NO_LISTENER =
+  'nothing listens at that address and port; shm devices need one pid namespace and one AETHER_RUNTIME_DIRECTORY, so use a tcp device between containers'
+
 const reasons: ReadonlyMap<number, readonly [RejectReason, string]> = new Map([
   [RejectStatus.Consumer, ['consumer', 'the listening program refused it']],
-  [RejectStatus.InvalidServiceId, ['no-listener', 'nothing listens at that address and port']],
+  [RejectStatus.InvalidServiceId, ['no-listener', NO_LISTENER]],
   [RejectStatus.NoQueuePair, ['no-queue-pair', 'the peer has no queue pair left']],
   [RejectStatus.NoResources, ['no-resources', 'the peer has no resources left for a connection']],
   [RejectStatus.Timeout, ['timeout', 'the peer timed out']],

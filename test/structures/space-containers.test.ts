@@ -19,8 +19,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ARENA_VERSION } from '../../src/cluster/layout.ts'
 import { native, processStatus } from '../../src/native/index.ts'
 import { join as joinGroup, type Member, open, type SpaceEvent } from '../../src/public/index.ts'
+import { connectEndpoint } from '../../src/public/messaging.ts'
+import { openChannel } from '../../src/public/rpc.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { RankProcess } from '../support/rank-process.ts'
+import { echo } from './fixtures/echo.ts'
 
 const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 4)
 const ROUNDS = Number(process.env['AETHER_TEST_KILLS'] ?? 10)
@@ -352,6 +355,32 @@ test('ranks of a group do not meet in a space that has a directory', async () =>
     code: 'ERR_AETHER_JOIN',
     message: /is in .*, where processes of several containers meet.*choose another rendezvous/,
   })
+})
+
+inContainers('messages and calls over shared memory are refused, with why and what to do', async () => {
+  const directory = newDirectory()
+  await using one = await Contained.open(directory)
+  await using space = await open(NAME, { directory })
+  assert.equal(space.members().length, 2, 'both are in the space')
+  const [messages = 0, calls = 0] = await one.call<readonly number[]>('serve')
+  const at = { device: 'shm0', address: '127.0.0.1' }
+  const why = /one pid namespace/
+  const chain = (error: unknown): readonly Error[] => (error instanceof Error ? [error, ...chain(error.cause)] : [])
+  const isRefusal = (error: unknown): true => {
+    const [first, ...causes] = chain(error)
+    assert.match(String((first as { code?: string }).code), /^ERR_AETHER_/)
+    assert.ok(
+      [first, ...causes].some((each) => why.test(each!.message)),
+      String(first?.stack),
+    )
+    return true
+  }
+  await assert.rejects(connectEndpoint({ ...at, port: messages }), isRefusal)
+  await using channel = openChannel({ ...at, port: calls })
+  await assert.rejects(channel.client(echo).echo(1, { timeoutMs: 2000 }), isRefusal)
+  // Structures go on.
+  await one.call('add', 'hits', 3)
+  assert.deepEqual(await one.call('numbers', 'hits'), [3, 3])
 })
 
 test('a member has one FIFO, open for reading by it alone, and takes it away when it leaves', async () => {

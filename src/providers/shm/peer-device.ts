@@ -31,6 +31,9 @@ import { keyIndex } from './shared-key-table.ts'
 import { SharedTarget } from './shared-target.ts'
 import { Visit } from './visitors.ts'
 
+const GID_IS_SILENT =
+  'the gid does not answer: its process ended or closed the device, belongs to another user, is in another pid namespace, or the gid is not of this machine; between containers use a tcp device, or give them one pid namespace'
+
 /** From the word of a key to its generation. */
 const GENERATION = KeyWord.Generation - KeyWord.Key
 
@@ -89,11 +92,7 @@ export class PeerDevice {
     const location = decodeGid(gid)
     const opened = location === undefined ? undefined : openSegment(location)
     if (opened === undefined) {
-      throw new VerbsError(
-        'ibv_modify_qp',
-        Errno.ETIMEDOUT,
-        'the gid does not answer: its process ended or closed the device, belongs to another user, or the gid is not of this machine',
-      )
+      throw new VerbsError('ibv_modify_qp', Errno.ETIMEDOUT, GID_IS_SILENT)
     }
     return new PeerDevice(device, gid, opened)
   }
