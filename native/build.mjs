@@ -215,7 +215,13 @@ async function buildPrebuilt(isRelease) {
       ],
       // libgcc_s stays shared: Node.js needs it anyway, and the static one requires glibc 2.35.
       // Unused parts of libstdc++ are dropped, because they require 2.36.
-      linkFlags: ['-static-libstdc++', '-Wl,--exclude-libs,ALL,--gc-sections,-z,noseparate-code', '-s'],
+      // On arm64, what is read-only after relocation would end at a page of 64 KiB: up to that many zeros in the file.
+      linkFlags: [
+        '-static-libstdc++',
+        '-Wl,--exclude-libs,ALL,--gc-sections,-z,noseparate-code',
+        ...(arch === 'arm64' ? ['-Wl,-z,norelro'] : []),
+        '-s',
+      ],
     })
     if (isRelease) checkNeeds(target)
   }

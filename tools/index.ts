@@ -7,6 +7,7 @@ import type { Command } from 'aether-dsm/internal/cli'
 /** Each command of the tools, by its name on the command line. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import('./commands/demo.ts')).demoCommand,
+  agreement: async () => (await import('./commands/agreement.ts')).agreementCommand,
   bench: async () => (await import('./commands/bench.ts')).benchCommand,
   litmus: async () => (await import('./commands/litmus.ts')).litmusCommand,
   modelcheck: async () => (await import('./commands/modelcheck.ts')).modelcheckCommand,

@@ -15,6 +15,7 @@ interface Tools {
 export const toolTable: readonly CommandEntry[] = [
   toolEntry('demo', 'show what Aether is for: a shared counter, then PageRank in several processes'),
   toolEntry('bench', 'measure verbs, messages, collectives, calls, pages and structures, and compare alternatives'),
+  toolEntry('agreement', 'play the algorithms of agreement that shared memory makes possible, and draw what happens'),
   toolEntry('litmus', 'run litmus tests of the shared memory with real processes'),
   toolEntry('modelcheck', 'explore every interleaving of the coherence protocols'),
   toolEntry('simulate', 'run clusters of coherent memory in virtual time, with faults and deaths'),

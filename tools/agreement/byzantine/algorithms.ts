@@ -21,7 +21,7 @@ export const nonEquivocatingBroadcast: Algorithm = {
   title: 'Non-equivocating broadcast',
   source: 'Aguilera et al., The Impact of RDMA on Agreement, PODC 2019, section 4.1',
   task: 'broadcast',
-  commonCase: { delays: 12, signatures: 8 },
+  commonCase: { delays: 16, signatures: 8 },
   regions: ({ processes }) => broadcastRegions(processes),
   create: (me, { processes, memories }) => new BroadcastProcess(me, processes, memories),
 }
@@ -33,7 +33,7 @@ export const robustBackup: Algorithm = {
   title: 'Robust Backup (Preferential Paxos)',
   source: 'Aguilera et al., The Impact of RDMA on Agreement, PODC 2019, sections 4.1 and 4.3',
   task: 'consensus',
-  commonCase: { delays: 0, signatures: 0 },
+  commonCase: { delays: 51, signatures: 50 },
   regions: ({ processes }) => broadcastRegions(processes),
   create: (me, { processes, memories }) => new RobustBackupProcess(me, processes, memories),
 }

@@ -151,19 +151,27 @@ export class NonEquivocatingBroadcast {
 
   private consider(sender: number, about: readonly Data[], acts: Acts): void {
     const awaited = this.awaited[sender]!
-    const known = about.slice(-this.processes).map(witnessOf).find((each) => each !== null && this.isWitness(sender, each, acts))
+    const known = about
+      .slice(-this.processes)
+      .map(witnessOf)
+      .find((each) => each !== null && this.isWitness(sender, each, acts))
     if (known !== undefined && known !== null) {
       awaited.copy = { message: known.message, signature: known.signature, copied: '' }
-      return this.put('witness', sender, known as unknown as Data, acts)
+      this.put('witness', sender, known as unknown as Data, acts)
+      return
     }
     if (awaited.stage === 'waiting') {
       const copy = copyOf(about[0]!)
       if (copy === null || !this.isSigned(sender, copy, acts)) return
       const copied = acts.sign(copyText(sender, awaited.number, copy.signature))
       awaited.copy = { message: copy.message, signature: copy.signature, copied }
-      return this.put('copy', sender, awaited.copy as unknown as Data, acts)
+      this.put('copy', sender, awaited.copy as unknown as Data, acts)
+      return
     }
-    if (awaited.stage === 'copied') return this.prove(sender, about.slice(0, this.processes), acts)
+    if (awaited.stage === 'copied') {
+      this.prove(sender, about.slice(0, this.processes), acts)
+      return
+    }
     if (awaited.stage === 'proved') this.witness(sender, about.slice(0, this.processes), acts)
   }
 

@@ -79,7 +79,10 @@ export class CheapQuorum {
   step(event: AgreementEvent, acts: Acts): CheapQuorumEnd | undefined {
     if (event.type === 'timer') {
       if (event.tag === TIMEOUT && !this.decided) this.panic(acts)
-      if (event.tag === POLL) this.look(acts)
+      if (event.tag !== POLL) return undefined
+      // The leader copies its value as all do, once it has decided: the others need a copy of everyone.
+      if (this.stage === 'leading' && this.decided) this.put(acts)
+      this.look(acts)
       return undefined
     }
     const answer = this.registers.hear(event)
@@ -90,7 +93,7 @@ export class CheapQuorum {
     if (name === 'look') return this.see(values, acts)
     if (name === 'lead') {
       if (!ok) this.panic(acts)
-      else return this.lead(acts)
+      else return this.decide(this.input, acts)
     } else if (name === 'copy' && this.stage === 'copying') this.stage = 'copied'
     else if (name === 'prove' && this.stage === 'proving') this.stage = 'proved'
     else if (name === 'panic') {
@@ -104,12 +107,6 @@ export class CheapQuorum {
       return signed === null ? this.abort(this.input, null) : this.abort(signed.value, { leader: signed.leader })
     }
     return undefined
-  }
-
-  /** The leader's write was done before anyone has taken its right away: that decides. */
-  private lead(acts: Acts): CheapQuorumEnd | undefined {
-    if (this.stage === 'leading') this.put(acts)
-    return this.decide(this.input, acts)
   }
 
   private decide(value: string, acts: Acts): CheapQuorumEnd | undefined {
@@ -136,7 +133,8 @@ export class CheapQuorum {
   private see(values: readonly Data[], acts: Acts): CheapQuorumEnd | undefined {
     this.looks = false
     if (!this.isQuiet) return undefined
-    const of = (place: number): readonly Data[] => values.slice(1 + place * this.processes, 1 + (place + 1) * this.processes)
+    const of = (place: number): readonly Data[] =>
+      values.slice(1 + place * this.processes, 1 + (place + 1) * this.processes)
     if (of(2).some((panic) => panic === true)) {
       this.panic(acts)
       return undefined
@@ -197,7 +195,11 @@ export class CheapQuorum {
   }
 
   private isUnanimity(data: Data, acts: Acts): boolean {
-    return hasTexts(data, ['value']) && data['value'] === this.copy!.value && isUnanimous(data['value'], data, this.processes, acts)
+    return (
+      hasTexts(data, ['value']) &&
+      data['value'] === this.copy!.value &&
+      isUnanimous(data['value'], data, this.processes, acts)
+    )
   }
 }
 

@@ -1,6 +1,6 @@
+import type { Acts, AgreementEvent, Data, Process } from '../model/process.ts'
 import { Acceptor, OwnAcceptor, RemoteAcceptor } from '../paxos/acceptor.ts'
 import { PaxosProcess } from '../paxos/paxos-process.ts'
-import type { Acts, AgreementEvent, Data, Process } from '../model/process.ts'
 
 /** A proposal, and what gives it priority. */
 export interface Preference {
@@ -38,7 +38,9 @@ export class PreferentialPaxos implements Process {
       processes,
       acceptor,
       quorum: Math.floor(processes / 2) + 1,
-      agents: this.heard.map((_, process) => (process === me ? new OwnAcceptor(acceptor) : new RemoteAcceptor(process))),
+      agents: this.heard.map((_, process) =>
+        process === me ? new OwnAcceptor(acceptor) : new RemoteAcceptor(process),
+      ),
     })
   }
 
@@ -50,11 +52,18 @@ export class PreferentialPaxos implements Process {
       this.heard[this.me] = preference
       for (let process = 0; process < this.processes; process += 1)
         if (process !== this.me) acts.send(process, { setup: preference as unknown as Data })
-      return this.choose(acts)
+      this.choose(acts)
+      return
     }
-    if (event.type !== 'message') return this.paxos.step(event, acts)
+    if (event.type !== 'message') {
+      this.paxos.step(event, acts)
+      return
+    }
     const { setup } = event.message as { readonly setup?: Data }
-    if (setup === undefined) return this.paxos.step(event, acts)
+    if (setup === undefined) {
+      this.paxos.step(event, acts)
+      return
+    }
     this.heard[event.from] ??= preferenceOf(setup)
     this.choose(acts)
   }
@@ -75,7 +84,7 @@ function preferenceOf(data: Data): Preference {
   return { value: typeof value === 'string' ? value : '', proof: proof ?? null }
 }
 
-/** What the text says in JSON; null if it is none, as another's may be. */
+/** What the text says in JSON; null if it says nothing, as another's may. */
 function parsed(text: string): Data {
   try {
     return JSON.parse(text) as Data

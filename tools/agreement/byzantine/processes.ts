@@ -9,8 +9,7 @@ const faultsOf = (processes: number): number => Math.ceil(processes / 2) - 1
 function backupOf(me: number, processes: number, memories: number): RobustBackup {
   const broadcast = new NonEquivocatingBroadcast(me, processes, memories)
   const preferred = (preference: Preference, acts: Acts): number => priorityOf(preference, processes, acts)
-  const create = (process: number): Process =>
-    new PreferentialPaxos(process, processes, faultsOf(processes), preferred)
+  const create = (process: number): Process => new PreferentialPaxos(process, processes, faultsOf(processes), preferred)
   return new RobustBackup(me, processes, broadcast, create)
 }
 
@@ -44,7 +43,10 @@ export class RobustBackupProcess implements Process {
   }
 
   step(event: AgreementEvent, acts: Acts): void {
-    if (event.type === 'begin') return this.backup.begin(JSON.stringify({ value: event.input, proof: null }), acts)
+    if (event.type === 'begin') {
+      this.backup.begin(JSON.stringify({ value: event.input, proof: null }), acts)
+      return
+    }
     const decided = this.backup.step(event, acts)
     if (decided !== undefined) acts.decide(decided)
   }
@@ -65,7 +67,10 @@ export class FastAndRobustProcess implements Process {
   }
 
   step(event: AgreementEvent, acts: Acts): void {
-    if (event.type === 'begin') return this.quorum.begin(event.input, acts)
+    if (event.type === 'begin') {
+      this.quorum.begin(event.input, acts)
+      return
+    }
     // Each knows its own answers and timers by their tags.
     const end = this.quorum.step(event, acts)
     if (end !== undefined) this.go(end, acts)

@@ -17,8 +17,8 @@ interface Pending {
 }
 
 /**
- * Registers that outlive a minority of their memories (PODC'19, section 4.1): an operation is carried out at all
- * memories, and is over when a majority has answered. They are regular: a read that meets a write finds the value of
+ * Registers that outlive a minority of their memories (PODC'19, section 4.1). An operation is carried out at all
+ * memories. It is over when a majority has answered. They are regular: a read that meets a write finds the value of
  * before or after it, or none. That holds for registers of correct processes, each written by one process, and once.
  */
 export class ReplicatedRegisters {

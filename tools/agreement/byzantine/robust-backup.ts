@@ -33,7 +33,7 @@ interface Shadow {
 /**
  * Makes an algorithm for crashes one for Byzantine processes (PODC'19, section 4.1: *Robust Backup*, by the translation
  * of Clement et al., PODC 2012). Every message is broadcast so that no one can say different things to different
- * processes, with its causes. Whoever receives it runs a copy of the sender with the same causes, and believes only
+ * processes, with its causes. Each receiver runs a copy of the sender with the same causes, and believes only
  * what that copy sends as well. So a Byzantine process can do no more than crash, or suspect others.
  *
  * The paper sends the whole history with each message. Here a report names the broadcasts that it follows from, which
@@ -51,10 +51,15 @@ export class RobustBackup {
   arrived: { readonly from: number; readonly number: number; readonly index: number; readonly message: Data }[] = []
   decided: string | null = null
   begun = false
-  /** Whom it was told to follow before it began. */
+  /** The leader of which it was told before it began. */
   leader: number | null = null
 
-  constructor(me: number, processes: number, broadcast: NonEquivocatingBroadcast, create: (process: number) => Process) {
+  constructor(
+    me: number,
+    processes: number,
+    broadcast: NonEquivocatingBroadcast,
+    create: (process: number) => Process,
+  ) {
     this.me = me
     this.broadcast = broadcast
     this.own = create(me)
@@ -236,6 +241,10 @@ class InnerActs implements Acts {
 
   sign(): never {
     throw new TypeError('a process in a robust backup signs nothing: its reports are signed')
+  }
+
+  elect(): never {
+    throw new TypeError('a process in a robust backup elects no one')
   }
 
   flip(): never {

@@ -1,6 +1,6 @@
 import type { Algorithm } from '../model/algorithm.ts'
 import { violationOf } from '../play/judge.ts'
-import { type MessageUnderWay, World } from '../play/world.ts'
+import { AgreementWorld, type MessageUnderWay } from '../play/world.ts'
 import type { Neighbours } from './graphs.ts'
 import type { HboProcess } from './hbo-process.ts'
 
@@ -15,7 +15,7 @@ export interface HboScene {
   /** How many stages are explored at most, two for each round. */
   readonly stagesMax: number
   /** Shown each new world at the end of a stage. */
-  readonly watch?: (world: World) => void
+  readonly watch?: (world: AgreementWorld) => void
 }
 
 export interface HboExploration {
@@ -97,10 +97,14 @@ class HboExplorer {
     }
   }
 
-  begin(inputs: readonly string[]): World {
+  begin(inputs: readonly string[]): AgreementWorld {
     const { algorithm, neighbours, crashed = [] } = this.scene
     const { length } = neighbours
-    const world = new World({ algorithm, setting: { processes: length, memories: length, neighbours }, inputs })
+    const world = new AgreementWorld({
+      algorithm,
+      setting: { processes: length, memories: length, neighbours },
+      inputs,
+    })
     for (const process of crashed) world.perform({ do: 'crash', process })
     for (let process = 0; process < length; process += 1) if (world.up[process]) world.perform({ do: 'begin', process })
     return world
@@ -113,7 +117,7 @@ class HboExplorer {
   }
 
   /** The worlds in new states in which the stage may end, where some process goes on. */
-  playStage(world: World): World[] {
+  playStage(world: AgreementWorld): AgreementWorld[] {
     const stage = lastStage(world)
     const active = activeAt(world, stage)
     let claimed = [world]
@@ -125,7 +129,7 @@ class HboExplorer {
   }
 
   /** All orders of the claims under way at a memory, by those whose stage is played. */
-  claimsAt(world: World, memory: number, active: readonly number[]): World[] {
+  claimsAt(world: AgreementWorld, memory: number, active: readonly number[]): AgreementWorld[] {
     const claimants = active.filter((process) => world.operations[world.channel(process, memory)]!.length > 0)
     const claimOf = (process: number): string =>
       JSON.stringify(world.operations[world.channel(process, memory)]![0]!.operation)
@@ -138,7 +142,7 @@ class HboExplorer {
   }
 
   /** All answers reach their processes, which then send what they represent. */
-  answered(world: World): World {
+  answered(world: AgreementWorld): AgreementWorld {
     const next = this.fork(world)
     for (let process = 0; process < next.processes.length; process += 1)
       for (let memory = 0; memory < next.memories.length; memory += 1)
@@ -148,7 +152,7 @@ class HboExplorer {
   }
 
   /** The worlds in new states after all combinations of what ends the stage of each process. */
-  endsOf(world: World, active: readonly number[], stage: number): World[] {
+  endsOf(world: AgreementWorld, active: readonly number[], stage: number): AgreementWorld[] {
     this.judge(world)
     const waiting = active.filter((process) => isAt(world, process, stage))
     const ahead = active.filter((process) => !isAt(world, process, stage))
@@ -164,10 +168,10 @@ class HboExplorer {
   }
 
   /** The distinct ways in which messages under way end the stage of a process. */
-  endsFor(world: World, process: number, stage: number): EndOfStage[] {
+  endsFor(world: AgreementWorld, process: number, stage: number): EndOfStage[] {
     const ends = new Map<string, EndOfStage>()
     const tried = new Set<string>()
-    const hear = (before: World, messages: readonly MessageUnderWay[]): void => {
+    const hear = (before: AgreementWorld, messages: readonly MessageUnderWay[]): void => {
       before.messages.forEach((message, index) => {
         if (message.to !== process || stageOf(message) !== stage) return
         for (const next of this.delivered(before, index)) {
@@ -189,18 +193,18 @@ class HboExplorer {
   }
 
   /** After the delivery of a message, with each side of a coin if one is flipped. */
-  delivered(world: World, message: number): World[] {
+  delivered(world: AgreementWorld, message: number): AgreementWorld[] {
     const [tails, heads] = [false, true].map((side) => {
       const next = this.fork(world)
       next.coin = () => side
       next.perform({ do: 'deliver', message })
       return next
-    }) as [World, World]
+    }) as [AgreementWorld, AgreementWorld]
     return tails.flips > world.flips ? [tails, heads] : [tails]
   }
 
   /** The world after these ends of a stage. Messages of that stage are ignored by all that go on. */
-  ended(world: World, chosen: readonly EndOfStage[], stage: number): World {
+  ended(world: AgreementWorld, chosen: readonly EndOfStage[], stage: number): AgreementWorld {
     const next = this.fork(world)
     for (const { messages, coin } of chosen) {
       next.coin = () => coin
@@ -212,12 +216,12 @@ class HboExplorer {
     return next
   }
 
-  judge(world: World): void {
+  judge(world: AgreementWorld): void {
     for (const value of decisionsOf(world)) this.decided.add(value)
     this.violation ??= violationOf(world)
   }
 
-  fork(world: World): World {
+  fork(world: AgreementWorld): AgreementWorld {
     this.worlds += 1
     return world.fork()
   }
@@ -226,46 +230,46 @@ class HboExplorer {
 /** The stage of a message; undefined if it is about a decision. */
 const stageOf = ({ message }: MessageUnderWay): number | undefined => (message as { readonly stage?: number }).stage
 
-const processOf = (world: World, process: number): HboProcess => world.processes[process] as HboProcess
+const processOf = (world: AgreementWorld, process: number): HboProcess => world.processes[process] as HboProcess
 
-const goesOn = (world: World, process: number): boolean =>
+const goesOn = (world: AgreementWorld, process: number): boolean =>
   world.up[process]! && processOf(world, process).decided === null
 
 /** The highest stage of a process that goes on. Those that are behind it are stuck there. */
-const lastStage = (world: World): number =>
+const lastStage = (world: AgreementWorld): number =>
   Math.max(...world.processes.map((_, process) => (goesOn(world, process) ? processOf(world, process).stage : -1)))
 
-const isAt = (world: World, process: number, stage: number): boolean =>
+const isAt = (world: AgreementWorld, process: number, stage: number): boolean =>
   goesOn(world, process) && processOf(world, process).stage === stage
 
-const activeAt = (world: World, stage: number): number[] =>
+const activeAt = (world: AgreementWorld, stage: number): number[] =>
   world.processes.flatMap((_, process) => (isAt(world, process, stage) ? [process] : []))
 
-const decisionsOf = (world: World): string[] => [...new Set(world.decisions.flat())]
+const decisionsOf = (world: AgreementWorld): string[] => [...new Set(world.decisions.flat())]
 
 /** A process's state, with stages counted from `stage`. */
-function stateOf(world: World, process: number, stage: number): string {
+function stateOf(world: AgreementWorld, process: number, stage: number): string {
   const one = processOf(world, process)
   const heard = Object.entries(one.heard).map(([at, tally]) => [Number(at) - stage, tally.values])
   return JSON.stringify({ ...one, stage: one.stage - stage, heard })
 }
 
 /** The state of a world at the beginning of a stage. */
-function keyOf(world: World): string {
+function keyOf(world: AgreementWorld): string {
   const stage = lastStage(world)
   const states = activeAt(world, stage).map((process) => stateOf(world, process, stage))
   return keyFrom(world, stage, states, decisionsOf(world))
 }
 
-function keyFrom(world: World, stage: number, states: readonly string[], decided: readonly string[]): string {
+function keyFrom(world: AgreementWorld, stage: number, states: readonly string[], decided: readonly string[]): string {
   // Validity depends on what was proposed, and nothing else on what came before.
   const proposed = [...new Set(world.scene.inputs)].sort().join()
   return `${stage % 2} ${proposed} ${[...new Set(decided)].sort().join()} ${[...states].sort().join(' ')}`
 }
 
 /** One world of each state within a stage, while claims are carried out. */
-function distinct(worlds: readonly World[]): World[] {
-  const states = worlds.map((world): [string, World] => [
+function distinct(worlds: readonly AgreementWorld[]): AgreementWorld[] {
+  const states = worlds.map((world): [string, AgreementWorld] => [
     JSON.stringify([
       world.processes,
       world.memories.map(({ registers }) => registers),

@@ -1,5 +1,5 @@
 import { possible } from '../play/timely.ts'
-import type { Action, World } from '../play/world.ts'
+import type { Action, AgreementWorld } from '../play/world.ts'
 
 /** What takes time, and whose it is: the receiver of a message, or the process that has begun an operation. */
 interface Pending {
@@ -16,7 +16,7 @@ export type Pace = (pending: Pending) => number
 export const timelyPace: Pace = ({ kind }) => (kind === 'timer' || kind === 'begin' ? 0 : 1)
 
 /** Plays until a time, with everything taking as long as its pace says. A pace depends only on what it is told. */
-export function playPaced(world: World, untilDelays: number, pace: Pace): void {
+export function playPaced(world: AgreementWorld, untilDelays: number, pace: Pace): void {
   for (;;) {
     let next: Action | undefined
     let at = Infinity
@@ -32,7 +32,7 @@ export function playPaced(world: World, untilDelays: number, pace: Pace): void {
   world.now = Math.max(world.now, untilDelays)
 }
 
-function pendingOf(world: World, action: Action): Pending {
+function pendingOf(world: AgreementWorld, action: Action): Pending {
   switch (action.do) {
     case 'deliver': {
       const { to, sentAt } = world.messages[action.message]!

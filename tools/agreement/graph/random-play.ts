@@ -1,7 +1,7 @@
 import { Random } from 'aether-dsm/internal/runtime'
 import { isOver } from '../play/judge.ts'
 import { possible } from '../play/timely.ts'
-import type { Action, World } from '../play/world.ts'
+import type { Action, AgreementWorld } from '../play/world.ts'
 
 /** A crash in the middle of a step: of what a process does in it, only the first acts are under way afterwards. */
 export interface CrashInStep {
@@ -29,7 +29,10 @@ const DRAWS_MAX = 30
  * Plays on in an order that the seed draws, until all have decided, nothing can happen, or `stepsMax` is reached. Time
  * stands still: a delay is as long as it takes until an action is drawn. Returns the steps that were taken.
  */
-export function playRandomly(world: World, { seed, stepsMax, crashes = [], lossPercent = 0 }: RandomPlay): number {
+export function playRandomly(
+  world: AgreementWorld,
+  { seed, stepsMax, crashes = [], lossPercent = 0 }: RandomPlay,
+): number {
   const random = new Random(seed)
   world.coin = () => random.below(2) === 1
   const stepsOf = world.processes.map(() => 0)
@@ -57,7 +60,7 @@ export function playRandomly(world: World, { seed, stepsMax, crashes = [], lossP
 
 /** Takes a step of a process that crashes in the middle of it, if it is that one. What it has decided then counts. */
 function performAndCrash(
-  world: World,
+  world: AgreementWorld,
   action: Action,
   { process, step, acts }: CrashInStep,
   stepsBefore: number,
@@ -80,7 +83,7 @@ function performAndCrash(
 }
 
 /** Whose step an action is; undefined for those of memories. */
-function stepperOf(world: World, action: Action): number | undefined {
+function stepperOf(world: AgreementWorld, action: Action): number | undefined {
   switch (action.do) {
     case 'begin':
     case 'answer':
@@ -94,7 +97,7 @@ function stepperOf(world: World, action: Action): number | undefined {
   }
 }
 
-function drawAction(world: World, random: Random, speeds: readonly number[]): Action | undefined {
+function drawAction(world: AgreementWorld, random: Random, speeds: readonly number[]): Action | undefined {
   const actions = possible(world)
   if (actions.length === 0) return undefined
   for (let draw = 0; draw < DRAWS_MAX; draw += 1) {

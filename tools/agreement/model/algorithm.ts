@@ -5,16 +5,19 @@ import type { Process } from './process.ts'
 export interface Setting {
   readonly processes: number
   readonly memories: number
-  /** Who shares memory with whom, for the algorithms on a graph: neighbours by process. */
+  /** For the algorithms on a graph: the neighbours of each process, with which it shares memory. */
   readonly neighbours?: readonly (readonly number[])[]
   /**
-   * How many agents make a quorum, where that is not to be a majority: for showing what goes wrong on the other side of
+   * How many agents make a quorum, where that is not to be a majority. It shows what goes wrong on the other side of
    * the bound.
    */
   readonly quorum?: number
 }
 
-/** What the paper says of the common case: no failure, no suspicion, every message and operation timely. */
+/**
+ * What the common case costs with three processes and three memories: no failure, no suspicion, every message and
+ * operation timely. For algorithms that look again and again, it depends on how often they look.
+ */
 export interface CommonCase {
   /** Until the first process decides. */
   readonly delays: number
@@ -26,6 +29,8 @@ export interface CommonCase {
 export interface Faults {
   readonly processes: number
   readonly memories: number
+  /** Of both, where they are counted together. */
+  readonly together?: number
 }
 
 /** An algorithm: how its regions are laid out, and its processes. */

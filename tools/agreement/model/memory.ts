@@ -4,13 +4,13 @@ import type { Data, Register } from './process.ts'
 export interface RegionRule {
   readonly name: string
   readonly registers: number
-  /** Who may write at the beginning. */
+  /** The processes that may write at the beginning. */
   readonly writers: readonly number[]
-  /** Who may read; everyone if it is left out. */
+  /** The processes that may read; all if it is left out. */
   readonly readers?: readonly number[]
   /**
-   * Which changes of permission a memory carries out (`legalChange` in PODC'19, section 3): none; that a process makes
-   * itself the only writer; or that there is no writer from now on.
+   * The changes of permission that a memory carries out (`legalChange` in PODC'19, section 3). With `take` a process
+   * may make itself the only writer. With `revoke` it may see to it that no one writes from now on.
    */
   readonly changes: 'none' | 'take' | 'revoke'
   /** The memories that have it; all of them if it is left out. */

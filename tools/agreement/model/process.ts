@@ -24,7 +24,7 @@ export type AgreementEvent =
       readonly values: readonly Data[]
     }
   | { readonly type: 'timer'; readonly tag: string }
-  /** Whom the failure detector Omega takes for the leader. It may be wrong for any finite time. */
+  /** The process that the failure detector Omega takes for the leader. It may be wrong for any finite time. */
   | { readonly type: 'leader'; readonly leader: number }
 
 /** The messages of a process. Links lose nothing and keep no order. */

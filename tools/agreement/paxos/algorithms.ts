@@ -7,7 +7,8 @@ import { ProtectedMemory, protectedSlots } from './protected-memory.ts'
 
 const majorityOf = (agents: number): number => Math.floor(agents / 2) + 1
 const minorityOf = (agents: number): number => Math.ceil(agents / 2) - 1
-const each = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
+const each = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
 
 const needsMemory = ({ memories }: Setting): string | undefined =>
   memories < 1 ? 'it needs a memory at least' : undefined
@@ -58,8 +59,8 @@ export const alignedPaxos: Algorithm = {
   task: 'consensus',
   resilience: 'a minority of processes and memories, counted together',
   bound: ({ processes, memories }) => {
-    const faults = minorityOf(processes + memories)
-    return { processes: Math.min(processes - 1, faults), memories: Math.min(memories, faults) }
+    const together = minorityOf(processes + memories)
+    return { processes: Math.min(processes - 1, together), memories: Math.min(memories, together), together }
   },
   commonCase: { delays: 2, signatures: 0 },
   refuse: () => undefined,

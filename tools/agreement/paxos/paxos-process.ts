@@ -1,7 +1,7 @@
 import type { Acts, AgreementEvent, Data, Process } from '../model/process.ts'
 import type { Acceptor } from './acceptor.ts'
 import type { Agent } from './agent.ts'
-import { Proposer } from './proposer.ts'
+import { BallotProposer } from './proposer.ts'
 
 /** How long a proposer waits after a refusal before it tries again, in delays, times the ballots that it has begun. */
 const PATIENCE = 4
@@ -23,8 +23,8 @@ export interface PaxosOptions {
 export class PaxosProcess implements Process {
   leads: boolean
   waits = false
-  decided = false
-  proposer: Proposer | null = null
+  decided: string | null = null
+  proposer: BallotProposer | null = null
   readonly acceptor: Acceptor | null
   readonly me: number
   readonly processes: number
@@ -43,12 +43,14 @@ export class PaxosProcess implements Process {
   step(event: AgreementEvent, acts: Acts): void {
     switch (event.type) {
       case 'begin': {
-        this.proposer = new Proposer(this.me, this.processes, this.agents, this.quorum, event.input)
+        this.proposer = new BallotProposer(this.me, this.processes, this.agents, this.quorum, event.input)
         if (this.leads) this.finish(this.proposer.start(acts, this.me !== 0), acts)
         return
       }
       case 'leader':
         this.leads = event.leader === this.me
+        // The first that decided may have crashed before it told everyone.
+        if (this.leads && this.decided !== null) this.tell(this.decided, acts)
         if (this.leads && !this.waits) this.propose(acts)
         return
       case 'timer':
@@ -58,9 +60,14 @@ export class PaxosProcess implements Process {
         return
       case 'message': {
         const decided = decisionOf(event.message)
-        if (decided !== undefined) return this.learn(decided, acts)
+        if (decided !== undefined) {
+          this.learn(decided, acts)
+          if (this.leads) this.tell(decided, acts)
+          return
+        }
         if (this.acceptor?.hear(event.from, event.message, acts)) return
-        return this.hear(event, acts)
+        this.hear(event, acts)
+        return
       }
       case 'answer':
         this.hear(event, acts)
@@ -68,16 +75,16 @@ export class PaxosProcess implements Process {
   }
 
   private hear(event: AgreementEvent, acts: Acts): void {
-    if (this.proposer === null || this.decided) return
+    if (this.proposer === null || this.decided !== null) return
     const wasBusy = this.proposer.phase !== 'idle'
     this.finish(this.proposer.hear(event, acts), acts)
-    if (wasBusy && this.proposer.phase === 'idle' && !this.decided) this.wait(this.proposer.ballot, acts)
+    if (wasBusy && this.proposer.phase === 'idle' && this.decided === null) this.wait(this.proposer.ballot, acts)
   }
 
   private propose(acts: Acts): void {
-    if (this.proposer === null || this.decided || this.proposer.phase !== 'idle') return
+    if (this.proposer === null || this.decided !== null || this.proposer.phase !== 'idle') return
     this.finish(this.proposer.start(acts, true), acts)
-    if (!this.decided && this.proposer.phase === 'idle') this.wait(this.proposer.ballot, acts)
+    if (this.decided === null && this.proposer.phase === 'idle') this.wait(this.proposer.ballot, acts)
   }
 
   private wait(ballot: number, acts: Acts): void {
@@ -87,15 +94,19 @@ export class PaxosProcess implements Process {
   }
 
   private finish(value: string | undefined, acts: Acts): void {
-    if (value === undefined || this.decided) return
+    if (value === undefined || this.decided !== null) return
     this.learn(value, acts)
+    this.tell(value, acts)
+  }
+
+  private tell(value: string, acts: Acts): void {
     for (let process = 0; process < this.processes; process += 1)
       if (process !== this.me) acts.send(process, { decided: value })
   }
 
   private learn(value: string, acts: Acts): void {
-    if (this.decided) return
-    this.decided = true
+    if (this.decided !== null) return
+    this.decided = value
     acts.decide(value)
   }
 }

@@ -2,17 +2,17 @@ import type { Acts, AgreementEvent } from '../model/process.ts'
 import type { Accepted, Agent, AgentReply } from './agent.ts'
 
 /**
- * The proposer of Paxos: two phases, each at a majority of agents (Lamport, *The Part-Time Parliament*, TOCS 1998). What
- * the agents are makes the algorithm: memories with permissions, disks, processes, or all of them together.
+ * The proposer of Paxos: two phases, each at a majority of agents (Lamport, *The Part-Time Parliament*, TOCS 1998).
+ * What the agents are makes the algorithm: memories with permissions, disks, processes, or all of them together.
  */
-export class Proposer {
+export class BallotProposer {
   phase: 'idle' | 'prepare' | 'accept' = 'idle'
   ballot = 0
   /** The highest ballot that was heard of. */
   highest = 0
   input: string
   value = ''
-  /** Who has answered in this phase. */
+  /** By agent: it has answered in this phase. */
   answered: boolean[] = []
   best: Accepted | null = null
   readonly me: number

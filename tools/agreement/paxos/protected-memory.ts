@@ -26,7 +26,7 @@ export function protectedSlots(processes: number): RegionRule {
  *
  * A majority may have promised while this memory is still preparing. It accepts only after its own slots were read, and
  * show no higher ballot. Otherwise a process with a low ballot could take the permission back after one with a higher
- * ballot had decided, write here, and decide differently: exploration shows it (`mistakes.ts`).
+ * ballot had decided. It would write here, and decide differently. Exploration has shown it.
  */
 export class ProtectedMemory implements Agent {
   stage: 'idle' | 'permit' | 'begin' | 'read' | 'accept' = 'idle'

@@ -1,7 +1,7 @@
-import { isOver, violationOf } from './judge.ts'
 import type { Process } from '../model/process.ts'
+import { isOver, violationOf } from './judge.ts'
 import { possible } from './timely.ts'
-import { type Action, type Scene, World } from './world.ts'
+import { type Action, AgreementWorld, type Scene } from './world.ts'
 
 /** How much of what need not happen may happen in one play. */
 export interface Budget {
@@ -27,16 +27,16 @@ export interface Exploration {
 
 export interface ExploreOptions {
   readonly budget: Budget
-  /** Who may be told to lead; all processes if it is left out. */
+  /** The processes that may be told to lead; all if it is left out. */
   readonly leaders?: readonly number[]
   readonly statesMax?: number
   /**
-   * What a process knows, by memory and of none, where all memories are alike: states that differ only in the names of
+   * What a process knows, by memory and of none, where all memories are alike. States that differ only in the names of
    * memories are then taken for one.
    */
   readonly divide?: (process: Process, memories: number) => DividedProcess
   /** What is a mistake; {@link violationOf} if it is left out. */
-  readonly judge?: (world: World) => string | undefined
+  readonly judge?: (world: AgreementWorld) => string | undefined
 }
 
 export interface DividedProcess {
@@ -45,33 +45,31 @@ export interface DividedProcess {
 }
 
 interface Visit {
-  readonly world: World
+  readonly world: AgreementWorld
   readonly left: Budget
   readonly before: Visit | undefined
   readonly action: Action | undefined
 }
 
 /**
- * Every order in which everything under way can happen, and every failure that the budget allows at every instant. States
- * that were reached on two ways are gone on from once.
+ * Every order in which everything under way can happen, and every failure that the budget allows at every instant.
+ * States that were reached on two ways are gone on from once.
  */
 export function explore(scene: Scene, options: ExploreOptions): Exploration {
   const { statesMax = 5_000_000, judge = violationOf } = options
   const names = new Names(options.divide)
   const seen = new Set<string>()
-  const stack: Visit[] = [{ world: new World(scene), left: options.budget, before: undefined, action: undefined }]
+  const stack: Visit[] = [
+    { world: new AgreementWorld(scene), left: options.budget, before: undefined, action: undefined },
+  ]
   let [states, decided, stuck] = [0, 0, 0]
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     const { world, left } = visit
     const text = judge(world)
-    if (text !== undefined)
-      return { states, decided, stuck, complete: false, violation: { text, way: wayTo(visit) } }
+    if (text !== undefined) return { states, decided, stuck, complete: false, violation: { text, way: wayTo(visit) } }
     if (states >= statesMax) return { states, decided, stuck, complete: false }
     states += 1
-    if (isOver(world)) {
-      // Whoever decides has told the others: nothing more is decided that was not.
-      decided += 1
-    }
+    if (isOver(world)) decided += 1
     const actions = possibleWithin(world, left, options)
     if (actions.length === 0 && !isOver(world)) stuck += 1
     for (const action of actions) {
@@ -87,10 +85,10 @@ export function explore(scene: Scene, options: ExploreOptions): Exploration {
   return { states, decided, stuck, complete: true }
 }
 
-function possibleWithin(world: World, left: Budget, { leaders }: ExploreOptions): Action[] {
+function possibleWithin(world: AgreementWorld, left: Budget, { leaders }: ExploreOptions): Action[] {
   const actions = possible(world).filter((action) => action.do !== 'timer' || left.timers > 0)
   const { processes, memories } = world.scene.setting
-  // A begin commutes with what others do until it has happened: all begin at once, in order.
+  // That a process begins commutes with what others do: all begin at once, in order.
   const begins = actions.filter((action) => action.do === 'begin')
   if (begins.length > 0) return [begins[0]!]
   for (let process = 0; process < processes; process += 1) {
@@ -135,7 +133,7 @@ class Names {
     this.#divide = divide
   }
 
-  keyOf(world: World): string {
+  keyOf(world: AgreementWorld): string {
     const { processes, memories } = world.scene.setting
     const own = world.processes.map((process, index) => (world.up[index] ? this.#partsOf(process, memories) : [-1]))
     const byMemory = world.memories.map((memory, index) => {
@@ -184,9 +182,11 @@ class Names {
 }
 
 /** Without the times, which no process sees. */
-const operationText = (queue: World['operations'][number]): string =>
+const operationText = (queue: AgreementWorld['operations'][number]): string =>
   JSON.stringify(queue.map(({ operation, tag }) => [operation, tag]))
-const answerText = (queue: World['answers'][number]): string =>
+const answerText = (queue: AgreementWorld['answers'][number]): string =>
   JSON.stringify(queue.map(({ ok, values, tag }) => [ok, values, tag]))
-const messageText = ({ from, to, message }: World['messages'][number]): string => JSON.stringify([from, to, message])
-const timerText = ({ process, tag }: World['timers'][number]): string => JSON.stringify(['timer', process, tag])
+const messageText = ({ from, to, message }: AgreementWorld['messages'][number]): string =>
+  JSON.stringify([from, to, message])
+const timerText = ({ process, tag }: AgreementWorld['timers'][number]): string =>
+  JSON.stringify(['timer', process, tag])

@@ -1,10 +1,10 @@
-import type { World } from './world.ts'
+import type { AgreementWorld } from './world.ts'
 
 /**
  * What is wrong with the decisions so far: two that differ, one that no one proposed, or two by one process. What a
  * process decided before it crashed counts. What a Byzantine process says does not.
  */
-export function violationOf(world: World): string | undefined {
+export function violationOf(world: AgreementWorld): string | undefined {
   const correct = world.decisions.flatMap((values, process) =>
     world.isCorrect(process) ? values.map((value) => ({ process, value })) : [],
   )
@@ -25,5 +25,7 @@ export function violationOf(world: World): string | undefined {
 }
 
 /** True once all correct processes that are up have decided. */
-export const isOver = (world: World): boolean =>
-  world.processes.every((_, process) => !world.up[process] || !world.isCorrect(process) || world.decisions[process]!.length > 0)
+export const isOver = (world: AgreementWorld): boolean =>
+  world.processes.every(
+    (_, process) => !world.up[process] || !world.isCorrect(process) || world.decisions[process]!.length > 0,
+  )

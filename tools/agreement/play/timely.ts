@@ -1,8 +1,8 @@
 import { isOver } from './judge.ts'
-import type { Action, World } from './world.ts'
+import type { Action, AgreementWorld, FirstDecision } from './world.ts'
 
 /** When an action is due where everything takes one delay; undefined where it can never happen. */
-function dueAt(world: World, action: Action): number {
+function dueAt(world: AgreementWorld, action: Action): number {
   switch (action.do) {
     case 'deliver':
       return world.messages[action.message]!.sentAt + 1
@@ -17,15 +17,16 @@ function dueAt(world: World, action: Action): number {
   }
 }
 
-/** All that can happen by itself: nobody crashes and nobody is suspected. */
-export function possible(world: World): Action[] {
+/** All that can happen by itself, without a crash or a suspicion. */
+export function possible(world: AgreementWorld): Action[] {
   const actions: Action[] = []
   const { processes, memories } = world.scene.setting
   for (let process = 0; process < processes; process += 1) {
     if (world.up[process] && !world.begun[process]) actions.push({ do: 'begin', process })
     for (let memory = 0; memory < memories; memory += 1) {
       const channel = world.channel(process, memory)
-      if (world.memoryUp[memory] && world.operations[channel]!.length > 0) actions.push({ do: 'execute', process, memory })
+      if (world.memoryUp[memory] && world.operations[channel]!.length > 0)
+        actions.push({ do: 'execute', process, memory })
       if (world.up[process] && world.memoryUp[memory] && world.answers[channel]!.length > 0)
         actions.push({ do: 'answer', process, memory })
     }
@@ -39,18 +40,58 @@ export function possible(world: World): Action[] {
   return actions
 }
 
-/** Plays on with every message and half of every operation taking one delay, until all have decided or time is up. */
-export function playTimely(world: World, untilDelays: number, disturb?: (world: World) => void): void {
+/** A process or a memory crashes after as many delays. */
+export interface TimelyCrash {
+  readonly process?: number
+  readonly memory?: number
+  readonly at: number
+}
+
+/** How long it takes until a leader that has crashed is followed by another. */
+const DETECTION = 5
+
+/**
+ * Plays on with every message and half of every operation taking one delay, until all have decided or time is up. A
+ * leader that crashes is followed by the first process that is up.
+ */
+export function playTimely(
+  world: AgreementWorld,
+  untilDelays: number,
+  crashes: readonly TimelyCrash[] = [],
+): FirstDecision | undefined {
+  const due = crashes.flatMap((crash) => [
+    { ...crash, leads: false },
+    { ...crash, at: crash.at + DETECTION, leads: true },
+  ])
+  due.sort((one, other) => one.at - other.at)
   while (!isOver(world)) {
-    disturb?.(world)
     let next: Action | undefined
     let at = Infinity
     for (const action of possible(world)) {
-      const due = dueAt(world, action)
-      if (due < at) [next, at] = [action, due]
+      const when = dueAt(world, action)
+      if (when < at) [next, at] = [action, when]
     }
-    if (next === undefined || at > untilDelays) return
+    const crash = due[0]
+    if (crash !== undefined && crash.at <= at) {
+      due.shift()
+      world.now = Math.max(world.now, crash.at)
+      if (crash.leads) follow(world)
+      else if (crash.process !== undefined) world.perform({ do: 'crash', process: crash.process })
+      else world.perform({ do: 'crash-memory', memory: crash.memory! })
+      continue
+    }
+    if (next === undefined || at > untilDelays) break
     world.now = Math.max(world.now, at)
     world.perform(next)
   }
+  return world.first
+}
+
+/** Everyone takes the first correct process that is up for the leader. */
+export function follow(world: AgreementWorld): void {
+  const leader = world.up.findIndex((isUp, process) => isUp && world.isCorrect(process))
+  if (leader < 0) return
+  world.up.forEach((isUp, process) => {
+    if (isUp) world.perform({ do: 'lead', process, leader })
+  })
 }

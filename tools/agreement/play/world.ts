@@ -53,6 +53,11 @@ export interface Costs {
   signatures: number
 }
 
+/** What had been done when the first process decided, and after how many delays that was. */
+export interface FirstDecision extends Costs {
+  readonly delays: number
+}
+
 /** How a play begins. */
 export interface Scene {
   readonly algorithm: Algorithm
@@ -85,7 +90,13 @@ export type WorldEvent =
       readonly sentAt: number
       readonly at: number
     }
-  | { readonly type: 'answer'; readonly process: number; readonly memory: number; readonly sentAt: number; readonly at: number }
+  | {
+      readonly type: 'answer'
+      readonly process: number
+      readonly memory: number
+      readonly sentAt: number
+      readonly at: number
+    }
   | { readonly type: 'decide'; readonly process: number; readonly value: string; readonly at: number }
   | { readonly type: 'lead'; readonly process: number; readonly leader: number; readonly at: number }
   | { readonly type: 'crash'; readonly process?: number; readonly memory?: number; readonly at: number }
@@ -97,7 +108,7 @@ export type WorldEvent =
  * All fields are replaced and never changed in place, except processes and memories, which are copied before a step
  * where a fork shares them. So a fork costs little.
  */
-export class World {
+export class AgreementWorld {
   readonly scene: Scene
   readonly signatures: Signatures
   now = 0
@@ -109,15 +120,17 @@ export class World {
   memoryUp: readonly boolean[]
   messages: readonly MessageUnderWay[] = []
   timers: readonly TimerUnderWay[] = []
-  /** By process and memory: see {@link World.channel}. */
+  /** By process and memory: see {@link AgreementWorld.channel}. */
   operations: readonly (readonly OperationUnderWay[])[]
   answers: readonly (readonly AnswerUnderWay[])[]
   /** What each process has decided; more than one value is a mistake of its own. */
   decisions: readonly (readonly string[])[]
   decidedAt: readonly (number | undefined)[]
-  /** Whom each process takes for the leader, where that is the task. */
+  /** By process, the one that it takes for the leader, where that is the task. */
   leaders: readonly (number | undefined)[]
   costs: Costs = { messages: 0, writes: 0, reads: 0, claims: 0, permissions: 0, signatures: 0 }
+  /** What had been done when the first process decided. */
+  first: FirstDecision | undefined
   /** What a coin shows that is flipped next. */
   coin: () => boolean = () => false
   /** How many coins have been flipped. */
@@ -145,9 +158,9 @@ export class World {
   }
 
   /** A world in the same state that goes its own way. It shares what has not changed, and the signatures. */
-  fork(): World {
+  fork(): AgreementWorld {
     this.shares = true
-    return Object.assign(Object.create(World.prototype) as World, this, { costs: { ...this.costs } })
+    return Object.assign(Object.create(AgreementWorld.prototype) as AgreementWorld, this, { costs: { ...this.costs } })
   }
 
   channel(process: number, memory: number): number {
@@ -163,34 +176,40 @@ export class World {
     switch (action.do) {
       case 'begin':
         this.begun = replaced(this.begun, action.process, true)
-        return this.step(action.process, { type: 'begin', input: this.scene.inputs[action.process]! })
+        this.step(action.process, { type: 'begin', input: this.scene.inputs[action.process]! })
+        return
       case 'deliver': {
         const { from, to, message, sentAt } = this.messages[action.message]!
         this.messages = without(this.messages, action.message)
         this.scene.watch?.({ type: 'message', from, to, message, sentAt, at: this.now })
-        return this.step(to, { type: 'message', from, message })
+        this.step(to, { type: 'message', from, message })
+        return
       }
       case 'drop':
         this.messages = without(this.messages, action.message)
         return
       case 'execute':
-        return this.execute(action.process, action.memory)
+        this.execute(action.process, action.memory)
+        return
       case 'answer': {
         const { process, memory } = action
         const channel = this.channel(process, memory)
         const [{ tag, ok, values, executedAt }, ...rest] = this.answers[channel] as [AnswerUnderWay]
         this.answers = replaced(this.answers, channel, rest)
         this.scene.watch?.({ type: 'answer', process, memory, sentAt: executedAt, at: this.now })
-        return this.step(process, { type: 'answer', memory, tag, ok, values })
+        this.step(process, { type: 'answer', memory, tag, ok, values })
+        return
       }
       case 'timer': {
         const { process, tag } = this.timers[action.timer]!
         this.timers = without(this.timers, action.timer)
-        return this.step(process, { type: 'timer', tag })
+        this.step(process, { type: 'timer', tag })
+        return
       }
       case 'lead':
         this.scene.watch?.({ type: 'lead', process: action.process, leader: action.leader, at: this.now })
-        return this.step(action.process, { type: 'leader', leader: action.leader })
+        this.step(action.process, { type: 'leader', leader: action.leader })
+        return
       case 'crash':
         this.up = replaced(this.up, action.process, false)
         this.scene.watch?.({ type: 'crash', process: action.process, at: this.now })
@@ -239,10 +258,10 @@ const without = <T>(list: readonly T[], index: number): T[] => list.filter((_, p
 /** What a process does in a step of a world. */
 class WorldActs implements Acts {
   readonly now: number
-  readonly #world: World
+  readonly #world: AgreementWorld
   readonly #process: number
 
-  constructor(world: World, process: number) {
+  constructor(world: AgreementWorld, process: number) {
     this.now = world.now
     this.#world = world
     this.#process = process
@@ -295,6 +314,7 @@ class WorldActs implements Acts {
   decide(value: string): void {
     const world = this.#world
     world.decisions = replaced(world.decisions, this.#process, [...world.decisions[this.#process]!, value])
+    world.first ??= { delays: this.now, ...world.costs }
     if (world.decidedAt[this.#process] === undefined)
       world.decidedAt = replaced(world.decidedAt, this.#process, this.now)
     world.scene.watch?.({ type: 'decide', process: this.#process, value, at: this.now })

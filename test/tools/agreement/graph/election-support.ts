@@ -4,11 +4,11 @@ import type { OmegaProcess } from '../../../../tools/agreement/graph/omega-proce
 import { type Pace, playPaced, timelyPace } from '../../../../tools/agreement/graph/paced-play.ts'
 import { drawCrashes, playRandomly } from '../../../../tools/agreement/graph/random-play.ts'
 import type { Algorithm } from '../../../../tools/agreement/model/algorithm.ts'
-import { World, type WorldEvent } from '../../../../tools/agreement/play/world.ts'
+import { AgreementWorld, type WorldEvent } from '../../../../tools/agreement/play/world.ts'
 
 /** A world of an election, and what memories have done in it since it was asked last. */
 export class ElectionPlay {
-  readonly world: World
+  readonly world: AgreementWorld
   #operations: Extract<WorldEvent, { type: 'operation' }>[] = []
 
   constructor(algorithm: Algorithm, processes: number) {
@@ -16,7 +16,7 @@ export class ElectionPlay {
       if (event.type === 'operation') this.#operations.push(event)
     }
     const setting = { processes, memories: processes }
-    this.world = new World({ algorithm, setting, inputs: new Array<string>(processes).fill(''), watch })
+    this.world = new AgreementWorld({ algorithm, setting, inputs: new Array<string>(processes).fill(''), watch })
   }
 
   get correct(): number[] {

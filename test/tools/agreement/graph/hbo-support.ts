@@ -8,7 +8,7 @@ import type { HboProcess } from '../../../../tools/agreement/graph/hbo-process.t
 import { type CrashInStep, drawCrashes, playRandomly } from '../../../../tools/agreement/graph/random-play.ts'
 import type { Algorithm } from '../../../../tools/agreement/model/algorithm.ts'
 import { isOver, violationOf } from '../../../../tools/agreement/play/judge.ts'
-import { World } from '../../../../tools/agreement/play/world.ts'
+import { AgreementWorld } from '../../../../tools/agreement/play/world.ts'
 
 /** All inputs of processes, as bits. */
 export const allInputs = (processes: number): string[][] =>
@@ -65,7 +65,7 @@ export function playHboSeed({ algorithm, neighbours, seed, crashes }: HboSeed): 
   const setting = { processes, memories: processes, neighbours }
   const random = new Random(seed)
   const inputs = neighbours.map(() => String(random.below(2)))
-  const world = new World({ algorithm, setting, inputs })
+  const world = new AgreementWorld({ algorithm, setting, inputs })
   const drawn = drawCrashes(random, processes, random.below(algorithm.bound(setting).processes + 1), 8 * processes)
   playRandomly(world, { seed, stepsMax: STEPS_MAX, crashes: crashes ?? drawn })
   return {

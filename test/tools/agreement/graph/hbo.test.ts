@@ -7,7 +7,7 @@ import { RoundsExhaustedError } from '../../../../tools/agreement/graph/hbo-proc
 import { playRandomly } from '../../../../tools/agreement/graph/random-play.ts'
 import { isOver, violationOf } from '../../../../tools/agreement/play/judge.ts'
 import { playTimely } from '../../../../tools/agreement/play/timely.ts'
-import { World } from '../../../../tools/agreement/play/world.ts'
+import { AgreementWorld } from '../../../../tools/agreement/play/world.ts'
 import { allInputs, playHboSeed, setsOf } from './hbo-support.ts'
 
 const graphs: readonly (readonly [name: string, processes: number])[] = [
@@ -20,9 +20,9 @@ const graphs: readonly (readonly [name: string, processes: number])[] = [
   ['none', 5],
 ]
 
-const worldOn = (neighbours: Neighbours, inputs: readonly string[]): World => {
+const worldOn = (neighbours: Neighbours, inputs: readonly string[]): AgreementWorld => {
   const { length } = neighbours
-  return new World({ algorithm: hbo, setting: { processes: length, memories: length, neighbours }, inputs })
+  return new AgreementWorld({ algorithm: hbo, setting: { processes: length, memories: length, neighbours }, inputs })
 }
 
 test('the common case: equal inputs are decided after six delays, two for claims and one for messages in each phase', () => {
@@ -78,7 +78,7 @@ test('a process has no access to the objects of one that is not its neighbour', 
 
 test('beyond the rounds that it has registers for, a process fails with an error that says so', () => {
   const algorithm = hboOf({ rounds: 1 })
-  const world = new World({
+  const world = new AgreementWorld({
     algorithm,
     setting: { processes: 2, memories: 2, neighbours: [[], []] },
     inputs: ['0', '1'],

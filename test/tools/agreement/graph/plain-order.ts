@@ -5,12 +5,12 @@ import type { Neighbours } from '../../../../tools/agreement/graph/graphs.ts'
 import { hboOf } from '../../../../tools/agreement/graph/hbo.ts'
 import type { HboProcess } from '../../../../tools/agreement/graph/hbo-process.ts'
 import { possible } from '../../../../tools/agreement/play/timely.ts'
-import { World } from '../../../../tools/agreement/play/world.ts'
+import { AgreementWorld } from '../../../../tools/agreement/play/world.ts'
 
 const algorithm = hboOf({ rounds: 2 })
 
 /** What each process has decided, or takes into the next round. */
-const outcomeOf = (world: World): string =>
+const outcomeOf = (world: AgreementWorld): string =>
   (world.processes as readonly HboProcess[])
     .map(({ decided, value }) => (decided === null ? value : `decided ${decided}`))
     .join()
@@ -20,8 +20,8 @@ function plainOutcomes(neighbours: Neighbours, inputs: readonly string[]): { out
   const { length } = neighbours
   const outcomes = new Set<string>()
   const seen = new Set<string>()
-  const processOf = (world: World, process: number): HboProcess => world.processes[process] as HboProcess
-  const start = new World({ algorithm, setting: { processes: length, memories: length, neighbours }, inputs })
+  const processOf = (world: AgreementWorld, process: number): HboProcess => world.processes[process] as HboProcess
+  const start = new AgreementWorld({ algorithm, setting: { processes: length, memories: length, neighbours }, inputs })
   for (let process = 0; process < length; process += 1) start.perform({ do: 'begin', process })
   const left = [start]
   for (let world = left.pop(); world !== undefined; world = left.pop()) {

@@ -5,7 +5,7 @@ import { graphNamed, graphShapes, type Neighbours } from '../../../../tools/agre
 import { hbo } from '../../../../tools/agreement/graph/hbo.ts'
 import { violationOf } from '../../../../tools/agreement/play/judge.ts'
 import { possible } from '../../../../tools/agreement/play/timely.ts'
-import { World } from '../../../../tools/agreement/play/world.ts'
+import { AgreementWorld } from '../../../../tools/agreement/play/world.ts'
 
 /** The least number of crashes with an SM-cut, and the cut. */
 function firstCut(neighbours: Neighbours): SharedMemoryCut | undefined {
@@ -17,11 +17,11 @@ function firstCut(neighbours: Neighbours): SharedMemoryCut | undefined {
 }
 
 /** The sides of a cut take steps, with messages between processes of one side only. All others are slow. */
-function playApart(neighbours: Neighbours, { one, other }: SharedMemoryCut, quorum?: number): World {
+function playApart(neighbours: Neighbours, { one, other }: SharedMemoryCut, quorum?: number): AgreementWorld {
   const { length } = neighbours
   const setting = { processes: length, memories: length, neighbours, ...(quorum === undefined ? {} : { quorum }) }
   const inputs = neighbours.map((_, process) => (one.includes(process) ? '0' : '1'))
-  const world = new World({ algorithm: hbo, setting, inputs })
+  const world = new AgreementWorld({ algorithm: hbo, setting, inputs })
   const sideOf = (process: number): number => [one, other].findIndex((side) => side.includes(process))
   for (;;) {
     const action = possible(world).find((each) => {

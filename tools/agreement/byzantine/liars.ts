@@ -1,0 +1,111 @@
+import type { Random } from 'aether-dsm/internal/runtime'
+import type { Acts, AgreementEvent, Data, Process, Register } from '../model/process.ts'
+
+/** Takes part in nothing. */
+export class Silent implements Process {
+  step(): void {}
+}
+
+/**
+ * Keeps to the algorithm, except that now and then it writes something else. That is what it has seen elsewhere, a
+ * value with another part, or nothing; and it may be different at each memory. It signs all that with its own key.
+ */
+export class Tamperer implements Process {
+  readonly process: Process
+  readonly random: Random
+  readonly seen: Data[] = []
+
+  constructor(process: Process, random: Random) {
+    this.process = process
+    this.random = random
+  }
+
+  step(event: AgreementEvent, acts: Acts): void {
+    if (event.type === 'answer') for (const value of event.values) if (value !== null) this.seen.push(value)
+    if (event.type === 'message') this.seen.push(event.message)
+    this.process.step(
+      event,
+      tampered(acts, (value) => this.changed(value)),
+    )
+  }
+
+  private changed(value: Data): Data {
+    this.seen.push(value)
+    if (this.random.below(4) > 0) return value
+    const other = this.seen[this.random.below(this.seen.length)]!
+    return this.random.below(2) === 0 ? other : altered(value, other, this.random)
+  }
+}
+
+/** A value in which one part is that of another, or gone. */
+function altered(value: Data, other: Data, random: Random): Data {
+  if (typeof value === 'number') return value + 1
+  if (typeof value !== 'object' || value === null) return random.below(2) === 0 ? null : other
+  const names = Object.keys(value)
+  if (names.length === 0) return other
+  const name = names[random.below(names.length)]!
+  const parts = value as Record<string, Data>
+  const theirs = (typeof other === 'object' && other !== null ? (other as Record<string, Data>)[name] : other) ?? null
+  const part = random.below(2) === 0 ? altered(parts[name]!, theirs, random) : theirs
+  return Array.isArray(value)
+    ? value.map((each: Data, at) => (String(at) === name ? part : each))
+    : { ...parts, [name]: part }
+}
+
+/** What a process does, with each value and message changed on its way. */
+function tampered(acts: Acts, changed: (value: Data) => Data): Acts {
+  return {
+    now: acts.now,
+    send: (to, message) => acts.send(to, changed(message)),
+    write: (memory, register, value, tag) => acts.write(memory, register, changed(value), tag),
+    claim: (memory, register, value, tag) => acts.claim(memory, register, changed(value), tag),
+    read: (memory, registers, tag) => acts.read(memory, registers, tag),
+    permit: (memory, region, writers, tag) => acts.permit(memory, region, writers, tag),
+    wake: (delays, tag) => acts.wake(delays, tag),
+    flip: () => acts.flip(),
+    sign: (text) => acts.sign(text),
+    verify: (process, text, signature) => acts.verify(process, text, signature),
+    decide: (value) => acts.decide(value),
+    elect: (leader) => acts.elect(leader),
+  }
+}
+
+/**
+ * Tells one half of the memories one thing and the other half another. It runs the algorithm twice, with two inputs.
+ * Each run has its own memories for what it writes.
+ */
+export class TwoFaced implements Process {
+  readonly faces: readonly [Process, Process]
+  readonly inputs: readonly [string, string]
+
+  constructor(create: () => Process, inputs: readonly [string, string]) {
+    this.faces = [create(), create()]
+    this.inputs = inputs
+  }
+
+  step(event: AgreementEvent, acts: Acts): void {
+    this.faces.forEach((face, number) => {
+      const own = event.type === 'begin' ? { ...event, input: this.inputs[number]! } : event
+      const mark = `${number}:`
+      if (event.type === 'answer' || event.type === 'timer') {
+        if (event.tag.startsWith(mark))
+          face.step({ ...event, tag: event.tag.slice(mark.length) }, faceActs(acts, number))
+      } else face.step(own, faceActs(acts, number))
+    })
+  }
+}
+
+function faceActs(acts: Acts, number: number): Acts {
+  const mark = (tag: string): string => `${number}:${tag}`
+  // A face that may not write to a memory reads there instead, so that it goes on as if it had.
+  const mine = (memory: number): boolean => memory % 2 === number
+  return {
+    ...tampered(acts, (value) => value),
+    write: (memory, register: Register, value, tag) =>
+      mine(memory) ? acts.write(memory, register, value, mark(tag)) : acts.read(memory, [register], mark(tag)),
+    claim: (memory, register, value, tag) => acts.claim(memory, register, value, mark(tag)),
+    read: (memory, registers, tag) => acts.read(memory, registers, mark(tag)),
+    permit: (memory, region, writers, tag) => acts.permit(memory, region, writers, mark(tag)),
+    wake: (delays, tag) => acts.wake(delays, mark(tag)),
+  }
+}

@@ -1,0 +1,28 @@
+/** A thread of its own, with modules of its own: plays seeds with a mistake in them until one is found out. */
+import { register } from 'node:module'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { AgreementMistake } from './mistakes.ts'
+
+export interface AgreementMistakeTask {
+  readonly mistake: AgreementMistake
+  readonly first: number
+  readonly seeds: number
+}
+
+const { mistake, first, seeds } = workerData as AgreementMistakeTask
+register('../simulation/replicas/mistake-hooks.js', { parentURL: import.meta.url, data: mistake })
+const { playSeed } = await import('./play/seeds.ts')
+const { algorithms } = await import('./algorithms.ts')
+
+const algorithm = algorithms.find(({ name }) => name === mistake.algorithm)!
+let violation: string | undefined
+let played = 0
+while (violation === undefined && played < seeds) {
+  try {
+    ;({ violation } = playSeed(algorithm, first + played))
+  } catch (error) {
+    violation = String(error)
+  }
+  played += 1
+}
+parentPort!.postMessage({ violation, seeds: played })
