@@ -22,6 +22,9 @@ const earlyShapes = ['--shape', 'SB,MP,CoRR,CoWW,CoRW1,CoRW2,CoWR', '--coherence
 
 /** Files that draw variants. */
 const drawing = [
+  'agreement/graph/election-mistakes',
+  'agreement/graph/hbo-mistakes',
+  'agreement/mistakes',
   'arrays/differential/differential',
   'dsm/advice',
   'dsm/coherent/member-deaths',

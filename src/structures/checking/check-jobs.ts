@@ -24,9 +24,11 @@ interface Lists {
 }
 
 /**
- * Each job is in one state. One that can be taken is in a list: the ready list of its priority, that of returned jobs,
- * or a slot of the wheel that is dealt with in time. One that is held has a holder. A list may have more, which does no
- * harm. Returns the number of jobs. @throws Damage
+ * Each job is in one state. One that can be taken is in a list. That is the ready list of its priority, the one of
+ * returned jobs, or a slot of the wheel that is dealt with in time. One that is held has a holder. A list may have
+ * more, which does no harm. Returns the number of jobs.
+ *
+ * @throws Damage
  */
 export function checkJobs(structure: CheckedStructure, unfinished: Unfinished): number {
   const { heap, body, parameters } = structure

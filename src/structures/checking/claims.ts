@@ -58,8 +58,9 @@ export class Claimant {
   }
 
   /**
-   * The block of a reference, which no one has reached before. @throws Damage if another has, or it is not in use, or
-   * it is too short.
+   * The block of a reference, which no one has reached before.
+   *
+   * @throws Damage if another has, or it is not in use, or it is too short.
    */
   claim(reference: number, leastBytes: number, what: string): BlockSight {
     return this.#calls.claim(reference, leastBytes, what)

@@ -4,7 +4,7 @@ import { hasTexts } from './has-texts.ts'
 import { ReplicatedRegisters } from './replicated-registers.ts'
 
 /** How many messages each process can broadcast. */
-export const BROADCASTS_MAX = 64
+const BROADCASTS_MAX = 64
 const POLL = 'broadcast'
 const kinds = ['copy', 'proof', 'witness'] as const
 type Kind = (typeof kinds)[number]

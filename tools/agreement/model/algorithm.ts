@@ -18,7 +18,7 @@ export interface Setting {
  * What the common case costs with three processes and three memories: no failure, no suspicion, every message and
  * operation timely. For algorithms that look again and again, it depends on how often they look.
  */
-export interface CommonCase {
+interface CommonCase {
   /** Until the first process decides. */
   readonly delays: number
   /** Until the first process decides, by all processes together. */

@@ -33,7 +33,7 @@ const refused: MemoryAnswer = { ok: false, values: [] }
 const done: MemoryAnswer = { ok: true, values: [] }
 
 /** True if a memory carries out that change of permission, asked for by `process`. */
-export function isLegalChange(rule: RegionRule, process: number, writers: readonly number[]): boolean {
+function isLegalChange(rule: RegionRule, process: number, writers: readonly number[]): boolean {
   if (rule.changes === 'take') return writers.length === 1 && writers[0] === process
   return rule.changes === 'revoke' && writers.length === 0
 }

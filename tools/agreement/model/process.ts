@@ -28,7 +28,7 @@ export type AgreementEvent =
   | { readonly type: 'leader'; readonly leader: number }
 
 /** The messages of a process. Links lose nothing and keep no order. */
-export interface Messages {
+interface Messages {
   send(to: number, message: Data): void
 }
 
@@ -36,7 +36,7 @@ export interface Messages {
  * The memories of a process. Operations of one process at one memory are carried out in order. None is answered by a
  * memory that has crashed.
  */
-export interface Memories {
+interface Memories {
   write(memory: number, register: Register, value: Data, tag: string): void
   read(memory: number, registers: readonly Register[], tag: string): void
   /** Writes where the register is empty, as compare-and-swap does; the answer is what it held before. */

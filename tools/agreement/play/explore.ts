@@ -39,7 +39,7 @@ export interface ExploreOptions {
   readonly judge?: (world: AgreementWorld) => string | undefined
 }
 
-export interface DividedProcess {
+interface DividedProcess {
   readonly own: unknown
   readonly byMemory: readonly unknown[]
 }
