@@ -34,7 +34,7 @@ test('the package carries all that a user needs and nothing that only a develope
     assert.ok(files.includes(name), name)
   const foreign = files.filter(
     (path) =>
-      !/^(bin\/|dist\/(package|web)\/|docs\/[^/]+\.md$|docs\/protocols\/|native\/|prebuilds\/linux-|package\.json$|examples\/|LICENSE$|README\.md$|CONTRIBUTING\.md$|CITATION\.cff$)/.test(
+      !/^(bin\/|dist\/(package|web)\/|docs\/[^/]+\.md$|docs\/(agreement|protocols)\/|native\/|prebuilds\/linux-|package\.json$|examples\/|LICENSE$|README\.md$|CONTRIBUTING\.md$|CITATION\.cff$)/.test(
         path,
       ),
   )
