@@ -19,7 +19,7 @@ let violation: string | undefined
 let played = 0
 while (violation === undefined && played < seeds) {
   try {
-    ;({ violation } = playSeed(algorithm, first + played))
+    ;({ violation } = playSeed(algorithm, first + played, mistake.lie === undefined ? {} : { lie: mistake.lie }))
   } catch (error) {
     violation = String(error)
   }

@@ -4,6 +4,8 @@ import type { Mistake } from '../simulation/replicas/mistakes.ts'
 export interface AgreementMistake extends Mistake {
   readonly module: string
   readonly algorithm: string
+  /** What the process does that lies, where that shows it soonest. */
+  readonly lie?: string
 }
 
 const paxos = (file: string): string => `/agreement/paxos/${file}.js`
@@ -102,11 +104,66 @@ export const agreementMistakes: readonly AgreementMistake[] = [
     replace: "say: 'promised', ballot: message.ballot, accepted: null",
   },
   {
-    name: 'proof after one copy',
-    breaks: 'two processes deliver different messages of one sender',
+    name: 'panic without revocation',
+    breaks: 'the leader decides after others have given up without its value',
+    lie: 'no one lies',
+    algorithm: 'fast-and-robust',
+    module: byzantine('cheap-quorum'),
+    find: "this.registers.permit('revoke', LEADER_REGION, [], acts)",
+    replace: "this.registers.read('revoke', [leaderRegister], acts)",
+  },
+  {
+    name: 'refused write decides',
+    breaks: 'the leader decides though others have taken its right to write',
+    lie: 'no one lies',
+    algorithm: 'fast-and-robust',
+    module: byzantine('cheap-quorum'),
+    find: 'if (!ok)\n                this.panic(acts)',
+    replace: 'if (false)\n                this.panic(acts)',
+  },
+  {
+    name: 'some proofs are enough',
+    breaks: 'a process decides what another that gives up cannot prove',
+    lie: 'turns its coat',
+    algorithm: 'fast-and-robust',
+    module: byzantine('cheap-quorum'),
+    find: 'of(1).every((proof)',
+    replace: 'of(1).some((proof)',
+  },
+  {
+    name: 'nothing has priority',
+    breaks: 'the backup decides something else than the leader has decided',
+    lie: 'turns its coat',
+    algorithm: 'fast-and-robust',
+    module: byzantine('cheap-quorum'),
+    find: 'if (isUnanimous(value, proof, processes, acts))\n        return 2',
+    replace: 'if (processes > 0)\n        return 0',
+  },
+  {
+    name: 'leader not verified',
+    breaks: 'a value that the leader has not signed counts as if it had',
+    lie: 'turns its coat',
+    algorithm: 'fast-and-robust',
+    module: byzantine('cheap-quorum'),
+    find: 'acts.verify(LEADER, valueText(value), signature)',
+    replace: 'signature.length >= 0',
+  },
+  {
+    name: 'any answer of a memory is enough',
+    breaks: 'a write that only one memory has is not seen by who reads another',
+    lie: 'no one lies',
+    algorithm: 'fast-and-robust',
+    module: byzantine('replicated-registers'),
+    find: 'pending.answers.length * 2 <= this.memories',
+    replace: 'pending.answers.length < 1',
+  },
+  {
+    name: 'witness not verified',
+    breaks: 'a liar makes others deliver what no one has sent',
+    lie: 'bears false witness',
     algorithm: 'non-equivocating-broadcast',
     module: byzantine('broadcast'),
-    find: 'if (copies.length * 2 <= this.processes)',
-    replace: 'if (copies.length < 1)',
+    find: 'each !== null && this.isWitness(sender, each, acts)',
+    replace: 'each !== null',
   },
 ]

@@ -142,7 +142,7 @@ function showTimely(algorithm: Algorithm, processes: number, memories: number, k
 
 function showSeed(algorithm: Algorithm, seed: number, json: boolean): number {
   const events: WorldEvent[] = []
-  const { world, violation, liars } = playSeed(algorithm, seed, (event) => events.push(event))
+  const { world, violation, liars } = playSeed(algorithm, seed, { watch: (event) => events.push(event) })
   const status = show(world, events, json)
   if (!json) for (const liar of liars) console.log(`P${liar}`)
   if (violation !== undefined) console.error(violation)

@@ -19,8 +19,8 @@ for (const [algorithm, memories, budget] of [
   [messagePaxos, 0, { leads: 2, timers: 2, crashes: 1 }],
   [protectedMemoryPaxos, 1, { leads: 1, timers: 2, crashes: 1 }],
   [protectedMemoryPaxos, 2, { leads: 1, timers: 1 }],
-  [diskPaxos, 2, { leads: 1, timers: 1 }],
-  [alignedPaxos, 1, { leads: 1, crashes: 1 }],
+  [diskPaxos, 2, { leads: 1 }],
+  [alignedPaxos, 1, { leads: 1 }],
 ] as const)
   test(`${algorithm.name}: every order with two processes, ${memories} memories and ${JSON.stringify(budget)}`, (t) => {
     const { violation, complete, states, decided } = played(algorithm, { processes: 2, memories }, budget)
@@ -33,7 +33,7 @@ for (const [algorithm, memories, budget] of [
 for (const [algorithm, setting] of [
   [protectedMemoryPaxos, { processes: 2, memories: 2, quorum: 1 }],
   [diskPaxos, { processes: 2, memories: 2, quorum: 1 }],
-  [alignedPaxos, { processes: 2, memories: 2, quorum: 2 }],
+  [alignedPaxos, { processes: 2, memories: 1, quorum: 1 }],
   [messagePaxos, { processes: 2, memories: 0, quorum: 1 }],
 ] as const)
   test(`${algorithm.name}: with ${setting.quorum} instead of a majority, some order makes two processes disagree`, () => {

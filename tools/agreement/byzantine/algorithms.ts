@@ -3,6 +3,7 @@ import type { RegionRule } from '../model/memory.ts'
 import { broadcastRegions } from './broadcast.ts'
 import { cheapQuorumRegions } from './cheap-quorum.ts'
 import { BroadcastProcess, FastAndRobustProcess, RobustBackupProcess } from './processes.ts'
+import { Denier, FalseWitness, Turncoat } from './traitors.ts'
 
 const shared = {
   failures: 'byzantine',
@@ -24,6 +25,7 @@ export const nonEquivocatingBroadcast: Algorithm = {
   commonCase: { delays: 16, signatures: 8 },
   regions: ({ processes }) => broadcastRegions(processes),
   create: (me, { processes, memories }) => new BroadcastProcess(me, processes, memories),
+  traitors: { 'bears false witness': (me, { processes, memories }) => new FalseWitness(me, processes, memories) },
 }
 
 /** *Robust Backup*. */
@@ -36,6 +38,7 @@ export const robustBackup: Algorithm = {
   commonCase: { delays: 51, signatures: 50 },
   regions: ({ processes }) => broadcastRegions(processes),
   create: (me, { processes, memories }) => new RobustBackupProcess(me, processes, memories),
+  traitors: { 'denies what it accepted': (me, { processes, memories }) => new Denier(me, processes, memories) },
 }
 
 /** *Fast & Robust*. */
@@ -48,4 +51,5 @@ export const fastAndRobust: Algorithm = {
   commonCase: { delays: 2, signatures: 1 },
   regions: ({ processes }): RegionRule[] => [...cheapQuorumRegions(processes), ...broadcastRegions(processes)],
   create: (me, { processes, memories }) => new FastAndRobustProcess(me, processes, memories),
+  traitors: { 'turns its coat': (me, { processes, memories }) => new Turncoat(me, processes, memories) },
 }

@@ -21,6 +21,14 @@ export function broadcastRegions(processes: number): RegionRule[] {
   }))
 }
 
+function registerOf(kind: Kind, writer: number, number: number, sender: number, processes: number): Register {
+  return { region: regionOf(writer), index: (kinds.indexOf(kind) * BROADCASTS_MAX + number) * processes + sender }
+}
+
+/** Where a process writes that a majority has proof of a sender's message. */
+export const broadcastWitness = (writer: number, number: number, sender: number, processes: number): Register =>
+  registerOf('witness', writer, number, sender, processes)
+
 /** A message with its sender's signature and that of the process that has copied it. */
 interface Copy {
   readonly message: Data
@@ -229,8 +237,7 @@ export class NonEquivocatingBroadcast {
   }
 
   private register(kind: Kind, writer: number, number: number, sender: number): Register {
-    const index = (kinds.indexOf(kind) * BROADCASTS_MAX + number) * this.processes + sender
-    return { region: regionOf(writer), index }
+    return registerOf(kind, writer, number, sender, this.processes)
   }
 
   private isSigned(sender: number, { message, signature }: Copy | Proof | Witness, acts: Acts): boolean {

@@ -109,3 +109,76 @@ function faceActs(acts: Acts, number: number): Acts {
     wake: (delays, tag) => acts.wake(delays, mark(tag)),
   }
 }
+
+/**
+ * Has two faces alternately. Each runs the algorithm with an input of its own. What one writes is kept back while the
+ * other is seen. When they change, everything is written over.
+ */
+export class Alternator implements Process {
+  readonly faces: readonly [Process, Process]
+  readonly inputs: readonly [string, string]
+  readonly random: Random
+  shown = 0
+  /** By face, memory and register, what that face has written last. */
+  readonly written: [Map<string, Written>, Map<string, Written>] = [new Map(), new Map()]
+  readonly reads: Map<string, readonly Register[]> = new Map()
+
+  constructor(create: () => Process, inputs: readonly [string, string], random: Random) {
+    this.faces = [create(), create()]
+    this.inputs = inputs
+    this.random = random
+  }
+
+  step(event: AgreementEvent, acts: Acts): void {
+    if (event.type === 'timer' && this.random.below(4) === 0) this.turn(acts)
+    this.faces.forEach((face, number) => {
+      const mark = `${number}:`
+      const own = event.type === 'begin' ? { ...event, input: this.inputs[number]! } : event
+      if (event.type !== 'answer' && event.type !== 'timer') face.step(own, this.actsOf(acts, number))
+      else if (event.tag.startsWith(mark)) {
+        const heard = event.type === 'answer' ? { ...event, values: this.seenBy(number, event) } : event
+        face.step({ ...heard, tag: event.tag.slice(mark.length) }, this.actsOf(acts, number))
+      }
+    })
+  }
+
+  /** What a face reads: where it has written itself, that, whatever is shown. */
+  private seenBy(
+    number: number,
+    { memory, tag, values }: AgreementEvent & { readonly type: 'answer' },
+  ): readonly Data[] {
+    const registers = this.reads.get(`${tag} ${memory}`) ?? []
+    this.reads.delete(`${tag} ${memory}`)
+    return values.map((value, at) => this.written[number]!.get(nameOf(memory, registers[at]!))?.value ?? value)
+  }
+
+  private turn(acts: Acts): void {
+    this.shown = 1 - this.shown
+    for (const { memory, register, value } of this.written[this.shown]!.values())
+      acts.write(memory, register, value, 'turn')
+  }
+
+  private actsOf(acts: Acts, number: number): Acts {
+    const mark = (tag: string): string => `${number}:${tag}`
+    return {
+      ...faceActs(acts, number),
+      write: (memory, register, value, tag) => {
+        this.written[number]!.set(nameOf(memory, register), { memory, register, value })
+        if (number === this.shown) acts.write(memory, register, value, mark(tag))
+        else acts.read(memory, [], mark(tag))
+      },
+      read: (memory, registers, tag) => {
+        this.reads.set(`${mark(tag)} ${memory}`, registers)
+        acts.read(memory, registers, mark(tag))
+      },
+    }
+  }
+}
+
+const nameOf = (memory: number, { region, index }: Register): string => `${memory} ${region} ${index}`
+
+interface Written {
+  readonly memory: number
+  readonly register: Register
+  readonly value: Data
+}

@@ -16,10 +16,14 @@ function backupOf(me: number, processes: number, memories: number): RobustBackup
 /** Process 0 broadcasts its input; the others decide what they deliver. */
 export class BroadcastProcess implements Process {
   readonly me: number
+  readonly processes: number
+  readonly memories: number
   readonly broadcast: NonEquivocatingBroadcast
 
   constructor(me: number, processes: number, memories: number) {
     this.me = me
+    this.processes = processes
+    this.memories = memories
     this.broadcast = new NonEquivocatingBroadcast(me, processes, memories)
   }
 
@@ -57,11 +61,15 @@ export class RobustBackupProcess implements Process {
  * *Preferential Paxos* with its proof.
  */
 export class FastAndRobustProcess implements Process {
+  readonly me: number
+  readonly processes: number
   readonly quorum: CheapQuorum
   readonly backup: RobustBackup
   decided = false
 
   constructor(me: number, processes: number, memories: number) {
+    this.me = me
+    this.processes = processes
     this.quorum = new CheapQuorum(me, processes, memories)
     this.backup = backupOf(me, processes, memories)
   }
@@ -78,7 +86,7 @@ export class FastAndRobustProcess implements Process {
     if (decided !== undefined) this.decide(decided, acts)
   }
 
-  private go(end: CheapQuorumEnd, acts: Acts): void {
+  protected go(end: CheapQuorumEnd, acts: Acts): void {
     if ('decided' in end) this.decide(end.decided, acts)
     else this.backup.begin(JSON.stringify(end.abort), acts)
   }

@@ -53,4 +53,6 @@ export interface Algorithm {
   refuse(setting: Setting): string | undefined
   regions(setting: Setting): readonly RegionRule[]
   create(me: number, setting: Setting): Process
+  /** Processes that do what would harm this algorithm most, by name, for plays. */
+  readonly traitors?: Readonly<Record<string, (me: number, setting: Setting) => Process>>
 }

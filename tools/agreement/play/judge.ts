@@ -19,6 +19,9 @@ export function violationOf(world: AgreementWorld): string | undefined {
   const proposed = inputs.filter((_, process) => world.isCorrect(process))
   const isCrash = world.scene.algorithm.failures === 'crash'
   if (isCrash && !inputs.includes(first.value)) return `no one has proposed ${first.value}`
+  const { task } = world.scene.algorithm
+  if (task === 'broadcast' && world.isCorrect(0) && first.value !== inputs[0])
+    return `process 0 has broadcast ${inputs[0]}, and ${first.value} was delivered`
   const everyoneIsCorrect = proposed.length === inputs.length
   if (everyoneIsCorrect && !proposed.includes(first.value)) return `no one has proposed ${first.value}`
   return undefined

@@ -1,5 +1,5 @@
 import { Random } from 'aether-dsm/internal/runtime'
-import { Silent, Tamperer, TwoFaced } from '../byzantine/liars.ts'
+import { Alternator, Silent, Tamperer, TwoFaced } from '../byzantine/liars.ts'
 import type { Algorithm, Setting } from '../model/algorithm.ts'
 import type { Process } from '../model/process.ts'
 import { isOver, violationOf } from './judge.ts'
@@ -8,6 +8,16 @@ import { type Action, AgreementWorld, type WorldEvent } from './world.ts'
 
 /** How long a play that has become timely may take until all have decided, in delays. */
 const PATIENCE = 4000
+
+/** Only crashes. */
+const NO_LIE = 'no one lies'
+
+export interface SeedOptions {
+  /** Told what happens, for a picture. */
+  readonly watch?: (event: WorldEvent) => void
+  /** What the process does that lies; `no one lies` for none. What is drawn, if it is left out. */
+  readonly lie?: string
+}
 
 export interface SeedOutcome {
   readonly seed: number
@@ -22,12 +32,12 @@ export interface SeedOutcome {
  * A play that the seed draws: orders, crashes of processes and memories up to what the algorithm withstands, false
  * suspicions, and processes that lie. Then everything becomes timely, and all that are correct have to decide.
  */
-export function playSeed(algorithm: Algorithm, seed: number, watch?: (event: WorldEvent) => void): SeedOutcome {
+export function playSeed(algorithm: Algorithm, seed: number, { watch, lie }: SeedOptions = {}): SeedOutcome {
   const random = new Random(seed)
   const setting = drawSetting(algorithm, random)
   const bound = algorithm.bound(setting)
-  const faults = random.below(bound.processes + 1)
-  const liars = algorithm.failures === 'byzantine' ? drawLiars(algorithm, setting, faults, random) : []
+  const faults = lie === undefined ? random.below(bound.processes + 1) : bound.processes
+  const liars = algorithm.failures === 'byzantine' ? drawLiars(algorithm, setting, faults, random, lie) : []
   const inputs = Array.from({ length: setting.processes }, () => 'abc'[random.below(3)]!)
   const world = new AgreementWorld({
     algorithm,
@@ -126,17 +136,23 @@ interface Liar {
   readonly create: (setting: Setting) => Process
 }
 
-function drawLiars(algorithm: Algorithm, setting: Setting, most: number, random: Random): Liar[] {
+function drawLiars(algorithm: Algorithm, setting: Setting, most: number, random: Random, lie?: string): Liar[] {
   const left = Array.from({ length: setting.processes }, (_, process) => process)
-  return Array.from({ length: random.below(most + 1) }, () => {
+  const count = lie === undefined ? random.below(most + 1) : lie === NO_LIE ? 0 : Math.min(1, most)
+  return Array.from({ length: count }, () => {
     const process = left.splice(random.below(left.length), 1)[0]!
     const create = (): Process => algorithm.create(process, setting)
     const kinds: Omit<Liar, 'process'>[] = [
       { what: 'is silent', create: () => new Silent() },
       { what: 'tampers', create: () => new Tamperer(create(), random) },
-      { what: 'tampers', create: () => new Tamperer(create(), random) },
       { what: 'is two-faced', create: () => new TwoFaced(create, ['a', 'b']) },
+      { what: 'alternates between two faces', create: () => new Alternator(create, ['a', 'b'], random) },
+      ...Object.entries(algorithm.traitors ?? {}).map(([what, traitor]) => ({
+        what,
+        create: () => traitor(process, setting),
+      })),
     ]
-    return { process, ...kinds[random.below(kinds.length)]! }
+    const chosen = kinds.find(({ what }) => what === lie) ?? kinds[random.below(kinds.length)]!
+    return { process, ...chosen }
   })
 }
