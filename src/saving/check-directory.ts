@@ -20,7 +20,7 @@ const CHUNK_BYTES = 2 ** 20
 /** Something in a directory that cannot be what it should be. */
 export interface DirectoryDamage {
   readonly region: string
-  /** Undefined: it is none of a structure. */
+  /** Undefined: it belongs to no structure. */
   readonly structure?: string
   /** What it is, such as `map`; `memory` and `directory` are what all structures of a region share. */
   readonly kind: string

@@ -18,11 +18,7 @@ const algorithm = algorithms.find(({ name }) => name === mistake.algorithm)!
 let violation: string | undefined
 let played = 0
 while (violation === undefined && played < seeds) {
-  try {
-    ;({ violation } = playSeed(algorithm, first + played, mistake.lie === undefined ? {} : { lie: mistake.lie }))
-  } catch (error) {
-    violation = String(error)
-  }
+  ;({ violation } = playSeed(algorithm, first + played, mistake.lie === undefined ? {} : { lie: mistake.lie }))
   played += 1
 }
 parentPort!.postMessage({ violation, seeds: played })

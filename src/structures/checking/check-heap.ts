@@ -11,7 +11,7 @@ import { Unfinished } from './unfinished.ts'
 
 /** What is wrong with a structure, or with what structures share. */
 interface HeapDamage {
-  /** Undefined: what is damaged is none of a structure, such as the list of blocks. */
+  /** Undefined: what is damaged belongs to no structure, such as the list of blocks. */
   readonly structure?: string
   readonly kind: string
   readonly reason: string
