@@ -4,12 +4,11 @@
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { minify } from 'rolldown/experimental'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+const compiler = 'node_modules/typescript-7/bin/tsc'
 
 mkdirSync(`${root}/dist/web`, { recursive: true })
 execFileSync(process.execPath, [compiler, '-p', 'web/tsconfig.json'], { cwd: root, stdio: 'inherit' })

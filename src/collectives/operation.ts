@@ -18,7 +18,7 @@ export interface CustomOperation<E extends number | bigint = number | bigint> {
 
 export type Operation<E extends number | bigint = number | bigint> = OperationName | CustomOperation<E>
 
-const customNames: OptionNames<CustomOperation> = { combine: true, commutative: true, name: true }
+const customNames: OptionNames<CustomOperation<never>> = { combine: true, commutative: true, name: true }
 
 /** into[i] = into[i] op from[i], or, with `fromFirst`, from[i] op into[i]. */
 export type Kernel = (

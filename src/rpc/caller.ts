@@ -231,7 +231,7 @@ export class Caller {
 
   /** Ends when the server reaches the buffers no more, however the call itself has ended. */
   async #rdma(method: MethodInfo, request: unknown, options: StreamCallOptions & LentParts): Promise<unknown> {
-    checkCallOptions(method.name, options, rdmaNames)
+    checkCallOptions<StreamCallOptions & LentParts>(method.name, options, rdmaNames)
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs
     const deadline = performance.now() + timeoutMs
     const { current } = this.#connection

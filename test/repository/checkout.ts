@@ -12,7 +12,7 @@ export function toolScript(name: 'dependency-cruiser' | 'biome' | 'oxlint' | 'ty
     'dependency-cruiser': 'dependency-cruiser/bin/dependency-cruise.mjs',
     biome: '@biomejs/biome/bin/biome',
     oxlint: 'oxlint/bin/oxlint',
-    typescript: 'typescript/bin/tsc',
+    typescript: 'typescript-7/bin/tsc',
   } as const
   return join(root, 'node_modules', scripts[name])
 }
