@@ -18,6 +18,7 @@ export function broadcastRegions(processes: number): RegionRule[] {
     registers: kinds.length * BROADCASTS_MAX * processes,
     writers: [process],
     changes: 'none',
+    once: true,
   }))
 }
 

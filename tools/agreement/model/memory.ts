@@ -13,6 +13,8 @@ export interface RegionRule {
    * may make itself the only writer. With `revoke` it may see to it that no one writes from now on.
    */
   readonly changes: 'none' | 'take' | 'revoke'
+  /** A correct process writes each register once. */
+  readonly once?: true
   /** The memories that have it; all of them if it is left out. */
   readonly at?: readonly number[]
 }

@@ -1,10 +1,17 @@
-import type { AgreementWorld } from './world.ts'
+import type { AgreementWorld, Scene } from './world.ts'
+
+/** What is judged: what each process has decided, in a world or by real processes. */
+interface Decided {
+  readonly scene: Pick<Scene, 'algorithm' | 'inputs'>
+  readonly decisions: readonly (readonly string[])[]
+  isCorrect(process: number): boolean
+}
 
 /**
  * What is wrong with the decisions so far: two that differ, one that no one proposed, or two by one process. What a
  * process decided before it crashed counts. What a Byzantine process says does not.
  */
-export function violationOf(world: AgreementWorld): string | undefined {
+export function violationOf(world: Decided): string | undefined {
   const correct = world.decisions.flatMap((values, process) =>
     world.isCorrect(process) ? values.map((value) => ({ process, value })) : [],
   )

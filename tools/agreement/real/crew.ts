@@ -1,0 +1,233 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { AetherError, TimeoutError } from 'aether-dsm/internal/native'
+import type { Algorithm, Setting } from '../model/algorithm.ts'
+import type { Costs, WorldEvent } from '../play/world.ts'
+import { makeKeys } from './identity.ts'
+import type { Place } from './place.ts'
+import { type MemberPlan, type MemberTask, type MemberTells, machineNow } from './plan.ts'
+
+const program = fileURLToPath(new URL('./member-main.js', import.meta.url))
+/** Until all have connected to all. */
+const CONNECT_MS_MAX = 60_000
+
+/** What is to be run, and where. */
+export interface RealScene {
+  readonly algorithm: Algorithm
+  readonly setting: Setting
+  /** What each process proposes. */
+  readonly inputs: readonly string[]
+  readonly device: string
+  readonly address: string
+  readonly delayMs: number
+  readonly rounds?: number
+  /** What processes do that do not keep to the algorithm, as `liesOf` names it. */
+  readonly lies?: Readonly<Record<number, string>>
+  /** Told what happens; times are in ms from the beginning of the round. */
+  readonly watch?: (event: WorldEvent) => void
+}
+
+/** What a process has decided, how long after it had begun, and what it had done by then. */
+export interface RealDecision {
+  readonly value: string
+  readonly tookMs: number
+  readonly costs: Costs
+}
+
+/** A process or memory, as a process of its own. */
+class Member {
+  readonly child: ChildProcess
+  readonly ended: Promise<void>
+  onTells: (tells: MemberTells) => void = () => undefined
+  isUp = true
+
+  constructor(plan: MemberPlan) {
+    this.child = fork(program, [JSON.stringify(plan)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    this.child.on('message', (tells: MemberTells) => this.onTells(tells))
+    this.ended = new Promise((resolve) => {
+      this.child.once('exit', () => {
+        this.isUp = false
+        resolve()
+      })
+    })
+  }
+
+  tell(task: MemberTask): void {
+    // One that was killed hears nothing.
+    if (this.child.connected) this.child.send(task, () => undefined)
+  }
+}
+
+/**
+ * The processes and memories of an algorithm, each a process of this machine that can be killed by itself.
+ *
+ * Each process has keys of its own (Ed25519), and shows by them who it is before a memory or another process has
+ * anything to do with it.
+ */
+export class Crew implements AsyncDisposable {
+  readonly scene: RealScene
+  readonly #processes: readonly Member[]
+  readonly #memories: readonly Member[]
+  /** By process: what it has decided in this round. */
+  decisions: (readonly RealDecision[])[] = []
+  /** By process: whom it takes for the leader, where that is the task. */
+  leaders: (number | undefined)[] = []
+  #isMet = false
+  #failure: AetherError | undefined
+  #changed: () => void = () => undefined
+
+  private constructor(scene: RealScene) {
+    this.scene = scene
+    const { algorithm, setting, inputs, device, address, delayMs, lies = {}, rounds = 1 } = scene
+    const keys = inputs.map(() => makeKeys())
+    const shared = {
+      algorithm: algorithm.name,
+      setting,
+      rounds,
+      device,
+      address,
+      publicKeys: keys.map(({ publicKey }) => publicKey),
+    }
+    this.#memories = Array.from(
+      { length: setting.memories },
+      (_, memory) => new Member({ ...shared, role: 'memory', memory }),
+    )
+    this.#processes = inputs.map(
+      (input, process) =>
+        new Member({
+          ...shared,
+          role: 'process',
+          process,
+          privateKey: keys[process]!.privateKey,
+          input,
+          delayMs,
+          lie: lies[process],
+          watched: scene.watch !== undefined,
+        }),
+    )
+  }
+
+  /**
+   * Starts all, and connects all to all.
+   * @throws AetherError if one of them fails at that; TimeoutError
+   */
+  static async start(scene: RealScene): Promise<Crew> {
+    const crew = new Crew(scene)
+    try {
+      await crew.#meet()
+      return crew
+    } catch (error) {
+      await crew[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  isCorrect(process: number): boolean {
+    return this.scene.lies?.[process] === undefined
+  }
+
+  isUp(process: number): boolean {
+    return this.#processes[process]!.isUp
+  }
+
+  /** Kills that process or memory, with SIGKILL; resolves when it has ended. */
+  async kill({ process, memory }: { readonly process?: number; readonly memory?: number }): Promise<void> {
+    const member = process === undefined ? this.#memories[memory!]! : this.#processes[process]!
+    member.child.kill('SIGKILL')
+    await member.ended
+    this.#changed()
+  }
+
+  /** Lets all begin the next round. Resolves to the beginning of its time, as `machineNow` tells it. */
+  begin(round: number): number {
+    this.decisions = this.#processes.map(() => [])
+    this.leaders = this.#processes.map(() => undefined)
+    const startedAt = machineNow()
+    for (const member of this.#processes) member.tell({ do: 'begin', round, startedAt })
+    return startedAt
+  }
+
+  /**
+   * Waits until that holds, and looks whenever something has changed. Resolves to false if it does not in time.
+   * @throws AetherError if a member has failed.
+   */
+  async until(holds: () => boolean, timeoutMs: number): Promise<boolean> {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      this.#changed()
+    }, timeoutMs)
+    while (this.#failure === undefined && !holds() && !isLate)
+      await new Promise<void>((resolve) => {
+        this.#changed = resolve
+      })
+    clearTimeout(timer)
+    if (this.#failure !== undefined) throw this.#failure
+    return holds()
+  }
+
+  /** All correct processes that are up have decided. */
+  get isOver(): boolean {
+    return this.#processes.every(
+      ({ isUp }, process) => !isUp || !this.isCorrect(process) || this.decisions[process]!.length > 0,
+    )
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { child } of [...this.#processes, ...this.#memories]) child.kill('SIGKILL')
+    await Promise.all([...this.#processes, ...this.#memories].map(({ ended }) => ended))
+  }
+
+  async #meet(): Promise<void> {
+    const { device, address } = this.scene
+    const places = new Map<Member, Place>()
+    let connected = 0
+    const everyone = [...this.#processes, ...this.#memories]
+    for (const member of everyone) {
+      member.onTells = (tells) => {
+        if (tells.tell === 'listening') places.set(member, { device, address, port: tells.port })
+        else if (tells.tell === 'connected') connected += 1
+        else this.#take(this.#processes.indexOf(member), tells)
+        this.#changed()
+      }
+      void member.ended.then(() => this.#changed())
+    }
+    const wait = async (holds: () => boolean): Promise<void> => {
+      const isDead = (): boolean => everyone.some(({ isUp }) => !isUp)
+      const isSo = await this.until(() => holds() || isDead(), CONNECT_MS_MAX)
+      if (isDead()) throw new AetherError('ERR_AETHER_JOIN', 'a process ended before all were connected')
+      if (!isSo)
+        throw new TimeoutError(
+          `not all of ${everyone.length} processes are connected over ${device} after ${CONNECT_MS_MAX} ms`,
+        )
+    }
+    await wait(() => places.size === everyone.length)
+    const placesOf = (members: readonly Member[]): Place[] => members.map((member) => places.get(member)!)
+    for (const member of this.#processes)
+      member.tell({ do: 'connect', processes: placesOf(this.#processes), memories: placesOf(this.#memories) })
+    await wait(() => connected === this.#processes.length)
+    this.#isMet = true
+  }
+
+  #take(process: number, tells: MemberTells): void {
+    switch (tells.tell) {
+      case 'events':
+        for (const event of tells.events) this.scene.watch?.(event)
+        return
+      case 'decided': {
+        const { value, tookMs, costs } = tells
+        this.decisions[process] = [...this.decisions[process]!, { value, tookMs, costs }]
+        return
+      }
+      case 'elected':
+        this.leaders[process] = tells.leader
+        return
+      case 'failed': {
+        // A memory that cannot go on has crashed, as it may.
+        if (process < 0 && this.#isMet) return
+        const who = process < 0 ? 'a memory' : `process ${process}`
+        this.#failure ??= new AetherError('ERR_AETHER_AGENT', `${who} failed: ${tells.message}`)
+      }
+    }
+  }
+}
