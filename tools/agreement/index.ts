@@ -12,6 +12,8 @@
 export { algorithms } from './algorithms.ts'
 export type { Algorithm } from './model/algorithm.ts'
 export { sequenceChart } from './picture/sequence-chart.ts'
+export { spaceTimePage } from './picture/space-time-page.ts'
+export { type SpaceTimePlay, spaceTimeSvg } from './picture/space-time-svg.ts'
 export { playSeed } from './play/seeds.ts'
 export { playTimely, type TimelyCrash } from './play/timely.ts'
 export { AgreementWorld, type WorldEvent } from './play/world.ts'

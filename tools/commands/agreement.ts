@@ -12,6 +12,7 @@ const table = {
   memories: { type: 'string', default: '3' },
   kill: { type: 'string', default: '' },
   seed: { type: 'string' },
+  page: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -30,6 +31,7 @@ Options:
   --memories N       how many memories (default 3)
   --kill LIST        who crashes, and after how many delays: P0, M2, or P0@3 (default: no one)
   --seed S           an order that the seed draws, with crashes, suspicions and lies, instead of a timely one
+  --page FILE        write a page with a space-time diagram; only the diagram if FILE ends in .svg
   --json             print the result as JSON
 
 Exit status: 1 if something was decided that must not be, or someone did not decide.
@@ -38,7 +40,8 @@ Examples:
   aether agreement
   aether agreement protected-memory-paxos --kill P0@1
   aether agreement fast-and-robust --kill P0@3,M1
-  aether agreement disk-paxos --seed 17`
+  aether agreement disk-paxos --seed 17
+  aether agreement protected-memory-paxos --kill P0@1 --page play.html`
 
 /** `aether agreement`. */
 export const agreementCommand: Command = {
@@ -58,6 +61,7 @@ export const agreementCommand: Command = {
       throw new UsageError(`there is no algorithm '${name}'; see 'aether agreement --help'`, 'agreement')
     const kills = parseKills(values.kill, processes, memories)
     const play = seed === undefined ? timelyPlay({ algorithm, processes, memories, kills }) : seedPlay(algorithm, seed)
-    return Promise.resolve(showPlay(play, values.json))
+    const command = ['aether agreement', ...args].join(' ')
+    return Promise.resolve(showPlay(play, { json: values.json, page: values.page, command }))
   },
 }

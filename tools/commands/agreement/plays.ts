@@ -21,6 +21,8 @@ export interface PlayedWorld {
   readonly events: readonly WorldEvent[]
   /** Processes that did not keep to the algorithm, with what they did. */
   readonly liars: readonly string[]
+  /** What else there is to say, a line each. */
+  readonly notes: readonly string[]
   /** What must not be; undefined if nothing is wrong. */
   readonly violation: string | undefined
 }
@@ -41,11 +43,21 @@ export function timelyPlay({ algorithm, processes, memories, kills }: TimelyPlay
   const watch = (event: WorldEvent): number => events.push(event)
   const world = new AgreementWorld({ algorithm, setting, inputs: inputsOf(processes), watch })
   playTimely(world, DELAYS_MAX, kills)
-  return { world, events, liars: [], violation: undefined }
+  return { world, events, liars: [], notes: [], violation: undecidedText(world) }
 }
 
 export function seedPlay(algorithm: Algorithm, seed: number): PlayedWorld {
   const events: WorldEvent[] = []
   const { world, violation, liars } = playSeed(algorithm, seed, { watch: (event) => events.push(event) })
-  return { world, events, liars, violation }
+  return { world, events, liars, notes: [], violation: violation ?? undecidedText(world) }
+}
+
+/** Which processes did not decide, though they are up and correct. */
+function undecidedText(world: AgreementWorld): string | undefined {
+  const undecided = world.processes.filter(
+    (_, process) => world.up[process] && world.isCorrect(process) && world.decisions[process]!.length === 0,
+  )
+  return undecided.length === 0
+    ? undefined
+    : `${undecided.length} of ${world.processes.length} processes did not decide`
 }

@@ -1,23 +1,44 @@
-import { sequenceChart } from '../../agreement/index.ts'
+import { writeFileSync } from 'node:fs'
+import { type SpaceTimePlay, sequenceChart, spaceTimePage, spaceTimeSvg } from '../../agreement/index.ts'
+import { outcomeOf } from './outcome.ts'
 import type { PlayedWorld } from './plays.ts'
 
-/** Prints a play. Returns the exit status. */
-export function showPlay({ world, events, liars, violation }: PlayedWorld, json: boolean): number {
+/** How a play is shown. */
+export interface ShowChoices {
+  readonly json: boolean
+  /** The file for a page, or for a picture if it ends in `.svg`. */
+  readonly page: string | undefined
+  /** The command line that made it. */
+  readonly command: string
+}
+
+/** Shows a play, in the terminal, as JSON or as a page. Returns the exit status. */
+export function showPlay(play: PlayedWorld, { json, page, command }: ShowChoices): number {
+  const { world, events, violation } = play
   const { algorithm, setting } = world.scene
-  const undecided = world.processes.filter(
-    (_, process) => world.up[process] && world.isCorrect(process) && world.decisions[process]!.length === 0,
-  )
+  const outcome = outcomeOf(play)
+  if (page !== undefined) {
+    const drawn = drawingOf(play)
+    const words = { source: algorithm.source, command, outcome }
+    writeFileSync(page, page.endsWith('.svg') ? spaceTimeSvg(drawn) : spaceTimePage(drawn, words))
+  }
   if (json)
     console.log(JSON.stringify({ algorithm: algorithm.name, setting, events, costs: world.costs }, undefined, 2))
   else {
-    console.log(sequenceChart(events, setting))
-    const { messages, writes, reads, claims, permissions, signatures } = world.costs
-    console.log(
-      `\n${messages} messages, ${writes} writes, ${reads} reads, ${claims} claims, ${permissions} permissions, ${signatures} signatures`,
-    )
-    for (const liar of liars) console.log(`P${liar}`)
+    if (page === undefined) console.log(`${sequenceChart(events, setting)}\n`)
+    console.log(outcome.join('\n'))
+    if (page !== undefined) console.log(`\n${page}: ${events.length} events, to be opened in a browser`)
   }
-  if (undecided.length > 0) console.error(`${undecided.length} of ${world.processes.length} processes did not decide`)
   if (violation !== undefined) console.error(violation)
-  return undecided.length > 0 || violation !== undefined ? 1 : 0
+  return violation === undefined ? 0 : 1
+}
+
+function drawingOf({ world, events }: PlayedWorld): SpaceTimePlay {
+  const { algorithm, setting, inputs } = world.scene
+  const { title, task } = algorithm
+  const { processes, memories } = setting
+  const proposes = (input: string, process: number): string =>
+    task === 'consensus' ? `proposes ${input}` : process === 0 ? `broadcasts ${input}` : ''
+  const processNotes = inputs.map((input, process) => (world.isCorrect(process) ? proposes(input, process) : 'lies'))
+  return { title, processes, memories, processNotes, unit: 'delays', events }
 }
