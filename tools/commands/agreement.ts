@@ -1,14 +1,9 @@
-import type { Column, Command } from 'aether-dsm/internal/cli'
-import { formatTable, integerOption, parseOptions, UsageError } from 'aether-dsm/internal/cli'
-import {
-  AgreementWorld,
-  type Algorithm,
-  algorithms,
-  playSeed,
-  playTimely,
-  sequenceChart,
-  type WorldEvent,
-} from '../agreement/index.ts'
+import { type Command, integerOption, parseOptions, UsageError } from 'aether-dsm/internal/cli'
+import { algorithms } from '../agreement/index.ts'
+import { compareAll } from './agreement/compare.ts'
+import { parseKills } from './agreement/kills.ts'
+import { seedPlay, timelyPlay } from './agreement/plays.ts'
+import { showPlay } from './agreement/show.ts'
 
 const seedMax = 2 ** 31 - 1
 const membersMax = 16
@@ -17,6 +12,7 @@ const table = {
   memories: { type: 'string', default: '3' },
   kill: { type: 'string', default: '' },
   seed: { type: 'string' },
+  page: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -35,6 +31,7 @@ Options:
   --memories N       how many memories (default 3)
   --kill LIST        who crashes, and after how many delays: P0, M2, or P0@3 (default: no one)
   --seed S           an order that the seed draws, with crashes, suspicions and lies, instead of a timely one
+  --page FILE        write a page with a space-time diagram; only the diagram if FILE ends in .svg
   --json             print the result as JSON
 
 Exit status: 1 if something was decided that must not be, or someone did not decide.
@@ -43,7 +40,8 @@ Examples:
   aether agreement
   aether agreement protected-memory-paxos --kill P0@1
   aether agreement fast-and-robust --kill P0@3,M1
-  aether agreement disk-paxos --seed 17`
+  aether agreement disk-paxos --seed 17
+  aether agreement protected-memory-paxos --kill P0@1 --page play.html`
 
 /** `aether agreement`. */
 export const agreementCommand: Command = {
@@ -61,109 +59,9 @@ export const agreementCommand: Command = {
     const algorithm = algorithms.find((each) => each.name === name)
     if (algorithm === undefined)
       throw new UsageError(`there is no algorithm '${name}'; see 'aether agreement --help'`, 'agreement')
-    if (seed !== undefined) return Promise.resolve(showSeed(algorithm, seed, values.json))
-    return Promise.resolve(showTimely(algorithm, processes, memories, values.kill, values.json))
+    const kills = parseKills(values.kill, processes, memories)
+    const play = seed === undefined ? timelyPlay({ algorithm, processes, memories, kills }) : seedPlay(algorithm, seed)
+    const command = ['aether agreement', ...args].join(' ')
+    return Promise.resolve(showPlay(play, { json: values.json, page: values.page, command }))
   },
-}
-
-/** What each costs where nothing fails. */
-function compareAll(processes: number, memories: number, json: boolean): number {
-  const rows = algorithms
-    .filter((algorithm) => algorithm.refuse({ processes, memories }) === undefined)
-    .map((algorithm) => {
-      const setting = { processes, memories }
-      const world = new AgreementWorld({ algorithm, setting, inputs: inputsOf(processes) })
-      const first = playTimely(world, delaysMax)
-      const bound = algorithm.bound(setting)
-      return {
-        name: algorithm.name,
-        failures: algorithm.failures,
-        bound,
-        first,
-        all: { delays: world.now, ...world.costs },
-      }
-    })
-  if (json) {
-    console.log(JSON.stringify(rows, undefined, 2))
-    return 0
-  }
-  const columns: Column[] = [
-    { title: 'algorithm', align: 'left' },
-    { title: 'failures', align: 'left' },
-    ...['P', 'M', 'delays', 'messages', 'writes', 'reads', 'permissions', 'signatures'].map(
-      (title): Column => ({ title, align: 'right' }),
-    ),
-  ]
-  const cells = rows.map(({ name, failures, bound, first }) => [
-    name,
-    failures,
-    `${bound.processes} of ${processes}`,
-    `${bound.memories} of ${memories}`,
-    ...(first === undefined
-      ? ['never']
-      : [first.delays, first.messages, first.writes, first.reads, first.permissions, first.signatures].map(String)),
-  ])
-  console.log(formatTable(columns, cells).join('\n'))
-  console.log('\nUntil the first process decides, in the common case. P and M: how many may fail.')
-  return 0
-}
-
-const delaysMax = 2000
-const inputsOf = (processes: number): string[] => Array.from({ length: processes }, (_, process) => `v${process}`)
-
-interface Kill {
-  readonly process?: number
-  readonly memory?: number
-  readonly at: number
-}
-
-function parseKill(text: string, processes: number, memories: number): Kill {
-  const [, kind, number = '', at = '0'] = /^([PM])(\d+)(?:@(\d+))?$/.exec(text) ?? []
-  const isThere = Number(number) < (kind === 'P' ? processes : memories)
-  if (kind === undefined || !isThere)
-    throw new UsageError(
-      `--kill takes P0 to P${processes - 1} and M0 to M${memories - 1}, as in P0@3,M1, not '${text}'`,
-      'agreement',
-    )
-  return { [kind === 'P' ? 'process' : 'memory']: Number(number), at: Number(at) }
-}
-
-function showTimely(algorithm: Algorithm, processes: number, memories: number, kill: string, json: boolean): number {
-  const setting = { processes, memories }
-  const refusal = algorithm.refuse(setting)
-  if (refusal !== undefined) throw new UsageError(`${algorithm.name}: ${refusal}`, 'agreement')
-  const kills = kill === '' ? [] : kill.split(',').map((each) => parseKill(each.trim(), processes, memories))
-  const events: WorldEvent[] = []
-  const watch = (event: WorldEvent): number => events.push(event)
-  const world = new AgreementWorld({ algorithm, setting, inputs: inputsOf(processes), watch })
-  playTimely(world, delaysMax, kills)
-  return show(world, events, json)
-}
-
-function showSeed(algorithm: Algorithm, seed: number, json: boolean): number {
-  const events: WorldEvent[] = []
-  const { world, violation, liars } = playSeed(algorithm, seed, { watch: (event) => events.push(event) })
-  const status = show(world, events, json)
-  if (!json) for (const liar of liars) console.log(`P${liar}`)
-  if (violation !== undefined) console.error(violation)
-  return violation === undefined ? status : 1
-}
-
-function show(world: AgreementWorld, events: readonly WorldEvent[], json: boolean): number {
-  const { algorithm, setting } = world.scene
-  const undecided = world.processes.filter(
-    (_, process) => world.up[process] && world.isCorrect(process) && world.decisions[process]!.length === 0,
-  )
-  if (json)
-    console.log(JSON.stringify({ algorithm: algorithm.name, setting, events, costs: world.costs }, undefined, 2))
-  else {
-    console.log(sequenceChart(events, setting))
-    const { messages, writes, reads, claims, permissions, signatures } = world.costs
-    console.log(
-      `\n${messages} messages, ${writes} writes, ${reads} reads, ${claims} claims, ${permissions} permissions, ${signatures} signatures`,
-    )
-  }
-  if (undecided.length === 0) return 0
-  console.error(`${undecided.length} of ${world.processes.length} processes did not decide`)
-  return 1
 }

@@ -1,24 +1,29 @@
 import type { Setting } from '../model/algorithm.ts'
-import type { MemoryOperation } from '../model/memory.ts'
-import type { Data } from '../model/process.ts'
 import type { WorldEvent } from '../play/world.ts'
+import { dataText, operationText, shortened, type TimeUnit } from './event-text.ts'
 
 const LANE = 5
 const TEXT_MAX = 48
 
 /** What a play did, as a sequence chart: a lane for each process and memory, a row for each thing that happened. */
-export function sequenceChart(events: readonly WorldEvent[], { processes, memories }: Setting): string {
+export function sequenceChart(
+  events: readonly WorldEvent[],
+  { processes, memories }: Setting,
+  unit: TimeUnit = 'delays',
+): string {
   const lanes = processes + memories
   const names = Array.from({ length: lanes }, (_, lane) =>
     lane < processes ? `P${lane}` : `M${lane - processes}`,
   ).map((name) => name.padStart(3).padEnd(LANE))
+  const down = new Set<number>()
   const rows = events.flatMap((event) => {
     const row = rowOf(event, processes)
     if (row === undefined) return []
-    const { from, to, mark, text } = row
-    return `${event.at.toFixed(0).padStart(6)}  ${lineOf(from, to, mark, lanes)}  ${text}`.trimEnd()
+    const line = lineOf(row, lanes, down)
+    if (event.type === 'crash') down.add(row.to)
+    return `${event.at.toFixed(unit === 'ms' ? 2 : 0).padStart(6)}  ${line}  ${row.text}`.trimEnd()
   })
-  return [`delays  ${names.join('').trimEnd()}`, ...rows].join('\n')
+  return [`${unit.padEnd(6)}  ${names.join('').trimEnd()}`, ...rows].join('\n')
 }
 
 interface Row {
@@ -33,11 +38,18 @@ interface Row {
 function rowOf(event: WorldEvent, processes: number): Row | undefined {
   switch (event.type) {
     case 'message':
-      return { from: event.from, to: event.to, mark: '●', text: shortened(messageText(event.message)) }
+      return { from: event.from, to: event.to, mark: '●', text: shortened(dataText(event.message), TEXT_MAX) }
+    case 'loss':
+      return {
+        from: event.from,
+        to: event.to,
+        mark: '✗',
+        text: shortened(`lost: ${dataText(event.message)}`, TEXT_MAX),
+      }
     case 'operation': {
       const memory = processes + event.memory
       const text = `${operationText(event.operation)}${event.ok ? '' : ': refused'}`
-      return { from: event.process, to: memory, mark: event.ok ? '●' : '✗', text: shortened(text) }
+      return { from: event.process, to: memory, mark: event.ok ? '●' : '✗', text: shortened(text, TEXT_MAX) }
     }
     case 'answer':
       return undefined
@@ -52,14 +64,14 @@ function rowOf(event: WorldEvent, processes: number): Row | undefined {
   }
 }
 
-/** A row of lanes with an arrow between two of them. */
-function lineOf(from: number, to: number, mark: string, lanes: number): string {
+/** A row of lanes with an arrow between two of them. Of those that have crashed only dots are left. */
+function lineOf({ from, to, mark }: Row, lanes: number, down: ReadonlySet<number>): string {
   const middle = (lane: number): number => lane * LANE + 1
   const cells: string[] = new Array<string>(lanes * LANE).fill(' ')
-  for (let lane = 0; lane < lanes; lane += 1) cells[middle(lane)] = '│'
+  for (let lane = 0; lane < lanes; lane += 1) cells[middle(lane)] = down.has(lane) ? '·' : '│'
   const [begin, end] = [middle(from), middle(to)]
   const step = Math.sign(end - begin)
-  for (let at = begin; at !== end; at += step === 0 ? 1 : step) cells[at] = cells[at] === '│' ? '┼' : '─'
+  for (let at = begin; at !== end; at += step === 0 ? 1 : step) cells[at] = cells[at] === ' ' ? '─' : '┼'
   if (step !== 0) {
     cells[begin] = step > 0 ? '├' : '┤'
     cells[end - step] = step > 0 ? '>' : '<'
@@ -70,22 +82,3 @@ function lineOf(from: number, to: number, mark: string, lanes: number): string {
     .trimEnd()
     .padEnd(lanes * LANE)
 }
-
-function operationText(operation: MemoryOperation): string {
-  switch (operation.do) {
-    case 'write':
-      return `writes ${operation.register.region}[${operation.register.index}] = ${messageText(operation.value)}`
-    case 'claim':
-      return `claims ${operation.register.region}[${operation.register.index}] for ${messageText(operation.value)}`
-    case 'read': {
-      const regions = new Set(operation.registers.map(({ region }) => region.replace(/\/.*/, '')))
-      return `reads ${operation.registers.length} of ${[...regions].join(', ')}`
-    }
-    case 'permit':
-      return `lets ${operation.writers.map((writer) => `P${writer}`).join(', ') || 'no one'} write ${operation.region}`
-  }
-}
-
-const messageText = (message: Data): string => JSON.stringify(message).replaceAll('"', '').replaceAll(',', ', ')
-
-const shortened = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text)

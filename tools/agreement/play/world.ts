@@ -24,6 +24,7 @@ export interface MessageUnderWay {
   readonly to: number
   readonly message: Data
   readonly sentAt: number
+  readonly sentStep: number
 }
 
 export interface TimerUnderWay {
@@ -36,11 +37,13 @@ export interface OperationUnderWay {
   readonly operation: MemoryOperation
   readonly tag: string
   readonly sentAt: number
+  readonly sentStep: number
 }
 
 export interface AnswerUnderWay extends MemoryAnswer {
   readonly tag: string
   readonly executedAt: number
+  readonly executedStep: number
 }
 
 /** What was done in all, by kind. */
@@ -71,35 +74,42 @@ export interface Scene {
   readonly watch?: (event: WorldEvent) => void
 }
 
-/** What a picture shows. Times are in delays. */
+/** When something happens. */
+interface Instant {
+  /** In delays, or in milliseconds where real processes played. */
+  readonly at: number
+  /** The number of the action in which it happens: an order where time stands still. A play in real time has none. */
+  readonly step?: number
+}
+
+/** What takes time: when it began, and when it is over. */
+interface Span extends Instant {
+  readonly sentAt: number
+  readonly sentStep?: number
+}
+
+/** What a picture shows. */
 export type WorldEvent =
-  | {
-      readonly type: 'message'
-      readonly from: number
-      readonly to: number
-      readonly message: Data
-      readonly sentAt: number
-      readonly at: number
-    }
-  | {
+  | (Span & { readonly type: 'message'; readonly from: number; readonly to: number; readonly message: Data })
+  /** A message that the link loses. */
+  | (Span & { readonly type: 'loss'; readonly from: number; readonly to: number; readonly message: Data })
+  | (Span & {
       readonly type: 'operation'
       readonly process: number
       readonly memory: number
       readonly operation: MemoryOperation
       readonly ok: boolean
-      readonly sentAt: number
-      readonly at: number
-    }
-  | {
+    })
+  | (Span & {
       readonly type: 'answer'
       readonly process: number
       readonly memory: number
-      readonly sentAt: number
-      readonly at: number
-    }
-  | { readonly type: 'decide'; readonly process: number; readonly value: string; readonly at: number }
-  | { readonly type: 'lead'; readonly process: number; readonly leader: number; readonly at: number }
-  | { readonly type: 'crash'; readonly process?: number; readonly memory?: number; readonly at: number }
+      /** What the memory says, where it is known. */
+      readonly answer?: MemoryAnswer
+    })
+  | (Instant & { readonly type: 'decide'; readonly process: number; readonly value: string })
+  | (Instant & { readonly type: 'lead'; readonly process: number; readonly leader: number })
+  | (Instant & { readonly type: 'crash'; readonly process?: number; readonly memory?: number })
 
 /**
  * The processes and memories of a play, and all that is under way between them. It does what it is told and decides
@@ -112,6 +122,8 @@ export class AgreementWorld {
   readonly scene: Scene
   readonly signatures: Signatures
   now = 0
+  /** How many actions have been performed. */
+  steps = 0
   processes: readonly Process[]
   memories: readonly Memory[]
   /** Whether each process has been told to begin. */
@@ -173,19 +185,22 @@ export class AgreementWorld {
   }
 
   perform(action: Action): void {
+    this.steps += 1
     switch (action.do) {
       case 'begin':
         this.begun = replaced(this.begun, action.process, true)
         this.step(action.process, { type: 'begin', input: this.scene.inputs[action.process]! })
         return
       case 'deliver': {
-        const { from, to, message, sentAt } = this.messages[action.message]!
+        const message = this.messages[action.message]!
+        const { from, to } = message
         this.messages = without(this.messages, action.message)
-        this.scene.watch?.({ type: 'message', from, to, message, sentAt, at: this.now })
-        this.step(to, { type: 'message', from, message })
+        this.scene.watch?.({ type: 'message', ...message, ...this.instant })
+        this.step(to, { type: 'message', from, message: message.message })
         return
       }
       case 'drop':
+        this.scene.watch?.({ type: 'loss', ...this.messages[action.message]!, ...this.instant })
         this.messages = without(this.messages, action.message)
         return
       case 'execute':
@@ -194,9 +209,10 @@ export class AgreementWorld {
       case 'answer': {
         const { process, memory } = action
         const channel = this.channel(process, memory)
-        const [{ tag, ok, values, executedAt }, ...rest] = this.answers[channel] as [AnswerUnderWay]
+        const [{ tag, ok, values, executedAt, executedStep }, ...rest] = this.answers[channel] as [AnswerUnderWay]
         this.answers = replaced(this.answers, channel, rest)
-        this.scene.watch?.({ type: 'answer', process, memory, sentAt: executedAt, at: this.now })
+        const sent = { sentAt: executedAt, sentStep: executedStep }
+        this.scene.watch?.({ type: 'answer', process, memory, answer: { ok, values }, ...sent, ...this.instant })
         this.step(process, { type: 'answer', memory, tag, ok, values })
         return
       }
@@ -207,17 +223,21 @@ export class AgreementWorld {
         return
       }
       case 'lead':
-        this.scene.watch?.({ type: 'lead', process: action.process, leader: action.leader, at: this.now })
+        this.scene.watch?.({ type: 'lead', process: action.process, leader: action.leader, ...this.instant })
         this.step(action.process, { type: 'leader', leader: action.leader })
         return
       case 'crash':
         this.up = replaced(this.up, action.process, false)
-        this.scene.watch?.({ type: 'crash', process: action.process, at: this.now })
+        this.scene.watch?.({ type: 'crash', process: action.process, ...this.instant })
         return
       case 'crash-memory':
         this.memoryUp = replaced(this.memoryUp, action.memory, false)
-        this.scene.watch?.({ type: 'crash', memory: action.memory, at: this.now })
+        this.scene.watch?.({ type: 'crash', memory: action.memory, ...this.instant })
     }
+  }
+
+  get instant(): { at: number; step: number } {
+    return { at: this.now, step: this.steps }
   }
 
   /** One step of a process. What it does is under way afterwards. */
@@ -230,22 +250,23 @@ export class AgreementWorld {
 
   execute(process: number, memory: number): void {
     const channel = this.channel(process, memory)
-    const [{ operation, tag, sentAt }, ...rest] = this.operations[channel] as [OperationUnderWay]
+    const [{ operation, tag, sentAt, sentStep }, ...rest] = this.operations[channel] as [OperationUnderWay]
     this.operations = replaced(this.operations, channel, rest)
     const changes = operation.do !== 'read'
     const one = this.shares && changes ? copyOf(this.memories[memory]!) : this.memories[memory]!
     if (this.shares && changes) this.memories = replaced(this.memories, memory, one)
     const answer = one.perform(process, operation)
-    this.scene.watch?.({ type: 'operation', process, memory, operation, ok: answer.ok, sentAt, at: this.now })
+    const { ok } = answer
+    this.scene.watch?.({ type: 'operation', process, memory, operation, ok, sentAt, sentStep, ...this.instant })
     this.answers = replaced(this.answers, channel, [
       ...this.answers[channel]!,
-      { ok: answer.ok, values: answer.values, tag, executedAt: this.now },
+      { ok, values: answer.values, tag, executedAt: this.now, executedStep: this.steps },
     ])
   }
 
   begin(process: number, memory: number, operation: MemoryOperation, tag: string): void {
     const channel = this.channel(process, memory)
-    const under = { operation, tag, sentAt: this.now }
+    const under = { operation, tag, sentAt: this.now, sentStep: this.steps }
     this.operations = replaced(this.operations, channel, [...this.operations[channel]!, under])
   }
 }
@@ -268,8 +289,10 @@ class WorldActs implements Acts {
   }
 
   send(to: number, message: Data): void {
-    this.#world.costs.messages += 1
-    this.#world.messages = [...this.#world.messages, { from: this.#process, to, message, sentAt: this.now }]
+    const world = this.#world
+    world.costs.messages += 1
+    const sent = { sentAt: this.now, sentStep: world.steps }
+    world.messages = [...world.messages, { from: this.#process, to, message, ...sent }]
   }
 
   write(memory: number, register: Register, value: Data, tag: string): void {
@@ -317,11 +340,11 @@ class WorldActs implements Acts {
     world.first ??= { delays: this.now, ...world.costs }
     if (world.decidedAt[this.#process] === undefined)
       world.decidedAt = replaced(world.decidedAt, this.#process, this.now)
-    world.scene.watch?.({ type: 'decide', process: this.#process, value, at: this.now })
+    world.scene.watch?.({ type: 'decide', process: this.#process, value, ...world.instant })
   }
 
   elect(leader: number): void {
     this.#world.leaders = replaced(this.#world.leaders, this.#process, leader)
-    this.#world.scene.watch?.({ type: 'lead', process: this.#process, leader, at: this.now })
+    this.#world.scene.watch?.({ type: 'lead', process: this.#process, leader, ...this.#world.instant })
   }
 }

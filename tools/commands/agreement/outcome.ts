@@ -1,0 +1,30 @@
+import type { PlayedWorld } from './plays.ts'
+
+/** What came of a play, in lines: who decided what and when, what it cost, who lied. */
+export function outcomeOf({ world, liars, notes }: PlayedWorld): string[] {
+  const { messages, writes, reads, claims, permissions, signatures } = world.costs
+  const costs = { messages, writes, reads, claims, permissions, signatures }
+  const counted = Object.entries(costs).filter(([, count]) => count > 0)
+  return [
+    ...decisionsOf(world),
+    ...(counted.length === 0 ? [] : [`in all: ${counted.map(([name, count]) => countText(count, name)).join(', ')}`]),
+    ...liars.map((liar) => `P${liar}`),
+    ...notes,
+  ]
+}
+
+function decisionsOf({ decisions, decidedAt }: PlayedWorld['world']): string[] {
+  const processesOf = new Map<string, number[]>()
+  for (const [process, values] of decisions.entries())
+    for (const value of values) {
+      const text = `${value} at ${countText(decidedAt[process]!, 'delays')}`
+      processesOf.set(text, [...(processesOf.get(text) ?? []), process])
+    }
+  return [...processesOf].map(
+    ([text, processes]) =>
+      `${processes.map((process) => `P${process}`).join(', ')} ${processes.length === 1 ? 'decides' : 'decide'} ${text}`,
+  )
+}
+
+/** `1 message`, `2 messages`: names are in the plural. */
+export const countText = (count: number, name: string): string => `${count} ${count === 1 ? name.slice(0, -1) : name}`
