@@ -31,7 +31,12 @@ export const allTakes: readonly BenchOption[] = ['device', 'sizes', 'time-ms', '
 type AllOptions = Required<Pick<CommonOptions, 'device' | 'sizes' | 'timeMs' | 'peers'>>
 
 const common = (name: CommonName) => (options: AllOptions) =>
-  commonBench(name, { ...options, depths: [1, 16], clients: [1, 2], processes: name === 'replicate' ? [3] : [2, 4] })
+  commonBench(name, {
+    ...options,
+    depths: [1, 16],
+    clients: [1, 2],
+    processes: name === 'replicate' || name === 'agreement' ? [3] : [2, 4],
+  })
 
 /** Each has few cells, so that all take only minutes, but enough to show how the figures grow. */
 const short: Readonly<Record<string, (options: AllOptions) => PreparedBench>> = {

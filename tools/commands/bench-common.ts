@@ -1,5 +1,6 @@
 import { formatBytes, integerOption, UsageError } from 'aether-dsm/internal/cli'
 import { openDevice } from 'aether-dsm/internal/verbs'
+import { type AgreementBenchOptions, benchAgreement, defaultAgreementProcesses } from '../bench/agreement/agreement.ts'
 import { benchBandwidth } from '../bench/bandwidth.ts'
 import { benchJobs, defaultJobsProcesses, type JobsBenchOptions } from '../bench/jobs/jobs.ts'
 import { benchLatency, DEFAULT_TIME_MS } from '../bench/latency.ts'
@@ -23,7 +24,11 @@ import {
 } from './bench-options.ts'
 import { type PreparedBench, prepareBench } from './bench-run.ts'
 
-export type CommonOptions = RpcBenchOptions & OpsBenchOptions & JobsBenchOptions & ReplicateBenchOptions
+export type CommonOptions = RpcBenchOptions &
+  OpsBenchOptions &
+  JobsBenchOptions &
+  ReplicateBenchOptions &
+  AgreementBenchOptions
 
 const processesMax = 64
 const killsMax = 100_000
@@ -36,6 +41,7 @@ const measures: Readonly<Record<CommonName, (options: CommonOptions) => Promise<
   ops: benchOps,
   jobs: benchJobs,
   replicate: benchReplicate,
+  agreement: benchAgreement,
 }
 
 /** Benchmarks whose rows have the same fields, in the order in which they run, with their options. */
@@ -47,6 +53,7 @@ export const commonTakes: Readonly<Record<CommonName, readonly BenchOption[]>> =
   ops: ['device', 'sizes', 'time-ms', 'peers', 'processes'],
   jobs: ['time-ms', 'peers', 'processes'],
   replicate: ['sizes', 'time-ms', 'peers', 'processes', 'kills'],
+  agreement: ['device', 'time-ms', 'processes'],
 }
 
 /** @throws UsageError, and AetherError if there is no such device, before a second process fails because of it. */
@@ -56,6 +63,7 @@ export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBe
   const device = values.device ?? deviceDefault
   const options: CommonOptions = {
     device,
+    ...(values.device !== undefined && { devices: [device] }),
     // Without this option, each benchmark has its own sizes.
     ...(values.sizes !== undefined && { sizes: numbersOf('sizes', values.sizes, [], 1, sizeMax) }),
     timeMs: millisecondsOf('time-ms', values['time-ms'], DEFAULT_TIME_MS),
@@ -65,7 +73,8 @@ export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBe
     processes: numbersOf('processes', values.processes, defaultProcesses(name), 1, processesMax),
     ...(values.kills !== undefined && { kills: integerOption('bench', '--kills', values.kills, 1, killsMax) }),
   }
-  const even = name === 'replicate' ? options.processes?.find((count) => count % 2 === 0) : undefined
+  const even =
+    name === 'replicate' || name === 'agreement' ? options.processes?.find((count) => count % 2 === 0) : undefined
   if (even !== undefined) throw new UsageError(`--processes ${even}: replicas are an odd number, as 3 or 5`, 'bench')
   openDevice(device).close()
   return commonBench(name, options)
@@ -74,6 +83,7 @@ export function commonBenchOf(name: CommonName, values: BenchValues): PreparedBe
 /** Numbers of processes that a benchmark takes. */
 function defaultProcesses(name: CommonName): readonly number[] {
   if (name === 'replicate') return defaultReplicas
+  if (name === 'agreement') return defaultAgreementProcesses
   return name === 'jobs' ? defaultJobsProcesses : defaultOpsProcesses
 }
 

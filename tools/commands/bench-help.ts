@@ -35,6 +35,7 @@ export const benchHelp: string = `Usage: aether bench latency [options]
        aether bench ops [options]
        aether bench jobs [options]
        aether bench replicate [options]
+       aether bench agreement [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
@@ -85,6 +86,8 @@ jobs         job queues, compared with BullMQ on Redis and on shared memory
 replicate    commands of a replicated state machine, compared with a bare WRITE, Redis with WAIT, and etcd
                one-N              one after the other, with N replicas
                many-N             with 64 under way
+agreement    decisions of the algorithms of aether agreement by real processes and memories, compared with replicate
+               NAME-N             algorithm NAME among N processes and three memories, where nothing fails
 dsm          loads, stores and calls on coherent memory: some need another process, some do not
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not
              timed
@@ -114,8 +117,9 @@ Options of all benchmarks:
                     nothing else. With --compare the plots show both runs
 If a benchmark is interrupted (Ctrl-C), it writes neither. Its exit status is 128 + the number of the signal.
 
-Options of latency, bandwidth, messaging, rpc, ops, jobs (no --device, no --sizes), replicate (no --device) and all:
-  --device NAME     the verbs device (default ${deviceDefault})
+Options of latency, bandwidth, messaging, rpc, ops, jobs (no --device, no --sizes), replicate (no --device), agreement
+(no --sizes) and all:
+  --device NAME     the verbs device (default ${deviceDefault}; agreement shm0 and tcp-lo)
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')};
                     rpc ${defaultRpcSizes.join(',')}, rdma-source and rdma-target
                     ${defaultRendezvousSizes.join(',')};
@@ -156,9 +160,9 @@ More options of messaging and rpc:
                      over the rounds, and ratios are taken within a round. Counts of the scheduler are null if the
                      kernel does not tell them
 
-More options of ops, jobs and replicate:
+More options of ops, jobs, replicate and agreement:
   --processes N,N,...  processes that work at the same time (default ${defaultOpsProcesses.join(',')}; jobs ${defaultJobsProcesses.join(',')};
-                       replicate ${defaultReplicas.join(',')})
+                       replicate ${defaultReplicas.join(',')}; agreement 3)
 
 More options of replicate:
   --kills N          measure fail-overs instead: kill the leader N times while 8 commands are under way. A row

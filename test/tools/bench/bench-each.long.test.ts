@@ -29,6 +29,7 @@ const cheapRuns: readonly (readonly string[])[] = [
   ['rpc', '--loads', '0,1', '--rounds', '1', '--time-ms', '1', '--clients', '1'],
   ['ops', '--processes', '1,2', '--time-ms', '1', '--peers', 'none'],
   ['replicate', '--processes', '3', '--time-ms', '1', '--peers', 'none'],
+  ['agreement', '--processes', '3', '--time-ms', '1', '--device', 'shm0'],
   ['collectives', '--collectives', 'allReduce,barrier', '--processes', '2', '--value-sizes', '64', '--cell-ms', '1'],
   ['arrays', '--elements', '1000', '--ranks', '2', '--threads', '1', '--time-ms', '1', '--peers', 'none'],
   ['scaling', '--nodes', '2,4'],

@@ -8,8 +8,8 @@ import type { Place } from './place.ts'
 import { type MemberPlan, type MemberTask, type MemberTells, machineNow } from './plan.ts'
 
 const program = fileURLToPath(new URL('./member-main.js', import.meta.url))
-/** Until all have connected to all. */
-const CONNECT_MS_MAX = 60_000
+/** Until all have connected to all. An emulated processor needs a minute to start as many programs. */
+const CONNECT_MS_MAX = 300_000
 
 /** What is to be run, and where. */
 export interface RealScene {

@@ -9,13 +9,12 @@ import { ProcessRunner } from './process-runner.ts'
 const plan = JSON.parse(process.argv[2]!) as MemberPlan
 const algorithm = algorithms.find(({ name }) => name === plan.algorithm)!
 
-function tell(tells: MemberTells): void {
-  if (process.connected) process.send!(tells)
+function tell(tells: MemberTells, done: () => void = () => undefined): void {
+  if (process.connected) process.send!(tells, undefined, undefined, done)
 }
 
 function fail(error: unknown): void {
-  tell({ tell: 'failed', message: error instanceof Error ? error.message : String(error) })
-  setImmediate(() => process.exit(1))
+  tell({ tell: 'failed', message: error instanceof Error ? error.message : String(error) }, () => process.exit(1))
 }
 
 process.on('disconnect', () => process.exit())

@@ -3,7 +3,7 @@ import type { RegionRule } from '../model/memory.ts'
 import { CellLayout } from './register-cell.ts'
 
 /** Room for values, and for what everyone has signed about what everyone has signed. */
-const SIGNED_BYTES_PER_PAIR = 1536
+const SIGNED_BYTES_PER_PAIR = 1024
 const CRASH_BYTES = 1024
 
 /** A region of one memory, with the registers of all rounds. */

@@ -17,6 +17,8 @@ export interface PeerNote {
   readonly message: Data
 }
 
+const CONNECT_MS_MAX = 60_000
+
 export interface PeerHandlers {
   readonly receive: (from: number, note: PeerNote) => void
   /** The connection to that process has ended. */
@@ -57,7 +59,7 @@ export class PeerLinks implements Disposable {
   /** Connects to the processes with lower numbers, and waits for those with higher ones. */
   async connect(places: readonly Place[]): Promise<void> {
     for (const [process, { device, address, port }] of places.slice(0, this.#me).entries())
-      this.#meet(await connectEndpoint({ device, address, port, connectTimeoutMs: 30_000 }), process)
+      this.#meet(await connectEndpoint({ device, address, port, connectTimeoutMs: CONNECT_MS_MAX }), process)
     await this.#complete
   }
 

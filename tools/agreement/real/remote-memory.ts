@@ -17,7 +17,7 @@ import { type CellLayout, encodeCell, HEAD_BYTES } from './register-cell.ts'
 import { RegisterRead } from './register-read.ts'
 
 /** How long it may take to be let in by a memory, or again after a refusal. A memory that takes longer has crashed. */
-const CONNECT_MS_MAX = 20_000
+const CONNECT_MS_MAX = 60_000
 /** How often one operation is tried, each time over a new connection. */
 const TRIES_MAX = 5
 /** Memory of this end to begin with. */

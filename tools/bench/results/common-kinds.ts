@@ -7,7 +7,7 @@ import type { RowKind } from './row-kind.ts'
 import { rowTable } from './row-table.ts'
 
 /** Benchmarks whose rows are {@link BenchRow}s. */
-export type CommonName = 'latency' | 'bandwidth' | 'messaging' | 'rpc' | 'ops' | 'jobs' | 'replicate'
+export type CommonName = 'latency' | 'bandwidth' | 'messaging' | 'rpc' | 'ops' | 'jobs' | 'replicate' | 'agreement'
 type Plan = PlotPlan<BenchRow>
 
 const columns: readonly Column[] = [
@@ -171,7 +171,7 @@ const batchNotes: readonly string[] = [
   'libfabric is fi_pingpong (messages of its shm provider), written in C. It reports only means, which count for operations and the ratio.',
 ]
 
-/** Rows of `aether bench latency`, `bandwidth`, `messaging`, `rpc`, `ops`, `jobs` and `replicate`. */
+/** Rows of `aether bench latency`, `bandwidth`, `messaging`, `rpc`, `ops`, `jobs`, `replicate` and `agreement`. */
 export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
   latency: commonKind(batchNotes, [
     timeByLength(together('one operation at a time')),
@@ -244,5 +244,14 @@ export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
       'while 8 commands are under way; stages count from when the next leader found that none was left.',
     ],
     [timesSideBySide, ratesSideBySide, distributions],
+  ),
+
+  agreement: commonKind(
+    [
+      'NAME-N: algorithms of `aether agreement` among N processes and three memories, each a process of its own, where nothing fails: from the proposal of',
+      'process 0 until it has decided. Rounds begin when all have decided in the one before. Those with liars in mind look again after 20 ms, and sign.',
+      'replicate-N: one command after the other with N replicas, see bench replicate. ratio is the time divided by that of the row it names.',
+    ],
+    [timesSideBySide, distributions],
   ),
 }
