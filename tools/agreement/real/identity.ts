@@ -22,7 +22,7 @@ export function makeKeys(): KeyPair {
   }
 }
 
-/** Who is spoken to: a process, or a memory. */
+/** The other end of a connection. */
 export type Party = `process ${number}` | `memory ${number}`
 
 export const newChallenge = (): string => randomBytes(16).toString('hex')

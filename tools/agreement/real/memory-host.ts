@@ -26,8 +26,8 @@ interface Client {
  * what that process may reach is lent to its connection. A change of permission takes the loans of others back. It is
  * answered when none of their operations can reach the memory any more.
  *
- * Where a peer cannot be kept out (on `shm`: it was stopped in the middle of a copy), the memory ends instead, as if it
- * had crashed: that is always safe.
+ * Some peers cannot be kept out: on `shm`, one that was stopped in the middle of a copy. Then the memory ends, as if it
+ * had crashed, which is always safe.
  */
 export class MemoryHost implements Disposable {
   readonly #index: number

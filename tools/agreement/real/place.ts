@@ -1,4 +1,4 @@
-/** Where somebody listens. */
+/** Where a process or a memory listens. */
 export interface Place {
   /** A device of verbs, such as `shm0`, `tcp-lo` or `rxe0`. */
   readonly device: string

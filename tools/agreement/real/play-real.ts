@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { violationOf } from '../play/judge.ts'
 import type { Costs, WorldEvent } from '../play/world.ts'
-import { Crew, type RealScene } from './crew.ts'
+import { AgreementCrew, type RealScene } from './agreement-crew.ts'
 import { machineNow } from './plan.ts'
 
 /** A process or a memory is killed that long after the beginning. */
@@ -35,7 +35,7 @@ export async function playReal(
   timeoutMs: number,
 ): Promise<RealOutcome> {
   const events: WorldEvent[] = []
-  await using crew = await Crew.start({ ...scene, watch: (event) => events.push(event) })
+  await using crew = await AgreementCrew.start({ ...scene, watch: (event) => events.push(event) })
   const startedAt = crew.begin(0)
   const killed = kills.map(async ({ atMs, ...victim }) => {
     await sleep(Math.max(0, atMs - (machineNow() - startedAt)))
@@ -60,7 +60,7 @@ export async function playReal(
   }
 }
 
-function firstOf(crew: Crew, process: number): RealOutcome['first'] {
+function firstOf(crew: AgreementCrew, process: number): RealOutcome['first'] {
   const [decision] = crew.decisions[process]!
   return decision === undefined ? undefined : { ...decision.costs, process, tookMs: decision.tookMs }
 }

@@ -5,12 +5,12 @@ import type { AgreementEvent, Data, Process, Register } from '../model/process.t
 import type { WorldEvent } from '../play/world.ts'
 import { PrivateKey, PublicKeys } from './identity.ts'
 import { createLiar } from './lies.ts'
+import { MemoryClient } from './memory-client.ts'
 import { memoryLayout } from './memory-layout.ts'
 import { PeerLinks, type PeerNote } from './peer-links.ts'
 import type { Place } from './place.ts'
 import { type MemberTells, machineNow, type ProcessPlan } from './plan.ts'
 import { type Doing, RealActs } from './real-acts.ts'
-import { RemoteMemory } from './remote-memory.ts'
 import { Suspicions } from './suspicions.ts'
 
 /** One run of the algorithm, with registers of its own. */
@@ -33,7 +33,7 @@ export class ProcessRunner implements Disposable {
   readonly #rounds = new Map<number, Round>()
   /** Messages for rounds that others have begun before. */
   #early: { readonly from: number; readonly note: PeerNote }[] = []
-  #memories: readonly RemoteMemory[] = []
+  #memories: readonly MemoryClient[] = []
   #startedAt = 0
   #events: WorldEvent[] = []
 
@@ -59,7 +59,7 @@ export class ProcessRunner implements Disposable {
     const { setting, rounds, process } = this.#plan
     this.#memories = memories.map(
       (place, memory) =>
-        new RemoteMemory(memory, place, memoryLayout(this.#algorithm, setting, memory, rounds), {
+        new MemoryClient(memory, place, memoryLayout(this.#algorithm, setting, memory, rounds), {
           process,
           key: this.#key,
         }),
@@ -177,17 +177,18 @@ export class ProcessRunner implements Disposable {
     this.#watch({ type: 'decide', process: this.#plan.process, value, at })
     if (round === undefined) return
     const tookMs = machineNow() - round.begunAt
+    this.#flush()
     this.#tell({ tell: 'decided', round: number, value, tookMs, costs: { ...round.acts.costs } })
   }
 
   #watch(event: WorldEvent): void {
     if (!this.#plan.watched) return
-    if (this.#events.length === 0)
-      setImmediate(() => {
-        const events = this.#events
-        this.#events = []
-        this.#tell({ tell: 'events', events })
-      })
+    if (this.#events.length === 0) setImmediate(() => this.#flush())
     this.#events.push(event)
+  }
+
+  #flush(): void {
+    if (this.#events.length > 0) this.#tell({ tell: 'events', events: this.#events })
+    this.#events = []
   }
 }

@@ -15,7 +15,7 @@ export interface Doing {
   elect(leader: number): void
 }
 
-export const noCosts = (): Costs => ({ messages: 0, writes: 0, reads: 0, claims: 0, permissions: 0, signatures: 0 })
+const noCosts = (): Costs => ({ messages: 0, writes: 0, reads: 0, claims: 0, permissions: 0, signatures: 0 })
 
 /** What a process does, counted. */
 export class RealActs implements Acts {

@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib'
 import type { Data } from '../model/process.ts'
 
 /**
- * How a register lies in memory, so that a reader never takes half of a value for one, and a writer that is killed in
- * the middle destroys nothing. There are two copies, which are written in turn, each with a head and a rest:
+ * How a register lies in memory. A reader never takes half of a value for one. A writer that is killed in the middle
+ * destroys nothing. There are two copies, which are written in turn, each with a head and a rest:
  *
  *     head 0 | head 1 | rest 0 | rest 1        head: number u32, length u32, crc u32, 0, first bytes of the text
  *
@@ -51,8 +51,8 @@ export interface EncodedCell {
 }
 
 /**
- * A value as the register's `number`th, counted from 1; undefined if it is too long for one. A liar may have others copy
- * what is as long as that.
+ * A value as the register's `number`th, counted from 1. Undefined if it is too long for one: a liar may have others
+ * copy what is as long as that.
  */
 export function encodeCell(value: Data, number: number, layout: CellLayout): EncodedCell | undefined {
   const text = Buffer.from(JSON.stringify(value))

@@ -2,8 +2,8 @@
 const FIRST_TERM = 400
 
 /**
- * Whom a process takes for the leader: a failure detector Omega for real processes. Everyone is the leader for a term,
- * in order, and each term takes twice as long as the one before. A process whose connection has ended is passed over at
+ * The process that is taken for the leader: a failure detector Omega for real processes. Everyone is it for a term, in
+ * order, and each term takes twice as long as the one before. A process whose connection has ended is passed over at
  * once. So from some time on all have the same correct leader for long enough, however wrong they were before.
  */
 export class Suspicions {

@@ -1,4 +1,4 @@
-import { type Algorithm, algorithms, Crew } from '../../agreement/index.ts'
+import { AgreementCrew, type Algorithm, algorithms } from '../../agreement/index.ts'
 import { addressOf } from '../device-address.ts'
 import { type LanesRun, laneRow } from '../lanes.ts'
 import type { BenchOptions } from '../latency.ts'
@@ -81,7 +81,7 @@ async function rounds(algorithm: Algorithm, count: number, device: string): Prom
   const inputs = Array.from({ length: count }, (_, process) => `${process}`.padEnd(VALUE_BYTES, 'x'))
   const setting = { processes: count, memories: MEMORIES }
   const scene = { algorithm, setting, inputs, device, address: addressOf(device), delayMs: DELAY_MS, rounds: all }
-  await using crew = await Crew.start(scene)
+  await using crew = await AgreementCrew.start(scene)
   const times: number[] = []
   for (let round = 0; round < all; round += 1) {
     crew.begin(round)

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { Algorithm } from '../../../../tools/agreement/model/algorithm.ts'
 import type { MemoryAnswer, MemoryOperation, RegionRule } from '../../../../tools/agreement/model/memory.ts'
 import { makeKeys, PrivateKey, PublicKeys } from '../../../../tools/agreement/real/identity.ts'
+import { MemoryClient } from '../../../../tools/agreement/real/memory-client.ts'
 import { MemoryHost } from '../../../../tools/agreement/real/memory-host.ts'
 import { memoryLayout } from '../../../../tools/agreement/real/memory-layout.ts'
-import { RemoteMemory } from '../../../../tools/agreement/real/remote-memory.ts'
 
 const rules: readonly RegionRule[] = [
   { name: 'slots', registers: 2, writers: [0], changes: 'take' },
@@ -26,7 +26,7 @@ class Fixture implements AsyncDisposable {
     new PublicKeys(this.#keys.slice(0, 2).map(({ publicKey }) => publicKey)),
     (error) => this.failures.push(error),
   )
-  readonly memories: RemoteMemory[] = []
+  readonly memories: MemoryClient[] = []
   readonly #device: string
   #port = 0
 
@@ -39,10 +39,10 @@ class Fixture implements AsyncDisposable {
     return this
   }
 
-  process(number: number, keyOf: number = number): RemoteMemory {
+  process(number: number, keyOf: number = number): MemoryClient {
     const place = { device: this.#device, address: '127.0.0.1', port: this.#port }
     const key = new PrivateKey(this.#keys[keyOf]!.privateKey)
-    const memory = new RemoteMemory(0, place, layout, { process: number, key })
+    const memory = new MemoryClient(0, place, layout, { process: number, key })
     this.memories.push(memory)
     return memory
   }
@@ -54,7 +54,7 @@ class Fixture implements AsyncDisposable {
   }
 }
 
-const perform = (memory: RemoteMemory, operation: MemoryOperation): Promise<MemoryAnswer> =>
+const perform = (memory: MemoryClient, operation: MemoryOperation): Promise<MemoryAnswer> =>
   new Promise((resolve) => memory.begin(operation, resolve))
 const slot = (index: number) => ({ region: 'slots', index })
 const write = (index: number, value: string): MemoryOperation => ({ do: 'write', register: slot(index), value })

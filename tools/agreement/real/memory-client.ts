@@ -58,7 +58,7 @@ interface Connection {
  * may do by now. What was under way is done again, or is known to be refused. A memory that lets no one in has crashed:
  * its operations never end.
  */
-export class RemoteMemory implements Disposable {
+export class MemoryClient implements Disposable {
   readonly #index: number
   readonly #place: Place
   readonly #layout: ReadonlyMap<string, LaidRegion>

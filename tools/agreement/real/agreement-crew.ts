@@ -61,10 +61,10 @@ class Member {
 /**
  * The processes and memories of an algorithm, each a process of this machine that can be killed by itself.
  *
- * Each process has keys of its own (Ed25519), and shows by them who it is before a memory or another process has
- * anything to do with it.
+ * Each process has keys of its own (Ed25519). It shows by them who it is before a memory or another process listens to
+ * it.
  */
-export class Crew implements AsyncDisposable {
+export class AgreementCrew implements AsyncDisposable {
   readonly scene: RealScene
   readonly #processes: readonly Member[]
   readonly #memories: readonly Member[]
@@ -111,8 +111,8 @@ export class Crew implements AsyncDisposable {
    * Starts all, and connects all to all.
    * @throws AetherError if one of them fails at that; TimeoutError
    */
-  static async start(scene: RealScene): Promise<Crew> {
-    const crew = new Crew(scene)
+  static async start(scene: RealScene): Promise<AgreementCrew> {
+    const crew = new AgreementCrew(scene)
     try {
       await crew.#meet()
       return crew
