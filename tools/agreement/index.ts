@@ -9,8 +9,21 @@
  * - `play/`: a world that does what it is told, and who tells it: a clock, a seed, or every order there is.
  * - `picture/`: what happened, to look at.
  */
-export { algorithms } from './algorithms.ts'
-export type { Algorithm } from './model/algorithm.ts'
+export { algorithms, graphAlgorithms } from './algorithms.ts'
+export { ElectionPlay } from './graph/election-play.ts'
+export {
+  exactTolerance,
+  representedBy,
+  sharedMemoryCut,
+  toleranceByExpansion,
+  vertexExpansion,
+} from './graph/expansion.ts'
+export { playElectionSeed, playHboSeed } from './graph/graph-seeds.ts'
+export { graphNamed, type Neighbours } from './graph/graphs.ts'
+export { hbo } from './graph/hbo.ts'
+export { omegaFairLossy } from './graph/omega.ts'
+export { playPaced, timelyPace } from './graph/paced-play.ts'
+export type { Algorithm, Setting } from './model/algorithm.ts'
 export { sequenceChart } from './picture/sequence-chart.ts'
 export { spaceTimePage } from './picture/space-time-page.ts'
 export { type SpaceTimePlay, spaceTimeSvg } from './picture/space-time-svg.ts'

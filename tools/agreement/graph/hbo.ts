@@ -50,6 +50,7 @@ export const hboOf = ({ rounds }: { readonly rounds: number }): Algorithm => ({
   source: 'Aguilera et al., Passing Messages while Sharing Memory, PODC 2018, section 4',
   failures: 'crash',
   task: 'consensus',
+  onGraph: true,
   resilience: 'as many processes as leave a majority represented: the correct ones and their neighbours',
   bound: (setting) => ({ processes: exactTolerance(neighboursOf(setting)), memories: 0 }),
   commonCase: { delays: 6, signatures: 0 },

@@ -38,6 +38,7 @@ const electionOf = ({ name, title, section, delays, regions, noticesOf }: Electi
   source: `Aguilera et al., Passing Messages while Sharing Memory, PODC 2018, ${section}`,
   failures: 'crash',
   task: 'election',
+  onGraph: true,
   resilience: 'all processes but one, which takes steps in time from some time on',
   bound: ({ processes }) => ({ processes: processes - 1, memories: 0 }),
   // Until all processes have elected the same one.

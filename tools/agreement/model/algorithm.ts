@@ -44,6 +44,11 @@ export interface Algorithm {
   readonly failures: 'crash' | 'byzantine'
   /** What it is for: agreement on one value, delivery of one, or a leader. */
   readonly task: 'consensus' | 'broadcast' | 'election'
+  /**
+   * True in the m&m model (PODC'18): each process has a memory, which it shares with its neighbours in a graph. No one
+   * has to tell these algorithms who leads.
+   */
+  readonly onGraph?: true
   /** How much it withstands, in words. */
   readonly resilience: string
   /** The most faults that it withstands in that setting. */

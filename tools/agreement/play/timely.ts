@@ -52,16 +52,17 @@ const DETECTION = 5
 
 /**
  * Plays on with every message and half of every operation taking one delay, until all have decided or time is up. A
- * leader that crashes is followed by the first process that is up.
+ * leader that crashes is followed by the first process that is up, where the algorithm has to be told.
  */
 export function playTimely(
   world: AgreementWorld,
   untilDelays: number,
   crashes: readonly TimelyCrash[] = [],
 ): FirstDecision | undefined {
+  const isLed = world.scene.algorithm.onGraph !== true
   const due = crashes.flatMap((crash) => [
     { ...crash, leads: false },
-    { ...crash, at: crash.at + DETECTION, leads: true },
+    ...(isLed ? [{ ...crash, at: crash.at + DETECTION, leads: true }] : []),
   ])
   due.sort((one, other) => one.at - other.at)
   while (!isOver(world)) {

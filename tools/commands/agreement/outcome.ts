@@ -1,23 +1,25 @@
 import type { PlayedWorld } from './plays.ts'
 
 /** What came of a play, in lines: who decided what and when, what it cost, who lied. */
-export function outcomeOf({ world, liars, notes }: PlayedWorld): string[] {
+export function outcomeOf(play: PlayedWorld): string[] {
+  const { world, liars, notes } = play
   const { messages, writes, reads, claims, permissions, signatures } = world.costs
   const costs = { messages, writes, reads, claims, permissions, signatures }
   const counted = Object.entries(costs).filter(([, count]) => count > 0)
   return [
-    ...decisionsOf(world),
+    ...decisionsOf(play),
     ...(counted.length === 0 ? [] : [`in all: ${counted.map(([name, count]) => countText(count, name)).join(', ')}`]),
     ...liars.map((liar) => `P${liar}`),
     ...notes,
   ]
 }
 
-function decisionsOf({ decisions, decidedAt }: PlayedWorld['world']): string[] {
+function decisionsOf({ world, isTimed }: PlayedWorld): string[] {
   const processesOf = new Map<string, number[]>()
-  for (const [process, values] of decisions.entries())
-    for (const value of values) {
-      const text = `${value} at ${countText(decidedAt[process]!, 'delays')}`
+  for (const [process, values] of world.decisions.entries())
+    for (const value of world.isCorrect(process) ? values : []) {
+      // Where a seed draws the order, time may stand still.
+      const text = isTimed ? `${value} at ${countText(world.decidedAt[process]!, 'delays')}` : value
       processesOf.set(text, [...(processesOf.get(text) ?? []), process])
     }
   return [...processesOf].map(

@@ -19,6 +19,8 @@ export const inputsOf = (processes: number): string[] =>
 export interface PlayedWorld {
   readonly world: AgreementWorld
   readonly events: readonly WorldEvent[]
+  /** False where a seed draws the order, and time stands still. */
+  readonly isTimed: boolean
   /** Processes that did not keep to the algorithm, with what they did. */
   readonly liars: readonly string[]
   /** What else there is to say, a line each. */
@@ -43,17 +45,17 @@ export function timelyPlay({ algorithm, processes, memories, kills }: TimelyPlay
   const watch = (event: WorldEvent): number => events.push(event)
   const world = new AgreementWorld({ algorithm, setting, inputs: inputsOf(processes), watch })
   playTimely(world, DELAYS_MAX, kills)
-  return { world, events, liars: [], notes: [], violation: undecidedText(world) }
+  return { world, events, isTimed: true, liars: [], notes: [], violation: undecidedText(world) }
 }
 
 export function seedPlay(algorithm: Algorithm, seed: number): PlayedWorld {
   const events: WorldEvent[] = []
   const { world, violation, liars } = playSeed(algorithm, seed, { watch: (event) => events.push(event) })
-  return { world, events, liars, notes: [], violation: violation ?? undecidedText(world) }
+  return { world, events, isTimed: false, liars, notes: [], violation: violation ?? undecidedText(world) }
 }
 
 /** Which processes did not decide, though they are up and correct. */
-function undecidedText(world: AgreementWorld): string | undefined {
+export function undecidedText(world: AgreementWorld): string | undefined {
   const undecided = world.processes.filter(
     (_, process) => world.up[process] && world.isCorrect(process) && world.decisions[process]!.length === 0,
   )

@@ -1,5 +1,12 @@
 import { writeFileSync } from 'node:fs'
-import { type SpaceTimePlay, sequenceChart, spaceTimePage, spaceTimeSvg } from '../../agreement/index.ts'
+import {
+  type Algorithm,
+  type Setting,
+  type SpaceTimePlay,
+  sequenceChart,
+  spaceTimePage,
+  spaceTimeSvg,
+} from '../../agreement/index.ts'
 import { outcomeOf } from './outcome.ts'
 import type { PlayedWorld } from './plays.ts'
 
@@ -35,10 +42,21 @@ export function showPlay(play: PlayedWorld, { json, page, command }: ShowChoices
 
 function drawingOf({ world, events }: PlayedWorld): SpaceTimePlay {
   const { algorithm, setting, inputs } = world.scene
-  const { title, task } = algorithm
   const { processes, memories } = setting
-  const proposes = (input: string, process: number): string =>
-    task === 'consensus' ? `proposes ${input}` : process === 0 ? `broadcasts ${input}` : ''
-  const processNotes = inputs.map((input, process) => (world.isCorrect(process) ? proposes(input, process) : 'lies'))
-  return { title, processes, memories, processNotes, unit: 'delays', events }
+  const processNotes = inputs.map((input, process) =>
+    world.isCorrect(process) ? noteOf(algorithm, input, process) : 'lies',
+  )
+  const memoryNotes = algorithm.onGraph === true ? inputs.map((_, process) => ownersOf(setting, process)) : []
+  return { title: algorithm.title, processes, memories, processNotes, memoryNotes, unit: 'delays', events }
+}
+
+function noteOf({ task }: Algorithm, input: string, process: number): string {
+  if (task === 'consensus') return `proposes ${input}`
+  return task === 'broadcast' && process === 0 ? `broadcasts ${input}` : ''
+}
+
+/** Whose a memory is, and who else may use it. */
+function ownersOf({ neighbours }: Setting, process: number): string {
+  const others = neighbours?.[process]?.map((other) => `P${other}`) ?? ['all']
+  return `P${process}${others.length === 0 ? '' : `, for ${others.join(' ')}`}`
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ElectionPlay } from '../../../../tools/agreement/graph/election-play.ts'
 import { omegaFairLossy, omegaReliable } from '../../../../tools/agreement/graph/omega.ts'
 import { playPaced } from '../../../../tools/agreement/graph/paced-play.ts'
 import type { Algorithm } from '../../../../tools/agreement/model/algorithm.ts'
 import { drawn } from '../../../support/drawn.ts'
 import { type ElectionMistake, electionCanaries, electionMistakes } from './election-mistakes.ts'
-import { ElectionPlay, oneTimely, playElectionSeed, slowInTurns } from './election-support.ts'
+import { electionFault, oneTimely, slowInTurns } from './election-support.ts'
 
 const SEEDS_MAX = 300
 const CANARY_SEEDS = 25
@@ -21,7 +22,7 @@ interface Shown {
 function shownBySeeds(algorithm: Algorithm, seedsMax: number): Shown {
   const lossPercent = algorithm.name === omegaFairLossy.name ? 60 : 0
   for (let seed = 1; seed <= seedsMax; seed += 1) {
-    const found = playElectionSeed({ algorithm, seed, lossPercent, leniently: true })
+    const found = electionFault({ algorithm, seed, lossPercent, leniently: true })
     if (found !== undefined) return { found, seeds: seed }
   }
   return { found: undefined, seeds: seedsMax }

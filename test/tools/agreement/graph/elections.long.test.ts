@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { omegaFairLossy, omegaReliable } from '../../../../tools/agreement/graph/omega.ts'
-import { deadLinks, playElectionSeed, slowLinks } from './election-support.ts'
+import { deadLinks, electionFault, slowLinks } from './election-support.ts'
 
 const SEEDS = 1500
 
@@ -12,13 +12,13 @@ for (const [algorithm, lossPercent] of [
 ] as const) {
   test(`${algorithm.name}, ${lossPercent} % of messages lost, ${SEEDS} seeds: stable after any disorder`, () => {
     for (let seed = 1; seed <= SEEDS; seed += 1)
-      assert.equal(playElectionSeed({ algorithm, seed, lossPercent }), undefined, `seed ${seed}`)
+      assert.equal(electionFault({ algorithm, seed, lossPercent }), undefined, `seed ${seed}`)
   })
 
   test(`${algorithm.name}, ${lossPercent} % of messages lost: stable however slow links are`, () => {
     for (let seed = 1; seed <= SEEDS / 10; seed += 1) {
       const scene = { algorithm, seed, lossPercent, pace: slowLinks(400), stableAt: 8000 }
-      assert.equal(playElectionSeed(scene), undefined, `seed ${seed}`)
+      assert.equal(electionFault(scene), undefined, `seed ${seed}`)
     }
   })
 }
@@ -26,6 +26,6 @@ for (const [algorithm, lossPercent] of [
 test(`over fair-lossy links, ${SEEDS} seeds: stable where no message ever arrives`, () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const scene = { algorithm: omegaFairLossy, seed, lossPercent: 100, pace: deadLinks }
-    assert.equal(playElectionSeed(scene), undefined, `seed ${seed}`)
+    assert.equal(electionFault(scene), undefined, `seed ${seed}`)
   }
 })

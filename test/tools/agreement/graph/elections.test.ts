@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ElectionPlay } from '../../../../tools/agreement/graph/election-play.ts'
 import { ringGraph } from '../../../../tools/agreement/graph/graphs.ts'
 import { omegaFairLossy, omegaReliable } from '../../../../tools/agreement/graph/omega.ts'
 import { playPaced, timelyPace } from '../../../../tools/agreement/graph/paced-play.ts'
-import { deadLinks, ElectionPlay, oneTimely, playElectionSeed, slowInTurns, slowLinks } from './election-support.ts'
+import { deadLinks, electionFault, oneTimely, slowInTurns, slowLinks } from './election-support.ts'
 
 const algorithms = [omegaReliable, omegaFairLossy]
 
@@ -49,13 +50,13 @@ for (const algorithm of algorithms) {
 
   test(`${algorithm.name}: it is stable after any disorder, with crashes in the middle of steps`, () => {
     for (let seed = 1; seed <= 60; seed += 1)
-      assert.equal(playElectionSeed({ algorithm, seed, lossPercent }), undefined, `seed ${seed}`)
+      assert.equal(electionFault({ algorithm, seed, lossPercent }), undefined, `seed ${seed}`)
   })
 
   test(`${algorithm.name}: links may be as slow as they like`, () => {
     for (let seed = 1; seed <= 4; seed += 1) {
       const scene = { algorithm, seed, lossPercent, pace: slowLinks(400), stableAt: 8000 }
-      assert.equal(playElectionSeed(scene), undefined, `seed ${seed}`)
+      assert.equal(electionFault(scene), undefined, `seed ${seed}`)
     }
   })
 
@@ -91,13 +92,13 @@ for (const algorithm of algorithms) {
 test('over fair-lossy links, it is stable even where no message ever arrives', () => {
   for (let seed = 1; seed <= 30; seed += 1) {
     const scene = { algorithm: omegaFairLossy, seed, lossPercent: 100, pace: deadLinks }
-    assert.equal(playElectionSeed(scene), undefined, `seed ${seed}`)
+    assert.equal(electionFault(scene), undefined, `seed ${seed}`)
   }
 })
 
 test('over reliable links, a message that is lost after all may leave two leaders', () => {
   const found = Array.from({ length: 60 }, (_, seed) =>
-    playElectionSeed({ algorithm: omegaReliable, seed, lossPercent: 40 }),
+    electionFault({ algorithm: omegaReliable, seed, lossPercent: 40 }),
   ).filter((wrong) => wrong !== undefined)
   console.log(`${found.length} of 60 seeds, as: ${found[0]}`)
   assert.ok(found.length > 0)

@@ -5,7 +5,7 @@ import { exploreHbo } from '../../../../tools/agreement/graph/explore-hbo.ts'
 import { hboOf } from '../../../../tools/agreement/graph/hbo.ts'
 import { drawn } from '../../../support/drawn.ts'
 import { type HboMistake, hboCanary, hboMistakes, mistaken } from './hbo-mistakes.ts'
-import { allInputs, playHboSeed, setsOf } from './hbo-support.ts'
+import { allInputs, hboOutcome, setsOf } from './hbo-support.ts'
 
 /** More than twice as many as the rarest mistake takes. */
 const SEEDS_MAX = 3000
@@ -38,7 +38,7 @@ function shownBySeeds(
 ): { found: string | undefined; seeds: number } {
   const algorithm = mistaken(process)
   for (let seed = 1; seed <= seedsMax; seed += 1) {
-    const { violation, isOver } = playHboSeed({
+    const { violation, isOver } = hboOutcome({
       algorithm,
       neighbours: graph,
       seed,

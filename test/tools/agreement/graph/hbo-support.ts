@@ -1,14 +1,12 @@
 /** What the tests of HBO share. */
 import assert from 'node:assert/strict'
-import { Random } from '../../../../src/runtime/index.ts'
 import { exactTolerance } from '../../../../tools/agreement/graph/expansion.ts'
 import { exploreHbo } from '../../../../tools/agreement/graph/explore-hbo.ts'
+import { type HboSeed, playHboSeed } from '../../../../tools/agreement/graph/graph-seeds.ts'
 import type { Neighbours } from '../../../../tools/agreement/graph/graphs.ts'
 import type { HboProcess } from '../../../../tools/agreement/graph/hbo-process.ts'
-import { type CrashInStep, drawCrashes, playRandomly } from '../../../../tools/agreement/graph/random-play.ts'
 import type { Algorithm } from '../../../../tools/agreement/model/algorithm.ts'
 import { isOver, violationOf } from '../../../../tools/agreement/play/judge.ts'
-import { AgreementWorld } from '../../../../tools/agreement/play/world.ts'
 
 /** All inputs of processes, as bits. */
 export const allInputs = (processes: number): string[][] =>
@@ -41,14 +39,6 @@ export function exploreShape(algorithm: Algorithm, neighbours: Neighbours): stri
   return `${JSON.stringify(neighbours)}: withstands ${faults}; ${sets.length} sets crashed, ${states} states in ${stages} stages, ${worlds} worlds`
 }
 
-export interface HboSeed {
-  readonly algorithm: Algorithm
-  readonly neighbours: Neighbours
-  readonly seed: number
-  /** Instead of crashes that are drawn. */
-  readonly crashes?: readonly CrashInStep[]
-}
-
 export interface HboOutcome {
   readonly violation: string | undefined
   readonly isOver: boolean
@@ -57,17 +47,9 @@ export interface HboOutcome {
   readonly crashes: number
 }
 
-const STEPS_MAX = 60_000
-
-/** A play in an order that the seed draws, with crashes in the middle of steps, at most as many as are withstood. */
-export function playHboSeed({ algorithm, neighbours, seed, crashes }: HboSeed): HboOutcome {
-  const processes = neighbours.length
-  const setting = { processes, memories: processes, neighbours }
-  const random = new Random(seed)
-  const inputs = neighbours.map(() => String(random.below(2)))
-  const world = new AgreementWorld({ algorithm, setting, inputs })
-  const drawn = drawCrashes(random, processes, random.below(algorithm.bound(setting).processes + 1), 8 * processes)
-  playRandomly(world, { seed, stepsMax: STEPS_MAX, crashes: crashes ?? drawn })
+/** A play that a seed draws, and what came of it. */
+export function hboOutcome(seed: HboSeed): HboOutcome {
+  const world = playHboSeed(seed)
   return {
     violation: violationOf(world),
     isOver: isOver(world),

@@ -8,7 +8,7 @@ import { playRandomly } from '../../../../tools/agreement/graph/random-play.ts'
 import { isOver, violationOf } from '../../../../tools/agreement/play/judge.ts'
 import { playTimely } from '../../../../tools/agreement/play/timely.ts'
 import { AgreementWorld } from '../../../../tools/agreement/play/world.ts'
-import { allInputs, playHboSeed, setsOf } from './hbo-support.ts'
+import { allInputs, hboOutcome, setsOf } from './hbo-support.ts'
 
 const graphs: readonly (readonly [name: string, processes: number])[] = [
   ['complete', 4],
@@ -95,7 +95,7 @@ test('seeds: all correct processes decide within a few rounds, and agree, with a
   let [undecided, crashes] = [0, 0]
   for (const [name, processes] of graphs)
     for (let seed = 1; seed <= 60; seed += 1) {
-      const played = playHboSeed({ algorithm: hbo, neighbours: graphNamed(name, processes, seed), seed })
+      const played = hboOutcome({ algorithm: hbo, neighbours: graphNamed(name, processes, seed), seed })
       assert.equal(played.violation, undefined, `${name} ${processes}, seed ${seed}`)
       // A round is two phases with a message from all to all; and each tells all of its decision, once.
       assert.ok(played.messages <= 2 * processes ** 2 * played.rounds + processes * (processes - 1))
