@@ -8,6 +8,7 @@
  * - `graph/`: what shared memory between neighbours gives: Hybrid Ben-Or, and leaders without messages.
  * - `play/`: a world that does what it is told, and who tells it: a clock, a seed, or every order there is.
  * - `picture/`: what happened, to look at.
+ * - `real/`: processes and memories that are processes of this machine, and may be killed.
  */
 export { algorithms, graphAlgorithms } from './algorithms.ts'
 export { ElectionPlay } from './graph/election-play.ts'
@@ -24,11 +25,13 @@ export { hbo } from './graph/hbo.ts'
 export { omegaFairLossy } from './graph/omega.ts'
 export { playPaced, timelyPace } from './graph/paced-play.ts'
 export type { Algorithm, Setting } from './model/algorithm.ts'
+export type { TimeUnit } from './picture/event-text.ts'
 export { sequenceChart } from './picture/sequence-chart.ts'
 export { spaceTimePage } from './picture/space-time-page.ts'
 export { type SpaceTimePlay, spaceTimeSvg } from './picture/space-time-svg.ts'
 export { playSeed } from './play/seeds.ts'
 export { playTimely, type TimelyCrash } from './play/timely.ts'
-export { AgreementWorld, type WorldEvent } from './play/world.ts'
+export { AgreementWorld, type Scene, type WorldEvent } from './play/world.ts'
 export { AgreementCrew } from './real/agreement-crew.ts'
-export { playReal } from './real/play-real.ts'
+export { liesOf } from './real/lies.ts'
+export { playReal, type RealKill } from './real/play-real.ts'

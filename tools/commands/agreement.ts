@@ -1,14 +1,18 @@
 import { type Command, integerOption, parseOptions, UsageError } from 'aether-dsm/internal/cli'
-import { algorithms, graphAlgorithms } from '../agreement/index.ts'
+import { openDevice } from 'aether-dsm/internal/verbs'
+import { type Algorithm, algorithms, graphAlgorithms, liesOf } from '../agreement/index.ts'
 import { compareAll, type Members } from './agreement/compare.ts'
 import { graphPlay } from './agreement/graph-plays.ts'
 import { parseKills } from './agreement/kills.ts'
 import { type PlayedWorld, seedPlay, timelyPlay } from './agreement/plays.ts'
+import { realPlay } from './agreement/real-plays.ts'
 import { showPlay } from './agreement/show.ts'
 
 const seedMax = 2 ** 31 - 1
 const membersMax = 16
 const membersDefault = 3
+const delayMsDefault = 5
+const delayMsMax = 10_000
 const table = {
   processes: { type: 'string' },
   memories: { type: 'string' },
@@ -16,10 +20,15 @@ const table = {
   kill: { type: 'string', default: '' },
   seed: { type: 'string' },
   page: { type: 'string' },
+  real: { type: 'boolean', default: false },
+  device: { type: 'string' },
+  'delay-ms': { type: 'string' },
+  lie: { type: 'string', default: '' },
   json: { type: 'boolean', default: false },
 } as const
 
 const all = [...algorithms, ...graphAlgorithms]
+const lieNames = [...new Set(algorithms.flatMap(liesOf))]
 const named = (list: typeof algorithms): string =>
   list.map(({ name, resilience }) => `  ${name.padEnd(28)} withstands ${resilience}`).join('\n')
 
@@ -43,6 +52,10 @@ Options:
                      0-1,1-2 (default complete)
   --kill LIST        who crashes, and after how many delays: P0, M2, or P0@3 (default: no one)
   --seed S           an order that the seed draws, with crashes, suspicions and lies, instead of a timely one
+  --real             between processes of this machine, in milliseconds instead of delays: --kill ends them by SIGKILL
+  --device NAME      with --real: the verbs device (default shm0)
+  --delay-ms N       with --real: how long a delay is for timers (default ${delayMsDefault})
+  --lie LIST         with --real: who lies, and how: P0=two-faced. Kinds: ${lieNames.join(', ')}
   --page FILE        write a page with a space-time diagram; only the diagram if FILE ends in .svg
   --json             print the result as JSON
 
@@ -54,7 +67,9 @@ Examples:
   aether agreement fast-and-robust --kill P0@3,M1
   aether agreement disk-paxos --seed 17 --page play.html
   aether agreement hbo --graph ring --processes 5 --kill P0,P2@3
-  aether agreement omega-reliable --kill P0@40`
+  aether agreement omega-reliable --kill P0@40
+  aether agreement protected-memory-paxos --real --kill P0@1,M2
+  aether agreement fast-and-robust --real --device tcp-lo --lie P0=two-faced`
 
 /** `aether agreement`. */
 export const agreementCommand: Command = {
@@ -62,16 +77,20 @@ export const agreementCommand: Command = {
   options: table,
   operands: [all.map(({ name }) => name)],
 
-  run(args) {
+  async run(args) {
     const { values, positionals } = parseOptions('agreement', args, table, 1)
     const [name] = positionals
     if (name === undefined) {
-      refuseWith(values, ['graph', 'kill', 'seed', 'page'], 'is about one algorithm: name it')
-      return Promise.resolve(compareAll(membersOf(values), values.json))
+      refuseWith(
+        values,
+        ['graph', 'kill', 'seed', 'page', 'lie', 'device', 'delay-ms'],
+        'is about one algorithm: name it',
+      )
+      return compareAll(membersOf(values), values.json)
     }
     const command = ['aether agreement', ...args].join(' ')
-    const play = playOf(name, values)
-    return Promise.resolve(showPlay(play, { json: values.json, page: values.page, command }))
+    const play = await playOf(name, values)
+    return showPlay(play, { json: values.json, page: values.page, command })
   },
 }
 
@@ -81,15 +100,21 @@ interface PlayValues {
   readonly graph?: string | undefined
   readonly kill: string
   readonly seed?: string | undefined
+  readonly real: boolean
+  readonly device?: string | undefined
+  readonly 'delay-ms'?: string | undefined
+  readonly lie: string
 }
 
-function playOf(name: string, values: PlayValues): PlayedWorld {
+function playOf(name: string, values: PlayValues): PlayedWorld | Promise<PlayedWorld> {
   const algorithm = all.find((each) => each.name === name)
   if (algorithm === undefined)
     throw new UsageError(`there is no algorithm '${name}'; see 'aether agreement --help'`, 'agreement')
   const seed = values.seed === undefined ? undefined : integerOption('agreement', '--seed', values.seed, 0, seedMax)
   if (seed !== undefined) refuseWith(values, ['kill'], 'is for a timely play: a seed draws crashes itself')
   const { processes = membersDefault, memories } = membersOf(values)
+  if (values.real) return realPlayOf(algorithm, values)
+  refuseWith(values, ['device', 'delay-ms', 'lie'], 'needs --real')
   if (algorithm.onGraph === true) {
     if (memories !== undefined && memories !== processes)
       throw new UsageError(`in ${name} each process has a memory: leave out --memories`, 'agreement')
@@ -103,6 +128,17 @@ function playOf(name: string, values: PlayValues): PlayedWorld {
   }
   const counted = memories ?? membersDefault
   return timelyPlay({ algorithm, processes, memories: counted, kills: parseKills(values.kill, processes, counted) })
+}
+
+function realPlayOf(algorithm: Algorithm, values: PlayValues): Promise<PlayedWorld> {
+  refuseWith(values, ['seed'], 'orders what happens, which real processes do by themselves: leave it or --real out')
+  if (algorithm.onGraph === true) refuseWith(values, ['memories'], 'is given by the graph: leave it out')
+  else refuseWith(values, ['graph'], `is for ${graphAlgorithms.map((each) => each.name).join(', ')}: leave it out`)
+  const { processes = membersDefault, memories = membersDefault } = membersOf(values)
+  const { device = 'shm0', kill, lie, graph = 'complete' } = values
+  const delayMs = integerOption('agreement', '--delay-ms', values['delay-ms'] ?? String(delayMsDefault), 1, delayMsMax)
+  openDevice(device).close()
+  return realPlay({ algorithm, processes, memories, graph, device, delayMs, kill, lie })
 }
 
 /** How many processes and memories were asked for. */

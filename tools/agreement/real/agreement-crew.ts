@@ -173,6 +173,13 @@ export class AgreementCrew implements AsyncDisposable {
     )
   }
 
+  /** The process that all which are up take for the leader, and which is up itself; undefined while there is none. */
+  get commonLeader(): number | undefined {
+    const leaders = new Set(this.leaders.filter((_, process) => this.isUp(process)))
+    const [leader] = leaders
+    return leaders.size === 1 && leader !== undefined && this.isUp(leader) ? leader : undefined
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { child } of [...this.#processes, ...this.#memories]) child.kill('SIGKILL')
     await Promise.all([...this.#processes, ...this.#memories].map(({ ended }) => ended))

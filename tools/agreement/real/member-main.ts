@@ -1,5 +1,5 @@
 /** A process or a memory of `aether agreement --real`. Its plan is its argument; it ends with its parent. */
-import { algorithms } from '../algorithms.ts'
+import { algorithms, graphAlgorithms } from '../algorithms.ts'
 import { PublicKeys } from './identity.ts'
 import { MemoryHost } from './memory-host.ts'
 import { memoryLayout } from './memory-layout.ts'
@@ -7,7 +7,7 @@ import type { MemberPlan, MemberTask, MemberTells, MemoryPlan, ProcessPlan } fro
 import { ProcessRunner } from './process-runner.ts'
 
 const plan = JSON.parse(process.argv[2]!) as MemberPlan
-const algorithm = algorithms.find(({ name }) => name === plan.algorithm)!
+const algorithm = [...algorithms, ...graphAlgorithms].find(({ name }) => name === plan.algorithm)!
 
 function tell(tells: MemberTells, done: () => void = () => undefined): void {
   if (process.connected) process.send!(tells, undefined, undefined, done)

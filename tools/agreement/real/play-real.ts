@@ -16,9 +16,15 @@ export interface RealOutcome {
   readonly events: readonly WorldEvent[]
   /** By process: what it has decided. */
   readonly decisions: readonly (readonly string[])[]
+  /** By process: when it decided first. */
+  readonly decidedAt: readonly (number | undefined)[]
+  /** What was carried out until the end, and the signatures that were made until the decisions. */
+  readonly costs: Costs
   /** When the first of those that keep to the algorithm decided, and what it had done by then. */
   readonly first: ({ readonly process: number; readonly tookMs: number } & Costs) | undefined
-  /** The processes that are up and have not decided. */
+  /** By process: the one that it takes for the leader in the end, where that is the task. */
+  readonly leaders: readonly (number | undefined)[]
+  /** The processes that are up and have not decided, or have no common leader. */
   readonly undecided: readonly number[]
   /** What must not be. */
   readonly violation: string | undefined
@@ -43,20 +49,53 @@ export async function playReal(
     events.push({ type: 'crash', ...victim, at: machineNow() - startedAt })
   })
   await Promise.all(killed)
-  await crew.until(() => crew.isOver, timeoutMs)
-  // What has happened until then may still be on its way here.
-  await sleep(20)
+  if (scene.algorithm.task === 'election') await elect(crew, scene.delayMs, timeoutMs)
+  else await crew.until(() => crew.isOver, timeoutMs)
   const decisions = crew.decisions.map((each) => each.map(({ value }) => value))
   events.sort((one, other) => one.at - other.at)
   const firstDecision = events.find((event) => event.type === 'decide' && crew.isCorrect(event.process))
+  const isElection = scene.algorithm.task === 'election'
+  const isDone = (process: number, values: readonly string[]): boolean =>
+    isElection ? crew.leaders[process] !== undefined && crew.leaders[process] === crew.commonLeader : values.length > 0
   return {
     events,
     decisions,
+    decidedAt: decisions.map(
+      (_, process) => events.find((event) => event.type === 'decide' && event.process === process)?.at,
+    ),
+    costs: costsOf(crew, events),
     first: firstDecision?.type === 'decide' ? firstOf(crew, firstDecision.process) : undefined,
+    leaders: crew.leaders.map((leader, process) => (crew.isUp(process) ? leader : undefined)),
     undecided: decisions.flatMap((each, process) =>
-      each.length === 0 && crew.isUp(process) && crew.isCorrect(process) ? [process] : [],
+      !isDone(process, each) && crew.isUp(process) && crew.isCorrect(process) ? [process] : [],
     ),
     violation: violationOf({ scene, decisions, isCorrect: (process) => crew.isCorrect(process) }),
+  }
+}
+
+/** How long a leader has to stay one, in delays. */
+const SETTLED = 40
+
+/** Until all have had the same leader for a while. */
+async function elect(crew: AgreementCrew, delayMs: number, timeoutMs: number): Promise<void> {
+  const endsAt = machineNow() + timeoutMs
+  while (machineNow() < endsAt) {
+    await crew.until(() => crew.commonLeader !== undefined, endsAt - machineNow())
+    const leader = crew.commonLeader
+    if (leader !== undefined && !(await crew.until(() => crew.commonLeader !== leader, SETTLED * delayMs))) return
+  }
+}
+
+function costsOf(crew: AgreementCrew, events: readonly WorldEvent[]): Costs {
+  const operations = (what: string): number =>
+    events.filter((event) => event.type === 'operation' && event.operation.do === what).length
+  return {
+    messages: events.filter(({ type }) => type === 'message').length,
+    writes: operations('write'),
+    reads: operations('read'),
+    claims: operations('claim'),
+    permissions: operations('permit'),
+    signatures: crew.decisions.reduce((sum, [decision]) => sum + (decision?.costs.signatures ?? 0), 0),
   }
 }
 

@@ -4,7 +4,9 @@ import {
   type Algorithm,
   playSeed,
   playTimely,
+  type Scene,
   type TimelyCrash,
+  type TimeUnit,
   type WorldEvent,
 } from '../../agreement/index.ts'
 
@@ -15,10 +17,19 @@ export const DELAYS_MAX = 2000
 export const inputsOf = (processes: number): string[] =>
   Array.from({ length: processes }, (_, process) => `v${process}`)
 
+/** What there is to show of a world, or of real processes. */
+export interface ShownWorld
+  extends Pick<AgreementWorld, 'costs' | 'decisions' | 'decidedAt'>,
+    Pick<AgreementWorld, 'isCorrect'> {
+  readonly scene: Pick<Scene, 'algorithm' | 'setting' | 'inputs'>
+}
+
 /** A play that is over, to be shown. */
 export interface PlayedWorld {
-  readonly world: AgreementWorld
+  readonly world: ShownWorld
   readonly events: readonly WorldEvent[]
+  /** Of all times; delays if it is left out. */
+  readonly unit?: TimeUnit
   /** False where a seed draws the order, and time stands still. */
   readonly isTimed: boolean
   /** Processes that did not keep to the algorithm, with what they did. */

@@ -21,7 +21,7 @@ export interface ShowChoices {
 
 /** Shows a play, in the terminal, as JSON or as a page. Returns the exit status. */
 export function showPlay(play: PlayedWorld, { json, page, command }: ShowChoices): number {
-  const { world, events, violation } = play
+  const { world, events, unit, violation } = play
   const { algorithm, setting } = world.scene
   const outcome = outcomeOf(play)
   if (page !== undefined) {
@@ -32,7 +32,7 @@ export function showPlay(play: PlayedWorld, { json, page, command }: ShowChoices
   if (json)
     console.log(JSON.stringify({ algorithm: algorithm.name, setting, events, costs: world.costs }, undefined, 2))
   else {
-    if (page === undefined) console.log(`${sequenceChart(events, setting)}\n`)
+    if (page === undefined) console.log(`${sequenceChart(events, setting, unit)}\n`)
     console.log(outcome.join('\n'))
     if (page !== undefined) console.log(`\n${page}: ${events.length} events, to be opened in a browser`)
   }
@@ -40,14 +40,14 @@ export function showPlay(play: PlayedWorld, { json, page, command }: ShowChoices
   return violation === undefined ? 0 : 1
 }
 
-function drawingOf({ world, events }: PlayedWorld): SpaceTimePlay {
+function drawingOf({ world, events, unit = 'delays' }: PlayedWorld): SpaceTimePlay {
   const { algorithm, setting, inputs } = world.scene
   const { processes, memories } = setting
   const processNotes = inputs.map((input, process) =>
     world.isCorrect(process) ? noteOf(algorithm, input, process) : 'lies',
   )
   const memoryNotes = algorithm.onGraph === true ? inputs.map((_, process) => ownersOf(setting, process)) : []
-  return { title: algorithm.title, processes, memories, processNotes, memoryNotes, unit: 'delays', events }
+  return { title: algorithm.title, processes, memories, processNotes, memoryNotes, unit, events }
 }
 
 function noteOf({ task }: Algorithm, input: string, process: number): string {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { algorithms } from '../../../../tools/agreement/index.ts'
+import { algorithms, graphNamed, hbo, omegaFairLossy } from '../../../../tools/agreement/index.ts'
 import { playReal, type RealKill } from '../../../../tools/agreement/real/play-real.ts'
 
 const TIMEOUT_MS = 120_000
@@ -58,6 +58,26 @@ for (const { name, device, processes = 3, kills = [], lies = {} } of cases) {
     assert.equal(events.filter(({ type }) => type === 'crash').length, kills.length)
   })
 }
+
+test('Hybrid Ben-Or on a ring over shm0: the correct ones decide the same, though one is killed', async () => {
+  const setting = { processes: 4, memories: 4, neighbours: graphNamed('ring', 4) }
+  const inputs = ['0', '1', '0', '1']
+  const scene = { algorithm: hbo, setting, inputs, device: 'shm0', address: '127.0.0.1', delayMs: 5 }
+  const { violation, undecided } = await playReal(scene, [{ process: 1, atMs: 0 }], TIMEOUT_MS)
+  assert.deepEqual([violation, undecided], [undefined, []])
+})
+
+test('a leader is elected over tcp-lo by registers and notices; when it is killed, the others have another', async () => {
+  const setting = { processes: 3, memories: 3 }
+  const inputs = ['', '', '']
+  // Longer than a busy machine keeps a process waiting, so that leaders do not change for ever.
+  const scene = { algorithm: omegaFairLossy, setting, inputs, device: 'tcp-lo', address: '127.0.0.1', delayMs: 20 }
+  const { undecided, leaders } = await playReal(scene, [{ process: 0, atMs: 100 }], TIMEOUT_MS)
+  assert.deepEqual(undecided, [])
+  assert.equal(leaders[0], undefined)
+  assert.equal(leaders[1], leaders[2])
+  assert.ok(leaders[1] === 1 || leaders[1] === 2)
+})
 
 test('where nothing fails, Protected Memory Paxos decides after one write to each memory', async () => {
   const algorithm = algorithms.find((each) => each.name === 'protected-memory-paxos')!
