@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { algorithms, graphNamed, hbo, omegaFairLossy } from '../../../../tools/agreement/index.ts'
+import { drawn } from '../../../support/drawn.ts'
 import { playReal, type RealKill } from '../../../../tools/agreement/real/play-real.ts'
 
 const TIMEOUT_MS = 120_000
@@ -38,7 +39,7 @@ const cases: readonly Case[] = [
   { name: 'robust-backup', device: 'tcp-lo', lies: { 1: 'tampers' } },
 ]
 
-for (const { name, device, processes = 3, kills = [], lies = {} } of cases) {
+for (const { name, device, processes = 3, kills = [], lies = {} } of drawn(cases, 5)) {
   const what = [
     ...kills.map(
       ({ process, memory }) => `${process === undefined ? `memory ${memory}` : `process ${process}`} is killed`,
