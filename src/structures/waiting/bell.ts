@@ -25,6 +25,15 @@ export type Attempt<T> = (ask: boolean) => T | undefined
 /** Where a bell hangs: a heap, or other memory that members of a space share. */
 export type BellHome = Pick<Heap, 'memory' | 'peers' | 'checkOpen'>
 
+/** Decides how long a waiter looks before it sleeps. */
+type Budget = Pick<LookBudget, 'isLooking' | 'looksOn' | 'found' | 'leave'>
+
+/** How a waiter with an ear of its own waits. */
+interface EarOptions {
+  readonly signal: AbortSignal | undefined
+  readonly spinMs?: number
+}
+
 /** What is told of waits at a bell. */
 export interface BellUse {
   /** Counts those who wait. */
@@ -78,7 +87,7 @@ export class Bell {
     const first = attempt(false)
     if (first !== undefined) return first
     using ring = this.listen(signal)
-    return await this.waitOn(ring, attempt, signal)
+    return await this.waitOn(ring, attempt, { signal })
   }
 
   /** For a caller who waits again and again: an ear for {@link waitOn}. */
@@ -86,11 +95,15 @@ export class Bell {
     return new Ring(this.#heap.peers, signal)
   }
 
-  /** {@link wait} with an ear that was made for the same signal. The caller has just tried in vain. */
-  async waitOn<T>(ring: Ring, attempt: Attempt<T>, signal: AbortSignal | undefined): Promise<T> {
+  /**
+   * {@link wait} with an ear that was made for the same signal. The caller has just tried in vain. With `spinMs` it looks
+   * that long before it sleeps, whether that pays or not.
+   */
+  async waitOn<T>(ring: Ring, attempt: Attempt<T>, { signal, spinMs = 0 }: EarOptions): Promise<T> {
     using _counted = this.#use.meter?.waits()
     using watched = this.#use.describe && new WatchedWait(this.#use.describe)
-    const found = await this.#look(this.#budgets.atFirst, attempt, signal)
+    const budget = spinMs === 0 ? this.#budgets.atFirst : new FixedBudget(spinMs)
+    const found = await this.#look(budget, attempt, signal)
     if (found !== undefined) return found
     for (let ask = false; ; ask = true) {
       signal?.throwIfAborted()
@@ -132,7 +145,7 @@ export class Bell {
   }
 
   /** Try in each turn of the event loop, for as long as that is quicker than to sleep. */
-  async #look<T>(budget: LookBudget, attempt: Attempt<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  async #look<T>(budget: Budget, attempt: Attempt<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
     // Of several waiters one is enough.
     if (budget.isLooking) return undefined
     try {
@@ -191,6 +204,24 @@ export class Bell {
     const bits = memory.exchange(word, 0)
     for (let bit = 0; bit < 32; bit += 1) if ((bits & (1 << bit)) !== 0) peers.ring(at * 32 + bit)
   }
+}
+
+/** Looks for as long as it is told. */
+class FixedBudget implements Budget {
+  readonly isLooking = false
+  readonly #untilMs: number
+
+  constructor(spinMs: number) {
+    this.#untilMs = performance.now() + spinMs
+  }
+
+  looksOn(nowMs: number): boolean {
+    return nowMs < this.#untilMs
+  }
+
+  found(): void {}
+
+  leave(): void {}
 }
 
 function turn(): Promise<void> {

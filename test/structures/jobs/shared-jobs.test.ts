@@ -251,6 +251,19 @@ test('work() takes as many jobs at a time as it may, and ends when its handlers 
   assert.equal((await jobs.get(last))?.state, 'completed')
 })
 
+test('a worker that spins takes jobs while it does and after it has fallen asleep, and ends when it is aborted', async () => {
+  await using place = await Place.open()
+  const jobs = await place.structures.jobs<number, number>('sums', { keepCompletedMs: 60_000 })
+  for (const spinMs of [1, 10_000]) {
+    const stop = new AbortController()
+    const work = jobs.work(({ data }) => data + 1, { spinMs, signal: stop.signal })
+    await sleep(20)
+    for (const data of [1, 2]) assert.equal(await jobs.result(await jobs.add(data), soon()), data + 1)
+    stop.abort()
+    await work
+  }
+})
+
 test('a schedule adds a job again and again, once for all processes, until it is ended', async () => {
   await using place = await Place.open()
   const jobs = await place.structures.jobs<string>('mails')
@@ -305,6 +318,7 @@ test('bad arguments are refused by a text that says what to pass', async () => {
     () => jobs.clear('lost' as never),
     () => jobs.work('no' as never),
     () => jobs.work(() => {}, { concurrency: 0 }),
+    () => jobs.work(() => {}, { spinMs: -1 }),
     () => jobs.repeat('x', {} as never, 1),
     () => jobs.repeat('x', { everyMs: 0 }, 1),
     () => jobs.repeat('x', { cron: 'soon' }, 1),

@@ -184,7 +184,7 @@ test('an ear serves for one wait after another, and leaves nothing that keeps th
     using ear = place.bell.listen(undefined)
     for (const value of ['one', 'two', 'three']) {
       place.value = undefined
-      const waiting = place.bell.waitOn(ear, place.attempt, undefined)
+      const waiting = place.bell.waitOn(ear, place.attempt, { signal: undefined })
       await place.untilAsleep()
       place.value = value
       place.bell.ring()
@@ -194,4 +194,20 @@ test('an ear serves for one wait after another, and leaves nothing that keeps th
   }
   assert.deepEqual(timeouts(), before)
   assert.equal(place.listeners, 0)
+})
+
+test('a waiter that spins sees what is there without a ring, and sleeps afterwards as ever', async () => {
+  const place = new Place()
+  using ear = place.bell.listen(undefined)
+  const spinning = place.bell.waitOn(ear, place.attempt, { signal: undefined, spinMs: 60_000 })
+  setTimeout(() => {
+    place.value = 'seen'
+  }, 5)
+  assert.equal(await spinning, 'seen')
+  place.value = undefined
+  const asleep = place.bell.waitOn(ear, place.attempt, { signal: undefined, spinMs: 1 })
+  await place.untilAsleep()
+  place.value = 'rung'
+  place.bell.ring()
+  assert.equal(await asleep, 'rung')
 })

@@ -20,7 +20,7 @@ test('bench jobs measures the shared queue, and BullMQ where a Redis server is',
     own.map(({ op }) => op),
     ['add', 'work-1', 'start', 'start-next'],
   )
-  assert.equal(rows.length, hasRedis ? 12 : 4)
+  assert.equal(rows.length, hasRedis ? 14 : 6)
   for (const { op, provider, opsPerSec, p50Ns, ratio } of rows) {
     assert.ok(opsPerSec > 0, `${op} of ${provider}`)
     assert.equal(p50Ns === null, op === 'work-1')

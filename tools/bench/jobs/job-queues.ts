@@ -5,7 +5,7 @@ import { optionalPackage } from '../peers/optional-package.ts'
 import { redisSocket } from '../peers/redis-server.ts'
 
 /** Job queues that are measured: the shared structure, and BullMQ in shared memory and on a Redis server. */
-export type QueueName = 'jobs' | 'BullMQ on aether' | 'BullMQ on Redis'
+export type QueueName = 'jobs' | 'jobs spinning' | 'BullMQ on aether' | 'BullMQ on Redis'
 
 /** What a process needs to open a queue. */
 export interface Place {
@@ -51,12 +51,16 @@ interface BullWorker {
   close(): Promise<void>
 }
 
+/** How long a worker looks for the next job, where it does. */
+const SPIN_MS = 5
+
 /** @throws AetherError where a package is not installed. */
 export async function openQueue(queue: QueueName, place: Place): Promise<OpenQueue> {
-  return queue === 'jobs' ? await openJobs(place) : await openBullMq(queue, place)
+  if (queue === 'jobs') return await openJobs(place, 0)
+  return queue === 'jobs spinning' ? await openJobs(place, SPIN_MS) : await openBullMq(queue, place)
 }
 
-async function openJobs({ structures, name }: Place): Promise<OpenQueue> {
+async function openJobs({ structures, name }: Place, spinMs: number): Promise<OpenQueue> {
   const jobs = await structures.jobs<JobData, void>(name)
   const stop = new AbortController()
   let working: Promise<void> | undefined
@@ -65,7 +69,7 @@ async function openJobs({ structures, name }: Place): Promise<OpenQueue> {
       await jobs.add(data)
     },
     async work(handler, concurrency) {
-      working = jobs.work(({ data }) => handler(data), { concurrency, signal: stop.signal })
+      working = jobs.work(({ data }) => handler(data), { concurrency, spinMs, signal: stop.signal })
     },
     async close() {
       stop.abort()
