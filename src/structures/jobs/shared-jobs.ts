@@ -31,8 +31,8 @@ export interface WorkOptions extends WaitOptions {
   /** How many jobs this call works on at a time. Default 1. */
   readonly concurrency?: number
   /**
-   * How long a worker without a job looks for one in each turn of its event loop before it sleeps, in milliseconds. Jobs
-   * then begin sooner, and it takes a processor meanwhile. Default 0: as long as that has paid recently.
+   * How long a worker without a job looks for one in each turn of its event loop before it sleeps, in milliseconds.
+   * Jobs then begin sooner, and it takes a processor meanwhile. Default 0: as long as that has paid recently.
    */
   readonly spinMs?: number
 }

@@ -96,8 +96,8 @@ export class Bell {
   }
 
   /**
-   * {@link wait} with an ear that was made for the same signal. The caller has just tried in vain. With `spinMs` it looks
-   * that long before it sleeps, whether that pays or not.
+   * {@link wait} with an ear that was made for the same signal. The caller has just tried in vain. With `spinMs` it
+   * looks that long before it sleeps, whether that pays or not.
    */
   async waitOn<T>(ring: Ring, attempt: Attempt<T>, { signal, spinMs = 0 }: EarOptions): Promise<T> {
     using _counted = this.#use.meter?.waits()
