@@ -37,6 +37,12 @@ export function timeText(at: number, unit: TimeUnit): string {
   return at === 1 ? '1 delay' : `${Number(at.toFixed(2))} delays`
 }
 
+/** Longer than anything that one reads while pointing at it. */
+const TITLE_MAX = 400
+
+/** What happened, as what is shown where one points. */
+export const eventTitle = (event: WorldEvent, unit: TimeUnit): string => shortened(eventText(event, unit), TITLE_MAX)
+
 const numberText = (at: number): string => `${Number(at.toFixed(3))}`
 
 /** What happened, in full, with when: a line of text. */
@@ -103,7 +109,9 @@ const SPEAKING = new Set(['say', 'notice', 'message'])
 
 function briefOf(data: Data): string {
   if (typeof data !== 'object' || data === null) return dataText(data)
-  if (Array.isArray(data)) return data.map((each: Data) => briefOf(each)).join(' ')
+  // Pairs within a list, as a process and its value, stay together.
+  if (Array.isArray(data))
+    return data.map((each: Data) => (Array.isArray(each) ? each.map(briefOf).join(':') : briefOf(each))).join(' ')
   return Object.entries(data as Readonly<Record<string, Data>>)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => (SPEAKING.has(name) ? briefOf(value) : `${name} ${briefOf(value)}`))

@@ -15,7 +15,7 @@ export interface PlacedEvent {
   readonly to: Place
 }
 
-export interface Place {
+interface Place {
   readonly lane: number
   readonly y: number
 }

@@ -6,7 +6,7 @@ const dark =
   '--ground:#0d1118;--card:#151b25;--rule:#1d2532;--ink:#e6ebf4;--soft:#98a4b8;--message:#7ea2ff;--write:#f5a35c;--read:#4ccf96;--claim:#b98cf2;--permit:#f06fb4;--good:#3ecf8e;--bad:#ff6b72;--memory:#364156'
 
 /** Colours of the picture, for a bright and a dark ground. */
-export const spaceTimeColors: string = `:root{${light};color-scheme:light dark}@media (prefers-color-scheme:dark){:root{${dark}}}`
+const spaceTimeColors: string = `:root{${light};color-scheme:light dark}@media (prefers-color-scheme:dark){:root{${dark}}}`
 
 /** Everything in the picture has the colour of its kind; `currentColor` is that of the event. */
 export const spaceTimeStyle: string = `${spaceTimeColors}

@@ -1,5 +1,5 @@
 import type { WorldEvent } from '../play/world.ts'
-import { eventLabel, eventText, shortened, type TimeUnit, timeText } from './event-text.ts'
+import { eventLabel, eventTitle, shortened, type TimeUnit, timeText } from './event-text.ts'
 import { type Band, type Layout, layOut, type PlacedEvent } from './space-time-layout.ts'
 import { legendSamples, spaceTimeStyle } from './space-time-style.ts'
 
@@ -149,7 +149,7 @@ function drawn(placed: PlacedEvent, { unit }: SpaceTimePlay): string {
   return `<g class="event ${classOf(event)}"${dataOf(event)}>${titleOf(event, unit)}${shape}</g>`
 }
 
-const titleOf = (event: WorldEvent, unit: TimeUnit): string => `<title>${escaped(eventText(event, unit))}</title>`
+const titleOf = (event: WorldEvent, unit: TimeUnit): string => `<title>${escaped(eventTitle(event, unit))}</title>`
 
 /** On the right of where it happens: above what leaves from there, and below what arrives from there. */
 function labelOf({ event, from, to }: PlacedEvent, { unit }: SpaceTimePlay): string[] {

@@ -62,7 +62,7 @@ export function playTimely(
   const isLed = world.scene.algorithm.onGraph !== true
   const due = crashes.flatMap((crash) => [
     { ...crash, leads: false },
-    ...(isLed ? [{ ...crash, at: crash.at + DETECTION, leads: true }] : []),
+    ...(isLed && crash.process !== undefined ? [{ ...crash, at: crash.at + DETECTION, leads: true }] : []),
   ])
   due.sort((one, other) => one.at - other.at)
   while (!isOver(world)) {

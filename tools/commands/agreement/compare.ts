@@ -53,10 +53,12 @@ Until all have elected one process. Then registers are written and read, and thi
   return 0
 }
 
-/** The first column is of names. */
+/** Columns of words. */
+const WORDS = new Set(['algorithm', 'failures', 'hbo on', 'election'])
+
 function tableOf(rows: readonly Row[]): string {
   const titles = Object.keys(rows[0] ?? {})
-  const columns = titles.map((title, at): Column => ({ title, align: at === 0 ? 'left' : 'right' }))
+  const columns = titles.map((title): Column => ({ title, align: WORDS.has(title) ? 'left' : 'right' }))
   return formatTable(
     columns,
     rows.map((row) => titles.map((title) => String(row[title]))),

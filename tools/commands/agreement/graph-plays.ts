@@ -86,7 +86,7 @@ function timelyHbo(
 const SETTLED = 200
 const WATCHED = 100
 /** How long it is drawn after it has changed last. */
-const DRAWN = 24
+const DRAWN = 16
 const LOSS_PERCENT = 40
 
 function electionPlay({ algorithm, processes, kills, seed }: GraphPlay): PlayedWorld {

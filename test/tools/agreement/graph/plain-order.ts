@@ -31,11 +31,12 @@ function plainOutcomes(neighbours: Neighbours, inputs: readonly string[]): { out
     const { messages, memories, processes, operations, answers } = here
     const registers = memories.map((each) => each.registers)
     const state = JSON.stringify([
-      messages.map((each) => JSON.stringify(each)).sort(),
+      messages.map(({ from, to, message }) => JSON.stringify([from, to, message])).sort(),
       registers,
       processes,
-      operations,
-      answers,
+      // Without the steps in which they began.
+      operations.map((channel) => channel.map(({ operation, tag }) => [operation, tag])),
+      answers.map((channel) => channel.map(({ ok, values, tag }) => [ok, values, tag])),
     ])
     if (seen.has(state)) continue
     seen.add(state)
