@@ -12,6 +12,7 @@
 export { algorithms } from './algorithms.ts'
 export type { Algorithm } from './model/algorithm.ts'
 export { sequenceChart } from './picture/sequence-chart.ts'
+export { beyondOf, playBeyond } from './play/beyond.ts'
 export { playSeed } from './play/seeds.ts'
 export { playTimely } from './play/timely.ts'
 export { AgreementWorld, type WorldEvent } from './play/world.ts'

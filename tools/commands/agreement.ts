@@ -9,6 +9,7 @@ import {
   sequenceChart,
   type WorldEvent,
 } from '../agreement/index.ts'
+import { showBeyond } from './agreement/beyond.ts'
 
 const seedMax = 2 ** 31 - 1
 const membersMax = 16
@@ -17,6 +18,7 @@ const table = {
   memories: { type: 'string', default: '3' },
   kill: { type: 'string', default: '' },
   seed: { type: 'string' },
+  beyond: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -35,6 +37,7 @@ Options:
   --memories N       how many memories (default 3)
   --kill LIST        who crashes, and after how many delays: P0, M2, or P0@3 (default: no one)
   --seed S           an order that the seed draws, with crashes, suspicions and lies, instead of a timely one
+  --beyond           what goes wrong where one more fails than NAME withstands: orders that were written to show it
   --json             print the result as JSON
 
 Exit status: 1 if something was decided that must not be, or someone did not decide.
@@ -43,7 +46,8 @@ Examples:
   aether agreement
   aether agreement protected-memory-paxos --kill P0@1
   aether agreement fast-and-robust --kill P0@3,M1
-  aether agreement disk-paxos --seed 17`
+  aether agreement disk-paxos --seed 17
+  aether agreement disk-paxos --beyond`
 
 /** `aether agreement`. */
 export const agreementCommand: Command = {
@@ -61,6 +65,7 @@ export const agreementCommand: Command = {
     const algorithm = algorithms.find((each) => each.name === name)
     if (algorithm === undefined)
       throw new UsageError(`there is no algorithm '${name}'; see 'aether agreement --help'`, 'agreement')
+    if (values.beyond) return Promise.resolve(showBeyond(algorithm, values.json))
     if (seed !== undefined) return Promise.resolve(showSeed(algorithm, seed, values.json))
     return Promise.resolve(showTimely(algorithm, processes, memories, values.kill, values.json))
   },
