@@ -16,7 +16,7 @@ export const agreementCanary: AgreementMistake = {
   name: 'majority counted from one',
   breaks: 'nothing',
   algorithm: 'protected-memory-paxos',
-  module: paxos('algorithms'),
+  module: '/agreement/model/algorithm.js',
   find: 'const majorityOf = (agents) => Math.floor(agents / 2) + 1',
   replace: 'const majorityOf = (agents) => 1 + Math.floor(agents / 2)',
 }
@@ -58,7 +58,7 @@ export const agreementMistakes: readonly AgreementMistake[] = [
     name: 'half is enough',
     breaks: 'two halves decide differently',
     algorithm: 'aligned-paxos',
-    module: paxos('algorithms'),
+    module: '/agreement/model/algorithm.js',
     find: 'const majorityOf = (agents) => Math.floor(agents / 2) + 1',
     replace: 'const majorityOf = (agents) => Math.ceil(agents / 2)',
   },
@@ -154,7 +154,7 @@ export const agreementMistakes: readonly AgreementMistake[] = [
     lie: 'no one lies',
     algorithm: 'fast-and-robust',
     module: byzantine('replicated-registers'),
-    find: 'pending.answers.length * 2 <= this.memories',
+    find: 'pending.answers.length < this.quorum',
     replace: 'pending.answers.length < 1',
   },
   {

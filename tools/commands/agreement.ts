@@ -1,6 +1,7 @@
 import { type Command, integerOption, parseOptions, UsageError } from 'aether-dsm/internal/cli'
 import { openDevice } from 'aether-dsm/internal/verbs'
 import { type Algorithm, algorithms, graphAlgorithms, liesOf } from '../agreement/index.ts'
+import { showBeyond } from './agreement/beyond.ts'
 import { compareAll, type Members } from './agreement/compare.ts'
 import { graphPlay } from './agreement/graph-plays.ts'
 import { parseKills } from './agreement/kills.ts'
@@ -24,6 +25,7 @@ const table = {
   device: { type: 'string' },
   'delay-ms': { type: 'string' },
   lie: { type: 'string', default: '' },
+  beyond: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -56,6 +58,7 @@ Options:
   --device NAME      with --real: the verbs device (default shm0)
   --delay-ms N       with --real: how long a delay is for timers (default ${delayMsDefault})
   --lie LIST         with --real: who lies, and how: P0=two-faced. Kinds: ${lieNames.join(', ')}
+  --beyond           what goes wrong where one more fails than NAME withstands: orders that were written to show it
   --page FILE        write a page with a space-time diagram; only the diagram if FILE ends in .svg
   --json             print the result as JSON
 
@@ -68,6 +71,7 @@ Examples:
   aether agreement disk-paxos --seed 17 --page play.html
   aether agreement hbo --graph ring --processes 5 --kill P0,P2@3
   aether agreement omega-reliable --kill P0@40
+  aether agreement disk-paxos --beyond
   aether agreement protected-memory-paxos --real --kill P0@1,M2
   aether agreement fast-and-robust --real --device tcp-lo --lie P0=two-faced`
 
@@ -88,6 +92,11 @@ export const agreementCommand: Command = {
       )
       return compareAll(membersOf(values), values.json)
     }
+    if (values.beyond) {
+      const others = ['processes', 'memories', 'graph', 'kill', 'seed', 'page', 'lie', 'device', 'delay-ms'] as const
+      refuseWith(values, others, 'does not go with --beyond, whose orders are written')
+      return showBeyond(algorithmNamed(name), values.json)
+    }
     const command = ['aether agreement', ...args].join(' ')
     const play = await playOf(name, values)
     return showPlay(play, { json: values.json, page: values.page, command })
@@ -106,10 +115,15 @@ interface PlayValues {
   readonly lie: string
 }
 
-function playOf(name: string, values: PlayValues): PlayedWorld | Promise<PlayedWorld> {
+/** @throws UsageError if there is none. */
+function algorithmNamed(name: string): Algorithm {
   const algorithm = all.find((each) => each.name === name)
-  if (algorithm === undefined)
-    throw new UsageError(`there is no algorithm '${name}'; see 'aether agreement --help'`, 'agreement')
+  if (algorithm !== undefined) return algorithm
+  throw new UsageError(`there is no algorithm '${name}'; see 'aether agreement --help'`, 'agreement')
+}
+
+function playOf(name: string, values: PlayValues): PlayedWorld | Promise<PlayedWorld> {
+  const algorithm = algorithmNamed(name)
   const seed = values.seed === undefined ? undefined : integerOption('agreement', '--seed', values.seed, 0, seedMax)
   if (seed !== undefined) refuseWith(values, ['kill'], 'is for a timely play: a seed draws crashes itself')
   const { processes = membersDefault, memories } = membersOf(values)

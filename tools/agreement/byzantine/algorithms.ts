@@ -24,8 +24,8 @@ export const nonEquivocatingBroadcast: Algorithm = {
   task: 'broadcast',
   commonCase: { delays: 16, signatures: 8 },
   regions: ({ processes }) => broadcastRegions(processes),
-  create: (me, { processes, memories }) => new BroadcastProcess(me, processes, memories),
-  traitors: { 'bears false witness': (me, { processes, memories }) => new FalseWitness(me, processes, memories) },
+  create: (me, setting) => new BroadcastProcess(me, setting),
+  traitors: { 'bears false witness': (me, setting) => new FalseWitness(me, setting) },
 }
 
 /** *Robust Backup*. */
@@ -37,8 +37,8 @@ export const robustBackup: Algorithm = {
   task: 'consensus',
   commonCase: { delays: 51, signatures: 50 },
   regions: ({ processes }) => broadcastRegions(processes),
-  create: (me, { processes, memories }) => new RobustBackupProcess(me, processes, memories),
-  traitors: { 'denies what it accepted': (me, { processes, memories }) => new Denier(me, processes, memories) },
+  create: (me, setting) => new RobustBackupProcess(me, setting),
+  traitors: { 'denies what it accepted': (me, setting) => new Denier(me, setting) },
 }
 
 /** *Fast & Robust*. */
@@ -50,6 +50,6 @@ export const fastAndRobust: Algorithm = {
   task: 'consensus',
   commonCase: { delays: 2, signatures: 1 },
   regions: ({ processes }): RegionRule[] => [...cheapQuorumRegions(processes), ...broadcastRegions(processes)],
-  create: (me, { processes, memories }) => new FastAndRobustProcess(me, processes, memories),
-  traitors: { 'turns its coat': (me, { processes, memories }) => new Turncoat(me, processes, memories) },
+  create: (me, setting) => new FastAndRobustProcess(me, setting),
+  traitors: { 'turns its coat': (me, setting) => new Turncoat(me, setting) },
 }

@@ -1,3 +1,4 @@
+import { majorityOf, type Setting } from '../model/algorithm.ts'
 import type { RegionRule } from '../model/memory.ts'
 import type { Acts, AgreementEvent, Data, Register } from '../model/process.ts'
 import { hasTexts } from './has-texts.ts'
@@ -77,6 +78,8 @@ interface Awaited {
 export class NonEquivocatingBroadcast {
   readonly me: number
   readonly processes: number
+  /** How many have to copy a message, and then to prove that. */
+  readonly quorum: number
   readonly registers: ReplicatedRegisters
   sent = 0
   polls = false
@@ -84,10 +87,12 @@ export class NonEquivocatingBroadcast {
   looks: Awaited['stage'][] | null = null
   awaited: Awaited[]
 
-  constructor(me: number, processes: number, memories: number) {
+  constructor(me: number, setting: Setting) {
+    const { processes, quorum = majorityOf(processes) } = setting
     this.me = me
     this.processes = processes
-    this.registers = new ReplicatedRegisters(memories)
+    this.quorum = quorum
+    this.registers = new ReplicatedRegisters(setting)
     this.awaited = Array.from({ length: processes }, () => ({ number: 0, stage: 'waiting', copy: null }))
   }
 
@@ -198,7 +203,7 @@ export class NonEquivocatingBroadcast {
       if (this.isCopied(sender, awaited.number, copy.signature, process, copy.copied, acts))
         copies.push([process, copy.copied])
     }
-    if (copies.length * 2 <= this.processes) return
+    if (copies.length < this.quorum) return
     const { message, signature } = awaited.copy!
     const proved = acts.sign(proofText(sender, awaited.number, signature))
     const proof: Proof = { message, signature, copies, proved }
@@ -214,7 +219,7 @@ export class NonEquivocatingBroadcast {
       if (proof !== null && proof.signature === signature && this.isProof(sender, process, proof, acts))
         proofs.push([process, proof])
     }
-    if (proofs.length * 2 > this.processes)
+    if (proofs.length >= this.quorum)
       this.put('witness', sender, { message, signature, proofs } as unknown as Data, acts)
   }
 
@@ -263,7 +268,7 @@ export class NonEquivocatingBroadcast {
     return (
       this.isSigned(sender, proof, acts) &&
       acts.verify(process, proofText(sender, number, signature), proved) &&
-      isMajority(copies, this.processes) &&
+      isQuorum(copies, this.quorum) &&
       copies.every(([copier, copied]) => this.isCopied(sender, number, signature, copier, copied, acts))
     )
   }
@@ -272,7 +277,7 @@ export class NonEquivocatingBroadcast {
     const { signature, proofs } = witness
     return (
       this.isSigned(sender, witness, acts) &&
-      isMajority(proofs, this.processes) &&
+      isQuorum(proofs, this.quorum) &&
       proofs.every(([process, proof]) => proof.signature === signature && this.isProof(sender, process, proof, acts))
     )
   }
@@ -284,9 +289,9 @@ const copyText = (sender: number, number: number, signature: string): string => 
 const proofText = (sender: number, number: number, signature: string): string =>
   `proof ${sender} ${number} ${signature}`
 
-/** True if more than half of the processes are named, each once. */
-const isMajority = (named: readonly (readonly [process: number, unknown])[], processes: number): boolean =>
-  new Set(named.map(([process]) => process)).size === named.length && named.length * 2 > processes
+/** True if as many processes are named, each once. */
+const isQuorum = (named: readonly (readonly [process: number, unknown])[], quorum: number): boolean =>
+  new Set(named.map(([process]) => process)).size === named.length && named.length >= quorum
 
 /** What a register holds, if it has the form of what belongs there: a Byzantine process writes what it likes. */
 function copyOf(data: Data): Copy | null {

@@ -1,3 +1,4 @@
+import type { Setting } from '../model/algorithm.ts'
 import type { RegionRule } from '../model/memory.ts'
 import type { Acts, AgreementEvent, Data, Register } from '../model/process.ts'
 import { hasTexts } from './has-texts.ts'
@@ -55,10 +56,10 @@ export class CheapQuorum {
   copy: Signed | null = null
   proof: Unanimity | null = null
 
-  constructor(me: number, processes: number, memories: number) {
+  constructor(me: number, setting: Setting) {
     this.me = me
-    this.processes = processes
-    this.registers = new ReplicatedRegisters(memories)
+    this.processes = setting.processes
+    this.registers = new ReplicatedRegisters(setting)
   }
 
   begin(input: string, acts: Acts): void {

@@ -175,6 +175,79 @@ export class Alternator implements Process {
   }
 }
 
+const AGAIN = 'again'
+/** How long it takes until all liars have taken back what they wrote, in delays. */
+const DENIAL = 3
+
+/**
+ * Keeps to the algorithm, until it is told of a leader. Then it takes back what it has written, and begins again with
+ * another input. From then on it does not see what some others have written.
+ */
+export class Convert implements Process {
+  readonly create: () => Process
+  readonly inputs: readonly [string, string]
+  readonly ignores: readonly number[]
+  process: Process
+  life: 0 | 1 = 0
+  readonly written: Map<string, Omit<Written, 'value'>> = new Map()
+  readonly reads: Map<string, readonly Register[]> = new Map()
+
+  constructor(create: () => Process, inputs: readonly [string, string], ignores: readonly number[]) {
+    this.create = create
+    this.inputs = inputs
+    this.ignores = ignores
+    this.process = create()
+  }
+
+  step(event: AgreementEvent, acts: Acts): void {
+    const mark = `${this.life}:`
+    if (event.type === 'begin') this.begin(acts)
+    else if (event.type === 'leader') this.turn(acts)
+    else if (event.type === 'timer' && event.tag === AGAIN) this.begin(acts)
+    else if (event.type === 'message') this.process.step(event, acts)
+    else if (event.tag.startsWith(mark)) {
+      const heard = event.type === 'answer' ? { ...event, values: this.seen(event) } : event
+      this.process.step({ ...heard, tag: event.tag.slice(mark.length) }, this.actsOf(acts))
+    }
+  }
+
+  private begin(acts: Acts): void {
+    this.process.step({ type: 'begin', input: this.inputs[this.life] }, this.actsOf(acts))
+  }
+
+  private turn(acts: Acts): void {
+    for (const { memory, register } of this.written.values()) acts.write(memory, register, null, 'taken back')
+    this.life = 1
+    this.process = this.create()
+    acts.wake(DENIAL, AGAIN)
+  }
+
+  private seen({ memory, tag, values }: AgreementEvent & { readonly type: 'answer' }): readonly Data[] {
+    const registers = this.reads.get(`${tag} ${memory}`) ?? []
+    this.reads.delete(`${tag} ${memory}`)
+    const isIgnored = ({ region }: Register): boolean =>
+      this.life === 1 && this.ignores.some((process) => region.endsWith(`/${process}`))
+    return values.map((value, at) => (isIgnored(registers[at]!) ? null : value))
+  }
+
+  private actsOf(acts: Acts): Acts {
+    const mark = (tag: string): string => `${this.life}:${tag}`
+    return {
+      ...tampered(acts, (value) => value),
+      write: (memory, register, value, tag) => {
+        this.written.set(nameOf(memory, register), { memory, register })
+        acts.write(memory, register, value, mark(tag))
+      },
+      read: (memory, registers, tag) => {
+        this.reads.set(`${mark(tag)} ${memory}`, registers)
+        acts.read(memory, registers, mark(tag))
+      },
+      permit: (memory, region, writers, tag) => acts.permit(memory, region, writers, mark(tag)),
+      wake: (delays, tag) => acts.wake(delays, mark(tag)),
+    }
+  }
+}
+
 const nameOf = (memory: number, { region, index }: Register): string => `${memory} ${region} ${index}`
 
 interface Written {

@@ -1,3 +1,4 @@
+import { majorityOf, type Setting } from '../model/algorithm.ts'
 import type { Acts, AgreementEvent, Data, Process } from '../model/process.ts'
 import { Acceptor, OwnAcceptor, RemoteAcceptor } from '../paxos/acceptor.ts'
 import { PaxosProcess } from '../paxos/paxos-process.ts'
@@ -19,17 +20,17 @@ export type PriorityOf = (preference: Preference, acts: Acts) => number
 export class PreferentialPaxos implements Process {
   readonly me: number
   readonly processes: number
-  readonly faults: number
+  readonly quorum: number
   readonly priorityOf: PriorityOf
   readonly paxos: PaxosProcess
   heard: (Preference | null)[]
   begun = false
   chosen = false
 
-  constructor(me: number, processes: number, faults: number, priorityOf: PriorityOf) {
+  constructor(me: number, { processes, quorum = majorityOf(processes) }: Setting, priorityOf: PriorityOf) {
     this.me = me
     this.processes = processes
-    this.faults = faults
+    this.quorum = quorum
     this.priorityOf = priorityOf
     this.heard = Array.from({ length: processes }, () => null)
     const acceptor = new Acceptor()
@@ -37,7 +38,7 @@ export class PreferentialPaxos implements Process {
       me,
       processes,
       acceptor,
-      quorum: Math.floor(processes / 2) + 1,
+      quorum,
       agents: this.heard.map((_, process) =>
         process === me ? new OwnAcceptor(acceptor) : new RemoteAcceptor(process),
       ),
@@ -70,7 +71,7 @@ export class PreferentialPaxos implements Process {
 
   private choose(acts: Acts): void {
     const heard = this.heard.filter((each) => each !== null)
-    if (!this.begun || this.chosen || heard.length < this.processes - this.faults) return
+    if (!this.begun || this.chosen || heard.length < this.quorum) return
     this.chosen = true
     const [best] = heard
       .map((preference) => ({ preference, priority: this.priorityOf(preference, acts) }))

@@ -1,15 +1,15 @@
+import type { Setting } from '../model/algorithm.ts'
 import type { Acts, AgreementEvent, Process } from '../model/process.ts'
 import { NonEquivocatingBroadcast } from './broadcast.ts'
 import { CheapQuorum, type CheapQuorumEnd, priorityOf } from './cheap-quorum.ts'
 import { type Preference, PreferentialPaxos } from './preferential-paxos.ts'
 import { RobustBackup } from './robust-backup.ts'
 
-const faultsOf = (processes: number): number => Math.ceil(processes / 2) - 1
-
-function backupOf(me: number, processes: number, memories: number): RobustBackup {
-  const broadcast = new NonEquivocatingBroadcast(me, processes, memories)
+function backupOf(me: number, setting: Setting): RobustBackup {
+  const { processes } = setting
+  const broadcast = new NonEquivocatingBroadcast(me, setting)
   const preferred = (preference: Preference, acts: Acts): number => priorityOf(preference, processes, acts)
-  const create = (process: number): Process => new PreferentialPaxos(process, processes, faultsOf(processes), preferred)
+  const create = (process: number): Process => new PreferentialPaxos(process, setting, preferred)
   return new RobustBackup(me, processes, broadcast, create)
 }
 
@@ -20,11 +20,11 @@ export class BroadcastProcess implements Process {
   readonly memories: number
   readonly broadcast: NonEquivocatingBroadcast
 
-  constructor(me: number, processes: number, memories: number) {
+  constructor(me: number, setting: Setting) {
     this.me = me
-    this.processes = processes
-    this.memories = memories
-    this.broadcast = new NonEquivocatingBroadcast(me, processes, memories)
+    this.processes = setting.processes
+    this.memories = setting.memories
+    this.broadcast = new NonEquivocatingBroadcast(me, setting)
   }
 
   step(event: AgreementEvent, acts: Acts): void {
@@ -42,8 +42,8 @@ export class BroadcastProcess implements Process {
 export class RobustBackupProcess implements Process {
   readonly backup: RobustBackup
 
-  constructor(me: number, processes: number, memories: number) {
-    this.backup = backupOf(me, processes, memories)
+  constructor(me: number, setting: Setting) {
+    this.backup = backupOf(me, setting)
   }
 
   step(event: AgreementEvent, acts: Acts): void {
@@ -67,11 +67,11 @@ export class FastAndRobustProcess implements Process {
   readonly backup: RobustBackup
   decided = false
 
-  constructor(me: number, processes: number, memories: number) {
+  constructor(me: number, setting: Setting) {
     this.me = me
-    this.processes = processes
-    this.quorum = new CheapQuorum(me, processes, memories)
-    this.backup = backupOf(me, processes, memories)
+    this.processes = setting.processes
+    this.quorum = new CheapQuorum(me, setting)
+    this.backup = backupOf(me, setting)
   }
 
   step(event: AgreementEvent, acts: Acts): void {

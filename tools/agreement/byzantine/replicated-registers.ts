@@ -1,3 +1,4 @@
+import { majorityOf, type Setting } from '../model/algorithm.ts'
 import type { Acts, AgreementEvent, Data, Register } from '../model/process.ts'
 
 /** An operation that a majority of the memories has answered. */
@@ -23,11 +24,13 @@ interface Pending {
  */
 export class ReplicatedRegisters {
   readonly memories: number
+  readonly quorum: number
   serial = 0
   pending: Pending[] = []
 
-  constructor(memories: number) {
+  constructor({ memories, memoryQuorum = majorityOf(memories) }: Setting) {
     this.memories = memories
+    this.quorum = memoryQuorum
   }
 
   write(name: string, register: Register, value: Data, acts: Acts): void {
@@ -49,7 +52,7 @@ export class ReplicatedRegisters {
     if (pending === undefined) return undefined
     pending.answers.push(event.values)
     if (!event.ok) pending.ok = false
-    if (pending.answers.length * 2 <= this.memories) return undefined
+    if (pending.answers.length < this.quorum) return undefined
     this.pending = this.pending.filter((each) => each !== pending)
     const { name, ok, answers } = pending
     return { name, ok, values: ok ? answers[0]!.map((_, at) => theOnly(answers.map((values) => values[at]!))) : [] }

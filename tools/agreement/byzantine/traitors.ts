@@ -1,3 +1,4 @@
+import type { Setting } from '../model/algorithm.ts'
 import type { Acts, AgreementEvent, Data } from '../model/process.ts'
 import { Acceptor } from '../paxos/acceptor.ts'
 import type { AgentReply } from '../paxos/agent.ts'
@@ -40,8 +41,8 @@ class DenyingAcceptor extends Acceptor {
 
 /** A process in a robust backup whose acceptor denies what it has accepted. */
 export class Denier extends RobustBackupProcess {
-  constructor(me: number, processes: number, memories: number) {
-    super(me, processes, memories)
+  constructor(me: number, setting: Setting) {
+    super(me, setting)
     const { paxos } = this.backup.own as PreferentialPaxos
     const acceptor = new DenyingAcceptor()
     Object.assign(paxos, { acceptor })

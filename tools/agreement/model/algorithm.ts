@@ -9,10 +9,15 @@ export interface Setting {
   readonly neighbours?: readonly (readonly number[])[]
   /**
    * How many agents make a quorum, where that is not to be a majority. It shows what goes wrong on the other side of
-   * the bound.
+   * the bound. Where processes lie, only processes are counted.
    */
   readonly quorum?: number
+  /** The same for memories, where processes lie. */
+  readonly memoryQuorum?: number
 }
+
+/** More than half of as many. */
+export const majorityOf = (agents: number): number => Math.floor(agents / 2) + 1
 
 /**
  * What the common case costs with three processes and three memories: no failure, no suspicion, every message and

@@ -1,11 +1,10 @@
-import type { Algorithm, Setting } from '../model/algorithm.ts'
+import { type Algorithm, majorityOf, type Setting } from '../model/algorithm.ts'
 import type { Process } from '../model/process.ts'
 import { Acceptor, OwnAcceptor, RemoteAcceptor } from './acceptor.ts'
 import { Disk, diskBlocks } from './disk.ts'
 import { PaxosProcess } from './paxos-process.ts'
 import { ProtectedMemory, protectedSlots } from './protected-memory.ts'
 
-const majorityOf = (agents: number): number => Math.floor(agents / 2) + 1
 const minorityOf = (agents: number): number => Math.ceil(agents / 2) - 1
 const each = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))

@@ -35,6 +35,13 @@ export interface ExploreOptions {
    * memories are then taken for one.
    */
   readonly divide?: (process: Process, memories: number) => DividedProcess
+  /**
+   * Does at once what commutes with all that others do, and takes away what can have no effect any more. It is called
+   * after each action.
+   */
+  readonly settle?: (world: AgreementWorld) => void
+  /** What an action is taken together with, where every other order of them leads to the same: any of these. */
+  readonly together?: (world: AgreementWorld, action: Action) => readonly (readonly Action[])[]
   /** What is a mistake; {@link violationOf} if it is left out. */
   readonly judge?: (world: AgreementWorld) => string | undefined
 }
@@ -47,8 +54,13 @@ interface DividedProcess {
 interface Visit {
   readonly world: AgreementWorld
   readonly left: Budget
-  readonly before: Visit | undefined
-  readonly action: Action | undefined
+  readonly way: Way | undefined
+}
+
+/** How a state was reached: it holds no worlds, so these are dropped as they have been gone on from. */
+interface Way {
+  readonly before: Way | undefined
+  readonly actions: readonly Action[]
 }
 
 /**
@@ -56,31 +68,33 @@ interface Visit {
  * States that were reached on two ways are gone on from once.
  */
 export function explore(scene: Scene, options: ExploreOptions): Exploration {
-  const { statesMax = 5_000_000, judge = violationOf } = options
+  const { statesMax = 5_000_000, judge = violationOf, settle, together = (_, action) => [[action]] } = options
   const names = new Names(options.divide)
   const seen = new Set<string>()
-  const stack: Visit[] = [
-    { world: new AgreementWorld(scene), left: options.budget, before: undefined, action: undefined },
-  ]
+  const stack: Visit[] = [{ world: new AgreementWorld(scene), left: options.budget, way: undefined }]
   let [states, decided, stuck] = [0, 0, 0]
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
-    const { world, left } = visit
+    const { world, left, way } = visit
     const text = judge(world)
-    if (text !== undefined) return { states, decided, stuck, complete: false, violation: { text, way: wayTo(visit) } }
+    if (text !== undefined) return { states, decided, stuck, complete: false, violation: { text, way: actionsOf(way) } }
     if (states >= statesMax) return { states, decided, stuck, complete: false }
     states += 1
     if (isOver(world)) decided += 1
     const actions = possibleWithin(world, left, options)
     if (actions.length === 0 && !isOver(world)) stuck += 1
-    for (const action of actions) {
-      const next = world.fork()
-      next.perform(action)
-      const rest = spent(left, action)
-      const key = `${names.keyOf(next)} ${rest.timers}.${rest.leads}.${rest.crashes}.${rest.memoryCrashes}`
-      if (seen.has(key)) continue
-      seen.add(key)
-      stack.push({ world: next, left: rest, before: visit, action })
-    }
+    for (const action of actions)
+      for (const steps of together(world, action)) {
+        const next = world.fork()
+        for (const step of steps) {
+          next.perform(step)
+          settle?.(next)
+        }
+        const rest = spent(left, action)
+        const key = `${names.keyOf(next)} ${rest.timers}.${rest.leads}.${rest.crashes}.${rest.memoryCrashes}`
+        if (seen.has(key)) continue
+        seen.add(key)
+        stack.push({ world: next, left: rest, way: { before: way, actions: steps } })
+      }
   }
   return { states, decided, stuck, complete: true }
 }
@@ -117,10 +131,10 @@ function spent(left: Budget, action: Action): Budget {
   }
 }
 
-function wayTo(visit: Visit): Action[] {
-  const way: Action[] = []
-  for (let at: Visit | undefined = visit; at?.action !== undefined; at = at.before) way.push(at.action)
-  return way.reverse()
+function actionsOf(way: Way | undefined): Action[] {
+  const parts: (readonly Action[])[] = []
+  for (let at = way; at !== undefined; at = at.before) parts.push(at.actions)
+  return parts.reverse().flat()
 }
 
 /** Small numbers for the parts of a world, so that a state is a short text. */

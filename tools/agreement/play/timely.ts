@@ -1,7 +1,7 @@
 import { isOver } from './judge.ts'
 import type { Action, AgreementWorld, FirstDecision } from './world.ts'
 
-/** When an action is due where everything takes one delay; undefined where it can never happen. */
+/** When an action is due where everything takes one delay. */
 function dueAt(world: AgreementWorld, action: Action): number {
   switch (action.do) {
     case 'deliver':
@@ -40,6 +40,19 @@ export function possible(world: AgreementWorld): Action[] {
   return actions
 }
 
+/** What is due first of all that may happen, and when. */
+export function nextDue(
+  world: AgreementWorld,
+  may: (action: Action) => boolean = () => true,
+): { readonly action: Action | undefined; readonly at: number } {
+  let [next, at]: [Action | undefined, number] = [undefined, Infinity]
+  for (const action of possible(world)) {
+    const when = dueAt(world, action)
+    if (when < at && may(action)) [next, at] = [action, when]
+  }
+  return { action: next, at }
+}
+
 /** A process or a memory crashes after as many delays. */
 export interface TimelyCrash {
   readonly process?: number
@@ -66,12 +79,7 @@ export function playTimely(
   ])
   due.sort((one, other) => one.at - other.at)
   while (!isOver(world)) {
-    let next: Action | undefined
-    let at = Infinity
-    for (const action of possible(world)) {
-      const when = dueAt(world, action)
-      if (when < at) [next, at] = [action, when]
-    }
+    const { action: next, at } = nextDue(world)
     const crash = due[0]
     if (crash !== undefined && crash.at <= at) {
       due.shift()

@@ -1,0 +1,54 @@
+import type { Setting } from '../model/algorithm.ts'
+import { nextDue } from './timely.ts'
+import type { Action, AgreementWorld, Scene } from './world.ts'
+
+/**
+ * All that can happen among some processes and memories, in time, while all others are slow. It goes on until the
+ * correct ones of them have decided, until nothing is left, or as many delays.
+ */
+interface Among {
+  readonly do: 'among'
+  readonly processes: readonly number[]
+  readonly memories: readonly number[]
+  readonly delays?: number
+}
+
+/** How long some may go on among themselves, in delays. */
+const PATIENCE = 400
+
+/** An order that was thought out: single actions, and what some do among themselves. */
+export interface Schedule {
+  readonly name: string
+  readonly setting: Setting
+  readonly inputs: readonly string[]
+  /** Processes that do not keep to the algorithm. */
+  readonly others?: Scene['others']
+  readonly steps: readonly (Action | Among)[]
+}
+
+export function playSchedule(world: AgreementWorld, { steps }: Schedule): void {
+  for (const step of steps)
+    if (step.do === 'among') playAmong(world, step)
+    else world.perform(step)
+}
+
+function playAmong(world: AgreementWorld, { processes, memories, delays = PATIENCE }: Among): void {
+  const end = world.now + delays
+  const isAmong = (action: Action): boolean => {
+    if (action.do === 'deliver') {
+      const { from, to } = world.messages[action.message]!
+      return processes.includes(from) && processes.includes(to)
+    }
+    if (action.do === 'timer') return processes.includes(world.timers[action.timer]!.process)
+    if ('memory' in action && !memories.includes(action.memory)) return false
+    return 'process' in action && processes.includes(action.process)
+  }
+  const correct = processes.filter((process) => world.isCorrect(process))
+  for (;;) {
+    if (correct.length > 0 && correct.every((process) => world.decisions[process]!.length > 0)) return
+    const { action, at } = nextDue(world, isAmong)
+    if (action === undefined || at > end) return
+    world.now = Math.max(world.now, at)
+    world.perform(action)
+  }
+}
