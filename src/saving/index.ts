@@ -42,7 +42,7 @@ export const saver: Saver = {
   async restore(space, file) {
     checkSpaceOf(await startOf(file), space.name, file)
     const { arena } = space.membership
-    const { savedAt, omitted } = await restoreSave(space, file, () => arena.countRestored())
+    const { savedAt, omitted } = await restoreSave(space, file, { progress: () => arena.countRestored() })
     return { savedAt, omitted }
   },
 

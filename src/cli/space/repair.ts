@@ -2,6 +2,7 @@ import { UnusedDirectory } from '../../cluster/index.ts'
 import { checkDirectory, giveBackLost, importSave, saveOf, verifySave } from '../../saving/index.ts'
 import { formatBytes } from '../output/units.ts'
 import { linesOf } from './check.ts'
+import { omittedLines } from './omitted-lines.ts'
 import { operandsOf, type SpaceTask } from './task.ts'
 
 export const repairSpace: SpaceTask = async (operands) => {
@@ -15,10 +16,14 @@ export const repairSpace: SpaceTask = async (operands) => {
   if (report.state === 'good' && report.damaged.length === 0)
     return { result: report, lines: [...linesOf(directory, report), 'There is nothing to repair.'] }
   const file = saveOf(directory)
-  const { space } = await verifySave(file)
+  const { space, otherVersion } = await verifySave(file)
   if (report.state === 'good' || report.state === 'unknown') setAside(directory)
   const result = await importSave(file, { name: space, directory, adds: false })
   const lines = [`space '${space}' in ${directory} is restored from ${file}, of ${result.savedAt.toISOString()}`]
+  lines.push(...omittedLines(result.omitted))
+  // `every` does not replace it either (saving/restore.ts).
+  if (otherVersion.length > 0)
+    lines.push(`  ${file} still has them: save.every does not replace it until you move it away`)
   return { result, lines }
 }
 
