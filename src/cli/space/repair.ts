@@ -1,3 +1,4 @@
+import { checkStore } from '../../adapters/index.ts'
 import { UnusedDirectory } from '../../cluster/index.ts'
 import { checkDirectory, giveBackLost, importSave, saveOf, verifySave } from '../../saving/index.ts'
 import { formatBytes } from '../output/units.ts'
@@ -7,9 +8,9 @@ import { operandsOf, type SpaceTask } from './task.ts'
 
 export const repairSpace: SpaceTask = async (operands) => {
   const [directory = ''] = operandsOf('repair', operands, ['DIRECTORY'])
-  const report = await checkDirectory(directory)
+  const report = await checkDirectory(directory, checkStore)
   if (report.state === 'good' && report.damaged.length === 0 && report.lost.length > 0) {
-    const givenBackBytes = await giveBackLost(directory)
+    const givenBackBytes = await giveBackLost(directory, checkStore)
     const line = `space '${report.space}' in ${directory}: ${formatBytes(givenBackBytes)} that nothing named are free again`
     return { result: { ...report, givenBackBytes }, lines: [line] }
   }
