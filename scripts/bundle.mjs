@@ -71,6 +71,29 @@ const flatten = {
     }),
 }
 
+/** A function that the compiler puts into every module that needs it, such as those for `using`. */
+const HELPER = /^var (__\w+) = [\s\S]*?^\S.*;\n/gm
+
+const helpers = new Map()
+
+/** Each of them is in the package once. */
+const helpersOnce = {
+  name: 'helpers-once',
+  resolveId: (id) => (id.startsWith('helper:') ? id : undefined),
+  load: (id) => helpers.get(id),
+  transform(text) {
+    let imports = ''
+    const rest = text.replace(HELPER, (whole, name) => {
+      const id = `helper:${name}`
+      if (helpers.has(id) && helpers.get(id) !== `export ${whole}`) throw new Error(`there are two helpers ${name}`)
+      helpers.set(id, `export ${whole}`)
+      imports += `import { ${name} } from '${id}'\n`
+      return ''
+    })
+    return imports === '' ? undefined : imports + rest
+  },
+}
+
 async function bundle(input, plugins, output) {
   const external = [/^node:/, ...Object.keys(description.peerDependencies)]
   const result = await rolldown({ input, plugins, external, platform: 'node' })
@@ -116,7 +139,7 @@ const internalsCut = {
 rmSync(target, { recursive: true, force: true })
 // Functions and classes keep their names, which stack traces and errors show.
 const minify = { compress: true, mangle: { toplevel: true, keepNames: true }, codegen: { removeWhitespace: true } }
-await bundle(Object.fromEntries(programs()), [flatten], { comments: false, minify })
+await bundle(Object.fromEntries(programs()), [flatten, helpersOnce], { comments: false, minify })
 const forUsers = doors.filter(({ path }) => !path.startsWith('./internal/'))
 const declared = forUsers.map(({ name, module }) => [name, join(compiled, `${module}.d.ts`)])
 await bundle(Object.fromEntries(declared), [internalsCut, dts({ dtsInput: true })], {})

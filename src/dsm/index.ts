@@ -17,7 +17,7 @@ export { adviceFinding, adviceText } from './advice/advice-text.ts'
 export { adviceOnPage } from './advice/advise.ts'
 
 export { Allocation, AllocationError, type AllocOptions } from './allocation/allocation.ts'
-export { isHiddenName } from './allocation/arena-allocator.ts'
+export { bookDamage, bookName, isHiddenName } from './allocation/arena-allocator.ts'
 export { availableMemory } from './available-memory.ts'
 export * from './coherence/index.ts'
 export { type Coherence, type CoherenceKind, coherenceKinds } from './coherence.ts'

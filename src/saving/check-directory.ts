@@ -1,21 +1,41 @@
 import { join } from 'node:path'
 import { SAVE_FILE, UnusedDirectory } from '../cluster/index.ts'
-import { filedRegions, isHiddenName, type Omission, open, REGION_TABLE_END, type RegionEntry } from '../dsm/index.ts'
+import {
+  bookDamage,
+  bookName,
+  filedRegions,
+  isHiddenName,
+  type Omission,
+  open,
+  REGION_TABLE_END,
+  type RegionEntry,
+} from '../dsm/index.ts'
 import { messageOfThrown } from '../native/index.ts'
 import {
   checkHeap,
   HEAP_IDENTITY_BYTES,
   type HeapReport,
   identifyHeap,
+  identifyStore,
   type LostBlock,
   openThose,
   readImage,
-  STORE_MAGIC,
 } from '../structures/index.ts'
 import { Pacer } from './pacer.ts'
+import { usedRuns } from './used-runs.ts'
 
 /** Read of a region at a time. */
 const CHUNK_BYTES = 2 ** 20
+
+/** Checks BullMQ's queues, of which `bytes` is a private copy: this room does not know their layout. */
+export type CheckStore = (
+  bytes: Uint8Array,
+  lastEpoch: number,
+) => {
+  readonly structures: number
+  readonly entries: number
+  readonly damaged: readonly Omit<DirectoryDamage, 'region'>[]
+}
 
 /** Something in a directory that cannot be what it should be. */
 export interface DirectoryDamage {
@@ -54,13 +74,13 @@ export interface DirectoryReport {
  * every region is read, and every structure is checked.
  * @throws SpaceError if processes are in it.
  */
-export async function checkDirectory(path: string): Promise<DirectoryReport> {
-  return (await look(path)).report
+export async function checkDirectory(path: string, checkStore: CheckStore): Promise<DirectoryReport> {
+  return (await look(path, checkStore)).report
 }
 
 /** Give back the memory of structures that nothing names. Returns how many bytes that was. @throws SpaceError */
-export async function giveBackLost(path: string): Promise<number> {
-  const { report, lostBlocks, sizes } = await look(path)
+export async function giveBackLost(path: string, checkStore: CheckStore): Promise<number> {
+  const { report, lostBlocks, sizes } = await look(path, checkStore)
   await using space = await open(report.space, { directory: path })
   for (const [region, blocks] of lostBlocks) {
     await using structures = await openThose(space, region, sizes.get(region)!)
@@ -80,9 +100,9 @@ interface Looked {
   readonly sizes: ReadonlyMap<string, number>
 }
 
-async function look(path: string): Promise<Looked> {
+async function look(path: string, checkStore: CheckStore): Promise<Looked> {
   using unused = UnusedDirectory.look(path)
-  const check = new Check(unused)
+  const check = new Check(unused, checkStore)
   await check.run()
   return check
 }
@@ -95,12 +115,14 @@ class Check implements Looked {
   readonly #damaged: DirectoryDamage[] = []
   readonly #lost: LostMemory[] = []
   readonly #omitted: Omission[] = []
+  readonly #checkStore: CheckStore
   #regions = 0
   #structures = 0
   #records = 0
 
-  constructor(unused: UnusedDirectory) {
+  constructor(unused: UnusedDirectory, checkStore: CheckStore) {
     this.#unused = unused
+    this.#checkStore = checkStore
   }
 
   get report(): DirectoryReport {
@@ -116,25 +138,30 @@ class Check implements Looked {
     const { regions, damaged } = filedRegions(control, this.#unused.fileBytes)
     for (const { region, reason } of damaged) this.#damaged.push({ region, kind: 'region', reason })
     for (const entry of regions) {
-      await this.#region(entry)
       if (!isHiddenName(entry.name)) this.#regions += 1
+      const of = regions.find(({ name }) => bookName(name) === entry.name)
+      await this.#region(entry, of)
     }
   }
 
-  async #region(entry: RegionEntry): Promise<void> {
+  /** `of`: the region of which it keeps the allocations, if it does. */
+  async #region(entry: RegionEntry, of: RegionEntry | undefined): Promise<void> {
     const { name: region, length, size } = entry
     if (length === 0) return this.#omit(region, 'its pages are with the ranks of a group')
     const first = this.#bytes(entry, 0, Math.min(size, HEAP_IDENTITY_BYTES))
     const identity = identifyHeap(first, size)
     if (identity === 'other version') return this.#omit(region, 'its structures are of another version of Aether')
+    const store = identifyStore(region, first)
+    if (store === 'other version') this.#omit(region, 'its queues of BullMQ are of another version of Aether')
     try {
       if (identity === 'heap') this.#heap(entry)
+      else if (store === 'store') await this.#store(entry)
+      else if (of !== undefined) this.#book(entry, of)
       else await this.#readAll(entry)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error
       this.#damaged.push({ region, kind: 'region', reason: `the disk does not give it (${messageOfThrown(error)})` })
     }
-    if (isStore(first)) this.#omit(region, 'the queues of BullMQ are read, but not checked')
   }
 
   #heap({ name: region, size, offset }: RegionEntry): void {
@@ -156,16 +183,34 @@ class Check implements Looked {
     this.sizes.set(region, size)
   }
 
-  /** There is nothing to compare it with: that it can be read is all. */
-  async #readAll(entry: RegionEntry): Promise<void> {
+  async #store(entry: RegionEntry): Promise<void> {
+    // Pages that are all zeros take no memory.
+    const bytes = new Uint8Array(entry.size)
+    await this.#readAll(entry, (chunk, at) => {
+      for (const [begin, end] of usedRuns(chunk)) bytes.set(chunk.subarray(begin, end), at + begin)
+    })
+    const found = this.#checkStore(bytes, this.#unused.arena!.lastEpoch)
+    this.#structures += found.structures
+    this.#records += found.entries
+    for (const each of found.damaged) this.#damaged.push({ region: entry.name, ...each })
+  }
+
+  #book(entry: RegionEntry, { name: region, size }: RegionEntry): void {
+    const reason = bookDamage(this.#bytes(entry, 0, entry.size), size)
+    if (reason !== undefined) this.#damaged.push({ region, kind: 'allocations', reason })
+  }
+
+  /** Where there is nothing to compare it with, that it can be read is all. */
+  async #readAll(entry: RegionEntry, visit?: (chunk: Buffer, at: number) => void): Promise<void> {
     for (let at = 0; at < entry.size; at += CHUNK_BYTES) {
-      this.#bytes(entry, at, Math.min(CHUNK_BYTES, entry.size - at))
+      const chunk = this.#bytes(entry, at, Math.min(CHUNK_BYTES, entry.size - at))
+      visit?.(chunk, at)
       if (this.#pacer.isDue) await this.#pacer.pause()
     }
   }
 
-  #bytes({ offset }: RegionEntry, at: number, lengthBytes: number): Uint8Array {
-    const bytes = new Uint8Array(lengthBytes)
+  #bytes({ offset }: RegionEntry, at: number, lengthBytes: number): Buffer {
+    const bytes = Buffer.alloc(lengthBytes)
     this.#unused.read(offset + at, bytes)
     return bytes
   }
@@ -173,8 +218,4 @@ class Check implements Looked {
   #omit(region: string, reason: string): void {
     this.#omitted.push({ region, reason })
   }
-}
-
-function isStore(first: Uint8Array): boolean {
-  return first.length >= 4 && new DataView(first.buffer).getInt32(0, true) === STORE_MAGIC
 }

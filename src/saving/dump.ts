@@ -1,5 +1,5 @@
 import { isHiddenName, type Omission, open, type RegionEntry, RegionError, type Space } from '../dsm/index.ts'
-import { messageOfThrown, TimeoutError } from '../native/index.ts'
+import { TimeoutError } from '../native/index.ts'
 import {
   HEAP_IDENTITY_BYTES,
   identifyHeap,
@@ -29,8 +29,6 @@ export interface DumpOptions {
   readonly signal?: AbortSignal | undefined
   /** All structures as they were at one instant. Other members wait while the last of them is copied. */
   readonly consistent?: boolean | undefined
-  /** Called with a structure that cannot be read, which is then passed over. Default: the dump fails. */
-  readonly damaged?: ((omission: Omission) => void) | undefined
 }
 
 /**
@@ -41,11 +39,11 @@ export interface DumpOptions {
 export async function dumpSpace(
   space: Pick<Space, 'name' | 'directory'>,
   out: DumpTarget,
-  { signal, consistent = false, damaged }: DumpOptions = {},
+  { signal, consistent = false }: DumpOptions = {},
 ): Promise<EndBlock> {
   const { directory } = space
   await using own = await open(space.name, directory === undefined ? {} : { directory })
-  const dump = new Dump(own, out, new Pacer(signal), damaged)
+  const dump = new Dump(own, out, new Pacer(signal))
   if (consistent) await dump.copyStructures()
   for (const entry of own.regionDirectory.all()) await dump.region(entry)
   await dump.stores()
@@ -56,7 +54,6 @@ class Dump {
   readonly #space: Space
   readonly #out: DumpTarget
   readonly #pacer: Pacer
-  readonly #damaged: DumpOptions['damaged']
   readonly #omitted: Omission[] = []
   /** Copies of all heaps, by region; undefined: they are read as they are. */
   #copies: ReadonlyMap<string, SavedStructures> | undefined
@@ -65,8 +62,7 @@ class Dump {
   #regions = 0
   #structures = 0
 
-  constructor(space: Space, out: DumpTarget, pacer: Pacer, damaged: DumpOptions['damaged']) {
-    this.#damaged = damaged
+  constructor(space: Space, out: DumpTarget, pacer: Pacer) {
     this.#space = space
     this.#out = out
     this.#pacer = pacer
@@ -185,12 +181,7 @@ class Dump {
       }
       this.#structures += 1
       await this.#out.structure({ name, kind, parameters })
-      try {
-        await this.#records(records)
-      } catch (error) {
-        if (this.#damaged === undefined) throw error
-        this.#damaged({ region: block.name, structure: name, reason: messageOfThrown(error) })
-      }
+      await this.#records(records)
     }
   }
 

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { STORE_MAGIC } from '../structures/index.ts'
 
 /**
  * A save: what it is, then blocks, the last of which says that it is whole. Numbers are little-endian.
@@ -61,6 +62,11 @@ export interface EndBlock {
   readonly regions: number
   readonly structures: number
   readonly omitted: readonly { readonly region: string; readonly structure?: string; readonly reason: string }[]
+}
+
+/** A store is saved as it lies in memory, so only the version that wrote it knows what it says. */
+export function isOfOtherVersion({ store }: RegionBlock): boolean {
+  return store !== undefined && store.magic !== STORE_MAGIC
 }
 
 export function preamble(): Buffer {

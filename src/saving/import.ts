@@ -16,7 +16,8 @@ export interface ImportTarget {
 }
 
 /**
- * Put a save into a space, which may be in use, or is made. One that is made is whole or is not there.
+ * Put a save into a space, which may be in use, or is made. One that is made is whole or is not there. What only
+ * another version can restore is left out, and is in `omitted`.
  * @throws SaveError; and as {@link restoreSave}.
  */
 export async function importSave(
@@ -29,11 +30,8 @@ export async function importSave(
   const { arena } = space.membership
   if (arena.toRestore === undefined && !target.adds) await checkFree(space, save)
   if (save.plainRegions.includes(STORE_NAME) && (await hasStore(space))) throw storeIsThere(space, file)
-  const restored = await restoreSave(
-    space,
-    file,
-    arena.toRestore === undefined ? undefined : () => arena.countRestored(),
-  )
+  const progress = arena.toRestore === undefined ? undefined : () => arena.countRestored()
+  const restored = await restoreSave(space, file, { progress, partly: true })
   if (arena.toRestore !== undefined) arena.endRestore()
   return { ...restored, space: name }
 }

@@ -28,7 +28,14 @@ import { RepeatedSave } from './repeated-save.ts'
 import { checkSpaceOf, restoreSave, startOf } from './restore.ts'
 import { saveSpace } from './save.ts'
 
-export { checkDirectory, type DirectoryDamage, type DirectoryReport, giveBackLost, saveOf } from './check-directory.ts'
+export {
+  type CheckStore,
+  checkDirectory,
+  type DirectoryDamage,
+  type DirectoryReport,
+  giveBackLost,
+  saveOf,
+} from './check-directory.ts'
 export { type Disk, realDisk } from './disk.ts'
 export { importSave } from './import.ts'
 export { restoreSave } from './restore.ts'
@@ -42,7 +49,7 @@ export const saver: Saver = {
   async restore(space, file) {
     checkSpaceOf(await startOf(file), space.name, file)
     const { arena } = space.membership
-    const { savedAt, omitted } = await restoreSave(space, file, () => arena.countRestored())
+    const { savedAt, omitted } = await restoreSave(space, file, { progress: () => arena.countRestored() })
     return { savedAt, omitted }
   },
 

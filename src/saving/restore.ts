@@ -1,7 +1,7 @@
 import { type Omission, SaveError, type Space } from '../dsm/index.ts'
 import { DefectError } from '../native/index.ts'
 import { openStructures, type Structures } from '../structures/index.ts'
-import type { RegionBlock, StartBlock } from './format.ts'
+import { isOfOtherVersion, type RegionBlock, type StartBlock } from './format.ts'
 import { Pacer } from './pacer.ts'
 import { RawRegion } from './raw-region.ts'
 import { RestoredStore } from './restored-store.ts'
@@ -13,27 +13,50 @@ export interface RestoreResult {
   readonly savedAt: Date
   readonly regions: number
   readonly structures: number
-  /** What the save does not have. */
+  /** What the save does not have, or only another version can restore. */
   readonly omitted: readonly Omission[]
 }
 
+/** How a save is restored. */
+export interface RestoreOptions {
+  /** Called again and again. */
+  readonly progress?: (() => void) | undefined
+  /** Leave out what only another version can restore. Default: that is an error. */
+  readonly partly?: boolean
+}
+
 /**
- * Put all that is in a save into a space. The whole file is checked first, so a damaged one changes nothing. `progress`
- * is called again and again.
+ * Put all that is in a save into a space. The whole file is checked first, so a damaged one changes nothing. One that
+ * was not restored as a whole is not noted as restored, so that repeated saves do not replace it.
  * @throws SaveError; RegionError if a region of the name has another size; HeapFullError, MemoryExhaustedError.
  */
-export async function restoreSave(space: Space, file: string, progress: () => void = () => {}): Promise<RestoreResult> {
-  const { savedAt, regions, structures, omitted } = await verifySave(file, progress)
+export async function restoreSave(
+  space: Space,
+  file: string,
+  { progress = () => {}, partly = false }: RestoreOptions = {},
+): Promise<RestoreResult> {
+  const { savedAt, regions, structures, omitted, otherVersion, version } = await verifySave(file, progress)
+  const isWhole = otherVersion.length === 0
+  if (!isWhole && !partly) throw needsVersion(space, file, version)
   await using restore = new Restore(space, file)
   const pacer = new Pacer()
   const { arena } = space.membership
   for await (const part of readSave(file)) {
     await restore.take(part)
-    if (part.type === 'start' && arena.toRestore !== undefined) arena.noteRestored(part.start.arena ?? '')
+    if (part.type === 'start' && arena.toRestore !== undefined && isWhole) arena.noteRestored(part.start.arena ?? '')
     progress()
     if (pacer.isDue) await pacer.pause()
   }
   return { savedAt, regions, structures, omitted }
+}
+
+/** A program that is started unattended must not begin with empty queues. */
+function needsVersion({ name, directory }: Space, file: string, version: string): SaveError {
+  const what = `the save ${file} has queues of BullMQ as version ${version} of Aether keeps them`
+  const target = directory === undefined ? name : `--directory ${directory}`
+  const first = directory === undefined ? 'move it away, open the space, and ' : ''
+  const advice = `use that version; or, to do without them, ${first}run: npx aether-dsm space import ${file} ${target}`
+  return new SaveError('ERR_AETHER_SAVE_VERSION', file, `${what}; ${advice}`)
 }
 
 /** What the save at `path` begins with. @throws SaveError */
@@ -55,6 +78,8 @@ class Restore implements AsyncDisposable {
   readonly #file: string
   #region: RawRegion | undefined
   #store: RestoredStore | undefined
+  /** Its bytes are of a region that is left out. */
+  #leavesOut = false
   #structures: Structures | undefined
   #record: ((record: Uint8Array) => void) | undefined
 
@@ -92,6 +117,8 @@ class Restore implements AsyncDisposable {
   async #beginRegion(block: RegionBlock): Promise<void> {
     await this.#end()
     const { name, size, reserved, store } = block
+    this.#leavesOut = isOfOtherVersion(block)
+    if (this.#leavesOut) return
     if (store !== undefined) {
       this.#store = await RestoredStore.begin(this.#space, this.#file, { name, size, reserved, store })
       return
@@ -100,6 +127,7 @@ class Restore implements AsyncDisposable {
   }
 
   async #writeBytes(offset: number, bytes: Uint8Array): Promise<void> {
+    if (this.#leavesOut) return
     const target = this.#given(this.#store ?? this.#region, 'bytes')
     if (!(offset >= 0 && offset + bytes.length <= target.entry.size)) throw this.#misplaced('bytes')
     await target.write(offset, bytes)
@@ -117,6 +145,7 @@ class Restore implements AsyncDisposable {
     this.#store = undefined
     this.#structures = undefined
     this.#record = undefined
+    this.#leavesOut = false
     await store?.end()
     await region?.[Symbol.asyncDispose]()
     await structures?.close()

@@ -1,7 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { SaveError } from '../dsm/index.ts'
-import { STORE_MAGIC } from '../structures/index.ts'
 import {
   BLOCK_HEAD_BYTES,
   BlockKind,
@@ -57,17 +56,8 @@ async function checkPreamble(input: Input): Promise<void> {
   const version = bytes.readUInt32LE(MAGIC.length)
   if (version >= FORMAT_VERSION_MIN && version <= FORMAT_VERSION) return
   const known = `formats ${FORMAT_VERSION_MIN} to ${FORMAT_VERSION}`
-  throw otherVersion(input, `is a save of format ${version}, and this version of Aether reads ${known}`)
-}
-
-/** A store is saved as it lies in memory, so only the version that wrote it knows what it says. */
-function checkStore(input: Input, { name, store }: RegionBlock): void {
-  if (store === undefined || store.magic === STORE_MAGIC) return
-  throw otherVersion(input, `has queues of BullMQ ('${name}') as another version of Aether keeps them`)
-}
-
-function otherVersion({ path }: Input, what: string): SaveError {
-  return new SaveError('ERR_AETHER_SAVE_VERSION', path, `${path} ${what}; use the version that wrote it`)
+  const what = `is a save of format ${version}, and this version of Aether reads ${known}`
+  throw new SaveError('ERR_AETHER_SAVE_VERSION', input.path, `${input.path} ${what}; use the version that wrote it`)
 }
 
 async function readBlock(input: Input, number: number): Promise<SavePart> {
@@ -81,7 +71,6 @@ async function readBlock(input: Input, number: number): Promise<SavePart> {
   if (body.readUInt32LE(lengthBytes) !== crc32(payload)) throw input.damaged('the contents of a block are wrong')
   const part = parsed(input, () => partOf(kind, payload))
   if (part === undefined || (number === 0) !== (part.type === 'start')) throw input.damaged('a block is unknown')
-  if (part.type === 'region') checkStore(input, part.region)
   return part
 }
 

@@ -1,5 +1,5 @@
-import { isHiddenName, SaveError } from '../dsm/index.ts'
-import type { EndBlock, StartBlock } from './format.ts'
+import { isHiddenName, type Omission, SaveError } from '../dsm/index.ts'
+import { type EndBlock, isOfOtherVersion, type StartBlock } from './format.ts'
 import { readSave } from './save-reader.ts'
 
 /** What a save says of itself. */
@@ -8,6 +8,8 @@ export interface SaveDescription extends Omit<StartBlock, 'savedAtMs' | 'arena'>
   readonly savedAt: Date
   readonly bytesOfRegions: number
   readonly records: number
+  /** What only the version that wrote it can restore. It is in `omitted`, too, and not in `regions`. */
+  readonly otherVersion: readonly Omission[]
   /** Names of the regions in it that hold no structures. */
   readonly plainRegions: readonly string[]
   /** Names of the structures in it, with their regions. */
@@ -21,6 +23,7 @@ export interface SaveDescription extends Omit<StartBlock, 'savedAtMs' | 'arena'>
 export async function verifySave(file: string, progress: () => void = () => {}): Promise<SaveDescription> {
   const names: { region: string; name: string; kind: string }[] = []
   const plainRegions: string[] = []
+  const otherVersion: Omission[] = []
   let start: StartBlock | undefined
   let region = ''
   let [regions, bytesOfRegions, records] = [0, 0, 0]
@@ -31,7 +34,9 @@ export async function verifySave(file: string, progress: () => void = () => {}):
       region = part.region.name
       if (!isHiddenName(region)) regions += 1
     }
-    if (part.type === 'region') plainRegions.push(region)
+    if (part.type === 'region' && isOfOtherVersion(part.region))
+      otherVersion.push({ region, reason: `its queues of BullMQ need version ${start?.version} of Aether` })
+    else if (part.type === 'region') plainRegions.push(region)
     if (part.type === 'bytes') bytesOfRegions += part.bytes.length
     if (part.type === 'structure') names.push({ region, name: part.structure.name, kind: part.structure.kind })
     if (part.type === 'records') records += part.records.length
@@ -49,9 +54,12 @@ export async function verifySave(file: string, progress: () => void = () => {}):
         savedAt: new Date(savedAtMs),
         bytesOfRegions,
         records,
+        otherVersion,
         plainRegions,
         names,
-        ...part.end,
+        structures: names.length,
+        regions: regions - otherVersion.length,
+        omitted: [...part.end.omitted, ...otherVersion],
       }
     }
   }

@@ -3,6 +3,7 @@
 export { bytes, type Codec, json, number, structured } from '../codecs/index.ts'
 export type { RateLimiterOptions, RateVerdict } from './cell-rate.ts'
 export { checkHeap, type HeapReport, type LostBlock } from './checking/check-heap.ts'
+export { Damage, isWhole, must } from './checking/damage.ts'
 export { readImage } from './checking/heap-image.ts'
 export type { Counter } from './counter.ts'
 export type { CyclicBarrier } from './cyclic-barrier.ts'

@@ -31,8 +31,11 @@ export const STORE_GUARDS_REGION = 'structures'
 export const STORE_MAGIC = 0x42_4d_51_01
 const VERSION_MASK = 0xff
 
-/** A block of the store: its size, plus 1 if it is free; the size of the block before. The last one has no size. */
-export const StoreBlockOffset = { Size: 0, SizeBefore: 4 } as const
+/**
+ * A block of the store: its size, plus 1 if it is free; the size of the block before. The last one has no size. A free
+ * one is followed by its neighbours in the list of its class.
+ */
+export const StoreBlockOffset = { Size: 0, SizeBefore: 4, Next: 8, Previous: 12 } as const
 export const FREE_BLOCK = 1
 /** What a free block has in use. The last block of a store is as long, and begins at a multiple of it. */
 export const FREE_BLOCK_BYTES = 16

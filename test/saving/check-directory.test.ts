@@ -9,6 +9,7 @@ import process from 'node:process'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
+import { checkStore } from '../../src/adapters/index.ts'
 import { open, type Space } from '../../src/public/index.ts'
 import { openStructures, type Structures } from '../../src/public/structures.ts'
 import { checkDirectory, giveBackLost } from '../../src/saving/index.ts'
@@ -95,7 +96,7 @@ test('every kind is checked, and nothing is changed', async () => {
   const directory = newDirectory()
   await withSpace(directory, useEveryKind)
   const before = stateOf(directory)
-  const { damaged, lost, omitted, ...report } = await checkDirectory(directory)
+  const { damaged, lost, omitted, ...report } = await checkDirectory(directory, checkStore)
   assert.deepEqual([damaged, lost, omitted], [[], [], []])
   assert.deepEqual([report.state, report.endedInOrder, report.structures, report.regions], ['good', true, 18, 2])
   assert.ok(report.records > 1500)
@@ -110,7 +111,7 @@ test('a value that was changed in memory is told, with the structure and its kin
     assert.ok(at > 0)
     arena[at + 4] = 0x32
   })
-  const { damaged, state } = await checkDirectory(directory)
+  const { damaged, state } = await checkDirectory(directory, checkStore)
   assert.equal(state, 'good')
   assert.deepEqual(damaged, [
     { region: 'structures', structure: 'map', kind: 'map', reason: 'the hash of an entry is not that of its key' },
@@ -120,7 +121,7 @@ test('a value that was changed in memory is told, with the structure and its kin
 test('memory that nothing names is told as bytes, and given back', async () => {
   const directory = newDirectory()
   await withSpace(directory, useEveryKind)
-  const whole = await checkDirectory(directory)
+  const whole = await checkDirectory(directory, checkStore)
   // One name goes, and with it the way to all that its structure has.
   changeArena(directory, (arena) => {
     const at = arena.indexOf('stack\0', EXTENTS)
@@ -130,12 +131,12 @@ test('memory that nothing names is told as bytes, and given back', async () => {
       if (arena.readInt32LE(offset) === reference) arena.writeInt32LE(0, offset)
     }
   })
-  const cut = await checkDirectory(directory)
+  const cut = await checkDirectory(directory, checkStore)
   assert.deepEqual([cut.damaged, cut.structures], [[], whole.structures - 1])
   const [lost] = cut.lost
   assert.ok(lost?.region === 'structures' && lost.bytes > 49 * 64, JSON.stringify(cut.lost))
-  assert.equal(await giveBackLost(directory), lost.bytes)
-  assert.deepEqual(await checkDirectory(directory), { ...cut, lost: [] })
+  assert.equal(await giveBackLost(directory, checkStore), lost.bytes)
+  assert.deepEqual(await checkDirectory(directory, checkStore), { ...cut, lost: [] })
   await withSpace(directory, async (shared) => {
     assert.equal((await shared.map('map')).sizeSync(), 1750)
   })
@@ -150,7 +151,7 @@ test('regions that lie over each other, or beyond the end of the file, are told'
   changeArena(directory, (arena) => {
     arena.writeDoubleLE(arena.readDoubleLE(entry(arena, 'one') + 32), entry(arena, 'two') + 32)
   })
-  const [overlap] = (await checkDirectory(directory)).damaged
+  const [overlap] = (await checkDirectory(directory, checkStore)).damaged
   assert.match(
     `${overlap?.region} ${overlap?.kind} ${overlap?.reason}`,
     /^(one|two) region it has bytes that region '(one|two)' has, too$/,
@@ -158,7 +159,7 @@ test('regions that lie over each other, or beyond the end of the file, are told'
   changeArena(directory, (arena) => {
     arena.writeDoubleLE(2 ** 40, entry(arena, 'two') + 32)
   })
-  const [beyond] = (await checkDirectory(directory)).damaged
+  const [beyond] = (await checkDirectory(directory, checkStore)).damaged
   assert.match(`${beyond?.region} ${beyond?.reason}`, /^two its place, size or kind/)
 })
 
@@ -170,13 +171,13 @@ test('what killed processes have left is whole, and stays for the next to open i
     )
     const closed = children.map((child) => once(child, 'close'))
     for (const child of children) await once(child.stdout, 'data')
-    await assert.rejects(checkDirectory(directory), {
+    await assert.rejects(checkDirectory(directory, checkStore), {
       message: /processes are in space 'checked' in .*; end them first/,
     })
     for (const child of children) child.kill('SIGKILL')
     await Promise.all(closed)
     const before = stateOf(directory)
-    const { damaged, lost, state, endedInOrder } = await checkDirectory(directory)
+    const { damaged, lost, state, endedInOrder } = await checkDirectory(directory, checkStore)
     assert.deepEqual([damaged, lost, state, endedInOrder], [[], [], 'good', false])
     assert.deepEqual(stateOf(directory), before)
     assert.equal(before.length, 3, 'the FIFOs of both are there')

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { checkStore } from 'aether-dsm/internal/adapters'
 import type { OrphanGuard } from 'aether-dsm/internal/cluster'
 import type { Random } from 'aether-dsm/internal/runtime'
 import { checkDirectory } from 'aether-dsm/internal/saving'
@@ -192,7 +193,7 @@ export class StructureRound {
 
   /** What was left must be whole before anyone has recovered it. */
   async #check(): Promise<void> {
-    const { state, damaged, lost } = await checkDirectory(join(this.#directory!, 'torture'))
+    const { state, damaged, lost } = await checkDirectory(join(this.#directory!, 'torture'), checkStore)
     this.#checks += 1
     if (state === 'good' && damaged.length === 0 && lost.length === 0) return
     this.#wrong.push(`after all were killed, the space was ${state}: ${JSON.stringify({ damaged, lost })}`)

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { checkStore } from '../../adapters/index.ts'
 import { ArgumentError } from '../../native/index.ts'
 import { checkDirectory, type DirectoryDamage, type DirectoryReport, verifySave } from '../../saving/index.ts'
 import { formatBytes } from '../output/units.ts'
@@ -21,7 +22,7 @@ async function checkSave(file: string, bytes: number): Promise<TaskOutcome> {
 }
 
 async function checkSpace(directory: string): Promise<TaskOutcome> {
-  const result = await checkDirectory(directory)
+  const result = await checkDirectory(directory, checkStore)
   const failed = result.state !== 'good' || result.damaged.length > 0 || result.lost.length > 0
   return { result, lines: linesOf(directory, result), failed }
 }

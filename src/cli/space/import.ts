@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { runningSpaces } from '../../cluster/index.ts'
 import { importSave } from '../../saving/index.ts'
 import { UsageError } from '../usage-error.ts'
+import { omittedLines } from './omitted-lines.ts'
 import type { SpaceTask } from './task.ts'
 
 export const importSpace: SpaceTask = async (operands, { directory, add }) => {
@@ -15,5 +16,5 @@ export const importSpace: SpaceTask = async (operands, { directory, add }) => {
   const result = await importSave(resolve(file), { name, directory, adds: add })
   const { space, regions, structures, savedAt } = result
   const what = `${regions} regions, ${structures} structures of ${savedAt.toISOString()}`
-  return { result, lines: [`space '${space}': ${what}`] }
+  return { result, lines: [`space '${space}': ${what}`, ...omittedLines(result.omitted)] }
 }

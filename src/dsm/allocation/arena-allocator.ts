@@ -7,8 +7,9 @@ import { type AllocationOutcome, type AllocationRequest, type AllocationState, A
 /** Two halves, of which one is in force. Pages are taken as they are needed. */
 const BOOK_BYTES = 2 ** 22
 const HEAD_BYTES = 64
-/** Words of the head: which half is in force, and how long what stands in each is. */
-const Word = { InForce: 0, Length: 1 } as const
+const TEXT_BYTES_MAX = BOOK_BYTES / 2 - HEAD_BYTES
+/** Words of the head: which half is in force; how long what stands in each is; its checksum, 0 if it has none. */
+const Word = { InForce: 0, Length: 1, Checksum: 3 } as const
 
 /** Names of regions cannot contain this character: regions with it in their name are hidden. */
 const HIDDEN = '\u0001'
@@ -81,7 +82,7 @@ export class ArenaAllocator implements Allocator {
 }
 
 function halfAt(half: number): number {
-  return HEAD_BYTES + half * (BOOK_BYTES / 2 - HEAD_BYTES)
+  return HEAD_BYTES + half * TEXT_BYTES_MAX
 }
 
 function read(window: RegionWindow): AllocationState | undefined {
@@ -99,9 +100,43 @@ function write(window: RegionWindow, state: AllocationState): boolean {
   const words = new Int32Array(window.buffer, 0, HEAD_BYTES / 4)
   const half = 1 - (Atomics.load(words, Word.InForce) & 1)
   const text = Buffer.from(JSON.stringify(state))
-  if (text.length > BOOK_BYTES / 2 - HEAD_BYTES) return false
+  if (text.length > TEXT_BYTES_MAX) return false
   window.bytes.set(text, halfAt(half))
   Atomics.store(words, Word.Length + half, text.length)
+  Atomics.store(words, Word.Checksum + half, checksumOf(text))
   Atomics.store(words, Word.InForce, half)
   return true
+}
+
+/** FNV-1a: differs where any byte does. */
+function checksumOf(text: Uint8Array): number {
+  let sum = 0x811c9dc5
+  for (const byte of text) sum = Math.imul(sum ^ byte, 0x01000193)
+  return sum === 0 ? 1 : sum
+}
+
+/** What is wrong with the allocations of a region of `sizeBytes`; undefined if nothing is. `book`: a copy. */
+export function bookDamage(book: Uint8Array, sizeBytes: number): string | undefined {
+  const words = new Int32Array(book.buffer, book.byteOffset, HEAD_BYTES / 4)
+  const half = words[Word.InForce]!
+  const [length, checksum] = [words[Word.Length + half], words[Word.Checksum + half]]
+  if (half >>> 1 !== 0 || !(length! >= 0 && length! <= TEXT_BYTES_MAX)) return 'its head is not that of a book'
+  const text = Buffer.from(book.subarray(halfAt(half), halfAt(half) + length!))
+  if (checksum !== 0 && checksum !== checksumOf(text)) return 'the list of its allocations was changed'
+  if (length === 0) return undefined
+  try {
+    if (isSound(JSON.parse(text.toString()), sizeBytes)) return undefined
+  } catch {
+    // It is not JSON.
+  }
+  return 'the list of its allocations is none that it can have'
+}
+
+function isSound({ nextId, records }: AllocationState, sizeBytes: number): boolean {
+  let end = 0
+  for (const { id, offsetBytes, lengthBytes } of records) {
+    if (!(id >= 1 && id < nextId && offsetBytes >= end && lengthBytes > 0)) return false
+    end = offsetBytes + lengthBytes
+  }
+  return end <= sizeBytes
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { IQueueBackend, JobsOptions } from 'bullmq'
 import fc from 'fast-check'
 import { useRuntimeDirectory } from '../../cluster/support.ts'
+import { assertWhole, withStore } from './checking/whole-store.ts'
 import { child, job, minimal } from './programs.ts'
 import { assertSame, compare, noRedis, type Program, type Side, TestRedis } from './sides.ts'
 
@@ -177,6 +178,8 @@ describe('generated programs see the same in shared memory and on Redis', { skip
           // Jobs that finish in one millisecond are in the order of their ids.
           await sleep(2)
         }
+        if (side.kind === 'aether')
+          await withStore('generated', (store) => assertWhole(store, program.map(({ text }) => text).join()))
       }
       const seen = await compare(redis, 'generated', run)
       assertSame(seen.aether, seen.redis)

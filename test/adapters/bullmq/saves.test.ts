@@ -15,9 +15,7 @@ import { StoreHold } from '../../../src/adapters/bullmq/store-hold.ts'
 import { open, type Space } from '../../../src/public/index.ts'
 import { openStructures } from '../../../src/public/structures.ts'
 import { importSave, verifySave } from '../../../src/saving/index.ts'
-import { NewFile } from '../../../src/saving/new-file.ts'
-import { SaveWriter } from '../../../src/saving/save-writer.ts'
-import { STORE_MAGIC, STORE_NAME, StoreHead } from '../../../src/structures/index.ts'
+import { STORE_NAME } from '../../../src/structures/index.ts'
 import { until, useRuntimeDirectory } from '../../cluster/support.ts'
 import { RankProcess } from '../../support/rank-process.ts'
 import { restartMachine } from '../../support/restarted-machine.ts'
@@ -366,30 +364,6 @@ test('damage anywhere in them is found, and nothing is restored then', async () 
   writeFileSync(file, whole)
   await using _space = await open('damaged', { save: { file } })
   await withBackend('damaged', async (queue) => assert.deepEqual((await countsOf(queue))[0], 20))
-})
-
-test('queues of another version are refused before anything is restored; those in memory are left out', async () => {
-  const path = newPath()
-  const file = await NewFile.begin(path)
-  const writer = new SaveWriter(file)
-  await writer.start({ space: 'versions', savedAtMs: Date.now(), version: '0.0.0' })
-  await writer.region({ name: 'first', size: 4096, reserved: true })
-  const store = { magic: STORE_MAGIC + 1, behindMs: 0 }
-  await writer.region({ name: STORE_NAME, size: 2 ** 20, reserved: true, store })
-  await writer.end({ regions: 2, structures: 0, omitted: [] })
-  await file.commit()
-  const refused = { code: 'ERR_AETHER_SAVE_VERSION', message: /has queues of BullMQ.*use the version that wrote it/ }
-  await assert.rejects(verifySave(path), refused)
-  await assert.rejects(open('versions', { save: { file: path } }), refused)
-  await using space = await open('versions')
-  assert.deepEqual(space.regions(), [])
-  await using region = await space.openRegion(STORE_NAME, { size: '1MiB' })
-  region.int32[StoreHead.Magic / 4] = STORE_MAGIC + 1
-  const { omitted } = await space.save({ file: newPath() })
-  assert.deepEqual(
-    omitted.map(({ region, reason }) => [region, /another version/.test(reason)]),
-    [[STORE_NAME, true]],
-  )
 })
 
 test('saves without queues that an older version wrote are read', async () => {

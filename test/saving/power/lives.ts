@@ -16,6 +16,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { checkStore } from '../../../src/adapters/index.ts'
 import { open, type Space, SpaceError } from '../../../src/public/index.ts'
 import { openStructures, type Structures } from '../../../src/public/structures.ts'
 import { Random } from '../../../src/runtime/index.ts'
@@ -214,7 +215,7 @@ export async function afterPowerCut(
 
 /** What a check calls good is whole. */
 async function assertNotHalf(directory: string): Promise<void> {
-  const { state, damaged, lost } = await checkDirectory(directory)
+  const { state, damaged, lost } = await checkDirectory(directory, checkStore)
   if (state === 'good') assert.deepEqual([damaged, lost], [[], []])
 }
 

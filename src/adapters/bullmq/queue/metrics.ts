@@ -2,7 +2,7 @@ import { METRICS_BYTES, QueueOffset } from './layout.ts'
 import type { QueueState } from './queue-state.ts'
 
 /** All jobs that finished, when the last point was added, and the count then; the points as JSON, newest first. */
-const Offset = { Count: 0, LastMs: 8, LastCount: 16, Points: 24 } as const
+export const MetricsOffset = { Count: 0, LastMs: 8, LastCount: 16, Points: 24 } as const
 const POINT_MS = 60_000
 
 export type FinishedState = 'completed' | 'failed'
@@ -11,22 +11,22 @@ export type FinishedState = 'completed' | 'failed'
 export function countFinished(queue: QueueState, state: FinishedState, pointsMax: number, nowMs: number): void {
   const { memory, texts } = queue.store
   const at = placeOf(queue, state)
-  const count = memory.float(at + Offset.Count)
-  memory.setFloat(at + Offset.Count, count + 1)
-  const lastMs = memory.float(at + Offset.LastMs)
+  const count = memory.float(at + MetricsOffset.Count)
+  memory.setFloat(at + MetricsOffset.Count, count + 1)
+  const lastMs = memory.float(at + MetricsOffset.LastMs)
   if (lastMs === 0) {
-    memory.setFloat(at + Offset.LastMs, nowMs)
+    memory.setFloat(at + MetricsOffset.LastMs, nowMs)
     return
   }
   const minutes = Math.min(Math.floor(nowMs / POINT_MS) - Math.floor(lastMs / POINT_MS), pointsMax)
   if (minutes <= 0) return
   const added = new Array<number>(minutes).fill(0)
   // The points lie newest first, and BullMQ's own scripts push the count first.
-  added[minutes - 1] = count - memory.float(at + Offset.LastCount)
+  added[minutes - 1] = count - memory.float(at + MetricsOffset.LastCount)
   const points = [...added, ...pointsAt(queue, at)].slice(0, pointsMax)
-  texts.replace(at + Offset.Points, JSON.stringify(points))
-  memory.setFloat(at + Offset.LastCount, count)
-  memory.setFloat(at + Offset.LastMs, nowMs)
+  texts.replace(at + MetricsOffset.Points, JSON.stringify(points))
+  memory.setFloat(at + MetricsOffset.LastCount, count)
+  memory.setFloat(at + MetricsOffset.LastMs, nowMs)
 }
 
 /** As BullMQ reads them: count, time and count of the last point; points from `start` to `end`; how many there are. */
@@ -41,7 +41,9 @@ export function readMetrics(
   const points = pointsAt(queue, at)
   const from = start < 0 ? Math.max(0, start + points.length) : start
   const to = end < 0 ? end + points.length : end
-  const words = [Offset.Count, Offset.LastMs, Offset.LastCount].map((offset) => memory.float(at + offset))
+  const words = [MetricsOffset.Count, MetricsOffset.LastMs, MetricsOffset.LastCount].map((offset) =>
+    memory.float(at + offset),
+  )
   const isThere = words[0] !== 0
   const meta = words.map((word) => (isThere ? `${word}` : (null as unknown as string)))
   return [meta, points.slice(from, to + 1).map(String), points.length]
@@ -50,13 +52,14 @@ export function readMetrics(
 export function clearMetrics(queue: QueueState): void {
   for (const state of ['completed', 'failed'] as const) {
     const at = placeOf(queue, state)
-    for (const offset of [Offset.Count, Offset.LastMs, Offset.LastCount]) queue.store.memory.setFloat(at + offset, 0)
-    queue.store.texts.replace(at + Offset.Points, undefined)
+    for (const offset of [MetricsOffset.Count, MetricsOffset.LastMs, MetricsOffset.LastCount])
+      queue.store.memory.setFloat(at + offset, 0)
+    queue.store.texts.replace(at + MetricsOffset.Points, undefined)
   }
 }
 
 function pointsAt(queue: QueueState, at: number): number[] {
-  return JSON.parse(queue.store.texts.at(at + Offset.Points) ?? '[]') as number[]
+  return JSON.parse(queue.store.texts.at(at + MetricsOffset.Points) ?? '[]') as number[]
 }
 
 function placeOf(queue: QueueState, state: FinishedState): number {

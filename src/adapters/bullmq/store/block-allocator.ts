@@ -1,4 +1,4 @@
-import { FREE_BLOCK, HeapFullError, StoreBlockOffset } from '../../../structures/index.ts'
+import { FREE_BLOCK, HeapFullError, StoreBlockOffset as Offset } from '../../../structures/index.ts'
 import { CLASSES_PER_DOUBLING, HeaderOffset } from './layout.ts'
 import type { UndoMemory } from './undo-memory.ts'
 
@@ -10,9 +10,8 @@ import type { UndoMemory } from './undo-memory.ts'
  *                                                               8  next free   12  previous free
  * ```
  */
-const Offset = { Size: StoreBlockOffset.Size, SizeBefore: StoreBlockOffset.SizeBefore, Next: 8, Previous: 12 } as const
-const HEADER_BYTES = 8
-const BLOCK_BYTES_MIN = 32
+export const HEADER_BYTES = 8
+export const BLOCK_BYTES_MIN = 32
 const FREE = FREE_BLOCK
 /** How many blocks of a class are looked at. */
 const LOOKS_MIN = 2
@@ -191,7 +190,7 @@ export class BlockAllocator {
   }
 }
 
-function classOf(size: number): number {
+export function classOf(size: number): number {
   const doubling = 31 - Math.clz32(size)
   return (doubling << CLASS_BITS) + ((size >>> (doubling - CLASS_BITS)) & (CLASSES_PER_DOUBLING - 1))
 }

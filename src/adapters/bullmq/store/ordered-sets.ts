@@ -1,8 +1,8 @@
 import type { BlockAllocator } from './block-allocator.ts'
 import type { UndoMemory } from './undo-memory.ts'
 
-const Offset = { Left: 0, Right: 4, Parent: 8, Count: 12, Priority: 16, Item: 20, Score: 24 } as const
-const NODE_BYTES = 32
+export const NodeOffset = { Left: 0, Right: 4, Parent: 8, Count: 12, Priority: 16, Item: 20, Score: 24 } as const
+export const NODE_BYTES = 32
 
 /**
  * Items in the order of their scores, by treaps whose nodes count what is below them (Seidel and Aragon, "Randomized
@@ -23,11 +23,11 @@ export class OrderedSets {
   }
 
   item(node: number): number {
-    return this.#memory.word(node + Offset.Item)
+    return this.#memory.word(node + NodeOffset.Item)
   }
 
   score(node: number): number {
-    return this.#memory.float(node + Offset.Score)
+    return this.#memory.float(node + NodeOffset.Score)
   }
 
   count(set: number): number {
@@ -35,19 +35,19 @@ export class OrderedSets {
   }
 
   first(set: number): number {
-    return this.#end(this.#memory.word(set), Offset.Left)
+    return this.#end(this.#memory.word(set), NodeOffset.Left)
   }
 
   last(set: number): number {
-    return this.#end(this.#memory.word(set), Offset.Right)
+    return this.#end(this.#memory.word(set), NodeOffset.Right)
   }
 
   next(node: number): number {
-    return this.#step(node, Offset.Right, Offset.Left)
+    return this.#step(node, NodeOffset.Right, NodeOffset.Left)
   }
 
   previous(node: number): number {
-    return this.#step(node, Offset.Left, Offset.Right)
+    return this.#step(node, NodeOffset.Left, NodeOffset.Right)
   }
 
   /** The node at a place from 0 on; 0 if there is none. */
@@ -55,12 +55,12 @@ export class OrderedSets {
     let node = this.#memory.word(set)
     let left = place
     while (node !== 0) {
-      const before = this.#countOf(this.#memory.word(node + Offset.Left))
+      const before = this.#countOf(this.#memory.word(node + NodeOffset.Left))
       if (left === before) return node
-      if (left < before) node = this.#memory.word(node + Offset.Left)
+      if (left < before) node = this.#memory.word(node + NodeOffset.Left)
       else {
         left -= before + 1
-        node = this.#memory.word(node + Offset.Right)
+        node = this.#memory.word(node + NodeOffset.Right)
       }
     }
     return 0
@@ -72,8 +72,8 @@ export class OrderedSets {
     let count = 0
     while (node !== 0) {
       const isBelow = this.score(node) < score
-      if (isBelow) count += this.#countOf(this.#memory.word(node + Offset.Left)) + 1
-      node = this.#memory.word(node + (isBelow ? Offset.Right : Offset.Left))
+      if (isBelow) count += this.#countOf(this.#memory.word(node + NodeOffset.Left)) + 1
+      node = this.#memory.word(node + (isBelow ? NodeOffset.Right : NodeOffset.Left))
     }
     return count
   }
@@ -85,14 +85,14 @@ export class OrderedSets {
     let place = set
     for (let below = memory.word(set); below !== 0; below = memory.word(place)) {
       parent = below
-      memory.setWord(parent + Offset.Count, memory.word(parent + Offset.Count) + 1)
-      place = parent + (this.#isBefore(item, score, parent) ? Offset.Left : Offset.Right)
+      memory.setWord(parent + NodeOffset.Count, memory.word(parent + NodeOffset.Count) + 1)
+      place = parent + (this.#isBefore(item, score, parent) ? NodeOffset.Left : NodeOffset.Right)
     }
-    memory.freshWord(node + Offset.Parent, parent)
+    memory.freshWord(node + NodeOffset.Parent, parent)
     memory.setWord(place, node)
-    const priority = memory.word(node + Offset.Priority)
-    while (memory.word(node + Offset.Parent) !== 0) {
-      if (memory.word(memory.word(node + Offset.Parent) + Offset.Priority) >= priority) break
+    const priority = memory.word(node + NodeOffset.Priority)
+    while (memory.word(node + NodeOffset.Parent) !== 0) {
+      if (memory.word(memory.word(node + NodeOffset.Parent) + NodeOffset.Priority) >= priority) break
       this.#raise(set, node)
     }
     return node
@@ -101,26 +101,29 @@ export class OrderedSets {
   remove(set: number, node: number): void {
     const memory = this.#memory
     for (;;) {
-      const left = memory.word(node + Offset.Left)
-      const right = memory.word(node + Offset.Right)
+      const left = memory.word(node + NodeOffset.Left)
+      const right = memory.word(node + NodeOffset.Right)
       if (left === 0 || right === 0) {
         this.#replace(set, node, left === 0 ? right : left)
         break
       }
-      this.#raise(set, memory.word(left + Offset.Priority) > memory.word(right + Offset.Priority) ? left : right)
+      this.#raise(
+        set,
+        memory.word(left + NodeOffset.Priority) > memory.word(right + NodeOffset.Priority) ? left : right,
+      )
     }
-    for (let above = memory.word(node + Offset.Parent); above !== 0; above = memory.word(above + Offset.Parent))
-      memory.setWord(above + Offset.Count, memory.word(above + Offset.Count) - 1)
+    for (let above = memory.word(node + NodeOffset.Parent); above !== 0; above = memory.word(above + NodeOffset.Parent))
+      memory.setWord(above + NodeOffset.Count, memory.word(above + NodeOffset.Count) - 1)
     this.#allocator.free(node)
   }
 
   #newNode(item: number, score: number): number {
     const node = this.#allocator.allocate(NODE_BYTES)
     this.#memory.freshZeros(node, NODE_BYTES)
-    this.#memory.freshWord(node + Offset.Count, 1)
-    this.#memory.freshWord(node + Offset.Priority, Math.floor(Math.random() * 0x7fffffff))
-    this.#memory.freshWord(node + Offset.Item, item)
-    this.#memory.freshFloat(node + Offset.Score, score)
+    this.#memory.freshWord(node + NodeOffset.Count, 1)
+    this.#memory.freshWord(node + NodeOffset.Priority, Math.floor(Math.random() * 0x7fffffff))
+    this.#memory.freshWord(node + NodeOffset.Item, item)
+    this.#memory.freshFloat(node + NodeOffset.Score, score)
     return node
   }
 
@@ -130,7 +133,7 @@ export class OrderedSets {
   }
 
   #countOf(node: number): number {
-    return node === 0 ? 0 : this.#memory.word(node + Offset.Count)
+    return node === 0 ? 0 : this.#memory.word(node + NodeOffset.Count)
   }
 
   #end(root: number, side: number): number {
@@ -144,10 +147,10 @@ export class OrderedSets {
     const below = this.#memory.word(node + side)
     if (below !== 0) return this.#end(below, other)
     let from = node
-    let above = this.#memory.word(node + Offset.Parent)
+    let above = this.#memory.word(node + NodeOffset.Parent)
     while (above !== 0 && this.#memory.word(above + side) === from) {
       from = above
-      above = this.#memory.word(above + Offset.Parent)
+      above = this.#memory.word(above + NodeOffset.Parent)
     }
     return above
   }
@@ -155,26 +158,26 @@ export class OrderedSets {
   /** Rotate the node above its parent. */
   #raise(set: number, node: number): void {
     const memory = this.#memory
-    const parent = memory.word(node + Offset.Parent)
-    const side = memory.word(parent + Offset.Left) === node ? Offset.Left : Offset.Right
-    const other = side === Offset.Left ? Offset.Right : Offset.Left
+    const parent = memory.word(node + NodeOffset.Parent)
+    const side = memory.word(parent + NodeOffset.Left) === node ? NodeOffset.Left : NodeOffset.Right
+    const other = side === NodeOffset.Left ? NodeOffset.Right : NodeOffset.Left
     const inner = memory.word(node + other)
     this.#replace(set, parent, node)
     memory.setWord(parent + side, inner)
-    if (inner !== 0) memory.setWord(inner + Offset.Parent, parent)
+    if (inner !== 0) memory.setWord(inner + NodeOffset.Parent, parent)
     memory.setWord(node + other, parent)
-    memory.setWord(parent + Offset.Parent, node)
-    memory.setWord(node + Offset.Count, memory.word(parent + Offset.Count))
-    const left = this.#countOf(memory.word(parent + Offset.Left))
-    memory.setWord(parent + Offset.Count, left + this.#countOf(memory.word(parent + Offset.Right)) + 1)
+    memory.setWord(parent + NodeOffset.Parent, node)
+    memory.setWord(node + NodeOffset.Count, memory.word(parent + NodeOffset.Count))
+    const left = this.#countOf(memory.word(parent + NodeOffset.Left))
+    memory.setWord(parent + NodeOffset.Count, left + this.#countOf(memory.word(parent + NodeOffset.Right)) + 1)
   }
 
   /** Put `by`, which may be 0, where `node` is below its parent. */
   #replace(set: number, node: number, by: number): void {
     const memory = this.#memory
-    const parent = memory.word(node + Offset.Parent)
-    const isLeft = parent !== 0 && memory.word(parent + Offset.Left) === node
-    memory.setWord(parent === 0 ? set : parent + (isLeft ? Offset.Left : Offset.Right), by)
-    if (by !== 0) memory.setWord(by + Offset.Parent, parent)
+    const parent = memory.word(node + NodeOffset.Parent)
+    const isLeft = parent !== 0 && memory.word(parent + NodeOffset.Left) === node
+    memory.setWord(parent === 0 ? set : parent + (isLeft ? NodeOffset.Left : NodeOffset.Right), by)
+    if (by !== 0) memory.setWord(by + NodeOffset.Parent, parent)
   }
 }

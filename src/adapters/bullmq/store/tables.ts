@@ -4,15 +4,15 @@ import type { UndoMemory } from './undo-memory.ts'
 
 /** Bytes of a table, all 0 if it is empty: it lies in the record that has it. */
 export const TABLE_BYTES = 24
-const Offset = { Count: 0, First: 4, Last: 8, Buckets: 12, Directory: 16, Segments: 20 } as const
+export const TableOffset = { Count: 0, First: 4, Last: 8, Buckets: 12, Directory: 16, Segments: 20 } as const
 
 /** An entry: this header, the payload, the key. */
-const EntryOffset = { Next: 0, Previous: 4, Chain: 8, Hash: 12, KeyLength: 16, Payload: 24 } as const
+export const EntryOffset = { Next: 0, Previous: 4, Chain: 8, Hash: 12, KeyLength: 16, Payload: 24 } as const
 
 /** Up to this many entries are looked through one by one. */
-const SMALL_MAX = 8
-const SEGMENT_BUCKETS = 256
-const SEGMENT_BYTES = SEGMENT_BUCKETS * 4
+export const SMALL_MAX = 8
+export const SEGMENT_BUCKETS = 256
+export const SEGMENT_BYTES: number = SEGMENT_BUCKETS * 4
 
 /**
  * Entries by name, in the order in which they were added. A reference of an entry is where its payload begins; it stays
@@ -33,16 +33,16 @@ export class Tables {
   }
 
   count(table: number): number {
-    return this.#memory.word(table + Offset.Count)
+    return this.#memory.word(table + TableOffset.Count)
   }
 
   /** The entry `key`; 0 if it is not there. `payloadBytes` as it was added with. */
   find(table: number, key: string, payloadBytes: number): number {
     const hash = hashText(key)
-    const buckets = this.#memory.word(table + Offset.Buckets)
+    const buckets = this.#memory.word(table + TableOffset.Buckets)
     const small = buckets === 0
     const link = small ? EntryOffset.Next : EntryOffset.Chain
-    let entry = this.#memory.word(small ? table + Offset.First : this.#bucket(table, buckets, hash))
+    let entry = this.#memory.word(small ? table + TableOffset.First : this.#bucket(table, buckets, hash))
     while (entry !== 0) {
       if (this.#memory.word(entry + EntryOffset.Hash) === hash && this.#isKey(entry, payloadBytes, key)) break
       entry = this.#memory.word(entry + link)
@@ -55,16 +55,16 @@ export class Tables {
     const memory = this.#memory
     const keyLength = Buffer.byteLength(key)
     const entry = this.#allocator.allocate(EntryOffset.Payload + payloadBytes + keyLength)
-    const last = memory.word(table + Offset.Last)
+    const last = memory.word(table + TableOffset.Last)
     memory.freshZeros(entry, EntryOffset.Payload + payloadBytes)
     memory.freshWord(entry + EntryOffset.Previous, last)
     memory.freshWord(entry + EntryOffset.Hash, hashText(key))
     memory.freshWord(entry + EntryOffset.KeyLength, keyLength)
     this.#texts.write(entry + EntryOffset.Payload + payloadBytes, key, keyLength)
-    memory.setWord(last === 0 ? table + Offset.First : last + EntryOffset.Next, entry)
-    memory.setWord(table + Offset.Last, entry)
-    memory.setWord(table + Offset.Count, this.count(table) + 1)
-    const isIndexed = memory.word(table + Offset.Buckets) !== 0
+    memory.setWord(last === 0 ? table + TableOffset.First : last + EntryOffset.Next, entry)
+    memory.setWord(table + TableOffset.Last, entry)
+    memory.setWord(table + TableOffset.Count, this.count(table) + 1)
+    const isIndexed = memory.word(table + TableOffset.Buckets) !== 0
     if (isIndexed || this.count(table) > SMALL_MAX) this.#index(table, entry)
     return entry + EntryOffset.Payload
   }
@@ -75,10 +75,10 @@ export class Tables {
     const entry = reference - EntryOffset.Payload
     const next = memory.word(entry + EntryOffset.Next)
     const previous = memory.word(entry + EntryOffset.Previous)
-    memory.setWord(previous === 0 ? table + Offset.First : previous + EntryOffset.Next, next)
-    memory.setWord(next === 0 ? table + Offset.Last : next + EntryOffset.Previous, previous)
-    memory.setWord(table + Offset.Count, this.count(table) - 1)
-    if (memory.word(table + Offset.Buckets) !== 0) this.#unchain(table, entry)
+    memory.setWord(previous === 0 ? table + TableOffset.First : previous + EntryOffset.Next, next)
+    memory.setWord(next === 0 ? table + TableOffset.Last : next + EntryOffset.Previous, previous)
+    memory.setWord(table + TableOffset.Count, this.count(table) - 1)
+    if (memory.word(table + TableOffset.Buckets) !== 0) this.#unchain(table, entry)
     this.#allocator.free(entry)
     if (this.count(table) === 0) this.#freeBuckets(table)
   }
@@ -89,11 +89,11 @@ export class Tables {
   }
 
   first(table: number): number {
-    return referenceOf(this.#memory.word(table + Offset.First))
+    return referenceOf(this.#memory.word(table + TableOffset.First))
   }
 
   last(table: number): number {
-    return referenceOf(this.#memory.word(table + Offset.Last))
+    return referenceOf(this.#memory.word(table + TableOffset.Last))
   }
 
   next(reference: number): number {
@@ -111,15 +111,15 @@ export class Tables {
 
   /** Put the newest entry into its bucket, and give the table one more. */
   #index(table: number, entry: number): void {
-    const buckets = this.#memory.word(table + Offset.Buckets)
+    const buckets = this.#memory.word(table + TableOffset.Buckets)
     if (buckets === 0) {
       this.#addSegment(table)
-      this.#memory.setWord(table + Offset.Buckets, 1)
-      for (let each = this.#memory.word(table + Offset.First); each !== 0; ) {
+      this.#memory.setWord(table + TableOffset.Buckets, 1)
+      for (let each = this.#memory.word(table + TableOffset.First); each !== 0; ) {
         this.#chain(this.#bucket(table, 1, 0), each)
         each = this.#memory.word(each + EntryOffset.Next)
       }
-      while (this.#memory.word(table + Offset.Buckets) < SMALL_MAX) this.#split(table)
+      while (this.#memory.word(table + TableOffset.Buckets) < SMALL_MAX) this.#split(table)
       return
     }
     this.#chain(this.#bucket(table, buckets, this.#memory.word(entry + EntryOffset.Hash)), entry)
@@ -134,7 +134,7 @@ export class Tables {
   #unchain(table: number, entry: number): void {
     const memory = this.#memory
     const hash = memory.word(entry + EntryOffset.Hash)
-    let place = this.#bucket(table, memory.word(table + Offset.Buckets), hash)
+    let place = this.#bucket(table, memory.word(table + TableOffset.Buckets), hash)
     while (memory.word(place) !== entry) place = memory.word(place) + EntryOffset.Chain
     memory.setWord(place, memory.word(entry + EntryOffset.Chain))
   }
@@ -142,11 +142,11 @@ export class Tables {
   /** Move the entries of one bucket that belong into a new one there. */
   #split(table: number): void {
     const memory = this.#memory
-    const buckets = memory.word(table + Offset.Buckets)
-    if (buckets === memory.word(table + Offset.Segments) * SEGMENT_BUCKETS) this.#addSegment(table)
+    const buckets = memory.word(table + TableOffset.Buckets)
+    if (buckets === memory.word(table + TableOffset.Segments) * SEGMENT_BUCKETS) this.#addSegment(table)
     const old = this.#place(table, buckets - 2 ** (31 - Math.clz32(buckets)))
     const moved = this.#place(table, buckets)
-    memory.setWord(table + Offset.Buckets, buckets + 1)
+    memory.setWord(table + TableOffset.Buckets, buckets + 1)
     let entry = memory.word(old)
     memory.setWord(old, 0)
     while (entry !== 0) {
@@ -159,49 +159,55 @@ export class Tables {
 
   /** Where the bucket of a hash is. */
   #bucket(table: number, buckets: number, hash: number): number {
-    const size = 2 ** (31 - Math.clz32(buckets))
-    const wide = (hash >>> 0) & (size * 2 - 1)
-    return this.#place(table, wide < buckets ? wide : wide - size)
+    return this.#place(table, bucketOf(hash, buckets))
   }
 
   #place(table: number, bucket: number): number {
-    const directory = this.#memory.word(table + Offset.Directory)
+    const directory = this.#memory.word(table + TableOffset.Directory)
     return this.#memory.word(directory + ((bucket / SEGMENT_BUCKETS) | 0) * 4) + (bucket % SEGMENT_BUCKETS) * 4
   }
 
   #addSegment(table: number): void {
     const memory = this.#memory
-    const segments = memory.word(table + Offset.Segments)
+    const segments = memory.word(table + TableOffset.Segments)
     // The directory doubles when it is full: at 1, 2, 4, 8, … segments.
     if ((segments & (segments - 1)) === 0) this.#growDirectory(table, segments)
     const segment = this.#allocator.allocate(SEGMENT_BYTES)
     memory.freshZeros(segment, SEGMENT_BYTES)
-    memory.setWord(memory.word(table + Offset.Directory) + segments * 4, segment)
-    memory.setWord(table + Offset.Segments, segments + 1)
+    memory.setWord(memory.word(table + TableOffset.Directory) + segments * 4, segment)
+    memory.setWord(table + TableOffset.Segments, segments + 1)
   }
 
   #growDirectory(table: number, segments: number): void {
     const memory = this.#memory
     const directory = this.#allocator.allocate(Math.max(1, segments * 2) * 4)
-    const old = memory.word(table + Offset.Directory)
+    const old = memory.word(table + TableOffset.Directory)
     for (let at = 0; at < segments * 4; at += 4) memory.freshWord(directory + at, memory.word(old + at))
     this.#texts.free(old)
-    memory.setWord(table + Offset.Directory, directory)
+    memory.setWord(table + TableOffset.Directory, directory)
   }
 
   #freeBuckets(table: number): void {
     const memory = this.#memory
-    const directory = memory.word(table + Offset.Directory)
+    const directory = memory.word(table + TableOffset.Directory)
     if (directory === 0) return
-    for (let at = 0; at < memory.word(table + Offset.Segments); at += 1)
+    for (let at = 0; at < memory.word(table + TableOffset.Segments); at += 1)
       this.#allocator.free(memory.word(directory + at * 4))
     this.#allocator.free(directory)
-    for (const word of [Offset.Buckets, Offset.Directory, Offset.Segments]) memory.setWord(table + word, 0)
+    for (const word of [TableOffset.Buckets, TableOffset.Directory, TableOffset.Segments])
+      memory.setWord(table + word, 0)
   }
 }
 
 function referenceOf(entry: number): number {
   return entry === 0 ? 0 : entry + EntryOffset.Payload
+}
+
+/** Which of its buckets a table has a hash in. */
+export function bucketOf(hash: number, buckets: number): number {
+  const size = 2 ** (31 - Math.clz32(buckets))
+  const wide = (hash >>> 0) & (size * 2 - 1)
+  return wide < buckets ? wide : wide - size
 }
 
 /** FNV-1a over the characters, then mixed: tables take the lowest bits. */
