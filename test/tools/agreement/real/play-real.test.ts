@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { algorithms, graphNamed, hbo, omegaFairLossy } from '../../../../tools/agreement/index.ts'
-import { drawn } from '../../../support/drawn.ts'
 import { playReal, type RealKill } from '../../../../tools/agreement/real/play-real.ts'
+import { drawn } from '../../../support/drawn.ts'
 
 const TIMEOUT_MS = 120_000
 
