@@ -18,7 +18,7 @@ export const inputsOf = (processes: number): string[] =>
   Array.from({ length: processes }, (_, process) => `v${process}`)
 
 /** What there is to show of a world, or of real processes. */
-export interface ShownWorld
+interface ShownWorld
   extends Pick<AgreementWorld, 'costs' | 'decisions' | 'decidedAt'>,
     Pick<AgreementWorld, 'isCorrect'> {
   readonly scene: Pick<Scene, 'algorithm' | 'setting' | 'inputs'>
