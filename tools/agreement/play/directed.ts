@@ -9,8 +9,8 @@ const operation = (process: number, memory: number): Action[] => [
 ]
 
 /**
- * Process 0 has a majority of promises, and still has to take the permission at memory 2. There process 1 decides with a
- * higher ballot. Then process 0 takes the permission.
+ * Process 0 has a majority of promises, and still has to take the permission at memory 2. There process 1 decides with
+ * a higher ballot. Then process 0 takes the permission.
  */
 const permissionTakenBack: Schedule = {
   name: 'permission taken back at a memory that has not promised',

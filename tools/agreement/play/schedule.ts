@@ -52,9 +52,8 @@ function playAmong(world: AgreementWorld, { processes, memories, delays = PATIEN
       const { from, to } = world.messages[action.message]!
       return processes.includes(from) && processes.includes(to)
     }
-    if (action.do === 'timer') return processes.includes(world.timers[action.timer]!.process)
     if ('memory' in action && !memories.includes(action.memory)) return false
-    return 'process' in action && processes.includes(action.process)
+    return processes.includes(action.do === 'execute' ? action.process : world.stepperOf(action)!)
   }
   const correct = processes.filter((process) => world.isCorrect(process))
   for (;;) {
