@@ -6,20 +6,36 @@ export interface AgreementMistake extends Mistake {
   readonly algorithm: string
   /** What the process does that lies, where that shows it soonest. */
   readonly lie?: string
+  /** The order that shows it, where seeds hardly ever do: one of `play/directed.ts`. */
+  readonly order?: string
 }
 
 const paxos = (file: string): string => `/agreement/paxos/${file}.js`
 const byzantine = (file: string): string => `/agreement/byzantine/${file}.js`
 
-/** Changes nothing that matters. */
-export const agreementCanary: AgreementMistake = {
-  name: 'majority counted from one',
-  breaks: 'nothing',
-  algorithm: 'protected-memory-paxos',
-  module: '/agreement/model/algorithm.js',
-  find: 'const majorityOf = (agents) => Math.floor(agents / 2) + 1',
-  replace: 'const majorityOf = (agents) => 1 + Math.floor(agents / 2)',
-}
+/** These change nothing that matters. */
+export const agreementCanaries: readonly AgreementMistake[] = [
+  {
+    name: 'majority counted from one',
+    breaks: 'nothing',
+    algorithm: 'protected-memory-paxos',
+    module: '/agreement/model/algorithm.js',
+    find: 'const majorityOf = (agents) => Math.floor(agents / 2) + 1',
+    replace: 'const majorityOf = (agents) => 1 + Math.floor(agents / 2)',
+  },
+  // A proof is signed by a process that had copied the message before it looked, and has seen no other. Of two such
+  // processes one at least sees the copy of the other. So copies of a majority add nothing to proofs of a majority.
+  {
+    name: 'a single copy is taken as proof',
+    breaks: 'nothing',
+    algorithm: 'non-equivocating-broadcast',
+    module: byzantine('broadcast'),
+    find: 'copies.length < this.quorum',
+    replace: 'copies.length < 1',
+    and: [{ find: 'isQuorum(copies, this.quorum)', replace: 'isQuorum(copies, 1)' }],
+    lie: 'alternates between two faces',
+  },
+]
 
 export const agreementMistakes: readonly AgreementMistake[] = [
   {
@@ -165,5 +181,42 @@ export const agreementMistakes: readonly AgreementMistake[] = [
     module: byzantine('broadcast'),
     find: 'each !== null && this.isWitness(sender, each, acts)',
     replace: 'each !== null',
+  },
+  {
+    name: 'a broadcast overlooks an equivocation',
+    breaks: 'two processes deliver different messages of one liar',
+    order: 'a sender that tells each process another story',
+    algorithm: 'non-equivocating-broadcast',
+    module: byzantine('broadcast'),
+    find: "awaited.stage = 'equivocal'",
+    replace: 'continue',
+  },
+  {
+    name: 'a single proof is taken for a witness',
+    breaks: 'a liar proves alone what another process has not',
+    order: 'a sender that tells each process another story',
+    algorithm: 'non-equivocating-broadcast',
+    module: byzantine('broadcast'),
+    find: 'proofs.length >= this.quorum',
+    replace: 'proofs.length >= 1',
+    and: [{ find: 'isQuorum(proofs, this.quorum)', replace: 'isQuorum(proofs, 1)' }],
+  },
+  {
+    name: 'reports believed without being replayed',
+    breaks: 'a liar tells two processes of different decisions',
+    lie: 'reports a decision that it has not heard',
+    algorithm: 'robust-backup',
+    module: byzantine('robust-backup'),
+    find: 'if (!this.replay(from, shadow, next.report, acts))',
+    replace: 'if (!this.replay(from, shadow, next.report, acts) && false)',
+  },
+  {
+    name: 'accepted before promised',
+    breaks: 'a memory takes a write of a low ballot after a higher one was decided there',
+    order: 'permission taken back at a memory that has not promised',
+    algorithm: 'protected-memory-paxos',
+    module: paxos('protected-memory'),
+    find: "if (this.stage !== 'idle' && this.ballot === ballot)",
+    replace: 'if (false)',
   },
 ]

@@ -3,6 +3,7 @@ import { fastAndRobust } from '../../../tools/agreement/byzantine/algorithms.ts'
 import { CheapQuorum, cheapQuorumRegions, priorityOf } from '../../../tools/agreement/byzantine/cheap-quorum.ts'
 import type { Preference } from '../../../tools/agreement/byzantine/preferential-paxos.ts'
 import type { Algorithm, Setting } from '../../../tools/agreement/model/algorithm.ts'
+import type { MemoryOperation } from '../../../tools/agreement/model/memory.ts'
 import type { Acts, AgreementEvent, Process } from '../../../tools/agreement/model/process.ts'
 import { type Budget, type Exploration, explore } from '../../../tools/agreement/play/explore.ts'
 import { violationOf } from '../../../tools/agreement/play/judge.ts'
@@ -120,7 +121,8 @@ const quorumOf = (world: AgreementWorld, process: number): LoneQuorum => world.p
 /**
  * What commutes with the steps of others is done at once. An answer is heard as soon as there is one: what a process
  * begins then may still take any time. Only the answers about the leader's write are not all alike, so these wait. A
- * process also looks again at once. Answers that it no longer waits for are taken away, and reads that bring them.
+ * process also looks again at once. What a memory carries out unseen is done at once, too. Answers that a process no
+ * longer waits for are taken away, and reads that bring them.
  */
 function settle(world: AgreementWorld): void {
   for (let goesOn = true; goesOn; ) {
@@ -129,12 +131,27 @@ function settle(world: AgreementWorld): void {
     for (const action of possible(world)) {
       const isPoll = action.do === 'timer' && world.timers[action.timer]!.tag === 'quorum'
       const isAnswer = action.do === 'answer' && !answerTo(world, action.process, action.memory).startsWith('lead ')
-      if (!isPoll && !isAnswer) continue
+      if (!isPoll && !isAnswer && !isUnseen(world, action)) continue
       world.perform(action)
       goesOn = true
       break
     }
   }
+}
+
+/** True for an operation of which no one sees whether it was carried out, except by its answer. */
+function isUnseen(world: AgreementWorld, action: Action): boolean {
+  if (action.do !== 'execute') return false
+  const { process, memory } = action
+  const { operation } = world.operations[world.channel(process, memory)]![0]!
+  // What others may write and copy is looked at only by those that have not panicked.
+  if (operation.do === 'write' && operation.register.region !== 'leader')
+    return world.processes.every((_, one) => !world.up[one] || !quorumOf(world, one).isQuiet)
+  // Taking the right to write changes nothing for a leader that does not write there any more.
+  const ofLeader = world.operations[world.channel(0, memory)]!
+  const isWritten = ({ operation: other }: { operation: MemoryOperation }): boolean =>
+    other.do === 'write' && other.register.region === 'leader'
+  return operation.do === 'permit' && world.begun[0]! && !ofLeader.some(isWritten)
 }
 
 const answerTo = (world: AgreementWorld, process: number, memory: number): string =>

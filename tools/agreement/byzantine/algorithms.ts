@@ -3,7 +3,7 @@ import type { RegionRule } from '../model/memory.ts'
 import { broadcastRegions } from './broadcast.ts'
 import { cheapQuorumRegions } from './cheap-quorum.ts'
 import { BroadcastProcess, FastAndRobustProcess, RobustBackupProcess } from './processes.ts'
-import { Denier, FalseWitness, Turncoat } from './traitors.ts'
+import { Denier, FalseReporter, FalseWitness, Turncoat } from './traitors.ts'
 
 const shared = {
   failures: 'byzantine',
@@ -38,7 +38,10 @@ export const robustBackup: Algorithm = {
   commonCase: { delays: 51, signatures: 50 },
   regions: ({ processes }) => broadcastRegions(processes),
   create: (me, setting) => new RobustBackupProcess(me, setting),
-  traitors: { 'denies what it accepted': (me, setting) => new Denier(me, setting) },
+  traitors: {
+    'denies what it accepted': (me, setting) => new Denier(me, setting),
+    'reports a decision that it has not heard': (me, setting) => new FalseReporter(me, setting),
+  },
 }
 
 /** *Fast & Robust*. */

@@ -1,4 +1,4 @@
-import type { Random } from 'aether-dsm/internal/runtime'
+import { Random } from 'aether-dsm/internal/runtime'
 import type { Acts, AgreementEvent, Data, Process, Register } from '../model/process.ts'
 
 /** Takes part in nothing. */
@@ -130,7 +130,7 @@ export class Alternator implements Process {
   }
 
   step(event: AgreementEvent, acts: Acts): void {
-    if (event.type === 'timer' && this.random.below(4) === 0) this.turn(acts)
+    if (this.isTurn(event)) this.turn(acts)
     this.faces.forEach((face, number) => {
       const mark = `${number}:`
       const own = event.type === 'begin' ? { ...event, input: this.inputs[number]! } : event
@@ -142,6 +142,15 @@ export class Alternator implements Process {
     })
   }
 
+  protected isTurn(event: AgreementEvent): boolean {
+    return event.type === 'timer' && this.random.below(4) === 0
+  }
+
+  /** True if a face takes no notice of what is in that register. */
+  protected ignores(_face: number, _register: Register): boolean {
+    return false
+  }
+
   /** What a face reads: where it has written itself, that, whatever is shown. */
   private seenBy(
     number: number,
@@ -149,7 +158,11 @@ export class Alternator implements Process {
   ): readonly Data[] {
     const registers = this.reads.get(`${tag} ${memory}`) ?? []
     this.reads.delete(`${tag} ${memory}`)
-    return values.map((value, at) => this.written[number]!.get(nameOf(memory, registers[at]!))?.value ?? value)
+    return values.map((value, at) => {
+      const register = registers[at]!
+      if (this.ignores(number, register)) return null
+      return this.written[number]!.get(nameOf(memory, register))?.value ?? value
+    })
   }
 
   private turn(acts: Acts): void {
@@ -172,6 +185,27 @@ export class Alternator implements Process {
         acts.read(memory, registers, mark(tag))
       },
     }
+  }
+}
+
+/**
+ * Shows its other face each time that it is told of a leader. A face takes no notice of one of the others, to which it
+ * is not shown.
+ */
+export class Puppet extends Alternator {
+  readonly hiddenFrom: readonly [number, number]
+
+  constructor(create: () => Process, inputs: readonly [string, string], hiddenFrom: readonly [number, number]) {
+    super(create, inputs, new Random(1))
+    this.hiddenFrom = hiddenFrom
+  }
+
+  protected override isTurn(event: AgreementEvent): boolean {
+    return event.type === 'leader'
+  }
+
+  protected override ignores(face: number, { region }: Register): boolean {
+    return region.endsWith(`/${this.hiddenFrom[face]!}`)
   }
 }
 

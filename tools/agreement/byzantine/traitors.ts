@@ -50,6 +50,20 @@ export class Denier extends RobustBackupProcess {
   }
 }
 
+/** Says that it has heard of a decision, and tells each of the others another one. */
+export class FalseReporter extends RobustBackupProcess {
+  override step(event: AgreementEvent, acts: Acts): void {
+    const { broadcast, shadows } = this.backup
+    if (event.type !== 'begin') {
+      broadcast.hear(event, acts)
+      return
+    }
+    broadcast.start(acts)
+    const sends = shadows.map((_, to) => [to, { decided: `${WRONG}${to}` }])
+    broadcast.broadcast({ causes: [{ why: 'begin', input: event.input }], sends }, acts)
+  }
+}
+
 /** Helps the others to agree on one value, and then gives up with another, with what proof it can make. */
 export class Turncoat extends FastAndRobustProcess {
   protected override go(end: CheapQuorumEnd, acts: Acts): void {

@@ -1,5 +1,6 @@
 import { Random } from 'aether-dsm/internal/runtime'
 import { isOver } from '../play/judge.ts'
+import { drawSpeeds } from '../play/speeds.ts'
 import { possible } from '../play/timely.ts'
 import type { Action, AgreementWorld } from '../play/world.ts'
 
@@ -20,8 +21,6 @@ export interface RandomPlay {
   readonly lossPercent?: number
 }
 
-/** How likely an action of a process is taken when it is drawn: some processes are slow for a while. */
-const SPEEDS = [1, 1, 1, 0.2, 0.02]
 const SPEEDS_LAST_STEPS = 150
 const DRAWS_MAX = 30
 
@@ -39,14 +38,14 @@ export function playRandomly(
   let speeds: number[] = []
   for (let step = 0; step < stepsMax; step += 1) {
     if (isOver(world)) return step
-    if (step % SPEEDS_LAST_STEPS === 0) speeds = world.processes.map(() => SPEEDS[random.below(SPEEDS.length)]!)
+    if (step % SPEEDS_LAST_STEPS === 0) speeds = drawSpeeds(random, world.processes.length)
     const action = drawAction(world, random, speeds)
     if (action === undefined) return step
     if (action.do === 'deliver' && random.below(100) < lossPercent) {
       world.perform({ do: 'drop', message: action.message })
       continue
     }
-    const process = stepperOf(world, action)
+    const process = world.stepperOf(action)
     const crash = process === undefined ? undefined : crashes.find((each) => each.process === process)
     if (process === undefined || crash === undefined) {
       world.perform(action)
@@ -82,28 +81,13 @@ function performAndCrash(
   world.perform({ do: 'crash', process })
 }
 
-/** Whose step an action is; undefined for those of memories. */
-function stepperOf(world: AgreementWorld, action: Action): number | undefined {
-  switch (action.do) {
-    case 'begin':
-    case 'answer':
-      return action.process
-    case 'deliver':
-      return world.messages[action.message]!.to
-    case 'timer':
-      return world.timers[action.timer]!.process
-    default:
-      return undefined
-  }
-}
-
 function drawAction(world: AgreementWorld, random: Random, speeds: readonly number[]): Action | undefined {
   const actions = possible(world)
   if (actions.length === 0) return undefined
   for (let draw = 0; draw < DRAWS_MAX; draw += 1) {
     const action = actions[random.below(actions.length)]!
-    const process = action.do === 'execute' ? action.process : stepperOf(world, action)
-    if (process === undefined || random.below(1000) < 1000 * speeds[process]!) return action
+    const process = action.do === 'execute' ? action.process : world.stepperOf(action)
+    if (process === undefined || random.below(100) < speeds[process]!) return action
   }
   return actions[random.below(actions.length)]
 }

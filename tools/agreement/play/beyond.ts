@@ -3,7 +3,7 @@ import type { Algorithm, Setting } from '../model/algorithm.ts'
 import { isOver, violationOf } from './judge.ts'
 import { playSchedule, type Schedule } from './schedule.ts'
 import { nextDue } from './timely.ts'
-import { AgreementWorld, type WorldEvent } from './world.ts'
+import type { AgreementWorld, WorldEvent } from './world.ts'
 
 /** An order in which one more fails than an algorithm withstands. */
 export interface Beyond extends Schedule {
@@ -171,15 +171,7 @@ export interface BeyondOutcome {
 
 /** Plays such an order. After that everything is timely. */
 export function playBeyond(algorithm: Algorithm, beyond: Beyond, watch?: (event: WorldEvent) => void): BeyondOutcome {
-  const { setting, others = {} } = beyond
-  const world = new AgreementWorld({
-    algorithm,
-    setting,
-    inputs: beyond.inputs.slice(0, setting.processes),
-    others,
-    ...(watch === undefined ? {} : { watch }),
-  })
-  playSchedule(world, beyond)
+  const world = playSchedule(algorithm, beyond, watch)
   return { world, isStuck: playUntilStuck(world), violation: violationOf(world) }
 }
 

@@ -1,6 +1,6 @@
-import type { Setting } from '../model/algorithm.ts'
+import type { Algorithm, Setting } from '../model/algorithm.ts'
 import { nextDue } from './timely.ts'
-import type { Action, AgreementWorld, Scene } from './world.ts'
+import { type Action, AgreementWorld, type Scene, type WorldEvent } from './world.ts'
 
 /**
  * All that can happen among some processes and memories, in time, while all others are slow. It goes on until the
@@ -26,10 +26,23 @@ export interface Schedule {
   readonly steps: readonly (Action | Among)[]
 }
 
-export function playSchedule(world: AgreementWorld, { steps }: Schedule): void {
+/** Plays it to its end, and no longer. */
+export function playSchedule(
+  algorithm: Algorithm,
+  { setting, inputs, others = {}, steps }: Schedule,
+  watch?: (event: WorldEvent) => void,
+): AgreementWorld {
+  const world = new AgreementWorld({
+    algorithm,
+    setting,
+    inputs: inputs.slice(0, setting.processes),
+    others,
+    ...(watch === undefined ? {} : { watch }),
+  })
   for (const step of steps)
     if (step.do === 'among') playAmong(world, step)
     else world.perform(step)
+  return world
 }
 
 function playAmong(world: AgreementWorld, { processes, memories, delays = PATIENCE }: Among): void {
@@ -39,9 +52,8 @@ function playAmong(world: AgreementWorld, { processes, memories, delays = PATIEN
       const { from, to } = world.messages[action.message]!
       return processes.includes(from) && processes.includes(to)
     }
-    if (action.do === 'timer') return processes.includes(world.timers[action.timer]!.process)
     if ('memory' in action && !memories.includes(action.memory)) return false
-    return 'process' in action && processes.includes(action.process)
+    return processes.includes(action.do === 'execute' ? action.process : world.stepperOf(action)!)
   }
   const correct = processes.filter((process) => world.isCorrect(process))
   for (;;) {

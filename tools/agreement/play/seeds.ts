@@ -3,6 +3,7 @@ import { Alternator, Silent, Tamperer, TwoFaced } from '../byzantine/liars.ts'
 import type { Algorithm, Setting } from '../model/algorithm.ts'
 import type { Process } from '../model/process.ts'
 import { isOver, violationOf } from './judge.ts'
+import { drawSpeeds } from './speeds.ts'
 import { follow, playTimely, possible } from './timely.ts'
 import { type Action, AgreementWorld, type WorldEvent } from './world.ts'
 
@@ -82,25 +83,19 @@ export function playSeed(algorithm: Algorithm, seed: number, { watch, lie }: See
   }
 }
 
-/** How likely a process takes the step that was drawn, and how likely it has waited too long: of a hundred. */
-const SPEEDS = [100, 100, 100, 20, 2]
+/** How likely a process has waited too long, of a hundred. */
 const IMPATIENCE = [0, 2, 30]
 
 /** Some steps in any order. Each process and memory is fast or slow. */
 function playPart(world: AgreementWorld, random: Random): void {
   const { processes, memories } = world.scene.setting
-  const drawSpeed = (): number => SPEEDS[random.below(SPEEDS.length)]!
-  const speeds = Array.from({ length: processes }, drawSpeed)
-  const memorySpeeds = Array.from({ length: memories }, drawSpeed)
+  const speeds = drawSpeeds(random, processes)
+  const memorySpeeds = drawSpeeds(random, memories)
   const impatience = IMPATIENCE[random.below(IMPATIENCE.length)]!
   const speedOf = (action: Action): number => {
-    if (action.do === 'timer') {
-      const { process, at } = world.timers[action.timer]!
-      return at - world.now > 1 ? impatience : speeds[process]!
-    }
-    if (action.do === 'deliver') return speeds[world.messages[action.message]!.to]!
     if (action.do === 'execute') return memorySpeeds[action.memory]!
-    return action.do === 'answer' || action.do === 'begin' ? speeds[action.process]! : 0
+    if (action.do === 'timer' && world.timers[action.timer]!.at - world.now > 1) return impatience
+    return speeds[world.stepperOf(action)!]!
   }
   for (let draws = random.below(random.below(8) === 0 ? 400 : 40); draws > 0 && !isOver(world); draws -= 1) {
     const actions = possible(world)

@@ -184,6 +184,13 @@ export class AgreementWorld {
     return this.scene.others?.[process] === undefined
   }
 
+  /** Whose step an action is; undefined where no process takes one. */
+  stepperOf(action: Action): number | undefined {
+    if (action.do === 'deliver') return this.messages[action.message]!.to
+    if (action.do === 'timer') return this.timers[action.timer]!.process
+    return action.do === 'begin' || action.do === 'answer' || action.do === 'lead' ? action.process : undefined
+  }
+
   perform(action: Action): void {
     this.steps += 1
     switch (action.do) {
