@@ -1,6 +1,7 @@
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { native, processStatus } from '../native/index.ts'
+import { pidNamespace } from '../runtime/index.ts'
 
 /**
  * A thread of a process, distinguished from a later one with the same number. The kernel counts start times in ticks
@@ -45,11 +46,6 @@ let namespace: number | undefined
 export function ownNamespace(): number {
   namespace ??= Number(pidNamespace()) | 0
   return namespace
-}
-
-/** The number of this process's pid namespace: process numbers have a meaning only within one. */
-export function pidNamespace(): string {
-  return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
 }
 
 function commandOf(processId: number): string {

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { native } from '../native/index.ts'
+import { pidNamespace } from '../runtime/index.ts'
 import { rendezvousPath } from './enter.ts'
-import { pidNamespace, startTimeOf } from './process-identity.ts'
+import { startTimeOf } from './process-identity.ts'
 import { RendezvousFile } from './rendezvous-file.ts'
 import { forgetEndedDirectories } from './running-directories.ts'
 

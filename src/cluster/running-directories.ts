@@ -1,8 +1,7 @@
 import { readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { runtimeDirectory } from '../runtime/index.ts'
+import { pidNamespace, runtimeDirectory } from '../runtime/index.ts'
 import { hasMembers } from './member-fifo.ts'
-import { pidNamespace } from './process-identity.ts'
 import { defaultDirectory, directoryOfAll, type SpaceDirectory } from './space-directory.ts'
 
 /**

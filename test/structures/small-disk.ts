@@ -1,4 +1,4 @@
-/** Programs on disks that are soon full: each has one of its own, in a mount namespace. */
+/** Programs on disks that are soon full, or read-only: each has one of its own, in a mount namespace. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import process from 'node:process'
@@ -39,7 +39,8 @@ export function onOverlay(directory: string, program: string): SpawnSyncReturns<
   return inNamespace(`${parts} && ${mount} && exec "$0" --input-type=module -e "$1"`, source)
 }
 
-function inNamespace(script: string, source: string): SpawnSyncReturns<string> {
+/** Run a script in a mount namespace; `source` is its first argument, and Node.js its name. */
+export function inNamespace(script: string, source: string): SpawnSyncReturns<string> {
   const command = ['sh', '-c', script, process.execPath, source]
   return spawnSync('unshare', [...namespace, ...command], { encoding: 'utf8', timeout: 60_000 })
 }

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import process from 'node:process'
-import { runtimeDirectory } from '../../runtime/index.ts'
-import { pidNamespace } from '../process-identity.ts'
+import { pidNamespace, runtimeDirectory } from '../../runtime/index.ts'
 
 /**
  * Where a process runs, so that others can tell whether they can reach its memory. These are digests, since others need

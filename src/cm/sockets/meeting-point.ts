@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { native, withSystemFailures } from '../../native/index.ts'
-import { runtimeDirectory } from '../../runtime/index.ts'
+import { pidNamespace, runtimeDirectory } from '../../runtime/index.ts'
 import { type ConnectionAddress, connectionAddress, formatAddress, isWildcard } from '../address.ts'
 import type { PortSpace } from '../carrier.ts'
 import { ConnectionError } from '../errors.ts'
@@ -118,8 +118,9 @@ export class MeetingPoint {
 const DIRECTORY = 'cm'
 const LOCK_SUFFIX = '.lock'
 
+/** Devices of another pid namespace cannot be reached, so their listeners are none for this process. */
 function nameOf(portSpace: PortSpace, { address, port }: ConnectionAddress): string {
-  return `${portSpace}-${address}-${port}`
+  return `${portSpace}-${address}-${port}-${pidNamespace()}`
 }
 
 async function takePort(portSpace: PortSpace, address: ConnectionAddress): Promise<MeetingPoint | undefined> {

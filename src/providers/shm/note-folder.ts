@@ -1,14 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isEnding } from '../../native/index.ts'
-import { runtimeDirectory } from '../../runtime/index.ts'
+import { pidNamespace, runtimeDirectory } from '../../runtime/index.ts'
 import type { Gid } from '../gid.ts'
 import { decodeGid } from './gid.ts'
 
 /**
  * A folder below the runtime directory where devices of this user's processes leave notes for each other. Each note is
  * a file. Its name says what it is about; its content is the gid of the device that left it. A process that was killed
- * leaves its files behind, and the next process that finds one removes it.
+ * leaves its files behind, and the next process that finds one removes it. Those of another pid namespace, where
+ * numbers of processes are other ones, have a folder of their own.
  */
 export class NoteFolder {
   readonly #directory: string
@@ -16,7 +17,7 @@ export class NoteFolder {
   #readAt = -1
 
   constructor(name: string) {
-    this.#directory = join(runtimeDirectory('verbs'), name)
+    this.#directory = join(runtimeDirectory('verbs'), `${name}-${pidNamespace()}`)
   }
 
   /** Returns false if a live device has already left such a note. */

@@ -9,6 +9,7 @@ import process from 'node:process'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { connect, listen } from '../../../src/cm/index.ts'
+import { pidNamespace } from '../../../src/runtime/index.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'aether-test-'))
 const meetings = join(base, 'run', 'cm')
@@ -60,7 +61,10 @@ test('what killed listeners left is removed by the next process that listens', a
   )
   assert.ok(readdirSync(meetings).length >= 8, `${readdirSync(meetings)}`)
   const next = await startPeer('listen')
-  const names = [port, next.port].flatMap((each) => [`tcp-127.0.0.1-${each}`, `tcp-127.0.0.1-${each}.lock`])
+  const names = [port, next.port].flatMap((each) => [
+    `tcp-127.0.0.1-${each}-${pidNamespace()}`,
+    `tcp-127.0.0.1-${each}-${pidNamespace()}.lock`,
+  ])
   assert.deepEqual(readdirSync(meetings).sort(), names.sort())
   using connection = await connect({ ...here, port })
   assert.ok(connection)
@@ -76,7 +80,7 @@ test('the place of a listener that was killed is taken over', async () => {
   const ended = once(child, 'exit')
   child.kill('SIGKILL')
   await ended
-  assert.ok(existsSync(join(meetings, `tcp-127.0.0.1-${port}`)))
+  assert.ok(existsSync(join(meetings, `tcp-127.0.0.1-${port}-${pidNamespace()}`)))
   await assert.rejects(connect({ ...here, port }), { name: 'ConnectionRejectedError', reason: 'no-listener' })
   const listener = await listen({ ...here, port })
   const accepted = listener.next().then((request) => request?.accept())
@@ -84,8 +88,8 @@ test('the place of a listener that was killed is taken over', async () => {
   assert.equal(connection.state, 'connected')
   ;(await accepted)?.close()
   listener.close()
-  assert.equal(existsSync(join(meetings, `tcp-127.0.0.1-${port}`)), false)
-  assert.equal(existsSync(join(meetings, `tcp-127.0.0.1-${port}.lock`)), false)
+  assert.equal(existsSync(join(meetings, `tcp-127.0.0.1-${port}-${pidNamespace()}`)), false)
+  assert.equal(existsSync(join(meetings, `tcp-127.0.0.1-${port}-${pidNamespace()}.lock`)), false)
 })
 
 test('a peer that was killed in the middle of connecting is not waited for', async () => {
@@ -103,7 +107,7 @@ test('a peer that was killed in the middle of connecting is not waited for', asy
 
 test('a caller that talks nonsense, or says nothing, disturbs nobody', async () => {
   const listener = await listen(here)
-  const path = join(meetings, `tcp-127.0.0.1-${listener.port}`)
+  const path = join(meetings, `tcp-127.0.0.1-${listener.port}-${pidNamespace()}`)
   const nonsense = connectSocket(path)
   nonsense.on('error', () => undefined)
   nonsense.write(new Uint8Array(368).fill(7))
