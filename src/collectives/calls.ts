@@ -1,4 +1,5 @@
 import { ArgumentError, checkBoolean, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
+import { algorithms, type CollectiveName, rankOrderAlgorithms } from './algorithms.ts'
 import {
   checkApart,
   checkDisjoint,
@@ -9,7 +10,7 @@ import {
   partsOf,
   shareBytes,
 } from './call-checks.ts'
-import { algorithms, type CollectiveName, defaultAlgorithm, rankOrderAlgorithms } from './choose.ts'
+import { defaultAlgorithm } from './choose.ts'
 import type { CollectiveOptions, CountsOptions, ReductionOptions, RootOptions } from './collective-options.ts'
 import { type ElementArray, type ElementKind, type ElementOf, elementKind, elementKindOf } from './element-kind.ts'
 import { type Kernel, kernelFor, needsRankOrder, type Operation, operationName } from './operation.ts'

@@ -1,5 +1,5 @@
 import { checkOptions, checkSignalKind, type OptionNames } from '../native/index.ts'
-import type { CollectiveName } from './choose.ts'
+import type { CollectiveName } from './algorithms.ts'
 
 /** Options of every collective. */
 export interface CollectiveOptions<Algorithm extends string = string> {

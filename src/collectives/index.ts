@@ -2,9 +2,10 @@
  * The door of this room for other rooms: what ranks compute together. Each rank works out its part from its rank, the
  * size and the lengths: pure functions. `messaging/` carries them out.
  */
+
+export type { CollectiveName } from './algorithms.ts'
 export type { BarrierAlgorithm } from './barrier.ts'
 export { barrier, type CollectiveCall } from './calls.ts'
-export type { CollectiveName } from './choose.ts'
 export { type CollectiveOptions, checkCollective } from './collective-options.ts'
 export { Collectives } from './collectives.ts'
 export type { ElementArray, ElementOf } from './element-kind.ts'

@@ -1,4 +1,4 @@
-import type { Call, CollectiveName, Names } from './choose.ts'
+import type { Call, CollectiveName, Names } from './algorithms.ts'
 
 /*
  * Algorithms for ranks on one machine whose links go through shared memory. Nothing travels there: a byte is copied by

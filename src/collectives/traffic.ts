@@ -1,4 +1,5 @@
-import { algorithms, type CollectiveName, defaultAlgorithm } from './choose.ts'
+import { algorithms, type CollectiveName } from './algorithms.ts'
+import { defaultAlgorithm } from './choose.ts'
 import type { Schedule } from './schedule.ts'
 
 /** What a collective sends with one algorithm, counted in the schedules of all ranks. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { algorithms, type CollectiveName, defaultAlgorithm, rankOrderAlgorithms } from '../../src/collectives/choose.ts'
+import { algorithms, type CollectiveName, rankOrderAlgorithms } from '../../src/collectives/algorithms.ts'
+import { defaultAlgorithm } from '../../src/collectives/choose.ts'
 import {
   type ElementArray,
   type ElementKind,

@@ -1,14 +1,8 @@
 /** A thread that explores: one task at a time, for as long as it is given any. */
 import { parentPort } from 'node:worker_threads'
 import { type ExploreResult, exploreModel } from './explorer.ts'
-import type { Task } from './tasks.ts'
+import type { Task, WorkerReport } from './tasks.ts'
 import { walkModel } from './walk.ts'
-
-/** Worker to pool. */
-export type WorkerReport =
-  | { readonly type: 'progress'; readonly states: number; readonly depth: number }
-  | { readonly type: 'done'; readonly result: ExploreResult; readonly seconds: number }
-  | { readonly type: 'failed'; readonly message: string }
 
 const port = parentPort!
 const report = (message: WorkerReport): void => port.postMessage(message)

@@ -1,13 +1,7 @@
 import { FairCircles } from './fair-circles.ts'
 import type { Graph } from './graph.ts'
-import { starved } from './starvation.ts'
+import { type Stuck, starved } from './starvation.ts'
 import { OPTIONAL, type World } from './world.ts'
-
-/** A state from which something is wrong with where things go, and what. */
-export interface Stuck {
-  readonly state: number
-  readonly what: string
-}
 
 /**
  * Progress: once no new access starts, every order of deliveries and threads comes to rest. At rest no thread waits and

@@ -1,7 +1,12 @@
 import { FairCircles } from './fair-circles.ts'
 import type { Graph } from './graph.ts'
-import type { Stuck } from './progress.ts'
 import type { World } from './world.ts'
+
+/** A state from which something is wrong with where things go, and what. */
+export interface Stuck {
+  readonly state: number
+  readonly what: string
+}
 
 /**
  * Whether a waiting thread can be passed over for ever in a fair run. A run is fair if each message is delivered

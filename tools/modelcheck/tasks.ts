@@ -1,8 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { WorkerReport } from './check-worker.ts'
 import type { ExploreOptions, ExploreResult } from './explorer.ts'
 import type { Model } from './model.ts'
+
+/** Worker to pool. */
+export type WorkerReport =
+  | { readonly type: 'progress'; readonly states: number; readonly depth: number }
+  | { readonly type: 'done'; readonly result: ExploreResult; readonly seconds: number }
+  | { readonly type: 'failed'; readonly message: string }
 
 /** A model to explore, and how. */
 export interface Task {

@@ -1,4 +1,14 @@
-import type { ShownTable } from './page.ts'
+/** A table as far as a page shows it. */
+export interface ShownTable {
+  readonly initial: string
+  readonly states: Readonly<Record<string, ShownRow>>
+}
+
+interface ShownRow {
+  readonly describe: string
+  readonly transient: boolean
+  readonly on: Readonly<Record<string, { readonly actions: readonly string[]; readonly next: string } | undefined>>
+}
 
 /**
  * A table as a state diagram in Mermaid's language: an arrow for each pair of states, with the events that lead along

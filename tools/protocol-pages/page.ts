@@ -1,18 +1,6 @@
 import type { Protocol } from 'aether-dsm/internal/dsm'
-import { stateDiagram } from './diagram.ts'
+import { type ShownTable, stateDiagram } from './diagram.ts'
 import { cacheActionWords, cacheEventWords, directoryActionWords, directoryEventWords } from './words.ts'
-
-/** A table as far as a page shows it. */
-export interface ShownTable {
-  readonly initial: string
-  readonly states: Readonly<Record<string, ShownRow>>
-}
-
-interface ShownRow {
-  readonly describe: string
-  readonly transient: boolean
-  readonly on: Readonly<Record<string, { readonly actions: readonly string[]; readonly next: string } | undefined>>
-}
 
 /** The page of documentation of a protocol, in Markdown. Made from its tables alone, so the two cannot differ. */
 export function protocolPage(protocol: Protocol): string {

@@ -1,5 +1,3 @@
-import type { Subject } from './subject.ts'
-
 /** Processes of a round, those included that took the place of killed ones. */
 export const INCARNATIONS_MAX = 512
 /** Seats, each taken by one process after the other. */
@@ -23,6 +21,13 @@ export const Word = {
   Own: 8,
 } as const
 
+/** A structure that is tortured, as far as the journal knows it. */
+interface JournalSubject {
+  readonly name: string
+  /** Of all processes together. */
+  readonly commonBytes: number
+}
+
 /**
  * What every process is doing and has been acknowledged, in memory that outlives it. A word is written before an
  * operation and after it, so at a kill at most that one operation is in doubt. The journal is in a space of its own,
@@ -36,7 +41,7 @@ export class TortureJournal {
   readonly #words: Int32Array
   readonly #begins = new Map<string, number>()
 
-  constructor(words: Int32Array, subjects: readonly Pick<Subject<never>, 'name' | 'commonBytes'>[]) {
+  constructor(words: Int32Array, subjects: readonly JournalSubject[]) {
     this.#words = words
     let at = INCARNATIONS_MAX * HEADER_WORDS
     for (const { name, commonBytes } of subjects) {
@@ -45,7 +50,7 @@ export class TortureJournal {
     }
   }
 
-  static bytesFor(subjects: readonly Pick<Subject<never>, 'commonBytes'>[]): number {
+  static bytesFor(subjects: readonly Pick<JournalSubject, 'commonBytes'>[]): number {
     const words = subjects.map(({ commonBytes }) => INCARNATIONS_MAX * WORDS + wordsFor(commonBytes))
     return 4 * words.reduce((sum, each) => sum + each, INCARNATIONS_MAX * HEADER_WORDS)
   }
@@ -59,7 +64,7 @@ export class TortureJournal {
     return this.#words.subarray(at, at + WORDS)
   }
 
-  commonOf({ name, commonBytes }: Pick<Subject<never>, 'name' | 'commonBytes'>): Int32Array {
+  commonOf({ name, commonBytes }: JournalSubject): Int32Array {
     const at = this.#begin(name) + INCARNATIONS_MAX * WORDS
     return this.#words.subarray(at, at + wordsFor(commonBytes))
   }

@@ -5,23 +5,16 @@ import type { RemoteEndpoint } from '../../verbs/index.ts'
 import { Barrier } from './barrier.ts'
 import { MemberEndedError, ranksInWords } from './errors.ts'
 import type { GroupParts } from './group.ts'
+import type { GroupAgentData } from './group-agent-data.ts'
 import type { GroupPeer, GroupStart } from './group-machine.ts'
 import { checkJoinNames, type JoinOptions, type JoinPlan, planGrowth, planJoin } from './group-options.ts'
-import type { DoorPlace } from './growth/agent-door.ts'
 import { growGroup } from './growth/grow-group.ts'
 import { LocalMeeting } from './local-meeting.ts'
 import type { Meeting } from './meeting.ts'
 import { NoteBox } from './note-box.ts'
 import type { RankMember } from './rank-member.ts'
-import { type ShownPlaces, shownPlaces } from './shown-places.ts'
+import { shownPlaces } from './shown-places.ts'
 import { TcpMeeting } from './tcp-meeting.ts'
-
-/** What the machine's module is started with, besides what the room above adds. */
-export interface GroupAgentData extends ShownPlaces {
-  readonly group: GroupStart
-  /** Where the agent of a group that grows is asked by processes that want to join. */
-  readonly door?: DoorPlace
-}
 
 /**
  * If every rank has two processors' worth of threads, a short spin saves a system call at both ends. Otherwise it only

@@ -3,12 +3,13 @@
  * are added in `dsm/`.
  */
 
-export { assembleGroup, type GroupAgentData } from './assemble-group.ts'
+export { assembleGroup } from './assemble-group.ts'
 export { type BarrierOptions, checkBarrier, checkBarrierSync } from './barrier.ts'
 export { BarrierMachine, type BarrierMachineOptions } from './barrier-machine.ts'
 export { BarrierWord, newBarrierWords } from './barrier-words.ts'
 export { JoinError, MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
 export { Group, type GroupEvent, type GroupParts } from './group.ts'
+export type { GroupAgentData } from './group-agent-data.ts'
 export {
   type GroupListener,
   GroupMachine,

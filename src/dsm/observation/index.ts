@@ -23,6 +23,6 @@ export {
   type ReadEvent,
   waitsOf,
 } from './journal-reader.ts'
-export { Observation, type RegionWatchers } from './observation.ts'
+export { Observation } from './observation.ts'
 export type { RegionFacts } from './region-sheet.ts'
-export { RegionWatch } from './region-watch.ts'
+export { RegionWatch, type RegionWatchers } from './region-watch.ts'

@@ -1,18 +1,10 @@
 import { WatchRequest } from '../../cluster/index.ts'
 import { native } from '../../native/index.ts'
 import { Journal } from './journal.ts'
-import type { RegionWatch } from './region-watch.ts'
+import type { RegionWatch, RegionWatchers } from './region-watch.ts'
 
 /** Pages that are written into a new journal in one turn of the agent, so that other work does not wait for them. */
 const PAGES_A_TURN = 2048
-
-/** What watches the regions of a rank. */
-export interface RegionWatchers {
-  /** Undefined without a watcher. */
-  readonly journal: Journal | undefined
-  add(watch: RegionWatch): void
-  remove(watch: RegionWatch): void
-}
 
 /** Whether a watcher watches this agent, and what it is shown. Without a watcher it costs one comparison a turn. */
 export class Observation implements RegionWatchers {

@@ -8,9 +8,17 @@ import {
   type Protocol,
   type TransitionWatch,
 } from '../coherence/index.ts'
+import type { Journal } from './journal.ts'
 import { EventKind } from './journal-layout.ts'
-import type { RegionWatchers } from './observation.ts'
 import type { RegionFacts, RegionSheet } from './region-sheet.ts'
+
+/** What watches the regions of a rank. */
+export interface RegionWatchers {
+  /** Undefined without a watcher. */
+  readonly journal: Journal | undefined
+  add(watch: RegionWatch): void
+  remove(watch: RegionWatch): void
+}
 
 /** What is asked of the region's node. */
 export interface WatchedNode {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { algorithms, type CollectiveName } from '../../../src/collectives/choose.ts'
+import { algorithms, type CollectiveName } from '../../../src/collectives/algorithms.ts'
 import { type ElementKindName, elementKind } from '../../../src/collectives/element-kind.ts'
 import type { ElementArray } from '../../../src/collectives/index.ts'
 import type { PeerGroup } from '../../../src/messaging/index.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { algorithms, rankOrderAlgorithms } from '../../../src/collectives/choose.ts'
+import { algorithms, rankOrderAlgorithms } from '../../../src/collectives/algorithms.ts'
 import type { CustomOperation, ElementOf } from '../../../src/collectives/index.ts'
 import type { PeerGroup } from '../../../src/messaging/index.ts'
 import { rangeOf } from './call-all.ts'

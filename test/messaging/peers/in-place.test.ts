@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { algorithms, type CollectiveName } from '../../../src/collectives/choose.ts'
+import { algorithms, type CollectiveName } from '../../../src/collectives/algorithms.ts'
 import { elementKind } from '../../../src/collectives/element-kind.ts'
 import type { PeerGroup } from '../../../src/messaging/index.ts'
 import { foldLeft, offsetsOf, type Value } from '../../collectives/reference.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { CollectiveName } from '../../../src/collectives/choose.ts'
+import type { CollectiveName } from '../../../src/collectives/algorithms.ts'
 import type { CollectiveError, PeerGroup } from '../../../src/messaging/index.ts'
 import type { SimulationOptions } from '../../../src/providers/index.ts'
 import { Random } from '../../../src/runtime/index.ts'

@@ -8,7 +8,8 @@ import { type Lane, runLanes, warmLanes } from '../lanes.ts'
 import type { WayName } from '../peers/peer-name.ts'
 import type { CallMeeting } from './call-meeting.ts'
 import type { CallJob, FromCaller, ToCaller } from './call-orders.ts'
-import { type Caller, callers } from './caller.ts'
+import type { Caller } from './caller.ts'
+import { callers } from './callers.ts'
 
 const [way, meeting] = JSON.parse(process.argv[2]!) as [WayName, CallMeeting]
 const say = (message: FromCaller): void => void process.send?.(message)

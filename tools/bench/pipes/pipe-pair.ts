@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { answerOf, askProcess } from '../ask-process.ts'
 import type { WayName } from '../peers/peer-name.ts'
-import { nearEnds, type Pipe, type PipeMeeting } from './pipe.ts'
+import { nearEnds } from './ends.ts'
+import type { Pipe, PipeMeeting } from './pipe.ts'
 import type { FromFarEnd, PipeOrder } from './pipe-orders.ts'
 
 /** The near end of a pipe, and the process at the far one. */

@@ -2,7 +2,8 @@
 import { whyOf } from '../ask-process.ts'
 import { endWithParent } from '../ended-by-parent.ts'
 import type { WayName } from '../peers/peer-name.ts'
-import { farEnds, type Pipe, type PipeMeeting } from './pipe.ts'
+import { farEnds } from './ends.ts'
+import type { Pipe, PipeMeeting } from './pipe.ts'
 import type { FromFarEnd, PipeOrder } from './pipe-orders.ts'
 
 const [way, meeting] = JSON.parse(process.argv[2]!) as [WayName, PipeMeeting]

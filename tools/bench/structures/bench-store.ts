@@ -1,9 +1,4 @@
 import type { CoherenceKind } from 'aether-dsm/internal/dsm'
-import { openAetherStore } from './aether-store.ts'
-import { openLmdbStore } from './lmdb-store.ts'
-import { openMapStore } from './map-store.ts'
-import { openRedisStore } from './redis-store.ts'
-import { openRegionStore } from './region-store.ts'
 
 /** What is compared. */
 export const storeNames = ['aether', 'Map', 'Redis', 'lmdb'] as const
@@ -48,17 +43,4 @@ export interface Meeting {
   /** How many they are, and the length of a value: coherent memory has to know first. */
   readonly processes?: number
   readonly bytes?: number
-}
-
-const openers: Readonly<Record<StoreName, (meeting: Meeting) => Promise<BenchStore>>> = {
-  aether: openAetherStore,
-  Map: openMapStore,
-  Redis: openRedisStore,
-  lmdb: openLmdbStore,
-}
-
-/** Open a store in this process, which is number `rank` of those that do. */
-export function openStore(name: StoreName | RegionName, meeting: Meeting, rank: number): Promise<BenchStore> {
-  if (name === 'hardware' || name === 'directory') return openRegionStore(name, meeting, rank)
-  return openers[name](meeting)
 }

@@ -1,9 +1,10 @@
 /** One of the processes that `aether bench structures` measures: opens a store and does what it is told. */
 import { whyOf } from '../ask-process.ts'
 import { endWithParent } from '../ended-by-parent.ts'
-import { type BenchStore, type Meeting, openStore, type RegionName, type StoreName } from './bench-store.ts'
+import type { BenchStore, Meeting, RegionName, StoreName } from './bench-store.ts'
 import { type FromWorker, keysOf, type ToWorker } from './job.ts'
 import { keyName, Measurement } from './measurement.ts'
+import { openStore } from './open-store.ts'
 
 const [store, meeting, rank] = JSON.parse(process.argv[2]!) as [StoreName | RegionName, Meeting, number]
 /** If it cannot be sent, the process that measures is gone. */
