@@ -2,7 +2,7 @@ import type { Setting } from '../model/algorithm.ts'
 import type { RegionRule } from '../model/memory.ts'
 import type { Acts, AgreementEvent, Data, Register } from '../model/process.ts'
 import { hasTexts } from './has-texts.ts'
-import type { Preference } from './preferential-paxos.ts'
+import { checkProposal, isProposal, type Preference } from './preferential-paxos.ts'
 import { type ReplicatedAnswer, ReplicatedRegisters } from './replicated-registers.ts'
 
 const LEADER = 0
@@ -62,7 +62,9 @@ export class CheapQuorum {
     this.registers = new ReplicatedRegisters(setting)
   }
 
+  /** @throws RangeError for an input that is too long. */
   begin(input: string, acts: Acts): void {
+    checkProposal(input)
     this.input = input
     acts.wake(PATIENCE, TIMEOUT)
     if (this.me !== LEADER) {
@@ -192,7 +194,7 @@ export class CheapQuorum {
   private ledBy(data: Data, acts: Acts): Signed | null {
     if (!hasTexts(data, ['value', 'leader'])) return null
     const { value, leader } = data as unknown as Signed
-    return isLed(value, leader, acts) ? { value, leader, copied: '' } : null
+    return isProposal(value) && isLed(value, leader, acts) ? { value, leader, copied: '' } : null
   }
 
   private isUnanimity(data: Data, acts: Acts): boolean {

@@ -1,4 +1,5 @@
 import { majorityOf, type Setting } from '../model/algorithm.ts'
+import { parseData } from '../model/data-text.ts'
 import type { Acts, AgreementEvent, Data, Process } from '../model/process.ts'
 import { Acceptor, OwnAcceptor, RemoteAcceptor } from '../paxos/acceptor.ts'
 import { PaxosProcess } from '../paxos/paxos-process.ts'
@@ -7,6 +8,18 @@ import { PaxosProcess } from '../paxos/paxos-process.ts'
 export interface Preference {
   readonly value: string
   readonly proof: Data
+}
+
+/** So that what processes sign about what others have signed about a value fits a register, whoever proposed it. */
+const VALUE_BYTES_MAX = 128
+
+/** True for a value that a process may propose: a text of {@link VALUE_BYTES_MAX} bytes at most, as JSON has it. */
+export const isProposal = (value: Data): value is string =>
+  typeof value === 'string' && Buffer.byteLength(JSON.stringify(value)) <= VALUE_BYTES_MAX
+
+/** @throws RangeError for one's own value that others would not take for one. */
+export function checkProposal(value: string): void {
+  if (!isProposal(value)) throw new RangeError(`a value has at most ${VALUE_BYTES_MAX} bytes as JSON`)
 }
 
 /** How much a preference counts: the higher one is adopted. Deterministic, as others run it again. */
@@ -48,7 +61,7 @@ export class PreferentialPaxos implements Process {
   /** `input` of the event `begin` is a {@link Preference} as JSON. */
   step(event: AgreementEvent, acts: Acts): void {
     if (event.type === 'begin') {
-      const preference = preferenceOf(parsed(event.input))
+      const preference = preferenceOf(parseData(event.input) ?? null)
       this.begun = true
       this.heard[this.me] = preference
       for (let process = 0; process < this.processes; process += 1)
@@ -82,15 +95,5 @@ export class PreferentialPaxos implements Process {
 
 function preferenceOf(data: Data): Preference {
   const { value, proof } = (data ?? {}) as { readonly value?: Data; readonly proof?: Data }
-  return { value: typeof value === 'string' ? value : '', proof: proof ?? null }
-}
-
-/** What the text says in JSON; null if it says nothing, as another's may. */
-function parsed(text: string): Data {
-  try {
-    return JSON.parse(text) as Data
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  return { value: value !== undefined && isProposal(value) ? value : '', proof: proof ?? null }
 }

@@ -2,7 +2,7 @@ import type { Setting } from '../model/algorithm.ts'
 import type { Acts, AgreementEvent, Process } from '../model/process.ts'
 import { NonEquivocatingBroadcast } from './broadcast.ts'
 import { CheapQuorum, type CheapQuorumEnd, priorityOf } from './cheap-quorum.ts'
-import { type Preference, PreferentialPaxos } from './preferential-paxos.ts'
+import { checkProposal, type Preference, PreferentialPaxos } from './preferential-paxos.ts'
 import { RobustBackup } from './robust-backup.ts'
 
 function backupOf(me: number, setting: Setting): RobustBackup {
@@ -48,6 +48,7 @@ export class RobustBackupProcess implements Process {
 
   step(event: AgreementEvent, acts: Acts): void {
     if (event.type === 'begin') {
+      checkProposal(event.input)
       this.backup.begin(JSON.stringify({ value: event.input, proof: null }), acts)
       return
     }

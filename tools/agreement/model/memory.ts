@@ -47,7 +47,8 @@ export class Memory {
   readonly registers: Record<string, Data[]> = {}
 
   constructor(rules: readonly RegionRule[]) {
-    this.rules = Object.fromEntries(rules.map((rule) => [rule.name, rule]))
+    // Without a prototype: `constructor` is no region.
+    this.rules = Object.assign(Object.create(null), Object.fromEntries(rules.map((rule) => [rule.name, rule])))
     for (const { name, registers, writers } of rules) {
       this.writers[name] = writers
       this.registers[name] = new Array<Data>(registers).fill(null)

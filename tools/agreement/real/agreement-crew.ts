@@ -34,6 +34,12 @@ export interface RealDecision {
   readonly costs: Costs
 }
 
+/** One of the processes, or one of the memories. */
+interface Victim {
+  readonly process?: number
+  readonly memory?: number
+}
+
 /** A process or memory, as a process of its own. */
 class Member {
   readonly child: ChildProcess
@@ -42,17 +48,24 @@ class Member {
   isUp = true
 
   constructor(plan: MemberPlan) {
-    this.child = fork(program, [JSON.stringify(plan)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    this.child = fork(program, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     this.child.on('message', (tells: MemberTells) => this.onTells(tells))
     this.ended = new Promise((resolve) => {
-      this.child.once('exit', () => {
+      const end = (): void => {
         this.isUp = false
         resolve()
+      }
+      this.child.once('exit', end)
+      // It could not be started at all; or it could not be told something, and tells of its own end.
+      this.child.on('error', () => {
+        if (this.child.pid === undefined) end()
       })
     })
+    // Not as an argument, which everyone on the machine can read: it has a private key.
+    this.tell(plan)
   }
 
-  tell(task: MemberTask): void {
+  tell(task: MemberPlan | MemberTask): void {
     // One that was killed hears nothing.
     if (this.child.connected) this.child.send(task, () => undefined)
   }
@@ -72,6 +85,7 @@ export class AgreementCrew implements AsyncDisposable {
   decisions: (readonly RealDecision[])[] = []
   /** By process: whom it takes for the leader, where that is the task. */
   leaders: (number | undefined)[] = []
+  #round = 0
   #isMet = false
   #failure: AetherError | undefined
   #changed: () => void = () => undefined
@@ -131,15 +145,26 @@ export class AgreementCrew implements AsyncDisposable {
   }
 
   /** Kills that process or memory, with SIGKILL; resolves when it has ended. */
-  async kill({ process, memory }: { readonly process?: number; readonly memory?: number }): Promise<void> {
-    const member = process === undefined ? this.#memories[memory!]! : this.#processes[process]!
+  async kill(victim: Victim): Promise<void> {
+    const member = this.#member(victim)
     member.child.kill('SIGKILL')
     await member.ended
     this.#changed()
   }
 
+  /** Stops that process or memory where it is, with SIGSTOP: it is slow, not dead. */
+  pause(victim: Victim): void {
+    this.#member(victim).child.kill('SIGSTOP')
+  }
+
+  /** Lets it go on. */
+  resume(victim: Victim): void {
+    this.#member(victim).child.kill('SIGCONT')
+  }
+
   /** Lets all begin the next round. Resolves to the beginning of its time, as `machineNow` tells it. */
   begin(round: number): number {
+    this.#round = round
     this.decisions = this.#processes.map(() => [])
     this.leaders = this.#processes.map(() => undefined)
     const startedAt = machineNow()
@@ -185,6 +210,10 @@ export class AgreementCrew implements AsyncDisposable {
     await Promise.all([...this.#processes, ...this.#memories].map(({ ended }) => ended))
   }
 
+  #member({ process, memory }: Victim): Member {
+    return process === undefined ? this.#memories[memory!]! : this.#processes[process]!
+  }
+
   async #meet(): Promise<void> {
     const { device, address } = this.scene
     const places = new Map<Member, Place>()
@@ -223,6 +252,7 @@ export class AgreementCrew implements AsyncDisposable {
         return
       case 'decided': {
         const { value, tookMs, costs } = tells
+        if (tells.round !== this.#round) return
         this.decisions[process] = [...this.decisions[process]!, { value, tookMs, costs }]
         return
       }

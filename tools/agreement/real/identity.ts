@@ -42,8 +42,11 @@ export class PublicKeys {
   }
 
   verify(process: number, text: string, signature: string): boolean {
-    const key = this.#keys[process]
-    return key !== undefined && verify(null, Buffer.from(text), key, Buffer.from(String(signature), 'base64'))
+    const key = Number.isSafeInteger(process) ? this.#keys[process] : undefined
+    if (key === undefined || typeof signature !== 'string') return false
+    const bytes = Buffer.from(signature, 'base64')
+    // Only as it was made: one with more behind it may not fit where a correct process copies it to.
+    return bytes.toString('base64') === signature && verify(null, Buffer.from(text), key, bytes)
   }
 
   /** True if that process has answered the challenge of `to`. */

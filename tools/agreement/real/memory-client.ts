@@ -7,6 +7,7 @@ import type { LaidRegion } from './memory-layout.ts'
 import {
   decodeMessage,
   encodeMessage,
+  MESSAGE_BYTES_MAX,
   type MemorySays,
   type ProcessSays,
   type RegionGrant,
@@ -65,6 +66,8 @@ export class MemoryClient implements Disposable {
   readonly #user: MemoryUser
   readonly #queue: UnderWay[] = []
   readonly #writes = new Map<string, number>()
+  /** Of the connection, also while it is being made. */
+  #endpoint: Endpoint | undefined
   #connection: Connection | undefined
   #number = 0
   #isRunning = false
@@ -87,23 +90,37 @@ export class MemoryClient implements Disposable {
 
   [Symbol.dispose](): void {
     this.#isOver = true
-    this.#connection?.endpoint.destroy()
+    this.#endpoint?.destroy()
   }
 
   /** @throws AetherError if the memory does not let this process in. */
   async connect(): Promise<void> {
     const { device, address, port } = this.#place
-    const endpoint = await connectEndpoint({ device, address, port, connectTimeoutMs: CONNECT_MS_MAX })
-    const timer = setTimeout(() => endpoint.destroy(), CONNECT_MS_MAX)
-    const messages = endpoint.messages()
-    const who = await nextOf(messages, 'who')
-    const signature = this.#user.key.signConnection(who.challenge, `memory ${this.#index}`)
-    await say(endpoint, { say: 'me', process: this.#user.process, signature })
-    const { grants } = await nextOf(messages, 'grants')
-    clearTimeout(timer)
-    const local = endpoint.allocate(LOCAL_BYTES)
-    this.#connection = { endpoint, messages, local, grants: new Map(grants.map((grant) => [grant.name, grant])) }
+    const connectTimeoutMs = CONNECT_MS_MAX
+    const endpoint = await connectEndpoint({
+      device,
+      address,
+      port,
+      connectTimeoutMs,
+      messageBytesMax: MESSAGE_BYTES_MAX,
+    })
+    this.#endpoint = endpoint
     if (this.#isOver) endpoint.destroy()
+    const timer = setTimeout(() => endpoint.destroy(), CONNECT_MS_MAX)
+    try {
+      const messages = endpoint.messages()
+      const who = await nextOf(messages, 'who')
+      const signature = this.#user.key.signConnection(who.challenge, `memory ${this.#index}`)
+      await say(endpoint, { say: 'me', process: this.#user.process, signature })
+      const { grants } = await nextOf(messages, 'grants')
+      const local = endpoint.allocate(LOCAL_BYTES)
+      this.#connection = { endpoint, messages, local, grants: new Map(grants.map((grant) => [grant.name, grant])) }
+    } catch (error) {
+      endpoint.destroy()
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   #countWrite({ region, index }: Register): number {
@@ -127,6 +144,7 @@ export class MemoryClient implements Disposable {
         tries += 1
         // It has crashed: nothing that is asked of it ever ends.
         if (this.#connection === undefined || tries === TRIES_MAX) return
+        this.#connection.endpoint.destroy()
         this.#connection = undefined
         continue
       }
@@ -154,7 +172,8 @@ export class MemoryClient implements Disposable {
     asked: Extract<ProcessSays, { say: 'do' }>,
   ): Promise<MemoryAnswer> {
     await say(endpoint, asked)
-    const { answer, grant } = await nextOf(messages, 'answer')
+    const { number, answer, grant } = await nextOf(messages, 'answer')
+    if (number !== asked.number) throw new AetherError('ERR_AETHER_LINK', 'the memory has answered something else')
     if (grant !== undefined) grants.set(grant.name, grant)
     return answer
   }
@@ -223,7 +242,7 @@ async function nextOf<S extends MemorySays['say']>(
   what: S,
 ): Promise<Extract<MemorySays, { say: S }>> {
   const { value } = await messages.next()
-  const says = value === undefined ? undefined : (decodeMessage(value.data) as MemorySays)
+  const says = value === undefined ? undefined : (decodeMessage(value.data) as unknown as MemorySays)
   if (says?.say !== what) throw new AetherError('ERR_AETHER_LINK', `the memory has not said '${what}'`)
   return says as Extract<MemorySays, { say: S }>
 }

@@ -5,11 +5,19 @@ import {
   listenEndpoints,
   type RegisteredBuffer,
 } from 'aether-dsm/internal/messaging'
+import { AetherError } from 'aether-dsm/internal/native'
 import { Memory } from '../model/memory.ts'
 import type { Data, Register } from '../model/process.ts'
 import { newChallenge, type PublicKeys } from './identity.ts'
 import type { LaidRegion } from './memory-layout.ts'
-import { decodeMessage, encodeMessage, type MemorySays, type ProcessSays, type RegionGrant } from './memory-messages.ts'
+import {
+  decodeProcessSays,
+  encodeMessage,
+  MESSAGE_BYTES_MAX,
+  type MemorySays,
+  type ProcessSays,
+  type RegionGrant,
+} from './memory-messages.ts'
 import type { Place } from './place.ts'
 import { encodeCell } from './register-cell.ts'
 
@@ -19,6 +27,8 @@ interface Client {
   readonly endpoint: Endpoint
   readonly reads: Map<string, Loan>
   readonly writes: Map<string, Loan>
+  /** It waits for an answer. One that asks meanwhile does not keep to the protocol. */
+  isAsking: boolean
 }
 
 /**
@@ -27,7 +37,7 @@ interface Client {
  * answered when none of their operations can reach the memory any more.
  *
  * Some peers cannot be kept out: on `shm`, one that was stopped in the middle of a copy. Then the memory ends, as if it
- * had crashed, which is always safe.
+ * had crashed, which is always safe. It answers no one any more, not even what was asked before.
  */
 export class MemoryHost implements Disposable {
   readonly #index: number
@@ -37,11 +47,14 @@ export class MemoryHost implements Disposable {
   readonly #rules: Memory
   readonly #buffers = new Map<string, RegisteredBuffer>()
   readonly #clients = new Map<number, Client>()
+  /** Of all, also of those that have not been let in. */
+  readonly #endpoints = new Set<Endpoint>()
   readonly #answered = new Map<number, { readonly number: number; readonly says: MemorySays }>()
   readonly #fail: (error: unknown) => void
   #listener: LinkListener | undefined
   /** Everything about permissions is done in turn. */
   #turn: Promise<void> = Promise.resolve()
+  #isOver = false
 
   /** `fail` is called if the memory can go on no more. */
   constructor(
@@ -59,25 +72,38 @@ export class MemoryHost implements Disposable {
 
   /** Returns the port. */
   async listen({ device, address }: Omit<Place, 'port'>): Promise<number> {
-    this.#listener = await listenEndpoints({ device, address, accept: (endpoint) => this.#meet(endpoint) })
+    this.#listener = await listenEndpoints({
+      device,
+      address,
+      messageBytesMax: MESSAGE_BYTES_MAX,
+      accept: (endpoint) => this.#meet(endpoint),
+    })
     return this.#listener.port
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true
     this.#listener?.close()
-    for (const { endpoint } of this.#clients.values()) endpoint.destroy()
+    for (const endpoint of this.#endpoints) endpoint.destroy()
     for (const buffer of this.#buffers.values()) buffer.close()
   }
 
   #meet(endpoint: Endpoint): void {
+    this.#endpoints.add(endpoint)
+    void endpoint.ended.then(() => this.#endpoints.delete(endpoint))
     const challenge = newChallenge()
     let client: Client | undefined
     endpoint.handlers = {
       receive: (data) => {
-        const says = decodeMessage(data) as ProcessSays
+        const says = decodeProcessSays(data)
         if (says.say === 'do') {
           const asking = client
-          if (asking !== undefined) this.#do(() => this.#answer(asking, says))
+          if (asking === undefined || asking.isAsking) {
+            endpoint.destroy()
+            return
+          }
+          asking.isAsking = true
+          this.#do(() => this.#answer(asking, says))
           return
         }
         const { process, signature } = says
@@ -86,7 +112,7 @@ export class MemoryHost implements Disposable {
           endpoint.destroy()
           return
         }
-        const met: Client = { process, endpoint, reads: new Map(), writes: new Map() }
+        const met: Client = { process, endpoint, reads: new Map(), writes: new Map(), isAsking: false }
         client = met
         this.#do(() => this.#admit(met))
       },
@@ -95,23 +121,40 @@ export class MemoryHost implements Disposable {
   }
 
   #do(work: () => void | Promise<void>): void {
-    this.#turn = this.#turn.then(work).catch(this.#fail)
+    this.#turn = this.#turn
+      .then(() => (this.#isOver ? undefined : work()))
+      .catch((error) => {
+        // At once: whoever cannot be kept out may still write here, so no one may rely on this memory any more.
+        this[Symbol.dispose]()
+        this.#fail(error)
+      })
   }
 
-  #admit(client: Client): void {
+  async #admit(client: Client): Promise<void> {
     // A process has one connection: the one before has failed, by an operation that it had no right to, say.
-    this.#clients.get(client.process)?.endpoint.destroy()
+    const before = this.#clients.get(client.process)
     this.#clients.set(client.process, client)
-    if (!client.endpoint.open) return
-    const grants = [...this.#layout.keys()].map((name) => this.#grant(client, name))
-    tell(client.endpoint, { say: 'grants', grants })
+    if (before !== undefined) {
+      before.endpoint.destroy()
+      for (const loan of before.writes.values()) await loan.end(false)
+    }
+    serve(client, () => {
+      const grants = [...this.#layout.keys()].map((name) => this.#grant(client, name))
+      return { say: 'grants', grants }
+    })
   }
 
   async #answer(client: Client, { number, operation }: Extract<ProcessSays, { say: 'do' }>): Promise<void> {
+    // One that has connected again asks again there.
+    if (this.#clients.get(client.process) !== client) return
     const last = this.#answered.get(client.process)
     if (last?.number === number) {
       // The grants of the connection say what holds by now.
-      tell(client.endpoint, last.says)
+      serve(client, () => last.says)
+      return
+    }
+    if (operation.do === 'claim' && !this.#fits(operation)) {
+      client.endpoint.destroy()
       return
     }
     const answer = this.#rules.perform(client.process, operation)
@@ -119,12 +162,11 @@ export class MemoryHost implements Disposable {
     this.#answered.set(client.process, { number, says })
     if (answer.ok && operation.do === 'permit') {
       await this.#revoke(operation.region)
-      const current = this.#clients.get(client.process)
-      if (current?.endpoint.open) tell(current.endpoint, { ...says, grant: this.#grant(current, operation.region) })
+      serve(client, () => ({ ...says, grant: this.#grant(client, operation.region) }))
       return
     }
     if (operation.do === 'claim' && answer.values[0] === null) this.#store(operation.register, operation.value)
-    tell(client.endpoint, says)
+    serve(client, () => says)
   }
 
   /** Takes back the right to write of all that have it no more. */
@@ -168,13 +210,32 @@ export class MemoryHost implements Disposable {
     return buffer
   }
 
+  /** False for what no register of the region can hold. */
+  #fits({ register, value }: { readonly register: Register; readonly value: Data }): boolean {
+    const laid = this.#layout.get(register.region)
+    return laid === undefined || encodeCell(value, 1, laid.cell) !== undefined
+  }
+
   #store({ region, index }: Register, value: Data): void {
     const { cell } = this.#layout.get(region)!
-    const encoded = encodeCell(value, 1, cell)
-    if (encoded === undefined) throw new RangeError(`a claim is for at most ${cell.textBytesMax} bytes`)
+    const encoded = encodeCell(value, 1, cell)!
     const { bytes } = this.#buffers.get(region)!
     bytes.set(encoded.rest, index * cell.bytes + cell.restAt(encoded.copy))
     bytes.set(encoded.head, index * cell.bytes + cell.headAt(encoded.copy))
+  }
+}
+
+/** Lends and tells that, if the client is there to be told. */
+function serve(client: Client, says: () => MemorySays): void {
+  const { endpoint } = client
+  client.isAsking = false
+  if (!endpoint.open) return
+  try {
+    tell(endpoint, says())
+  } catch (error) {
+    // Nothing can be lent through a connection that ends meanwhile, or to one for which the device has no room.
+    if (!(error instanceof AetherError)) throw error
+    endpoint.destroy()
   }
 }
 

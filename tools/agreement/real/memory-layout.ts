@@ -32,7 +32,7 @@ export function memoryLayout(
         {
           rule: { ...rule, registers: rule.registers * rounds },
           registers: rule.registers,
-          cell: new CellLayout(textBytesMax, rule.once === true ? 1 : 2),
+          cell: new CellLayout(textBytesMax, rule.once === true ? 1 : 2, algorithm.failures === 'byzantine'),
         },
       ]),
   )

@@ -1,7 +1,7 @@
 import { connectEndpoint, type Endpoint, type LinkListener, listenEndpoints } from 'aether-dsm/internal/messaging'
 import type { Data } from '../model/process.ts'
 import { newChallenge, type Party, type PrivateKey, type PublicKeys } from './identity.ts'
-import { decodeMessage, encodeMessage } from './memory-messages.ts'
+import { decodeMessage, encodeMessage, MESSAGE_BYTES_MAX } from './memory-messages.ts'
 import type { Place } from './place.ts'
 
 /** What processes say to each other. Each end of a connection first shows who it is. */
@@ -18,6 +18,7 @@ export interface PeerNote {
 }
 
 const CONNECT_MS_MAX = 60_000
+const options = { connectTimeoutMs: CONNECT_MS_MAX, messageBytesMax: MESSAGE_BYTES_MAX } as const
 
 export interface PeerHandlers {
   readonly receive: (from: number, note: PeerNote) => void
@@ -52,14 +53,19 @@ export class PeerLinks implements Disposable {
 
   /** Returns the port. */
   async listen({ device, address }: Omit<Place, 'port'>): Promise<number> {
-    this.#listener = await listenEndpoints({ device, address, accept: (endpoint) => this.#meet(endpoint, undefined) })
+    this.#listener = await listenEndpoints({
+      device,
+      address,
+      messageBytesMax: MESSAGE_BYTES_MAX,
+      accept: (endpoint) => this.#meet(endpoint, undefined),
+    })
     return this.#listener.port
   }
 
   /** Connects to the processes with lower numbers, and waits for those with higher ones. */
   async connect(places: readonly Place[]): Promise<void> {
     for (const [process, { device, address, port }] of places.slice(0, this.#me).entries())
-      this.#meet(await connectEndpoint({ device, address, port, connectTimeoutMs: CONNECT_MS_MAX }), process)
+      this.#meet(await connectEndpoint({ device, address, port, ...options }), process)
     await this.#complete
   }
 
@@ -82,6 +88,7 @@ export class PeerLinks implements Disposable {
     const challenge = newChallenge()
     const me: Party = `process ${this.#me}`
     let process: number | undefined
+    let hasAnswered = false
     const tell = (says: PeerSays): void => {
       endpoint.send(encodeMessage(says)).catch(() => undefined)
     }
@@ -94,23 +101,25 @@ export class PeerLinks implements Disposable {
       error: over,
       disconnected: over,
       receive: (data) => {
-        const says = decodeMessage(data) as PeerSays
+        const says = peerSays(data)
         switch (says.say) {
           case 'who': {
             const to = process ?? expected
-            if (to === undefined) endpoint.destroy()
-            else
-              tell({
-                say: 'me',
-                process: this.#me,
-                signature: this.#key.signConnection(says.challenge, `process ${to}`),
-              })
+            if (to === undefined || hasAnswered) {
+              endpoint.destroy()
+              return
+            }
+            hasAnswered = true
+            const signature = this.#key.signConnection(says.challenge, `process ${to}`)
+            tell({ say: 'me', process: this.#me, signature })
             if (process === undefined) tell({ say: 'who', challenge })
             return
           }
           case 'me': {
             const isIt = this.#keys.verifyConnection(says.process, challenge, me, says.signature)
-            if (!isIt || process !== undefined || (expected ?? says.process) !== says.process) {
+            const isExpected = (expected ?? says.process) === says.process && says.process !== this.#me
+            // A correct process connects once to each other.
+            if (!isIt || !isExpected || process !== undefined || this.#links.has(says.process)) {
               endpoint.destroy()
               return
             }
@@ -127,4 +136,17 @@ export class PeerLinks implements Disposable {
     // The one that was connected to asks first, and is asked by the answer.
     if (expected === undefined) tell({ say: 'who', challenge })
   }
+}
+
+/** What another process says, if it has the form of that. @throws TypeError for anything else, which ends the connection. */
+function peerSays(data: Uint8Array): PeerSays {
+  const says = decodeMessage(data) as { readonly [name: string]: Data | undefined } | null
+  const isNote = (note: { readonly [name: string]: Data | undefined } | null): boolean =>
+    note !== null && Number.isSafeInteger(note['round']) && typeof note['sentAt'] === 'number' && 'message' in note
+  const isRight =
+    (says?.['say'] === 'who' && typeof says['challenge'] === 'string') ||
+    (says?.['say'] === 'me' && Number.isSafeInteger(says['process']) && typeof says['signature'] === 'string') ||
+    (says?.['say'] === 'message' && typeof says['note'] === 'object' && isNote(says['note'] as never))
+  if (!isRight) throw new TypeError('a message is nothing that a process says to another')
+  return says as unknown as PeerSays
 }

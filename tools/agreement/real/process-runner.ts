@@ -6,7 +6,7 @@ import type { WorldEvent } from '../play/world.ts'
 import { PrivateKey, PublicKeys } from './identity.ts'
 import { createLiar } from './lies.ts'
 import { MemoryClient } from './memory-client.ts'
-import { memoryLayout } from './memory-layout.ts'
+import { type LaidRegion, memoryLayout } from './memory-layout.ts'
 import { PeerLinks, type PeerNote } from './peer-links.ts'
 import type { Place } from './place.ts'
 import { type MemberTells, machineNow, type ProcessPlan } from './plan.ts'
@@ -34,6 +34,10 @@ export class ProcessRunner implements Disposable {
   /** Messages for rounds that others have begun before. */
   #early: { readonly from: number; readonly note: PeerNote }[] = []
   #memories: readonly MemoryClient[] = []
+  /** By memory. */
+  #layouts: readonly ReadonlyMap<string, LaidRegion>[] = []
+  /** The one that was begun last; none yet is -1. */
+  #number = -1
   #startedAt = 0
   #events: WorldEvent[] = []
 
@@ -57,12 +61,9 @@ export class ProcessRunner implements Disposable {
 
   async connect(processes: readonly Place[], memories: readonly Place[]): Promise<void> {
     const { setting, rounds, process } = this.#plan
+    this.#layouts = memories.map((_, memory) => memoryLayout(this.#algorithm, setting, memory, rounds))
     this.#memories = memories.map(
-      (place, memory) =>
-        new MemoryClient(memory, place, memoryLayout(this.#algorithm, setting, memory, rounds), {
-          process,
-          key: this.#key,
-        }),
+      (place, memory) => new MemoryClient(memory, place, this.#layouts[memory]!, { process, key: this.#key }),
     )
     await Promise.all([this.#peers.connect(processes), ...this.#memories.map((memory) => memory.connect())])
   }
@@ -70,6 +71,7 @@ export class ProcessRunner implements Disposable {
   /** Begins a round, and ends the one before: all have decided there. */
   begin(number: number, startedAt: number): void {
     this.#startedAt = startedAt
+    this.#number = number
     this.#rounds.clear()
     this.#suspicions.start()
     this.#beginRound(number)
@@ -104,10 +106,18 @@ export class ProcessRunner implements Disposable {
     for (const round of this.#rounds.values()) this.#step(round, { type: 'leader', leader })
   }
 
+  #send(to: number, note: PeerNote): void {
+    const { process: me } = this.#plan
+    if (to !== me) this.#peers.send(to, note)
+    // Some algorithms tell all, themselves included. Not in the same step.
+    else setImmediate(() => this.#receive(me, note))
+  }
+
   #receive(from: number, note: PeerNote): void {
     const round = this.#rounds.get(note.round)
     if (round === undefined) {
-      this.#early.push({ from, note })
+      // What is said about a round that is over is of no use, nor is what a liar says about one that never comes.
+      if (note.round > this.#number && note.round < this.#plan.rounds) this.#early.push({ from, note })
       return
     }
     const { message, sentAt } = note
@@ -121,10 +131,10 @@ export class ProcessRunner implements Disposable {
   }
 
   #doing(number: number): Doing {
-    const { process: me, delayMs, setting } = this.#plan
+    const { process: me, delayMs } = this.#plan
     return {
       now: () => this.#now() / delayMs,
-      send: (to, message: Data) => this.#peers.send(to, { round: number, sentAt: this.#now(), message }),
+      send: (to, message: Data) => this.#send(to, { round: number, sentAt: this.#now(), message }),
       operate: (memory, operation, tag) => this.#operate(number, memory, operation, tag),
       wake: (delays, tag) => {
         setTimeout(() => {
@@ -133,9 +143,9 @@ export class ProcessRunner implements Disposable {
         }, delays * delayMs)
       },
       flip: () => randomInt(2) === 1,
-      sign: (text) => this.#key.sign(text),
-      verify: (process, text, signature) =>
-        Number.isSafeInteger(process) && process < setting.processes && this.#keys.verify(process, text, signature),
+      // What was signed in one round means nothing in another.
+      sign: (text) => this.#key.sign(`round ${number}: ${text}`),
+      verify: (process, text, signature) => this.#keys.verify(process, `round ${number}: ${text}`, signature),
       decide: (value) => this.#decide(number, value),
       elect: (leader) => {
         this.#watch({ type: 'lead', process: me, leader, at: this.#now() })
@@ -160,8 +170,7 @@ export class ProcessRunner implements Disposable {
   /** The same on the registers of that round. */
   #inRound(number: number, memory: number, operation: MemoryOperation): MemoryOperation {
     if (number === 0 || operation.do === 'permit') return operation
-    const { setting, rounds } = this.#plan
-    const regions = memoryLayout(this.#algorithm, setting, memory, rounds)
+    const regions = this.#layouts[memory]!
     const moved = ({ region, index }: Register): Register => ({
       region,
       index: index + number * (regions.get(region)?.registers ?? 0),

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { isPlain, parseData } from '../model/data-text.ts'
 import type { Data } from '../model/process.ts'
 
 /**
@@ -21,8 +22,11 @@ export class CellLayout {
   readonly textBytesMax: number
   readonly restBytes: number
   readonly bytes: number
+  /** Its writer may lie, so that it may never be whole. */
+  readonly isDoubtful: boolean
 
-  constructor(textBytesMax: number, copies: 1 | 2) {
+  constructor(textBytesMax: number, copies: 1 | 2, isDoubtful = false) {
+    this.isDoubtful = isDoubtful
     this.copies = copies
     this.textBytesMax = Math.ceil(Math.max(textBytesMax, SHORT_BYTES) / 8) * 8
     this.restBytes = this.textBytesMax - SHORT_BYTES
@@ -51,10 +55,11 @@ export interface EncodedCell {
 }
 
 /**
- * A value as the register's `number`th, counted from 1. Undefined if it is too long for one: a liar may have others
- * copy what is as long as that.
+ * A value as the register's `number`th, counted from 1. Undefined if it is too long or too deep for one: a liar may have
+ * others copy what is like that.
  */
 export function encodeCell(value: Data, number: number, layout: CellLayout): EncodedCell | undefined {
+  if (!isPlain(value)) return undefined
   const text = Buffer.from(JSON.stringify(value))
   if (text.length > layout.textBytesMax) return undefined
   const head = Buffer.alloc(Math.min(HEAD_BYTES, FIELDS_BYTES + text.length))
@@ -92,13 +97,8 @@ export function decodeHeads(heads: Buffer, layout: CellLayout): CellHead[] {
 export function decodeCell({ number, length, crc, text }: CellHead, rest: Uint8Array): Data | undefined {
   const whole = rest.length === 0 ? text : Buffer.concat([text, rest])
   if (whole.length !== length || checksum(number, whole) !== crc) return undefined
-  try {
-    return JSON.parse(whole.toString()) as Data
-  } catch (error) {
-    // Its writer may lie, with a right checksum.
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  // Its writer may lie, with a right checksum.
+  return parseData(whole.toString())
 }
 
 const checksum = (number: number, text: Uint8Array): number => crc32(text, number)

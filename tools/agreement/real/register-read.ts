@@ -2,7 +2,7 @@ import type { Endpoint, RegisteredBuffer, RemoteAddress } from 'aether-dsm/inter
 import type { Data } from '../model/process.ts'
 import { type CellLayout, decodeCell, decodeHeads } from './register-cell.ts'
 
-/** How often a value is looked for that is being written. One that never gets whole is none. */
+/** How often a value is looked for that is being written. If its writer has crashed or lies, it never gets whole. */
 const LOOKS_MAX = 100
 
 /** Reads one register of a memory into a part of this end's memory. */
@@ -22,24 +22,29 @@ export class RegisterRead {
     this.#cell = cell
   }
 
-  /** Null where nothing was written, or nothing that ever gets whole. */
+  /**
+   * Null where nothing was written in full, or nothing that ever gets whole. A correct process that has written before
+   * always leaves one of two copies whole. So there is a value, however often this end came between its copies.
+   */
   async value(): Promise<Data> {
-    for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
-      const value = await this.#look()
+    for (let looks = 1; ; looks += 1) {
+      const { value, copies } = await this.#look()
       if (value !== undefined) return value
+      const isThere = copies > 1 && !this.#cell.isDoubtful
+      if (looks >= LOOKS_MAX && !isThere) return null
     }
-    return null
   }
 
-  async #look(): Promise<Data | undefined> {
+  /** The value, undefined if none is whole; and how many copies have been begun. */
+  async #look(): Promise<{ readonly value: Data | undefined; readonly copies: number }> {
     const heads = decodeHeads(await this.#fetch(0, this.#cell.headsBytes), this.#cell)
-    if (heads.length === 0) return null
+    if (heads.length === 0) return { value: null, copies: 0 }
     for (const head of heads) {
       const rest = await this.#fetch(this.#cell.restAt(head.copy), head.length - head.text.length)
       const value = decodeCell(head, rest)
-      if (value !== undefined) return value
+      if (value !== undefined) return { value, copies: heads.length }
     }
-    return undefined
+    return { value: undefined, copies: heads.length }
   }
 
   /** A copy of that part of the register. */
