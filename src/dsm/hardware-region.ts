@@ -48,7 +48,7 @@ export class HardwareRegion extends Region {
     this.#directory = host.directory
     this.backing = new RegionBacking(host.directory, held)
     this.locks = host.locks
-    this.allocator = new ArenaAllocator(host, held.name, held.size)
+    this.allocator = new ArenaAllocator(host, held)
     this.#held = held
     const { descriptor } = host.membership.arena
     const open = (offsetBytes: number, lengthBytes: number) =>
@@ -152,8 +152,7 @@ export class HardwareRegion extends Region {
 
   async delete(): Promise<void> {
     this.checkOpen()
-    await this.#directory.deleteNamed(bookName(this.name))
-    await this.#directory.delete(this.#held)
+    await this.#directory.delete(this.#held, bookName(this.name))
   }
 
   protected windowAt(offsetBytes: number, lengthBytes: number): RegionWindow {

@@ -116,13 +116,18 @@ export class RegionDirectory implements MembershipPart {
     if (isLast) await this.#membership.locked(() => this.settle()).catch(() => {})
   }
 
-  /** Take the name away. Nothing happens if it was deleted before. */
-  async delete(region: HeldRegion): Promise<void> {
+  /** Take its name away, and its book's first. Nothing happens if it was deleted before. */
+  async delete(region: HeldRegion, book: string): Promise<void> {
     await this.#membership.locked(() => {
-      if (this.#table.stateOf(region.index) === RegionState.Ready)
-        this.#table.setState(region.index, RegionState.Deleted)
+      const indexes = this.isThere(region) ? [this.#table.find(book), region.index] : []
+      for (const index of indexes) if (index !== undefined) this.#table.setState(index, RegionState.Deleted)
       this.settle()
     })
+  }
+
+  /** Whether it was not deleted. No other region has its place while it is held. */
+  isThere({ index }: HeldRegion): boolean {
+    return this.#table.stateOf(index) === RegionState.Ready
   }
 
   /** Whether all of its memory is taken, once and for all. It may become so at any time. */
@@ -147,12 +152,6 @@ export class RegionDirectory implements MembershipPart {
   /** Give back the memory of a part of a region, whole pages. @throws SystemError */
   giveBack({ offset }: HeldRegion, offsetBytes: number, lengthBytes: number): void {
     native.releaseMemory(this.#descriptor, offset + offsetBytes, lengthBytes)
-  }
-
-  /** Take the name away, if there is one. */
-  async deleteNamed(name: string): Promise<void> {
-    const index = this.#table.find(name)
-    if (index !== undefined) await this.delete({ ...this.#table.read(index), index })
   }
 
   /** All regions that are there, those included that keep books of others. */

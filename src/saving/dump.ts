@@ -1,5 +1,5 @@
 import { isHiddenName, type Omission, open, type RegionEntry, RegionError, type Space } from '../dsm/index.ts'
-import { TimeoutError } from '../native/index.ts'
+import { ClosedError, TimeoutError } from '../native/index.ts'
 import {
   HEAP_IDENTITY_BYTES,
   identifyHeap,
@@ -37,12 +37,15 @@ export interface DumpOptions {
  * waits for it, but for that instant.
  */
 export async function dumpSpace(
-  space: Pick<Space, 'name' | 'directory'>,
+  space: Pick<Space, 'name' | 'directory' | 'membership'>,
   out: DumpTarget,
   { signal, consistent = false }: DumpOptions = {},
 ): Promise<EndBlock> {
-  const { directory } = space
-  await using own = await open(space.name, directory === undefined ? {} : { directory })
+  const { name, directory } = space
+  const { nonce } = space.membership.arena.identity
+  await using own = await open(name, directory === undefined ? {} : { directory })
+  // It was closed meanwhile, and its memory is gone: this one is new, and empty.
+  if (own.membership.arena.identity.nonce !== nonce) throw new ClosedError(`space '${name}'`)
   const dump = new Dump(own, out, new Pacer(signal))
   if (consistent) await dump.copyStructures()
   for (const entry of own.regionDirectory.all()) await dump.region(entry)

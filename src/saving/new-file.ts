@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SaveError } from '../dsm/index.ts'
-import { native, TimeoutError } from '../native/index.ts'
+import { messageOfThrown, native, TimeoutError } from '../native/index.ts'
 import { type Disk, realDisk } from './disk.ts'
 
 /** Bytes that are gathered for one write. */
@@ -90,17 +90,24 @@ export class NewFile {
     if (this.#gatheredBytes >= WRITE_BYTES) await this.#flush()
   }
 
-  /** All is written: take the name. The file is closed. @throws SaveError: the other file stays. */
+  /** All is written: take the name. The file is closed. @throws SaveError: the other file stays, if that is said. */
   async commit(): Promise<void> {
     await this.#flush()
+    let isNamed = false
     try {
       await this.#disk.sync(this.#file)
       await this.#disk.rename(newPathOf(this.path), this.path)
+      isNamed = true
       await this.#disk.syncDirectory(dirname(this.path))
     } catch (cause) {
-      throw saveFailed(this.path, cause)
+      throw isNamed ? nameUnsure(this.path, cause) : saveFailed(this.path, cause)
     }
     await this.#file.close()
+  }
+
+  /** What went wrong while it was written, as the caller is told it. */
+  failed(cause: unknown): unknown {
+    return saveFailed(this.path, cause)
   }
 
   /** Give up: the other file stays. */
@@ -154,7 +161,14 @@ const advice: Readonly<Record<string, string>> = {
 /** What went wrong with the disk as an error that says what to do. Other errors stay as they are. */
 function saveFailed(path: string, cause: unknown): unknown {
   const { code, message } = cause as NodeJS.ErrnoException
-  if (!(cause instanceof Error) || code === undefined || code.startsWith('ERR_')) return cause
+  if (!(cause instanceof Error) || typeof code !== 'string' || code.startsWith('ERR_')) return cause
   const what = `the save ${path} could not be written: ${message}; ${advice[code] ?? 'save to another disk'}`
   return new SaveError('ERR_AETHER_SAVE_FAILED', path, `${what}. An older save stays as it was`, { cause })
+}
+
+function nameUnsure(path: string, cause: unknown): SaveError {
+  const why = `a crash of the machine may bring the older one back: ${messageOfThrown(cause)}`
+  return new SaveError('ERR_AETHER_SAVE_FAILED', path, `the save ${path} is in its place, but ${why}; save again`, {
+    cause,
+  })
 }

@@ -1,9 +1,13 @@
 import { read, readSync, write, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { HeldRegion, RegionEntry, Space } from '../dsm/index.ts'
+import { usedRuns } from './used-runs.ts'
 
 const readAt = promisify(read)
 const writeAt = promisify(write)
+
+/** Cleared at a time. */
+const CHUNK_BYTES = 2 ** 20
 
 /**
  * The bytes of a region, read and written by its place in the arena's file. So nothing is mapped, pages that were never
@@ -29,13 +33,18 @@ export class RawRegion implements AsyncDisposable {
   async read(offsetBytes: number, lengthBytes: number): Promise<Buffer> {
     const bytes = Buffer.alloc(lengthBytes)
     const { descriptor } = this.#space.membership.arena
-    await readAt(descriptor, bytes, 0, lengthBytes, this.entry.offset + offsetBytes)
+    for (let done = 0; done < lengthBytes; ) {
+      const at = this.entry.offset + offsetBytes + done
+      done += given((await readAt(descriptor, bytes, done, lengthBytes - done, at)).bytesRead)
+    }
     return bytes
   }
 
   /** Fill `bytes` from `offsetBytes` on, on this thread. */
   readSync(offsetBytes: number, bytes: Buffer): Buffer {
-    readSync(this.#space.membership.arena.descriptor, bytes, 0, bytes.length, this.entry.offset + offsetBytes)
+    const { descriptor } = this.#space.membership.arena
+    for (let done = 0; done < bytes.length; )
+      done += given(readSync(descriptor, bytes, done, bytes.length - done, this.entry.offset + offsetBytes + done))
     return bytes
   }
 
@@ -52,7 +61,21 @@ export class RawRegion implements AsyncDisposable {
     }
   }
 
+  /** Clear what is not zeros. Pages that were never touched stay so. */
+  async clear(offsetBytes: number, endBytes: number): Promise<void> {
+    for (let at = offsetBytes; at < endBytes; at += CHUNK_BYTES) {
+      const bytes = await this.read(at, Math.min(CHUNK_BYTES, endBytes - at))
+      for (const [begin, end] of usedRuns(bytes)) await this.write(at + begin, bytes.subarray(begin, end).fill(0))
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#space.regionDirectory.release(this.#held)
   }
+}
+
+/** What is not there is not zeros: a disk that fails gives what comes before the fault. @throws as read(2) does */
+function given(bytesRead: number): number {
+  if (bytesRead > 0) return bytesRead
+  throw Object.assign(new Error('the memory of the space is cut off'), { code: 'EIO' })
 }

@@ -78,7 +78,10 @@ export class RepeatedSave {
 
   /** What came to the file after the space was opened, say with the mount of a disk, was not restored: it stays. */
   async #checkReplaced(): Promise<void> {
-    const start = await startOf(this.#file).catch(() => undefined)
+    const start = await startOf(this.#file).catch((error) => {
+      if (error.code === 'ERR_AETHER_SAVE_NOT_FOUND' || error.code === 'ERR_AETHER_SAVE_DAMAGED') return undefined
+      throw error
+    })
     const { identity, restoredNonce } = this.#space.membership.arena
     if (start?.arena === undefined || start.arena === identity.nonce || start.arena === restoredNonce) return
     const when = new Date(start.savedAtMs).toISOString()

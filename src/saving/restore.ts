@@ -77,6 +77,8 @@ class Restore implements AsyncDisposable {
   readonly #space: Space
   readonly #file: string
   #region: RawRegion | undefined
+  /** How far the bytes of the region or store are as in the save: what it leaves out are zeros. */
+  #doneBytes = 0
   #store: RestoredStore | undefined
   /** Its bytes are of a region that is left out. */
   #leavesOut = false
@@ -103,7 +105,7 @@ class Restore implements AsyncDisposable {
         for (const record of part.records) this.#given(this.#record, 'records')(record)
         return
       default:
-        return await this.#end()
+        return await this.#finish()
     }
   }
 
@@ -115,7 +117,7 @@ class Restore implements AsyncDisposable {
   }
 
   async #beginRegion(block: RegionBlock): Promise<void> {
-    await this.#end()
+    await this.#finish()
     const { name, size, reserved, store } = block
     this.#leavesOut = isOfOtherVersion(block)
     if (this.#leavesOut) return
@@ -130,11 +132,26 @@ class Restore implements AsyncDisposable {
     if (this.#leavesOut) return
     const target = this.#given(this.#store ?? this.#region, 'bytes')
     if (!(offset >= 0 && offset + bytes.length <= target.entry.size)) throw this.#misplaced('bytes')
+    await this.#clearTo(offset)
     await target.write(offset, bytes)
+    this.#doneBytes = offset + bytes.length
+  }
+
+  /** A space that is made for it has zeros there. */
+  async #clearTo(endBytes: number): Promise<void> {
+    const target = this.#store ?? this.#region
+    if (this.#space.membership.arena.toRestore === undefined) await target?.clear(this.#doneBytes, endBytes)
+  }
+
+  /** All of the region before was written. */
+  async #finish(): Promise<void> {
+    const target = this.#store ?? this.#region
+    if (target !== undefined) await this.#clearTo(target.entry.size)
+    await this.#end()
   }
 
   async #beginStructures({ name, size, reserved }: RegionBlock): Promise<void> {
-    await this.#end()
+    await this.#finish()
     this.#structures = await openStructures(this.#space, { region: name, size, reserve: reserved })
   }
 
@@ -145,6 +162,7 @@ class Restore implements AsyncDisposable {
     this.#store = undefined
     this.#structures = undefined
     this.#record = undefined
+    this.#doneBytes = 0
     this.#leavesOut = false
     await store?.end()
     await region?.[Symbol.asyncDispose]()

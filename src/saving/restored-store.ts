@@ -12,6 +12,7 @@ import {
 } from '../structures/index.ts'
 import type { RegionBlock, StoreBlock } from './format.ts'
 import { RawRegion } from './raw-region.ts'
+import { lockStore } from './store-lock.ts'
 
 type Block = RegionBlock & { readonly store: StoreBlock }
 
@@ -35,13 +36,14 @@ export class RestoredStore implements AsyncDisposable {
     this.#region = region
   }
 
-  /** @throws SaveError if the space has a store. */
+  /** @throws SaveError if the space has a store; TimeoutError if another process keeps its mutex. */
   static async begin(space: Space, file: string, block: Block): Promise<RestoredStore> {
     const guards = await openStructures(space, { region: STORE_GUARDS_REGION })
     let hold: MutexHold | undefined
     let region: RawRegion | undefined
     try {
-      hold = await (await guards.mutex(STORE_NAME)).lock()
+      // Its holder is in the region, which may not be there.
+      hold = await lockStore(guards, () => 0, undefined)
       region = await RawRegion.open(space, block.name, block.size, block.reserved)
       if (firstWord(region).readInt32LE() !== 0) throw storeIsThere(space, file)
       return new RestoredStore(space, block, guards, hold, region)
@@ -55,6 +57,11 @@ export class RestoredStore implements AsyncDisposable {
 
   get entry(): RawRegion['entry'] {
     return this.#region.entry
+  }
+
+  /** The head is written at the end, so it needs none. */
+  async clear(offset: number, end: number): Promise<void> {
+    await this.#region.clear(Math.max(offset, STORE_HEAD_BYTES), end)
   }
 
   async write(offset: number, bytes: Uint8Array): Promise<void> {

@@ -37,6 +37,6 @@ export async function writeSave(space: Space, file: NewFile, options: DumpOption
     return { file: file.path, savedAt, bytes, ...end }
   } catch (error) {
     await file.abandon()
-    throw error
+    throw file.failed(error)
   }
 }

@@ -1,24 +1,14 @@
 import process from 'node:process'
-import { describeProcess } from '../cluster/index.ts'
 import type { Space } from '../dsm/index.ts'
-import { native, TimeoutError } from '../native/index.ts'
-import {
-  FREE_BLOCK_BYTES,
-  type MutexHold,
-  STORE_MAGIC,
-  STORE_NAME,
-  StoreHead,
-  type Structures,
-  usedEnd,
-} from '../structures/index.ts'
+import { native } from '../native/index.ts'
+import { FREE_BLOCK_BYTES, STORE_MAGIC, StoreHead, type Structures, usedEnd } from '../structures/index.ts'
 import type { StoreBlock } from './format.ts'
 import type { RawRegion } from './raw-region.ts'
+import { lockStore } from './store-lock.ts'
 import { usedRuns } from './used-runs.ts'
 
 /** Read at a time: it stays in the processor's cache. */
 const CHUNK_BYTES = 2 ** 20
-/** As for a transaction. */
-const LOCK_TIMEOUT_MS = 10_000
 
 /** A store of transactions as it was at one instant. */
 export interface StoreCopy {
@@ -40,7 +30,8 @@ export async function copyStore(
   signal: AbortSignal | undefined,
 ): Promise<StoreCopy> {
   // Without the structures that have its mutex, no process can be using it.
-  using _hold = await lock(region, guards, signal)
+  const holderOf = () => region.readSync(StoreHead.Holder, Buffer.alloc(4)).readInt32LE()
+  using _hold = guards && (await lockStore(guards, holderOf, signal))
   const holder = Buffer.alloc(4)
   holder.writeInt32LE(process.pid)
   region.writeSync(StoreHead.Holder, holder)
@@ -73,21 +64,4 @@ function nextChunk(at: number, usedEnd: number, size: number): number {
 function usedEndOf(region: RawRegion): number {
   const word = (offset: number): number => region.readSync(offset, Buffer.alloc(4)).readInt32LE()
   return word(StoreHead.UndoLength) === 0 ? usedEnd(region.entry.size, word) : region.entry.size
-}
-
-async function lock(
-  region: RawRegion,
-  guards: Structures | undefined,
-  signal: AbortSignal | undefined,
-): Promise<MutexHold | undefined> {
-  const mutex = await guards?.mutex(STORE_NAME)
-  const timeout = AbortSignal.timeout(LOCK_TIMEOUT_MS)
-  try {
-    return await mutex?.lock({ signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) })
-  } catch (error) {
-    if (!timeout.aborted || signal?.aborted) throw error
-    const holder = region.readSync(StoreHead.Holder, Buffer.alloc(4)).readInt32LE()
-    const what = `${describeProcess(holder)}, has held the queues of BullMQ for ${LOCK_TIMEOUT_MS / 1000} s`
-    throw new TimeoutError(`${what}, so they cannot be saved; continue it (kill -CONT ${holder}) or end it`)
-  }
 }

@@ -24,7 +24,12 @@ async function enter(where: string): Promise<Space> {
     return await open(name, { directory: where })
   }
   const running = runningSpaces()
-  if (running.includes(where)) return await open(where)
+  if (running.includes(where)) {
+    const space = await open(where)
+    if (space.self.epoch > 1) return space
+    // It has just gone, and this is its first member again.
+    await space.close()
+  }
   const there = running.length === 0 ? 'no space of yours is running' : `these are running: ${running.join(', ')}`
   throw new ArgumentError('NAME', `space '${where}' is not running; ${there}. For one in a directory, pass its path`)
 }

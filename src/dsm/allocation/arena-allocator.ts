@@ -1,3 +1,4 @@
+import { RegionError } from '../errors.ts'
 import type { HeldRegion } from '../region-directory.ts'
 import type { RegionHost } from '../region-host.ts'
 import { RegionWindow } from '../region-window.ts'
@@ -27,14 +28,12 @@ export const bookName = (name: string): string => `${HIDDEN}${name}`
  */
 export class ArenaAllocator implements Allocator {
   readonly #host: RegionHost
-  readonly #name: string
-  readonly #sizeBytes: number
+  readonly #region: HeldRegion
   #book: Promise<{ held: HeldRegion; window: RegionWindow }> | undefined
 
-  constructor(host: RegionHost, name: string, sizeBytes: number) {
+  constructor(host: RegionHost, region: HeldRegion) {
     this.#host = host
-    this.#name = name
-    this.#sizeBytes = sizeBytes
+    this.#region = region
   }
 
   allocate(request: AllocationRequest): Promise<AllocationOutcome> {
@@ -53,10 +52,13 @@ export class ArenaAllocator implements Allocator {
   }
 
   async #change(act: (allocations: Allocations) => AllocationOutcome): Promise<AllocationOutcome> {
-    this.#book ??= this.#open()
+    this.#book ??= this.#open().catch((error) => {
+      this.#book = undefined
+      throw error
+    })
     const { window } = await this.#book
     return await this.#host.membership.locked(() => {
-      const allocations = new Allocations(this.#sizeBytes, read(window))
+      const allocations = new Allocations(this.#region.size, read(window))
       const outcome = act(allocations)
       return write(window, allocations.state) ? outcome : { kind: 'exhausted', largestBytes: 0 }
     })
@@ -64,8 +66,9 @@ export class ArenaAllocator implements Allocator {
 
   async #open(): Promise<{ held: HeldRegion; window: RegionWindow }> {
     const { directory, membership } = this.#host
+    this.#checkThere()
     const held = await directory.open({
-      name: bookName(this.#name),
+      name: bookName(this.#region.name),
       size: BOOK_BYTES,
       coherence: 'hardware',
       pageSize: 4096,
@@ -77,7 +80,21 @@ export class ArenaAllocator implements Allocator {
       reserve: false,
       signal: undefined,
     })
-    return { held, window: new RegionWindow(membership.arena.descriptor, held.offset, 0, BOOK_BYTES) }
+    try {
+      // If it is gone by now, the book may be that of another region of its name.
+      this.#checkThere()
+      return { held, window: new RegionWindow(membership.arena.descriptor, held.offset, 0, BOOK_BYTES) }
+    } catch (error) {
+      await directory.release(held)
+      throw error
+    }
+  }
+
+  /** @throws RegionError if it was deleted: its book went with it. */
+  #checkThere(): void {
+    const { name } = this.#region
+    if (this.#host.directory.isThere(this.#region)) return
+    throw new RegionError('ERR_AETHER_REGION_NOT_FOUND', name, `region '${name}' was deleted; open it again`)
   }
 }
 

@@ -86,3 +86,29 @@ test('a check of the directory names the region', async () => {
     { region: 'taken', kind: 'allocations', reason: 'the list of its allocations was changed' },
   ])
 })
+
+test('a region that was deleted has no allocations in the books of one that has its name now', async () => {
+  await using space = await open('renamed')
+  await using other = await open('renamed')
+  const old = await space.openRegion('r', { size: SIZE })
+  const deleted = await other.openRegion('r')
+  await deleted.delete()
+  await deleted.close()
+  await using now = await other.openRegion('r', { size: 65_536 })
+  await now.alloc(1000)
+  await assert.rejects(old.alloc(SIZE / 2), { code: 'ERR_AETHER_REGION_NOT_FOUND', region: 'r' })
+  assert.equal((await now.alloc(1000)).offsetBytes, 1000)
+  await old.close()
+})
+
+test('what was allocated before a region was deleted goes on with those that have it open', async () => {
+  await using space = await open('renamed')
+  await using other = await open('renamed')
+  await using old = await space.openRegion('r', { size: SIZE })
+  await old.alloc(1000)
+  await using deleted = await other.openRegion('r')
+  await deleted.delete()
+  await using now = await other.openRegion('r', { size: SIZE })
+  assert.equal((await old.alloc(1000)).offsetBytes, 1000)
+  assert.equal((await now.alloc(1000)).offsetBytes, 0)
+})
