@@ -105,7 +105,7 @@ export class NonEquivocatingBroadcast {
 
   /** After {@link BROADCASTS_MAX} messages a process is silent, as if it had crashed. */
   broadcast(message: Data, acts: Acts): void {
-    // A liar that begins one ballot after another may have made it answer that often: that is no reason to fail.
+    // A liar that begins one ballot after another may have made it answer that often: it must not fail by that.
     if (this.sent === BROADCASTS_MAX) return
     const number = this.sent
     this.sent += 1

@@ -10,7 +10,7 @@ export interface Preference {
   readonly proof: Data
 }
 
-/** So that what processes sign about what others have signed about a value fits a register, whoever proposed it. */
+/** So that what processes sign about what others have signed about a value fits a register, even one of a liar. */
 const VALUE_BYTES_MAX = 128
 
 /** True for a value that a process may propose: a text of {@link VALUE_BYTES_MAX} bytes at most, as JSON has it. */

@@ -1,4 +1,4 @@
-/** A process or a memory of `aether agreement --real`. The first that it is told is its plan; it ends with its parent. */
+/** A process or a memory of `aether agreement --real`. It is told its plan first, and ends with its parent. */
 import { once } from 'node:events'
 import { algorithms, graphAlgorithms } from '../algorithms.ts'
 import type { Algorithm } from '../model/algorithm.ts'

@@ -124,7 +124,7 @@ export class MemoryHost implements Disposable {
     this.#turn = this.#turn
       .then(() => (this.#isOver ? undefined : work()))
       .catch((error) => {
-        // At once: whoever cannot be kept out may still write here, so no one may rely on this memory any more.
+        // At once: one that cannot be kept out may still write here, so no one may rely on this memory any more.
         this[Symbol.dispose]()
         this.#fail(error)
       })

@@ -138,7 +138,7 @@ export class PeerLinks implements Disposable {
   }
 }
 
-/** What another process says, if it has the form of that. @throws TypeError for anything else, which ends the connection. */
+/** What another process says, if it has the form of that. @throws TypeError if not: the connection ends by that. */
 function peerSays(data: Uint8Array): PeerSays {
   const says = decodeMessage(data) as { readonly [name: string]: Data | undefined } | null
   const isNote = (note: { readonly [name: string]: Data | undefined } | null): boolean =>

@@ -55,8 +55,8 @@ export interface EncodedCell {
 }
 
 /**
- * A value as the register's `number`th, counted from 1. Undefined if it is too long or too deep for one: a liar may have
- * others copy what is like that.
+ * A value as the register's `number`th, counted from 1. Undefined if it is too long or too deep for one: a liar may
+ * have others copy what is like that.
  */
 export function encodeCell(value: Data, number: number, layout: CellLayout): EncodedCell | undefined {
   if (!isPlain(value)) return undefined

@@ -5,14 +5,22 @@ import { done, MemoryFixture, perform, readSlots, refused, slot, take, write } f
 
 const device = 'tcp-lo'
 const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`
-const claim = (register: unknown, value: unknown) => ({ say: 'do', number: 1, operation: { do: 'claim', register, value } })
-const permit = (region: unknown, writers: unknown) => ({ say: 'do', number: 1, operation: { do: 'permit', region, writers } })
+const claim = (register: unknown, value: unknown) => ({
+  say: 'do',
+  number: 1,
+  operation: { do: 'claim', register, value },
+})
+const permit = (region: unknown, writers: unknown) => ({
+  say: 'do',
+  number: 1,
+  operation: { do: 'permit', region, writers },
+})
 const object = { region: 'object', index: 0 }
 
 /** What the memory does not answer: it ends the connection. */
 const nonsense: Readonly<Record<string, unknown>> = {
   'no JSON': '{',
-  'nothing': 'null',
+  nothing: 'null',
   'a list': [],
   'what is nested thousands deep': deep,
   'the same value in another form': '{"say": "do"}',
@@ -38,7 +46,10 @@ test('what has no meaning ends the connection of the one that says it, before it
   for (const [what, says] of Object.entries(nonsense)) {
     const stranger = await fixture.wire()
     stranger.say(says)
-    await assert.rejects(stranger.hear().then(() => stranger.hear()), what)
+    await assert.rejects(
+      stranger.hear().then(() => stranger.hear()),
+      what,
+    )
     const liar = await fixture.admitted(0)
     liar.say(says)
     await assert.rejects(liar.hear(), what)
@@ -85,7 +96,11 @@ test('one is let in as itself alone, by a signature that was made for that conne
   for (const name of ['0', [0]]) {
     const other = await fixture.wire()
     const asked = await other.hear()
-    other.say({ say: 'me', process: name, signature: fixture.keyOf(0).signConnection(String(asked.challenge), 'memory 0') })
+    other.say({
+      say: 'me',
+      process: name,
+      signature: fixture.keyOf(0).signConnection(String(asked.challenge), 'memory 0'),
+    })
     await assert.rejects(other.hear(), JSON.stringify(name))
   }
   first.say(permit('slots', [0]))

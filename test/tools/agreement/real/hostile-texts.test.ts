@@ -14,7 +14,12 @@ const setting = { processes: 3, memories: 1 }
 
 /** What a process does, in a list. */
 class Recorder {
-  readonly done: { readonly what: string; readonly tag: string; readonly register?: Register; readonly value?: Data }[] = []
+  readonly done: {
+    readonly what: string
+    readonly tag: string
+    readonly register?: Register
+    readonly value?: Data
+  }[] = []
   readonly sent: Data[] = []
   readonly #signatures: IdealSignatures
   readonly #me: number
@@ -46,7 +51,17 @@ test('a text counts only as JSON.stringify has it: flat, and without fields that
   for (const data of [null, 1, 'a', [1, ['b']], { a: { b: [] } }] as const)
     assert.deepEqual(parseData(JSON.stringify(data)), data)
   const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`
-  for (const text of ['', '{', deep, '[1, 2]', '1e2', '{"a":1,"a":2}', '"\\u0061"', '{"__proto__":{"a":1}}', `[${deep}]`])
+  for (const text of [
+    '',
+    '{',
+    deep,
+    '[1, 2]',
+    '1e2',
+    '{"a":1,"a":2}',
+    '"\\u0061"',
+    '{"__proto__":{"a":1}}',
+    `[${deep}]`,
+  ])
     assert.equal(parseData(text), undefined, text.slice(0, 20))
 })
 
@@ -67,7 +82,10 @@ test('a signature counts only in the form in which it was made: with more behind
 })
 
 test('a value that is too long to be proved is not copied, though the leader has signed it', () => {
-  for (const [value, copies] of [['short', true], ['x'.repeat(3000), false]] as const) {
+  for (const [value, copies] of [
+    ['short', true],
+    ['x'.repeat(3000), false],
+  ] as const) {
     const signatures = new IdealSignatures()
     const recorder = new Recorder(1, signatures)
     const quorum = new CheapQuorum(1, setting)
@@ -76,9 +94,15 @@ test('a value that is too long to be proved is not copied, though the leader has
     const leader = { value, leader: signatures.sign(0, `value ${value}`) }
     const values = [leader, ...new Array<null>(9).fill(null)]
     quorum.step({ type: 'answer', memory: 0, tag, ok: true, values }, recorder.acts)
-    assert.equal(recorder.done.some(({ what }) => what === 'write'), copies)
+    assert.equal(
+      recorder.done.some(({ what }) => what === 'write'),
+      copies,
+    )
   }
-  assert.throws(() => new CheapQuorum(0, setting).begin('x'.repeat(200), new Recorder(0, new IdealSignatures()).acts), RangeError)
+  assert.throws(
+    () => new CheapQuorum(0, setting).begin('x'.repeat(200), new Recorder(0, new IdealSignatures()).acts),
+    RangeError,
+  )
 })
 
 test('nor is such a value taken from what others propose in the backup', () => {
@@ -87,7 +111,9 @@ test('nor is such a value taken from what others propose in the backup', () => {
   paxos.step({ type: 'begin', input: JSON.stringify({ value: 'own', proof: null }) }, recorder.acts)
   const setup = { value: 'x'.repeat(3000), proof: null }
   paxos.step({ type: 'message', from: 1, message: { setup } }, recorder.acts)
-  const values = recorder.sent.flatMap((each) => ((each as { say?: string }).say === 'accept' ? [(each as { value: Data }).value] : []))
+  const values = recorder.sent.flatMap((each) =>
+    (each as { say?: string }).say === 'accept' ? [(each as { value: Data }).value] : [],
+  )
   assert.deepEqual(values, ['own', 'own'])
 })
 

@@ -119,4 +119,3 @@ export const readSlots: MemoryOperation = { do: 'read', registers: [slot(0), slo
 export const take = (process: number): MemoryOperation => ({ do: 'permit', region: 'slots', writers: [process] })
 export const done: MemoryAnswer = { ok: true, values: [] }
 export const refused: MemoryAnswer = { ok: false, values: [] }
-

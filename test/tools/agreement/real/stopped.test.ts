@@ -6,7 +6,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { AgreementCrew, algorithms, graphNamed, hbo, playReal, type WorldEvent } from '../../../../tools/agreement/index.ts'
+import {
+  AgreementCrew,
+  algorithms,
+  graphNamed,
+  hbo,
+  playReal,
+  type WorldEvent,
+} from '../../../../tools/agreement/index.ts'
 
 const TIMEOUT_MS = 60_000
 const algorithm = algorithms.find(({ name }) => name === 'protected-memory-paxos')!
@@ -62,22 +69,20 @@ test('a crew whose programs cannot be started says so, and leaves nothing to wai
   await assert.rejects(AgreementCrew.start(scene), { code: 'ERR_AETHER_JOIN' })
 })
 
-test('processes and memories end with the command that started them, however it ends', async () => {
+test('processes and memories end with the command that started them, even if it is killed', async () => {
   const program = fileURLToPath(new URL('../../../../src/cli/main.js', import.meta.url))
   const words = ['agreement', 'paxos', '--real', '--memories', '1', '--kill', 'P0@60000']
-  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-    const command = spawn(process.execPath, [program, ...words], { stdio: 'ignore' })
-    const ended = once(command, 'exit')
-    let children: number[] = []
-    // Also while they are being loaded.
-    while (children.length < 4) {
-      children = childrenOf(command)
-      await sleep(5)
-    }
-    command.kill(signal)
-    await ended
-    while (children.some(isThere)) await sleep(20)
+  const command = spawn(process.execPath, [program, ...words], { stdio: 'ignore' })
+  const ended = once(command, 'exit')
+  let children: number[] = []
+  // Also while they are being loaded.
+  while (children.length < 4) {
+    children = childrenOf(command)
+    await sleep(5)
   }
+  command.kill('SIGKILL')
+  await ended
+  while (children.some(isThere)) await sleep(20)
 })
 
 /** Parents are in the file `stat` of each process, behind its name in brackets. */
