@@ -29,8 +29,8 @@ Saves of spaces, and spaces in directories.
            saved as they are at one instant. Operations on them wait for that: about 50 ms for 64 MiB in use.
   import   puts a save into the running space NAME, or into a space in DIRECTORY, which is made. It refuses to touch
            regions and structures that are there already, unless you pass --add. Then it sets entries of maps, appends
-           to queues, stacks, logs and channels, and replaces numbers and the bytes of regions. It leaves out, and names,
-           queues of BullMQ as another version of Aether keeps them.
+           to queues, stacks, logs and channels, and replaces numbers and the bytes of regions. It leaves out, and
+           names, queues of BullMQ as another version of Aether keeps them.
   check    reads a save, and compares every checksum. Of a directory that no process uses, it tells whether the space
            can be opened and how it ended, and checks every structure. It changes nothing.
   repair   restores a damaged space from the save in its directory (aether.save). The damaged file is kept beside it,
