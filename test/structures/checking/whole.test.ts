@@ -4,6 +4,7 @@ import process from 'node:process'
 import { test } from 'node:test'
 import { Random } from '../../../src/runtime/index.ts'
 import { checkHeap } from '../../../src/structures/checking/check-heap.ts'
+import { HeapFullError } from '../../../src/structures/errors.ts'
 import type { StructureKindName } from '../../../src/structures/heap/directory.ts'
 import { Town } from '../town.ts'
 import { plays } from './plays.ts'
@@ -19,6 +20,18 @@ function assertWhole(town: Town, what: string): void {
   assert.equal(lostBytes, 0, `${what}: ${JSON.stringify(lost)}`)
 }
 
+/**
+ * A heap of 14 slabs may be full: each of those that died has left slabs with a block or two, and others need blocks of
+ * other sizes. That is no damage either.
+ */
+function unlessFull(turn: () => void): void {
+  try {
+    turn()
+  } catch (error) {
+    if (!(error instanceof HeapFullError)) throw error
+  }
+}
+
 for (const [kind, play] of Object.entries(plays) as [StructureKindName, (typeof plays)[StructureKindName]][])
   test(`${kind}: after each of ${KILLS} kills, before and after the next member has recovered it`, () => {
     const random = new Random(SEED)
@@ -31,13 +44,13 @@ for (const [kind, play] of Object.entries(plays) as [StructureKindName, (typeof 
       victim.killedAfter(calls, () => {
         victim.heap.join()
         const turn = play(victim)
-        for (let turns = 0; turns < 20; turns += 1) turn(random)
+        for (let turns = 0; turns < 20; turns += 1) unlessFull(() => turn(random))
       })
       victim.memory.callsLeft = 0
       assertWhole(town, `kill ${kill}, at access ${calls}`)
       town.bury(victim)
       if (random.below(3) === 0) resident.heap.recover(true)
-      for (let turns = 0; turns < 4; turns += 1) ofResident(random)
+      for (let turns = 0; turns < 4; turns += 1) unlessFull(() => ofResident(random))
       assertWhole(town, `after kill ${kill}`)
     }
   })
