@@ -132,8 +132,8 @@ test('a process that is stopped for longer than a lease is out, and ends when it
   const others = [members[0]!, members[2]!]
   assert.deepEqual(await Promise.all(others.map((member) => member.call('barrier'))), Array(2).fill([0, 2]))
   stopped.child.kill('SIGCONT')
-  const { code, err } = await stopped.ended()
-  assert.equal(code, 72)
+  const { code, signal, err } = await stopped.ended()
+  assert.equal(code, 72, `${signal}: ${err}`)
   assert.match(err, /rank 1 is out of its group/)
 })
 
