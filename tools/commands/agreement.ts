@@ -57,7 +57,7 @@ Options:
   --real             between processes of this machine, in milliseconds instead of delays: --kill ends them by SIGKILL
   --device NAME      with --real: the verbs device (default shm0)
   --delay-ms N       with --real: how long a delay is for timers (default ${delayMsDefault})
-  --lie LIST         with --real: who lies, and how: P0=two-faced. Kinds: ${lieNames.join(', ')}
+  --lie LIST         with --real: who lies, as P0=two-faced: ${lieNames.join(', ')}
   --beyond           what goes wrong where one more fails than NAME withstands: orders that were written to show it
   --page FILE        write a page with a space-time diagram; only the diagram if FILE ends in .svg
   --json             print the result as JSON

@@ -86,7 +86,7 @@ jobs         job queues, compared with BullMQ on Redis and on shared memory
 replicate    commands of a replicated state machine, compared with a bare WRITE, Redis with WAIT, and etcd
                one-N              one after the other, with N replicas
                many-N             with 64 under way
-agreement    decisions of the algorithms of aether agreement by real processes and memories, compared with replicate
+agreement    decisions by the algorithms of aether agreement, among real processes, compared with replicate
                NAME-N             algorithm NAME among N processes and three memories, where nothing fails
 dsm          loads, stores and calls on coherent memory: some need another process, some do not
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not

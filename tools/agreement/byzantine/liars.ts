@@ -159,7 +159,9 @@ export class Alternator implements Process {
     const registers = this.reads.get(`${tag} ${memory}`) ?? []
     this.reads.delete(`${tag} ${memory}`)
     return values.map((value, at) => {
-      const register = registers[at]!
+      const register = registers[at]
+      // A tag that was used twice: what it read the second time is not known.
+      if (register === undefined) return value
       if (this.ignores(number, register)) return null
       return this.written[number]!.get(nameOf(memory, register))?.value ?? value
     })

@@ -51,7 +51,7 @@ export const hboOf = ({ rounds }: { readonly rounds: number }): Algorithm => ({
   failures: 'crash',
   task: 'consensus',
   onGraph: true,
-  resilience: 'as many processes as leave a majority represented: the correct ones and their neighbours',
+  resilience: 'as many as leave a majority represented: correct ones and their neighbours',
   bound: (setting) => ({ processes: exactTolerance(neighboursOf(setting)), memories: 0 }),
   commonCase: { delays: 6, signatures: 0 },
   refuse: refusalOf,
