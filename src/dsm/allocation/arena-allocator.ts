@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { RegionError } from '../errors.ts'
 import type { HeldRegion } from '../region-directory.ts'
 import type { RegionHost } from '../region-host.ts'
@@ -125,12 +126,8 @@ function write(window: RegionWindow, state: AllocationState): boolean {
   return true
 }
 
-/** FNV-1a: differs where any byte does. */
-function checksumOf(text: Uint8Array): number {
-  let sum = 0x811c9dc5
-  for (const byte of text) sum = Math.imul(sum ^ byte, 0x01000193)
-  return sum === 0 ? 1 : sum
-}
+/** A word that is not 0, which says that there is none. */
+const checksumOf = (text: Uint8Array): number => crc32(text) | 0 || 1
 
 /** What is wrong with the allocations of a region of `sizeBytes`; undefined if nothing is. `book`: a copy. */
 export function bookDamage(book: Uint8Array, sizeBytes: number): string | undefined {
@@ -146,7 +143,7 @@ export function bookDamage(book: Uint8Array, sizeBytes: number): string | undefi
   } catch {
     // It is not JSON.
   }
-  return 'the list of its allocations is none that it can have'
+  return 'the list of its allocations cannot be right'
 }
 
 function isSound({ nextId, records }: AllocationState, sizeBytes: number): boolean {

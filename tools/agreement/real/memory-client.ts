@@ -33,8 +33,6 @@ export interface MemoryUser {
 interface UnderWay {
   readonly operation: MemoryOperation
   readonly number: number
-  /** How often this process has written to the register, with this one, where it writes. */
-  readonly writes: number
   readonly done: (answer: MemoryAnswer) => void
 }
 
@@ -65,7 +63,10 @@ export class MemoryClient implements Disposable {
   readonly #layout: ReadonlyMap<string, LaidRegion>
   readonly #user: MemoryUser
   readonly #queue: UnderWay[] = []
-  readonly #writes = new Map<string, number>()
+  /** By register: the number of the newest value that is known to be there. */
+  readonly #written = new Map<string, number>()
+  /** Registers where a write may have been done or not. */
+  readonly #doubtful = new Set<string>()
   /** Of the connection, also while it is being made. */
   #endpoint: Endpoint | undefined
   #connection: Connection | undefined
@@ -83,8 +84,7 @@ export class MemoryClient implements Disposable {
   /** Registers are counted through all rounds. `done` is called when the operation has ended; never, if it does not. */
   begin(operation: MemoryOperation, done: (answer: MemoryAnswer) => void): void {
     this.#number += 1
-    const writes = operation.do === 'write' ? this.#countWrite(operation.register) : 0
-    this.#queue.push({ operation, number: this.#number, writes, done })
+    this.#queue.push({ operation, number: this.#number, done })
     void this.#run()
   }
 
@@ -123,13 +123,6 @@ export class MemoryClient implements Disposable {
     }
   }
 
-  #countWrite({ region, index }: Register): number {
-    const name = `${region}[${index}]`
-    const writes = (this.#writes.get(name) ?? 0) + 1
-    this.#writes.set(name, writes)
-    return writes
-  }
-
   async #run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -142,6 +135,7 @@ export class MemoryClient implements Disposable {
       } catch (error) {
         if (!(error instanceof AetherError)) throw error
         tries += 1
+        if (next.operation.do === 'write') this.#doubtful.add(nameOf(next.operation.register))
         // It has crashed: nothing that is asked of it ever ends.
         if (this.#connection === undefined || tries === TRIES_MAX) return
         this.#connection.endpoint.destroy()
@@ -155,10 +149,10 @@ export class MemoryClient implements Disposable {
     this.#isRunning = false
   }
 
-  #perform(connection: Connection, { operation, number, writes }: UnderWay): Promise<MemoryAnswer> {
+  #perform(connection: Connection, { operation, number }: UnderWay): Promise<MemoryAnswer> {
     switch (operation.do) {
       case 'write':
-        return this.#write(connection, operation.register, operation.value, writes)
+        return this.#write(connection, operation.register, operation.value)
       case 'read':
         return this.#read(connection, operation.registers)
       case 'claim':
@@ -178,8 +172,10 @@ export class MemoryClient implements Disposable {
     return answer
   }
 
-  async #write(connection: Connection, register: Register, value: Data, number: number): Promise<MemoryAnswer> {
+  async #write(connection: Connection, register: Register, value: Data): Promise<MemoryAnswer> {
     const place = this.#placeOf(connection, register, 'write')
+    // Only what is there counts, as the other copy is written next: not what was refused.
+    const number = (await this.#newest(connection, register)) + 1
     const encoded = place === undefined ? undefined : encodeCell(value, number, place.cell)
     if (place === undefined || encoded === undefined) return { ok: false, values: [] }
     const { cell, address, key } = place
@@ -195,7 +191,23 @@ export class MemoryClient implements Disposable {
       ...(rest.length > 0 ? [put(HEAD_BYTES, rest.length, cell.restAt(copy))] : []),
       put(0, head.length, cell.headAt(copy)),
     ])
+    this.#written.set(nameOf(register), number)
+    this.#doubtful.delete(nameOf(register))
     return { ok: true, values: [] }
+  }
+
+  /** The number of the newest value that is whole. After a write that may have been done it is looked up. */
+  async #newest(connection: Connection, register: Register): Promise<number> {
+    const name = nameOf(register)
+    const known = this.#written.get(name) ?? 0
+    // One that its writer may not read is written once more as it was: no one takes the right to that away.
+    const place = this.#doubtful.has(name) ? this.#placeOf(connection, register, 'read') : undefined
+    if (place === undefined) return known
+    const local = roomFor(connection, place.cell.bytes)
+    const newest = await new RegisterRead(connection.endpoint, local, 0, place, place.cell).number()
+    this.#written.set(name, newest)
+    this.#doubtful.delete(name)
+    return newest
   }
 
   async #read(connection: Connection, registers: readonly Register[]): Promise<MemoryAnswer> {
@@ -233,6 +245,8 @@ function roomFor(connection: Connection, bytes: number): RegisteredBuffer {
   }
   return connection.local
 }
+
+const nameOf = ({ region, index }: Register): string => `${region}[${index}]`
 
 const say = (endpoint: Endpoint, says: ProcessSays): Promise<void> => endpoint.send(encodeMessage(says))
 

@@ -35,16 +35,21 @@ export class RegisterRead {
     }
   }
 
-  /** The value, undefined if none is whole; and how many copies have been begun. */
-  async #look(): Promise<{ readonly value: Data | undefined; readonly copies: number }> {
+  /** Of the value, as its writer counts them; 0 where none is whole. For the writer, while it writes nothing. */
+  async number(): Promise<number> {
+    return (await this.#look()).number
+  }
+
+  /** The value, undefined if none is whole, with its number; and how many copies have been begun. */
+  async #look(): Promise<{ readonly value: Data | undefined; readonly number: number; readonly copies: number }> {
     const heads = decodeHeads(await this.#fetch(0, this.#cell.headsBytes), this.#cell)
-    if (heads.length === 0) return { value: null, copies: 0 }
+    if (heads.length === 0) return { value: null, number: 0, copies: 0 }
     for (const head of heads) {
       const rest = await this.#fetch(this.#cell.restAt(head.copy), head.length - head.text.length)
       const value = decodeCell(head, rest)
-      if (value !== undefined) return { value, copies: heads.length }
+      if (value !== undefined) return { value, number: head.number, copies: heads.length }
     }
-    return { value: undefined, copies: heads.length }
+    return { value: undefined, number: 0, copies: heads.length }
   }
 
   /** A copy of that part of the register. */

@@ -70,7 +70,7 @@ class QueueCheck {
     this.#keys.set(job, id)
     for (const mark of marks) must(this.#word(job + mark) >>> 1 === 0, `job ${id} has a mark that there is not`)
     for (const number of Object.values(JobNumber))
-      must(!Number.isNaN(this.#number(job + number)), `job ${id} has a number that is none`)
+      must(!Number.isNaN(this.#number(job + number)), `what should be a number in job ${id} is not one`)
     for (const text of jobTexts)
       if (jsonTexts.has(text)) this.#json(job + text)
       else this.#blocks.text(job + text)
@@ -143,6 +143,6 @@ function checkJson(text: string): void {
   try {
     JSON.parse(text)
   } catch {
-    must(false, 'what should be JSON is none')
+    must(false, 'what should be JSON is not')
   }
 }

@@ -7,6 +7,8 @@ import { makeKeys, PrivateKey, PublicKeys } from '../../../../tools/agreement/re
 import { MemoryClient } from '../../../../tools/agreement/real/memory-client.ts'
 import { MemoryHost } from '../../../../tools/agreement/real/memory-host.ts'
 import { memoryLayout } from '../../../../tools/agreement/real/memory-layout.ts'
+import type { RegionGrant } from '../../../../tools/agreement/real/memory-messages.ts'
+import { decodeCell, decodeHeads } from '../../../../tools/agreement/real/register-cell.ts'
 
 const rules: readonly RegionRule[] = [
   { name: 'slots', registers: 2, writers: [0], changes: 'take' },
@@ -23,6 +25,7 @@ interface Said {
   readonly challenge?: string
   readonly number?: number
   readonly answer?: MemoryAnswer
+  readonly grants?: readonly RegionGrant[]
 }
 
 /** The other end of a connection to a memory. */
@@ -101,6 +104,19 @@ export class MemoryFixture implements AsyncDisposable {
     wire.say({ say: 'me', process, signature: this.keyOf(process).signConnection(String(challenge), 'memory 0') })
     assert.equal((await wire.hear()).say, 'grants')
     return wire
+  }
+
+  /** What the copies of a slot hold, the newer one first: only values that fit their heads. Read as process 1. */
+  async copiesOf(index: number): Promise<unknown[]> {
+    const wire = await this.wire()
+    const { challenge } = await wire.hear()
+    wire.say({ say: 'me', process: 1, signature: this.keyOf(1).signConnection(String(challenge), 'memory 0') })
+    const { grants } = await wire.hear()
+    const { address, key } = grants!.find(({ name }) => name === 'slots')!.read!
+    const { cell } = layout.get('slots')!
+    const local = wire.endpoint.allocate(cell.headsBytes)
+    await wire.endpoint.read({ buffer: local }, { address: address + index * cell.bytes, key })
+    return decodeHeads(Buffer.from(local.bytes), cell).map((head) => decodeCell(head, new Uint8Array(0)))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

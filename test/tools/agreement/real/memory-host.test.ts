@@ -19,6 +19,21 @@ for (const device of ['shm0', 'tcp-lo']) {
     assert.deepEqual((await perform(second, readSlots)).values, ['d', 'c'.repeat(1000)])
   })
 
+  test(`${device}: a write never goes over the only copy that is whole, also after refusals`, async () => {
+    await using fixture = await new MemoryFixture(device).listen()
+    const [first, second] = [fixture.process(0), fixture.process(1)]
+    const lastWritten: string[] = []
+    for (const [round, value] of ['a', 'b', 'c', 'd'].entries()) {
+      assert.deepEqual(await perform(first, write(0, value)), done)
+      lastWritten.unshift(value)
+      assert.deepEqual(await fixture.copiesOf(0), lastWritten.slice(0, 2))
+      assert.deepEqual(await perform(second, take(1)), done)
+      // Once through a connection that does not know of it, and then by one that does.
+      for (let time = 0; time <= round; time += 1) assert.deepEqual(await perform(first, write(0, 'no')), refused)
+      assert.deepEqual(await perform(first, take(0)), done)
+    }
+  })
+
   test(`${device}: changes of permission that the rules do not name are refused, and so is what is not there`, async () => {
     await using fixture = await new MemoryFixture(device).listen()
     const [first, second] = [fixture.process(0), fixture.process(1)]
