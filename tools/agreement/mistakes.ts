@@ -188,8 +188,8 @@ export const agreementMistakes: readonly AgreementMistake[] = [
     order: 'a sender that tells each process another story',
     algorithm: 'non-equivocating-broadcast',
     module: byzantine('broadcast'),
-    find: "awaited.stage = 'equivocal'",
-    replace: 'continue',
+    find: 'if (copy.signature !== awaited.copy.signature) {',
+    replace: 'if (copy.signature !== awaited.copy.signature) {\n continue',
   },
   {
     name: 'a single proof is taken for a witness',
@@ -197,8 +197,8 @@ export const agreementMistakes: readonly AgreementMistake[] = [
     order: 'a sender that tells each process another story',
     algorithm: 'non-equivocating-broadcast',
     module: byzantine('broadcast'),
-    find: 'proofs.length >= this.quorum',
-    replace: 'proofs.length >= 1',
+    find: 'if (proofs.length < this.quorum)',
+    replace: 'if (proofs.length < 1)',
     and: [{ find: 'isQuorum(proofs, this.quorum)', replace: 'isQuorum(proofs, 1)' }],
   },
   {
